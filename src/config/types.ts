@@ -1,0 +1,139 @@
+// The shape of the configuration once read, checked and frozen: what every room is built from.
+
+import type { DialectId } from '../wire/dialect.ts'
+
+export type ModelKind =
+  | 'chat'
+  | 'completion'
+  | 'embedding'
+  | 'image'
+  | 'transcription'
+  | 'translation'
+  | 'speech'
+  | 'video'
+  | 'moderation'
+  | 'rerank'
+  | 'realtime'
+
+/** Ceilings for one key or one group; an absent one does not limit. */
+export interface LimitSettings {
+  readonly requestsPerMinute?: number
+  readonly tokensPerMinute?: number
+  readonly concurrentRequests?: number
+}
+
+/** Reply timers of one attempt, in milliseconds; each may be set for all, per channel, per model. */
+export interface TimeoutSettings {
+  /** Name look-up, connection and TLS. */
+  readonly connectMs: number
+  /** No byte of the request taken by the vendor for this long. */
+  readonly sendIdleMs: number
+  /** Stream: from sending to the first semantic event. */
+  readonly firstEventMs: number
+  /** Whole reply: from sending to the last byte. */
+  readonly replyMs: number
+  /** Stream: between bytes, and between semantic events. */
+  readonly idleMs: number
+  readonly semanticIdleMs: number
+  /** The request as a whole, all attempts included. */
+  readonly totalMs: number
+}
+
+export interface ServerSettings {
+  readonly host: string
+  readonly port: number
+  readonly publicUrl: string | null
+  readonly maxBodyBytes: number
+  readonly maxHeaderBytes: number
+  /** Requests under way at once, and request bytes held at once; past them 503 before a body is read. */
+  readonly maxInFlight: number
+  readonly maxBufferedBytes: number
+  /** A quiet committed stream gets a comment this often. */
+  readonly heartbeatMs: number
+  /** A stream the vendor accepted but has not begun is committed with a heartbeat after this. */
+  readonly commitAfterMs: number
+  /** A client that takes nothing for this long is let go. */
+  readonly writeStallMs: number
+  readonly bodyTimeoutMs: number
+  readonly drainMs: number
+  /** Reads /metrics from elsewhere than loopback with this bearer token. */
+  readonly metricsToken: string | null
+  /** Allowed origins of browsers; ['*'] for all. */
+  readonly corsOrigins: readonly string[]
+}
+
+export interface RetrySettings {
+  readonly maxAttempts: number
+  /** Fail over although the vendor may have done the work (text only). */
+  readonly retryUncertain: boolean
+}
+
+export interface GroupSettings {
+  readonly id: string
+  readonly multiplier: string
+  /** Names, or patterns with one trailing `*`. */
+  readonly models: readonly string[]
+  readonly limits: LimitSettings
+}
+
+export interface ChannelConfig {
+  readonly id: string
+  readonly vendor: string
+  readonly baseUrl: string | null
+  readonly key: string | null
+  /** Public name (or pattern with one trailing `*`) to the vendor's own name; null: the vendor's catalogue. */
+  readonly models: Readonly<Record<string, string>> | null
+  /** null: every group. */
+  readonly groups: readonly string[] | null
+  readonly priority: number
+  readonly weight: number
+  readonly disabled: boolean
+  readonly dialect: DialectId | null
+  readonly timeouts: Partial<TimeoutSettings>
+  readonly options: Readonly<Record<string, string>>
+  /** Where it came from: the file, an environment variable, or the product itself. */
+  readonly origin: 'file' | 'environment' | 'built-in'
+}
+
+export interface ModelConfig {
+  readonly kind: ModelKind
+  readonly context: number | null
+  readonly maxOutput: number | null
+  readonly vision: boolean
+  readonly ownedBy: string | null
+  /** Decimal strings per million units, by kind of unit. */
+  readonly prices: Readonly<Record<string, string>> | null
+  readonly timeouts: Partial<TimeoutSettings>
+}
+
+export interface KeyConfig {
+  readonly name: string
+  readonly account: string
+  readonly group: string
+  readonly secret: string
+  /** Unix milliseconds. */
+  readonly expiresAt: number | null
+  readonly models: readonly string[] | null
+  readonly disabled: boolean
+  readonly limits: LimitSettings
+}
+
+export interface Config {
+  readonly server: ServerSettings
+  readonly dataDir: string
+  readonly databaseUrl: string | null
+  readonly valkeyUrl: string | null
+  /** How many nodes share the limits while Valkey is away and none was counted. */
+  readonly nodes: number
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  readonly currency: string
+  readonly timeouts: TimeoutSettings
+  readonly retry: RetrySettings
+  readonly groups: Readonly<Record<string, GroupSettings>>
+  readonly channels: readonly ChannelConfig[]
+  readonly models: Readonly<Record<string, ModelConfig>>
+  readonly accounts: Readonly<Record<string, { readonly credit: string | null }>>
+  readonly keys: readonly KeyConfig[]
+  /** The file read, absolute; null when there was none. */
+  readonly file: string | null
+}

@@ -1,0 +1,86 @@
+// The one table of error codes, and the two shapes a failure takes: a refusal thrown, a fault returned.
+
+/**
+ * What each code means to the caller. Status and code follow the specification, section "Errors";
+ * `retry` becomes the header `x-should-retry`, which the official SDKs obey over their own rule.
+ */
+export const errorTable = {
+  invalid_request_error: { status: 400, type: 'invalid_request_error', retry: false },
+  invalid_api_key: { status: 401, type: 'invalid_request_error', retry: false },
+  model_not_found: { status: 404, type: 'invalid_request_error', retry: false },
+  unsupported_endpoint: { status: 404, type: 'invalid_request_error', retry: false },
+  not_found: { status: 404, type: 'invalid_request_error', retry: false },
+  method_not_allowed: { status: 405, type: 'invalid_request_error', retry: false },
+  request_timeout: { status: 408, type: 'invalid_request_error', retry: true },
+  request_too_large: { status: 413, type: 'invalid_request_error', retry: false },
+  unsupported_media_type: { status: 415, type: 'invalid_request_error', retry: false },
+  insufficient_quota: { status: 429, type: 'insufficient_quota', retry: false },
+  rate_limit_exceeded: { status: 429, type: 'rate_limit_exceeded', retry: true },
+  request_headers_too_large: { status: 431, type: 'invalid_request_error', retry: false },
+  server_error: { status: 500, type: 'server_error', retry: true },
+  service_unavailable: { status: 503, type: 'service_unavailable', retry: true },
+} as const
+
+export type ErrorCode = keyof typeof errorTable
+
+export interface ErrorDetail {
+  /** The field at fault, spelled as the caller would find it: `messages[1].role`. */
+  readonly param?: string | null
+  /** A finer code shown in place of the table's, such as a vendor's `context_length_exceeded`. */
+  readonly shownCode?: string
+  readonly retryAfterMs?: number
+  /** Overrides the table's advice to the client's SDK. */
+  readonly retry?: boolean
+}
+
+/** A refusal: thrown anywhere, turned into bytes in one place, in the client's own format. */
+export class GatewayError extends Error {
+  readonly code: ErrorCode
+  readonly detail: ErrorDetail
+
+  constructor(code: ErrorCode, message: string, detail: ErrorDetail = {}) {
+    super(message)
+    this.name = 'GatewayError'
+    this.code = code
+    this.detail = detail
+  }
+}
+
+/** A 400 that names the field at fault. */
+export function invalidRequest(message: string, param: string | null): GatewayError {
+  return new GatewayError('invalid_request_error', message, { param })
+}
+
+/**
+ * How an attempt at a vendor may fail. `failover`: another channel may serve the request.
+ * `uncertain`: the vendor may have done (and charged) the work all the same.
+ * `health`: what it says of the channel. `code`: what the client gets when nothing else served.
+ */
+export const faultTable = {
+  unreachable: { failover: true, uncertain: false, health: 'failure', code: 'service_unavailable' },
+  timeout: { failover: true, uncertain: true, health: 'failure', code: 'service_unavailable' },
+  reset: { failover: true, uncertain: true, health: 'failure', code: 'service_unavailable' },
+  cut: { failover: true, uncertain: true, health: 'failure', code: 'service_unavailable' },
+  unreadable: { failover: true, uncertain: true, health: 'failure', code: 'service_unavailable' },
+  vendor_error: { failover: true, uncertain: false, health: 'failure', code: 'server_error' },
+  rate_limited: { failover: true, uncertain: false, health: 'cool', code: 'rate_limit_exceeded' },
+  quota: { failover: true, uncertain: false, health: 'cool', code: 'service_unavailable' },
+  credentials: { failover: true, uncertain: false, health: 'disable', code: 'service_unavailable' },
+  unknown_model: { failover: true, uncertain: false, health: 'none', code: 'service_unavailable' },
+  rejected: { failover: false, uncertain: false, health: 'none', code: 'invalid_request_error' },
+} as const
+
+export type FaultKind = keyof typeof faultTable
+
+/** What went wrong with one attempt, as a value: judged by the relay, kept in the usage record. */
+export interface Fault {
+  readonly kind: FaultKind
+  /** For the log and, for `rejected` only, for the client; secrets are removed before it is shown. */
+  readonly message: string
+  /** The vendor's HTTP status, where it answered. */
+  readonly status?: number
+  readonly param?: string | null
+  /** The vendor's finer code, such as `context_length_exceeded`. */
+  readonly code?: string
+  readonly retryAfterMs?: number
+}

@@ -1,0 +1,36 @@
+// Which channels may serve a request, in which order: the types of a pure plan over a snapshot.
+
+import type { Fault } from '../errors.ts'
+import type { DialectId } from '../wire/dialect.ts'
+
+/** What the plan needs to know of a channel that serves a model. */
+export interface Candidate {
+  readonly channelId: string
+  /** The vendor's own name of the model. */
+  readonly model: string
+  /** Dialect to speak to the vendor. */
+  readonly dialect: DialectId
+  /** The client's own dialect, relayed byte for byte. */
+  readonly identity: boolean
+  readonly priority: number
+  readonly weight: number
+}
+
+/** What came of an attempt: `ok`, a fault, or nothing that tells of the channel. */
+export type Outcome =
+  | { readonly kind: 'ok' }
+  | { readonly kind: 'fault'; readonly fault: Fault }
+  | { readonly kind: 'none' }
+
+/** Health of channels on this node; keyed by channel and the vendor's model. */
+export interface Health {
+  /** May be tried now. A half-open breaker lets its probes through one by one. */
+  usable(channelId: string, model: string, nowMs: number): boolean
+  /** Marks an attempt as begun (half-open probes, retry budget). */
+  begin(channelId: string, model: string, nowMs: number): void
+  report(channelId: string, model: string, outcome: Outcome, nowMs: number): void
+  /** Milliseconds until the channel may be tried again; 0 when it may be now. */
+  waitMs(channelId: string, model: string, nowMs: number): number
+  /** For metrics: 0 ok, 1 degraded, 2 open or cooling, 3 disabled. */
+  state(channelId: string, nowMs: number): 0 | 1 | 2 | 3
+}

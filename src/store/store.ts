@@ -1,0 +1,96 @@
+// What is kept, whichever engine keeps it: the contract SQLite and PostgreSQL both pass.
+
+/** A key made in the store (keys of the configuration file never come here). */
+export interface KeyRow {
+  readonly id: string
+  readonly name: string
+  readonly account: string
+  readonly group: string
+  /** SHA-256 of the secret, hex. */
+  readonly hash: string
+  /** For people: prefix and last four characters. */
+  readonly hint: string
+  /** Unix milliseconds throughout. */
+  readonly createdAt: number
+  readonly expiresAt: number | null
+  readonly disabledAt: number | null
+  readonly models: readonly string[] | null
+  readonly requestsPerMinute: number | null
+  readonly tokensPerMinute: number | null
+  readonly concurrentRequests: number | null
+}
+
+/** One finished request. Append-only; `requestId` is the primary key, a second append of it does nothing. */
+export interface UsageRow {
+  readonly requestId: string
+  /** When the request began, Unix milliseconds. */
+  readonly at: number
+  readonly account: string
+  readonly key: string
+  readonly keyName: string
+  readonly group: string
+  readonly operation: string
+  readonly modelAsked: string
+  /** The vendor's own name of the model that answered, null when none did. */
+  readonly modelServed: string | null
+  readonly channel: string | null
+  readonly vendor: string | null
+  readonly attempts: number
+  readonly stream: boolean
+  readonly input: number
+  readonly cachedInput: number
+  readonly cacheWrite: number
+  readonly output: number
+  readonly reasoning: number
+  /** Who said so: the vendor, or the gateway by counting. */
+  readonly usageSource: 'reported' | 'counted' | 'none'
+  /** Until the first byte of content; null when there was none. */
+  readonly ttftMs: number | null
+  readonly durationMs: number
+  /** HTTP status the client got; 499 when it left first. */
+  readonly status: number
+  readonly errorCode: string | null
+  /** The finer cause of a failure, for operators. */
+  readonly errorCause: string | null
+}
+
+export interface UsageFilter {
+  readonly account?: string
+  readonly key?: string
+  readonly model?: string
+  /** Unix milliseconds, inclusive. */
+  readonly since?: number
+  /** Newest first; at most this many. */
+  readonly limit: number
+}
+
+export interface KeyTable {
+  insert(row: KeyRow): Promise<void>
+  all(): Promise<readonly KeyRow[]>
+  /** Returns false when there is no such key. */
+  disable(id: string, at: number): Promise<boolean>
+  remove(id: string): Promise<boolean>
+  /** Grows with every change of a key, whoever made it: what a running server polls. */
+  revision(): Promise<number>
+}
+
+export interface AccountTable {
+  /** Makes the account when it is not there; returns whether it made it. */
+  ensure(id: string, createdAt: number): Promise<boolean>
+  all(): Promise<readonly { readonly id: string; readonly createdAt: number }[]>
+}
+
+export interface UsageTable {
+  append(rows: readonly UsageRow[]): Promise<void>
+  list(filter: UsageFilter): Promise<readonly UsageRow[]>
+}
+
+export interface Store {
+  readonly engine: 'sqlite' | 'postgres'
+  readonly keys: KeyTable
+  readonly accounts: AccountTable
+  readonly usage: UsageTable
+  /** Rejects when the store cannot be reached. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}

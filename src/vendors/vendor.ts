@@ -1,0 +1,54 @@
+// Who serves: where a vendor is, how it is signed and what is odd about it; never what a format means.
+
+import type { Fault } from '../errors.ts'
+import type { DialectId, ReplyQuirks } from '../wire/dialect.ts'
+import type { JsonObject } from '../wire/ir.ts'
+import type { LocalService } from './transport.ts'
+
+/** What an operator set for one channel, resolved and frozen. */
+export interface ChannelSettings {
+  /** Without a trailing slash; never empty. */
+  readonly baseUrl: string
+  readonly key: string | null
+  /** Vendor's own settings of the channel, e.g. `apiVersion` of azure-openai. */
+  readonly options: Readonly<Record<string, string>>
+}
+
+export interface Call {
+  readonly dialect: DialectId
+  /** The vendor's own name of the model. */
+  readonly model: string
+}
+
+export interface Vendor {
+  /** The value of `vendor` in the configuration. */
+  readonly id: string
+  /** As `owned_by` shows it: lower case. */
+  readonly ownedBy: string
+  /** All that stands before the vendor's own path; null where only the operator knows it. */
+  readonly baseUrl: string | null
+  /** Environment variable that makes a channel of itself at start, e.g. `OPENAI_API_KEY`. */
+  readonly environment?: string
+  /** Works without a key (local servers). */
+  readonly keyless?: boolean
+  /** Dialects spoken, best first. */
+  readonly speaks: readonly DialectId[]
+  /** `ask`: usage on streams comes only with stream_options; `always`: unasked, and stream_options may be refused. */
+  readonly usageOnStream: 'ask' | 'always'
+  /** Whole address of one call. */
+  address(call: Call, settings: ChannelSettings): string
+  /** Headers that sign a call, lower-case names; called once per channel, not per request. */
+  headers(settings: ChannelSettings): readonly (readonly [name: string, value: string])[]
+  /** Which members of a request body must be put differently for this vendor, and how. */
+  readonly amend?: {
+    /** Runs only where one of these members is present (`*`: always). */
+    readonly keys: readonly string[]
+    /** Returns the body to send; may change the one it was given. */
+    body(body: JsonObject, call: Call): JsonObject
+  }
+  readonly quirks: ReplyQuirks
+  /** Sharpens what the dialect made of this vendor's error reply. */
+  refine?(fault: Fault, status: number, body: string): Fault
+  /** Served inside this process, without a connection. */
+  readonly local?: LocalService
+}

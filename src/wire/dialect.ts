@@ -1,0 +1,149 @@
+// One wire format, both directions: what the relay may ask of it. Pure and synchronous, bytes in and out.
+
+import type { Fault, GatewayError } from '../errors.ts'
+import type { ChatEvent, ChatRequest, JsonObject, JsonValue, Usage } from './ir.ts'
+
+export type DialectId = 'openai-chat' | 'openai-completions' | 'openai-embeddings'
+export type Operation = 'chat' | 'completion' | 'embedding'
+
+/** A half-open range of byte offsets. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** What the gateway needs to know of a request, and where it stands in the bytes. */
+export interface Peek {
+  /** The bytes all spans refer to: the client's own, or their canonical form where a key repeats or is escaped. */
+  readonly body: Uint8Array
+  readonly model: string
+  /** The model's JSON string, quotes included. */
+  readonly modelSpan: Span
+  readonly stream: boolean
+  /** The client asked for usage on the stream itself (`stream_options.include_usage`). */
+  readonly wantsUsage: boolean
+  /** The value of `stream_options`, where present and not null. */
+  readonly streamOptionsSpan: Span | null
+  /** Offset of the closing brace of the body. */
+  readonly bodyEnd: number
+  readonly maxOutputTokens: number | null
+  readonly choices: number
+  /** The first image part, as a parameter path (`messages[1].content[0]`), else null. */
+  readonly imageParam: string | null
+  /** Names of all members at the top level. */
+  readonly keys: readonly string[]
+  /** Embeddings: what the client expects back. */
+  readonly encodingFormat: 'float' | 'base64'
+  /** Embeddings: the input holds token ids and not text. */
+  readonly tokenInput: boolean
+}
+
+/** What a stream frame is to the relay. Plain numbers: one is made per frame. */
+export const frameKind = {
+  /** Comments, empty deltas, role openers: nothing a caller would miss after a failover. */
+  lifecycle: 0,
+  /** Content, tool call, reasoning, refusal or finish: from here on the reply is committed. */
+  semantic: 1,
+  /** Carries usage: to be passed through `Watcher.amend` before it is relayed. */
+  usage: 2,
+  /** The stream's terminator. */
+  done: 3,
+  /** An error in the vendor's stream: `Watcher.fault` says which. */
+  fault: 4,
+} as const
+export type FrameKind = (typeof frameKind)[keyof typeof frameKind]
+
+export interface WatchOptions {
+  readonly wantsUsage: boolean
+  readonly quirks: ReplyQuirks
+}
+
+/** How a vendor's replies differ from the dialect they claim to speak. */
+export interface ReplyQuirks {
+  /** Corrects the JSON value of `usage` before it is read or shown, e.g. a count without reasoning. */
+  readonly usage?: (usage: JsonObject) => JsonObject
+  /** Where usage hides when it is not at the top level of the frame, e.g. ['x_groq', 'usage']. */
+  readonly usagePath?: readonly string[]
+  /** The replies must be re-written event by event, e.g. content as an array: takes the translate path. */
+  readonly rewrite?: boolean
+}
+
+/** Looks at one streamed reply on the identity path, frame by frame, without altering it. */
+export interface Watcher {
+  /** One whole frame `bytes[start, end)`, its blank line included. */
+  frame(bytes: Uint8Array, start: number, end: number): FrameKind
+  /** The bytes to relay in place of a `usage` frame; null where the frame is not for the client. */
+  amend(bytes: Uint8Array, start: number, end: number): Uint8Array | null
+  readonly fault: Fault | null
+  readonly usage: Usage | null
+  /** Bytes of generated text seen so far, for counting when no usage is reported. */
+  readonly outputBytes: number
+  /** A finish reason was seen for some choice. */
+  readonly finishReason: string | null
+  readonly model: string | null
+}
+
+/** A whole reply, judged: either a fault, or the bytes for the client with what they say. */
+export interface WholeReply {
+  readonly fault: Fault | null
+  readonly bytes: Uint8Array
+  readonly usage: Usage | null
+  readonly outputBytes: number
+  readonly finishReason: string | null
+  readonly model: string | null
+}
+
+/** Turns frames of one dialect into events; one per reply. */
+export interface Reader {
+  /** The data of one frame, already without `data:` and line ends. */
+  frame(data: string): readonly ChatEvent[]
+  end(): readonly ChatEvent[]
+}
+
+/** Turns events into the frames of one dialect; one per reply. A frame is whole, its blank line included. */
+export interface Writer {
+  event(event: ChatEvent): string
+  end(): string
+}
+
+export interface WriterHead {
+  readonly id: string
+  readonly model: string
+  /** Unix seconds. */
+  readonly createdAt: number
+  readonly wantsUsage: boolean
+}
+
+export interface Decoded<T> {
+  readonly value: T
+  /** Fields the target cannot express, by name. */
+  readonly dropped: readonly string[]
+}
+
+/** The hub's side of a dialect: what a format with another on the far side needs. */
+export interface HubCodec {
+  decodeRequest(body: JsonObject): Decoded<ChatRequest>
+  encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject>
+  reader(quirks: ReplyQuirks): Reader
+  /** Replays a whole reply as the events of its stream. */
+  readWhole(body: JsonValue, quirks: ReplyQuirks): readonly ChatEvent[]
+  writer(head: WriterHead): Writer
+  /** Folds events into a whole reply. */
+  writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject
+}
+
+export interface Dialect {
+  readonly id: DialectId
+  readonly operation: Operation
+  /** Path below the vendor's base address, e.g. `/chat/completions`. */
+  readonly path: string
+  /** Validates and locates. Throws GatewayError `invalid_request_error` naming the field. */
+  peek(body: Uint8Array): Peek
+  watcher(options: WatchOptions): Watcher
+  whole(body: Uint8Array, peek: Peek, quirks: ReplyQuirks): WholeReply
+  /** Reads a vendor's error reply. `header` looks a reply header up by lower-case name. */
+  fault(status: number, header: (name: string) => string | null, body: string): Fault
+  /** A refusal in this format's own shape, as JSON text. */
+  refuse(error: GatewayError): string
+  readonly hub: HubCodec | null
+}
