@@ -1,7 +1,5 @@
 // The shape of the configuration once read, checked and frozen: what every room is built from.
 
-import type { DialectId } from '../wire/dialect.ts'
-
 export type ModelKind =
   | 'chat'
   | 'completion'
@@ -88,7 +86,8 @@ export interface ChannelConfig {
   readonly priority: number
   readonly weight: number
   readonly disabled: boolean
-  readonly dialect: DialectId | null
+  /** A dialect's name: only that format is spoken to the channel. */
+  readonly dialect: string | null
   readonly timeouts: Partial<TimeoutSettings>
   readonly options: Readonly<Record<string, string>>
   /** Where it came from: the file, an environment variable, or the product itself. */
