@@ -82,7 +82,13 @@ function readInstalled() {
 function install(development) {
   say('installing packages (npm ci)')
   for (let attempt = 1; attempt <= 2; attempt += 1) {
-    const status = npm(['ci', '--no-audit', '--no-fund', ...(development ? ['--include=dev'] : [])])
+    const status = npm([
+      'ci',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+      ...(development ? ['--include=dev'] : []),
+    ])
     if (status === 0) return
     if (attempt === 1) say('npm ci failed; trying once more')
   }
