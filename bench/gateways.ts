@@ -65,8 +65,9 @@ async function launch(
 ): Promise<{ server: Spawned; readyMs: number }> {
   const log = join(data, 'server.log')
   const options = { core: GATEWAY_CORE, cwd: data, log }
+  const begin = performance.now()
   const server = spawnPinned(command, args, env === undefined ? options : { ...options, env })
-  const readyMs = await untilAnswers(server, url, authorization, log)
+  const readyMs = await untilAnswers(server, url, authorization, log, begin)
   return { server, readyMs }
 }
 

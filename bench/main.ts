@@ -107,6 +107,7 @@ function report(run: Run, failures: string[]): void {
   for (const note of run.notes) console.log(`Note: ${note}`)
   for (const failure of failures) console.log(`FAILED: ${failure}`)
   if (run.options.publish && failures.length === 0) {
+    mkdirSync(join(root, 'docs'), { recursive: true })
     writeFileSync(join(root, 'docs/benchmarks.md'), page(run))
     console.log('Written: docs/benchmarks.md')
   }

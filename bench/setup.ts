@@ -3,7 +3,10 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export const PORTKEY_VERSION = '1.15.2'
+const PORTKEY_VERSION = '1.15.2'
+// Within the range Portkey asks for. With the newest one npm would choose, each stream is answered 500:
+// Portkey-AI/gateway#1389.
+const PORTKEY_SERVER_VERSION = '1.13.8'
 const LUA_MODULE = '/usr/lib/nginx/modules/ngx_http_lua_module.so'
 const POLICY = '/usr/sbin/policy-rc.d'
 
@@ -58,7 +61,9 @@ function installPortkey(folder: string): string {
   const script = join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js')
   if (existsSync(script)) return script
   mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'package.json'), '{ "name": "bench-portkey", "private": true }\n')
+  const overrides = { '@hono/node-server': PORTKEY_SERVER_VERSION }
+  const manifest = { name: 'bench-portkey', private: true, overrides }
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest)}\n`)
   // Its only install script looks for a patches folder that the package does not ship.
   const flags = ['--ignore-scripts', '--no-fund', '--no-audit']
   execFileSync('npm', ['install', ...flags, `@portkey-ai/gateway@${PORTKEY_VERSION}`], {
@@ -115,7 +120,7 @@ export function installTools(source: string, cache: string, gateways: string[]):
     nginx: version('nginx -v'),
     HAProxy: has('haproxy') ? version('haproxy -v') : 'absent',
     wrk: version('wrk -v'),
-    Portkey: PORTKEY_VERSION,
+    Portkey: `${PORTKEY_VERSION} (on @hono/node-server ${PORTKEY_SERVER_VERSION})`,
   }
   return { streams, portkey, haproxy: has('haproxy'), missing, versions }
 }
