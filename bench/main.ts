@@ -1,5 +1,5 @@
 /** The benchmark: starts the mock, runs every gateway in interleaved rounds, and reports. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { addAddedLatency, type Sample } from './figures.ts'
@@ -74,6 +74,11 @@ async function measure(
       for (const difference of wrong) fail(`usage: ${difference}`)
       if (wrong.length === 0) console.log(`  usage rows agree with ${sent.total()} requests`)
     }
+  } catch (error) {
+    // It ended or stopped answering: the other columns are still worth having.
+    const log = join(data, 'server.log')
+    const said = existsSync(log) ? readFileSync(log, 'utf8').slice(-1000) : ''
+    fail(`${workloads.join(', ')} broke off: ${error}\n${said}`)
   } finally {
     await running.stop()
     rmSync(data, { recursive: true })

@@ -23,6 +23,8 @@ export interface SpawnOptions {
   env?: Record<string, string>
 }
 
+// The kernel ends the child when the bench itself is killed outright.
+const tie = ['setpriv', '--pdeathsig', 'KILL']
 const alive = new Set<ChildProcess>()
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
 
@@ -43,8 +45,6 @@ export function spawnPinned(command: string, args: string[], options: SpawnOptio
   const out = options.out === undefined ? log : openSync(options.out, 'w')
   const raise = 'ulimit -n "$(ulimit -Hn)"; exec "$@"'
   const pin = ['taskset', '-c', String(options.core)]
-  // The kernel ends the child when the bench itself is killed outright.
-  const tie = ['setpriv', '--pdeathsig', 'KILL']
   const child = spawn('sh', ['-c', raise, 'sh', ...pin, ...tie, command, ...args], {
     cwd: options.cwd,
     env: { ...process.env, ...options.env },
@@ -72,7 +72,7 @@ export function spawnPinned(command: string, args: string[], options: SpawnOptio
 
 /** Runs a command on the load core to its end and gives its standard output. Throws with its output on failure. */
 export function runOnLoadCore(command: string, args: string[]): Promise<string> {
-  const child = spawn('taskset', ['-c', String(LOAD_CORE), command, ...args], {
+  const child = spawn('taskset', ['-c', String(LOAD_CORE), ...tie, command, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   alive.add(child)

@@ -90,7 +90,7 @@ static void note(struct histogram *h, int64_t us) {
 
 static int64_t percentile(const struct histogram *h, double share) {
   uint64_t want = (uint64_t)(share * (double)h->total), seen = 0;
-  for (int64_t us = 0; us <= MAX_US; us++) {
+  for (int64_t us = 0; us < MAX_US; us++) {
     seen += h->count[us];
     if (seen > want) return us;
   }
