@@ -31,8 +31,8 @@ export interface Summary {
 export interface Verdict {
   figure: Figure
   target: Target
+  /** A ratio of medians, or the worst sample in the figure's own unit. */
   measured: number
-  /** The bound in the measured figure's own terms: a ratio, or its unit. */
   met: boolean
 }
 
@@ -120,16 +120,14 @@ export function addAddedLatency(samples: Sample[]): void {
   }
 }
 
-/** Each target that this run's samples can be held against. A bound of its own is held against the worst round. */
+/** Each target that this run's samples can be held against. A bound by itself is held against the worst sample. */
 export function judge(samples: Sample[], gateway: string): Verdict[] {
   return FIGURES.flatMap((figure) =>
     (figure.targets ?? []).flatMap((target) => {
       const own = summarize(samples, gateway, figure.id)
       if (own === undefined) return []
       if (target.against === undefined) {
-        const worstCounts = figure.unit === ''
-        const measured = worstCounts ? own.max : own.median
-        return [{ figure, target, measured, met: measured <= target.most }]
+        return [{ figure, target, measured: own.max, met: own.max <= target.most }]
       }
       const other = summarize(samples, target.against, figure.id)
       if (other === undefined) return []

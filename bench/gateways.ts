@@ -1,6 +1,6 @@
 /** The gateways under test: how each is configured, started on its core, and addressed. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import type { Target } from './load.ts'
 import type { Mock } from './mock.ts'
 import { GATEWAY_CORE, type Spawned, spawnPinned } from './processes.ts'
@@ -165,7 +165,12 @@ function tollgate(name: string, checkout: string, mock: Mock): Gateway {
     return { pid: server.pid, readyMs, target, stop: server.stop }
   }
   const about = { strict: true, checksKeys: true, fixedRate: 3000, checkout }
-  return { name, label: name === 'tollgate' ? 'Tollgate' : name, ...about, start }
+  return {
+    name,
+    label: name === 'tollgate' ? 'Tollgate' : `Tollgate in ${basename(checkout)}`,
+    ...about,
+    start,
+  }
 }
 
 /**

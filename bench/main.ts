@@ -67,7 +67,7 @@ async function measure(
       const figures = await runWorkload(workload, bench)
       context.samples.push({ gateway: gateway.name, round, figures })
       const shown = Object.entries(figures).map(([id, value]) => `${id} ${value.toFixed(1)}`)
-      console.log(`  ${gateway.label} ${shown.join(', ')}`)
+      if (shown.length > 0) console.log(`  ${gateway.label} ${shown.join(', ')}`)
     }
     if (gateway.checkout !== undefined) {
       const wrong = await usageDifferences(gateway.checkout, data, sent)
@@ -78,7 +78,10 @@ async function measure(
     // It ended or stopped answering: the other columns are still worth having.
     const log = join(data, 'server.log')
     const said = existsSync(log) ? readFileSync(log, 'utf8').slice(-1000) : ''
-    fail(`${workloads.join(', ')} broke off: ${error}\n${said}`)
+    const { pid } = running
+    const what =
+      pid !== undefined && !existsSync(`/proc/${pid}`) ? 'the gateway ended' : 'broke off'
+    fail(`${workloads.join(', ')}: ${what}: ${error}\n${said}`)
   } finally {
     await running.stop()
     rmSync(data, { recursive: true })

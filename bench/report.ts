@@ -122,9 +122,8 @@ Written by \`npm run bench\`; do not edit.
 * Date: ${run.date}
 * Machine: ${machine()}
 * Versions: ${versions.join(', ')}
-* ${rounds} interleaved rounds (A B C, C B A, ...), phases of ${seconds} s; each cell is the median, with the least and the greatest round in brackets.
-${[...left, ...notes].join('\n')}
-
+* ${rounds} interleaved rounds (A B C, C B A, ...), phases of ${seconds} s; each cell is the median, with the least and the greatest in brackets; a ratio is one of medians, and a bound by itself is held against the worst.
+${[...left, ...notes].map((line) => `${line}\n`).join('')}
 ## Targets
 
 ${markdownTable([['figure', 'target', 'measured', 'verdict'], ...verdictRows(run)])}
@@ -135,7 +134,7 @@ ${markdownTable(tableRows(run))}
 
 ## How it is measured
 
-The gateway runs alone on core 0; the mock upstream (nginx) and the load share core 1, all over loopback. CPU is user and system time of the gateway's process, threads and children, from /proc, until it has come to rest after the load, divided by the requests or events. *direct* is the load on the mock with nothing between. HAProxy proxies with one thread and checks nothing. Portkey runs as its package ships it, on Node, and checks no key. Tollgate checks the key, meters and records each request, with the log level at \`warn\`.
+The gateway runs alone on core 0; the mock upstream (nginx) and the load share core 1, all over loopback. CPU is user and system time of the gateway's process, threads and children, from /proc, until it has come to rest after the load, divided by the requests or events. *direct* is the load on the mock with nothing between. HAProxy proxies with one thread, reuses connections, checks nothing, and has \`http-no-delay\` set, without which it holds events back for up to 200 ms. Portkey runs as its package ships it, on Node, and checks no key. Tollgate checks the key, meters and records each request, with the log level at \`warn\`.
 
 Every reply of HAProxy and Tollgate is compared byte for byte with what the mock sent, every event of every stream is numbered and compared, the request as the mock saw it is compared by its MD5, and Tollgate's usage rows are counted against the requests sent: all must agree, or the run fails and this page is not written. Portkey writes JSON anew, so its replies are compared by meaning. Requests under way when a closed loop of wrk ends are cut off and may or may not have a row; streams are counted exactly.
 
