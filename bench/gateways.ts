@@ -180,7 +180,10 @@ function tollgate(name: string, checkout: string, mock: Mock): Gateway {
 export function findGateways(names: string[], root: string, mock: Mock, tools: Tools): Gateway[] {
   return names.flatMap((name) => {
     if (name === 'direct') return [direct(mock)]
-    if (name === 'haproxy') return tools.haproxy ? [haproxy(mock)] : []
+    if (name === 'haproxy') {
+      if (!tools.haproxy) tools.missing.push('haproxy: it is not installed')
+      return tools.haproxy ? [haproxy(mock)] : []
+    }
     if (name === 'portkey') {
       return tools.portkey === undefined ? [] : [portkey(mock, tools.portkey)]
     }

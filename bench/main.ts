@@ -114,7 +114,8 @@ function report(run: Run, failures: string[]): void {
   for (const reason of run.missing) console.log(`Left out: ${reason}`)
   for (const note of run.notes) console.log(`Note: ${note}`)
   for (const failure of failures) console.log(`FAILED: ${failure}`)
-  if (run.options.publish && failures.length === 0) {
+  const ours = run.columns.some(({ name }) => name.startsWith('tollgate'))
+  if (run.options.publish && ours && failures.length === 0) {
     mkdirSync(join(root, 'docs'), { recursive: true })
     writeFileSync(join(root, 'docs/benchmarks.md'), page(run))
     console.log('Written: docs/benchmarks.md')
