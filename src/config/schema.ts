@@ -41,7 +41,7 @@ function key<Type extends z.ZodType>(
   description: string,
   byDefault?: unknown,
 ): z.ZodOptional<z.ZodNullable<Type>> {
-  const meta = byDefault === undefined ? { description } : { description, default: byDefault }
+  const meta = byDefault === undefined ? { description } : { description, byDefault }
   return type.nullish().meta(meta)
 }
 
