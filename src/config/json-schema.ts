@@ -35,9 +35,7 @@ function published(value: unknown): unknown {
     ...(description === undefined ? {} : { description }),
     ...(byDefault === undefined ? {} : { default: byDefault }),
   }
-  return refusesReference(plain)
-    ? { ...told, anyOf: [plain, reference] }
-    : { ...told, ...plain }
+  return refusesReference(plain) ? { ...told, anyOf: [plain, reference] } : { ...told, ...plain }
 }
 
 /** A number, a yes or no, a choice, or text of a fixed form: a reference may stand there all the same. */
