@@ -41,8 +41,14 @@ const shipped: readonly ShippedModels[] = [
 /** Vendors do not publish one date for every model, so all show the day the data was gathered. */
 const createdAt = Date.UTC(2026, 10, 21) / 1000
 
-/** Built once per configuration; `declared` is `models` of the configuration. */
-export function createCatalog(declared: Readonly<Record<string, ModelConfig>>): Catalog {
+/**
+ * Built once per configuration; `declared` is `models` of the configuration. `servedBy` names the
+ * owner (lower case) of a declared model that is not shipped, from the channel that serves it.
+ */
+export function createCatalog(
+  declared: Readonly<Record<string, ModelConfig>>,
+  servedBy: (id: string) => string | null = () => null,
+): Catalog {
   const own = new Map(Object.entries(declared))
   const byVendor = new Map<string, readonly Model[]>()
   const byId = new Map<string, Model>()
@@ -54,7 +60,9 @@ export function createCatalog(declared: Readonly<Record<string, ModelConfig>>): 
     for (const model of models) if (!byId.has(model.id)) byId.set(model.id, model)
   }
   for (const [id, model] of own) {
-    if (!byId.has(id)) byId.set(id, withDeclared(unknownModel(id, ownerOf(id, 'custom')), model))
+    if (byId.has(id)) continue
+    const ownedBy = servedBy(id) ?? ownerOf(id, 'custom')
+    byId.set(id, withDeclared(unknownModel(id, ownedBy), model))
   }
   return {
     find: (id) => byId.get(id) ?? null,

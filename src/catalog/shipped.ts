@@ -2,7 +2,10 @@
 
 import type { ModelKind, TimeoutSettings } from '../config/types.ts'
 
-/** What is known of a model; left out: chat, not known, no images. */
+/**
+ * What is known of a model; left out: chat, not known, no images. A window is given only where a
+ * source gives it, and `vision` also where it is likely: a vendor refuses better than a guess does.
+ */
 export interface ShippedModel {
   readonly kind?: ModelKind
   readonly context?: number

@@ -255,7 +255,7 @@ const model = section({
   context: key(count, 'Context window in tokens; left out: as shipped, else unknown.'),
   maxOutput: key(count, 'Most tokens of one reply; left out: as shipped, else unknown.'),
   vision: key(yesOrNo, 'Accepts images; left out: as shipped, else false.'),
-  ownedBy: key(text(), 'Shown as owned_by; left out: as shipped, else the vendor of its channel.'),
+  ownedBy: key(text(), 'Shown as owned_by; left out: as shipped, else who serves it.'),
   prices: key(
     pairs(priceName, decimal(9, '0.15')),
     'Prices per million units (tokens, requests, images, seconds, characters) in the currency, as decimals in quotes.',
