@@ -79,7 +79,10 @@ export interface ChannelConfig {
   readonly vendor: string
   readonly baseUrl: string | null
   readonly key: string | null
-  /** Public name (or pattern with one trailing `*`) to the vendor's own name; null: the vendor's catalogue. */
+  /**
+   * Public name (or pattern with one trailing `*`) to the vendor's own name; null: the vendor's
+   * catalogue. Where both end in `*`, what the first stood for takes the place of the second.
+   */
   readonly models: Readonly<Record<string, string>> | null
   /** null: every group. */
   readonly groups: readonly string[] | null
