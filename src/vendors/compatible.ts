@@ -12,6 +12,7 @@ const paths: Readonly<Record<DialectId, string>> = {
 }
 
 export const chatOnly: readonly DialectId[] = ['openai-chat']
+export const chatAndCompletions: readonly DialectId[] = ['openai-chat', 'openai-completions']
 export const chatAndEmbeddings: readonly DialectId[] = ['openai-chat', 'openai-embeddings']
 export const allDialects: readonly DialectId[] = [
   'openai-chat',

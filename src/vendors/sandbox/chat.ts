@@ -2,20 +2,12 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
-import { isObject, wholeNumber } from './json.ts'
+import { identifier } from '../hash.ts'
+import { isObject, wholeNumber } from '../json.ts'
 import { done, type Reply, stream, whole } from './reply.ts'
 import { example } from './schema.ts'
 import type { SandboxSettings } from './settings.ts'
-import {
-  contentText,
-  countTokens,
-  echo,
-  identifier,
-  joined,
-  natural,
-  type Output,
-  sized,
-} from './text.ts'
+import { contentText, countTokens, echo, joined, natural, type Output, sized } from './text.ts'
 import { type ToolCall, toolCalls } from './tools.ts'
 
 /** Seconds; fixed, so that the same request has the same reply byte for byte: 2026-01-01. */

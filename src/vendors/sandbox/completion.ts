@@ -2,11 +2,12 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
+import { identifier } from '../hash.ts'
+import { isObject, wholeNumber } from '../json.ts'
 import { createdAt, untilStop } from './chat.ts'
-import { isObject, wholeNumber } from './json.ts'
 import { done, type Reply, stream, whole } from './reply.ts'
 import type { SandboxSettings } from './settings.ts'
-import { countTokens, echo, identifier, joined, sized } from './text.ts'
+import { countTokens, echo, joined, sized } from './text.ts'
 
 type Text = ReturnType<typeof sized>
 

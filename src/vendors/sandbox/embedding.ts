@@ -2,11 +2,11 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../wire/ir.ts'
+import { hash } from '../hash.ts'
+import { wholeNumber } from '../json.ts'
 import { promptsOf } from './completion.ts'
-import { wholeNumber } from './json.ts'
 import { type Reply, whole } from './reply.ts'
 import type { SandboxSettings } from './settings.ts'
-import { hash } from './text.ts'
 
 export const defaultDimensions = 256
 const maxDimensions = 4096

@@ -1,7 +1,7 @@
 // The smallest value that satisfies a JSON Schema's required properties, by type; for tool calls and structured output.
 
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
-import { isObject } from './json.ts'
+import { isObject } from '../json.ts'
 
 /** Schemas nested deeper (or in a circle) end in null. */
 const maxDepth = 16

@@ -2,12 +2,12 @@
 
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
+import { isObject } from '../json.ts'
 import type { Exchange, LocalCall, LocalService, ReplyHandler } from '../transport.ts'
 import { chatReply } from './chat.ts'
 import { completionReply } from './completion.ts'
 import { embeddingReply } from './embedding.ts'
 import { spoiled } from './faults.ts'
-import { isObject } from './json.ts'
 import { type Pace, play } from './playback.ts'
 import { type Reply, refusal } from './reply.ts'
 import {

@@ -1,7 +1,7 @@
 // What the sandbox says and how it counts: words out of the request, tokens by a stated rule.
 
 import type { JsonValue } from '../../wire/ir.ts'
-import { isObject } from './json.ts'
+import { isObject } from '../json.ts'
 
 /** Longest part of the user's message that is echoed, in UTF-16 units. */
 const echoLimit = 200
@@ -70,24 +70,4 @@ export function joined(output: Output): string {
   let text = ''
   for (let index = 0; index < output.length; index += 1) text += output.at(index)
   return text
-}
-
-/** FNV-1a over UTF-16 units, 32 bits: enough to tell sandbox texts apart. */
-export function hash(text: string, seed = 0x811c9dc5): number {
-  let value = seed
-  for (let index = 0; index < text.length; index += 1) {
-    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193)
-  }
-  return value >>> 0
-}
-
-/** Most of a text that is hashed for an identifier; its length tells longer ones apart. */
-const identifiedLength = 2_000
-
-/** An identifier of 16 hexadecimal digits that only depends on the text. */
-export function identifier(text: string): string {
-  const start = text.slice(0, identifiedLength)
-  const first = hash(start, text.length)
-  const second = hash(start, first ^ 0x9e3779b9)
-  return first.toString(16).padStart(8, '0') + second.toString(16).padStart(8, '0')
 }

@@ -1,9 +1,9 @@
 // When a sandbox chat model calls tools, and with which arguments.
 
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
-import { isObject } from './json.ts'
+import { identifier } from '../hash.ts'
+import { isObject } from '../json.ts'
 import { example } from './schema.ts'
-import { identifier } from './text.ts'
 
 export interface ToolCall {
   readonly id: string

@@ -1,6 +1,6 @@
 // Small looks into JSON whose shape nobody has vouched for.
 
-import type { JsonObject, JsonValue } from '../../wire/ir.ts'
+import type { JsonObject, JsonValue } from '../wire/ir.ts'
 
 export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
