@@ -1,15 +1,10 @@
 // Moonshot AI (Kimi): cached tokens at the top of usage, usage of a stream inside its last choice.
 
 import type { Fault } from '../errors.ts'
-import type { JsonObject } from '../wire/ir.ts'
 import { amendments, developerAsSystem } from './amendments.ts'
 import { chatOnly, openaiCompatible } from './compatible.ts'
-import { count, withCached } from './usage.ts'
+import { topLevelCached } from './usage.ts'
 import type { Vendor } from './vendor.ts'
-
-function cachedTokens(usage: JsonObject): JsonObject {
-  return withCached(usage, count(usage.cached_tokens))
-}
 
 /** An account that is used up is answered 429 as well; its `type` tells. */
 function refine(fault: Fault, _status: number, body: string): Fault {
@@ -23,6 +18,6 @@ export const moonshot = openaiCompatible({
   environment: 'MOONSHOT_API_KEY',
   speaks: chatOnly,
   amend: amendments(developerAsSystem),
-  quirks: { usage: cachedTokens, usagePath: ['choices', '0', 'usage'] },
+  quirks: { usage: topLevelCached, usagePath: ['choices', '0', 'usage'] },
   refine,
 }) satisfies Vendor

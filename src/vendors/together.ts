@@ -2,6 +2,7 @@
 
 import { amendments, maxTokensOnly } from './amendments.ts'
 import { allDialects, openaiCompatible } from './compatible.ts'
+import { topLevelCached } from './usage.ts'
 import type { Vendor } from './vendor.ts'
 
 export const together = openaiCompatible({
@@ -10,4 +11,5 @@ export const together = openaiCompatible({
   environment: 'TOGETHER_API_KEY',
   speaks: allDialects,
   amend: amendments(maxTokensOnly),
+  quirks: { usage: topLevelCached },
 }) satisfies Vendor

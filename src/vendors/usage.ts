@@ -20,3 +20,8 @@ export function withCached(usage: JsonObject, cached: number): JsonObject {
   if (cached === 0 || present.cached_tokens !== undefined) return usage
   return { ...usage, prompt_tokens_details: { ...present, cached_tokens: cached } }
 }
+
+/** Cached prompt tokens counted at the top of usage, as some vendors do. */
+export function topLevelCached(usage: JsonObject): JsonObject {
+  return withCached(usage, count(usage.cached_tokens))
+}
