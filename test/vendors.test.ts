@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { vendors } from '../src/vendors/registry.ts'
+import { call } from '../src/vendors/sandbox/testing.ts'
 import type { JsonObject, JsonValue, Usage } from '../src/wire/ir.ts'
 
 interface Expected {
@@ -152,24 +153,8 @@ describe('the vendor quirks bring usage into the shape of OpenAI', () => {
 
 describe('the sandbox answers what its fixtures say, byte for byte', () => {
   test.each(casesOf('sandbox'))('$name', async ({ fixture }) => {
-    const { promise, resolve, reject } = Promise.withResolvers<string>()
-    let text = ''
-    const decoder = new TextDecoder()
-    vendors.sandbox?.local?.open(
-      {
-        dialect: fixture.dialect,
-        model: fixture.model,
-        body: new TextEncoder().encode(JSON.stringify(fixture.request)),
-      },
-      {
-        head: (status) => expect(status).toBe(fixture.reply.status ?? 200),
-        bytes(chunk) {
-          text += decoder.decode(chunk, { stream: true })
-        },
-        end: () => resolve(text),
-        fault: reject,
-      },
-    )
-    expect(await promise).toBe(bytesOf(fixture))
+    const heard = await call(fixture.dialect, fixture.request)
+    expect([heard.status, heard.fault]).toEqual([fixture.reply.status ?? 200, null])
+    expect(heard.text).toBe(bytesOf(fixture))
   })
 })

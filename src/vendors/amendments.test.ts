@@ -1,3 +1,5 @@
+// What each vendor changes in a request, and that it changes nothing else.
+
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { DialectId } from '../wire/dialect.ts'

@@ -1,3 +1,5 @@
+// Which base addresses are kept, and which are refused without repeating a secret.
+
 import { expect, test } from 'bun:test'
 import { GatewayError } from '../errors.ts'
 import { checkBaseUrl } from './compatible.ts'

@@ -1,3 +1,5 @@
+// Where each vendor is called and how a call is signed.
+
 import { expect, test } from 'bun:test'
 import type { DialectId } from '../wire/dialect.ts'
 import { checkBaseUrl } from './compatible.ts'

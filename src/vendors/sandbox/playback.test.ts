@@ -1,3 +1,5 @@
+// When the sandbox answers: pace, pause, resume, abort, and a thousand streams at once.
+
 import { expect, test } from 'bun:test'
 import type { Exchange } from '../transport.ts'
 import { sandboxService } from './service.ts'

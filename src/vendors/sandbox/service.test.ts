@@ -1,47 +1,13 @@
+// What the sandbox answers: texts, tools, counts, refusals.
+
 import { expect, test } from 'bun:test'
 import type { JsonObject } from '../../wire/ir.ts'
-import type { Exchange, TransportFault } from '../transport.ts'
+import type { Exchange } from '../transport.ts'
 import { vectorOf } from './embedding.ts'
 import { sandboxService } from './service.ts'
-import { sandboxFaults } from './settings.ts'
-
-interface Heard {
-  readonly status: number | null
-  readonly header: (name: string) => string | null
-  readonly text: string
-  readonly fault: TransportFault | null
-}
+import { call, say } from './testing.ts'
 
 const encoder = new TextEncoder()
-
-function call(dialect: string, body: JsonObject): Promise<Heard> {
-  return new Promise((resolve) => {
-    const decoder = new TextDecoder()
-    let status: number | null = null
-    let header: Heard['header'] = () => null
-    let text = ''
-    const end = (fault: TransportFault | null): void => resolve({ status, header, text, fault })
-    sandboxService.open(
-      { dialect, model: String(body.model), body: encoder.encode(JSON.stringify(body)) },
-      {
-        head(given, lookup) {
-          status = given
-          header = lookup
-        },
-        bytes(chunk) {
-          text += decoder.decode(chunk, { stream: true })
-        },
-        end: () => end(null),
-        fault: end,
-      },
-    )
-  })
-}
-
-const say = [
-  { role: 'system', content: 'Be kind.' },
-  { role: 'user', content: [{ type: 'text', text: 'Hello out there' }] },
-]
 
 async function chat(model: string, more: JsonObject = {}): Promise<JsonObject> {
   const heard = await call('openai-chat', { model, messages: say, ...more })
@@ -66,8 +32,25 @@ interface Folded {
   usage: JsonObject | null
 }
 
-// biome-ignore format: one line a chunk
-type Chunk = { choices: { index: number; delta: { content?: string | null; reasoning_content?: string; tool_calls?: { index: number; id?: string; type?: string; function: { name?: string; arguments: string } }[] }; finish_reason: string | null }[]; usage?: JsonObject | null }
+interface CallPiece {
+  readonly index: number
+  readonly id?: string
+  readonly type?: string
+  readonly function: { readonly name?: string; readonly arguments: string }
+}
+
+interface Chunk {
+  readonly choices: readonly {
+    readonly index: number
+    readonly delta: {
+      readonly content?: string | null
+      readonly reasoning_content?: string
+      readonly tool_calls?: readonly CallPiece[]
+    }
+    readonly finish_reason: string | null
+  }[]
+  readonly usage?: JsonObject | null
+}
 
 /** What the first choice of a stream adds up to. */
 function fold(text: string): Folded {
@@ -393,83 +376,6 @@ test('a body that is not JSON is refused', async () => {
     )
   })
   expect(heard).toBe(400)
-})
-
-/** What is heard of each fault on a stream of three tokens: status, frames of content, transport fault. */
-const faults: Readonly<
-  Record<
-    string,
-    readonly [status: number | null, tokens: number, fault: TransportFault['kind'] | null]
-  >
-> = {
-  '400': [400, 0, null],
-  '401': [401, 0, null],
-  '403': [403, 0, null],
-  '404': [404, 0, null],
-  '429': [429, 0, null],
-  '500': [500, 0, null],
-  '503': [503, 0, null],
-  quota: [429, 0, null],
-  unreachable: [null, 0, 'unreachable'],
-  reset: [null, 0, 'reset'],
-  slow: [200, 3, null],
-  empty: [200, 0, null],
-  cut: [200, 1, 'cut'],
-  invalid: [200, 1, null],
-  'error-event': [200, 1, null],
-  split: [200, 3, null],
-  'no-done': [200, 3, null],
-  'no-usage': [200, 3, null],
-}
-
-test.each(Object.entries(faults))('fault=%s on a stream', async (fault, [status, tokens, kind]) => {
-  const model = `sandbox/chat+tokens=3+first=0+fault=${fault}`
-  const heard = await call('openai-chat', {
-    model,
-    messages: say,
-    stream: true,
-    stream_options: { include_usage: true },
-  })
-  expect([heard.status, heard.fault?.kind ?? null]).toEqual([status, kind])
-  expect(heard.text.match(/"content":"[^"]/g)?.length ?? 0).toBe(tokens)
-  expect(heard.text.includes('[DONE]')).toBe(
-    ['slow', 'split', 'no-usage', 'invalid'].includes(fault),
-  )
-  expect(heard.text.includes('"prompt_tokens"')).toBe(['slow', 'split', 'no-done'].includes(fault))
-  if (status === 429 && fault === '429') expect(heard.header('retry-after')).toBe('1')
-})
-
-test('every fault of the list is tested', () => {
-  // `hang` and `stall` never end: they are tested with the playback.
-  expect(new Set([...Object.keys(faults), 'hang', 'stall'])).toEqual(new Set(sandboxFaults))
-})
-
-test('a fault in the middle comes after as many events as asked for', async () => {
-  const heard = await call('openai-chat', {
-    model: 'sandbox/chat+tokens=9+fault=cut+after=4',
-    messages: say,
-    stream: true,
-  })
-  expect(heard.text.match(/"content":"[^"]/g)).toHaveLength(4)
-  const before = await call('openai-chat', {
-    model: 'sandbox/chat+tokens=9+fault=cut+after=0',
-    messages: say,
-    stream: true,
-  })
-  expect([before.status, before.text]).toEqual([200, ''])
-})
-
-test('whole replies break in the same ways', async () => {
-  const ask = (fault: string) =>
-    call('openai-chat', { model: `sandbox/chat+fault=${fault}`, messages: say })
-  const cut = await ask('cut')
-  expect([cut.status, cut.fault?.kind]).toEqual([200, 'cut'])
-  expect(() => JSON.parse(cut.text)).toThrow()
-  expect(cut.text.length).toBeGreaterThan(10)
-  expect((await ask('invalid')).text).toContain('not JSON')
-  expect(JSON.parse((await ask('error-event')).text)).toHaveProperty('error.code', 'server_error')
-  expect(JSON.parse((await ask('no-usage')).text)).not.toHaveProperty('usage')
-  expect((await ask('empty')).text).toBe('')
 })
 
 test('nothing is heard before the exchange is in hand', async () => {

@@ -25,7 +25,10 @@ export function countTokens(text: string): number {
 }
 
 function shorten(text: string): string {
-  const line = text.slice(0, 4 * echoLimit).replace(/\s+/g, ' ').trim()
+  const line = text
+    .slice(0, 4 * echoLimit)
+    .replace(/\s+/g, ' ')
+    .trim()
   return line.length > echoLimit ? `${line.slice(0, echoLimit).trimEnd()}...` : line
 }
 
