@@ -100,7 +100,7 @@ test('decides as the model does, whatever the order of asking, finishing and wai
   fc.assert(
     fc.property(
       fc.tuple(limitsArbitrary, limitsArbitrary),
-      fc.array(stepArbitrary, { maxLength: 80, size: "max" }),
+      fc.array(stepArbitrary, { maxLength: 80, size: 'max' }),
       (limits, steps) => {
         const limiter = createLocalLimiter()
         const models = limits.map((each) => new Model(each))
@@ -158,7 +158,7 @@ test('no window holds more requests than the burst and its even refill', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 20 }),
-      fc.array(fc.nat(4_000), { minLength: 1, maxLength: 150, size: "max" }),
+      fc.array(fc.nat(4_000), { minLength: 1, maxLength: 150, size: 'max' }),
       (limit, gaps) => {
         const limiter = createLocalLimiter()
         const scopes = [{ id: 'key:a', limits: { requestsPerMinute: limit } }]
