@@ -128,7 +128,9 @@ function usageConditions(filter: UsageFilter): { where: string; values: Value[] 
   if (filter.model !== undefined) add('model_asked = ?', cleanText(filter.model))
   if (filter.since !== undefined) add('at >= ?', filter.since)
   if (filter.before !== undefined) {
-    add('(at, request_id) < (?, ?)', filter.before.at, cleanText(filter.before.requestId))
+    // The first condition is implied by the second, and is the one an index on `at` can use.
+    const { at, requestId } = filter.before
+    add('at <= ? AND (at, request_id) < (?, ?)', at, at, cleanText(requestId))
   }
   return { where: conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`, values }
 }

@@ -72,6 +72,6 @@ CREATE TABLE usage (
   price_version INTEGER
 ) STRICT;
 
-CREATE INDEX usage_time ON usage (at, request_id);
-CREATE INDEX usage_account_time ON usage (account, at, request_id);
-CREATE INDEX usage_key_time ON usage (key_id, at, request_id);
+CREATE INDEX usage_time ON usage (at);
+CREATE INDEX usage_account_time ON usage (account, at);
+CREATE INDEX usage_key_time ON usage (key_id, at);
