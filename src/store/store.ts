@@ -57,17 +57,27 @@ export interface UsageRow {
 export interface UsageFilter {
   readonly account?: string
   readonly key?: string
+  /** The model asked for. */
   readonly model?: string
   /** Unix milliseconds, inclusive. */
   readonly since?: number
+  /** Only rows older than this one, in the order of the list: where the page before ended. */
+  readonly before?: { readonly at: number; readonly requestId: string }
   /** Newest first; at most this many. */
   readonly limit: number
 }
 
+/** The engine refused a row for what is in it: to send it again as it is would fail again. */
+export class RowRefused extends Error {
+  override readonly name = 'RowRefused'
+}
+
 export interface KeyTable {
+  /** The account must be there. Throws `RowRefused` when it is not, or the id or hash is taken. */
   insert(row: KeyRow): Promise<void>
+  /** Oldest first. */
   all(): Promise<readonly KeyRow[]>
-  /** Returns false when there is no such key. */
+  /** Returns false when there is no such key. A key disabled before keeps its time. */
   disable(id: string, at: number): Promise<boolean>
   remove(id: string): Promise<boolean>
   /** Grows with every change of a key, whoever made it: what a running server polls. */
@@ -77,10 +87,12 @@ export interface KeyTable {
 export interface AccountTable {
   /** Makes the account when it is not there; returns whether it made it. */
   ensure(id: string, createdAt: number): Promise<boolean>
+  /** By name. */
   all(): Promise<readonly { readonly id: string; readonly createdAt: number }[]>
 }
 
 export interface UsageTable {
+  /** All or none. Throws `RowRefused` when one of them cannot be kept. */
   append(rows: readonly UsageRow[]): Promise<void>
   list(filter: UsageFilter): Promise<readonly UsageRow[]>
 }

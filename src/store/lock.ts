@@ -1,0 +1,63 @@
+// One server on one data directory: a lock that dies with its process, however that dies.
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { isBusy, makeDataDir, openFile } from './sqlite.ts'
+
+export interface DataLock {
+  release(): void
+}
+
+/** Another server has this data directory. */
+export class DataLocked extends Error {
+  override readonly name = 'DataLocked'
+}
+
+/**
+ * Takes the data directory for this server, or throws `DataLocked` with the other's pid. The lock is a
+ * transaction held open on an SQLite file of its own, so the system frees it when the process ends, also
+ * by kill -9. The command line does not take it and works beside a server.
+ */
+export function lockData(dataDir: string): DataLock {
+  makeDataDir(dataDir)
+  const lock = openFile(join(dataDir, 'server.lock'))
+  const pidFile = join(dataDir, 'server.pid')
+  try {
+    lock.run('BEGIN EXCLUSIVE')
+  } catch (error) {
+    lock.close()
+    if (!isBusy(error)) throw error
+    const holder = runningPid(pidFile)
+    throw new DataLocked(
+      `Another Tollgate server${holder === null ? '' : ` (pid ${holder})`} has the data in ${resolve(dataDir)}. Stop it first, or give this server a directory of its own with --data.`,
+    )
+  }
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
+  held.add(lock)
+  return {
+    release() {
+      held.delete(lock)
+      lock.close()
+    },
+  }
+}
+
+/** Keeps a lock from being collected, and so let go, by a caller that does not keep its handle. */
+const held = new Set<ReturnType<typeof openFile>>()
+
+/** The pid the holder wrote; null in the moment before it has, when the file may still name a dead one. */
+function runningPid(pidFile: string): number | null {
+  if (!existsSync(pidFile)) return null
+  const pid = Number(readFileSync(pidFile, 'utf8'))
+  return Number.isSafeInteger(pid) && pid > 0 && isRunning(pid) ? pid : null
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it runs, under another user.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}

@@ -1,0 +1,99 @@
+// Brings a database to the schema this version knows: plain SQL files, each applied once, all or nothing.
+
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { MigrationSession } from './engine.ts'
+
+interface Migration {
+  readonly version: number
+  readonly name: string
+  readonly sql: string
+  readonly checksum: string
+}
+
+interface Applied {
+  readonly version: number
+  readonly name: string
+  readonly checksum: string
+}
+
+const ledger = `CREATE TABLE IF NOT EXISTS schema_migration (
+  version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at TEXT NOT NULL)`
+
+const ledgerExists = {
+  sqlite: `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migration'`,
+  postgres: `SELECT 1 WHERE to_regclass('schema_migration') IS NOT NULL`,
+}
+
+/**
+ * Applies what is missing, in one transaction that excludes other processes. Throws, with the database as
+ * it was, when a file fails, an applied file has changed since, or the schema is newer than this version.
+ * `folder` holds `0001-name.sql`, `0002-...`; it is this room's own unless a test says otherwise.
+ */
+export async function migrate(session: MigrationSession, folder?: string): Promise<void> {
+  const known = readMigrations(folder ?? join(import.meta.dirname, 'migrations', session.kind))
+  // A database that is up to date is the common case, and takes no lock.
+  const exists = (await session.query(ledgerExists[session.kind], [])).length > 0
+  if (exists && (await missing(session, known)).length === 0) return
+  await session.begin()
+  try {
+    await session.execute(ledger)
+    for (const migration of await missing(session, known)) await apply(session, migration)
+    await session.execute('COMMIT')
+  } catch (error) {
+    await session.execute('ROLLBACK')
+    throw error
+  }
+}
+
+/** Reads a folder of migrations; throws when their numbers do not run 1, 2, 3 without a gap. */
+export function readMigrations(folder: string): Migration[] {
+  const files = readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+  return files.map((file, index) => {
+    const version = Number(/^(\d{4})-[a-z0-9-]+\.sql$/.exec(file)?.[1])
+    if (version !== index + 1) throw new Error(`${file}: not migration number ${index + 1}`)
+    // A checkout may have turned the line ends around.
+    const sql = readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n')
+    const checksum = createHash('sha256').update(sql).digest('hex')
+    return { version, name: file.slice(0, -'.sql'.length), sql, checksum }
+  })
+}
+
+async function missing(session: MigrationSession, known: Migration[]): Promise<Migration[]> {
+  const applied = await session.query<Applied>(
+    'SELECT version, name, checksum FROM schema_migration ORDER BY version',
+    [],
+  )
+  const newest = applied.at(-1)?.version ?? 0
+  if (newest > known.length) {
+    throw new Error(
+      `The data was written by a newer Tollgate: its schema is ${newest}, this version knows ${known.length}. Start the newer version, or restore a backup made before it.`,
+    )
+  }
+  for (const { version, name, checksum } of applied) {
+    if (known[version - 1]?.checksum !== checksum) {
+      throw new Error(
+        `Migration ${name} is not what it was when it was applied to this data; its file must not be changed.`,
+      )
+    }
+  }
+  return known.slice(newest)
+}
+
+async function apply(session: MigrationSession, migration: Migration): Promise<void> {
+  try {
+    await session.execute(migration.sql)
+    await session.query(
+      'INSERT INTO schema_migration (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)',
+      [migration.version, migration.name, migration.checksum, new Date().toISOString()],
+    )
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`Migration ${migration.name} failed, nothing was changed: ${reason}`, {
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,149 @@
+// PostgreSQL, for deployments of more than one machine; loaded only when a database URL is given.
+
+import pg from 'pg'
+import type { Engine, MigrationSession, Value } from './engine.ts'
+import { migrate } from './migrate.ts'
+import { RowRefused } from './store.ts'
+import { usageColumnNames, usageColumns } from './usage-columns.ts'
+
+const int8 = 20
+const connections = 4
+const migrationTimeoutMs = 3_600_000
+/** Any number, the same in every version: who holds it is the one that migrates. */
+const migrationLock = 7_465_017
+
+// One array a column keeps the statement the same for any number of rows, so that it is planned once.
+const appendUsageSql = `INSERT INTO usage (${usageColumnNames})
+  SELECT * FROM unnest(${usageColumns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ')})
+  ON CONFLICT DO NOTHING`
+
+/**
+ * Connects and brings the database to the present schema. Throws a message that names the host and never
+ * the password when the database cannot be reached.
+ */
+export async function openPostgres(databaseUrl: string, migrationFolder?: string): Promise<Engine> {
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    application_name: 'tollgate',
+    max: connections,
+    keepAlive: true,
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 10_000,
+    statement_timeout: 10_000,
+    types: { getTypeParser: typeParser },
+  })
+  // An idle connection that breaks is replaced by the next query, which is the one to report it.
+  pool.on('error', () => undefined)
+  try {
+    await migrateOver(pool, databaseUrl, migrationFolder)
+    return engineOver(pool)
+  } catch (error) {
+    await pool.end()
+    throw error
+  }
+}
+
+async function migrateOver(pool: pg.Pool, databaseUrl: string, folder?: string): Promise<void> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw new Error(`Cannot connect to PostgreSQL at ${describeUrl(databaseUrl)}: ${tell(error)}`, {
+      cause: error,
+    })
+  })
+  try {
+    await migrate(migrationSession(client), folder)
+    client.release()
+  } catch (error) {
+    client.release(true)
+    throw error
+  }
+}
+
+function migrationSession(client: pg.PoolClient): MigrationSession {
+  return {
+    kind: 'postgres',
+    async execute(sql) {
+      const query = { text: sql, query_timeout: migrationTimeoutMs }
+      await client.query(query)
+    },
+    async query<Row>(sql: string, values: readonly Value[]) {
+      return (await client.query(numbered(sql), [...values])).rows as Row[]
+    },
+    async begin() {
+      await client.query('BEGIN')
+      // The wait for another process that migrates, or a change of a large table, may take its time.
+      await client.query('SET LOCAL statement_timeout = 0')
+      await this.execute(`SELECT pg_advisory_xact_lock(${migrationLock})`)
+    },
+  }
+}
+
+function engineOver(pool: pg.Pool): Engine {
+  const send = async (sql: string, values: unknown[]) => {
+    try {
+      return await pool.query(sql, values)
+    } catch (error) {
+      throw asRefusal(error)
+    }
+  }
+  return {
+    kind: 'postgres',
+    async query<Row>(sql: string, values: readonly Value[]) {
+      return (await send(numbered(sql), [...values])).rows as Row[]
+    },
+    async run(sql, values) {
+      return (await send(numbered(sql), [...values])).rowCount ?? 0
+    },
+    async appendUsage(rows) {
+      await send(
+        appendUsageSql,
+        usageColumns.map((_, index) => rows.map((row) => row[index] ?? null)),
+      )
+    },
+    close: () => pool.end(),
+  }
+}
+
+const numberedStatements = new Map<string, string>()
+
+/** `?` as PostgreSQL numbers it; our statements have no other question mark. */
+function numbered(sql: string): string {
+  let statement = numberedStatements.get(sql)
+  if (statement === undefined) {
+    let count = 0
+    statement = sql.replaceAll('?', () => `$${++count}`)
+    numberedStatements.set(sql, statement)
+  }
+  return statement
+}
+
+/** SQLSTATE classes that speak of the values: data exception, integrity violation, program limit. */
+const refusals = ['22', '23', '54']
+
+function asRefusal(error: unknown): unknown {
+  const isRefusal =
+    error instanceof pg.DatabaseError && refusals.includes(error.code?.slice(0, 2) ?? '')
+  return isRefusal ? new RowRefused(error.message, { cause: error }) : error
+}
+
+/** int8 arrives as text: times and token counts are numbers, and one past 2^53 is an error, not a guess. */
+function typeParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
+  return oid === int8 && format !== 'binary' ? wholeNumber : pg.types.getTypeParser(oid, 'text')
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is past what a number can hold`)
+  return value
+}
+
+/** Host, port and database: what an operator needs to see, without user and password. */
+function describeUrl(databaseUrl: string): string {
+  const { host, port, database } = new pg.Client({ connectionString: databaseUrl })
+  return `${host}:${port}/${database ?? ''}`
+}
+
+/** A host with several addresses fails with an AggregateError, which has no message of its own. */
+function tell(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(tell).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}

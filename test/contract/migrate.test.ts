@@ -1,0 +1,151 @@
+// Migrations on both engines: from nothing, again, half-applied, changed, from the future, and many at once.
+
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Engine } from '../../src/store/engine.ts'
+import { readMigrations } from '../../src/store/migrate.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+import { makeDirectory, makeSchema, type TestDirectory, testDatabaseUrl } from './databases.ts'
+
+interface Target {
+  /** A directory or a database URL: where another process finds it. */
+  readonly address: string
+  open(folder?: string): Promise<Engine>
+  remove(): Promise<void>
+}
+
+const own = join(import.meta.dirname, '../../src/store/migrations')
+const present = readdirSync(join(own, 'sqlite')).length
+const addColumn = 'ALTER TABLE account ADD COLUMN note TEXT;'
+
+test('both engines have the same migrations, by number and name', () => {
+  const names = (engine: string) => readMigrations(join(own, engine)).map(({ name }) => name)
+  expect(names('postgres')).toEqual(names('sqlite'))
+})
+
+migrationTests('sqlite', async () => {
+  const data = makeDirectory()
+  return {
+    address: data.path,
+    open: (folder) => openSqlite(data.path, folder),
+    remove: async () => data.remove(),
+  }
+})
+
+const url = testDatabaseUrl
+if (url !== null) {
+  migrationTests('postgres', async () => {
+    const schema = await makeSchema(url)
+    return {
+      address: schema.url,
+      open: (folder) => openPostgres(schema.url, folder),
+      remove: () => schema.drop(),
+    }
+  })
+}
+
+function migrationTests(engine: 'sqlite' | 'postgres', make: () => Promise<Target>): void {
+  describe(`migrations on ${engine}`, () => {
+    let target: Target
+    let scratch: TestDirectory
+    let engines: Engine[]
+    beforeEach(async () => {
+      engines = []
+      target = await make()
+      scratch = makeDirectory()
+    })
+    afterEach(async () => {
+      await Promise.all(engines.map((each) => each.close()))
+      await target.remove()
+      scratch.remove()
+    })
+
+    /** The product's own migrations, and these after them. */
+    function folderWith(...more: string[]): string {
+      const folder = join(scratch.path, String(readdirSync(scratch.path).length))
+      mkdirSync(folder)
+      for (const file of readdirSync(join(own, engine))) {
+        copyFileSync(join(own, engine, file), join(folder, file))
+      }
+      more.forEach((sql, index) => {
+        const number = String(present + 1 + index).padStart(4, '0')
+        writeFileSync(join(folder, `${number}-more.sql`), sql)
+      })
+      return folder
+    }
+
+    async function open(folder?: string): Promise<Engine> {
+      const opened = await target.open(folder)
+      engines.push(opened)
+      return opened
+    }
+
+    const versions = async (opened: Engine) =>
+      (await opened.query<{ version: number }>('SELECT version FROM schema_migration', [])).length
+
+    test('are applied once, and data outlives a later one', async () => {
+      const first = await open()
+      await first.run('INSERT INTO account (id, created_at) VALUES (?, ?)', ['ann', 1])
+      const later = folderWith(addColumn)
+      const second = await open(later)
+      await open(later)
+      expect(await versions(second)).toBe(present + 1)
+      expect(await second.query('SELECT id, note FROM account', [])).toEqual([
+        { id: 'ann', note: null },
+      ])
+    })
+
+    test('one that fails half-way leaves the data as it was, and the mended one runs', async () => {
+      const before = await open()
+      const broken = folderWith(addColumn, 'CREATE TABLE extra (id TEXT); SELECT nonsense;')
+      await expect(open(broken)).rejects.toThrow(/more failed, nothing was changed: .*nonsense/)
+      expect(await versions(before)).toBe(present)
+      const noted = before.query('SELECT note FROM account', [])
+      await expect(noted).rejects.toThrow()
+      const mended = await open(folderWith(addColumn, 'CREATE TABLE extra (id TEXT);'))
+      expect(await versions(mended)).toBe(present + 2)
+    })
+
+    test('a newer schema is refused with a message that says what to do', async () => {
+      await open(folderWith(addColumn))
+      await expect(open()).rejects.toThrow(
+        `written by a newer Tollgate: its schema is ${present + 1}, this version knows ${present}`,
+      )
+    })
+
+    test('a file changed after it was applied is refused, other line ends are not', async () => {
+      const folder = folderWith(addColumn)
+      await open(folder)
+      const changed = folderWith(`${addColumn}\n-- changed`)
+      await expect(open(changed)).rejects.toThrow(/more is not what it was/)
+      for (const file of readdirSync(folder)) {
+        const path = join(folder, file)
+        writeFileSync(path, readFileSync(path, 'utf8').replaceAll('\n', '\r\n'))
+      }
+      await open(folder)
+    })
+
+    test('a gap in the numbers is refused', async () => {
+      const folder = folderWith()
+      writeFileSync(join(folder, `000${present + 2}-late.sql`), addColumn)
+      await expect(open(folder)).rejects.toThrow(`not migration number ${present + 1}`)
+    })
+
+    test('eight processes that start at once all come up on one schema', async () => {
+      const script = join(import.meta.dirname, 'open-engine.ts')
+      const children = Array.from({ length: 8 }, () =>
+        Bun.spawn([process.execPath, script, engine, target.address], { stderr: 'pipe' }),
+      )
+      const ends = await Promise.all(
+        children.map(async (child) => ({
+          code: await child.exited,
+          said: await new Response(child.stderr).text(),
+        })),
+      )
+      expect(ends).toEqual(ends.map(() => ({ code: 0, said: '' })))
+      expect(await versions(await open())).toBe(present)
+    })
+  })
+}
