@@ -1,0 +1,83 @@
+// Says whether the process lives, whether it may be sent requests, and how it does: for load balancers and Prometheus.
+
+import { timingSafeEqual } from 'node:crypto'
+import { jsonType } from './respond.ts'
+
+/** Ours, and the names other gateways use for the same. */
+const livePaths = ['/healthz', '/health', '/health/liveliness', '/health/liveness'] as const
+const readyPaths = ['/readyz', '/health/readiness'] as const
+export const healthPaths: readonly string[] = [...livePaths, ...readyPaths, '/metrics']
+
+export interface Health {
+  readonly version: string
+  /** Empty when requests may come; else what is missing. */
+  notReady(): readonly string[]
+  /** Prometheus text. */
+  metrics(): string
+  /** Opens /metrics beyond loopback; null keeps it there. */
+  metricsToken(): string | null
+}
+
+const startedMs = performance.now()
+
+export function respondHealth(
+  path: string,
+  request: Request,
+  health: Health,
+  address: string,
+): Response {
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    return json(405, {
+      error: {
+        message: 'This path takes GET.',
+        type: 'invalid_request_error',
+        param: null,
+        code: 'method_not_allowed',
+      },
+    })
+  }
+  if (path === '/metrics') return respondMetrics(request, health, address)
+  const missing = (readyPaths as readonly string[]).includes(path) ? health.notReady() : []
+  const uptimeSeconds = Math.round((performance.now() - startedMs) / 1000)
+  const status = missing.length === 0 ? 'ok' : 'unavailable'
+  return json(missing.length === 0 ? 200 : 503, {
+    status,
+    version: health.version,
+    uptimeSeconds,
+    missing,
+  })
+}
+
+function respondMetrics(request: Request, health: Health, address: string): Response {
+  if (!mayRead(request.headers, health.metricsToken(), address)) {
+    return json(401, {
+      error: {
+        message:
+          'Metrics are read from this machine itself, or with the metrics token as a bearer token.',
+        type: 'invalid_request_error',
+        param: null,
+        code: 'invalid_api_key',
+      },
+    })
+  }
+  return new Response(health.metrics(), {
+    headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+  })
+}
+
+function mayRead(headers: Headers, token: string | null, address: string): boolean {
+  // A proxy on this machine speaks for others: what it forwards is not local.
+  const forwarded = headers.has('x-forwarded-for') || headers.has('forwarded')
+  if (!forwarded && (address === '::1' || /^(::ffff:)?127\./.test(address))) return true
+  const shown = headers.get('authorization')
+  if (token === null || shown === null) return false
+  const [expected, given] = [Buffer.from(`Bearer ${token}`), Buffer.from(shown)]
+  return expected.length === given.length && timingSafeEqual(expected, given)
+}
+
+function json(status: number, body: unknown): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': jsonType, 'cache-control': 'no-store' },
+  })
+}

@@ -1,0 +1,218 @@
+// The listener: turns the endpoint table into routes, and every stray request into a JSON answer.
+
+import { errorTable, GatewayError } from '../errors.ts'
+import type { Dialect, DialectId } from '../wire/dialect.ts'
+import { authenticate } from './authenticate.ts'
+import {
+  apiPrefixes,
+  belowPrefix,
+  type Endpoint,
+  endpoints,
+  unsupportedFamilies,
+} from './endpoints.ts'
+import { type Health, healthPaths, respondHealth } from './health.ts'
+import { type FrontRooms, ModelRequest } from './model-request.ts'
+import { modelList, modelObject } from './models.ts'
+import { newRequestId } from './request-id.ts'
+import {
+  addCors,
+  addRefusal,
+  type Fields,
+  jsonType,
+  preflight,
+  refusalBody,
+  refusalOf,
+} from './respond.ts'
+
+export interface ListenOptions {
+  readonly host: string
+  readonly port: number
+  /** Read anew for each request: a reload replaces them. */
+  readonly rooms: () => FrontRooms
+  readonly dialects: Readonly<Record<DialectId, Dialect>>
+  readonly health: Health
+  /** What a browser sees at `/`. */
+  readonly page: () => string
+  /** A mistake in the gateway: for the log. */
+  readonly onCrash: (error: unknown) => void
+}
+
+export interface Listener {
+  readonly url: string
+  readonly port: number
+  /** Takes no new connections; those open stay until they are done. */
+  stopAccepting(): void
+  /** Closes what is left. */
+  close(): Promise<void>
+}
+
+type Handler = (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>
+
+/** Connections without a request are closed after this; the runtime allows no more than 255. */
+const idleSeconds = 120
+
+/** Listens. Throws where the port is taken. */
+export function listen(options: ListenOptions): Listener {
+  const routes: Record<string, Handler> = {}
+  for (const endpoint of endpoints) {
+    for (const prefix of apiPrefixes) routes[prefix + endpoint.path] = guarded(options, endpoint)
+  }
+  for (const path of healthPaths) {
+    routes[path] = (request, server) =>
+      respondHealth(path, request, options.health, addressOf(request, server))
+  }
+  const server = Bun.serve({
+    hostname: options.host,
+    port: options.port,
+    idleTimeout: idleSeconds,
+    // The bound of the configuration is checked by the front door, which answers in JSON.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    development: false,
+    routes,
+    fetch: (request) => stray(options, request),
+    error: (error) => {
+      options.onCrash(error)
+      return refuse(
+        new GatewayError('server_error', 'The gateway failed to handle this request.'),
+        {},
+      )
+    },
+  })
+  return {
+    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${server.port}`,
+    port: server.port ?? options.port,
+    stopAccepting: () => void server.stop(false),
+    close: () => server.stop(true),
+  }
+}
+
+function addressOf(request: Request, server: Bun.Server<undefined>): string {
+  return server.requestIP(request)?.address ?? ''
+}
+
+/** Methods first: what the table does not offer is answered before anything is looked at. */
+function guarded(options: ListenOptions, endpoint: Endpoint): Handler {
+  const handle =
+    endpoint.kind === 'model'
+      ? modelHandler(options, endpoint.dialect)
+      : readHandler(options, endpoint.kind)
+  const allow = endpoint.method === 'GET' ? 'GET, HEAD, OPTIONS' : `${endpoint.method}, OPTIONS`
+  return (request, server) => {
+    const { method } = request
+    if (method === endpoint.method || (method === 'HEAD' && endpoint.method === 'GET')) {
+      if (endpoint.kind === 'model') server.timeout(request, 0)
+      return handle(request, server)
+    }
+    return wrongMethod(options, request, allow)
+  }
+}
+
+function modelHandler(options: ListenOptions, dialectId: DialectId): Handler {
+  const dialect = options.dialects[dialectId]
+  return (request) => new ModelRequest(options.rooms(), dialect, request).respond()
+}
+
+function readHandler(options: ListenOptions, kind: 'models' | 'model-by-id'): Handler {
+  return (request) => {
+    const rooms = options.rooms()
+    const fields = baseFields(rooms, request)
+    try {
+      const principal = authenticate(request.headers, rooms.keyring, Date.now())
+      const models = rooms.models(principal)
+      fields['content-type'] = jsonType
+      if (kind === 'models') return new Response(modelList(models), { headers: fields })
+      const id = decodeId(belowPrefix(new URL(request.url).pathname).slice('/models/'.length))
+      const model = models.find((each) => each.id === id)
+      if (model !== undefined) return new Response(modelObject(model), { headers: fields })
+      throw new GatewayError(
+        'model_not_found',
+        `The model '${id}' does not exist or is not available to this key.`,
+        {
+          param: 'model',
+        },
+      )
+    } catch (error) {
+      if (!(error instanceof GatewayError)) options.onCrash(error)
+      return refuse(refusalOf(error), fields)
+    }
+  }
+}
+
+/** Ids hold `/`, `:` and `@`, plain or percent-encoded. */
+function decodeId(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch (error) {
+    if (error instanceof URIError) return text
+    throw error
+  }
+}
+
+function wrongMethod(options: ListenOptions, request: Request, allow: string): Response {
+  const rooms = options.rooms()
+  if (request.method === 'OPTIONS') {
+    const { headers } = request
+    const asked = headers.get('access-control-request-headers')
+    return preflight(headers.get('origin'), rooms.server.corsOrigins, asked, allow)
+  }
+  const fields = { ...baseFields(rooms, request), allow }
+  return refuse(
+    new GatewayError('method_not_allowed', `This path takes ${allow}, not ${request.method}.`),
+    fields,
+  )
+}
+
+/** What no route took: the page at `/`, interfaces not offered, mistyped paths. Never HTML but at `/`. */
+function stray(options: ListenOptions, request: Request): Response {
+  const rooms = options.rooms()
+  const path = pathOf(request.url)
+  if (path === '/') return root(options, request)
+  const fields = baseFields(rooms, request)
+  if (request.method === 'OPTIONS') return wrongMethod(options, request, 'GET, POST, OPTIONS')
+  const family = belowPrefix(path).split('/')[1] ?? ''
+  if (unsupportedFamilies.has(family)) {
+    const message = `The interface '${family}' is not offered by this gateway.`
+    return refuse(new GatewayError('unsupported_endpoint', message), fields)
+  }
+  return refuse(
+    new GatewayError('not_found', `There is nothing at ${request.method} ${path}.`),
+    fields,
+  )
+}
+
+function root(options: ListenOptions, request: Request): Response {
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return wrongMethod(options, request, 'GET, HEAD, OPTIONS')
+  return new Response(options.page(), {
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy':
+        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    },
+  })
+}
+
+/** Of a URL that may hold nothing but a path, where the client's Host made no sense. */
+function pathOf(url: string): string {
+  const scheme = url.indexOf('://')
+  const start = scheme === -1 ? 0 : url.indexOf('/', scheme + 3)
+  const path = url.slice(start).split('?', 1)[0] ?? '/'
+  return path === '' ? '/' : path
+}
+
+function baseFields(rooms: FrontRooms, request: Request): Fields {
+  const fields: Fields = { 'x-request-id': newRequestId(Date.now()) }
+  addCors(fields, request.headers.get('origin'), rooms.server.corsOrigins)
+  return fields
+}
+
+function refuse(error: GatewayError, fields: Fields): Response {
+  fields['x-request-id'] ??= newRequestId(Date.now())
+  addRefusal(fields, error)
+  return new Response(refusalBody(error), {
+    status: errorTable[error.code].status,
+    headers: fields,
+  })
+}
