@@ -1,18 +1,19 @@
 // One request to a model at the front door: who asks, whether they may, what they ask, and the reply.
 
-import type { Catalog, Model } from '../catalog/model.ts'
+import type { Model } from '../catalog/model.ts'
 import type { ServerSettings } from '../config/types.ts'
 import { errorTable, GatewayError, invalidRequest } from '../errors.ts'
 import type { Keyring, Principal } from '../identity/principal.ts'
-import { addLimitFields } from '../limits/headers.ts'
+import { limitHeaders } from '../limits/headers.ts'
 import type { Admitted, Limiter, LimitScope, Refused } from '../limits/limiter.ts'
 import type { Answer, RelayRooms } from '../relay/ask.ts'
 import { Call } from '../relay/call.ts'
 import type { Candidate } from '../router/route.ts'
-import type { Dialect, DialectId, Peek } from '../wire/dialect.ts'
+import type { Dialect, Peek } from '../wire/dialect.ts'
 import { authenticate } from './authenticate.ts'
 import { declaredLength, readBody } from './body.ts'
 import type { Load } from './load.ts'
+import type { Offer, Offered } from './offer.ts'
 import { newRequestId } from './request-id.ts'
 import { addCors, addRefusal, type Fields, jsonType, refusalOf, streamType } from './respond.ts'
 
@@ -20,15 +21,10 @@ import { addCors, addRefusal, type Fields, jsonType, refusalOf, streamType } fro
 export interface FrontRooms {
   readonly server: ServerSettings
   readonly keyring: Keyring
-  readonly catalog: Catalog
   readonly limiter: Limiter
   readonly load: Load
   readonly relay: RelayRooms
-  /** Channels that serve the model to this caller; empty when it is not theirs to see. */
-  candidates(principal: Principal, model: string, dialect: DialectId): readonly Candidate[]
-  /** Concrete names this caller may use, sorted. */
-  models(principal: Principal): readonly Model[]
-  scopes(principal: Principal): readonly LimitScope[]
+  readonly offer: Offer
   /** Told of requests that never reached the relay, and of all refusals. */
   refused(refusal: Refusal): void
 }
@@ -76,7 +72,7 @@ export class ModelRequest {
     try {
       const principal = this.enter()
       const verdict = this.rooms.limiter.admit(
-        this.rooms.scopes(principal),
+        this.rooms.offer.scopes(principal),
         Math.ceil(this.reservedBytes / bytesPerToken),
         this.at,
       )
@@ -111,7 +107,7 @@ export class ModelRequest {
   }
 
   private admit(verdict: Admitted | Refused): Admitted {
-    addLimitFields(this.fields, verdict.state)
+    for (const [name, value] of limitHeaders(verdict.state)) this.fields[name] = value
     if (verdict.admitted) {
       this.admission = verdict
       return verdict
@@ -136,7 +132,7 @@ export class ModelRequest {
     principal: Principal,
     peek: Peek,
   ): { model: Model; candidates: readonly Candidate[] } {
-    const candidates = this.rooms.candidates(principal, peek.model, this.dialect.id)
+    const { model, candidates } = this.rooms.offer.find(principal, peek.model, this.dialect)
     if (candidates.length === 0) {
       throw new GatewayError(
         'model_not_found',
@@ -144,8 +140,6 @@ export class ModelRequest {
         { param: 'model' },
       )
     }
-    const { catalog } = this.rooms
-    const model = catalog.find(peek.model) ?? catalog.assume(peek.model, '')
     if (peek.imageParam !== null && !model.vision) {
       throw invalidRequest(`The model '${peek.model}' does not accept images.`, peek.imageParam)
     }
@@ -187,7 +181,8 @@ export class ModelRequest {
       fields['cache-control'] = 'no-cache'
       fields['x-accel-buffering'] = 'no'
     } else fields['content-type'] = jsonType
-    return new Response(answer.body, { headers: fields })
+    // The runtime takes an async generator as a body; the DOM's types do not know of it.
+    return new Response(answer.body as BodyInit, { headers: fields })
   }
 
   private refuse(thrown: unknown): Response {

@@ -1,6 +1,6 @@
 // One body for GET /v1/models that the OpenAI, Anthropic and Codex clients all accept.
 
-import type { Catalog, Model } from '../catalog/model.ts'
+import type { Model } from '../catalog/model.ts'
 
 /** What the Codex CLI tells a model it has no instructions of its own for. */
 const codexInstructions =
@@ -61,9 +61,4 @@ export function modelList(models: readonly Model[]): string {
 
 export function modelObject(model: Model): string {
   return JSON.stringify(openaiEntry(model))
-}
-
-/** A model by name, assumed where a channel serves it but nobody described it. */
-export function describe(catalog: Catalog, id: string, ownedBy: string): Model {
-  return catalog.find(id) ?? catalog.assume(id, ownedBy)
 }

@@ -118,7 +118,7 @@ function readHandler(options: ListenOptions, kind: 'models' | 'model-by-id'): Ha
     const fields = baseFields(rooms, request)
     try {
       const principal = authenticate(request.headers, rooms.keyring, Date.now())
-      const models = rooms.models(principal)
+      const models = rooms.offer.models(principal)
       fields['content-type'] = jsonType
       if (kind === 'models') return new Response(modelList(models), { headers: fields })
       const id = decodeId(belowPrefix(new URL(request.url).pathname).slice('/models/'.length))

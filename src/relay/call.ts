@@ -2,7 +2,7 @@
 
 import { errorTable, type Fault, faultTable, GatewayError } from '../errors.ts'
 import { plan } from '../router/plan.ts'
-import type { Outcome } from '../router/route.ts'
+import type { Candidate, Outcome } from '../router/route.ts'
 import type { Answer, Ask, RelayRooms, Sight } from './ask.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import type { Timed } from './deadlines.ts'
@@ -18,8 +18,9 @@ const clientGoneStatus = 499
 export class Call implements AttemptOwner, OutletOwner, Timed {
   readonly ask: Ask
   private readonly rooms: RelayRooms
-  private readonly attempts: ReturnType<typeof plan>['attempts']
-  private readonly firstWaitMs: number | undefined
+  private readonly attempts: readonly Candidate[]
+  /** Every channel is cooling: how long until the first may be tried. */
+  private readonly coolingMs: number | null
   private readonly faults: Fault[] = []
   private readonly answer = Promise.withResolvers<Answer>()
   private readonly outlet: Outlet
@@ -41,7 +42,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       maxAttempts: rooms.retry.maxAttempts,
     })
     this.attempts = planned.attempts
-    this.firstWaitMs = planned.retryAfterMs
+    this.coolingMs = planned.retryAfterMs
     this.outlet = new Outlet(this, nowMs)
   }
 
@@ -179,7 +180,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     const nowMs = performance.now()
     this.tried++
     this.attemptStartedMs = nowMs
-    this.rooms.health.begin(candidate.channelId, candidate.model, nowMs)
+    this.rooms.health.begin(candidate.channelId, candidate.model, nowMs, this.tried > 1)
     const prepared = prepare(this.rooms, this.ask, candidate)
     const attempt = new Attempt(prepared.plan, this, nowMs)
     this.current = attempt
@@ -196,12 +197,12 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
 
   private verdict(): GatewayError {
     const secrets = this.current?.plan.channel.secrets ?? []
-    if (this.faults.length === 0 && this.firstWaitMs !== undefined) {
+    if (this.faults.length === 0 && this.coolingMs !== null) {
       return new GatewayError(
         'rate_limit_exceeded',
         'Every channel for this model is at its rate limit.',
         {
-          retryAfterMs: this.firstWaitMs,
+          retryAfterMs: this.coolingMs,
         },
       )
     }
@@ -238,7 +239,13 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   private report(outcome: Outcome): void {
     const candidate = this.current?.plan.candidate
     if (candidate === undefined) return
-    this.rooms.health.report(candidate.channelId, candidate.model, outcome, performance.now())
+    this.rooms.health.report(
+      candidate.channelId,
+      candidate.model,
+      outcome,
+      performance.now(),
+      this.tried > 1,
+    )
   }
 
   private settle(

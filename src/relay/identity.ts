@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import type { Candidate } from '../router/route.ts'
-import type { Vendor } from '../vendors/vendor.ts'
+import type { Amend, Vendor } from '../vendors/vendor.ts'
 import {
   type Dialect,
   frameKind,
@@ -12,7 +12,7 @@ import {
 } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { type Edit, splice } from '../wire/json/splice.ts'
-import { SseSplitter } from '../wire/sse.ts'
+import { FrameSplitter, frameTooLong } from '../wire/sse.ts'
 import type { Sight } from './ask.ts'
 import { joined } from './outlet.ts'
 import type { PathListener, ReplyPath } from './path.ts'
@@ -28,8 +28,7 @@ export function identitySegments(
   vendor: Vendor,
 ): readonly Uint8Array[] {
   const { amend } = vendor
-  const amended = amend?.keys.some((key) => key === '*' || peek.keys.includes(key)) === true
-  if (amend !== undefined && amended) {
+  if (amend !== undefined && mustAmend(amend, peek)) {
     const body = JSON.parse(Buffer.from(peek.body).toString('utf8')) as JsonObject
     body['model'] = candidate.model
     if (asksUsage(peek, vendor))
@@ -39,9 +38,18 @@ export function identitySegments(
   }
   const edits: Edit[] = []
   if (candidate.model !== peek.model)
-    edits.push({ span: peek.modelSpan, text: JSON.stringify(candidate.model) })
+    edits.push({ ...peek.modelSpan, text: JSON.stringify(candidate.model) })
   if (asksUsage(peek, vendor)) edits.push(usageEdit(peek))
   return edits.length === 0 ? [peek.body] : splice(peek.body, edits)
+}
+
+function mustAmend(amend: Amend, peek: Peek): boolean {
+  if (amend.keys.some((key) => key === '*' || peek.keys.includes(key))) return true
+  return (
+    amend.texts?.some((text) =>
+      Buffer.from(peek.body.buffer, peek.body.byteOffset, peek.body.length).includes(text),
+    ) === true
+  )
 }
 
 /** Metering needs the vendor's own count also where the client did not ask for it. */
@@ -53,12 +61,12 @@ function usageEdit(peek: Peek): Edit {
   const span = peek.streamOptionsSpan
   if (span === null) {
     const text = `,"stream_options":${injectedOptions}`
-    return { span: { start: peek.bodyEnd, end: peek.bodyEnd }, text }
+    return { start: peek.bodyEnd, end: peek.bodyEnd, text }
   }
   const options = JSON.parse(
     Buffer.from(peek.body.subarray(span.start, span.end)).toString('utf8'),
   ) as JsonObject
-  return { span, text: JSON.stringify({ ...options, include_usage: true }) }
+  return { ...span, text: JSON.stringify({ ...options, include_usage: true }) }
 }
 
 function asObject(value: unknown): JsonObject {
@@ -70,7 +78,7 @@ function asObject(value: unknown): JsonObject {
 /** A streamed reply: whole frames go on as they came, but for those that carry usage or an error. */
 export class IdentityStream implements ReplyPath {
   private readonly watcher: Watcher
-  private readonly splitter = new SseSplitter()
+  private readonly splitter = new FrameSplitter()
   private readonly listener: PathListener
   private done = false
 
@@ -88,26 +96,27 @@ export class IdentityStream implements ReplyPath {
   }
 
   bytes(chunk: Uint8Array): void {
-    if (this.splitter.push(chunk)) this.relayFrames()
+    const count = this.splitter.push(chunk)
+    if (count !== frameTooLong) this.relayFrames(count)
     else this.listener.failed({ kind: 'unreadable', message: 'an event of the stream is too long' })
   }
 
   end(): void {
-    if (this.splitter.finish()) this.relayFrames()
+    this.relayFrames(this.splitter.end())
     if (this.complete) {
       if (!this.done) this.listener.emit(doneFrame)
       this.listener.completed(this.watcher)
     } else this.listener.failed({ kind: 'cut', message: 'the stream ended before its finish' })
   }
 
-  private relayFrames(): void {
+  private relayFrames(count: number): void {
     const { splitter, watcher, listener } = this
-    const { bytes, ranges } = splitter
+    const { bytes, starts, ends } = splitter
     let runStart = -1
     let runEnd = -1
-    for (let at = 0; at < splitter.count && !this.done; at++) {
-      const start = ranges[2 * at] ?? 0
-      const end = ranges[2 * at + 1] ?? 0
+    for (let at = 0; at < count && !this.done; at++) {
+      const start = starts[at] ?? 0
+      const end = ends[at] ?? 0
       const kind = watcher.frame(bytes, start, end)
       if (kind === frameKind.usage || kind === frameKind.fault) {
         if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))

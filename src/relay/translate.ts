@@ -6,7 +6,7 @@ import type { Candidate } from '../router/route.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import type { Dialect, HubCodec, Reader, Writer } from '../wire/dialect.ts'
 import type { ChatEvent, JsonObject, JsonValue, Usage } from '../wire/ir.ts'
-import { frameData, SseSplitter } from '../wire/sse.ts'
+import { FrameSplitter, frameData, frameTooLong } from '../wire/sse.ts'
 import type { Ask, RelayRooms, Sight } from './ask.ts'
 import { joined } from './outlet.ts'
 import type { PathListener, ReplyPath } from './path.ts'
@@ -33,7 +33,11 @@ export function translatedSegments(
   if (request.stream && vendor.usageOnStream === 'ask')
     body['stream_options'] = { include_usage: true }
   const { amend } = vendor
-  if (amend?.keys.some((key) => key === '*' || body[key] !== undefined)) {
+  const text = amend?.texts === undefined ? '' : JSON.stringify(body)
+  if (
+    amend?.keys.some((key) => key === '*' || body[key] !== undefined) ||
+    amend?.texts?.some((each) => text.includes(each))
+  ) {
     body = amend.body(body, { dialect: candidate.dialect, model: candidate.model })
   }
   return [Buffer.from(JSON.stringify(body), 'utf8')]
@@ -107,7 +111,7 @@ class Translated implements ReplyPath {
   private readonly target: HubCodec
   private readonly dialect: Dialect
   private readonly listener: PathListener
-  private readonly splitter = new SseSplitter()
+  private readonly splitter = new FrameSplitter()
   private readonly reader: Reader
   private readonly writer: Writer | null
   private readonly events: ChatEvent[] = []
@@ -138,14 +142,18 @@ class Translated implements ReplyPath {
   }
 
   bytes(chunk: Uint8Array): void {
-    if (!this.translation.streamed) this.hold(chunk)
-    else if (this.splitter.push(chunk)) this.readFrames()
-    else this.fail('an event of the stream is too long')
+    if (!this.translation.streamed) {
+      this.hold(chunk)
+      return
+    }
+    const count = this.splitter.push(chunk)
+    if (count === frameTooLong) this.fail('an event of the stream is too long')
+    else this.readFrames(count)
   }
 
   end(): void {
     if (this.translation.streamed) {
-      if (this.splitter.finish()) this.readFrames()
+      this.readFrames(this.splitter.end())
       if (this.over) return
       if (!this.complete) {
         this.over = true
@@ -163,10 +171,10 @@ class Translated implements ReplyPath {
     if (this.heldBytes > maxWholeBytes) this.fail('the reply is too long')
   }
 
-  private readFrames(): void {
-    const { bytes, ranges } = this.splitter
-    for (let at = 0; at < this.splitter.count && !this.over && !this.done; at++) {
-      const data = frameData(bytes, ranges[2 * at] ?? 0, ranges[2 * at + 1] ?? 0)
+  private readFrames(count: number): void {
+    const { bytes, starts, ends } = this.splitter
+    for (let at = 0; at < count && !this.over && !this.done; at++) {
+      const { data } = frameData(bytes, starts[at] ?? 0, ends[at] ?? 0)
       if (data === '[DONE]') this.done = true
       else if (data !== null) this.take(this.reader.frame(data))
     }

@@ -74,6 +74,17 @@ export class DialExchange implements Exchange {
     this.connection?.destroy()
   }
 
+  finished(): void {
+    if (this.over) return
+    this.over = true
+    this.handler.end()
+  }
+
+  broken(message: string): void {
+    this.connection?.destroy()
+    this.fail({ kind: 'unreadable', message, unsent: false })
+  }
+
   fail(fault: TransportFault): void {
     if (this.over) return
     this.over = true
@@ -327,10 +338,7 @@ export class Connection {
     if (exchange === null) return
     exchange.connection = null
     if (content !== null) content.finish()
-    else if (!exchange.over) {
-      exchange.over = true
-      exchange.handler.end()
-    }
+    else exchange.finished()
   }
 
   private connectTimedOut(): void {

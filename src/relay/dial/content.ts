@@ -1,5 +1,6 @@
 // Undoes a content coding the vendor used although none was asked for, within bounds.
 
+import type { ReplyHandler } from '../../vendors/transport.ts'
 import type { Transform } from 'node:stream'
 import {
   createBrotliDecompress,
@@ -7,12 +8,21 @@ import {
   createInflate,
   createZstdDecompress,
 } from 'node:zlib'
-import type { DialExchange } from './connection.ts'
 
 const maxDecodedBytes = 67_108_864
 /** Past the first MiB, more growth than this is a bomb and not a reply. */
 const maxRatio = 200
 const freeBytes = 1_048_576
+
+/** The call whose reply is decoded. */
+export interface DecodedCall {
+  readonly over: boolean
+  readonly handler: ReplyHandler
+  /** Tells the handler that all has come. */
+  finished(): void
+  /** Drops the connection and tells the handler why. */
+  broken(message: string): void
+}
 
 export interface ContentDecoder {
   bytes(chunk: Uint8Array): void
@@ -21,15 +31,14 @@ export interface ContentDecoder {
 }
 
 /** A decoder pushing into the exchange's handler, which also hears of an unknown coding or broken data. */
-export function decoderFor(coding: string, exchange: DialExchange): ContentDecoder {
+export function decoderFor(coding: string, exchange: DecodedCall): ContentDecoder {
   const stream = streamFor(coding)
   if (stream === null) return unknownCoding(coding, exchange)
   let taken = 0
   let given = 0
   const stop = (message: string) => {
     stream.destroy()
-    exchange.connection?.destroy()
-    exchange.fail({ kind: 'unreadable', message, unsent: false })
+    exchange.broken(message)
   }
   stream.on('data', (chunk: Uint8Array) => {
     if (exchange.over) return
@@ -39,11 +48,7 @@ export function decoderFor(coding: string, exchange: DialExchange): ContentDecod
     } else exchange.handler.bytes(chunk)
   })
   stream.on('error', () => stop('the reply is not valid compressed data'))
-  stream.on('end', () => {
-    if (exchange.over) return
-    exchange.over = true
-    exchange.handler.end()
-  })
+  stream.on('end', () => exchange.finished())
   return {
     bytes(chunk) {
       taken += chunk.length
@@ -62,12 +67,7 @@ function streamFor(coding: string): Transform | null {
   return null
 }
 
-function unknownCoding(coding: string, exchange: DialExchange): ContentDecoder {
-  const refuse = () =>
-    exchange.fail({
-      kind: 'unreadable',
-      message: `the reply has the unknown coding ${coding.slice(0, 40)}`,
-      unsent: false,
-    })
+function unknownCoding(coding: string, exchange: DecodedCall): ContentDecoder {
+  const refuse = () => exchange.broken(`the reply has the unknown coding ${coding.slice(0, 40)}`)
   return { bytes: refuse, finish: refuse, abort: () => undefined }
 }
