@@ -1,0 +1,164 @@
+// The log: JSON lines on stderr, gathered and written off the hot path, never with a secret in them.
+
+import { pino } from 'pino'
+import { redacted, scrub } from './scrub.ts'
+import type { Sink } from './sink.ts'
+import { createSink } from './sink.ts'
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
+export type LogFields = Readonly<Record<string, unknown>>
+
+export interface Log {
+  trace(fields: LogFields, message: string): void
+  debug(fields: LogFields, message: string): void
+  info(fields: LogFields, message: string): void
+  warn(fields: LogFields, message: string): void
+  error(fields: LogFields, message: string): void
+  /** The last line of a process that cannot go on: written before the call returns. */
+  fatal(fields: LogFields, message: string): void
+  /** A log whose every line carries these fields too. */
+  child(fields: LogFields): Log
+  /** Whether lines of a level are written: asked before fields are gathered that cost something. */
+  writes(level: Exclude<LogLevel, 'silent'>): boolean
+  /** Changes the level from here on, of the children too. */
+  setLevel(level: LogLevel): void
+  /** Characters waiting to be written. */
+  readonly pending: number
+  /** Lines lost so far because the reader did not keep up. */
+  readonly dropped: number
+  /** Writes what waits, blocking. */
+  flush(): void
+  /** Resolves when all lines so far have left. */
+  drained(): Promise<void>
+}
+
+export interface LogOptions {
+  readonly level: LogLevel
+  /** File descriptor; stderr when left out. */
+  readonly fd?: number
+}
+
+/** Fields whose value is never written, wherever they stand. */
+const secretFields: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxy-authorization',
+  'x-api-key',
+  'x-goog-api-key',
+  'api-key',
+  'api_key',
+  'apikey',
+  'cookie',
+  'set-cookie',
+  'key',
+  'secret',
+  'token',
+  'access_token',
+  'refresh_token',
+  'password',
+])
+const deepest = 6
+
+/**
+ * A log of JSON lines with `ts` (RFC 3339, milliseconds), `level`, `msg` and the fields given.
+ * What waits is written when the process exits.
+ */
+export function createLog({ level, fd = 2 }: LogOptions): Log {
+  const sink = createSink(fd)
+  const shared = { level }
+  const root = pino(
+    {
+      level: 'trace',
+      base: null,
+      timestamp: () => `,"ts":"${new Date().toISOString()}"`,
+      // Errors are put into words by `redact`, with their secrets gone.
+      serializers: { err: (error: unknown) => error },
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: (fields) => redact(fields, 0),
+      },
+    },
+    sink,
+  )
+  process.on('exit', () => sink.flush())
+  return wrap(root, shared, sink)
+}
+
+const ranks = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, silent: 100 } as const
+
+function wrap(target: pino.Logger, shared: { level: LogLevel }, sink: Sink): Log {
+  const writes = (level: Exclude<LogLevel, 'silent'>) => ranks[level] >= ranks[shared.level]
+  const line =
+    (level: Exclude<LogLevel, 'silent'>) =>
+    (fields: LogFields, message: string): void => {
+      if (writes(level)) target[level](fields, scrub(message))
+    }
+  return {
+    trace: line('trace'),
+    debug: line('debug'),
+    info: line('info'),
+    warn: line('warn'),
+    error: line('error'),
+    fatal(fields, message) {
+      if (shared.level !== 'silent') target.fatal(fields, scrub(message))
+      sink.flush()
+    },
+    child: (fields) => wrap(target.child(redact(fields, 0)), shared, sink),
+    writes,
+    setLevel(level) {
+      shared.level = level
+    },
+    get pending() {
+      return sink.pending
+    },
+    get dropped() {
+      return sink.dropped
+    },
+    flush: sink.flush,
+    drained: sink.drained,
+  }
+}
+
+/** Hides fields by name and by look, in one pass; pino's redaction by path costs four times as much. */
+function redact(fields: Readonly<Record<string, unknown>>, depth: number): Record<string, unknown> {
+  const clean: Record<string, unknown> = {}
+  for (const name in fields) {
+    const value = fields[name]
+    if (isSecret(name)) clean[name] = redacted
+    else clean[name] = typeof value === 'object' ? redactObject(value, depth) : plain(value)
+  }
+  return clean
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === 'string') return scrub(value)
+  return typeof value === 'bigint' ? String(value) : value
+}
+
+function redactObject(value: object | null, depth: number): unknown {
+  if (value === null) return null
+  if (depth >= deepest) return '[deep]'
+  if (value instanceof Error) return redactError(value, depth)
+  if (Array.isArray(value))
+    return value.map((each: unknown) =>
+      typeof each === 'object' ? redactObject(each, depth + 1) : plain(each),
+    )
+  if (value instanceof Date) return value.toISOString()
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
+  return redact({ ...value }, depth + 1)
+}
+
+function redactError(error: Error, depth: number): Record<string, unknown> {
+  const { name, message, stack, cause } = error
+  const more = {
+    ...('code' in error && { code: error.code }),
+    ...(cause !== undefined && { cause }),
+  }
+  const text = { type: name, message, ...(stack !== undefined && { stack }) }
+  return redact({ ...text, ...more }, depth + 1)
+}
+
+function isSecret(name: string): boolean {
+  return secretFields.has(name) || (hasUpper.test(name) && secretFields.has(name.toLowerCase()))
+}
+
+const hasUpper = /[A-Z]/

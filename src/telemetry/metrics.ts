@@ -1,0 +1,200 @@
+// Every metric of the product, by name: what it counts and how it is labelled.
+
+import type { Counter, Family, Gauge, Histogram, Registry, Sample } from './registry.ts'
+import { createRegistry } from './registry.ts'
+
+/** What is read from its owner when metrics are asked for. */
+export interface MetricSources {
+  /** 0 ok, 1 degraded, 2 open or cooling, 3 disabled; by channel id. */
+  channelStates(): readonly (readonly [channelId: string, state: number])[]
+  usageQueueDepth(): number
+  /** Characters of log lines waiting to be written. */
+  logPending(): number
+  logDropped(): number
+  /** Milliseconds. */
+  loopLagMs(): number
+  /** Whether limits are shared at this moment. */
+  limitsShared(): boolean
+}
+
+export interface Metrics {
+  readonly registry: Registry
+  /** route, method, code */
+  readonly httpRequests: Family<Counter>
+  /** route */
+  readonly httpDuration: Family<Histogram>
+  /** route */
+  readonly requestsInFlight: Family<Gauge>
+  /** channel, vendor, model, outcome: `ok`, `none` or a fault's kind */
+  readonly upstreamAttempts: Family<Counter>
+  /** vendor, model */
+  readonly upstreamDuration: Family<Histogram>
+  /** vendor, model */
+  readonly timeToFirstToken: Family<Histogram>
+  /** phase: auth, route, reserve, translate, settle */
+  readonly overhead: Family<Histogram>
+  /** model, kind: input, cached, cache_write, output, reasoning */
+  readonly tokens: Family<Counter>
+  /** from, to (channels), reason: a fault's kind */
+  readonly fallbacks: Family<Counter>
+  /** scope (`key` or `group`, never an id), kind: requests, tokens, concurrent */
+  readonly rateLimited: Family<Counter>
+  /** by: client, upstream, gateway */
+  readonly streamAborts: Family<Counter>
+}
+
+export interface MetricsOptions {
+  readonly version: string
+  readonly runtime: string
+  readonly sources: MetricSources
+}
+
+const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
+const shortSeconds = [
+  0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1,
+]
+
+export function createMetrics({ version, runtime, sources }: MetricsOptions): Metrics {
+  const registry = createRegistry()
+  const { counter, histogram } = short(registry)
+  const metrics: Metrics = {
+    registry,
+    httpRequests: counter('http_requests_total', 'Requests answered.', 'route', 'method', 'code'),
+    httpDuration: histogram(
+      'http_request_duration_seconds',
+      'From the request to the last byte of its reply.',
+      seconds,
+      'route',
+    ),
+    requestsInFlight: registry.gauge({
+      name: 'tollgate_requests_in_flight',
+      help: 'Requests under way.',
+      labels: ['route'],
+    }),
+    upstreamAttempts: counter(
+      'upstream_attempts_total',
+      'Attempts at vendors, by what came of them.',
+      'channel',
+      'vendor',
+      'model',
+      'outcome',
+    ),
+    upstreamDuration: histogram(
+      'upstream_duration_seconds',
+      'From sending an attempt to its end.',
+      seconds,
+      'vendor',
+      'model',
+    ),
+    timeToFirstToken: histogram(
+      'time_to_first_token_seconds',
+      'From sending an attempt to its first semantic event.',
+      seconds,
+      'vendor',
+      'model',
+    ),
+    overhead: histogram(
+      'overhead_seconds',
+      'Time of our own spent on a request.',
+      shortSeconds,
+      'phase',
+    ),
+    tokens: counter('tokens_total', 'Tokens, each in one kind only.', 'model', 'kind'),
+    fallbacks: counter(
+      'fallbacks_total',
+      'Attempts that followed a failed one on another channel.',
+      'from',
+      'to',
+      'reason',
+    ),
+    rateLimited: counter('rate_limited_total', 'Requests refused by a limit.', 'scope', 'kind'),
+    streamAborts: counter('stream_aborts_total', 'Streams that ended early.', 'by'),
+  }
+  addReadings(registry, sources)
+  addProcess(registry)
+  registry.read(
+    'gauge',
+    { name: 'tollgate_build_info', help: 'Always 1.', labels: ['version', 'runtime'] },
+    () => [[[version, runtime], 1]],
+  )
+  return metrics
+}
+
+function short(registry: Registry) {
+  return {
+    counter: (name: string, help: string, ...labels: readonly string[]) =>
+      registry.counter({ name: `tollgate_${name}`, help, labels }),
+    histogram: (
+      name: string,
+      help: string,
+      buckets: readonly number[],
+      ...labels: readonly string[]
+    ) => registry.histogram({ name: `tollgate_${name}`, help, labels }, buckets),
+  }
+}
+
+function addReadings(registry: Registry, sources: MetricSources): void {
+  const read = (type: 'counter' | 'gauge', name: string, help: string, value: () => number) =>
+    registry.read(type, { name: `tollgate_${name}`, help }, () => single(value()))
+  registry.read(
+    'gauge',
+    {
+      name: 'tollgate_channel_state',
+      help: '0 ok, 1 degraded, 2 open or cooling, 3 disabled.',
+      labels: ['channel'],
+    },
+    () => sources.channelStates().map(([id, state]) => [[id], state]),
+  )
+  read(
+    'gauge',
+    'usage_queue_depth',
+    'Usage records waiting to be written.',
+    sources.usageQueueDepth,
+  )
+  read(
+    'gauge',
+    'log_queue_depth',
+    'Characters of log lines waiting to be written.',
+    sources.logPending,
+  )
+  read(
+    'counter',
+    'log_dropped_total',
+    'Log lines lost because the reader did not keep up.',
+    sources.logDropped,
+  )
+  read(
+    'gauge',
+    'event_loop_lag_seconds',
+    'How late the event loop ran, the worst of the last two seconds.',
+    () => sources.loopLagMs() / 1_000,
+  )
+  read('gauge', 'limits_shared', '1 while limits are shared with other nodes, 0 while local.', () =>
+    Number(sources.limitsShared()),
+  )
+}
+
+/** Under the names every Prometheus client library uses, which dashboards expect. */
+function addProcess(registry: Registry): void {
+  const startSeconds = (Date.now() - process.uptime() * 1_000) / 1_000
+  registry.read('gauge', { name: 'process_resident_memory_bytes', help: 'Resident memory.' }, () =>
+    single(process.memoryUsage.rss()),
+  )
+  registry.read(
+    'counter',
+    { name: 'process_cpu_seconds_total', help: 'CPU time spent, user and system.' },
+    () => {
+      const { user, system } = process.cpuUsage()
+      return single((user + system) / 1e6)
+    },
+  )
+  registry.read(
+    'gauge',
+    { name: 'process_start_time_seconds', help: 'Start of the process, Unix time.' },
+    () => single(startSeconds),
+  )
+}
+
+function single(value: number): readonly Sample[] {
+  return [[[], value]]
+}

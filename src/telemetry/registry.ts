@@ -1,0 +1,216 @@
+// A registry of counters, gauges and histograms, printed in the Prometheus text format.
+
+export interface Counter {
+  /** Adds `by`, 1 when left out; below zero is ignored, a counter only grows. */
+  inc(by?: number): void
+}
+
+export interface Gauge {
+  set(value: number): void
+  add(by: number): void
+}
+
+export interface Histogram {
+  observe(value: number): void
+}
+
+/** One metric with its labels. A child is resolved once and kept: then counting is an addition. */
+export interface Family<T> {
+  readonly name: string
+  /** The child for label values in the order of the label names; `other` once there are too many. */
+  with(...values: readonly string[]): T
+}
+
+export type Sample = readonly [labels: readonly string[], value: number]
+
+export interface Definition {
+  readonly name: string
+  readonly help: string
+  readonly labels?: readonly string[]
+  /** Children kept; past it all further label values are counted under `other`. */
+  readonly maxChildren?: number
+}
+
+export interface Registry {
+  counter(definition: Definition): Family<Counter>
+  gauge(definition: Definition): Family<Gauge>
+  /** `buckets` are upper bounds, ascending, without the infinite one. */
+  histogram(definition: Definition, buckets: readonly number[]): Family<Histogram>
+  /** A metric read when it is asked for. */
+  read(type: 'counter' | 'gauge', definition: Definition, collect: () => readonly Sample[]): void
+  readonly names: readonly string[]
+  /** Prometheus text exposition format 0.0.4. Source: prometheus.io, "Exposition formats". */
+  print(): string
+}
+
+export const contentType = 'text/plain; version=0.0.4; charset=utf-8'
+
+const defaultChildren = 500
+const overflow = 'other'
+
+interface Printable {
+  readonly name: string
+  print(): string
+}
+
+export function createRegistry(): Registry {
+  const metrics = new Map<string, Printable>()
+  const add = <T extends Printable>(metric: T): T => {
+    if (metrics.has(metric.name)) throw new Error(`metric ${metric.name} is registered twice`)
+    metrics.set(metric.name, metric)
+    return metric
+  }
+  return {
+    counter: (definition) => add(new Children(definition, 'counter', () => new Cell(), printCell)),
+    gauge: (definition) => add(new Children(definition, 'gauge', () => new Cell(), printCell)),
+    histogram: (definition, buckets) =>
+      add(new Children(definition, 'histogram', () => new Buckets(buckets), printBuckets)),
+    read(type, definition, collect) {
+      check(definition)
+      const { name } = definition
+      add({ name, print: () => header(definition, type) + printSamples(definition, collect()) })
+    },
+    get names() {
+      return [...metrics.keys()]
+    },
+    print: () => [...metrics.values()].map((metric) => metric.print()).join(''),
+  }
+}
+
+type PrintChild<T> = (name: string, labels: string, child: T) => string
+
+class Children<T> implements Family<T>, Printable {
+  readonly name: string
+  readonly #definition: Definition
+  readonly #header: string
+  readonly #make: () => T
+  readonly #print: PrintChild<T>
+  readonly #children = new Map<string, { readonly labels: string; readonly child: T }>()
+
+  constructor(definition: Definition, type: string, make: () => T, print: PrintChild<T>) {
+    check(definition)
+    this.name = definition.name
+    this.#definition = definition
+    this.#header = header(definition, type)
+    this.#make = make
+    this.#print = print
+    // Without labels there is one series, and it is there from the start.
+    if (names(definition).length === 0) this.with()
+  }
+
+  with(...values: readonly string[]): T {
+    const { maxChildren = defaultChildren } = this.#definition
+    const labels = names(this.#definition)
+    if (values.length !== labels.length)
+      throw new Error(`${this.name} has ${labels.length} labels, not ${values.length}`)
+    const key = values.join('\u0000')
+    const known = this.#children.get(key)
+    if (known !== undefined) return known.child
+    if (this.#children.size >= maxChildren && values.some((value) => value !== overflow))
+      return this.with(...values.map(() => overflow))
+    const child = this.#make()
+    this.#children.set(key, { labels: printLabels(labels, values), child })
+    return child
+  }
+
+  print(): string {
+    let text = this.#header
+    for (const { labels, child } of this.#children.values())
+      text += this.#print(this.name, labels, child)
+    return text
+  }
+}
+
+class Cell implements Counter, Gauge {
+  value = 0
+  inc(by = 1): void {
+    if (by > 0) this.value += by
+  }
+  set(value: number): void {
+    this.value = value
+  }
+  add(by: number): void {
+    this.value += by
+  }
+}
+
+class Buckets implements Histogram {
+  readonly bounds: readonly number[]
+  /** One more than bounds, for what is above them all. */
+  readonly counts: number[]
+  sum = 0
+
+  constructor(bounds: readonly number[]) {
+    if (bounds.some((bound, index) => index > 0 && bound <= (bounds[index - 1] ?? bound)))
+      throw new Error('buckets must ascend')
+    this.bounds = bounds
+    this.counts = new Array<number>(bounds.length + 1).fill(0)
+  }
+
+  observe(value: number): void {
+    if (Number.isNaN(value)) return
+    let index = 0
+    while (index < this.bounds.length && value > (this.bounds[index] ?? 0)) index += 1
+    this.counts[index] = (this.counts[index] ?? 0) + 1
+    this.sum += value
+  }
+}
+
+const nameShape = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/
+const labelShape = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/
+
+function check(definition: Definition): void {
+  if (!nameShape.test(definition.name)) throw new Error(`bad metric name ${definition.name}`)
+  for (const label of names(definition))
+    if (!labelShape.test(label)) throw new Error(`bad label ${label} of ${definition.name}`)
+}
+
+function names(definition: Definition): readonly string[] {
+  return definition.labels ?? []
+}
+
+function header({ name, help }: Definition, type: string): string {
+  const text = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+  return `# HELP ${name} ${text}\n# TYPE ${name} ${type}\n`
+}
+
+/** `a="1",b="2"`, without the braces. */
+function printLabels(labels: readonly string[], values: readonly string[]): string {
+  return labels.map((label, index) => `${label}="${escaped(values[index] ?? '')}"`).join(',')
+}
+
+function escaped(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+}
+
+function line(name: string, labels: string, value: number): string {
+  return labels === '' ? `${name} ${number(value)}\n` : `${name}{${labels}} ${number(value)}\n`
+}
+
+function number(value: number): string {
+  if (Number.isNaN(value)) return 'NaN'
+  if (Number.isFinite(value)) return String(value)
+  return value > 0 ? '+Inf' : '-Inf'
+}
+
+function printCell(name: string, labels: string, { value }: Cell): string {
+  return line(name, labels, value)
+}
+
+function printBuckets(name: string, labels: string, { bounds, counts, sum }: Buckets): string {
+  const before = labels === '' ? '' : `${labels},`
+  let total = 0
+  let text = ''
+  for (const [index, count] of counts.entries()) {
+    total += count
+    const bound = index < bounds.length ? number(bounds[index] ?? 0) : '+Inf'
+    text += line(`${name}_bucket`, `${before}le="${bound}"`, total)
+  }
+  return text + line(`${name}_sum`, labels, sum) + line(`${name}_count`, labels, total)
+}
+
+function printSamples(definition: Definition, samples: readonly Sample[]): string {
+  return samples
+    .map(([values, value]) => line(definition.name, printLabels(names(definition), values), value))
+    .join('')
+}
