@@ -40,16 +40,17 @@ export interface ListenOptions {
 export interface Listener {
   readonly url: string
   readonly port: number
-  /** Takes no new connections; those open stay until they are done. */
-  stopAccepting(): void
-  /** Closes what is left. */
-  close(): Promise<void>
+  /** Lets replies under way reach their clients for a moment, then closes what is left. */
+  stop(): Promise<void>
 }
 
 type Handler = (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>
 
 /** Connections without a request are closed after this; the runtime allows no more than 255. */
 const idleSeconds = 120
+
+/** What clients get to take the last bytes of their replies. */
+const lastBytesMs = 2_000
 
 /** Listens. Throws where the port is taken. */
 export function listen(options: ListenOptions): Listener {
@@ -81,8 +82,13 @@ export function listen(options: ListenOptions): Listener {
   return {
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${server.port}`,
     port: server.port ?? options.port,
-    stopAccepting: () => void server.stop(false),
-    close: () => server.stop(true),
+    async stop() {
+      const late = Promise.withResolvers<void>()
+      const timer = setTimeout(late.resolve, lastBytesMs)
+      await Promise.race([server.stop(false), late.promise])
+      clearTimeout(timer)
+      await server.stop(true)
+    },
   }
 }
 

@@ -3,6 +3,8 @@
 /** Looked at every tick; decides by itself what has run out. */
 export interface Timed {
   tick(nowMs: number): void
+  /** The process stops: whatever is waited for will not come. */
+  shutDown?(): void
 }
 
 const tickMs = 100
@@ -24,6 +26,11 @@ export class Deadlines {
 
   get size(): number {
     return this.timed.size
+  }
+
+  /** Ends everything under way. */
+  shutDown(): void {
+    for (const entry of [...this.timed]) entry.shutDown?.()
   }
 
   private tick(): void {

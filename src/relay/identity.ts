@@ -2,7 +2,8 @@
 
 import { Buffer } from 'node:buffer'
 import type { Candidate } from '../router/route.ts'
-import type { Amend, Vendor } from '../vendors/vendor.ts'
+import { needsAmend } from '../vendors/amendments.ts'
+import type { Vendor } from '../vendors/vendor.ts'
 import {
   type Dialect,
   frameKind,
@@ -28,7 +29,7 @@ export function identitySegments(
   vendor: Vendor,
 ): readonly Uint8Array[] {
   const { amend } = vendor
-  if (amend !== undefined && mustAmend(amend, peek)) {
+  if (amend !== undefined && needsAmend(amend, peek.keys, peek.body)) {
     const body = JSON.parse(Buffer.from(peek.body).toString('utf8')) as JsonObject
     body['model'] = candidate.model
     if (asksUsage(peek, vendor))
@@ -41,15 +42,6 @@ export function identitySegments(
     edits.push({ ...peek.modelSpan, text: JSON.stringify(candidate.model) })
   if (asksUsage(peek, vendor)) edits.push(usageEdit(peek))
   return edits.length === 0 ? [peek.body] : splice(peek.body, edits)
-}
-
-function mustAmend(amend: Amend, peek: Peek): boolean {
-  if (amend.keys.some((key) => key === '*' || peek.keys.includes(key))) return true
-  return (
-    amend.texts?.some((text) =>
-      Buffer.from(peek.body.buffer, peek.body.byteOffset, peek.body.length).includes(text),
-    ) === true
-  )
 }
 
 /** Metering needs the vendor's own count also where the client did not ask for it. */

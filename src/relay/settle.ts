@@ -1,5 +1,6 @@
 // What remains of a finished request: its usage record, its counts, one log line, and its place given back.
 
+import type { Fault } from '../errors.ts'
 import type { Recorder } from '../history/recorder.ts'
 import type { Candidate } from '../router/route.ts'
 import type { UsageRow } from '../store/store.ts'
@@ -7,7 +8,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Counter, Histogram } from '../telemetry/registry.ts'
 import type { Usage } from '../wire/ir.ts'
-import type { Settlement, Sight } from './ask.ts'
+import type { Ask, Settlement, Sight } from './ask.ts'
 import type { Channel } from './channel.ts'
 import { causeOf } from './verdict.ts'
 
@@ -42,6 +43,7 @@ const tokenKinds = Object.keys(tokenLabels) as (keyof typeof tokenLabels)[]
 
 export interface Settler {
   settle(settlement: Settlement): void
+  attemptFailed(ask: Ask, candidate: Candidate, fault: Fault, failedOver: boolean): void
   /** A request refused before any channel was tried. */
   refused(row: UsageRow | null, route: string, status: number, durationMs: number): void
 }
@@ -73,6 +75,14 @@ export function createSettler(rooms: SettleRooms): Settler {
         rooms.metrics.streamAborts.with(status === 499 ? 'client' : 'upstream').inc()
       }
       if (rooms.log.writes('info')) logLine(rooms.log, row)
+    },
+    attemptFailed(ask, candidate, fault, failedOver) {
+      const { channelId, model } = candidate
+      const vendor = rooms.channels.get(channelId)?.vendor.id ?? ''
+      rooms.metrics.upstreamAttempts.with(channelId, vendor, model, fault.kind).inc()
+      if (failedOver) rooms.metrics.fallbacks.with(channelId, 'next', fault.kind).inc()
+      const { kind, status, message } = fault
+      rooms.log.warn({ request_id: ask.requestId, channel: channelId, model, kind, status, detail: message, failedOver }, 'an attempt failed')
     },
     refused(row, route, status, durationMs) {
       if (row !== null) rooms.recorder.record(row)

@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { invalidRequest } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
+import { needsAmend } from '../vendors/amendments.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import type { Dialect, HubCodec, Reader, Writer } from '../wire/dialect.ts'
 import type { ChatEvent, JsonObject, JsonValue, Usage } from '../wire/ir.ts'
@@ -33,13 +34,9 @@ export function translatedSegments(
   if (request.stream && vendor.usageOnStream === 'ask')
     body['stream_options'] = { include_usage: true }
   const { amend } = vendor
-  const text = amend?.texts === undefined ? '' : JSON.stringify(body)
-  if (
-    amend?.keys.some((key) => key === '*' || body[key] !== undefined) ||
-    amend?.texts?.some((each) => text.includes(each))
-  ) {
-    body = amend.body(body, { dialect: candidate.dialect, model: candidate.model })
-  }
+  const bytes = Buffer.from(JSON.stringify(body), 'utf8')
+  if (amend === undefined || !needsAmend(amend, Object.keys(body), bytes)) return [bytes]
+  body = amend.body(body, { dialect: candidate.dialect, model: candidate.model })
   return [Buffer.from(JSON.stringify(body), 'utf8')]
 }
 

@@ -1,0 +1,59 @@
+// All channels of a configuration: those of the file, else of the environment, else the built-in sandbox.
+
+import type { ChannelConfig, Config } from '../config/types.ts'
+import type { Vendor } from '../vendors/vendor.ts'
+import { type Channel, createChannel } from './channel.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+type Vendors = Readonly<Record<string, Vendor>>
+
+const shared = { models: null, groups: null, priority: 0, weight: 1, disabled: false, dialect: null, timeouts: {}, options: {} }
+
+/** What the file declares is all there is; only without it do keys in the environment become channels. */
+export function channelConfigs(config: Config, env: Environment, vendors: Vendors): readonly ChannelConfig[] {
+  if (config.channels.length > 0) return config.channels
+  const found = Object.values(vendors).flatMap((vendor) => fromEnvironment(vendor, env))
+  return found.length > 0 ? found : [sandbox]
+}
+
+const sandbox: ChannelConfig = {
+  ...shared,
+  id: 'sandbox',
+  vendor: 'sandbox',
+  baseUrl: null,
+  key: null,
+  // Settings follow a model's name after a plus sign, so any name below is served.
+  models: {
+    'sandbox/chat': 'sandbox/chat',
+    'sandbox/reasoning': 'sandbox/reasoning',
+    'sandbox/completion': 'sandbox/completion',
+    'sandbox/embedding': 'sandbox/embedding',
+    'sandbox/*': '*',
+  },
+  origin: 'built-in',
+}
+
+function fromEnvironment(vendor: Vendor, env: Environment): ChannelConfig[] {
+  const own = vendor.environmentBaseUrl === undefined ? null : (env[vendor.environmentBaseUrl] ?? null)
+  const places = [
+    ...(vendor.environment === undefined ? [] : [{ variable: vendor.environment, baseUrl: own }]),
+    ...Object.entries(vendor.environmentElsewhere ?? {}).map(([variable, baseUrl]) => ({ variable, baseUrl })),
+  ]
+  return places.flatMap(({ variable, baseUrl }, at) => {
+    const key = env[variable] ?? ''
+    if (key === '' || (vendor.baseUrl === null && (baseUrl === null || baseUrl === ''))) return []
+    const id = at === 0 ? vendor.id : `${vendor.id}-${at + 1}`
+    return [{ ...shared, id, vendor: vendor.id, baseUrl, key, origin: 'environment' as const }]
+  })
+}
+
+/** Throws where a channel's vendor is unknown or lacks what it needs. */
+export function createChannels(configs: readonly ChannelConfig[], vendors: Vendors): ReadonlyMap<string, Channel> {
+  return new Map(
+    configs.map((config) => {
+      const vendor = vendors[config.vendor]
+      if (vendor === undefined) throw new Error(`channel ${config.id}: unknown vendor ${config.vendor}`)
+      return [config.id, createChannel(config, vendor)] as const
+    }),
+  )
+}
