@@ -16,8 +16,8 @@ import { refusalRow } from './http/refusal.ts'
 import { type Listener, listen } from './http/server.ts'
 import { frontPage, startText } from './http/welcome.ts'
 import { ensureAccounts } from './identity/ensure-accounts.ts'
-import { createKeyring } from './identity/keyring.ts'
 import { issueFirstKey } from './identity/first-key.ts'
+import { createKeyring } from './identity/keyring.ts'
 import { loadKeys, watchKeys } from './identity/watch.ts'
 import { createLimiter } from './limits/create.ts'
 import { channelConfigs, createChannels } from './relay/channels.ts'
@@ -43,7 +43,10 @@ export async function main(argv: readonly string[]): Promise<void> {
     checkRuntime()
     await serve(argv)
   } catch (error) {
-    if (!(error instanceof ConfigError || error instanceof DataLocked || error instanceof StartError)) throw error
+    if (
+      !(error instanceof ConfigError || error instanceof DataLocked || error instanceof StartError)
+    )
+      throw error
     process.stderr.write(`${error.message}\n`)
     process.exit(1)
   }
@@ -54,24 +57,38 @@ class StartError extends Error {}
 
 function checkRuntime(): void {
   if (Bun.semver.order(Bun.version, oldestBun) < 0) {
-    throw new StartError(`Tollgate needs Bun ${oldestBun} or newer; this is ${Bun.version}. Run: npm install`)
+    throw new StartError(
+      `Tollgate needs Bun ${oldestBun} or newer; this is ${Bun.version}. Run: npm install`,
+    )
   }
 }
 
 function readFlags(argv: readonly string[]) {
   try {
-    const options = { config: { type: 'string' }, data: { type: 'string' }, port: { type: 'string' }, host: { type: 'string' } } as const
+    const options = {
+      config: { type: 'string' },
+      data: { type: 'string' },
+      port: { type: 'string' },
+      host: { type: 'string' },
+    } as const
     return parseArgs({ args: [...argv], options, strict: true, allowPositionals: false }).values
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new StartError(`${reason}\nUsage: tollgate serve [--config FILE] [--data DIR] [--port N] [--host H]`)
+    throw new StartError(
+      `${reason}\nUsage: tollgate serve [--config FILE] [--data DIR] [--port N] [--host H]`,
+    )
   }
 }
 
 async function serve(argv: readonly string[]): Promise<void> {
   const flags = readFlags(argv)
   const load = () =>
-    loadConfig({ flags, env: process.env, knownVendors: Object.keys(vendors), knownDialects: Object.keys(dialects) })
+    loadConfig({
+      flags,
+      env: process.env,
+      knownVendors: Object.keys(vendors),
+      knownDialects: Object.keys(dialects),
+    })
   const config = await load()
   const log = createLog({ level: config.logLevel })
   const store = await openStore(config)
@@ -80,10 +97,18 @@ async function serve(argv: readonly string[]): Promise<void> {
   const listener = startListening(state, config, log)
   const keyWatch = watchKeys(store.keys, state.keyring, {
     revision: state.keyRevision,
-    onError: (error) => log.error({ err: error }, 'keys could not be read again; the old ones stay'),
+    onError: (error) =>
+      log.error({ err: error }, 'keys could not be read again; the old ones stay'),
   })
   const configWatch = config.file === null ? null : await followConfig(config, load, state, log)
-  process.stdout.write(startText({ version, url: listener.url, secret: state.firstSecret, config: state.current.config }))
+  process.stdout.write(
+    startText({
+      version,
+      url: listener.url,
+      secret: state.firstSecret,
+      config: state.current.config,
+    }),
+  )
   const stop = stopper(state, listener, config.server.drainMs, log, async () => {
     keyWatch.close()
     await configWatch?.close()
@@ -93,8 +118,12 @@ async function serve(argv: readonly string[]): Promise<void> {
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
   process.on('SIGHUP', () => void configWatch?.reload())
-  process.on('uncaughtException', (error) => log.error({ err: error }, 'a mistake in the gateway; it goes on'))
-  process.on('unhandledRejection', (error) => log.error({ err: error }, 'a mistake in the gateway; it goes on'))
+  process.on('uncaughtException', (error) =>
+    log.error({ err: error }, 'a mistake in the gateway; it goes on'),
+  )
+  process.on('unhandledRejection', (error) =>
+    log.error({ err: error }, 'a mistake in the gateway; it goes on'),
+  )
 }
 
 type Store = Awaited<ReturnType<typeof openStore>>
@@ -104,11 +133,17 @@ type State = Awaited<ReturnType<typeof buildState>>
 async function buildState(config: Config, store: Store, log: Log) {
   const health = createHealth({
     random: Math.random,
-    onAlarm: (channel, fault) => log.error({ channel, cause: fault.kind, detail: fault.message }, 'a channel needs its operator'),
+    onAlarm: (channel, fault) =>
+      log.error(
+        { channel, cause: fault.kind, detail: fault.message },
+        'a channel needs its operator',
+      ),
   })
   const recorder = createRecorder(store.usage, {
-    onError: (error, retryMs) => log.error({ err: error, retryMs }, 'usage could not be written; it will be tried again'),
-    onDropped: (row, total) => log.error({ request_id: row.requestId, total }, 'a usage record was lost: the queue is full'),
+    onError: (error, retryMs) =>
+      log.error({ err: error, retryMs }, 'usage could not be written; it will be tried again'),
+    onDropped: (row, total) =>
+      log.error({ request_id: row.requestId, total }, 'a usage record was lost: the queue is full'),
     onRefused: (row, error) => log.error({ row, err: error }, 'the store refuses a usage record'),
   })
   let limitsShared = false
@@ -125,7 +160,8 @@ async function buildState(config: Config, store: Store, log: Log) {
     version,
     runtime: `bun ${Bun.version}`,
     sources: {
-      channelStates: () => [...current.relay.channels.keys()].map((id) => [id, health.state(id, performance.now())]),
+      channelStates: () =>
+        [...current.relay.channels.keys()].map((id) => [id, health.state(id, performance.now())]),
       usageQueueDepth: () => recorder.depth,
       logPending: () => log.pending,
       logDropped: () => log.dropped,
@@ -137,7 +173,18 @@ async function buildState(config: Config, store: Store, log: Log) {
   const firstSecret = config.keys.length > 0 ? null : await issueFirstKey(store, Date.now())
   const { revision, rows } = await loadKeys(store.keys)
   const keyring = createKeyring({ configured: config.keys, stored: rows })
-  const lasting = { health, recorder, limiter, metrics, keyring, log, store, load: new Load(), dialer: createDialer(), deadlines: new Deadlines() }
+  const lasting = {
+    health,
+    recorder,
+    limiter,
+    metrics,
+    keyring,
+    log,
+    store,
+    load: new Load(),
+    dialer: createDialer(),
+    deadlines: new Deadlines(),
+  }
   let current = buildRooms(config, lasting)
   return {
     ...lasting,
@@ -156,7 +203,18 @@ async function buildState(config: Config, store: Store, log: Log) {
   }
 }
 
-type Lasting = Pick<State, 'health' | 'recorder' | 'limiter' | 'metrics' | 'keyring' | 'log' | 'load' | 'dialer' | 'deadlines'>
+type Lasting = Pick<
+  State,
+  | 'health'
+  | 'recorder'
+  | 'limiter'
+  | 'metrics'
+  | 'keyring'
+  | 'log'
+  | 'load'
+  | 'dialer'
+  | 'deadlines'
+>
 
 function buildRooms(config: Config, lasting: Lasting): FrontRooms & { readonly config: Config } {
   const configured = channelConfigs(config, process.env, vendors)
@@ -192,7 +250,11 @@ function buildRooms(config: Config, lasting: Lasting): FrontRooms & { readonly c
       attemptFailed: settler.attemptFailed,
     },
     refused(refusal) {
-      if (refusal.cause !== null) lasting.log.error({ err: refusal.cause, request_id: refusal.requestId }, 'a mistake in the gateway')
+      if (refusal.cause !== null)
+        lasting.log.error(
+          { err: refusal.cause, request_id: refusal.requestId },
+          'a mistake in the gateway',
+        )
       settler.refused(refusalRow(refusal), refusal.dialect.path, refusal.status, refusal.durationMs)
     },
   }
@@ -221,7 +283,12 @@ function startListening(state: State, config: Config, log: Log): Listener {
 }
 
 /** A changed file is taken over whole or not at all. */
-function followConfig(first: Config, load: () => Promise<Config>, state: State, log: Log): Promise<ConfigWatch> {
+function followConfig(
+  first: Config,
+  load: () => Promise<Config>,
+  state: State,
+  log: Log,
+): Promise<ConfigWatch> {
   let before = first
   return watchConfig({
     file: first.file ?? '',
@@ -233,15 +300,26 @@ function followConfig(first: Config, load: () => Promise<Config>, state: State, 
           before = config
           log.info({ needsRestart: later }, 'the configuration was taken over')
         },
-        (error) => log.error({ err: error }, 'the new configuration was refused; the old one stays'),
+        (error) =>
+          log.error({ err: error }, 'the new configuration was refused; the old one stays'),
       )
     },
-    onRefused: (error) => log.error({ problems: error.problems }, 'the new configuration was refused; the old one stays'),
+    onRefused: (error) =>
+      log.error(
+        { problems: error.problems },
+        'the new configuration was refused; the old one stays',
+      ),
   })
 }
 
 /** The first signal drains; the second ends streams at once. */
-function stopper(state: State, listener: Listener, drainMs: number, log: Log, close: () => Promise<void>): () => void {
+function stopper(
+  state: State,
+  listener: Listener,
+  drainMs: number,
+  log: Log,
+  close: () => Promise<void>,
+): () => void {
   let signals = 0
   return () => {
     signals++

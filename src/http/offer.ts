@@ -31,7 +31,8 @@ const endpointOfKind: Readonly<Record<string, string>> = {
 }
 
 /** A translation there is: legacy completions on models that only chat. */
-const hubbed = (from: DialectId, to: DialectId): boolean => from === 'openai-completions' && to === 'openai-chat'
+const hubbed = (from: DialectId, to: DialectId): boolean =>
+  from === 'openai-completions' && to === 'openai-chat'
 
 export function createOffer(config: Config, catalog: Catalog, directory: Directory): Offer {
   const scopes = new WeakMap<Principal, readonly LimitScope[]>()
@@ -44,16 +45,26 @@ export function createOffer(config: Config, catalog: Catalog, directory: Directo
       const model = known ?? catalog.assume(name, 'custom')
       if (!allows(principal.models, name)) return { model, candidates: [] }
       const direct = directory.candidates(principal.group, name, dialect.id, hubbed)
-      if (direct.length === 0 || known === null || known.kind === dialect.operation) return { model, candidates: direct }
+      if (direct.length === 0 || known === null || known.kind === dialect.operation)
+        return { model, candidates: direct }
       if (known.kind === 'chat' && dialect.operation === 'completion') {
-        return { model, candidates: throughChat(translated, directory.candidates(principal.group, name, 'openai-chat', hubbed)) }
+        return {
+          model,
+          candidates: throughChat(
+            translated,
+            directory.candidates(principal.group, name, 'openai-chat', hubbed),
+          ),
+        }
       }
       throw wrongKind(model, dialect)
     },
     models(principal) {
       const kept = lists.get(principal)
       if (kept !== undefined) return kept
-      const made = directory.models(principal.group).filter((id) => allows(principal.models, id)).map(describe)
+      const made = directory
+        .models(principal.group)
+        .filter((id) => allows(principal.models, id))
+        .map(describe)
       lists.set(principal, made)
       return made
     },
@@ -83,10 +94,15 @@ function throughChat(
 function wrongKind(model: Model, dialect: Dialect) {
   const place = endpointOfKind[model.kind]
   const hint = place === undefined ? '' : ` Use ${place}.`
-  return invalidRequest(`The model '${model.id}' is not a ${dialect.operation} model.${hint}`, 'model')
+  return invalidRequest(
+    `The model '${model.id}' is not a ${dialect.operation} model.${hint}`,
+    'model',
+  )
 }
 
 function allows(patterns: readonly string[] | null, name: string): boolean {
   if (patterns === null) return true
-  return patterns.some((each) => (each.endsWith('*') ? name.startsWith(each.slice(0, -1)) : each === name))
+  return patterns.some((each) =>
+    each.endsWith('*') ? name.startsWith(each.slice(0, -1)) : each === name,
+  )
 }

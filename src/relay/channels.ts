@@ -7,10 +7,23 @@ import { type Channel, createChannel } from './channel.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 type Vendors = Readonly<Record<string, Vendor>>
 
-const shared = { models: null, groups: null, priority: 0, weight: 1, disabled: false, dialect: null, timeouts: {}, options: {} }
+const shared = {
+  models: null,
+  groups: null,
+  priority: 0,
+  weight: 1,
+  disabled: false,
+  dialect: null,
+  timeouts: {},
+  options: {},
+}
 
 /** What the file declares is all there is; only without it do keys in the environment become channels. */
-export function channelConfigs(config: Config, env: Environment, vendors: Vendors): readonly ChannelConfig[] {
+export function channelConfigs(
+  config: Config,
+  env: Environment,
+  vendors: Vendors,
+): readonly ChannelConfig[] {
   if (config.channels.length > 0) return config.channels
   const found = Object.values(vendors).flatMap((vendor) => fromEnvironment(vendor, env))
   return found.length > 0 ? found : [sandbox]
@@ -34,10 +47,14 @@ const sandbox: ChannelConfig = {
 }
 
 function fromEnvironment(vendor: Vendor, env: Environment): ChannelConfig[] {
-  const own = vendor.environmentBaseUrl === undefined ? null : (env[vendor.environmentBaseUrl] ?? null)
+  const own =
+    vendor.environmentBaseUrl === undefined ? null : (env[vendor.environmentBaseUrl] ?? null)
   const places = [
     ...(vendor.environment === undefined ? [] : [{ variable: vendor.environment, baseUrl: own }]),
-    ...Object.entries(vendor.environmentElsewhere ?? {}).map(([variable, baseUrl]) => ({ variable, baseUrl })),
+    ...Object.entries(vendor.environmentElsewhere ?? {}).map(([variable, baseUrl]) => ({
+      variable,
+      baseUrl,
+    })),
   ]
   return places.flatMap(({ variable, baseUrl }, at) => {
     const key = env[variable] ?? ''
@@ -48,11 +65,15 @@ function fromEnvironment(vendor: Vendor, env: Environment): ChannelConfig[] {
 }
 
 /** Throws where a channel's vendor is unknown or lacks what it needs. */
-export function createChannels(configs: readonly ChannelConfig[], vendors: Vendors): ReadonlyMap<string, Channel> {
+export function createChannels(
+  configs: readonly ChannelConfig[],
+  vendors: Vendors,
+): ReadonlyMap<string, Channel> {
   return new Map(
     configs.map((config) => {
       const vendor = vendors[config.vendor]
-      if (vendor === undefined) throw new Error(`channel ${config.id}: unknown vendor ${config.vendor}`)
+      if (vendor === undefined)
+        throw new Error(`channel ${config.id}: unknown vendor ${config.vendor}`)
       return [config.id, createChannel(config, vendor)] as const
     }),
   )

@@ -56,7 +56,10 @@ export function createSettler(rooms: SettleRooms): Settler {
     let kept = routes.get(name)
     if (kept === undefined) {
       const { httpRequests, httpDuration } = rooms.metrics
-      kept = { total: httpRequests.with(route, 'POST', String(status)), duration: httpDuration.with(route) }
+      kept = {
+        total: httpRequests.with(route, 'POST', String(status)),
+        duration: httpDuration.with(route),
+      }
       routes.set(name, kept)
     }
     kept.total.inc()
@@ -65,9 +68,15 @@ export function createSettler(rooms: SettleRooms): Settler {
   return {
     settle(settlement) {
       const { ask, candidate, status } = settlement
-      const row = usageRow(settlement, candidate === null ? null : rooms.channels.get(candidate.channelId))
+      const row = usageRow(
+        settlement,
+        candidate === null ? null : rooms.channels.get(candidate.channelId),
+      )
       rooms.recorder.record(row)
-      ask.admission.finish(row.input + row.cachedInput + row.cacheWrite + row.output + row.reasoning, Date.now())
+      ask.admission.finish(
+        row.input + row.cachedInput + row.cacheWrite + row.output + row.reasoning,
+        Date.now(),
+      )
       ask.place.giveBack()
       answered(ask.dialect.path, status, settlement.durationMs)
       if (candidate !== null) count(countsOf(rooms, counts, candidate, row), settlement, row)
@@ -82,7 +91,18 @@ export function createSettler(rooms: SettleRooms): Settler {
       rooms.metrics.upstreamAttempts.with(channelId, vendor, model, fault.kind).inc()
       if (failedOver) rooms.metrics.fallbacks.with(channelId, 'next', fault.kind).inc()
       const { kind, status, message } = fault
-      rooms.log.warn({ request_id: ask.requestId, channel: channelId, model, kind, status, detail: message, failedOver }, 'an attempt failed')
+      rooms.log.warn(
+        {
+          request_id: ask.requestId,
+          channel: channelId,
+          model,
+          kind,
+          status,
+          detail: message,
+          failedOver,
+        },
+        'an attempt failed',
+      )
     },
     refused(row, route, status, durationMs) {
       if (row !== null) rooms.recorder.record(row)
@@ -92,7 +112,12 @@ export function createSettler(rooms: SettleRooms): Settler {
   }
 }
 
-function countsOf(rooms: SettleRooms, kept: WeakMap<Candidate, Counts>, candidate: Candidate, row: UsageRow): Counts {
+function countsOf(
+  rooms: SettleRooms,
+  kept: WeakMap<Candidate, Counts>,
+  candidate: Candidate,
+  row: UsageRow,
+): Counts {
   const known = kept.get(candidate)
   if (known !== undefined) return known
   const { metrics } = rooms
@@ -121,9 +146,13 @@ function count(counts: Counts, settlement: Settlement, row: UsageRow): void {
 }
 
 /** Reported by the vendor, else counted from the bytes that passed, else nothing. */
-function usageOf(settlement: Settlement, sight: Sight | null): { usage: Usage; source: UsageRow['usageSource'] } {
+function usageOf(
+  settlement: Settlement,
+  sight: Sight | null,
+): { usage: Usage; source: UsageRow['usageSource'] } {
   if (sight?.usage) return { usage: sight.usage, source: 'reported' }
-  if (sight === null || (sight.outputBytes === 0 && settlement.status !== 200)) return { usage: noUsage, source: 'none' }
+  if (sight === null || (sight.outputBytes === 0 && settlement.status !== 200))
+    return { usage: noUsage, source: 'none' }
   const input = Math.ceil(settlement.ask.peek.body.length / bytesPerToken)
   const output = Math.ceil(sight.outputBytes / bytesPerToken)
   return { usage: { ...noUsage, input, output }, source: 'counted' }
@@ -163,5 +192,8 @@ function usageRow(settlement: Settlement, channel: Channel | null | undefined): 
 
 function logLine(log: Log, row: UsageRow): void {
   const { requestId, at: _at, key, keyName, modelAsked, ...rest } = row
-  log.info({ request_id: requestId, key_id: key, key_name: keyName, model: modelAsked, ...rest }, 'request')
+  log.info(
+    { request_id: requestId, key_id: key, key_name: keyName, model: modelAsked, ...rest },
+    'request',
+  )
 }

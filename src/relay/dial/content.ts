@@ -1,6 +1,5 @@
 // Undoes a content coding the vendor used although none was asked for, within bounds.
 
-import type { ReplyHandler } from '../../vendors/transport.ts'
 import type { Transform } from 'node:stream'
 import {
   createBrotliDecompress,
@@ -8,6 +7,7 @@ import {
   createInflate,
   createZstdDecompress,
 } from 'node:zlib'
+import type { ReplyHandler } from '../../vendors/transport.ts'
 
 const maxDecodedBytes = 67_108_864
 /** Past the first MiB, more growth than this is a bomb and not a reply. */
