@@ -113,8 +113,8 @@ function wrap(target: pino.Logger, shared: { level: LogLevel }, sink: Sink): Log
     get dropped() {
       return sink.dropped
     },
-    flush: sink.flush,
-    drained: sink.drained,
+    flush: () => sink.flush(),
+    drained: () => sink.drained(),
   }
 }
 

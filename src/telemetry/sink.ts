@@ -21,86 +21,97 @@ const syncTries = 100
 
 /** A sink on a file descriptor; past `limit` waiting characters lines are dropped and counted. */
 export function createSink(fd: number, limit = 16 * 1024 * 1024): Sink {
-  let waiting = ''
-  let lines = 0
-  let underWay: Buffer | null = null
-  let underWayLines = 0
-  let dropped = 0
-  let timer: ReturnType<typeof setTimeout> | null = null
-  const watchers: (() => void)[] = []
+  return new DescriptorSink(fd, limit)
+}
 
-  const schedule = (ms: number) => {
-    if (timer !== null) return
-    timer = setTimeout(() => {
-      timer = null
-      push()
-    }, ms)
-    timer.unref()
+class DescriptorSink implements Sink {
+  readonly #fd: number
+  readonly #limit: number
+  #waiting = ''
+  #lines = 0
+  #underWay: Buffer | null = null
+  #underWayLines = 0
+  #dropped = 0
+  #timer: ReturnType<typeof setTimeout> | null = null
+  readonly #watchers: (() => void)[] = []
+
+  constructor(fd: number, limit: number) {
+    this.#fd = fd
+    this.#limit = limit
   }
 
-  /** Starts one write at a time, so that lines stay in order. */
-  const push = () => {
-    if (underWay !== null) return
-    if (waiting === '') {
-      for (const done of watchers.splice(0)) done()
+  get pending(): number {
+    return this.#waiting.length + (this.#underWay?.length ?? 0)
+  }
+
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  write(line: string): void {
+    if (this.#waiting.length + line.length > this.#limit) {
+      this.#dropped += 1
       return
     }
-    underWay = Buffer.from(waiting)
-    underWayLines = lines
-    waiting = ''
-    lines = 0
-    send()
+    this.#waiting += line
+    this.#lines += 1
+    if (this.#waiting.length >= writeAt) this.#push()
+    else if (this.#timer === null) this.#schedule()
   }
 
-  const send = () => {
-    const bytes = underWay
-    if (bytes === null) return
-    write(fd, bytes, 0, bytes.length, null, (error, written) => {
-      if (underWay !== bytes) return
-      if (error === null && written < bytes.length) {
-        underWay = bytes.subarray(written)
-        send()
-      } else if (error !== null && isBusy(error)) {
-        setTimeout(send, retryMs).unref()
-      } else {
-        if (error !== null) dropped += underWayLines
-        underWay = null
-        push()
-      }
+  flush(): void {
+    const { bytes, lines } = this.#take()
+    if (!writeAll(this.#fd, bytes)) this.#dropped += lines
+  }
+
+  drained(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#watchers.push(resolve)
+      this.#push()
     })
   }
 
-  const flush = () => {
-    const bytes = Buffer.from(waiting)
-    const count = lines
-    waiting = ''
-    lines = 0
-    if (!writeAll(fd, bytes)) dropped += count
+  #take(): { bytes: Buffer; lines: number } {
+    const taken = { bytes: Buffer.from(this.#waiting), lines: this.#lines }
+    this.#waiting = ''
+    this.#lines = 0
+    return taken
   }
 
-  return {
-    write(line) {
-      if (waiting.length + line.length > limit) {
-        dropped += 1
-        return
+  #schedule(): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = null
+      this.#push()
+    }, gatherMs)
+    this.#timer.unref()
+  }
+
+  /** Starts one write at a time, so that lines stay in order. */
+  #push(): void {
+    if (this.#underWay !== null) return
+    if (this.#waiting === '') {
+      for (const done of this.#watchers.splice(0)) done()
+      return
+    }
+    const { bytes, lines } = this.#take()
+    this.#underWay = bytes
+    this.#underWayLines = lines
+    this.#send(bytes)
+  }
+
+  #send(bytes: Buffer): void {
+    write(this.#fd, bytes, 0, bytes.length, null, (error, written) => {
+      if (error === null && written < bytes.length) {
+        this.#underWay = bytes.subarray(written)
+        this.#send(this.#underWay)
+      } else if (error !== null && isBusy(error)) {
+        setTimeout(() => this.#send(bytes), retryMs).unref()
+      } else {
+        if (error !== null) this.#dropped += this.#underWayLines
+        this.#underWay = null
+        this.#push()
       }
-      waiting += line
-      lines += 1
-      if (waiting.length >= writeAt) push()
-      else schedule(gatherMs)
-    },
-    flush,
-    drained: () =>
-      new Promise((resolve) => {
-        watchers.push(resolve)
-        push()
-      }),
-    get pending() {
-      return waiting.length + (underWay?.length ?? 0)
-    },
-    get dropped() {
-      return dropped
-    },
+    })
   }
 }
 
