@@ -79,7 +79,10 @@ export interface ChannelConfig {
   readonly vendor: string
   readonly baseUrl: string | null
   readonly key: string | null
-  /** Public name (or pattern with one trailing `*`) to the vendor's own name; null: the vendor's catalogue. */
+  /**
+   * Public name (or pattern with one trailing `*`) to the vendor's own name; null: the vendor's
+   * catalogue. Where both end in `*`, what the first stood for takes the place of the second.
+   */
   readonly models: Readonly<Record<string, string>> | null
   /** null: every group. */
   readonly groups: readonly string[] | null
@@ -94,11 +97,14 @@ export interface ChannelConfig {
   readonly origin: 'file' | 'environment' | 'built-in'
 }
 
+/** What the file says of a model; null: not said there, so the shipped catalogue decides. */
 export interface ModelConfig {
-  readonly kind: ModelKind
+  /** Not said and not shipped: `chat`. */
+  readonly kind: ModelKind | null
   readonly context: number | null
   readonly maxOutput: number | null
-  readonly vision: boolean
+  /** Not said and not shipped: false. */
+  readonly vision: boolean | null
   readonly ownedBy: string | null
   /** Decimal strings per million units, by kind of unit. */
   readonly prices: Readonly<Record<string, string>> | null
@@ -117,8 +123,10 @@ export interface KeyConfig {
   readonly limits: LimitSettings
 }
 
+/** Deeply frozen; its records have no prototype, so any name may be looked up in them. */
 export interface Config {
   readonly server: ServerSettings
+  /** Absolute. */
   readonly dataDir: string
   readonly databaseUrl: string | null
   readonly valkeyUrl: string | null

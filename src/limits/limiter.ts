@@ -23,20 +23,30 @@ export interface LimitGauge {
 export interface Admitted {
   readonly admitted: true
   readonly state: LimitState
-  /** To be called exactly once, when the request has ended: frees its place and corrects the tokens taken. */
-  finish(tokens: number): void
+  /**
+   * To be called once, when the request has ended (a second call does nothing): frees its place and
+   * corrects the tokens taken to those used. What was used above the estimate may leave a debt. The
+   * time is needed because a debt is due from its own moment on, not from admission.
+   */
+  finish(tokens: number, nowMs: number): void
 }
 
 export interface Refused {
   readonly admitted: false
   readonly state: LimitState
+  /** The scope that stands in the way the longest. */
   readonly scope: string
   readonly kind: 'requests' | 'tokens' | 'concurrent'
   readonly retryAfterMs: number
 }
 
 export interface Limiter {
-  /** `tokens` is the estimate taken now and corrected by `finish`. Synchronous while limits are local. */
+  /**
+   * `tokens` is the estimate taken now and corrected by `finish`; one above a scope's whole limit is
+   * admitted against a full allowance only, and takes it all. Nothing is taken unless every scope
+   * admits. Synchronous while limits are local; never rejects. `nowMs` is of any one clock, in
+   * milliseconds; a step back counts as no time passed.
+   */
   admit(
     scopes: readonly LimitScope[],
     tokens: number,

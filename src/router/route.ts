@@ -22,15 +22,30 @@ export type Outcome =
   | { readonly kind: 'fault'; readonly fault: Fault }
   | { readonly kind: 'none' }
 
+/** Why a channel may not be tried now: an open breaker, a vendor's 429, no credit there, no valid key. */
+export type Block = 'breaker' | 'rate_limited' | 'quota' | 'credentials'
+
 /** Health of channels on this node; keyed by channel and the vendor's model. */
 export interface Health {
   /** May be tried now. A half-open breaker lets its probes through one by one. */
   usable(channelId: string, model: string, nowMs: number): boolean
-  /** Marks an attempt as begun (half-open probes, retry budget). */
-  begin(channelId: string, model: string, nowMs: number): void
-  report(channelId: string, model: string, outcome: Outcome, nowMs: number): void
+  /** Why it may not be tried now; null when it is usable. */
+  blocked(channelId: string, model: string, nowMs: number): Block | null
+  /** Whether the channel's budget allows an attempt that repeats a failed one: 20 % of those in flight, 3 at least. */
+  mayRetry(channelId: string): boolean
+  /** Marks an attempt as begun (half-open probes, retry budget); `retry` when it follows a failed one. */
+  begin(channelId: string, model: string, nowMs: number, retry?: boolean): void
+  /** Ends an attempt: exactly one for each `begin`, with the same `retry`. */
+  report(channelId: string, model: string, outcome: Outcome, nowMs: number, retry?: boolean): void
   /** Milliseconds until the channel may be tried again; 0 when it may be now. */
   waitMs(channelId: string, model: string, nowMs: number): number
   /** For metrics: 0 ok, 1 degraded, 2 open or cooling, 3 disabled. */
   state(channelId: string, nowMs: number): 0 | 1 | 2 | 3
+}
+
+export interface Plan {
+  /** In the order to be tried; empty when nothing may serve. */
+  readonly attempts: readonly Candidate[]
+  /** When every candidate is cooling after a 429: how long until the first may be tried again. */
+  readonly retryAfterMs: number | null
 }

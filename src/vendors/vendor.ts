@@ -20,6 +20,15 @@ export interface Call {
   readonly model: string
 }
 
+export interface Amend {
+  /** Runs only where one of these top-level members is present (`*`: always) ... */
+  readonly keys: readonly string[]
+  /** ... or one of these texts stands anywhere in the body. */
+  readonly texts?: readonly string[]
+  /** Returns the body to send; may change the one it was given. */
+  body(body: JsonObject, call: Call): JsonObject
+}
+
 export interface Vendor {
   /** The value of `vendor` in the configuration. */
   readonly id: string
@@ -29,6 +38,10 @@ export interface Vendor {
   readonly baseUrl: string | null
   /** Environment variable that makes a channel of itself at start, e.g. `OPENAI_API_KEY`. */
   readonly environment?: string
+  /** Environment variable with the base address, needed beside the key where `baseUrl` is null. */
+  readonly environmentBaseUrl?: string
+  /** Further key variables, each with the base address its keys belong to. */
+  readonly environmentElsewhere?: Readonly<Record<string, string>>
   /** Works without a key (local servers). */
   readonly keyless?: boolean
   /** Dialects spoken, best first. */
@@ -39,13 +52,8 @@ export interface Vendor {
   address(call: Call, settings: ChannelSettings): string
   /** Headers that sign a call, lower-case names; called once per channel, not per request. */
   headers(settings: ChannelSettings): readonly (readonly [name: string, value: string])[]
-  /** Which members of a request body must be put differently for this vendor, and how. */
-  readonly amend?: {
-    /** Runs only where one of these members is present (`*`: always). */
-    readonly keys: readonly string[]
-    /** Returns the body to send; may change the one it was given. */
-    body(body: JsonObject, call: Call): JsonObject
-  }
+  /** What of a request must be put differently for this vendor; `needsAmend` says when. */
+  readonly amend?: Amend
   readonly quirks: ReplyQuirks
   /** Sharpens what the dialect made of this vendor's error reply. */
   refine?(fault: Fault, status: number, body: string): Fault

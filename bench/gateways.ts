@@ -1,0 +1,210 @@
+/** The gateways under test: how each is configured, started on its core, and addressed. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import type { Target } from './load.ts'
+import type { Mock } from './mock.ts'
+import { GATEWAY_CORE, type Spawned, spawnPinned } from './processes.ts'
+import type { Tools } from './setup.ts'
+import { freePort, untilAnswers } from './wait.ts'
+
+export const VALID_KEY = 'sk-tg-bench0000000000000000000000000000000'
+
+export interface Running {
+  /** Undefined for the direct column, which has no process. */
+  pid: number | undefined
+  /** From the spawn to the first 200. */
+  readyMs: number
+  target(model: string): Target
+  stop(): Promise<void>
+}
+
+export interface Gateway {
+  name: string
+  label: string
+  /** Whether the vendor's bytes must arrive as they were sent; else JSON of the same meaning will do. */
+  strict: boolean
+  /** Whether it checks keys, so that a key flood is a workload for it. */
+  checksKeys: boolean
+  /** Folder of the checkout whose CLI reads the usage rows. */
+  checkout?: string
+  /** Highest fixed rate it is asked for, requests/s; 0 for none. */
+  fixedRate: number
+  start(data: string): Promise<Running>
+}
+
+const openai = (port: number, prefix: string, headers: Record<string, string>): Target => ({
+  port,
+  path: `${prefix}/v1/chat/completions`,
+  headers,
+})
+
+const authorization = { authorization: `Bearer ${VALID_KEY}` }
+
+function direct(mock: Mock): Gateway {
+  return {
+    name: 'direct',
+    label: 'direct',
+    strict: true,
+    checksKeys: false,
+    fixedRate: 0,
+    start: async () => ({
+      pid: undefined,
+      readyMs: 0,
+      target: (model) => openai(mock.port, `/${model}`, authorization),
+      stop: async () => undefined,
+    }),
+  }
+}
+
+async function launch(
+  command: string,
+  args: string[],
+  data: string,
+  url: string,
+  env?: Record<string, string>,
+): Promise<{ server: Spawned; readyMs: number }> {
+  const log = join(data, 'server.log')
+  const options = { core: GATEWAY_CORE, cwd: data, log }
+  const begin = performance.now()
+  const server = spawnPinned(command, args, env === undefined ? options : { ...options, env })
+  const readyMs = await untilAnswers(server, url, authorization, log, begin)
+  return { server, readyMs }
+}
+
+function haproxy(mock: Mock): Gateway {
+  const configuration = (port: number) => `global
+  nbthread 1
+  maxconn 8000
+defaults
+  mode http
+  no log
+  http-reuse always
+  # Else events wait up to 200 ms for company (MSG_MORE), which no client of a stream would accept.
+  option http-no-delay
+  timeout connect 5s
+  timeout client 600s
+  timeout server 600s
+frontend front
+  bind 127.0.0.1:${port} backlog 4096
+  default_backend back
+backend back
+  server mock 127.0.0.1:${mock.port}
+`
+  const start = async (data: string): Promise<Running> => {
+    const port = await freePort()
+    const file = join(data, 'haproxy.cfg')
+    writeFileSync(file, configuration(port))
+    const url = `http://127.0.0.1:${port}/v1/models`
+    const { server, readyMs } = await launch('haproxy', ['-db', '-f', file], data, url)
+    const target = (model: string) => openai(port, `/${model}`, authorization)
+    return { pid: server.pid, readyMs, target, stop: server.stop }
+  }
+  const about = { strict: true, checksKeys: false, fixedRate: 3000 }
+  return { name: 'haproxy', label: 'HAProxy', ...about, start }
+}
+
+function portkey(mock: Mock, script: string): Gateway {
+  const start = async (data: string): Promise<Running> => {
+    const port = await freePort()
+    const args = [script, `--port=${port}`, '--headless']
+    const { server, readyMs } = await launch('node', args, data, `http://127.0.0.1:${port}/`)
+    const target = (model: string) =>
+      openai(port, '', {
+        ...authorization,
+        'x-portkey-provider': 'openai',
+        'x-portkey-custom-host': `http://127.0.0.1:${mock.port}/${model}/v1`,
+      })
+    return { pid: server.pid, readyMs, target, stop: server.stop }
+  }
+  const about = { strict: false, checksKeys: false, fixedRate: 0 }
+  return { name: 'portkey', label: 'Portkey', ...about, start }
+}
+
+function tollgateConfiguration(mock: Mock): string {
+  const models = [...mock.routes.keys()]
+  const channel = (model: string) => `  - id: ${model}
+    vendor: openai
+    baseUrl: http://127.0.0.1:${mock.port}/${model}/v1
+    key: sk-mock-key
+    models: [${model}]
+    groups: [default]
+    priority: 0
+    weight: 1`
+  const entry = (model: string) =>
+    `  ${model}: { kind: chat, context: 1000000, prices: { input: "0.15", cachedInput: "0.075", output: "0.60" } }`
+  return `currency: USD
+groups:
+  default: { multiplier: "1", models: ["*"] }
+channels:
+${models.map(channel).join('\n')}
+models:
+${models.map(entry).join('\n')}
+accounts:
+  bench: { credit: "10000000" }
+keys:
+  - { name: bench, account: bench, group: default, secret: "${VALID_KEY}" }
+`
+}
+
+function tollgate(name: string, checkout: string, mock: Mock): Gateway {
+  const start = async (data: string): Promise<Running> => {
+    const port = await freePort()
+    const file = join(data, 'tollgate.yaml')
+    writeFileSync(file, tollgateConfiguration(mock))
+    const main = join(checkout, 'src/main.ts')
+    const options = ['--config', file, '--data', join(data, 'data'), '--port', String(port)]
+    // A level from the outside wins; one log line a request would be work that the others do not do.
+    const env = {
+      BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
+      LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'warn',
+    }
+    const args = ['--max-http-header-size=262144', main, ...options]
+    const url = `http://127.0.0.1:${port}/v1/models`
+    const { server, readyMs } = await launch(process.execPath, args, data, url, env)
+    const target = () => openai(port, '', authorization)
+    return { pid: server.pid, readyMs, target, stop: server.stop }
+  }
+  const about = { strict: true, checksKeys: true, fixedRate: 3000, checkout }
+  return {
+    name,
+    label: name === 'tollgate' ? 'Tollgate' : `Tollgate in ${basename(checkout)}`,
+    ...about,
+    start,
+  }
+}
+
+/**
+ * The gateways by name, in the order asked. Those that cannot run are left out and their reason is
+ * added to `tools.missing`. Throws an Error on a name that is none.
+ */
+export function findGateways(names: string[], root: string, mock: Mock, tools: Tools): Gateway[] {
+  return names.flatMap((name) => {
+    if (name === 'direct') return [direct(mock)]
+    if (name === 'haproxy') {
+      if (!tools.haproxy) tools.missing.push('haproxy: it is not installed')
+      return tools.haproxy ? [haproxy(mock)] : []
+    }
+    if (name === 'portkey') {
+      return tools.portkey === undefined ? [] : [portkey(mock, tools.portkey)]
+    }
+    const [kind, folder] = name.split(':')
+    if (kind !== 'tollgate') {
+      throw new Error(
+        `--gateways: unknown gateway ${name} (known: direct, haproxy, portkey, tollgate)`,
+      )
+    }
+    const checkout = folder === undefined ? root : resolve(root, folder)
+    if (!existsSync(join(checkout, 'src/main.ts'))) {
+      tools.missing.push(`${name}: there is no src/main.ts`)
+      return []
+    }
+    return [tollgate(name, checkout, mock)]
+  })
+}
+
+/** A folder for one start of a gateway. */
+export function makeDataFolder(parent: string, name: string): string {
+  const folder = join(parent, name.replaceAll(/[^a-z0-9-]/g, '_'))
+  mkdirSync(folder, { recursive: true })
+  return folder
+}

@@ -1,0 +1,137 @@
+/** Starts pinned processes, reads their CPU and memory from /proc, and ends each by its id on every way out. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export const GATEWAY_CORE = 0
+export const LOAD_CORE = 1
+
+export interface Spawned {
+  pid: number
+  /** Resolves with the exit code, or -1 after a signal. */
+  exited: Promise<number>
+  /** SIGTERM, then SIGKILL after 5 s. */
+  stop(): Promise<void>
+}
+
+export interface SpawnOptions {
+  core: number
+  cwd: string
+  /** File that takes standard error, and standard output unless `out` is given. */
+  log: string
+  out?: string
+  env?: Record<string, string>
+}
+
+// The kernel ends the child when the bench itself is killed outright.
+const tie = ['setpriv', '--pdeathsig', 'KILL']
+const alive = new Set<ChildProcess>()
+const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
+
+/** Pins the bench itself to the load core and makes sure that nothing it started outlives it. */
+export function guardProcess(): void {
+  execFileSync('taskset', ['-acp', String(LOAD_CORE), String(process.pid)], { stdio: 'ignore' })
+  process.on('exit', () => {
+    for (const child of alive) child.kill('SIGKILL')
+  })
+  process.on('SIGINT', () => process.exit(130))
+  process.on('SIGTERM', () => process.exit(143))
+  process.on('SIGHUP', () => process.exit(129))
+}
+
+/** Runs a command on one core, with the descriptor limit at its ceiling; the process id is the command's own. */
+export function spawnPinned(command: string, args: string[], options: SpawnOptions): Spawned {
+  const log = openSync(options.log, 'a')
+  const out = options.out === undefined ? log : openSync(options.out, 'w')
+  const raise = 'ulimit -n "$(ulimit -Hn)"; exec "$@"'
+  const pin = ['taskset', '-c', String(options.core)]
+  const child = spawn('sh', ['-c', raise, 'sh', ...pin, ...tie, command, ...args], {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', out, log],
+  })
+  closeSync(log)
+  if (out !== log) closeSync(out)
+  alive.add(child)
+  const exited = new Promise<number>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code) => {
+      alive.delete(child)
+      resolve(code ?? -1)
+    })
+  })
+  if (child.pid === undefined) throw new Error(`cannot start ${command}`)
+  const stop = async () => {
+    child.kill('SIGTERM')
+    const late = setTimeout(() => child.kill('SIGKILL'), 5000)
+    await exited
+    clearTimeout(late)
+  }
+  return { pid: child.pid, exited, stop }
+}
+
+/** Runs a command on the load core to its end and gives its standard output. Throws with its output on failure. */
+export function runOnLoadCore(command: string, args: string[]): Promise<string> {
+  const child = spawn('taskset', ['-c', String(LOAD_CORE), ...tie, command, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  alive.add(child)
+  const out: Buffer[] = []
+  const wrong: Buffer[] = []
+  child.stdout.on('data', (bytes: Buffer) => out.push(bytes))
+  child.stderr.on('data', (bytes: Buffer) => wrong.push(bytes))
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => {
+      alive.delete(child)
+      const text = Buffer.concat(out).toString()
+      if (code === 0) resolve(text)
+      else reject(new Error(`${command} ended with ${code}: ${text}${Buffer.concat(wrong)}`))
+    })
+  })
+}
+
+function children(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')
+      .split(' ')
+      .filter((text) => text !== '')
+      .map(Number),
+  )
+}
+
+function tree(pid: number): number[] {
+  return [pid, ...children(pid).flatMap(tree)]
+}
+
+/** CPU time used so far by a process, its threads and its children, in microseconds. */
+export function cpuUs(pid: number): number {
+  let ticks = 0
+  for (const each of tree(pid)) {
+    const stat = readFileSync(`/proc/${each}/stat`, 'utf8')
+    // proc(5): after the command's closing parenthesis stand fields 3 and on; 14 to 17 are the times.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    for (const field of fields.slice(11, 15)) ticks += Number(field)
+  }
+  return (ticks / ticksPerSecond) * 1e6
+}
+
+/** Resident memory of a process and its children, in MB (1e6 bytes). */
+export function rssMb(pid: number): number {
+  let kib = 0
+  for (const each of tree(pid)) {
+    const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${each}/status`, 'utf8'))
+    kib += Number(line?.[1] ?? 0)
+  }
+  return (kib * 1024) / 1e6
+}
+
+/** Waits until the process has done what the load left it to do: under 2 % of the core over half a second. */
+export async function untilQuiet(pid: number): Promise<void> {
+  const giveUpAt = performance.now() + 30_000
+  while (performance.now() < giveUpAt) {
+    const before = cpuUs(pid)
+    await sleep(500)
+    if (cpuUs(pid) - before <= 10_000) return
+  }
+}

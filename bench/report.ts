@@ -1,0 +1,152 @@
+/** Writes what was measured: a table for the terminal, the page for the docs, the raw samples as JSON. */
+import { cpus, release } from 'node:os'
+import { FIGURES, type Figure, judge, type Sample, summarize, type Verdict } from './figures.ts'
+import type { Options } from './options.ts'
+
+export interface Column {
+  name: string
+  label: string
+}
+
+export interface Run {
+  date: string
+  options: Options
+  columns: Column[]
+  samples: Sample[]
+  missing: string[]
+  notes: string[]
+  versions: Record<string, string>
+}
+
+function number(value: number, digits: number): string {
+  return value.toLocaleString('en-US', {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  })
+}
+
+function cell(run: Run, figure: Figure, gateway: string): string {
+  const summary = summarize(run.samples, gateway, figure.id)
+  if (summary === undefined) return '-'
+  const { median, min, max } = summary
+  const text = number(median, figure.digits)
+  if (summary.count === 1 || min === max) return text
+  return `${text} (${number(min, figure.digits)}-${number(max, figure.digits)})`
+}
+
+function ratio(run: Run, figure: Figure, gateway: string, other: string): string {
+  const own = summarize(run.samples, gateway, figure.id)
+  const theirs = summarize(run.samples, other, figure.id)
+  if (own === undefined || theirs === undefined || theirs.median === 0) return '-'
+  return number(own.median / theirs.median, 2)
+}
+
+/** The rows of the table: label, unit, a cell for each gateway, ratios to HAProxy and Portkey. */
+export function tableRows(run: Run): string[][] {
+  const measured = FIGURES.filter((figure) =>
+    run.columns.some(({ name }) => summarize(run.samples, name, figure.id) !== undefined),
+  )
+  const names = run.columns.map(({ name }) => name)
+  const subject = names.find((name) => name.startsWith('tollgate'))
+  const others = ['haproxy', 'portkey'].filter((name) => names.includes(name))
+  const compared = subject === undefined ? [] : others
+  const head = ['figure', 'unit', ...run.columns.map(({ label }) => label)]
+  head.push(...compared.map((name) => `/ ${name === 'haproxy' ? 'HAProxy' : 'Portkey'}`))
+  const rows = measured.map((figure) => [
+    figure.label,
+    figure.unit,
+    ...names.map((name) => cell(run, figure, name)),
+    ...compared.map((other) => (subject === undefined ? '-' : ratio(run, figure, subject, other))),
+  ])
+  return [head, ...rows]
+}
+
+/** The table in aligned columns. */
+export function plainTable(rows: string[][]): string {
+  const widths = (rows[0] ?? []).map((_, index) =>
+    Math.max(...rows.map((row) => (row[index] ?? '').length)),
+  )
+  return rows
+    .map((row) =>
+      row
+        .map((text, index) => text.padEnd(widths[index] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+function markdownTable(rows: string[][]): string {
+  const [head = [], ...body] = rows
+  const line = (row: string[]) => `| ${row.join(' | ')} |`
+  const rule = head.map((_, index) => (index < 2 ? '---' : '--:'))
+  return [line(head), line(rule), ...body.map(line)].join('\n')
+}
+
+function verdictRow({ figure, target, measured, met }: Verdict): string[] {
+  const { against, most } = target
+  const names: Record<string, string> = { haproxy: 'HAProxy', portkey: 'Portkey' }
+  const of = against === undefined ? ` ${figure.unit}` : ` x ${names[against] ?? against}`
+  const digits = against === undefined ? figure.digits : 3
+  const bound = `at most ${most}${of}`.trimEnd()
+  return [
+    figure.label,
+    bound,
+    `${number(measured, digits)}${of}`.trimEnd(),
+    met ? 'met' : 'not met',
+  ]
+}
+
+/** Each target with what was measured, for the first tollgate column. */
+export function verdictRows(run: Run): string[][] {
+  const subject = run.columns.find(({ name }) => name.startsWith('tollgate'))
+  if (subject === undefined) return []
+  return judge(run.samples, subject.name).map(verdictRow)
+}
+
+function machine(): string {
+  const processors = cpus()
+  return `${processors.length} cores of ${processors[0]?.model ?? 'an unnamed processor'}, Linux ${release()}`
+}
+
+/** docs/benchmarks.md. It names no path of this machine. */
+export function page(run: Run): string {
+  const versions = Object.entries(run.versions).map(([name, version]) => `${name} ${version}`)
+  const left = run.missing.map((reason) => `* Left out: ${reason.split('\n')[0]}`)
+  const notes = run.notes.map((note) => `* ${note}`)
+  const { rounds, seconds } = run.options
+  return `# Benchmarks
+
+Written by \`npm run bench\`; do not edit.
+
+* Date: ${run.date}
+* Machine: ${machine()}
+* Versions: ${versions.join(', ')}
+* ${rounds} interleaved rounds (A B C, C B A, ...), phases of ${seconds} s; each cell is the median, with the least and the greatest in brackets; a ratio is one of medians, and a bound by itself is held against the worst.
+${[...left, ...notes].map((line) => `${line}\n`).join('')}
+## Targets
+
+${markdownTable([['figure', 'target', 'measured', 'verdict'], ...verdictRows(run)])}
+
+## Figures
+
+${markdownTable(tableRows(run))}
+
+## How it is measured
+
+The gateway runs alone on core 0; the mock upstream (nginx) and the load share core 1, all over loopback. CPU is user and system time of the gateway's process, threads and children, from /proc, until it has come to rest after the load, divided by the requests or events. *direct* is the load on the mock with nothing between. HAProxy proxies with one thread, reuses connections, checks nothing, and has \`http-no-delay\` set, without which it holds events back for up to 200 ms. Portkey runs as its package ships it, on Node, and checks no key. Tollgate checks the key, meters and records each request, with the log level at \`warn\`.
+
+Every reply of HAProxy and Tollgate is compared byte for byte with what the mock sent, every event of every stream is numbered and compared, the request as the mock saw it is compared by its MD5, and Tollgate's usage rows are counted against the requests sent: all must agree, or the run fails and this page is not written. Portkey writes JSON anew, so its replies are compared by meaning. Requests under way when a closed loop of wrk ends are cut off and may or may not have a row; streams are counted exactly.
+
+Transit is the time from the mock's write of an event, whose clock value it carries, to the client's read of it, so it holds the mock's and the client's own waiting as well: compare it with the direct column.
+
+## How to repeat
+
+\`\`\`sh
+npm run bench                                                                    # everything, then this page
+npm run bench -- --quick --only w1,w3 --rounds 2 --gateways tollgate,haproxy     # a minute
+\`\`\`
+
+It needs Debian with root for the packages it installs when they are missing (nginx with Lua, HAProxy, wrk, gcc), two cores and nothing else running. The raw samples are left in \`tmp/bench\`. [bench/README.md](../bench/README.md) says how it works.
+`
+}

@@ -1,0 +1,256 @@
+/** The workloads: each drives one running gateway, checks what comes back, and gives its figures. */
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { Gateway, Running } from './gateways.ts'
+import { runStreams, runWrk, type StreamsResult, type WrkPlan } from './load.ts'
+import type { Mock, Route } from './mock.ts'
+import type { Options } from './options.ts'
+import { cpuUs, rssMb, untilQuiet } from './processes.ts'
+import type { Sent } from './usage.ts'
+
+export type Figures = Record<string, number>
+
+/** One gateway, started, with what its workloads need. */
+export interface Bench {
+  options: Options
+  rig: string
+  streamsProgram: string
+  mock: Mock
+  gateway: Gateway
+  running: Running
+  sent: Sent
+  /** Notes what was lost or altered. */
+  fail(what: string): void
+}
+
+function routeOf(bench: Bench, model: string): Route {
+  const route = bench.mock.routes.get(model)
+  if (route === undefined) throw new Error(`the mock has no model ${model}`)
+  return route
+}
+
+/** Runs a load; its result and the gateway's CPU, what it still did after the load's end included. */
+async function withCpu<Result>(bench: Bench, load: () => Promise<Result>) {
+  const { pid } = bench.running
+  if (pid === undefined) return { result: await load(), cpu: Number.NaN }
+  const before = cpuUs(pid)
+  const result = await load()
+  await untilQuiet(pid)
+  return { result, cpu: cpuUs(pid) - before }
+}
+
+async function wrk(bench: Bench, model: string, plan: Omit<WrkPlan, 'check'>) {
+  const route = routeOf(bench, model)
+  const check = bench.gateway.strict
+  const target = bench.running.target(model)
+  const load = () => runWrk(bench.rig, bench.mock, route, target, { ...plan, check })
+  const measured = await withCpu(bench, load)
+  const { result } = measured
+  bench.sent.add(model, result.requests - result.refused, plan.connections)
+  const bad = result.badStatus - result.refused
+  if (result.altered > 0 || bad > 0 || result.socketErrors > 0) {
+    bench.fail(
+      `${model}: of ${result.requests} replies ${result.altered} altered, ${bad} of a wrong status, ` +
+        `${result.socketErrors} socket errors`,
+    )
+  }
+  return measured
+}
+
+/** CPU a request, the rate and the 99th percentile of a closed loop. */
+async function closedLoop(bench: Bench, model: string, connections: number, seconds: number) {
+  const { result, cpu } = await wrk(bench, model, { connections, seconds })
+  return {
+    cpuUs: cpu / result.requests,
+    perSecond: result.requests / result.seconds,
+    p99Ms: result.p99Us / 1000,
+    coreShare: cpu / 1e6 / result.seconds,
+  }
+}
+
+async function post(bench: Bench, route: Route): Promise<string> {
+  const { port, path, headers } = bench.running.target(route.model)
+  const reply = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: route.request,
+  })
+  const text = await reply.text()
+  if (reply.status !== 200)
+    bench.fail(`${route.model}: status ${reply.status}: ${text.slice(0, 300)}`)
+  else bench.sent.add(route.model, 1)
+  return text
+}
+
+/** Whether each of the reply's own fields arrived; a gateway that is not strict may add some. */
+function sameMeaning(reply: string, expected: string): boolean {
+  const wanted: Record<string, unknown> = JSON.parse(expected)
+  const got: Record<string, unknown> = JSON.parse(reply)
+  return Object.entries(wanted).every(([name, value]) => isDeepStrictEqual(got[name], value))
+}
+
+/** One request of each whole kind, compared in both directions: what the vendor saw, what the client got. */
+export async function checkSamples(bench: Bench): Promise<void> {
+  for (const route of bench.mock.routes.values()) {
+    if (route.kind === 'stream') continue
+    // A gateway that writes the JSON anew sends another order of fields, with another MD5.
+    if (route.kind === 'echo' && !bench.gateway.strict) continue
+    const md5 = createHash('md5').update(route.request).digest('hex')
+    const seen = `${Buffer.byteLength(route.request)} ${md5}`
+    const expected = route.reply.replace('@SEEN@', seen)
+    const reply = await post(bench, route)
+    const same = bench.gateway.strict ? reply === expected : sameMeaning(reply, expected)
+    if (!same) {
+      bench.fail(`${route.model}: the reply is not the expected one: ${reply.slice(0, 300)}`)
+    }
+  }
+}
+
+/** 1 KB requests with whole replies; before the measure the gateway is warmed up. */
+async function w1(bench: Bench): Promise<Figures> {
+  const { quick, seconds } = bench.options
+  const model = 'bench-whole'
+  await wrk(bench, model, { connections: 64, seconds: quick ? 2 : 5 })
+  const loop = await closedLoop(bench, model, 64, seconds)
+  const single = await wrk(bench, model, { connections: 1, seconds: Math.ceil(seconds / 3) })
+  const figures: Figures = {
+    'w1.cpuUs': loop.cpuUs,
+    'w1.perSecond': loop.perSecond,
+    'w1.p99Ms': loop.p99Ms,
+    'w1.coreShare': loop.coreShare,
+    'w1.c1P50Us': single.result.p50Us,
+    'w1.c1P99Us': single.result.p99Us,
+  }
+  const rate = bench.gateway.fixedRate
+  if (rate > 0 && !quick) {
+    const connections = 64
+    const paceMs = Math.round((connections * 1000) / rate)
+    const paced = await wrk(bench, model, { connections, seconds, paceMs })
+    figures['w1.pacedCpuUs'] = paced.cpu / paced.result.requests
+    figures['w1.pacedPerSecond'] = paced.result.requests / paced.result.seconds
+  }
+  return figures
+}
+
+/** 400 KB prompts, of prose and of code, and a reply of 100 KB. */
+async function w2(bench: Bench): Promise<Figures> {
+  const { seconds } = bench.options
+  await wrk(bench, 'bench-prose', { connections: 16, seconds: 1 })
+  const prose = await closedLoop(bench, 'bench-prose', 16, seconds)
+  await wrk(bench, 'bench-code', { connections: 16, seconds: 1 })
+  const code = await closedLoop(bench, 'bench-code', 16, seconds)
+  const large = await closedLoop(bench, 'bench-large', 16, Math.ceil(seconds / 2))
+  return {
+    'w2.proseCpuUs': prose.cpuUs,
+    'w2.codeCpuUs': code.cpuUs,
+    'w2.largeCpuUs': large.cpuUs,
+  }
+}
+
+async function streams(bench: Bench, model: string, rampMs: number) {
+  const route = routeOf(bench, model)
+  const { strict } = bench.gateway
+  const target = bench.running.target(model)
+  const load = () => runStreams(bench.streamsProgram, bench.mock, route, target, { rampMs, strict })
+  const measured = await withCpu(bench, load)
+  const { result } = measured
+  bench.sent.add(model, result.clean)
+  const faults = result.lost + result.altered + result.disordered + result.badStatus
+  if (faults > 0 || result.connectErrors > 0 || result.clean !== result.streams) {
+    bench.fail(`${model}: ${JSON.stringify(result)}`)
+  }
+  return measured
+}
+
+function streamFigures(prefix: string, result: StreamsResult): Figures {
+  if (result.events === 0) return {}
+  return {
+    [`${prefix}.ttftP50Ms`]: result.ttftP50Us / 1000,
+    [`${prefix}.ttftP99Ms`]: result.ttftP99Us / 1000,
+    [`${prefix}.transitP50Us`]: result.transitP50Us,
+    [`${prefix}.transitP99Us`]: result.transitP99Us,
+    [`${prefix}.transitMaxMs`]: result.transitMaxUs / 1000,
+  }
+}
+
+/** 200 streams whose events come 40 to 100 ms apart. */
+async function w3(bench: Bench): Promise<Figures> {
+  await streams(bench, 'bench-few', 500)
+  const { result, cpu } = await streams(bench, 'bench-stream', 1000)
+  return { 'w3.eventCpuUs': cpu / result.events, ...streamFigures('w3', result) }
+}
+
+async function withPeakRss<Result>(pid: number | undefined, load: () => Promise<Result>) {
+  let peakMb = 0
+  const sample = () => {
+    if (pid !== undefined) peakMb = Math.max(peakMb, rssMb(pid))
+  }
+  const timer = setInterval(sample, 200)
+  try {
+    return { result: await load(), peakMb }
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+/** 1,000 streams at one time, and the memory of a fresh process before, with and after them. */
+async function w4(bench: Bench): Promise<Figures> {
+  const { pid } = bench.running
+  await post(bench, routeOf(bench, 'bench-whole'))
+  if (pid !== undefined) await untilQuiet(pid)
+  const idleMb = pid === undefined ? 0 : rssMb(pid)
+  const few = await withPeakRss(pid, () => streams(bench, 'bench-few', 500))
+  const many = await withPeakRss(pid, () => streams(bench, 'bench-many', 2000))
+  const { result, cpu } = many.result
+  if (result.peak < result.streams && bench.gateway.strict) {
+    bench.fail(`bench-many: only ${result.peak} of ${result.streams} streams ran at one time`)
+  }
+  const figures: Figures = {
+    'w4.peak': result.peak,
+    'w4.lost': result.lost,
+    'w4.late': result.late,
+    'w4.eventCpuUs': cpu / result.events,
+    ...streamFigures('w4', result),
+  }
+  if (pid === undefined) return figures
+  return {
+    ...figures,
+    'w4.idleMb': idleMb,
+    'w4.manyMb': many.peakMb,
+    'w4.risePer1000Mb': many.peakMb - idleMb,
+    'w4.slopePer1000Mb': (many.peakMb - few.peakMb) / 0.8,
+    'w4.afterMb': rssMb(pid),
+  }
+}
+
+/** A flood of invalid keys, nine of ten, then nothing else. */
+async function w5(bench: Bench): Promise<Figures> {
+  if (!bench.gateway.checksKeys) return {}
+  const { seconds } = bench.options
+  const mixed = await wrk(bench, 'bench-flood', { connections: 64, seconds, floodEvery: 10 })
+  const only = await wrk(bench, 'bench-flood', { connections: 64, seconds, floodEvery: 0 })
+  const expected = mixed.result.requests * 0.9
+  if (
+    Math.abs(mixed.result.refused - expected) > 64 ||
+    only.result.refused < only.result.requests
+  ) {
+    const { requests, refused } = mixed.result
+    bench.fail(
+      `key flood: ${refused} of ${requests} refused, and ${only.result.refused} of ${only.result.requests}`,
+    )
+  }
+  return {
+    'w5.mixedCpuUs': mixed.cpu / mixed.result.requests,
+    'w5.refusedCpuUs': only.cpu / only.result.refused,
+  }
+}
+
+const LOADS = { w1, w2, w3, w4, w5 }
+export type LoadName = keyof typeof LOADS
+
+/** Runs one workload on the bench's gateway. Late events are figures; what is lost or altered is a failure. */
+export async function runWorkload(name: LoadName, bench: Bench): Promise<Figures> {
+  const figures = Object.entries(await LOADS[name](bench))
+  // Nothing stands between in the direct column, so it has no CPU; and no events have no cost.
+  return Object.fromEntries(figures.filter(([, value]) => Number.isFinite(value)))
+}

@@ -1,0 +1,23 @@
+// Format, lint, types and the tidy test (`npm run check`): runs every step and names those that failed.
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { bun, root, setupOrExit } from './setup.mjs'
+
+setupOrExit({ development: true })
+
+const tool = (name) => join(root, 'node_modules/.bin', name)
+const steps = [
+  ['format and lint', tool('biome'), ['check', '--error-on-warnings', '.']],
+  ['types', tool('tsc'), ['--noEmit']],
+  ['tidy', bun, ['test', '--timeout', '60000', './test/tidy.test.ts']],
+]
+
+const failed = steps.filter(([name, command, args]) => {
+  const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' })
+  console.log(`${name}: ${status === 0 ? 'ok' : 'FAILED'}`)
+  return status !== 0
+})
+if (failed.length > 0) {
+  console.log(`check failed: ${failed.map(([name]) => name).join(', ')}`)
+  process.exit(1)
+}

@@ -1,0 +1,96 @@
+// Runs the tests with a private PostgreSQL and Valkey beside them (`npm test`); closes with `N passed, N failed`.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { startPostgres, startValkey } from './services.mjs'
+import { bun, root, say, setupOrExit } from './setup.mjs'
+
+const services = [
+  { name: 'PostgreSQL', variable: 'TEST_DATABASE_URL', start: startPostgres },
+  { name: 'Valkey', variable: 'TEST_VALKEY_URL', start: startValkey },
+]
+const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
+
+let interruptedBy
+let tests
+for (const signal of Object.keys(exitCodes)) {
+  process.on(signal, () => {
+    interruptedBy = signal
+    tests?.kill('SIGTERM')
+  })
+}
+
+setupOrExit({ development: true })
+const { env, stops, leftOut } = await startServices()
+let result
+try {
+  result = await runTests(process.argv.slice(2), env)
+} finally {
+  await Promise.all(stops.map((stop) => stop()))
+}
+for (const reason of leftOut) console.log(`left out: ${reason}`)
+report(result)
+
+/** Starts what may be started; a service that is given in the environment is used as it is. */
+async function startServices() {
+  const env = { ...process.env }
+  const stops = []
+  const leftOut = []
+  for (const { name, variable, start } of services) {
+    if (env[variable] || interruptedBy) continue
+    try {
+      const service = await start()
+      env[variable] = service.url
+      stops.push(service.stop)
+    } catch (error) {
+      leftOut.push(`the tests on ${name}: ${error.message}`)
+    }
+  }
+  for (const reason of leftOut) say(`leaving out ${reason}`)
+  return { env, stops, leftOut }
+}
+
+/** Resolves to Bun's exit code and the end of what it wrote to stderr, where its summary is. */
+function runTests(args, env) {
+  // Paths narrow the run; anything else is an option for Bun.
+  const paths = args.some((arg) => existsSync(join(root, arg))) ? [] : ['./src', './test']
+  return new Promise((resolve, reject) => {
+    if (interruptedBy) return resolve({ code: 1, summary: '' })
+    tests = spawn(
+      bun,
+      ['test', '--no-env-file', '--no-orphans', '--timeout', '60000', ...args, ...paths],
+      {
+        cwd: root,
+        env: process.stderr.isTTY ? { FORCE_COLOR: '1', ...env } : env,
+        stdio: ['ignore', 'inherit', 'pipe'],
+      },
+    )
+    let tail = ''
+    tests.stderr.on('data', (chunk) => {
+      process.stderr.write(chunk)
+      tail = (tail + chunk).slice(-4096)
+    })
+    tests.once('error', reject)
+    tests.once('close', (code) => resolve({ code, summary: withoutColour(tail) }))
+  })
+}
+
+function withoutColour(text) {
+  return text.replaceAll(new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g'), '')
+}
+
+function report({ code, summary }) {
+  const passed = count(summary, 'pass')
+  const skipped = count(summary, 'skip') + count(summary, 'todo')
+  // Bun may end in failure without a failed test: a crash, a fault between tests, nothing to run.
+  const failed = count(summary, 'fail') || (code !== 0 ? 1 : 0)
+  if (passed === 0) say('no test passed')
+  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
+  process.exitCode = exitCodes[interruptedBy] ?? (failed > 0 || passed === 0 ? 1 : 0)
+}
+
+/** The last such line counts: a test may print one like it. */
+function count(summary, word) {
+  const lines = [...summary.matchAll(new RegExp(`^ *(\\d+) ${word}$`, 'gm'))]
+  return Number(lines.at(-1)?.[1] ?? 0)
+}

@@ -1,0 +1,144 @@
+// The catalogue answers with what is shipped, as the operator changed it, and guesses only when asked to.
+
+import { describe, expect, test } from 'bun:test'
+import type { ModelConfig } from '../config/types.ts'
+import { createCatalog } from './catalog.ts'
+
+const unsaid: ModelConfig = {
+  kind: null,
+  context: null,
+  maxOutput: null,
+  vision: null,
+  ownedBy: null,
+  prices: null,
+  timeouts: {},
+}
+const hosted = [
+  'openai',
+  'azure-openai',
+  'xai',
+  'deepseek',
+  'mistral',
+  'groq',
+  'openrouter',
+  'together',
+  'fireworks',
+  'cerebras',
+  'perplexity',
+  'moonshot',
+  'zhipu',
+  'dashscope',
+  'minimax',
+  'siliconflow',
+]
+
+describe('shipped models', () => {
+  const catalog = createCatalog({})
+
+  test('every hosted vendor ships chat models, local ones ship none', () => {
+    for (const vendor of hosted) {
+      expect(catalog.ofVendor(vendor).some(({ kind }) => kind === 'chat')).toBe(true)
+    }
+    for (const vendor of [
+      'ollama',
+      'vllm',
+      'lmstudio',
+      'llamacpp',
+      'openai-compatible',
+      'toString',
+    ]) {
+      expect(catalog.ofVendor(vendor)).toEqual([])
+    }
+  })
+
+  test('are whole: sensible windows, lower-case owners, the same entry under the name', () => {
+    for (const vendor of [...hosted, 'sandbox']) {
+      const models = catalog.ofVendor(vendor)
+      expect(new Set(models.map(({ id }) => id)).size).toBe(models.length)
+      for (const model of models) {
+        expect(model.ownedBy).toMatch(/^[a-z0-9-]+$/)
+        expect(model.context ?? 4_096).toBeGreaterThanOrEqual(4_096)
+        expect(model.maxOutput ?? 0).toBeLessThanOrEqual(model.context ?? 0)
+        expect(Number.isInteger(model.createdAt)).toBe(true)
+        expect(Object.isFrozen(model)).toBe(true)
+        expect(catalog.find(model.id)?.kind).toBe(model.kind)
+      }
+    }
+  })
+
+  test('say what they are', () => {
+    expect(catalog.find('gpt-4o')).toMatchObject({
+      context: 128_000,
+      vision: true,
+      ownedBy: 'openai',
+    })
+    expect(catalog.find('gpt-3.5-turbo-instruct')?.kind).toBe('completion')
+    expect(catalog.find('text-embedding-3-small')?.kind).toBe('embedding')
+    expect(catalog.find('o3')?.timeouts.firstEventMs).toBe(300_000)
+    expect(catalog.find('meta-llama/Llama-3.3-70B-Instruct-Turbo')?.ownedBy).toBe('meta-llama')
+    expect(catalog.find('accounts/fireworks/models/gpt-oss-20b')?.ownedBy).toBe('fireworks')
+    expect(catalog.find('constructor')).toBeNull()
+  })
+
+  test('the sandbox has one of each kind it serves', () => {
+    const kinds = catalog.ofVendor('sandbox').map(({ id, kind, vision }) => [id, kind, vision])
+    expect(kinds).toEqual([
+      ['sandbox/chat', 'chat', true],
+      ['sandbox/reasoning', 'chat', false],
+      ['sandbox/completion', 'completion', false],
+      ['sandbox/embedding', 'embedding', false],
+    ])
+  })
+})
+
+describe('declared models', () => {
+  test('change a shipped one only in what they say, everywhere it is shown', () => {
+    const prices = { input: '1', output: '2' }
+    const catalog = createCatalog({
+      'gpt-4o': { ...unsaid, prices },
+      o3: { ...unsaid, vision: false, maxOutput: 5, ownedBy: 'us', timeouts: { idleMs: 7 } },
+    })
+    const { find } = createCatalog({})
+    expect(catalog.find('gpt-4o')).toEqual(find('gpt-4o'))
+    const changed = { vision: false, maxOutput: 5, ownedBy: 'us', context: 200_000 }
+    expect(catalog.find('o3')).toMatchObject(changed)
+    expect(catalog.find('o3')?.timeouts).toEqual({ firstEventMs: 300_000, idleMs: 7 })
+    for (const vendor of ['openai', 'azure-openai']) {
+      expect(catalog.ofVendor(vendor).find(({ id }) => id === 'o3')).toMatchObject(changed)
+    }
+  })
+
+  test('may be new, under names with / : and @', () => {
+    const names = ['ours', 'acme/big:free', 'acme/big@2026-01', 'gpt:4@x', '__proto__']
+    const declared: Record<string, ModelConfig> = Object.create(null)
+    for (const name of names) declared[name] = { ...unsaid, context: 99 }
+    const catalog = createCatalog(declared, (id) => (id === 'ours' ? 'ollama' : null))
+    for (const id of names) {
+      expect(catalog.find(id)).toMatchObject({ id, kind: 'chat', context: 99, vision: false })
+    }
+    expect(catalog.find('ours')?.ownedBy).toBe('ollama')
+    expect(catalog.find('acme/big:free')?.ownedBy).toBe('acme')
+  })
+})
+
+test('a name nobody described is taken by its name, and images are left to the vendor', () => {
+  const { assume } = createCatalog({})
+  const kinds = {
+    'llama3.2:latest': 'chat',
+    'nomic-embed-text': 'embedding',
+    'BAAI/bge-m3': 'embedding',
+    'bge-reranker-v2': 'rerank',
+    'whisper-1': 'transcription',
+    'tts-1-hd': 'speech',
+    'dall-e-3': 'image',
+    'omni-moderation-latest': 'moderation',
+    'gpt-3.5-turbo-instruct-0914': 'completion',
+  } as const
+  for (const [id, kind] of Object.entries(kinds))
+    expect(assume(id, 'x')).toMatchObject({ id, kind })
+  expect(assume('llava', 'ollama')).toMatchObject({
+    ownedBy: 'ollama',
+    vision: true,
+    context: null,
+  })
+})

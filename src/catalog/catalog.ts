@@ -1,0 +1,137 @@
+// Builds the catalogue: what is shipped, with what the operator declared laid over it field by field.
+
+import type { ModelConfig, ModelKind } from '../config/types.ts'
+import type { Catalog, Model } from './model.ts'
+import {
+  dashscope,
+  deepseek,
+  minimax,
+  mistral,
+  moonshot,
+  perplexity,
+  xai,
+  zhipu,
+} from './models/families.ts'
+import { cerebras, fireworks, groq, openrouter, siliconflow, together } from './models/hosts.ts'
+import { azureOpenai, openai } from './models/openai.ts'
+import { sandbox } from './models/sandbox.ts'
+import type { ShippedModel, ShippedModels } from './shipped.ts'
+
+/** Where two vendors ship a model of one name, `find` gives the earlier one's entry. */
+const shipped: readonly ShippedModels[] = [
+  sandbox,
+  openai,
+  azureOpenai,
+  xai,
+  deepseek,
+  mistral,
+  perplexity,
+  moonshot,
+  zhipu,
+  dashscope,
+  minimax,
+  groq,
+  openrouter,
+  together,
+  fireworks,
+  cerebras,
+  siliconflow,
+]
+
+/** Vendors do not publish one date for every model, so all show the day the data was gathered. */
+const createdAt = Date.UTC(2026, 10, 21) / 1000
+
+/**
+ * Built once per configuration; `declared` is `models` of the configuration. `servedBy` names the
+ * owner (lower case) of a declared model that is not shipped, from the channel that serves it.
+ */
+export function createCatalog(
+  declared: Readonly<Record<string, ModelConfig>>,
+  servedBy: (id: string) => string | null = () => null,
+): Catalog {
+  const own = new Map(Object.entries(declared))
+  const byVendor = new Map<string, readonly Model[]>()
+  const byId = new Map<string, Model>()
+  for (const list of shipped) {
+    const models = Object.entries(list.models).map(([id, model]) =>
+      withDeclared(shippedModel(id, model, list), own.get(id)),
+    )
+    byVendor.set(list.vendor, Object.freeze(models))
+    for (const model of models) if (!byId.has(model.id)) byId.set(model.id, model)
+  }
+  for (const [id, model] of own) {
+    if (byId.has(id)) continue
+    const ownedBy = servedBy(id) ?? ownerOf(id, 'custom')
+    byId.set(id, withDeclared(unknownModel(id, ownedBy), model))
+  }
+  return {
+    find: (id) => byId.get(id) ?? null,
+    ofVendor: (vendor) => byVendor.get(vendor) ?? [],
+    assume: (id, ownedBy) => {
+      const kind = kindByName(id)
+      // Nobody said that it does not see, so the vendor is left to judge.
+      return Object.freeze({ ...unknownModel(id, ownedBy), kind, vision: kind === 'chat' })
+    },
+  }
+}
+
+function shippedModel(id: string, model: ShippedModel, list: ShippedModels): Model {
+  return {
+    id,
+    kind: model.kind ?? 'chat',
+    context: model.context ?? null,
+    maxOutput: model.maxOutput ?? null,
+    vision: model.vision ?? false,
+    ownedBy: ownerOf(id, list.ownedBy),
+    createdAt,
+    timeouts: model.timeouts ?? {},
+  }
+}
+
+function unknownModel(id: string, ownedBy: string): Model {
+  return {
+    id,
+    kind: 'chat',
+    context: null,
+    maxOutput: null,
+    vision: false,
+    ownedBy,
+    createdAt,
+    timeouts: {},
+  }
+}
+
+function withDeclared(model: Model, declared: ModelConfig | undefined): Model {
+  if (declared === undefined) return Object.freeze(model)
+  return Object.freeze({
+    ...model,
+    kind: declared.kind ?? model.kind,
+    context: declared.context ?? model.context,
+    maxOutput: declared.maxOutput ?? model.maxOutput,
+    vision: declared.vision ?? model.vision,
+    ownedBy: declared.ownedBy ?? model.ownedBy,
+    timeouts: Object.freeze({ ...model.timeouts, ...declared.timeouts }),
+  })
+}
+
+/** `meta-llama/Llama-3.3` is meta-llama's, whoever serves it; a path such as `accounts/x/models/y` names no maker. */
+function ownerOf(id: string, otherwise: string): string {
+  const parts = id.split('/')
+  return parts.length === 2 && parts[0] ? parts[0].toLowerCase() : otherwise
+}
+
+const namedKinds: readonly (readonly [pattern: RegExp, kind: ModelKind])[] = [
+  [/rerank/, 'rerank'],
+  [/embed|(^|[/-])(bge|e5|gte)-/, 'embedding'],
+  [/moderation/, 'moderation'],
+  [/whisper|transcribe/, 'transcription'],
+  [/(^|[/-])tts(-|$)/, 'speech'],
+  [/dall-e|gpt-image|stable-diffusion|flux/, 'image'],
+  [/turbo-instruct|davinci-002|babbage-002/, 'completion'],
+]
+
+/** A guess from how vendors name their models; an operator's declaration stands above it. */
+function kindByName(id: string): ModelKind {
+  const name = id.toLowerCase()
+  return namedKinds.find(([pattern]) => pattern.test(name))?.[1] ?? 'chat'
+}

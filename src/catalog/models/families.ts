@@ -1,0 +1,135 @@
+// Models of the other vendors that train what they serve; context windows by @pydantic/genai-prices 0.1.8.
+
+import { embeds, type ShippedModels, thinks } from '../shipped.ts'
+
+export const xai: ShippedModels = {
+  vendor: 'xai',
+  ownedBy: 'xai',
+  models: {
+    'grok-4.5': { ...thinks, context: 500_000, vision: true },
+    'grok-4.3': { ...thinks, context: 1_000_000, vision: true },
+    'grok-4-0709': { ...thinks, context: 256_000, vision: true },
+    'grok-4-1-fast-reasoning': { ...thinks, context: 2_000_000, vision: true },
+    'grok-4-1-fast-non-reasoning': { context: 2_000_000, vision: true },
+    'grok-4-fast-reasoning': { ...thinks, context: 2_000_000, vision: true },
+    'grok-4-fast-non-reasoning': { context: 2_000_000, vision: true },
+    'grok-code-fast-1': { ...thinks, context: 256_000 },
+    'grok-3': { context: 131_072 },
+    'grok-3-mini': { ...thinks, context: 131_072 },
+  },
+}
+
+/** What stands behind the two old names has changed more than once: their windows are left open. */
+export const deepseek: ShippedModels = {
+  vendor: 'deepseek',
+  ownedBy: 'deepseek',
+  models: {
+    'deepseek-v4-pro': { ...thinks, context: 1_000_000 },
+    'deepseek-v4-flash': { ...thinks, context: 1_000_000 },
+    'deepseek-chat': {},
+    'deepseek-reasoner': thinks,
+  },
+}
+
+export const mistral: ShippedModels = {
+  vendor: 'mistral',
+  ownedBy: 'mistral',
+  models: {
+    'mistral-large-latest': { vision: true },
+    'mistral-large-2512': { context: 262_144, vision: true },
+    'mistral-medium-latest': { vision: true },
+    'mistral-small-latest': { vision: true },
+    'mistral-small-2603': { context: 262_144, vision: true },
+    'magistral-medium-latest': { ...thinks, vision: true },
+    'magistral-medium-2507': thinks,
+    'magistral-small-latest': { ...thinks, vision: true },
+    'ministral-14b-2512': { context: 262_144, vision: true },
+    'ministral-8b-2512': { context: 262_144, vision: true },
+    'ministral-3b-2512': { context: 131_072, vision: true },
+    'codestral-latest': { context: 256_000 },
+    'codestral-2508': { context: 256_000 },
+    'devstral-2512': { context: 262_144 },
+    'open-mistral-nemo': {},
+    'mistral-embed': { ...embeds, context: 8_192 },
+    'codestral-embed': embeds,
+  },
+}
+
+export const perplexity: ShippedModels = {
+  vendor: 'perplexity',
+  ownedBy: 'perplexity',
+  models: {
+    sonar: { context: 128_000, vision: true },
+    'sonar-pro': { context: 200_000, vision: true },
+    'sonar-reasoning-pro': { ...thinks, context: 128_000, vision: true },
+    'sonar-deep-research': { ...thinks, context: 128_000 },
+  },
+}
+
+export const moonshot: ShippedModels = {
+  vendor: 'moonshot',
+  ownedBy: 'moonshot',
+  models: {
+    'kimi-k3': { ...thinks, context: 1_048_576, vision: true },
+    'kimi-k2.6': { ...thinks, context: 262_144, vision: true },
+    'kimi-k2.5': { ...thinks, context: 262_144, vision: true },
+    'moonshot-v1-8k': { context: 8_192 },
+    'moonshot-v1-32k': { context: 32_768 },
+    'moonshot-v1-128k': { context: 131_072 },
+    'moonshot-v1-8k-vision-preview': { context: 8_192, vision: true },
+    'moonshot-v1-32k-vision-preview': { context: 32_768, vision: true },
+    'moonshot-v1-128k-vision-preview': { context: 131_072, vision: true },
+  },
+}
+
+export const zhipu: ShippedModels = {
+  vendor: 'zhipu',
+  ownedBy: 'zhipu',
+  models: {
+    'glm-5.3': { ...thinks, context: 1_000_000 },
+    'glm-5.2': { ...thinks, context: 1_000_000 },
+    'glm-5.1': { ...thinks, context: 200_000 },
+    'glm-5': { ...thinks, context: 200_000 },
+    'glm-4.7': { ...thinks, context: 200_000 },
+    'glm-4.5-air': { ...thinks, context: 128_000 },
+    'glm-4.5v': { ...thinks, vision: true },
+    'glm-4-plus': { context: 128_000 },
+    'glm-4-long': { context: 1_000_000 },
+    'embedding-3': embeds,
+    'embedding-2': embeds,
+  },
+}
+
+export const dashscope: ShippedModels = {
+  vendor: 'dashscope',
+  ownedBy: 'qwen',
+  models: {
+    'qwen3-max': {},
+    'qwen-max': {},
+    'qwen-plus': {},
+    'qwen-flash': {},
+    'qwen-turbo': {},
+    'qwen3-coder-plus': {},
+    'qwen3-coder-flash': {},
+    'qwq-plus': thinks,
+    'qwen3-vl-plus': { vision: true },
+    'qwen-vl-max': { vision: true },
+    'qwen-vl-plus': { vision: true },
+    'text-embedding-v4': embeds,
+    'text-embedding-v3': embeds,
+  },
+}
+
+export const minimax: ShippedModels = {
+  vendor: 'minimax',
+  ownedBy: 'minimax',
+  models: {
+    'MiniMax-M2.7': { ...thinks, context: 204_800 },
+    'MiniMax-M2.7-highspeed': { ...thinks, context: 204_800 },
+    'MiniMax-M2.5-highspeed': { ...thinks, context: 204_800 },
+    'MiniMax-M2.1-highspeed': { ...thinks, context: 204_800 },
+    'MiniMax-M2': { ...thinks, context: 204_800 },
+    'MiniMax-M1': thinks,
+    'MiniMax-Text-01': {},
+  },
+}

@@ -1,0 +1,55 @@
+// Models of OpenAI, by the model pages of platform.openai.com/docs/models and @pydantic/genai-prices 0.1.8.
+
+import { embeds, type ShippedModel, type ShippedModels, thinks } from '../shipped.ts'
+
+const gpt5: ShippedModel = { ...thinks, context: 400_000, maxOutput: 128_000, vision: true }
+const gpt54: ShippedModel = { ...thinks, context: 1_050_000, vision: true }
+const gpt41: ShippedModel = { context: 1_047_576, maxOutput: 32_768, vision: true }
+const gpt4o: ShippedModel = { context: 128_000, maxOutput: 16_384, vision: true }
+const reasoning: ShippedModel = { ...thinks, context: 200_000, maxOutput: 100_000, vision: true }
+
+/** Azure serves these under deployments that are usually named after the model. */
+const azureModels: ShippedModels['models'] = {
+  'gpt-5.4': gpt54,
+  'gpt-5.2': gpt5,
+  'gpt-5.1': gpt5,
+  'gpt-5': gpt5,
+  'gpt-5-mini': gpt5,
+  'gpt-5-nano': gpt5,
+  'gpt-4.1': gpt41,
+  'gpt-4.1-mini': gpt41,
+  'gpt-4.1-nano': gpt41,
+  'gpt-4o': gpt4o,
+  'gpt-4o-mini': gpt4o,
+  o1: reasoning,
+  o3: reasoning,
+  'o3-mini': { ...reasoning, vision: false },
+  'o4-mini': reasoning,
+  'text-embedding-3-large': { ...embeds, context: 8_192 },
+  'text-embedding-3-small': { ...embeds, context: 8_192 },
+  'text-embedding-ada-002': { ...embeds, context: 8_192 },
+}
+
+export const openai: ShippedModels = {
+  vendor: 'openai',
+  ownedBy: 'openai',
+  models: {
+    'gpt-5.6-sol': gpt54,
+    'gpt-5.5': { ...thinks, context: 1_000_000, vision: true },
+    ...azureModels,
+    'gpt-5.4-mini': { ...thinks, context: 400_000, vision: true },
+    'gpt-5.4-nano': { ...thinks, context: 400_000, vision: true },
+    'gpt-4-turbo': { context: 128_000, maxOutput: 4_096, vision: true },
+    'gpt-4': { context: 8_192, maxOutput: 8_192 },
+    'gpt-3.5-turbo': { context: 16_385, maxOutput: 4_096 },
+    'gpt-3.5-turbo-instruct': { kind: 'completion', context: 4_096, maxOutput: 4_096 },
+    'davinci-002': { kind: 'completion', context: 16_384, maxOutput: 16_384 },
+    'babbage-002': { kind: 'completion', context: 16_384, maxOutput: 16_384 },
+  },
+}
+
+export const azureOpenai: ShippedModels = {
+  vendor: 'azure-openai',
+  ownedBy: 'openai',
+  models: azureModels,
+}

@@ -1,0 +1,28 @@
+// The shape of the shipped model data, one file per vendor under models/.
+
+import type { ModelKind, TimeoutSettings } from '../config/types.ts'
+
+/**
+ * What is known of a model; left out: chat, not known, no images. A window is given only where a
+ * source gives it, and `vision` also where it is likely: a vendor refuses better than a guess does.
+ */
+export interface ShippedModel {
+  readonly kind?: ModelKind
+  readonly context?: number
+  readonly maxOutput?: number
+  readonly vision?: boolean
+  readonly timeouts?: Partial<TimeoutSettings>
+}
+
+export interface ShippedModels {
+  /** The value of `vendor` in the configuration. */
+  readonly vendor: string
+  /** Shown as `owned_by` for names that do not begin with their maker's (`maker/model`). */
+  readonly ownedBy: string
+  readonly models: Readonly<Record<string, ShippedModel>>
+}
+
+/** Models that think before the first event they stream get five minutes for it. */
+export const thinks: ShippedModel = { timeouts: { firstEventMs: 300_000 } }
+
+export const embeds: ShippedModel = { kind: 'embedding' }

@@ -1,0 +1,49 @@
+// Every default of the configuration, as plain data: a start without a file needs nothing else.
+
+import type { GroupSettings, RetrySettings, ServerSettings, TimeoutSettings } from './types.ts'
+
+export const serverDefaults: ServerSettings = {
+  host: '127.0.0.1',
+  port: 8787,
+  publicUrl: null,
+  maxBodyBytes: 64 * 1024 * 1024,
+  maxHeaderBytes: 16 * 1024,
+  maxInFlight: 10_000,
+  maxBufferedBytes: 256 * 1024 * 1024,
+  heartbeatMs: 15_000,
+  commitAfterMs: 15_000,
+  writeStallMs: 60_000,
+  bodyTimeoutMs: 60_000,
+  drainMs: 300_000,
+  metricsToken: null,
+  corsOrigins: ['*'],
+}
+
+export const timeoutDefaults: TimeoutSettings = {
+  connectMs: 5_000,
+  sendIdleMs: 30_000,
+  firstEventMs: 60_000,
+  replyMs: 600_000,
+  idleMs: 90_000,
+  semanticIdleMs: 300_000,
+  totalMs: 1_800_000,
+}
+
+export const retryDefaults: RetrySettings = { maxAttempts: 3, retryUncertain: true }
+
+export const groupDefaults: Omit<GroupSettings, 'id'> = {
+  multiplier: '1',
+  models: ['*'],
+  limits: {},
+}
+
+/** The group and the account of a key that names none. */
+export const defaultGroup = 'default'
+export const defaultAccount = 'default'
+
+export const generalDefaults = {
+  dataDir: './data',
+  nodes: 1,
+  logLevel: 'info',
+  currency: 'USD',
+} as const

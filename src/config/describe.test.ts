@@ -1,0 +1,41 @@
+// The configuration as shown to its operator hides every secret and says what a reload cannot change.
+
+import { expect, test } from 'bun:test'
+import { buildConfig } from './build.ts'
+import { describeConfig, needsRestart } from './describe.ts'
+
+const input = {
+  server: { metricsToken: 'S3CRET-metrics' },
+  databaseUrl: 'postgres://gate:S3CRET-database@db.example/t?password=S3CRET-query',
+  valkeyUrl: 'redis://S3CRET-user@127.0.0.1:6379',
+  channels: [
+    {
+      id: 'a',
+      vendor: 'azure-openai',
+      key: 'S3CRET-vendor',
+      baseUrl: 'https://u:S3CRET-base@api.example/v1',
+      options: { apiVersion: '2024-10-21', clientSecret: 'S3CRET-option' },
+    },
+  ],
+  keys: [{ name: 'k', secret: 'S3CRET-key-0123456789', expiresAt: '2027-01-31' }],
+}
+
+test('no secret is shown, and the rest is', () => {
+  const text = JSON.stringify(describeConfig(buildConfig(input, {}, null)))
+  expect(text).not.toContain('S3CRET')
+  for (const shown of ['db.example', 'gate', '127.0.0.1:6379', '2024-10-21', 'api.example/v1']) {
+    expect(text).toContain(shown)
+  }
+  expect(text).toContain('"expiresAt":"2027-01-31T00:00:00.000Z"')
+})
+
+test('what a reload cannot change is named', () => {
+  const before = buildConfig(input, {}, null)
+  const after = buildConfig(
+    { ...input, server: { port: 1, drainMs: 1 }, currency: 'EUR' },
+    {},
+    null,
+  )
+  expect(needsRestart(before, after)).toEqual(['currency', 'server.port'])
+  expect(needsRestart(before, buildConfig({ ...input, channels: [] }, {}, null))).toEqual([])
+})

@@ -1,0 +1,70 @@
+// Shows a configuration to its operator: what is in force, without a secret in it.
+
+import type { ChannelConfig, Config, KeyConfig } from './types.ts'
+
+const mask = '***'
+const secretName = /key|secret|token|password|credential/i
+
+/** The effective configuration as plain data, secrets and passwords in addresses masked. */
+export function describeConfig(config: Config): Record<string, unknown> {
+  const { server } = config
+  return {
+    ...config,
+    server: {
+      ...server,
+      metricsToken: masked(server.metricsToken),
+      publicUrl: maskedAddress(server.publicUrl),
+    },
+    databaseUrl: maskedAddress(config.databaseUrl),
+    valkeyUrl: maskedAddress(config.valkeyUrl),
+    channels: config.channels.map(describeChannel),
+    keys: config.keys.map(describeKey),
+  }
+}
+
+/** Settings that a running server does not take over: `server.port`, `dataDir`. Empty: reload is enough. */
+export function needsRestart(before: Config, after: Config): readonly string[] {
+  const general = ['dataDir', 'databaseUrl', 'valkeyUrl', 'currency'] as const
+  const server = ['host', 'port', 'maxHeaderBytes'] as const
+  return [
+    ...general.filter((name) => before[name] !== after[name]),
+    ...server
+      .filter((name) => before.server[name] !== after.server[name])
+      .map((name) => `server.${name}`),
+  ]
+}
+
+function describeChannel(channel: ChannelConfig): Record<string, unknown> {
+  const options = Object.entries(channel.options)
+  return {
+    ...channel,
+    baseUrl: maskedAddress(channel.baseUrl),
+    key: masked(channel.key),
+    options: Object.fromEntries(
+      options.map(([name, value]) => [name, secretName.test(name) ? mask : value]),
+    ),
+  }
+}
+
+function describeKey(key: KeyConfig): Record<string, unknown> {
+  return {
+    ...key,
+    secret: mask,
+    expiresAt: key.expiresAt === null ? null : new Date(key.expiresAt).toISOString(),
+  }
+}
+
+function masked(secret: string | null): string | null {
+  return secret === null ? null : mask
+}
+
+/** Hides user, password and the values of a query. */
+function maskedAddress(address: string | null): string | null {
+  if (address === null) return null
+  const url = new URL(address)
+  if (url.username === '' && url.password === '' && url.search === '') return address
+  if (url.password !== '') url.password = mask
+  else if (url.username !== '') url.username = mask
+  for (const name of new Set(url.searchParams.keys())) url.searchParams.set(name, mask)
+  return url.href
+}

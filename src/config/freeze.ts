@@ -1,0 +1,19 @@
+// Plain data that cannot be changed and answers for no name it does not hold.
+
+/** Freezes a tree of plain objects and arrays in place. */
+export function deepFreeze<Tree>(tree: Tree): Tree {
+  if (typeof tree === 'object' && tree !== null && !Object.isFrozen(tree)) {
+    for (const inner of Object.values(tree)) deepFreeze(inner)
+    Object.freeze(tree)
+  }
+  return tree
+}
+
+/** A record without a prototype: a model called `constructor` is found only where it was put. */
+export function recordOf<Value>(
+  entries: Iterable<readonly [string, Value]>,
+): Record<string, Value> {
+  const record: Record<string, Value> = Object.create(null)
+  for (const [name, value] of entries) record[name] = value
+  return record
+}

@@ -1,0 +1,61 @@
+// Publishes the file's schema as JSON Schema, for editors and for whoever generates the file.
+
+import { z } from 'zod'
+import { fileSchema } from './schema.ts'
+
+type Node = Readonly<Record<string, unknown>>
+
+const reference: Node = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }
+
+/** Draft 2020-12, as committed in config.schema.json. */
+export function configJsonSchema(): Node {
+  const schema = z.toJSONSchema(fileSchema, {
+    target: 'draft-2020-12',
+    io: 'input',
+    reused: 'inline',
+  })
+  const { $schema, ...rest } = schema
+  return {
+    $schema,
+    title: 'Tollgate configuration',
+    description: 'Any text may hold ${NAME}, which reads the environment; $${ is a literal ${.',
+    ...asObject(published(rest)),
+  }
+}
+
+function published(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(published)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([name, inner]) => [
+    name,
+    name === 'propertyNames' ? inner : published(inner),
+  ])
+  const { description, byDefault, ...plain } = withoutNull(Object.fromEntries(entries))
+  const told = {
+    ...(description === undefined ? {} : { description }),
+    ...(byDefault === undefined ? {} : { default: byDefault }),
+  }
+  return refusesReference(plain) ? { ...told, anyOf: [plain, reference] } : { ...told, ...plain }
+}
+
+/** A number, a yes or no, a choice, or text of a fixed form: a reference may stand there all the same. */
+function refusesReference({ type, pattern, minLength, enum: choices }: Node): boolean {
+  if (type === 'integer' || type === 'boolean' || choices !== undefined) return true
+  if (type !== 'string') return false
+  return minLength !== undefined || !new RegExp(String(pattern ?? ''), 'u').test('${NAME}')
+}
+
+/** A key left empty counts as left out, but nobody needs to be offered that. */
+function withoutNull(node: Node): Node {
+  if (Array.isArray(node.type)) return { ...node, type: node.type.find((name) => name !== 'null') }
+  if (!Array.isArray(node.anyOf)) return node
+  const options = node.anyOf.filter((option) => asObject(option).type !== 'null')
+  const { anyOf, ...rest } = node
+  return options.length === 1 && anyOf !== undefined
+    ? { ...rest, ...asObject(options[0]) }
+    : { ...rest, anyOf: options }
+}
+
+function asObject(value: unknown): Node {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}

@@ -1,0 +1,69 @@
+// Loads the configuration: flags over environment over file over defaults, checked and frozen.
+
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { buildConfig } from './build.ts'
+import { ConfigError, type Problem } from './problems.ts'
+import { type Environment, type Flags, type Override, readOverride } from './settings.ts'
+import type { Config } from './types.ts'
+
+export interface LoadOptions {
+  readonly flags: Flags
+  readonly env: Environment
+  /** Values that `vendor` and `dialect` of a channel may take. */
+  readonly knownVendors: readonly string[]
+  readonly knownDialects: readonly string[]
+}
+
+/** Throws ConfigError with every problem found. Without a file neither YAML nor schema is loaded. */
+export async function loadConfig(options: LoadOptions): Promise<Config> {
+  const problems: Problem[] = []
+  const override = readOverride(options.flags, options.env, problems)
+  const file = override.file === undefined ? null : resolve(override.file)
+  if (file === null) {
+    if (problems.length > 0) throw new ConfigError(problems, null)
+    return buildConfig({}, override, null)
+  }
+  return readConfig(await readText(file, problems), file, override, problems, options)
+}
+
+async function readText(file: string, problems: Problem[]): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    const reason: Record<string, string> = {
+      ENOENT: 'the file does not exist',
+      EACCES: 'the file may not be read',
+      EISDIR: 'it is a folder, not a file',
+    }
+    problems.push({ path: '', message: reason[code] ?? `the file cannot be read (${code})` })
+    throw new ConfigError(problems, file)
+  }
+}
+
+/** YAML and schema cost some 18 MB and 60 ms, so they are loaded only where there is a file. */
+async function readConfig(
+  text: string,
+  file: string,
+  override: Override,
+  problems: Problem[],
+  options: LoadOptions,
+): Promise<Config> {
+  const { parseFile } = await import('./parse.ts')
+  const syntax: Problem[] = []
+  const parsed = parseFile(text, syntax)
+  if (syntax.length > 0) throw new ConfigError([...problems, ...syntax], file)
+  const { interpolate } = await import('./interpolate.ts')
+  const { validate } = await import('./validate.ts')
+  const raw = interpolate(parsed, options.env, problems)
+  const known = { vendors: options.knownVendors, dialects: options.knownDialects }
+  const validated = validate(raw, known)
+  if (!validated.ok) {
+    // An unset variable leaves an empty text behind: what follows from that is not told twice.
+    const told = new Set(problems.map(({ path }) => path))
+    problems.push(...validated.problems.filter(({ path }) => !told.has(path)))
+  }
+  if (!validated.ok || problems.length > 0) throw new ConfigError(problems, file)
+  return buildConfig(validated.input, override, file)
+}

@@ -1,0 +1,25 @@
+// Rules of single values, shared by the file's schema and by flags and environment.
+
+/** An absolute http or https address. */
+export function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+}
+
+/** An address of one of the given schemes, e.g. `isUrlOf('redis://h', ['redis'])`. */
+export function isUrlOf(text: string, schemes: readonly string[]): boolean {
+  return URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1))
+}
+
+export const databaseSchemes = ['postgres', 'postgresql'] as const
+export const valkeySchemes = ['redis', 'rediss', 'valkey', 'valkeys'] as const
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
+export const portRange = { min: 0, max: 65_535 } as const
+
+/** A number written as text, as a variable of the environment is; null when it is none. */
+export function numberFrom(text: string): number | null {
+  return /^-?\d{1,16}(\.\d{1,16})?$/.test(text.trim()) ? Number(text) : null
+}
+
+export function withoutTrailingSlash(address: string): string {
+  return address.replace(/\/+$/, '')
+}

@@ -1,0 +1,105 @@
+// The kinds of value the configuration file is made of: each says what it expects in its own words.
+
+import { z } from 'zod'
+import { numberFrom } from './rules.ts'
+
+/** A value from the environment is text; where a number is expected a number is read from it. */
+function numberLike(value: unknown): unknown {
+  return typeof value === 'string' ? (numberFrom(value) ?? value) : value
+}
+
+function booleanLike(value: unknown): unknown {
+  if (value === 'true') return true
+  return value === 'false' ? false : value
+}
+
+/** YAML reads an unquoted 0.15 as a number; one short enough to be exact is taken as it was written. */
+function decimalLike(value: unknown): unknown {
+  if (typeof value !== 'number') return value
+  const text = String(value)
+  return text.replace(/\D/g, '').length <= 15 ? text : value
+}
+
+export function wholeNumber(min: number, max: number): z.ZodType<number, unknown> {
+  const error = `expected a whole number from ${min} to ${max}`
+  return z.preprocess(numberLike, z.int(error).min(min, error).max(max, error))
+}
+
+export const yesOrNo: z.ZodType<boolean, unknown> = z.preprocess(
+  booleanLike,
+  z.boolean('expected true or false'),
+)
+
+/** A non-negative decimal with at most `places` digits after the point, kept as given. */
+export function decimal(places: number, example: string): z.ZodType<string, unknown> {
+  const error = `expected a non-negative decimal in quotes with at most ${places} decimals, such as "${example}"`
+  const pattern = new RegExp(`^\\d{1,9}(\\.\\d{1,${places}})?$`)
+  return z.preprocess(decimalLike, z.string(error).regex(pattern, error))
+}
+
+/** Text that is not empty and could stand in a header or a log line. */
+export function text(expected = 'expected text'): z.ZodString {
+  return z
+    .string(`${expected}; put a number, true or false in quotes`)
+    .regex(/^\P{Cc}+$/u, `${expected}, not empty and without control characters`)
+    .max(4_096, 'expected at most 4096 characters')
+}
+
+/** An id that appears in addresses, metrics and commands. */
+export const identifier = z
+  .string('expected a name; put a number in quotes')
+  .regex(
+    /^[A-Za-z0-9][\w.:@/-]{0,127}$/,
+    'expected a name of letters, digits and . _ - : @ / that begins with a letter or digit',
+  )
+
+export function choice<const Names extends readonly [string, ...string[]]>(
+  names: Names,
+): z.ZodEnum<{ [Name in Names[number]]: Name }> {
+  return z.enum(names, `expected one of ${names.join(', ')}`)
+}
+
+export function checkedText(
+  expected: string,
+  holds: (value: string) => boolean,
+): z.ZodType<string, unknown> {
+  return text(expected).refine(holds, expected)
+}
+
+/** A model's name, or names that begin alike: `gpt-*`. */
+export const modelPattern = z
+  .string('expected the name of a model; put a number in quotes')
+  .regex(
+    /^([^*\s]{1,255}\*?|\*)$/,
+    'expected the name of a model, or a beginning with one * at its end',
+  )
+
+export const modelPatterns = z.array(modelPattern, 'expected a list of model names')
+
+/** A section with fixed keys; an unknown one is refused. */
+export function section<Shape extends z.core.$ZodLooseShape>(
+  shape: Shape,
+): z.ZodObject<Shape, z.core.$strict> {
+  return z.strictObject(shape, { error: sectionError })
+}
+
+/** A section whose keys are the operator's own names; an entry left empty has all defaults. */
+export function named<Entry extends z.ZodType>(
+  name: z.ZodString,
+  entry: Entry,
+): z.ZodRecord<z.ZodString, z.ZodPreprocess<Entry>> {
+  const orEmpty = z.preprocess((value) => value ?? {}, entry)
+  return z.record(name, orEmpty, { error: sectionError })
+}
+
+/** Names of one kind to values of one kind. */
+export function pairs<Value extends z.ZodType>(
+  name: z.ZodString,
+  value: Value,
+): z.ZodRecord<z.ZodString, Value> {
+  return z.record(name, value, { error: sectionError })
+}
+
+function sectionError(issue: { readonly code?: string }): string | undefined {
+  return issue.code === 'invalid_type' ? 'expected a section of keys and values' : undefined
+}

@@ -1,0 +1,349 @@
+// The one schema of the configuration file: what may be in it, and what each key means.
+
+import { z } from 'zod'
+import {
+  defaultAccount,
+  defaultGroup,
+  generalDefaults,
+  groupDefaults,
+  retryDefaults,
+  serverDefaults,
+  timeoutDefaults,
+} from './defaults.ts'
+import { priceNamePattern, priceNames } from './prices.ts'
+import { suggestion } from './problems.ts'
+import {
+  databaseSchemes,
+  isHttpUrl,
+  isUrlOf,
+  logLevels,
+  portRange,
+  valkeySchemes,
+} from './rules.ts'
+import {
+  checkedText,
+  choice,
+  decimal,
+  identifier,
+  modelPattern,
+  modelPatterns,
+  named,
+  pairs,
+  section,
+  text,
+  wholeNumber,
+  yesOrNo,
+} from './schema-parts.ts'
+
+/** An optional key with the words the documentation and the JSON Schema show for it. */
+function key<Type extends z.ZodType>(
+  type: Type,
+  description: string,
+  byDefault?: unknown,
+): z.ZodOptional<z.ZodNullable<Type>> {
+  const meta = byDefault === undefined ? { description } : { description, byDefault }
+  return type.nullish().meta(meta)
+}
+
+const day = 86_400_000
+const milliseconds = wholeNumber(1, day)
+const count = wholeNumber(1, 1_000_000_000)
+const bytes = wholeNumber(1_024, 1_099_511_627_776)
+
+const timeouts = (byDefault: Partial<typeof timeoutDefaults>) =>
+  section({
+    connectMs: key(milliseconds, 'Name look-up, connection and TLS.', byDefault.connectMs),
+    sendIdleMs: key(
+      milliseconds,
+      'The vendor took no byte of the request for this long.',
+      byDefault.sendIdleMs,
+    ),
+    firstEventMs: key(
+      milliseconds,
+      'Stream: from sending to the first event with meaning (content, tool call, reasoning, finish).',
+      byDefault.firstEventMs,
+    ),
+    replyMs: key(milliseconds, 'Whole reply: from sending to the last byte.', byDefault.replyMs),
+    idleMs: key(milliseconds, 'Stream: between two bytes.', byDefault.idleMs),
+    semanticIdleMs: key(
+      milliseconds,
+      'Stream: between two events with meaning; ends a stream that only pings.',
+      byDefault.semanticIdleMs,
+    ),
+    totalMs: key(milliseconds, 'The request as a whole, all attempts included.', byDefault.totalMs),
+  })
+
+const ownTimeouts = key(timeouts({}), 'Timers that differ here; the others stay as they are.')
+
+const limits = key(
+  section({
+    requestsPerMinute: key(count, 'Requests a minute.'),
+    tokensPerMinute: key(count, 'Tokens a minute, input and output together.'),
+    concurrentRequests: key(count, 'Requests under way at once.'),
+  }),
+  'Ceilings; an absent one does not limit.',
+)
+
+const server = section({
+  host: key(text(), 'Address to listen on; 0.0.0.0 or :: for every one.', serverDefaults.host),
+  port: key(
+    wholeNumber(portRange.min, portRange.max),
+    'Port to listen on; 0 takes a free one.',
+    serverDefaults.port,
+  ),
+  publicUrl: key(
+    checkedText('expected an http or https address', isHttpUrl),
+    'Address under which browsers and callbacks reach this server.',
+  ),
+  maxBodyBytes: key(bytes, 'Largest request body; past it 413.', serverDefaults.maxBodyBytes),
+  maxHeaderBytes: key(
+    bytes,
+    'Largest head of a request; past it 431.',
+    serverDefaults.maxHeaderBytes,
+  ),
+  maxInFlight: key(
+    count,
+    'Requests under way at once; past it 503 before a body is read.',
+    serverDefaults.maxInFlight,
+  ),
+  maxBufferedBytes: key(
+    bytes,
+    'Bytes of request bodies held at once; past it 503.',
+    serverDefaults.maxBufferedBytes,
+  ),
+  heartbeatMs: key(
+    milliseconds,
+    'A quiet stream gets a comment this often.',
+    serverDefaults.heartbeatMs,
+  ),
+  commitAfterMs: key(
+    milliseconds,
+    'A stream that a vendor accepted but has not begun is answered with a heartbeat after this; another channel cannot take it over from then on.',
+    serverDefaults.commitAfterMs,
+  ),
+  writeStallMs: key(
+    milliseconds,
+    'A client that takes nothing of its reply for this long is let go.',
+    serverDefaults.writeStallMs,
+  ),
+  bodyTimeoutMs: key(
+    milliseconds,
+    'A request body must have arrived within this.',
+    serverDefaults.bodyTimeoutMs,
+  ),
+  drainMs: key(
+    milliseconds,
+    'After SIGTERM, requests under way have this long to end.',
+    serverDefaults.drainMs,
+  ),
+  metricsToken: key(
+    text(),
+    'Bearer token that reads /metrics from elsewhere than this machine; without it only this machine may.',
+  ),
+  corsOrigins: key(
+    z.array(text(), 'expected a list of origins'),
+    'Origins whose pages may call the API from a browser; ["*"] for all.',
+    serverDefaults.corsOrigins,
+  ),
+})
+
+const retry = section({
+  maxAttempts: key(
+    wholeNumber(1, 20),
+    'Channels tried for one request, the first included.',
+    retryDefaults.maxAttempts,
+  ),
+  retryUncertain: key(
+    yesOrNo,
+    'Try another channel although the vendor may have done the work: after a reset or a timeout. Text only.',
+    retryDefaults.retryUncertain,
+  ),
+})
+
+const group = section({
+  multiplier: key(
+    decimal(6, '1.25'),
+    'What prices are multiplied by for keys of this group.',
+    groupDefaults.multiplier,
+  ),
+  models: key(
+    modelPatterns,
+    'Models that keys of this group may use: names, or beginnings with one * at the end.',
+    groupDefaults.models,
+  ),
+  limits,
+})
+
+const channelModels = z.union(
+  [
+    z.array(modelPattern).min(1),
+    z
+      .record(modelPattern, modelPattern)
+      .refine((models) => Object.keys(models).length > 0, 'expected at least one model'),
+  ],
+  { error: 'expected a list of model names, or a map of public name to the name the vendor uses' },
+)
+
+const channel = section({
+  id: identifier.meta({ description: 'Name of the channel, unique.' }),
+  vendor: text('expected the name of a vendor').meta({
+    description: 'Who serves it, such as openai, deepseek, ollama; openai-compatible for the rest.',
+  }),
+  baseUrl: key(
+    checkedText('expected an http or https address', isHttpUrl),
+    "All that stands before the vendor's own path; left out: the vendor's usual address.",
+  ),
+  key: key(text(), "The vendor's key."),
+  models: key(
+    channelModels,
+    "Models served: a list, or a map of public name to the vendor's name; left out: the shipped models of the vendor.",
+  ),
+  groups: key(
+    z.array(identifier, 'expected a list of group names'),
+    'Groups whose keys it serves; left out: every group.',
+  ),
+  priority: key(
+    wholeNumber(-1_000_000, 1_000_000),
+    'Channels of the highest priority are tried first.',
+    0,
+  ),
+  weight: key(
+    wholeNumber(0, 1_000_000),
+    'Share of requests among channels of equal priority; 0: only when no other is left.',
+    1,
+  ),
+  disabled: key(yesOrNo, 'Takes no requests.', false),
+  dialect: key(
+    text('expected the name of a dialect'),
+    'The only format spoken to it, such as openai-chat; left out: whatever the vendor speaks.',
+  ),
+  timeouts: ownTimeouts,
+  options: key(
+    pairs(
+      z.string().regex(/^[A-Za-z][\w-]*$/, 'expected a name of letters, digits, _ and -'),
+      text(),
+    ),
+    "The vendor's own settings as text, such as apiVersion for azure-openai.",
+  ),
+})
+
+const priceName = z.string().regex(priceNamePattern, {
+  error: (issue) => {
+    const base = String(issue.input).split(/[>/]/)[0] ?? ''
+    return priceNames.includes(base)
+      ? 'not a price name; a tier is written input>200000, an image price image/1024x1024/hd'
+      : `unknown price${suggestion(base, priceNames) || `; expected one of ${priceNames.join(', ')}`}`
+  },
+})
+
+export const modelKinds = [
+  'chat',
+  'completion',
+  'embedding',
+  'image',
+  'transcription',
+  'translation',
+  'speech',
+  'video',
+  'moderation',
+  'rerank',
+  'realtime',
+] as const
+
+const model = section({
+  kind: key(choice(modelKinds), 'What it does; left out: as shipped, else chat.'),
+  context: key(count, 'Context window in tokens; left out: as shipped, else unknown.'),
+  maxOutput: key(count, 'Most tokens of one reply; left out: as shipped, else unknown.'),
+  vision: key(yesOrNo, 'Accepts images; left out: as shipped, else false.'),
+  ownedBy: key(text(), 'Shown as owned_by; left out: as shipped, else who serves it.'),
+  prices: key(
+    pairs(priceName, decimal(9, '0.15')),
+    'Prices per million units (tokens, requests, images, seconds, characters) in the currency, as decimals in quotes.',
+  ),
+  timeouts: ownTimeouts,
+})
+
+function isInstant(value: string): boolean {
+  return (
+    z.iso.date().safeParse(value).success ||
+    z.iso.datetime({ offset: true }).safeParse(value).success
+  )
+}
+
+const account = section({
+  credit: key(decimal(9, '10.00'), 'Opening balance in the currency, posted once.'),
+})
+
+const apiKey = section({
+  name: text('expected a name').meta({ description: 'Name of the key, unique.' }),
+  account: key(identifier, 'Account that pays.', defaultAccount),
+  group: key(identifier, 'Group that decides models, channels and multiplier.', defaultGroup),
+  secret: z
+    .string('expected text; put a number in quotes')
+    .min(16, 'expected a secret of at least 16 characters')
+    .regex(
+      /^(?!\s)\P{Cc}*(?<!\s)$/u,
+      'expected a secret without control characters and without blanks at its ends',
+    )
+    .meta({ description: 'The key itself, of any form, 16 characters or more.' }),
+  expiresAt: key(
+    checkedText('expected a date such as 2027-01-31 or 2027-01-31T12:00:00Z', isInstant),
+    'Refused from then on: an ISO date (its first moment in UTC) or a date and time with its zone.',
+  ),
+  models: key(modelPatterns, 'Models it may use within its group; left out: all of them.'),
+  disabled: key(yesOrNo, 'Refused.', false),
+  limits,
+})
+
+/** The file: every section may be left out. */
+export const fileSchema = section({
+  server: key(server, 'Where it listens and what it takes.'),
+  data: key(
+    text(),
+    "Folder of the data; a relative one starts at the file's folder.",
+    generalDefaults.dataDir,
+  ),
+  databaseUrl: key(
+    checkedText('expected a postgres:// address', (url) => isUrlOf(url, databaseSchemes)),
+    'PostgreSQL in place of the built-in database.',
+  ),
+  valkeyUrl: key(
+    checkedText('expected a redis:// or valkey:// address', (url) => isUrlOf(url, valkeySchemes)),
+    'Valkey or Redis that shares limits between nodes.',
+  ),
+  nodes: key(
+    wholeNumber(1, 10_000),
+    'Nodes that divide the limits among them while Valkey is away.',
+    generalDefaults.nodes,
+  ),
+  logLevel: key(
+    choice(logLevels),
+    'Least severe message that is logged.',
+    generalDefaults.logLevel,
+  ),
+  currency: key(
+    z
+      .string('expected a currency code')
+      .regex(/^[A-Z]{3}$/, 'expected three capital letters such as USD'),
+    'The one currency of prices and balances.',
+    generalDefaults.currency,
+  ),
+  timeouts: key(timeouts(timeoutDefaults), 'Timers of one attempt, for every channel and model.'),
+  retry: key(retry, 'When another channel is tried.'),
+  groups: key(named(identifier, group), 'Groups of models by name; default always exists.'),
+  channels: key(
+    z.array(channel, 'expected a list of channels'),
+    'Who serves models, and with which key.',
+  ),
+  models: key(
+    named(
+      z.string().regex(/^[^*\s]{1,255}$/, 'expected the whole name of a model, without *'),
+      model,
+    ),
+    'Models by name: overrides and extends what is shipped, field by field.',
+  ),
+  accounts: key(named(identifier, account), 'Accounts by name.'),
+  keys: key(z.array(apiKey, 'expected a list of keys'), 'API keys declared here.'),
+})
+
+export type FileInput = z.output<typeof fileSchema>

@@ -1,0 +1,106 @@
+// Reads flags and environment variables: the settings that stand above the file.
+
+import { type Problem, suggestion } from './problems.ts'
+import {
+  databaseSchemes,
+  isHttpUrl,
+  isUrlOf,
+  logLevels,
+  numberFrom,
+  portRange,
+  valkeySchemes,
+} from './rules.ts'
+import type { Config } from './types.ts'
+
+/** As parsed from the command line, without the dashes. */
+export interface Flags {
+  readonly config?: string | undefined
+  readonly data?: string | undefined
+  readonly port?: string | undefined
+  readonly host?: string | undefined
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What flags and environment say; an absent member leaves the file's word. */
+export interface Override {
+  file?: string
+  dataDir?: string
+  host?: string
+  port?: number
+  publicUrl?: string
+  databaseUrl?: string
+  valkeyUrl?: string
+  logLevel?: Config['logLevel']
+}
+
+/** An empty variable counts as unset. Problems are added under the name of the flag or variable. */
+export function readOverride(flags: Flags, env: Environment, problems: Problem[]): Override {
+  const override: Override = {}
+  const file = firstOf(['--config', flags.config], ['TOLLGATE_CONFIG', env.TOLLGATE_CONFIG])
+  if (file !== null) override.file = file.value
+  const data = firstOf(['--data', flags.data], ['TOLLGATE_DATA', env.TOLLGATE_DATA])
+  if (data !== null) override.dataDir = data.value
+  const host = firstOf(['--host', flags.host], ['HOST', env.HOST])
+  if (host !== null) override.host = host.value
+  const port = firstOf(['--port', flags.port], ['PORT', env.PORT])
+  if (port !== null) override.port = readPort(port, problems)
+  readAddresses(env, override, problems)
+  const level = firstOf(['LOG_LEVEL', env.LOG_LEVEL])
+  if (level !== null) {
+    const known = logLevels.find((name) => name === level.value.toLowerCase())
+    if (known !== undefined) override.logLevel = known
+    else {
+      const message = `expected one of ${logLevels.join(', ')}${suggestion(level.value, logLevels)}`
+      problems.push({ path: level.name, message })
+    }
+  }
+  return override
+}
+
+function readAddresses(env: Environment, override: Override, problems: Problem[]): void {
+  const publicUrl = firstOf(['PUBLIC_URL', env.PUBLIC_URL])
+  if (publicUrl !== null) {
+    override.publicUrl = publicUrl.value
+    if (!isHttpUrl(publicUrl.value)) {
+      problems.push({ path: publicUrl.name, message: 'expected an http or https address' })
+    }
+  }
+  const database = firstOf(['DATABASE_URL', env.DATABASE_URL])
+  if (database !== null) {
+    override.databaseUrl = database.value
+    if (!isUrlOf(database.value, databaseSchemes)) {
+      problems.push({ path: database.name, message: 'expected a postgres:// address' })
+    }
+  }
+  const valkey = firstOf(['VALKEY_URL', env.VALKEY_URL])
+  if (valkey !== null) {
+    override.valkeyUrl = valkey.value
+    if (!isUrlOf(valkey.value, valkeySchemes)) {
+      problems.push({ path: valkey.name, message: 'expected a redis:// or valkey:// address' })
+    }
+  }
+}
+
+interface Setting {
+  readonly name: string
+  readonly value: string
+}
+
+function firstOf(...sources: [name: string, value: string | undefined][]): Setting | null {
+  for (const [name, value] of sources) {
+    if (value !== undefined && value !== '') return { name, value }
+  }
+  return null
+}
+
+function readPort(setting: Setting, problems: Problem[]): number {
+  const port = numberFrom(setting.value)
+  const { min, max } = portRange
+  if (port !== null && Number.isInteger(port) && port >= min && port <= max) return port
+  problems.push({
+    path: setting.name,
+    message: `expected a whole number from ${min} to ${max}`,
+  })
+  return min
+}

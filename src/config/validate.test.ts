@@ -1,0 +1,224 @@
+// What the schema refuses, and the words it refuses it with: always the place, never a value.
+
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { validate } from './validate.ts'
+
+const known = { vendors: ['openai', 'deepseek'], dialects: ['openai-chat', 'anthropic-messages'] }
+
+function problems(raw: unknown): Record<string, string> {
+  const validated = validate(raw, known)
+  if (validated.ok) return {}
+  return Object.fromEntries(validated.problems.map(({ path, message }) => [path, message]))
+}
+
+const channel = { id: 'a', vendor: 'openai' }
+const key = { name: 'k', secret: '0123456789abcdef' }
+
+describe('unknown keys', () => {
+  test('are refused at every depth with the nearest known one', () => {
+    const found = problems({
+      chanels: [],
+      server: { prot: 1 },
+      channels: [{ ...channel, baseURL: 'http://h', timeouts: { conectMs: 1 } }],
+      models: { 'a/b': { price: {} } },
+      groups: { vip: { limits: { requestPerMinute: 1 } } },
+      keys: [{ ...key, qqqqqqqqqqqqqq: 1 }],
+    })
+    expect(found).toEqual({
+      chanels: 'unknown key; did you mean channels?',
+      'server.prot': 'unknown key; did you mean port?',
+      'channels[0].baseURL': 'unknown key; did you mean baseUrl?',
+      'channels[0].timeouts.conectMs': 'unknown key; did you mean connectMs?',
+      'models["a/b"].price': 'unknown key; did you mean prices?',
+      'groups.vip.limits.requestPerMinute': 'unknown key; did you mean requestsPerMinute?',
+      'keys[0].qqqqqqqqqqqqqq': 'unknown key',
+    })
+  })
+
+  test('of prices name the price meant', () => {
+    const found = problems({
+      models: { m: { prices: { inputs: '1', 'image/hd/1x1': '1', weather: '1' } } },
+    })
+    expect(found['models.m.prices.inputs']).toBe('unknown price; did you mean input?')
+    expect(found['models.m.prices["image/hd/1x1"]']).toContain('image/1024x1024/hd')
+    expect(found['models.m.prices.weather']).toContain('expected one of input, cachedInput')
+  })
+})
+
+describe('values', () => {
+  test('each is told what is expected, many at once', () => {
+    const found = problems({
+      server: { port: 65_536, maxBodyBytes: 'much', publicUrl: 'ftp://h', corsOrigins: '*' },
+      databaseUrl: 'mysql://h',
+      valkeyUrl: 'http://h',
+      nodes: 0,
+      logLevel: 'loud',
+      currency: 'usd',
+      timeouts: { connectMs: 0 },
+      retry: { maxAttempts: 1.5, retryUncertain: 'maybe' },
+      groups: { vip: { multiplier: '-1', models: ['a*b'], limits: { tokensPerMinute: 0 } } },
+      channels: 'openai',
+      models: { 'a*': {}, m: { kind: 'talk', prices: { input: '1e3' } } },
+      accounts: { 'b c': {} },
+      keys: [{ name: 'k' }, { name: 'l', secret: 'short' }, { ...key, expiresAt: '2027-02-30' }],
+    })
+    const places = Object.keys(found).sort()
+    expect(places).toEqual(
+      [
+        'server.port',
+        'server.maxBodyBytes',
+        'server.publicUrl',
+        'server.corsOrigins',
+        'databaseUrl',
+        'valkeyUrl',
+        'nodes',
+        'logLevel',
+        'currency',
+        'timeouts.connectMs',
+        'retry.maxAttempts',
+        'retry.retryUncertain',
+        'groups.vip.multiplier',
+        'groups.vip.models[0]',
+        'groups.vip.limits.tokensPerMinute',
+        'channels',
+        'models["a*"]',
+        'models.m.kind',
+        'models.m.prices.input',
+        'accounts["b c"]',
+        'keys[0].secret',
+        'keys[1].secret',
+        'keys[2].expiresAt',
+      ].sort(),
+    )
+    for (const [place, message] of Object.entries(found)) {
+      expect(`${place}: ${message}`).toMatch(/: expected /)
+    }
+    expect(found['server.port']).toBe('expected a whole number from 0 to 65535')
+    expect(found['keys[1].secret']).toBe('expected a secret of at least 16 characters')
+  })
+
+  test('weight and priority stay in their ranges', () => {
+    const found = problems({ channels: [{ ...channel, weight: -1, priority: 1e7 }] })
+    expect(Object.keys(found).sort()).toEqual(['channels[0].priority', 'channels[0].weight'])
+  })
+
+  test('a price may be any of the documented names', () => {
+    const prices = {
+      input: '0.15',
+      'input>200000': '0.3',
+      cachedInput: '0',
+      cacheWrite: '1',
+      cacheWrite1h: '2',
+      output: '0.000000001',
+      reasoning: '1',
+      audioInput: '1',
+      audioOutput: '1',
+      imageInput: '1',
+      imageOutput: '1',
+      request: '10000',
+      image: '40000',
+      'image/1024x1024': '40000',
+      'image/hd': '1',
+      'image/1024x1024/hd': '80000',
+      second: '100',
+      character: '15',
+    }
+    const validated = validate({ models: { m: { prices } } }, known)
+    expect(validated).toMatchObject({ ok: true, input: { models: { m: { prices } } } })
+  })
+
+  test('an exact decimal is kept as given, an inexact one is refused', () => {
+    const price = (input: unknown) => validate({ models: { m: { prices: { input } } } }, known)
+    const kept = (text: string) => ({
+      ok: true,
+      input: { models: { m: { prices: { input: text } } } },
+    })
+    expect(price('0.150')).toMatchObject(kept('0.150'))
+    expect(price(0.15)).toMatchObject(kept('0.15'))
+    for (const bad of [0.1 + 0.2, 1e-9, -1, '', '.5', '1.', '1,5', '0.0000000001', true]) {
+      expect(Object.keys(problems({ models: { m: { prices: { input: bad } } } }))).toEqual([
+        'models.m.prices.input',
+      ])
+    }
+  })
+
+  test('dates with and without time are read, those without a zone are not', () => {
+    const expiry = (expiresAt: string) => problems({ keys: [{ ...key, expiresAt }] })
+    for (const good of ['2027-01-31', '2027-01-31T12:00:00Z', '2028-02-29T12:00:00+08:00']) {
+      expect(expiry(good)).toEqual({})
+    }
+    for (const bad of ['2027-01-31T12:00:00', 'tomorrow', '2027-02-29']) {
+      expect(Object.keys(expiry(bad))).toEqual(['keys[0].expiresAt'])
+    }
+  })
+})
+
+describe('the file against itself', () => {
+  test('ids, names and secrets are unique', () => {
+    const found = problems({ channels: [channel, channel], keys: [key, key] })
+    expect(found).toEqual({
+      'channels[1].id': 'the same as channels[0].id; each needs its own',
+      'keys[1].name': 'the same as keys[0].name; each needs its own',
+      'keys[1].secret': 'the same as keys[0].secret; each needs its own',
+    })
+  })
+
+  test('groups, vendors and dialects must exist; group default always does', () => {
+    const found = problems({
+      groups: { premium: {} },
+      channels: [
+        { id: 'a', vendor: 'opnai', dialect: 'openai_chat', groups: ['default', 'premum'] },
+        { id: 'b', vendor: 'zzzzzzzz' },
+      ],
+      keys: [key, { name: 'l', secret: 'another-secret-1234', group: 'premiun' }],
+    })
+    expect(found).toEqual({
+      'channels[0].vendor': 'unknown vendor; did you mean openai?',
+      'channels[0].dialect': 'unknown dialect; did you mean openai-chat?',
+      'channels[0].groups[1]': 'unknown group; did you mean premium?',
+      'channels[1].vendor': 'unknown vendor; expected one of openai, deepseek',
+      'keys[1].group': 'unknown group; did you mean premium?',
+    })
+  })
+
+  test('a pattern for the vendor needs a pattern for the public', () => {
+    const models = { fast: 'gpt-*', 'gpt-*': 'openai/gpt-*', 'o*': 'o3' }
+    expect(problems({ channels: [{ ...channel, models }] })).toEqual({
+      'channels[0].models.fast': 'expected a * at the end of both names, or of the first only',
+    })
+    const neither = problems({ channels: [{ ...channel, models: {} }] })
+    expect(Object.keys(neither)).toEqual(['channels[0].models'])
+  })
+})
+
+test('no message shows a value, whatever is wrong with it', () => {
+  const secret = 'S3CRET-VALUE'
+  const place = fc.constantFrom(
+    'server',
+    'data',
+    'databaseUrl',
+    'nodes',
+    'logLevel',
+    'currency',
+    'timeouts',
+    'groups',
+    'channels',
+    'models',
+    'keys',
+  )
+  const inner = fc.constantFrom('id', 'vendor', 'key', 'secret', 'group', 'prices', 'expiresAt')
+  const wrong = fc.constantFrom<unknown>(secret, [secret], `\n${secret}`, [[secret]], 7, false)
+  fc.assert(
+    fc.property(place, inner, wrong, (section, name, value) => {
+      const entry = { [name]: value }
+      for (const raw of [value, entry, [entry], { a: entry }, { a: { prices: entry } }]) {
+        expect(Object.values(problems({ [section]: raw })).join(' ')).not.toContain(secret)
+      }
+    }),
+  )
+  const vendor = problems({
+    channels: [{ id: 'a', vendor: secret, dialect: secret, groups: [secret] }],
+  })
+  expect(Object.values(vendor).join(' ')).not.toContain(secret)
+})

@@ -1,0 +1,68 @@
+// Reads a request's body within its bounds: bytes, and time.
+
+import { GatewayError } from '../errors.ts'
+import type { Deadlines, Timed } from '../relay/deadlines.ts'
+import { joined } from '../relay/outlet.ts'
+
+/** What the client says the body weighs; null when it streams without saying. Throws GatewayError. */
+export function declaredLength(request: Request, maxBytes: number): number | null {
+  const text = request.headers.get('content-length')
+  if (text === null) return null
+  const length = Number(text)
+  if (length > maxBytes) throw tooLarge(maxBytes)
+  return length
+}
+
+export function tooLarge(maxBytes: number): GatewayError {
+  return new GatewayError('request_too_large', `The request body is larger than ${maxBytes} bytes.`)
+}
+
+class BodyTimer implements Timed {
+  private readonly deadlineMs: number
+  private readonly reject: (error: GatewayError) => void
+
+  constructor(deadlineMs: number, reject: (error: GatewayError) => void) {
+    this.deadlineMs = deadlineMs
+    this.reject = reject
+  }
+
+  tick(nowMs: number): void {
+    if (nowMs < this.deadlineMs) return
+    this.reject(new GatewayError('request_timeout', 'The request body did not arrive in time.'))
+  }
+}
+
+/** Throws GatewayError `request_too_large`, or `request_timeout` when the body dawdles. */
+export async function readBody(
+  request: Request,
+  length: number | null,
+  bounds: { readonly maxBytes: number; readonly timeoutMs: number },
+  deadlines: Deadlines,
+): Promise<Uint8Array> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = new BodyTimer(performance.now() + bounds.timeoutMs, reject)
+  deadlines.add(timer)
+  try {
+    const reading = length === null ? readUnsized(request, bounds.maxBytes) : request.bytes()
+    return await Promise.race([reading, promise])
+  } finally {
+    deadlines.delete(timer)
+  }
+}
+
+async function readUnsized(request: Request, maxBytes: number): Promise<Uint8Array> {
+  if (request.body === null) return new Uint8Array(0)
+  const reader = request.body.getReader()
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return joined(chunks, bytes)
+    bytes += value.length
+    if (bytes > maxBytes) {
+      await reader.cancel()
+      throw tooLarge(maxBytes)
+    }
+    chunks.push(value)
+  }
+}

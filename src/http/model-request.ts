@@ -1,0 +1,239 @@
+// One request to a model at the front door: who asks, whether they may, what they ask, and the reply.
+
+import type { Catalog, Model } from '../catalog/model.ts'
+import type { ServerSettings } from '../config/types.ts'
+import { errorTable, GatewayError, invalidRequest } from '../errors.ts'
+import type { Keyring, Principal } from '../identity/principal.ts'
+import { addLimitFields } from '../limits/headers.ts'
+import type { Admitted, Limiter, LimitScope, Refused } from '../limits/limiter.ts'
+import type { Answer, RelayRooms } from '../relay/ask.ts'
+import { Call } from '../relay/call.ts'
+import type { Candidate } from '../router/route.ts'
+import type { Dialect, DialectId, Peek } from '../wire/dialect.ts'
+import { authenticate } from './authenticate.ts'
+import { declaredLength, readBody } from './body.ts'
+import type { Load } from './load.ts'
+import { newRequestId } from './request-id.ts'
+import { addCors, addRefusal, type Fields, jsonType, refusalOf, streamType } from './respond.ts'
+
+/** What the front door works with; replaced whole when the configuration changes. */
+export interface FrontRooms {
+  readonly server: ServerSettings
+  readonly keyring: Keyring
+  readonly catalog: Catalog
+  readonly limiter: Limiter
+  readonly load: Load
+  readonly relay: RelayRooms
+  /** Channels that serve the model to this caller; empty when it is not theirs to see. */
+  candidates(principal: Principal, model: string, dialect: DialectId): readonly Candidate[]
+  /** Concrete names this caller may use, sorted. */
+  models(principal: Principal): readonly Model[]
+  scopes(principal: Principal): readonly LimitScope[]
+  /** Told of requests that never reached the relay, and of all refusals. */
+  refused(refusal: Refusal): void
+}
+
+export interface Refusal {
+  readonly requestId: string
+  readonly at: number
+  readonly principal: Principal | null
+  readonly dialect: Dialect
+  readonly peek: Peek | null
+  readonly status: number
+  readonly error: GatewayError
+  /** Not one of ours: a mistake in the gateway, for the log. */
+  readonly cause: unknown
+  readonly durationMs: number
+}
+
+/** About four bytes of English text make a token; corrected by what the vendor reports. */
+const bytesPerToken = 4
+
+export class ModelRequest {
+  private readonly rooms: FrontRooms
+  private readonly dialect: Dialect
+  private readonly request: Request
+  private readonly startedMs = performance.now()
+  private readonly at = Date.now()
+  private readonly requestId: string
+  private readonly fields: Fields
+  private principal: Principal | null = null
+  private peek: Peek | null = null
+  private admission: Admitted | null = null
+  private reservedBytes = -1
+  private call: Call | null = null
+
+  constructor(rooms: FrontRooms, dialect: Dialect, request: Request) {
+    this.rooms = rooms
+    this.dialect = dialect
+    this.request = request
+    this.requestId = newRequestId(this.at)
+    this.fields = { 'x-request-id': this.requestId }
+    addCors(this.fields, request.headers.get('origin'), rooms.server.corsOrigins)
+  }
+
+  async respond(): Promise<Response> {
+    try {
+      const principal = this.enter()
+      const verdict = this.rooms.limiter.admit(
+        this.rooms.scopes(principal),
+        Math.ceil(this.reservedBytes / bytesPerToken),
+        this.at,
+      )
+      const admission = this.admit(verdict instanceof Promise ? await verdict : verdict)
+      const peek = await this.readRequest()
+      const { model, candidates } = this.resolve(principal, peek)
+      return this.reply(await this.relay({ principal, peek, model, candidates, admission }))
+    } catch (error) {
+      return this.refuse(error)
+    }
+  }
+
+  /** Gives back what the request held at the door; called once, when nothing more will come of it. */
+  giveBack(): void {
+    if (this.reservedBytes < 0) return
+    this.rooms.load.leave(this.reservedBytes)
+    this.reservedBytes = -1
+  }
+
+  /** All that is judged before the body is read. */
+  private enter(): Principal {
+    const { headers } = this.request
+    const { server } = this.rooms
+    checkHeaderBytes(headers, server.maxHeaderBytes)
+    const principal = authenticate(headers, this.rooms.keyring, this.at)
+    this.principal = principal
+    checkContentType(headers.get('content-type'))
+    const length = declaredLength(this.request, server.maxBodyBytes) ?? 0
+    this.rooms.load.enter(length, server)
+    this.reservedBytes = length
+    return principal
+  }
+
+  private admit(verdict: Admitted | Refused): Admitted {
+    addLimitFields(this.fields, verdict.state)
+    if (verdict.admitted) {
+      this.admission = verdict
+      return verdict
+    }
+    throw new GatewayError(
+      'rate_limit_exceeded',
+      `Rate limit reached for ${verdict.kind === 'concurrent' ? 'concurrent requests' : `${verdict.kind} per minute`}; retry later.`,
+      { retryAfterMs: verdict.retryAfterMs },
+    )
+  }
+
+  private async readRequest(): Promise<Peek> {
+    const { server, relay } = this.rooms
+    const bounds = { maxBytes: server.maxBodyBytes, timeoutMs: server.bodyTimeoutMs }
+    const length = declaredLength(this.request, server.maxBodyBytes)
+    const peek = this.dialect.peek(await readBody(this.request, length, bounds, relay.deadlines))
+    this.peek = peek
+    return peek
+  }
+
+  private resolve(
+    principal: Principal,
+    peek: Peek,
+  ): { model: Model; candidates: readonly Candidate[] } {
+    const candidates = this.rooms.candidates(principal, peek.model, this.dialect.id)
+    if (candidates.length === 0) {
+      throw new GatewayError(
+        'model_not_found',
+        `The model '${peek.model}' does not exist or is not available to this key.`,
+        { param: 'model' },
+      )
+    }
+    const { catalog } = this.rooms
+    const model = catalog.find(peek.model) ?? catalog.assume(peek.model, '')
+    if (peek.imageParam !== null && !model.vision) {
+      throw invalidRequest(`The model '${peek.model}' does not accept images.`, peek.imageParam)
+    }
+    return { model, candidates }
+  }
+
+  private async relay(known: {
+    principal: Principal
+    peek: Peek
+    model: Model
+    candidates: readonly Candidate[]
+    admission: Admitted
+  }): Promise<Answer> {
+    const { requestId, at, startedMs, dialect } = this
+    const call = new Call(this.rooms.relay, {
+      requestId,
+      at,
+      startedMs,
+      dialect,
+      ...known,
+      place: this,
+    })
+    this.call = call
+    const { signal } = this.request
+    if (signal.aborted) queueMicrotask(() => call.clientGone())
+    else signal.addEventListener('abort', () => call.clientGone())
+    return call.run()
+  }
+
+  private reply(answer: Answer): Response {
+    const { fields } = this
+    const elapsedMs = performance.now() - this.startedMs
+    fields['openai-processing-ms'] = String(Math.round(elapsedMs))
+    const gatewayMs = Math.max(0, elapsedMs - answer.vendorMs)
+    fields['server-timing'] =
+      `gateway;dur=${gatewayMs.toFixed(2)}, vendor;dur=${answer.vendorMs.toFixed(2)}`
+    if (answer.stream) {
+      fields['content-type'] = streamType
+      fields['cache-control'] = 'no-cache'
+      fields['x-accel-buffering'] = 'no'
+    } else fields['content-type'] = jsonType
+    return new Response(answer.body, { headers: fields })
+  }
+
+  private refuse(thrown: unknown): Response {
+    const error = refusalOf(thrown)
+    const { status } = errorTable[error.code]
+    const durationMs = performance.now() - this.startedMs
+    // Once the relay had the request, it settled it and gave back what was held.
+    if (this.call === null) {
+      this.admission?.finish(0, this.at)
+      this.giveBack()
+      const { requestId, at, principal, dialect, peek } = this
+      const cause = thrown === error ? null : thrown
+      this.rooms.refused({
+        requestId,
+        at,
+        principal,
+        dialect,
+        peek,
+        status,
+        error,
+        cause,
+        durationMs,
+      })
+    }
+    addRefusal(this.fields, error)
+    this.fields['openai-processing-ms'] = String(Math.round(durationMs))
+    return new Response(this.dialect.refuse(error), { status, headers: this.fields })
+  }
+}
+
+function checkHeaderBytes(headers: Headers, maxBytes: number): void {
+  // A name, a colon, a blank and a line end: about this much beside each value.
+  let bytes = 0
+  for (const value of headers.values()) bytes += value.length + 24
+  if (bytes <= maxBytes) return
+  throw new GatewayError(
+    'request_headers_too_large',
+    `The request headers are larger than ${maxBytes} bytes.`,
+  )
+}
+
+function checkContentType(type: string | null): void {
+  if (type === null || type.startsWith('application/json')) return
+  if (/^application\/[\w.+-]*json\b/i.test(type)) return
+  throw new GatewayError(
+    'unsupported_media_type',
+    'The request body must be JSON: send content-type: application/json.',
+  )
+}

@@ -1,0 +1,19 @@
+// The limiter a deployment asks for: this process alone, or shared through Valkey or Redis.
+
+import type { Limiter } from './limiter.ts'
+import { createLocalLimiter } from './local.ts'
+import { createValkeyLimiter } from './valkey.ts'
+
+export interface LimiterOptions {
+  /** `redis://`, `rediss://`, `valkey://` address; null for limits of this process alone. */
+  readonly valkeyUrl: string | null
+  /** How many nodes share the limits until they were counted. */
+  readonly nodes: number
+  /** Called when limits become shared or local again, with the reason in words. */
+  readonly onState: (state: 'shared' | 'local', reason: string) => void
+}
+
+export function createLimiter({ valkeyUrl, nodes, onState }: LimiterOptions): Limiter {
+  if (valkeyUrl === null) return createLocalLimiter()
+  return createValkeyLimiter({ url: valkeyUrl, nodes, onState })
+}

@@ -1,0 +1,53 @@
+// Limits kept by this process alone: synchronous, and free of cost for a request nothing limits.
+
+import { Book, judge, limiting, stateOf, unlimited } from './book.ts'
+import type { Admitted, Limiter, LimitScope, LimitState, Refused } from './limiter.ts'
+
+/** The answer for a request that nothing limits: always the same object. */
+export const free: Admitted = Object.freeze({
+  admitted: true as const,
+  state: unlimited,
+  finish: () => undefined,
+})
+
+export interface LocalLimiter extends Limiter {
+  admit(scopes: readonly LimitScope[], tokens: number, nowMs: number): Admitted | Refused
+}
+
+class LocalAdmission implements Admitted {
+  readonly admitted = true
+  readonly state: LimitState
+  readonly #book: Book
+  readonly #scopes: readonly LimitScope[]
+  readonly #taken: number
+  #finished = false
+
+  constructor(book: Book, scopes: readonly LimitScope[], taken: number, state: LimitState) {
+    this.#book = book
+    this.#scopes = scopes
+    this.#taken = taken
+    this.state = state
+  }
+
+  finish(tokens: number, nowMs: number): void {
+    if (this.#finished) return
+    this.#finished = true
+    this.#book.finish(this.#scopes, this.#taken, tokens, nowMs)
+  }
+}
+
+/** A limiter in this process's memory; `book` may be given to look into it. */
+export function createLocalLimiter(book: Book = new Book()): LocalLimiter {
+  return {
+    admit(asked, tokens, nowMs) {
+      const scopes = limiting(asked)
+      if (scopes.length === 0) return free
+      const uses = book.uses(scopes, nowMs)
+      const refusal = judge(scopes, uses, tokens)
+      if (refusal !== null) return { ...refusal, state: stateOf(scopes, uses) }
+      book.take(scopes, tokens, nowMs)
+      return new LocalAdmission(book, scopes, tokens, stateOf(scopes, book.uses(scopes, nowMs)))
+    },
+    close: async () => undefined,
+  }
+}

@@ -1,0 +1,97 @@
+// The Lua the shared limits run on the server: one call judges and takes all scopes of a request.
+
+/**
+ * Both meters of a scope are one hash (r, t: units as in gcra.ts; at: ms), and its places a sorted
+ * set of leases by the moment they lapse. Time is the server's, so nodes' clocks do not matter.
+ * %.0f because Lua would print a large number with an exponent.
+ */
+const prelude = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function read(key, nr, nt)
+  local h = redis.call('HMGET', key, 'r', 't', 'at')
+  local at = math.max(tonumber(h[3]) or now, now)
+  local elapsed = at - (tonumber(h[3]) or at)
+  local r = nr < 0 and 0 or math.max(0, (tonumber(h[1]) or 0) - elapsed * nr)
+  local t = nt < 0 and 0 or math.max(0, (tonumber(h[2]) or 0) - elapsed * nt)
+  return r, t, at
+end
+local function write(key, nr, nt, r, t, at)
+  local ttl = 1000
+  if nr > 0 then ttl = math.max(ttl, 1000 + r / nr) end
+  if nt > 0 then ttl = math.max(ttl, 1000 + t / nt) end
+  redis.call('HSET', key, 'r', string.format('%.0f', r), 't', string.format('%.0f', t), 'at', string.format('%.0f', at))
+  redis.call('PEXPIRE', key, string.format('%.0f', math.ceil(ttl)))
+end
+`
+
+/**
+ * KEYS: meters and leases of each scope in turn. ARGV: lease id, lease ms, then for each scope
+ * requests a minute, tokens a minute, places (each -1 for none) and units of tokens to take.
+ * Returns 1 or 0, then for each scope what is in use afterwards: requests, tokens, places.
+ */
+export const admitScript = `${prelude}
+local admitted = 1
+local found = {}
+for i = 1, #KEYS / 2 do
+  local a = 3 + (i - 1) * 4
+  local nr, nt, nc, units = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3])
+  local r, t, at = 0, 0, now
+  if nr >= 0 or nt >= 0 then r, t, at = read(KEYS[2 * i - 1], nr, nt) end
+  local c = 0
+  if nc >= 0 then
+    redis.call('ZREMRANGEBYSCORE', KEYS[2 * i], '-inf', now)
+    c = redis.call('ZCARD', KEYS[2 * i])
+    if c >= nc then admitted = 0 end
+  end
+  if nr >= 0 and (nr == 0 or r + 60000 > nr * 60000) then admitted = 0 end
+  if nt >= 0 and (nt == 0 or t + units > nt * 60000) then admitted = 0 end
+  found[i] = { nr = nr, nt = nt, nc = nc, units = units, r = r, t = t, c = c, at = at }
+end
+local reply = { admitted }
+for i, s in ipairs(found) do
+  if admitted == 1 then
+    if s.nr >= 0 then s.r = s.r + 60000 end
+    if s.nt >= 0 then s.t = s.t + s.units end
+    if s.nr >= 0 or s.nt >= 0 then write(KEYS[2 * i - 1], s.nr, s.nt, s.r, s.t, s.at) end
+    if s.nc >= 0 then
+      redis.call('ZADD', KEYS[2 * i], now + ARGV[2], ARGV[1])
+      redis.call('PEXPIRE', KEYS[2 * i], ARGV[2])
+      s.c = s.c + 1
+    end
+  end
+  reply[#reply + 1] = s.r
+  reply[#reply + 1] = s.t
+  reply[#reply + 1] = s.c
+end
+return reply`
+
+/**
+ * Puts right one scope. KEYS: its meters, its leases. ARGV: requests a minute, tokens a minute,
+ * units of requests and of tokens to add (below zero: to give back), and a lease to end or ''.
+ */
+export const adjustScript = `${prelude}
+local nr, nt, dr, dt = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+if ARGV[5] ~= '' then redis.call('ZREM', KEYS[2], ARGV[5]) end
+if dr ~= 0 or dt ~= 0 then
+  local r, t, at = read(KEYS[1], nr, nt)
+  write(KEYS[1], nr, nt, math.max(0, r + dr), math.max(0, t + dt), at)
+end
+return 1`
+
+/**
+ * A node's sign of life. KEYS: nodes, the mark of this server's memory. ARGV: node id, node ms, a
+ * mark to set where there is none. Returns the number of nodes alive and the mark.
+ */
+export const beatScript = `${prelude}
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+redis.call('SETNX', KEYS[2], ARGV[3])
+return { redis.call('ZCARD', KEYS[1]), redis.call('GET', KEYS[2]) }`
+
+/** Keeps the leases of one scope. KEYS: its leases. ARGV: lease ms, then the lease ids. */
+export const renewScript = `${prelude}
+for i = 2, #ARGV do redis.call('ZADD', KEYS[1], now + ARGV[1], ARGV[i]) end
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return 1`

@@ -1,0 +1,318 @@
+// Shared limits against a real server: shared exactly, kept alone while it is away, shared again after.
+
+import { afterAll, expect, test } from 'bun:test'
+import { createServer } from 'node:net'
+import { RedisClient } from 'bun'
+import { createLimiter } from './create.ts'
+import type { Admitted, Limiter, LimitScope, Refused } from './limiter.ts'
+import { createValkeyLimiter } from './valkey.ts'
+
+const binary = Bun.which('valkey-server') ?? Bun.which('redis-server')
+const given = process.env.TEST_VALKEY_URL
+const cleanups: (() => unknown)[] = []
+afterAll(async () => {
+  for (const clean of cleanups.reverse()) await clean()
+})
+
+interface Server {
+  readonly url: string
+  stop(): void
+  resume(): void
+  kill(): Promise<void>
+  start(): Promise<void>
+}
+
+async function freePort(): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>()
+  const server = createServer()
+  server.listen(0, '127.0.0.1', () => {
+    const address = server.address()
+    server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+  })
+  return promise
+}
+
+/** A server of our own without persistence: killed, it forgets everything. */
+async function ownServer(path: string): Promise<Server> {
+  const port = await freePort()
+  const command = [
+    path,
+    '--port',
+    `${port}`,
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+  ]
+  const start = async () => {
+    const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'ignore', cwd: '/tmp' })
+    let said = ''
+    for await (const chunk of child.stdout) {
+      said += new TextDecoder().decode(chunk)
+      if (/ready to accept connections/i.test(said)) return child
+    }
+    throw new Error(`the server did not start: ${said}`)
+  }
+  let child = await start()
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await child.exited
+  }
+  cleanups.push(kill)
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    stop: () => child.kill('SIGSTOP'),
+    resume: () => child.kill('SIGCONT'),
+    kill,
+    start: async () => {
+      child = await start()
+    },
+  }
+}
+
+interface Node extends Limiter {
+  /** Resolves when the node is (or becomes) so. */
+  becomes(state: 'shared' | 'local'): Promise<void>
+}
+
+let serial = 0
+const unique = () => `test-${process.pid}-${Date.now()}-${++serial}`
+
+function node(url: string, namespace: string, nodes = 2): Node {
+  let now: string | null = null
+  const waiting = new Set<{ state: string; resolve: () => void }>()
+  const limiter = createValkeyLimiter({
+    url,
+    nodes,
+    namespace,
+    onState: (state) => {
+      now = state
+      for (const each of waiting) if (each.state === state) each.resolve()
+    },
+  })
+  cleanups.push(() => limiter.close())
+  return {
+    admit: (scopes, tokens, nowMs) => limiter.admit(scopes, tokens, nowMs),
+    close: () => limiter.close(),
+    becomes: (state) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      if (now === state) resolve()
+      else waiting.add({ state, resolve })
+      return promise
+    },
+  }
+}
+
+async function pair(url: string): Promise<[Node, Node]> {
+  const namespace = unique()
+  const nodes: [Node, Node] = [node(url, namespace), node(url, namespace)]
+  await Promise.all(nodes.map((each) => each.becomes('shared')))
+  return nodes
+}
+
+const ask = async (limiter: Limiter, scopes: readonly LimitScope[], tokens = 0) =>
+  limiter.admit(scopes, tokens, Date.now())
+
+const isAdmitted = (verdict: Admitted | Refused): verdict is Admitted => verdict.admitted
+
+function sharing(server: () => Promise<string>): void {
+  test('two nodes share a limit of requests exactly', async () => {
+    const [a, b] = await pair(await server())
+    const scopes = [
+      { id: 'key:k', limits: { requestsPerMinute: 20 } },
+      { id: 'group:g', limits: { requestsPerMinute: 1_000, tokensPerMinute: 100_000 } },
+    ]
+    const startedAt = Date.now()
+    const verdicts = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => ask(n % 2 ? a : b, scopes)),
+    )
+    expect(Date.now() - startedAt).toBeLessThan(3_000)
+    expect(verdicts.filter(isAdmitted).length).toBe(20)
+    const refused = verdicts.find((verdict) => !verdict.admitted)
+    expect(refused).toMatchObject({
+      kind: 'requests',
+      scope: 'key:k',
+      state: { requests: { remaining: 0, limit: 20 } },
+    })
+    const other = await ask(a, [{ id: 'group:g', limits: { requestsPerMinute: 1_000 } }])
+    expect(other.state.requests?.remaining).toBeGreaterThanOrEqual(979)
+    expect(other.state.requests?.remaining).toBeLessThan(979 + 60)
+  })
+
+  test('tokens are corrected across nodes, back and into debt', async () => {
+    const [a, b] = await pair(await server())
+    const scopes = [{ id: 'key:k', limits: { tokensPerMinute: 60 } }]
+    const first = await ask(a, scopes, 60)
+    if (!first.admitted) throw new Error('refused')
+    expect((await ask(b, scopes, 1)).admitted).toBe(false)
+    first.finish(20, Date.now())
+    // Not waited for, but ahead of what the same node asks next.
+    await ask(a, scopes, 100)
+    const second = await ask(b, scopes, 40)
+    if (!second.admitted) throw new Error('refused')
+    second.finish(160, Date.now())
+    await ask(b, scopes, 100)
+    const third = await ask(a, scopes, 1)
+    if (third.admitted) throw new Error('admitted')
+    expect(third.kind).toBe('tokens')
+    expect(third.retryAfterMs).toBeGreaterThan(115_000)
+    expect(third.retryAfterMs).toBeLessThanOrEqual(121_000)
+  })
+
+  test('places are shared, given back by finish, and lapse with their node', async () => {
+    const url = await server()
+    const namespace = unique()
+    const [a, b] = [node(url, namespace), node(url, namespace)]
+    await Promise.all([a.becomes('shared'), b.becomes('shared')])
+    const scopes = [{ id: 'key:k', limits: { concurrentRequests: 3 } }]
+    const held = (await Promise.all([a, b, a, b, a].map((each) => ask(each, scopes)))).filter(
+      isAdmitted,
+    )
+    expect(held.length).toBe(3)
+    held[0]?.finish(0, Date.now())
+    held[0]?.finish(0, Date.now())
+    // A finish is not waited for, but it is ahead of what the same node asks next.
+    const again = (await Promise.all([a, a, b, b].map((each) => ask(each, scopes)))).filter(
+      isAdmitted,
+    )
+    expect(again.length).toBe(1)
+    const raw = new RedisClient(url)
+    const leases = `{${namespace}:limits}:c:key:k`
+    const members: unknown = await raw.send('ZRANGE', [leases, '0', '-1'])
+    if (!Array.isArray(members)) throw new Error('no leases')
+    expect(members.length).toBe(3)
+    // What a dead node leaves behind: leases nobody renews, here moved to the moment they lapse.
+    for (const member of members)
+      await raw.send('ZADD', [leases, String(Date.now() - 1), String(member)])
+    raw.close()
+    expect((await ask(b, scopes)).admitted).toBe(true)
+  })
+
+  test('nothing is taken from any scope when one refuses', async () => {
+    const [a] = await pair(await server())
+    const group = { id: 'group:g', limits: { requestsPerMinute: 10, concurrentRequests: 10 } }
+    const key = { id: 'key:k', limits: { concurrentRequests: 1 } }
+    expect((await ask(a, [group, key])).admitted).toBe(true)
+    for (let n = 0; n < 20; n += 1)
+      expect(await ask(a, [group, key])).toMatchObject({ admitted: false, kind: 'concurrent' })
+    expect((await ask(a, [group])).state.requests?.remaining).toBe(8)
+  })
+
+  test('state is forgotten by the server once nothing is in use', async () => {
+    const url = await server()
+    const namespace = unique()
+    const a = node(url, namespace)
+    await a.becomes('shared')
+    const verdict = await ask(a, [
+      { id: 'key:k', limits: { requestsPerMinute: 60, concurrentRequests: 5 } },
+    ])
+    expect(verdict.admitted).toBe(true)
+    const raw = new RedisClient(url)
+    const prefix = `{${namespace}:limits}`
+    expect(await raw.send('PTTL', [`${prefix}:m:key:k`])).toBeWithin(1, 2_001)
+    expect(await raw.send('PTTL', [`${prefix}:c:key:k`])).toBeWithin(1, 30_001)
+    expect(await raw.send('PTTL', [`${prefix}:nodes`])).toBeWithin(1, 15_001)
+    raw.close()
+  })
+}
+
+function outages(path: string): void {
+  test('a killed server leaves each node its part; restarted, it is shared again and nothing is forgotten', async () => {
+    const server = await ownServer(path)
+    const [a, b] = await pair(server.url)
+    const scopes = [{ id: 'key:k', limits: { requestsPerMinute: 20 } }]
+    const seats = [{ id: 'key:s', limits: { concurrentRequests: 4 } }]
+    for (let n = 0; n < 4; n += 1) expect((await ask(n % 2 ? a : b, scopes)).admitted).toBe(true)
+    for (let n = 0; n < 3; n += 1) expect((await ask(a, seats)).admitted).toBe(true)
+    await server.kill()
+    await Promise.all([a.becomes('local'), b.becomes('local')])
+    let alone = 0
+    for (let n = 0; n < 60; n += 1) {
+      const verdict = (n % 2 ? a : b).admit(scopes, 0, Date.now())
+      if (verdict instanceof Promise) throw new Error('asked an absent server')
+      if (verdict.admitted) alone += 1
+    }
+    expect(alone).toBe(16)
+    expect(await ask(a, seats)).toMatchObject({ admitted: false, kind: 'concurrent' })
+    await server.start()
+    await Promise.all([a.becomes('shared'), b.becomes('shared')])
+    const after = await ask(b, scopes)
+    // 20 were admitted within a moment: what the restarted server knows it knows from the nodes.
+    expect(after.admitted).toBe(false)
+    const places = await Promise.all([b, b, a].map((each) => ask(each, seats)))
+    expect(places.filter(isAdmitted).length).toBe(1)
+  }, 20_000)
+
+  test('a hung server costs 250 ms once; awake again, what it did late is counted once', async () => {
+    const server = await ownServer(path)
+    const [a, b] = await pair(server.url)
+    const scopes = [
+      {
+        id: 'key:k',
+        limits: { requestsPerMinute: 20, tokensPerMinute: 2_000, concurrentRequests: 20 },
+      },
+    ]
+    server.stop()
+    const startedAt = performance.now()
+    const during = await Promise.all(Array.from({ length: 6 }, () => ask(a, scopes, 100)))
+    expect(performance.now() - startedAt).toBeWithin(200, 600)
+    expect(during.filter(isAdmitted).length).toBe(6)
+    expect(a.admit(scopes, 100, Date.now())).not.toBeInstanceOf(Promise)
+    for (const verdict of during.slice(0, 2)) if (verdict.admitted) verdict.finish(50, Date.now())
+    server.resume()
+    await Promise.all([a.becomes('shared'), b.becomes('shared')])
+    const { state } = await ask(b, scopes, 0)
+    // 6 late and 1 alone, then this one; tokens 7 x 100 less 2 x 50; refill is 1 each 3 s, and 33 a second.
+    expect(state.requests?.remaining).toBeWithin(12, 14)
+    expect(state.tokens?.remaining).toBeWithin(1_400, 1_500)
+    const rest = await Promise.all(
+      Array.from({ length: 40 }, () =>
+        ask(b, [{ id: 'key:k', limits: { concurrentRequests: 20 } }]),
+      ),
+    )
+    expect(rest.filter(isAdmitted).length).toBe(20 - 5 - 1)
+  }, 20_000)
+
+  test('a server that is not there at start is found when it comes', async () => {
+    const server = await ownServer(path)
+    await server.kill()
+    const a = node(server.url, unique(), 3)
+    await a.becomes('local')
+    const scopes = [{ id: 'key:k', limits: { requestsPerMinute: 30 } }]
+    const alone = await Promise.all(Array.from({ length: 30 }, () => ask(a, scopes)))
+    expect(alone.filter(isAdmitted).length).toBe(10)
+    await server.start()
+    await a.becomes('shared')
+    const shared = await Promise.all(Array.from({ length: 30 }, () => ask(a, scopes)))
+    expect(shared.filter(isAdmitted).length).toBe(20)
+  }, 20_000)
+
+  test('a server that lost the scripts is given them again', async () => {
+    const server = await ownServer(path)
+    const namespace = unique()
+    const a = node(server.url, namespace, 1)
+    await a.becomes('shared')
+    const scopes = [{ id: 'key:k', limits: { requestsPerMinute: 5 } }]
+    const raw = new RedisClient(server.url)
+    await raw.send('SCRIPT', ['FLUSH'])
+    expect((await ask(a, scopes)).admitted).toBe(true)
+    raw.close()
+  }, 20_000)
+}
+
+test('without an address limits are local and synchronous', async () => {
+  const limiter = createLimiter({ valkeyUrl: null, nodes: 1, onState: () => undefined })
+  expect(limiter.admit([], 0, 0)).toMatchObject({ admitted: true })
+  await limiter.close()
+})
+
+if (given !== undefined) sharing(async () => given)
+else if (binary !== null) {
+  const server = ownServer(binary)
+  sharing(async () => (await server).url)
+} else
+  console.warn('left out: shared limits (no TEST_VALKEY_URL, no valkey-server or redis-server)')
+if (binary !== null) outages(binary)
+else console.warn('left out: outages of the limits server (no valkey-server or redis-server)')

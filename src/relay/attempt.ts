@@ -1,0 +1,171 @@
+// One attempt at one channel: sends the request, hands the reply to its path, and watches its timers.
+
+import type { TimeoutSettings } from '../config/types.ts'
+import type { Fault } from '../errors.ts'
+import type { Candidate } from '../router/route.ts'
+import type { Exchange, ReplyHandler, TransportFault } from '../vendors/transport.ts'
+import type { Sight } from './ask.ts'
+import type { Channel } from './channel.ts'
+import type { PathListener, ReplyPath } from './path.ts'
+
+/** What the call does with an attempt's news. */
+export interface AttemptOwner {
+  emit(bytes: Uint8Array): void
+  /** The vendor accepted a stream: the call may commit it by a heartbeat. */
+  commit(): void
+  completed(sight: Sight): void
+  answered(bytes: Uint8Array, sight: Sight): void
+  attemptFailed(fault: Fault): void
+}
+
+/** How a reply with this head is to be read. */
+export type ChoosePath = (
+  status: number,
+  header: (name: string) => string | null,
+  listener: PathListener,
+) => ReplyPath
+
+export interface AttemptPlan {
+  readonly candidate: Candidate
+  readonly channel: Channel
+  readonly stream: boolean
+  readonly timeouts: TimeoutSettings
+  readonly choosePath: ChoosePath
+}
+
+/** After the last event of a stream its end should follow at once. */
+const lingerMs = 1_000
+
+const nothingSeen: Sight = { usage: null, outputBytes: 0, finishReason: null, model: null }
+
+export class Attempt implements ReplyHandler, PathListener {
+  readonly plan: AttemptPlan
+  readonly sentMs: number
+  /** The vendor answered with a success. */
+  accepted = false
+  private readonly owner: AttemptOwner
+  private exchange: Exchange | null = null
+  private path: ReplyPath | null = null
+  private over = false
+  private paused = false
+  private lastBytesMs: number
+  private lastSemanticMs: number | null = null
+
+  constructor(plan: AttemptPlan, owner: AttemptOwner, nowMs: number) {
+    this.plan = plan
+    this.owner = owner
+    this.sentMs = nowMs
+    this.lastBytesMs = nowMs
+  }
+
+  /** Gives the attempt its connection; what it did before that is not lost. */
+  carriedBy(exchange: Exchange): void {
+    if (this.over) exchange.abort()
+    else this.exchange = exchange
+  }
+
+  get sight(): Sight {
+    return this.path?.sight ?? nothingSeen
+  }
+
+  pause(): void {
+    this.paused = true
+    this.exchange?.pause()
+  }
+
+  resume(): void {
+    this.paused = false
+    this.lastBytesMs = performance.now()
+    this.exchange?.resume()
+  }
+
+  /** Nobody wants the reply any more: the vendor is let go at once. */
+  abort(): void {
+    if (this.over) return
+    this.over = true
+    this.exchange?.abort()
+  }
+
+  head(status: number, header: (name: string) => string | null): void {
+    if (this.over) return
+    this.accepted = status >= 200 && status < 300
+    this.path = this.plan.choosePath(status, header, this)
+  }
+
+  bytes(chunk: Uint8Array): void {
+    if (this.over) return
+    this.lastBytesMs = performance.now()
+    this.path?.bytes(chunk)
+  }
+
+  end(): void {
+    if (this.over) return
+    if (this.path === null)
+      this.failed({ kind: 'unreadable', message: 'the vendor ended without a reply' })
+    else this.path.end()
+  }
+
+  fault(fault: TransportFault): void {
+    this.failed({ kind: fault.kind, message: fault.message })
+  }
+
+  emit(bytes: Uint8Array): void {
+    if (!this.over) this.owner.emit(bytes)
+  }
+
+  semantic(): void {
+    if (this.over) return
+    if (this.lastSemanticMs === null) this.owner.commit()
+    this.lastSemanticMs = this.lastBytesMs
+  }
+
+  completed(sight: Sight): void {
+    if (this.over) return
+    this.over = true
+    this.owner.completed(sight)
+  }
+
+  answered(bytes: Uint8Array, sight: Sight): void {
+    if (this.over) return
+    this.over = true
+    this.owner.answered(bytes, sight)
+  }
+
+  failed(fault: Fault): void {
+    if (this.over) return
+    if (this.path?.complete) {
+      // The client lacks nothing: the reply is closed in good order, the vendor let go.
+      this.exchange?.abort()
+      this.path.end()
+      return
+    }
+    this.abort()
+    this.owner.attemptFailed(fault)
+  }
+
+  /** Ends the attempt when one of its timers has run out. A client that takes nothing stops the vendor's clocks. */
+  tick(nowMs: number): void {
+    if (this.over || this.paused) return
+    const late = this.lateness(nowMs)
+    if (late !== null) this.failed({ kind: 'timeout', message: late })
+  }
+
+  private lateness(nowMs: number): string | null {
+    const { timeouts, stream } = this.plan
+    if (this.path?.complete)
+      return nowMs - this.lastBytesMs > lingerMs ? 'the vendor did not end its stream' : null
+    if (!stream) {
+      return nowMs - this.sentMs > timeouts.replyMs
+        ? 'the vendor did not finish its reply in time'
+        : null
+    }
+    if (this.lastSemanticMs === null) {
+      if (nowMs - this.sentMs > timeouts.firstEventMs)
+        return 'the vendor did not begin its stream in time'
+    } else if (nowMs - this.lastSemanticMs > timeouts.semanticIdleMs)
+      return 'the stream brought nothing new for too long'
+    return this.accepted && nowMs - this.lastBytesMs > timeouts.idleMs
+      ? 'the stream fell silent'
+      : null
+  }
+}

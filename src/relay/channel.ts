@@ -1,0 +1,76 @@
+// A channel made ready at construction: its vendor, its signed request head, what must be amended.
+
+import { Buffer } from 'node:buffer'
+import type { ChannelConfig, TimeoutSettings } from '../config/types.ts'
+import type { Vendor } from '../vendors/vendor.ts'
+import type { DialectId } from '../wire/dialect.ts'
+import type { Destination } from './dial/connection.ts'
+
+export interface Channel {
+  readonly id: string
+  readonly vendor: Vendor
+  readonly timeouts: Partial<TimeoutSettings>
+  /** What must never reach a client or a log, whatever a vendor's error says. */
+  readonly secrets: readonly string[]
+  destination(dialect: DialectId, model: string): Destination
+}
+
+/** Channels whose names were never seen before are not kept past this many models. */
+const maxDestinations = 1_024
+
+/**
+ * Resolves a configured channel. Throws where the vendor needs an address the operator did not give.
+ * The address of each (dialect, model) is worked out once and kept.
+ */
+export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
+  const baseUrl = config.baseUrl ?? vendor.baseUrl
+  if (baseUrl === null) throw new Error(`channel ${config.id}: vendor ${vendor.id} needs a baseUrl`)
+  const settings = {
+    baseUrl: baseUrl.replace(/\/+$/, ''),
+    key: config.key,
+    options: config.options,
+  }
+  const signature = vendor
+    .headers(settings)
+    .map(([name, value]) => `${name}: ${checkedHeader(config.id, value)}\r\n`)
+    .join('')
+  const known = new Map<string, Destination>()
+  return {
+    id: config.id,
+    vendor,
+    timeouts: config.timeouts,
+    secrets: config.key === null ? [] : [config.key],
+    destination(dialect, model) {
+      const name = `${dialect} ${model}`
+      const found = known.get(name)
+      if (found !== undefined) return found
+      const made = destinationOf(vendor.address({ dialect, model }, settings), signature)
+      if (known.size < maxDestinations) known.set(name, made)
+      return made
+    },
+  }
+}
+
+function checkedHeader(channelId: string, value: string): string {
+  // A line break in a key would let it write headers of its own.
+  if (/[\r\n\0]/.test(value))
+    throw new Error(`channel ${channelId}: the key has a line break in it`)
+  return Buffer.from(value, 'utf8').toString('latin1')
+}
+
+function destinationOf(address: string, signature: string): Destination {
+  const url = new URL(address)
+  const tls = url.protocol === 'https:'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const port = url.port === '' ? (tls ? 443 : 80) : Number(url.port)
+  return {
+    origin: `${url.protocol}//${url.host}`,
+    host,
+    port,
+    tls,
+    head:
+      `POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n${signature}` +
+      'content-type: application/json\r\naccept: application/json, text/event-stream\r\n' +
+      'accept-encoding: identity\r\nuser-agent: tollgate\r\ncontent-length: ',
+  }
+}

@@ -1,0 +1,101 @@
+// Takes the body of one HTTP/1.1 reply out of its framing, piece by piece, without copying.
+
+import type { Buffer } from 'node:buffer'
+import type { Framing } from './head.ts'
+
+/** Where the reply's bytes go. */
+export interface BodySink {
+  bytes(chunk: Uint8Array): void
+}
+
+/** A body that breaks its own framing; the message says how. */
+export class BodyError extends Error {}
+
+const carriageReturn = 0x0d
+const lineFeed = 0x0a
+const maxSizeLineBytes = 1024
+const maxTrailerBytes = 16_384
+
+/** Places in the chunked coding (RFC 9112, section 7.1). */
+const place = { size: 0, data: 1, dataEnd: 2, trailer: 3 } as const
+
+/** One body. `push` returns how many bytes of the chunk belonged to it. */
+export class BodyDecoder {
+  done: boolean
+  private readonly framing: Framing
+  private readonly sink: BodySink
+  private left: number
+  private where: 0 | 1 | 2 | 3 = place.size
+  private line = ''
+  private trailerBytes = 0
+
+  constructor(framing: Framing, sink: BodySink) {
+    this.framing = framing
+    this.sink = sink
+    this.left = framing.kind === 'length' ? framing.bytes : 0
+    this.done = framing.kind === 'none' || (framing.kind === 'length' && framing.bytes === 0)
+  }
+
+  /** Throws BodyError where the bytes break the framing. */
+  push(chunk: Buffer, from: number): number {
+    if (this.framing.kind === 'chunked') return this.pushChunked(chunk, from)
+    if (this.framing.kind === 'until-close') {
+      this.sink.bytes(from === 0 ? chunk : chunk.subarray(from))
+      return chunk.length - from
+    }
+    const take = Math.min(this.left, chunk.length - from)
+    this.left -= take
+    this.done = this.left === 0
+    if (take > 0) this.sink.bytes(chunk.subarray(from, from + take))
+    return take
+  }
+
+  private pushChunked(chunk: Buffer, from: number): number {
+    let at = from
+    while (at < chunk.length && !this.done) {
+      if (this.where === place.data) {
+        const take = Math.min(this.left, chunk.length - at)
+        this.left -= take
+        // The place is set before the sink runs: an abort inside it must find a sound decoder.
+        if (this.left === 0) this.where = place.dataEnd
+        this.sink.bytes(chunk.subarray(at, at + take))
+        at += take
+      } else at = this.readLine(chunk, at)
+    }
+    return at - from
+  }
+
+  /** Gathers one line, which may be cut anywhere, and acts on it when it is whole. */
+  private readLine(chunk: Buffer, from: number): number {
+    const end = chunk.indexOf(lineFeed, from)
+    const stop = end === -1 ? chunk.length : end + 1
+    const piece = chunk.toString('latin1', from, stop)
+    this.line = this.line === '' ? piece : this.line + piece
+    if (this.line.length > maxSizeLineBytes) throw new BodyError('a chunk size line is too long')
+    if (end === -1) return stop
+    const line = this.line
+    this.line = ''
+    if (line.length < 2 || line.charCodeAt(line.length - 2) !== carriageReturn) {
+      throw new BodyError('a chunk line does not end in CRLF')
+    }
+    this.takeLine(line.slice(0, -2))
+    return stop
+  }
+
+  private takeLine(line: string): void {
+    if (this.where === place.size) {
+      const semicolon = line.indexOf(';')
+      const size = (semicolon === -1 ? line : line.slice(0, semicolon)).trimEnd()
+      if (!/^[0-9A-Fa-f]{1,8}$/.test(size)) throw new BodyError('a chunk size is malformed')
+      this.left = Number.parseInt(size, 16)
+      this.where = this.left === 0 ? place.trailer : place.data
+    } else if (this.where === place.dataEnd) {
+      if (line !== '') throw new BodyError('a chunk is longer than its size says')
+      this.where = place.size
+    } else if (line === '') this.done = true
+    else {
+      this.trailerBytes += line.length
+      if (this.trailerBytes > maxTrailerBytes) throw new BodyError('the trailer is too long')
+    }
+  }
+}

@@ -1,0 +1,370 @@
+// One HTTP/1.1 connection to a vendor: sends a request, pushes its reply, and says when it may be used again.
+
+import { Buffer } from 'node:buffer'
+import { checkServerIdentity } from 'node:tls'
+import type { Socket } from 'bun'
+import type { Exchange, ReplyHandler, TransportFault } from '../../vendors/transport.ts'
+import { BodyDecoder, BodyError } from './body.ts'
+import { type ContentDecoder, decoderFor } from './content.ts'
+import { HeadError, parseHead, type ReplyHead } from './head.ts'
+
+/** Where a call goes: worked out once per channel and model, not per request. */
+export interface Destination {
+  /** Connections are shared by destinations of the same origin. */
+  readonly origin: string
+  readonly host: string
+  readonly port: number
+  readonly tls: boolean
+  /** Request line and headers, up to and including `content-length: `. */
+  readonly head: string
+}
+
+export interface DialCall {
+  readonly destination: Destination
+  /** The request's body, in order; kept until the first byte of the reply. */
+  readonly segments: readonly Uint8Array[]
+  readonly connectMs: number
+  readonly sendIdleMs: number
+}
+
+/** What a connection tells the pool it belongs to. */
+export interface ConnectionOwner {
+  idle(connection: Connection): void
+  closed(connection: Connection): void
+  /** A kept connection had died before it could carry the call: it may be sent once more, on a fresh one. */
+  resend(exchange: DialExchange): void
+}
+
+const maxHeadBytes = 65_536
+/** Up to this size a request goes out in one write with its head. */
+const joinedBodyBytes = 32_768
+const headEnd = Buffer.from('\r\n\r\n')
+const empty = Buffer.alloc(0)
+
+/** One call on its way; what the relay holds of it. */
+export class DialExchange implements Exchange {
+  readonly call: DialCall
+  readonly handler: ReplyHandler
+  connection: Connection | null = null
+  resent = false
+  /** The handler wants to hear no more: it aborted, or it was told of the end. */
+  over = false
+  paused = false
+
+  constructor(call: DialCall, handler: ReplyHandler) {
+    this.call = call
+    this.handler = handler
+  }
+
+  pause(): void {
+    if (this.paused || this.over) return
+    this.paused = true
+    this.connection?.pause()
+  }
+
+  resume(): void {
+    if (!this.paused) return
+    this.paused = false
+    this.connection?.resume()
+  }
+
+  abort(): void {
+    if (this.over) return
+    this.over = true
+    this.connection?.destroy()
+  }
+
+  fail(fault: TransportFault): void {
+    if (this.over) return
+    this.over = true
+    this.handler.fault(fault)
+  }
+}
+
+type Phase = 'connecting' | 'idle' | 'head' | 'body' | 'closed'
+
+export class Connection {
+  readonly origin: string
+  idleSince = 0
+  private readonly owner: ConnectionOwner
+  private readonly destination: Destination
+  private socket: Socket<Connection> | null = null
+  private exchange: DialExchange | null
+  private phase: Phase = 'connecting'
+  /** Calls begun on this connection; the first cannot have met a stale one. */
+  private calls = 0
+  private pending: Uint8Array[] = []
+  private pendingOffset = 0
+  private carry: Buffer = empty
+  private head: ReplyHead | null = null
+  private decoder: BodyDecoder | null = null
+  private content: ContentDecoder | null = null
+  private timer: ReturnType<typeof setTimeout> | null = null
+  private finished = false
+
+  constructor(destination: Destination, exchange: DialExchange, owner: ConnectionOwner) {
+    this.origin = destination.origin
+    this.destination = destination
+    this.exchange = exchange
+    this.owner = owner
+    exchange.connection = this
+    this.timer = setTimeout(() => this.connectTimedOut(), exchange.call.connectMs)
+  }
+
+  /** The connection is up (and, with TLS, the vendor proved its name). */
+  opened(socket: Socket<Connection>): void {
+    this.socket = socket
+    this.stopTimer()
+    if (this.phase === 'closed') {
+      socket.terminate()
+      return
+    }
+    socket.setNoDelay(true)
+    const exchange = this.exchange
+    this.exchange = null
+    this.phase = 'idle'
+    if (exchange === null || exchange.over) this.destroy()
+    else this.send(exchange)
+  }
+
+  /** Judges the certificate: no connection is used whose name or chain does not hold. */
+  secured(socket: Socket<Connection>, authorized: boolean, error: Error | null): void {
+    if (!authorized || error !== null) {
+      this.refuse(`TLS failed: ${error?.message ?? 'the certificate is not trusted'}`)
+      socket.terminate()
+      return
+    }
+    const misnamed = checkServerIdentity(this.destination.host, socket.getPeerCertificate())
+    if (misnamed !== undefined) {
+      this.refuse(`TLS failed: ${misnamed.message}`)
+      socket.terminate()
+      return
+    }
+    this.opened(socket)
+  }
+
+  /** Sends a call on an idle connection. */
+  send(exchange: DialExchange): void {
+    this.exchange = exchange
+    exchange.connection = this
+    this.phase = 'head'
+    this.calls++
+    this.finished = false
+    this.carry = empty
+    const { destination, segments } = exchange.call
+    let length = 0
+    for (const segment of segments) length += segment.length
+    const head = `${destination.head}${length}\r\n\r\n`
+    if (length <= joinedBodyBytes) this.pending = [join(head, segments, length)]
+    else this.pending = [Buffer.from(head, 'latin1'), ...segments]
+    this.pendingOffset = 0
+    if (exchange.paused) this.socket?.pause()
+    this.flush()
+  }
+
+  /** Writes what the socket takes; the rest goes when it drains. */
+  flush(): void {
+    const socket = this.socket
+    if (socket === null || this.pending.length === 0) return
+    while (this.pending.length > 0) {
+      const first = this.pending[0] ?? empty
+      const wrote = socket.write(first, this.pendingOffset)
+      if (wrote < 0 || this.phase === 'closed') return
+      this.pendingOffset += wrote
+      if (this.pendingOffset < first.length) {
+        this.restartTimer(this.exchange?.call.sendIdleMs ?? 0, () => this.sendTimedOut())
+        return
+      }
+      this.pending.shift()
+      this.pendingOffset = 0
+    }
+    this.stopTimer()
+  }
+
+  received(chunk: Buffer): void {
+    if (this.phase === 'idle') {
+      // Bytes nobody asked for: whoever sent them must not answer the next call.
+      this.destroy()
+      return
+    }
+    try {
+      let at = 0
+      while (at < chunk.length && this.phase !== 'closed') {
+        if (this.phase === 'body') at += this.takeBody(chunk, at)
+        else if (this.phase === 'head') at = this.takeHead(chunk, at)
+        else break
+      }
+    } catch (error) {
+      if (!(error instanceof HeadError || error instanceof BodyError)) throw error
+      this.broken(error.message)
+    }
+  }
+
+  /** The vendor closed its side in good order. */
+  ended(): void {
+    if (this.phase === 'body' && this.head?.framing.kind === 'until-close') {
+      this.complete()
+      this.destroy()
+    } else this.lost('the vendor closed the connection')
+  }
+
+  /** The connection is gone, for whatever reason. */
+  lost(reason: string): void {
+    if (this.phase === 'closed') return
+    const phase = this.phase
+    const exchange = this.exchange
+    this.close()
+    if (exchange === null || exchange.over) return
+    if (phase === 'connecting')
+      exchange.fail({ kind: 'unreachable', message: reason, unsent: true })
+    else if (phase === 'body') exchange.fail({ kind: 'cut', message: reason, unsent: false })
+    else if (this.calls > 1 && this.carry.length === 0 && !exchange.resent) {
+      exchange.resent = true
+      exchange.connection = null
+      this.owner.resend(exchange)
+    } else exchange.fail({ kind: 'reset', message: reason, unsent: false })
+  }
+
+  refuse(reason: string): void {
+    const exchange = this.exchange
+    this.close()
+    exchange?.fail({ kind: 'unreachable', message: reason, unsent: true })
+  }
+
+  pause(): void {
+    if (this.phase === 'head' || this.phase === 'body') this.socket?.pause()
+  }
+
+  resume(): void {
+    this.socket?.resume()
+  }
+
+  destroy(): void {
+    const socket = this.socket
+    this.close()
+    socket?.terminate()
+  }
+
+  private close(): void {
+    if (this.phase === 'closed') return
+    this.phase = 'closed'
+    this.stopTimer()
+    this.pending = []
+    this.content?.abort()
+    this.content = null
+    this.owner.closed(this)
+  }
+
+  private broken(message: string): void {
+    const exchange = this.exchange
+    this.destroy()
+    exchange?.fail({ kind: 'unreadable', message, unsent: false })
+  }
+
+  /** Gathers the head, which may be cut anywhere; returns where the next bytes stand. */
+  private takeHead(chunk: Buffer, from: number): number {
+    const whole =
+      this.carry.length === 0 && from === 0
+        ? chunk
+        : Buffer.concat([this.carry, chunk.subarray(from)])
+    const end = whole.indexOf(headEnd)
+    if (end > maxHeadBytes || (end === -1 && whole.length > maxHeadBytes)) {
+      throw new HeadError('the reply head is too long')
+    }
+    if (end === -1) {
+      this.carry = whole
+      return chunk.length
+    }
+    const head = parseHead(whole, end)
+    const next = chunk.length - (whole.length - end - headEnd.length)
+    this.carry = empty
+    if (head.status === 101) throw new HeadError('the vendor switched protocols unasked')
+    // Interim replies (100, 103) announce the real one.
+    if (head.status < 200) return next
+    this.begin(head)
+    return next
+  }
+
+  private begin(head: ReplyHead): void {
+    const exchange = this.exchange
+    if (exchange === null) return
+    this.head = head
+    this.phase = 'body'
+    this.content = head.contentEncoding === null ? null : decoderFor(head.contentEncoding, exchange)
+    this.decoder = new BodyDecoder(head.framing, this.content ?? exchange.handler)
+    exchange.handler.head(head.status, head.header)
+    if (this.decoder.done && this.phase === 'body') this.complete()
+  }
+
+  private takeBody(chunk: Buffer, from: number): number {
+    const decoder = this.decoder
+    if (decoder === null) return chunk.length - from
+    const taken = decoder.push(chunk, from)
+    if (this.phase !== 'body') return chunk.length - from
+    if (decoder.done) {
+      if (from + taken < chunk.length)
+        throw new BodyError('the reply is longer than its framing says')
+      this.complete()
+    }
+    return taken
+  }
+
+  /** The reply is whole: the connection is free before the handler hears of it, so it may be used at once. */
+  private complete(): void {
+    if (this.finished) return
+    this.finished = true
+    const exchange = this.exchange
+    const content = this.content
+    // A reply that came before the request was taken whole leaves the connection in doubt.
+    const reusable = this.head?.keepAlive === true && this.pending.length === 0
+    this.exchange = null
+    this.content = null
+    if (exchange?.paused) this.socket?.resume()
+    if (reusable) {
+      this.phase = 'idle'
+      this.owner.idle(this)
+    } else this.destroy()
+    if (exchange === null) return
+    exchange.connection = null
+    if (content !== null) content.finish()
+    else if (!exchange.over) {
+      exchange.over = true
+      exchange.handler.end()
+    }
+  }
+
+  private connectTimedOut(): void {
+    this.refuse('the vendor did not accept a connection in time')
+    this.socket?.terminate()
+  }
+
+  private sendTimedOut(): void {
+    const exchange = this.exchange
+    this.destroy()
+    exchange?.fail({
+      kind: 'timeout',
+      message: 'the vendor stopped reading the request',
+      unsent: false,
+    })
+  }
+
+  private restartTimer(ms: number, action: () => void): void {
+    this.stopTimer()
+    this.timer = setTimeout(action, ms)
+  }
+
+  private stopTimer(): void {
+    if (this.timer !== null) clearTimeout(this.timer)
+    this.timer = null
+  }
+}
+
+function join(head: string, segments: readonly Uint8Array[], length: number): Buffer {
+  const whole = Buffer.allocUnsafe(head.length + length)
+  let at = whole.write(head, 0, 'latin1')
+  for (const segment of segments) {
+    whole.set(segment, at)
+    at += segment.length
+  }
+  return whole
+}

@@ -1,0 +1,196 @@
+// The identity path: client and vendor speak the same dialect, so bytes are relayed and only looked at.
+
+import { Buffer } from 'node:buffer'
+import type { Candidate } from '../router/route.ts'
+import type { Vendor } from '../vendors/vendor.ts'
+import {
+  type Dialect,
+  frameKind,
+  type Peek,
+  type ReplyQuirks,
+  type Watcher,
+} from '../wire/dialect.ts'
+import type { JsonObject } from '../wire/ir.ts'
+import { type Edit, splice } from '../wire/json/splice.ts'
+import { SseSplitter } from '../wire/sse.ts'
+import type { Sight } from './ask.ts'
+import { joined } from './outlet.ts'
+import type { PathListener, ReplyPath } from './path.ts'
+
+/** Some vendors leave the terminator out after a stream that is whole. */
+const doneFrame = Buffer.from('data: [DONE]\n\n')
+const injectedOptions = '{"include_usage":true}'
+
+/** The client's bytes for the vendor: its own name of the model and the wish for usage spliced in. */
+export function identitySegments(
+  peek: Peek,
+  candidate: Candidate,
+  vendor: Vendor,
+): readonly Uint8Array[] {
+  const { amend } = vendor
+  const amended = amend?.keys.some((key) => key === '*' || peek.keys.includes(key)) === true
+  if (amend !== undefined && amended) {
+    const body = JSON.parse(Buffer.from(peek.body).toString('utf8')) as JsonObject
+    body['model'] = candidate.model
+    if (asksUsage(peek, vendor))
+      body['stream_options'] = { ...asObject(body['stream_options']), include_usage: true }
+    const call = { dialect: candidate.dialect, model: candidate.model }
+    return [Buffer.from(JSON.stringify(amend.body(body, call)), 'utf8')]
+  }
+  const edits: Edit[] = []
+  if (candidate.model !== peek.model)
+    edits.push({ span: peek.modelSpan, text: JSON.stringify(candidate.model) })
+  if (asksUsage(peek, vendor)) edits.push(usageEdit(peek))
+  return edits.length === 0 ? [peek.body] : splice(peek.body, edits)
+}
+
+/** Metering needs the vendor's own count also where the client did not ask for it. */
+function asksUsage(peek: Peek, vendor: Vendor): boolean {
+  return peek.stream && !peek.wantsUsage && vendor.usageOnStream === 'ask'
+}
+
+function usageEdit(peek: Peek): Edit {
+  const span = peek.streamOptionsSpan
+  if (span === null) {
+    const text = `,"stream_options":${injectedOptions}`
+    return { span: { start: peek.bodyEnd, end: peek.bodyEnd }, text }
+  }
+  const options = JSON.parse(
+    Buffer.from(peek.body.subarray(span.start, span.end)).toString('utf8'),
+  ) as JsonObject
+  return { span, text: JSON.stringify({ ...options, include_usage: true }) }
+}
+
+function asObject(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : {}
+}
+
+/** A streamed reply: whole frames go on as they came, but for those that carry usage or an error. */
+export class IdentityStream implements ReplyPath {
+  private readonly watcher: Watcher
+  private readonly splitter = new SseSplitter()
+  private readonly listener: PathListener
+  private done = false
+
+  constructor(dialect: Dialect, peek: Peek, quirks: ReplyQuirks, listener: PathListener) {
+    this.watcher = dialect.watcher({ wantsUsage: peek.wantsUsage, quirks })
+    this.listener = listener
+  }
+
+  get sight(): Sight {
+    return this.watcher
+  }
+
+  get complete(): boolean {
+    return this.done || (this.watcher.finishReason !== null && this.watcher.usage !== null)
+  }
+
+  bytes(chunk: Uint8Array): void {
+    if (this.splitter.push(chunk)) this.relayFrames()
+    else this.listener.failed({ kind: 'unreadable', message: 'an event of the stream is too long' })
+  }
+
+  end(): void {
+    if (this.splitter.finish()) this.relayFrames()
+    if (this.complete) {
+      if (!this.done) this.listener.emit(doneFrame)
+      this.listener.completed(this.watcher)
+    } else this.listener.failed({ kind: 'cut', message: 'the stream ended before its finish' })
+  }
+
+  private relayFrames(): void {
+    const { splitter, watcher, listener } = this
+    const { bytes, ranges } = splitter
+    let runStart = -1
+    let runEnd = -1
+    for (let at = 0; at < splitter.count && !this.done; at++) {
+      const start = ranges[2 * at] ?? 0
+      const end = ranges[2 * at + 1] ?? 0
+      const kind = watcher.frame(bytes, start, end)
+      if (kind === frameKind.usage || kind === frameKind.fault) {
+        if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
+        runStart = -1
+        if (kind === frameKind.fault) {
+          listener.failed(
+            watcher.fault ?? { kind: 'vendor_error', message: 'the stream brought an error' },
+          )
+          return
+        }
+        const amended = watcher.amend(bytes, start, end)
+        if (amended !== null) listener.emit(amended)
+        // A usage frame may also be the one that finishes: the commit must not wait for another.
+        if (watcher.finishReason !== null) listener.semantic()
+        continue
+      }
+      if (runStart === -1) runStart = start
+      runEnd = end
+      if (kind === frameKind.semantic) listener.semantic()
+      else if (kind === frameKind.done) this.done = true
+    }
+    if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
+    if (this.done) listener.semantic()
+  }
+}
+
+/** Held back until it is whole, so that another channel may still take over. */
+const maxHeldBytes = 1_048_576
+/** Vectors may have to be re-coded, which needs all of them. */
+const maxVectorBytes = 67_108_864
+
+/** A whole reply: judged when it is complete, or passed through once it is too large to hold. */
+export class IdentityWhole implements ReplyPath {
+  readonly complete = false
+  sight: Sight = { usage: null, outputBytes: 0, finishReason: null, model: null }
+  private readonly dialect: Dialect
+  private readonly peek: Peek
+  private readonly quirks: ReplyQuirks
+  private readonly listener: PathListener
+  private readonly maxBytes: number
+  private chunks: Uint8Array[] = []
+  private heldBytes = 0
+  private passing = false
+
+  constructor(dialect: Dialect, peek: Peek, quirks: ReplyQuirks, listener: PathListener) {
+    this.dialect = dialect
+    this.peek = peek
+    this.quirks = quirks
+    this.listener = listener
+    this.maxBytes = dialect.operation === 'embedding' ? maxVectorBytes : maxHeldBytes
+  }
+
+  bytes(chunk: Uint8Array): void {
+    this.chunks.push(chunk)
+    this.heldBytes += chunk.length
+    if (this.passing) {
+      this.listener.emit(chunk)
+      this.dropBeforeTail()
+    } else if (this.heldBytes > this.maxBytes) {
+      this.passing = true
+      for (const held of this.chunks) this.listener.emit(held)
+      this.listener.semantic()
+    }
+  }
+
+  end(): void {
+    const body = this.chunks.length === 1 ? this.chunks[0] : undefined
+    const whole = body ?? joined(this.chunks, this.heldBytes)
+    if (this.passing) {
+      this.sight = this.dialect.tail(whole, this.quirks)
+      this.listener.completed(this.sight)
+      return
+    }
+    const reply = this.dialect.whole(whole, this.peek, this.quirks)
+    if (reply.fault !== null) this.listener.failed(reply.fault)
+    else this.listener.answered(reply.bytes, reply)
+  }
+
+  /** Usage stands near the end of a reply: enough of it is kept to be read there. */
+  private dropBeforeTail(): void {
+    const tailBytes = 131_072
+    while (this.chunks.length > 1 && this.heldBytes - (this.chunks[0]?.length ?? 0) > tailBytes) {
+      this.heldBytes -= this.chunks.shift()?.length ?? 0
+    }
+  }
+}

@@ -1,0 +1,106 @@
+// Between a vendor that pushes and a client that takes at its own pace: a bounded queue of bytes.
+
+/** Past this the vendor is paused until the client takes what waits. */
+const highBytes = 262_144
+
+export interface OutletOwner {
+  /** The client fell behind, or caught up. */
+  pause(): void
+  resume(): void
+}
+
+/** The connection to the client is to be broken, so that nobody takes a cut reply for a whole one. */
+export class BrokenReply extends Error {}
+
+export class Outlet {
+  /** When the client last took bytes, or had nothing to take (`performance.now()`). */
+  takenAtMs: number
+  private readonly owner: OutletOwner
+  private queue: Uint8Array[] = []
+  private queuedBytes = 0
+  private paused = false
+  private ended = false
+  private broken: BrokenReply | null = null
+  private wake: (() => void) | null = null
+
+  constructor(owner: OutletOwner, nowMs: number) {
+    this.owner = owner
+    this.takenAtMs = nowMs
+  }
+
+  get waitingBytes(): number {
+    return this.queuedBytes
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.ended) return
+    if (this.queuedBytes === 0) this.takenAtMs = performance.now()
+    this.queue.push(chunk)
+    this.queuedBytes += chunk.length
+    if (this.queuedBytes > highBytes && !this.paused) {
+      this.paused = true
+      this.owner.pause()
+    }
+    this.rouse()
+  }
+
+  end(): void {
+    this.ended = true
+    this.rouse()
+  }
+
+  /** Drops what is queued and ends with an error. */
+  break(message: string): void {
+    if (this.ended) return
+    this.broken = new BrokenReply(message)
+    this.ended = true
+    this.queue = []
+    this.queuedBytes = 0
+    this.rouse()
+  }
+
+  /** The reply's body; iterated once. What gathered since the last piece goes out in one. */
+  async *body(): AsyncGenerator<Uint8Array, void, void> {
+    for (;;) {
+      if (this.queuedBytes > 0) yield this.take()
+      else if (this.broken !== null) throw this.broken
+      else if (this.ended) return
+      else await new Promise<void>(this.sleep)
+    }
+  }
+
+  private readonly sleep = (resolve: () => void): void => {
+    this.wake = resolve
+  }
+
+  private take(): Uint8Array {
+    const { queue } = this
+    const chunk =
+      queue.length === 1 && queue[0] !== undefined ? queue[0] : joined(queue, this.queuedBytes)
+    this.queue = []
+    this.queuedBytes = 0
+    this.takenAtMs = performance.now()
+    if (this.paused) {
+      this.paused = false
+      this.owner.resume()
+    }
+    return chunk
+  }
+
+  private rouse(): void {
+    const wake = this.wake
+    this.wake = null
+    wake?.()
+  }
+}
+
+/** One piece of several. */
+export function joined(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
+  const whole = new Uint8Array(bytes)
+  let at = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, at)
+    at += chunk.length
+  }
+  return whole
+}

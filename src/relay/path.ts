@@ -1,0 +1,76 @@
+// How one attempt's reply is read: the interface of the identity and translate paths, and the reading of errors.
+
+import { Buffer } from 'node:buffer'
+import type { Fault } from '../errors.ts'
+import type { Vendor } from '../vendors/vendor.ts'
+import type { Dialect } from '../wire/dialect.ts'
+import type { Sight } from './ask.ts'
+import { joined } from './outlet.ts'
+
+/** Takes the bytes of one reply, in order, and tells its listener what they come to. */
+export interface ReplyPath {
+  bytes(chunk: Uint8Array): void
+  /** The transport says the reply is whole. */
+  end(): void
+  /** What is known so far, for a reply that ends early. */
+  readonly sight: Sight
+  /** All that the client needs has come: a vendor that only dawdles with the end changes nothing. */
+  readonly complete: boolean
+}
+
+/** The attempt's side of a path. After `failed`, `completed` or `answered` it hears nothing more. */
+export interface PathListener {
+  /** Bytes for the client; held back until the commit. */
+  emit(bytes: Uint8Array): void
+  /** A semantic event was seen (again and again: the first is the commit point). */
+  semantic(): void
+  /** A streamed reply has ended well. */
+  completed(sight: Sight): void
+  /** A whole reply is ready. */
+  answered(bytes: Uint8Array, sight: Sight): void
+  failed(fault: Fault): void
+}
+
+/** An error page may be any size; what it says is at its beginning. */
+const maxErrorBytes = 65_536
+
+/** Collects a vendor's error reply and hands over the fault it means. */
+export class ErrorReply implements ReplyPath {
+  readonly sight: Sight = { usage: null, outputBytes: 0, finishReason: null, model: null }
+  readonly complete = false
+  private readonly chunks: Uint8Array[] = []
+  private byteCount = 0
+  private over = false
+  private readonly status: number
+  private readonly header: (name: string) => string | null
+  private readonly reader: { readonly dialect: Dialect; readonly vendor: Vendor }
+  private readonly listener: PathListener
+
+  constructor(
+    status: number,
+    header: (name: string) => string | null,
+    reader: { readonly dialect: Dialect; readonly vendor: Vendor },
+    listener: PathListener,
+  ) {
+    this.status = status
+    this.header = header
+    this.reader = reader
+    this.listener = listener
+  }
+
+  bytes(chunk: Uint8Array): void {
+    if (this.over) return
+    this.chunks.push(chunk)
+    this.byteCount += chunk.length
+    if (this.byteCount >= maxErrorBytes) this.end()
+  }
+
+  end(): void {
+    if (this.over) return
+    this.over = true
+    const body = Buffer.from(joined(this.chunks, this.byteCount)).toString('utf8')
+    const { dialect, vendor } = this.reader
+    const fault = dialect.fault(this.status, this.header, body)
+    this.listener.failed(vendor.refine?.(fault, this.status, body) ?? fault)
+  }
+}

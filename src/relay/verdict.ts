@@ -1,0 +1,60 @@
+// What the client is told when no channel served it: the faults of all attempts, weighed.
+
+import { type Fault, faultTable, GatewayError } from '../errors.ts'
+
+const causes: Readonly<Record<Fault['kind'], string>> = {
+  unreachable: 'the vendor could not be reached',
+  timeout: 'the vendor did not answer in time',
+  reset: 'the connection to the vendor was lost',
+  cut: "the vendor's reply was cut off",
+  unreadable: "the vendor's reply could not be read",
+  vendor_error: 'the vendor failed',
+  rate_limited: 'the vendor limits its rate',
+  quota: 'the vendor refused for want of quota',
+  credentials: "the vendor refused the gateway's credentials",
+  unknown_model: 'the vendor does not know the model',
+  rejected: 'the vendor rejected the request',
+}
+
+/** Faults only the operator can mend: a client's retry would meet the same. */
+const operators: ReadonlySet<Fault['kind']> = new Set(['quota', 'credentials', 'unknown_model'])
+
+/** In words that name no channel and quote no vendor. */
+export function causeOf(fault: Fault): string {
+  const status = fault.status === undefined ? '' : ` (status ${fault.status})`
+  return `${causes[fault.kind]}${status}`
+}
+
+/**
+ * The refusal for a request all of whose attempts failed; `faults` in order of the attempts.
+ * Specification, section "Errors": 429 when every channel limits its rate, 500 when every vendor
+ * failed of itself, 503 otherwise; a vendor's 400 is the client's own.
+ */
+export function verdict(
+  faults: readonly Fault[],
+  scrubbed: (text: string) => string,
+): GatewayError {
+  const last = faults.at(-1)
+  if (last === undefined) {
+    return new GatewayError('service_unavailable', 'No channel can serve this model at the moment.')
+  }
+  if (last.kind === 'rejected') {
+    return new GatewayError('invalid_request_error', scrubbed(last.message), {
+      param: last.param ?? null,
+      ...(last.code === undefined ? {} : { shownCode: last.code }),
+    })
+  }
+  const message = `The request could not be served: ${[...new Set(faults.map(causeOf))].join('; ')}.`
+  const waits = faults.flatMap((fault) => fault.retryAfterMs ?? [])
+  const retryAfterMs = waits.length > 0 ? Math.min(...waits) : 1_000
+  if (faults.every((fault) => fault.kind === 'rate_limited')) {
+    return new GatewayError('rate_limit_exceeded', message, { retryAfterMs })
+  }
+  if (faults.every((fault) => faultTable[fault.kind].code === 'server_error')) {
+    return new GatewayError('server_error', message)
+  }
+  return new GatewayError('service_unavailable', message, {
+    retryAfterMs,
+    retry: !faults.every((fault) => operators.has(fault.kind)),
+  })
+}

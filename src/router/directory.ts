@@ -1,0 +1,143 @@
+// Which channels serve a model to a group: built once from the configuration, then looked up.
+
+import type { ChannelConfig, GroupSettings } from '../config/types.ts'
+import type { DialectId } from '../wire/dialect.ts'
+import type { Candidate } from './route.ts'
+
+export interface DirectoryOptions {
+  readonly channels: readonly ChannelConfig[]
+  readonly groups: Readonly<Record<string, GroupSettings>>
+  /** Dialects a vendor speaks, best first; empty for a vendor nobody knows. */
+  readonly speaks: (vendorId: string) => readonly DialectId[]
+  /** Names in the vendor's catalogue; one with a trailing `*` is a pattern. */
+  readonly vendorModels: (vendorId: string) => readonly string[]
+}
+
+/** Whether a request in `from` can be translated to `to`. */
+export type Hubbed = (from: DialectId, to: DialectId) => boolean
+
+export interface Directory {
+  /** Channels that serve `model` to `group`; empty where the group, or the model in it, is not known. `hubbed` is the same function on every call. */
+  candidates(group: string, model: string, dialect: DialectId, hubbed: Hubbed): readonly Candidate[]
+  /** Every concrete name the group may ask for, sorted; for `/v1/models`. */
+  models(group: string): readonly string[]
+}
+
+/** Names, and patterns with one trailing `*`; the exact name wins, then the longest pattern. */
+class Names<T> {
+  readonly exact = new Map<string, T>()
+  readonly #patterns: { prefix: string; value: T }[] = []
+
+  constructor(entries: Iterable<readonly [name: string, value: T]>) {
+    for (const [name, value] of entries)
+      if (name.endsWith('*')) this.#patterns.push({ prefix: name.slice(0, -1), value })
+      else this.exact.set(name, value)
+    this.#patterns.sort((a, b) => b.prefix.length - a.prefix.length)
+  }
+
+  find(name: string): T | undefined {
+    const exact = this.exact.get(name)
+    if (exact !== undefined) return exact
+    return this.#patterns.find(({ prefix }) => name.startsWith(prefix))?.value
+  }
+}
+
+interface Served {
+  readonly channel: ChannelConfig
+  readonly speaks: readonly DialectId[]
+  /** Public name or pattern to the vendor's; one with a trailing `*` stands for the name asked for. */
+  readonly names: Names<string>
+  /** Concrete public names. */
+  readonly listed: readonly string[]
+}
+
+interface Group {
+  readonly allowed: Names<true>
+  readonly channels: readonly Served[]
+  readonly models: readonly string[]
+  readonly found: Map<string, readonly Candidate[]>
+}
+
+/** Answers remembered by group; past it all are forgotten (a pattern admits any name). */
+const foundKept = 10_000
+const none: readonly never[] = Object.freeze([])
+
+export function createDirectory(options: DirectoryOptions): Directory {
+  const served = options.channels
+    .filter((channel) => !channel.disabled)
+    .map((channel) => serve(channel, options))
+  const groups = new Map(
+    Object.values(options.groups).map((settings) => [settings.id, group(settings, served)]),
+  )
+  return {
+    candidates(id, model, dialect, hubbed) {
+      const group = groups.get(id)
+      if (group === undefined) return none
+      const key = `${dialect} ${model}`
+      const known = group.found.get(key)
+      if (known !== undefined) return known
+      const found = find(group, model, dialect, hubbed)
+      // What is not served is not remembered: anybody can make such names up.
+      if (found.length > 0) {
+        if (group.found.size >= foundKept) group.found.clear()
+        group.found.set(key, found)
+      }
+      return found
+    },
+    models: (id) => groups.get(id)?.models ?? none,
+  }
+}
+
+function serve(channel: ChannelConfig, options: DirectoryOptions): Served {
+  const { vendor, dialect, models } = channel
+  const catalogue = options.vendorModels(vendor)
+  const entries =
+    models === null ? catalogue.map((name) => [name, name] as const) : Object.entries(models)
+  const names = new Names(entries)
+  const speaks = options.speaks(vendor)
+  // A pattern is shown as what it matches of the vendor's catalogue.
+  const matched = catalogue.filter((name) => !name.endsWith('*') && names.find(name) !== undefined)
+  return {
+    channel,
+    speaks: dialect === null ? speaks : speaks.filter((each) => each === dialect),
+    names,
+    listed: [...names.exact.keys(), ...matched],
+  }
+}
+
+function group(settings: GroupSettings, served: readonly Served[]): Group {
+  const allowed = new Names(settings.models.map((name) => [name, true] as const))
+  const channels = served.filter(
+    ({ channel }) => channel.groups === null || channel.groups.includes(settings.id),
+  )
+  const speaking = channels.filter(({ speaks }) => speaks.length > 0)
+  const listed = new Set(speaking.flatMap(({ listed }) => listed))
+  const models = [...listed].filter((name) => allowed.find(name) !== undefined).sort()
+  return { allowed, channels: speaking, models, found: new Map() }
+}
+
+function find(
+  { allowed, channels }: Group,
+  model: string,
+  dialect: DialectId,
+  hubbed: Hubbed,
+): readonly Candidate[] {
+  if (allowed.find(model) === undefined) return none
+  const found: Candidate[] = []
+  for (const { channel, speaks, names } of channels) {
+    const target = names.find(model)
+    if (target === undefined) continue
+    const identity = speaks.includes(dialect)
+    const spoken = identity ? dialect : speaks.find((each) => hubbed(dialect, each))
+    if (spoken === undefined) continue
+    found.push({
+      channelId: channel.id,
+      model: target.endsWith('*') ? model : target,
+      dialect: spoken,
+      identity,
+      priority: channel.priority,
+      weight: channel.weight,
+    })
+  }
+  return Object.freeze(found)
+}

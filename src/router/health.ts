@@ -1,0 +1,210 @@
+// How each channel is doing on this node: breaker, cool-down, disabled key, retry budget.
+
+import type { Fault, FaultKind } from '../errors.ts'
+import { faultTable } from '../errors.ts'
+import type { Breaker } from './breaker.ts'
+import {
+  beginProbe,
+  breakerWaitMs,
+  createBreaker,
+  fail,
+  passOver,
+  recent,
+  succeed,
+} from './breaker.ts'
+import type { Block, Health, Outcome } from './route.ts'
+
+export interface HealthOptions {
+  /** Gives [0, 1); for the jitter of the breakers. */
+  readonly random: () => number
+  /** An operator's fault at a vendor: a key refused, credit used up. */
+  readonly onAlarm: (channelId: string, fault: Fault) => void
+}
+
+interface ModelHealth {
+  readonly breaker: Breaker
+  inFlight: number
+  coolUntilMs: number
+  coolKind: 'rate_limited' | 'quota'
+}
+
+interface ChannelHealth {
+  readonly models: Map<string, ModelHealth>
+  inFlight: number
+  retries: number
+  disabledUntilMs: number
+}
+
+const coolDefaultMs = 5_000
+const coolLongestMs = 30_000
+const quotaMs = 60_000
+const disabledMs = 60_000
+const retryShare = 0.2
+const retryMinimum = 3
+/** Models remembered of one channel; a pattern channel may be asked for any name. */
+const modelsKept = 1_000
+
+/** Faults where no whole reply came back: five in a row open the breaker. */
+const transport: ReadonlySet<FaultKind> = new Set(['unreachable', 'timeout', 'reset', 'cut'])
+
+export function createHealth(options: HealthOptions): Health {
+  return new NodeHealth(options)
+}
+
+class NodeHealth implements Health {
+  readonly #options: HealthOptions
+  readonly #channels = new Map<string, ChannelHealth>()
+  #latestMs = 0
+
+  constructor(options: HealthOptions) {
+    this.#options = options
+  }
+
+  usable(channelId: string, model: string, nowMs: number): boolean {
+    return this.waitMs(channelId, model, nowMs) === 0
+  }
+
+  blocked(channelId: string, model: string, nowMs: number): Block | null {
+    const now = this.#advance(nowMs)
+    const channel = this.#channels.get(channelId)
+    if (channel === undefined) return null
+    if (channel.disabledUntilMs > now) return 'credentials'
+    const health = channel.models.get(model)
+    if (health === undefined) return null
+    if (health.coolUntilMs > now) return health.coolKind
+    return breakerWaitMs(health.breaker, now) > 0 ? 'breaker' : null
+  }
+
+  mayRetry(channelId: string): boolean {
+    const channel = this.#channels.get(channelId)
+    if (channel === undefined) return true
+    return channel.retries < Math.max(retryMinimum, channel.inFlight * retryShare)
+  }
+
+  begin(channelId: string, model: string, nowMs: number, retry = false): void {
+    const now = this.#advance(nowMs)
+    const channel = this.#channel(channelId)
+    channel.inFlight += 1
+    if (retry) channel.retries += 1
+    const health = modelHealth(channel, model, now)
+    health.inFlight += 1
+    beginProbe(health.breaker, now)
+  }
+
+  report(channelId: string, model: string, outcome: Outcome, nowMs: number, retry = false): void {
+    const now = this.#advance(nowMs)
+    const channel = this.#channel(channelId)
+    channel.inFlight = Math.max(0, channel.inFlight - 1)
+    if (retry) channel.retries = Math.max(0, channel.retries - 1)
+    const health = modelHealth(channel, model, now)
+    health.inFlight = Math.max(0, health.inFlight - 1)
+    if (outcome.kind === 'none') passOver(health.breaker)
+    else if (outcome.kind === 'ok') succeed(health.breaker, now)
+    else this.#fault(channelId, channel, health, outcome.fault, now)
+  }
+
+  waitMs(channelId: string, model: string, nowMs: number): number {
+    const now = this.#advance(nowMs)
+    const channel = this.#channels.get(channelId)
+    if (channel === undefined) return 0
+    const disabled = Math.max(0, channel.disabledUntilMs - now)
+    const health = channel.models.get(model)
+    if (health === undefined) return disabled
+    return Math.max(disabled, health.coolUntilMs - now, breakerWaitMs(health.breaker, now))
+  }
+
+  state(channelId: string, nowMs: number): 0 | 1 | 2 | 3 {
+    const now = this.#advance(nowMs)
+    const channel = this.#channels.get(channelId)
+    if (channel === undefined) return 0
+    if (channel.disabledUntilMs > now) return 3
+    let blocked = 0
+    let degraded = false
+    for (const [model, { breaker }] of channel.models) {
+      if (this.blocked(channelId, model, now) !== null) blocked += 1
+      else if (breaker.opened > 0 || recent(breaker, now).failed > 0) degraded = true
+    }
+    if (blocked > 0 && blocked === channel.models.size) return 2
+    return blocked > 0 || degraded ? 1 : 0
+  }
+
+  #fault(
+    channelId: string,
+    channel: ChannelHealth,
+    health: ModelHealth,
+    fault: Fault,
+    now: number,
+  ): void {
+    const meaning = faultTable[fault.kind].health
+    if (meaning === 'failure') {
+      fail(health.breaker, transport.has(fault.kind), now, this.#options.random)
+      return
+    }
+    if (meaning === 'none') {
+      // The vendor is well: it answered, and refused what it was asked.
+      succeed(health.breaker, now)
+      return
+    }
+    passOver(health.breaker)
+    health.breaker.consecutive = 0
+    if (meaning === 'disable') {
+      const already = channel.disabledUntilMs > now
+      channel.disabledUntilMs = now + disabledMs
+      if (!already) this.#options.onAlarm(channelId, fault)
+      return
+    }
+    const alreadyQuota = health.coolUntilMs > now && health.coolKind === 'quota'
+    cool(health, fault, now)
+    if (fault.kind === 'quota' && !alreadyQuota) this.#options.onAlarm(channelId, fault)
+  }
+
+  #channel(channelId: string): ChannelHealth {
+    const known = this.#channels.get(channelId)
+    if (known !== undefined) return known
+    const made = { models: new Map(), inFlight: 0, retries: 0, disabledUntilMs: 0 }
+    this.#channels.set(channelId, made)
+    return made
+  }
+
+  /** Time never goes backwards here. */
+  #advance(nowMs: number): number {
+    if (nowMs > this.#latestMs) this.#latestMs = nowMs
+    return this.#latestMs
+  }
+}
+
+function cool(health: ModelHealth, fault: Fault, now: number): void {
+  const asked = Math.min(Math.max(0, fault.retryAfterMs ?? coolDefaultMs), coolLongestMs)
+  const until = now + (fault.kind === 'quota' ? quotaMs : asked)
+  if (until <= health.coolUntilMs) return
+  health.coolUntilMs = until
+  health.coolKind = fault.kind === 'quota' ? 'quota' : 'rate_limited'
+}
+
+function modelHealth(channel: ChannelHealth, model: string, now: number): ModelHealth {
+  const known = channel.models.get(model)
+  if (known !== undefined) return known
+  if (channel.models.size >= modelsKept) forget(channel, now)
+  const made: ModelHealth = {
+    breaker: createBreaker(),
+    inFlight: 0,
+    coolUntilMs: 0,
+    coolKind: 'rate_limited',
+  }
+  channel.models.set(model, made)
+  return made
+}
+
+/** Drops half: those that are well, and where that is not enough the oldest not in flight. */
+function forget(channel: ChannelHealth, now: number): void {
+  const enough = modelsKept / 2
+  for (const [model, health] of channel.models) {
+    if (channel.models.size <= enough) return
+    const well = health.breaker.opened === 0 && health.coolUntilMs <= now
+    if (well && health.inFlight === 0) channel.models.delete(model)
+  }
+  for (const [model, health] of channel.models) {
+    if (channel.models.size <= enough) return
+    if (health.inFlight === 0) channel.models.delete(model)
+  }
+}

@@ -1,0 +1,238 @@
+// What each vendor changes in a request, and that it changes nothing else.
+
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { DialectId } from '../wire/dialect.ts'
+import type { JsonObject } from '../wire/ir.ts'
+import { needsAmend } from './amendments.ts'
+import { vendors } from './registry.ts'
+import type { Amend } from './vendor.ts'
+
+const encoder = new TextEncoder()
+
+function amendOf(id: string): Amend {
+  const amend = vendors[id]?.amend
+  if (amend === undefined) throw new Error(`vendor ${id} amends nothing`)
+  return amend
+}
+
+function needed(amend: Amend, body: JsonObject): boolean {
+  return needsAmend(amend, Object.keys(body), encoder.encode(JSON.stringify(body)))
+}
+
+/** As the relay does it: only where it is called for. */
+function sent(id: string, body: JsonObject, dialect: DialectId = 'openai-chat'): JsonObject {
+  const amend = amendOf(id)
+  expect(needed(amend, body)).toBe(true)
+  return amend.body(structuredClone(body), { dialect, model: 'm' })
+}
+
+const say = [{ role: 'user', content: 'Say hello.' }]
+const developer = [{ role: 'developer', content: 'Be brief.' }, ...say]
+const system = [{ role: 'system', content: 'Be brief.' }, ...say]
+const call = { type: 'function', function: { name: 'weather', arguments: '{}' } }
+
+test.each(Object.keys(vendors))('%s takes a plain request as it is', (id) => {
+  const amend = vendors[id]?.amend
+  const body: JsonObject = {
+    model: 'm',
+    messages: say,
+    stream: true,
+    temperature: 0.5,
+    max_tokens: 9,
+    tools: [],
+  }
+  expect(amend === undefined || !needed(amend, body)).toBe(true)
+})
+
+const golden: readonly (readonly [
+  name: string,
+  id: string,
+  body: JsonObject,
+  expected: JsonObject,
+])[] = [
+  [
+    'mistral: names of its own, hints left out',
+    'mistral',
+    {
+      model: 'm',
+      messages: developer,
+      max_completion_tokens: 7,
+      seed: 3,
+      tool_choice: 'required',
+      stream: true,
+      stream_options: { include_usage: true },
+      store: false,
+      user: 'u1',
+    },
+    {
+      model: 'm',
+      messages: system,
+      max_tokens: 7,
+      random_seed: 3,
+      tool_choice: 'any',
+      stream: true,
+    },
+  ],
+  [
+    'mistral: a named tool choice stays',
+    'mistral',
+    { model: 'm', messages: say, tool_choice: { type: 'function', function: { name: 'weather' } } },
+    { model: 'm', messages: say, tool_choice: { type: 'function', function: { name: 'weather' } } },
+  ],
+  [
+    'mistral: members of a replayed answer that it refuses',
+    'mistral',
+    {
+      messages: [
+        ...say,
+        {
+          role: 'assistant',
+          content: 'Hi.',
+          refusal: null,
+          annotations: [],
+          reasoning_content: 'Hm.',
+        },
+        ...say,
+      ],
+    },
+    { messages: [...say, { role: 'assistant', content: 'Hi.' }, ...say] },
+  ],
+  [
+    'deepseek: reasoning goes back with tool turns, under its own name, empty where there was none',
+    'deepseek',
+    {
+      max_completion_tokens: 5,
+      messages: [
+        ...developer,
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'a', ...call }],
+          reasoning: 'Look it up.',
+        },
+        { role: 'tool', tool_call_id: 'a', content: 'rain' },
+        { role: 'assistant', content: null, tool_calls: [{ id: 'b', ...call }] },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'c', ...call }],
+          reasoning_content: 'Kept.',
+        },
+        { role: 'assistant', content: 'It rains.' },
+      ],
+    },
+    {
+      max_tokens: 5,
+      messages: [
+        ...system,
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'a', ...call }],
+          reasoning_content: 'Look it up.',
+        },
+        { role: 'tool', tool_call_id: 'a', content: 'rain' },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'b', ...call }],
+          reasoning_content: '',
+        },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'c', ...call }],
+          reasoning_content: 'Kept.',
+        },
+        { role: 'assistant', content: 'It rains.' },
+      ],
+    },
+  ],
+  [
+    'xai: defaults it would refuse are left out, the rest is its to judge',
+    'xai',
+    { messages: say, frequency_penalty: 0, presence_penalty: 0.5, stop: null },
+    { messages: say, presence_penalty: 0.5 },
+  ],
+  [
+    'cerebras: defaults it would refuse are left out',
+    'cerebras',
+    {
+      messages: developer,
+      frequency_penalty: 0,
+      parallel_tool_calls: true,
+      service_tier: 'auto',
+      logit_bias: null,
+    },
+    { messages: system },
+  ],
+  [
+    'zhipu: usage comes unasked',
+    'zhipu',
+    {
+      messages: say,
+      stream: true,
+      stream_options: { include_usage: true },
+      max_completion_tokens: 4,
+    },
+    { messages: say, stream: true, max_tokens: 4 },
+  ],
+  [
+    'the older limit wins where both are given',
+    'together',
+    { messages: say, max_tokens: 3, max_completion_tokens: 9 },
+    { messages: say, max_tokens: 3 },
+  ],
+  ['dashscope: developer is system', 'dashscope', { messages: developer }, { messages: system }],
+  ['moonshot: developer is system', 'moonshot', { messages: developer }, { messages: system }],
+]
+
+test.each(golden)('%s', (_name, id, body, expected) => {
+  expect(sent(id, body)).toEqual(expected)
+})
+
+test('mistral: embeddings ask for dimensions by its own name, and for floats', () => {
+  const body = { model: 'm', input: 'hi', dimensions: 8, encoding_format: 'base64' }
+  expect(sent('mistral', body, 'openai-embeddings')).toEqual({
+    model: 'm',
+    input: 'hi',
+    output_dimension: 8,
+  })
+})
+
+test('the word developer in a message is no role', () => {
+  const body = { messages: [{ role: 'user', content: 'a "developer" asks' }] }
+  const amend = amendOf('deepseek')
+  expect(amend.body(structuredClone(body), { dialect: 'openai-chat', model: 'm' })).toEqual(body)
+})
+
+test('mistral: any tool call id becomes nine letters or digits, call and answer alike, its own unchanged', () => {
+  const ids = fc.uniqueArray(
+    fc.oneof(fc.string({ minLength: 1 }), fc.stringMatching(/^[a-zA-Z0-9]{9}$/)),
+    {
+      minLength: 1,
+      maxLength: 20,
+    },
+  )
+  fc.assert(
+    fc.property(ids, (given) => {
+      const messages = given.flatMap((id) => [
+        { role: 'assistant', content: null, tool_calls: [{ id, ...call }] },
+        { role: 'tool', tool_call_id: id, content: '' },
+      ])
+      const amended = sent('mistral', { messages }).messages as unknown as {
+        tool_calls?: { id: string }[]
+        tool_call_id?: string
+      }[]
+      const seen = given.map((id, index) => {
+        const called = amended[index * 2]?.tool_calls?.[0]?.id ?? ''
+        expect(called).toMatch(/^[a-zA-Z0-9]{9}$/)
+        expect(amended[index * 2 + 1]?.tool_call_id).toBe(called)
+        if (/^[a-zA-Z0-9]{9}$/.test(id)) expect(called).toBe(id)
+        return called
+      })
+      expect(new Set(seen).size).toBe(given.length)
+    }),
+  )
+})

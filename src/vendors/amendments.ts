@@ -1,0 +1,84 @@
+// The small changes vendors need in a request, each said once and combined by name.
+
+import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { isObject } from './json.ts'
+import type { Amend, Call } from './vendor.ts'
+
+/** One change: where it may be needed, and the change itself, made in place. */
+export interface Amendment {
+  /** Top-level members whose presence calls for it. */
+  readonly keys?: readonly string[]
+  /** Texts whose presence anywhere in the body calls for it, quotes included. */
+  readonly texts?: readonly string[]
+  apply(body: JsonObject, call: Call): void
+}
+
+export function amendments(...list: readonly Amendment[]): Amend {
+  return {
+    keys: list.flatMap((amendment) => amendment.keys ?? []),
+    texts: list.flatMap((amendment) => amendment.texts ?? []),
+    body(body, call) {
+      for (const amendment of list) amendment.apply(body, call)
+      return body
+    },
+  }
+}
+
+/** Whether a request must go through `amend.body`; `keys` are its top-level members. */
+export function needsAmend(amend: Amend, keys: readonly string[], body: Uint8Array): boolean {
+  if (amend.keys.some((key) => key === '*' || keys.includes(key))) return true
+  if (amend.texts === undefined || amend.texts.length === 0) return false
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  return amend.texts.some((text) => bytes.includes(text))
+}
+
+/** A vendor's own name for a member; its value under that name, if given, wins. */
+export function renamed(from: string, to: string): Amendment {
+  return {
+    keys: [from],
+    apply(body) {
+      if (body[from] === undefined) return
+      body[to] ??= body[from]
+      delete body[from]
+    },
+  }
+}
+
+/** Vendors that ignore or refuse OpenAI's newer name of the limit would generate without one. */
+export const maxTokensOnly = renamed('max_completion_tokens', 'max_tokens')
+
+/** Members that ask nothing of the model itself, for vendors that refuse what they do not know. */
+export function dropped(...names: readonly string[]): Amendment {
+  return {
+    keys: names,
+    apply(body) {
+      for (const name of names) delete body[name]
+    },
+  }
+}
+
+/** Drops a member where its value is what the vendor does anyway; any other value is the vendor's to judge. */
+export function droppedWhen(name: string, ...values: readonly JsonValue[]): Amendment {
+  return {
+    keys: [name],
+    apply(body) {
+      const value = body[name]
+      if (value !== undefined && values.includes(value)) delete body[name]
+    },
+  }
+}
+
+/** The request's messages that are objects. */
+export function messagesOf(body: JsonObject): JsonObject[] {
+  return Array.isArray(body.messages) ? body.messages.filter(isObject) : []
+}
+
+/** OpenAI's `developer` is `system` by its newer name; vendors that know only the old one refuse it. */
+export const developerAsSystem: Amendment = {
+  texts: ['"developer"'],
+  apply(body) {
+    for (const message of messagesOf(body)) {
+      if (message.role === 'developer') message.role = 'system'
+    }
+  },
+}

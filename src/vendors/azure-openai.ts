@@ -1,0 +1,40 @@
+// Azure OpenAI: the operator's own host, a key header of its own, deployments in the path of dated versions.
+
+import type { Fault } from '../errors.ts'
+import { allDialects, openaiCompatible, openaiPath } from './compatible.ts'
+import type { Call, ChannelSettings, Vendor } from './vendor.ts'
+
+/**
+ * Without `apiVersion` or with `v1` or `preview` the v1 interface, which takes the deployment as `model` and
+ * needs no version; with a date the older one, which has it in the path. Microsoft, "API version lifecycle".
+ * A base address that ends in `/models` is a Foundry model-inference endpoint, which has no deployments.
+ */
+function address(call: Call, settings: ChannelSettings): string {
+  const path = openaiPath(call.dialect)
+  const version = settings.options.apiVersion ?? 'v1'
+  const host = settings.baseUrl.replace(/\/openai(\/v1)?$/, '')
+  if (version === 'v1') return `${host}/openai/v1${path}`
+  if (version === 'preview') return `${host}/openai/v1${path}?api-version=preview`
+  const query = `?api-version=${encodeURIComponent(version)}`
+  if (host.endsWith('/models')) return host + path + query
+  return `${host}/openai/deployments/${encodeURIComponent(call.model)}${path}${query}`
+}
+
+/** Errors carry the status as `code`, in digits, or a name of Azure's own. */
+function refine(fault: Fault, _status: number, body: string): Fault {
+  if (/"code":\s*"DeploymentNotFound"/.test(body)) return { ...fault, kind: 'unknown_model' }
+  if (/"code":\s*"insufficient_quota"/.test(body)) return { ...fault, kind: 'quota' }
+  return fault
+}
+
+export const azureOpenai = openaiCompatible({
+  id: 'azure-openai',
+  ownedBy: 'azure',
+  baseUrl: null,
+  environment: 'AZURE_OPENAI_API_KEY',
+  environmentBaseUrl: 'AZURE_OPENAI_ENDPOINT',
+  speaks: allDialects,
+  address,
+  headers: (settings) => (settings.key === null ? [] : [['api-key', settings.key]]),
+  refine,
+}) satisfies Vendor

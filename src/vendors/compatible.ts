@@ -1,0 +1,77 @@
+// The helper most vendors are built with: OpenAI's paths and bearer keys, under another address.
+
+import { invalidRequest } from '../errors.ts'
+import type { DialectId } from '../wire/dialect.ts'
+import type { Call, ChannelSettings, Vendor } from './vendor.ts'
+
+/** Paths of OpenAI's own interface below the base address. */
+const paths: Readonly<Record<DialectId, string>> = {
+  'openai-chat': '/chat/completions',
+  'openai-completions': '/completions',
+  'openai-embeddings': '/embeddings',
+}
+
+export const chatOnly: readonly DialectId[] = ['openai-chat']
+export const chatAndCompletions: readonly DialectId[] = ['openai-chat', 'openai-completions']
+export const chatAndEmbeddings: readonly DialectId[] = ['openai-chat', 'openai-embeddings']
+export const allDialects: readonly DialectId[] = [
+  'openai-chat',
+  'openai-completions',
+  'openai-embeddings',
+]
+
+export function openaiPath(dialect: DialectId): string {
+  return paths[dialect]
+}
+
+function address(call: Call, settings: ChannelSettings): string {
+  return settings.baseUrl + paths[call.dialect]
+}
+
+/** `authorization: Bearer KEY`, or nothing where the channel has no key. */
+export function bearer(settings: ChannelSettings): readonly (readonly [string, string])[] {
+  return settings.key === null ? [] : [['authorization', `Bearer ${settings.key}`]]
+}
+
+type Defaulted = 'ownedBy' | 'speaks' | 'usageOnStream' | 'address' | 'headers' | 'quirks'
+
+/** What a compatible vendor must say of itself; the rest is as at OpenAI. */
+export type CompatibleVendor = Omit<Vendor, Defaulted> & Partial<Pick<Vendor, Defaulted>>
+
+export function openaiCompatible(vendor: CompatibleVendor): Vendor {
+  return {
+    ownedBy: vendor.id,
+    speaks: chatOnly,
+    usageOnStream: 'ask',
+    address,
+    headers: bearer,
+    quirks: {},
+    ...vendor,
+  }
+}
+
+/**
+ * The base address as it is kept: no trailing slash. Throws `invalid_request_error` naming `baseUrl`
+ * where it is not one; the message never repeats what could be a secret.
+ */
+export function checkBaseUrl(text: string): string {
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch {
+    throw invalidRequest('baseUrl is not an absolute address like https://host/v1', 'baseUrl')
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw invalidRequest(
+      `baseUrl must begin with http:// or https://, not ${url.protocol}`,
+      'baseUrl',
+    )
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw invalidRequest('baseUrl must not carry credentials; put the key in `key`', 'baseUrl')
+  }
+  if (text.includes('?') || text.includes('#')) {
+    throw invalidRequest('baseUrl must not carry a query or a fragment', 'baseUrl')
+  }
+  return url.href.replace(/\/+$/, '')
+}

@@ -1,0 +1,34 @@
+// Alibaba Cloud Model Studio (Qwen) by its compatible mode.
+
+import type { Fault } from '../errors.ts'
+import type { JsonObject } from '../wire/ir.ts'
+import { amendments, developerAsSystem, maxTokensOnly } from './amendments.ts'
+import { allDialects, openaiCompatible } from './compatible.ts'
+import { isObject } from './json.ts'
+import { detail } from './usage.ts'
+import type { Vendor } from './vendor.ts'
+
+/** Tokens written to an explicit cache have a name of their own. */
+function cacheWrites(usage: JsonObject): JsonObject {
+  const written = detail(usage, 'prompt_tokens_details', 'cache_creation_input_tokens')
+  const details = usage.prompt_tokens_details
+  if (written === 0 || !isObject(details)) return usage
+  return { ...usage, prompt_tokens_details: { ...details, cache_write_tokens: written } }
+}
+
+/** An account in arrears is answered 400 with code `Arrearage`. */
+function refine(fault: Fault, _status: number, body: string): Fault {
+  return body.includes('"Arrearage"') ? { ...fault, kind: 'quota' } : fault
+}
+
+/** Keys of other regions belong to other hosts, such as https://dashscope-intl.aliyuncs.com/compatible-mode/v1. */
+export const dashscope = openaiCompatible({
+  id: 'dashscope',
+  ownedBy: 'alibaba',
+  baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
+  environment: 'DASHSCOPE_API_KEY',
+  speaks: allDialects,
+  amend: amendments(maxTokensOnly, developerAsSystem),
+  quirks: { usage: cacheWrites },
+  refine,
+}) satisfies Vendor

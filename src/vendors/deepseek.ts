@@ -1,0 +1,44 @@
+// DeepSeek: reasoning that must come back with tool turns, cache counts of its own.
+
+import type { JsonObject } from '../wire/ir.ts'
+import {
+  type Amendment,
+  amendments,
+  developerAsSystem,
+  maxTokensOnly,
+  messagesOf,
+} from './amendments.ts'
+import { chatOnly, openaiCompatible } from './compatible.ts'
+import { count, withCached } from './usage.ts'
+import type { Vendor } from './vendor.ts'
+
+/**
+ * Thinking mode answers 400 where a replayed assistant message with tool calls lacks `reasoning_content`
+ * (DeepSeek, "Thinking Mode"); an empty one is taken, and other modes ignore it. Clients that keep it as
+ * `reasoning` get it renamed.
+ */
+const replayedReasoning: Amendment = {
+  texts: ['"tool_calls"'],
+  apply(body) {
+    for (const message of messagesOf(body)) {
+      if (message.role !== 'assistant' || !Array.isArray(message.tool_calls)) continue
+      const { reasoning } = message
+      if (typeof message.reasoning_content === 'string') continue
+      message.reasoning_content = typeof reasoning === 'string' ? reasoning : ''
+      delete message.reasoning
+    }
+  },
+}
+
+function cacheHits(usage: JsonObject): JsonObject {
+  return withCached(usage, count(usage.prompt_cache_hit_tokens))
+}
+
+export const deepseek = openaiCompatible({
+  id: 'deepseek',
+  baseUrl: 'https://api.deepseek.com',
+  environment: 'DEEPSEEK_API_KEY',
+  speaks: chatOnly,
+  amend: amendments(maxTokensOnly, developerAsSystem, replayedReasoning),
+  quirks: { usage: cacheHits },
+}) satisfies Vendor

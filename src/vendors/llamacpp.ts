@@ -1,0 +1,11 @@
+// llama.cpp's server.
+
+import { allDialects, openaiCompatible } from './compatible.ts'
+import type { Vendor } from './vendor.ts'
+
+export const llamacpp = openaiCompatible({
+  id: 'llamacpp',
+  baseUrl: 'http://127.0.0.1:8080/v1',
+  keyless: true,
+  speaks: allDialects,
+}) satisfies Vendor

@@ -1,0 +1,98 @@
+// Mistral: content in parts, tool call ids of nine characters, and a refusal of every member it does not know.
+
+import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import {
+  type Amendment,
+  amendments,
+  developerAsSystem,
+  dropped,
+  maxTokensOnly,
+  messagesOf,
+  renamed,
+} from './amendments.ts'
+import { chatAndEmbeddings, openaiCompatible } from './compatible.ts'
+import { identifier } from './hash.ts'
+import { isObject } from './json.ts'
+import { count, detail, withCached } from './usage.ts'
+import type { Vendor } from './vendor.ts'
+
+const nativeId = /^[a-zA-Z0-9]{9}$/
+
+/** Tool call ids must be nine letters or digits: a foreign one is hashed, so that call and answer still meet. */
+function nativeIdOf(id: JsonValue | undefined): JsonValue | undefined {
+  return typeof id === 'string' && !nativeId.test(id) ? identifier(id).slice(0, 9) : id
+}
+
+const toolCallIds: Amendment = {
+  texts: ['"tool_calls"', '"tool_call_id"'],
+  apply(body) {
+    for (const message of messagesOf(body)) {
+      if (message.tool_call_id !== undefined)
+        message.tool_call_id = nativeIdOf(message.tool_call_id)
+      if (!Array.isArray(message.tool_calls)) continue
+      for (const call of message.tool_calls) if (isObject(call)) call.id = nativeIdOf(call.id)
+    }
+  },
+}
+
+/** What clients replay of another vendor's assistant message, or of ours, and Mistral answers 422. */
+const foreignMembers = [
+  'refusal',
+  'annotations',
+  'audio',
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+]
+
+const replayedMessages: Amendment = {
+  texts: foreignMembers.map((name) => `"${name}"`),
+  apply(body) {
+    for (const message of messagesOf(body)) {
+      if (message.role !== 'assistant') continue
+      for (const name of foreignMembers) delete message[name]
+    }
+  },
+}
+
+const requiredAsAny: Amendment = {
+  keys: ['tool_choice'],
+  apply(body) {
+    if (body.tool_choice === 'required') body.tool_choice = 'any'
+  },
+}
+
+/** Embeddings come as floats whatever was asked; the reply is brought to the client's form. */
+const embeddings: Amendment = {
+  keys: ['dimensions', 'encoding_format'],
+  apply(body, call) {
+    if (call.dialect !== 'openai-embeddings') return
+    renamed('dimensions', 'output_dimension').apply(body, call)
+    delete body.encoding_format
+  },
+}
+
+function cachedTokens(usage: JsonObject): JsonObject {
+  const cached =
+    count(usage.num_cached_tokens) || detail(usage, 'prompt_token_details', 'cached_tokens')
+  return withCached(usage, cached)
+}
+
+export const mistral = openaiCompatible({
+  id: 'mistral',
+  baseUrl: 'https://api.mistral.ai/v1',
+  environment: 'MISTRAL_API_KEY',
+  speaks: chatAndEmbeddings,
+  usageOnStream: 'always',
+  amend: amendments(
+    maxTokensOnly,
+    renamed('seed', 'random_seed'),
+    dropped('stream_options', 'store', 'user', 'safety_identifier', 'service_tier'),
+    requiredAsAny,
+    embeddings,
+    developerAsSystem,
+    toolCallIds,
+    replayedMessages,
+  ),
+  quirks: { rewrite: true, usage: cachedTokens },
+}) satisfies Vendor

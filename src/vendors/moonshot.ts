@@ -1,0 +1,23 @@
+// Moonshot AI (Kimi): cached tokens at the top of usage, usage of a stream inside its last choice.
+
+import type { Fault } from '../errors.ts'
+import { amendments, developerAsSystem } from './amendments.ts'
+import { chatOnly, openaiCompatible } from './compatible.ts'
+import { topLevelCached } from './usage.ts'
+import type { Vendor } from './vendor.ts'
+
+/** An account that is used up is answered 429 as well; its `type` tells. */
+function refine(fault: Fault, _status: number, body: string): Fault {
+  return body.includes('"exceeded_current_quota_error"') ? { ...fault, kind: 'quota' } : fault
+}
+
+/** Keys of the mainland platform belong to https://api.moonshot.cn/v1. */
+export const moonshot = openaiCompatible({
+  id: 'moonshot',
+  baseUrl: 'https://api.moonshot.ai/v1',
+  environment: 'MOONSHOT_API_KEY',
+  speaks: chatOnly,
+  amend: amendments(developerAsSystem),
+  quirks: { usage: topLevelCached, usagePath: ['choices', '0', 'usage'] },
+  refine,
+}) satisfies Vendor

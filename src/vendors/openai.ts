@@ -1,0 +1,11 @@
+// OpenAI: the format's own vendor, without a quirk.
+
+import { allDialects, openaiCompatible } from './compatible.ts'
+import type { Vendor } from './vendor.ts'
+
+export const openai = openaiCompatible({
+  id: 'openai',
+  baseUrl: 'https://api.openai.com/v1',
+  environment: 'OPENAI_API_KEY',
+  speaks: allDialects,
+}) satisfies Vendor

@@ -1,0 +1,41 @@
+// Perplexity: answers with sources; the running usage on every chunk of a stream.
+
+import type { JsonObject } from '../wire/ir.ts'
+import { amendments, developerAsSystem, maxTokensOnly } from './amendments.ts'
+import { chatOnly, openaiCompatible } from './compatible.ts'
+import { isObject } from './json.ts'
+import { count } from './usage.ts'
+import type { Vendor } from './vendor.ts'
+
+/**
+ * Deep research counts beside prompt and completion, and charges, what it read (`citation_tokens`, at the
+ * price of input) and its reasoning. Perplexity, "Pricing".
+ */
+function wholeCount(usage: JsonObject): JsonObject {
+  const citations = count(usage.citation_tokens)
+  const reasoning = count(usage.reasoning_tokens)
+  if (citations === 0 && reasoning === 0) return usage
+  const prompt = count(usage.prompt_tokens) + citations
+  const completion = count(usage.completion_tokens) + reasoning
+  const details = usage.completion_tokens_details
+  return {
+    ...usage,
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    completion_tokens_details: {
+      ...(isObject(details) ? details : {}),
+      reasoning_tokens: reasoning,
+    },
+  }
+}
+
+export const perplexity = openaiCompatible({
+  id: 'perplexity',
+  baseUrl: 'https://api.perplexity.ai',
+  environment: 'PERPLEXITY_API_KEY',
+  speaks: chatOnly,
+  usageOnStream: 'always',
+  amend: amendments(maxTokensOnly, developerAsSystem),
+  quirks: { usage: wholeCount },
+}) satisfies Vendor

@@ -1,0 +1,135 @@
+// Where each vendor is called and how a call is signed.
+
+import { expect, test } from 'bun:test'
+import type { DialectId } from '../wire/dialect.ts'
+import { checkBaseUrl } from './compatible.ts'
+import { vendors } from './registry.ts'
+import type { ChannelSettings, Vendor } from './vendor.ts'
+
+const key = 'sk-secret-of-the-test'
+
+function vendorNamed(id: string): Vendor {
+  const vendor = vendors[id]
+  if (vendor === undefined) throw new Error(`no vendor ${id}`)
+  return vendor
+}
+
+function settings(vendor: Vendor, more: Partial<ChannelSettings> = {}): ChannelSettings {
+  return { baseUrl: vendor.baseUrl ?? 'https://operator.example', key, options: {}, ...more }
+}
+
+const chat: readonly (readonly [id: string, address: string, environment: string | undefined])[] = [
+  ['openai', 'https://api.openai.com/v1/chat/completions', 'OPENAI_API_KEY'],
+  ['azure-openai', 'https://operator.example/openai/v1/chat/completions', 'AZURE_OPENAI_API_KEY'],
+  ['xai', 'https://api.x.ai/v1/chat/completions', 'XAI_API_KEY'],
+  ['deepseek', 'https://api.deepseek.com/chat/completions', 'DEEPSEEK_API_KEY'],
+  ['mistral', 'https://api.mistral.ai/v1/chat/completions', 'MISTRAL_API_KEY'],
+  ['groq', 'https://api.groq.com/openai/v1/chat/completions', 'GROQ_API_KEY'],
+  ['openrouter', 'https://openrouter.ai/api/v1/chat/completions', 'OPENROUTER_API_KEY'],
+  ['together', 'https://api.together.xyz/v1/chat/completions', 'TOGETHER_API_KEY'],
+  ['fireworks', 'https://api.fireworks.ai/inference/v1/chat/completions', 'FIREWORKS_API_KEY'],
+  ['cerebras', 'https://api.cerebras.ai/v1/chat/completions', 'CEREBRAS_API_KEY'],
+  ['perplexity', 'https://api.perplexity.ai/chat/completions', 'PERPLEXITY_API_KEY'],
+  ['moonshot', 'https://api.moonshot.ai/v1/chat/completions', 'MOONSHOT_API_KEY'],
+  ['zhipu', 'https://open.bigmodel.cn/api/paas/v4/chat/completions', 'ZHIPU_API_KEY'],
+  [
+    'dashscope',
+    'https://dashscope.aliyuncs.com/compatible-mode/v1/chat/completions',
+    'DASHSCOPE_API_KEY',
+  ],
+  ['minimax', 'https://api.minimax.io/v1/chat/completions', 'MINIMAX_API_KEY'],
+  ['siliconflow', 'https://api.siliconflow.cn/v1/chat/completions', 'SILICONFLOW_API_KEY'],
+  ['ollama', 'http://127.0.0.1:11434/v1/chat/completions', undefined],
+  ['vllm', 'http://127.0.0.1:8000/v1/chat/completions', undefined],
+  ['lmstudio', 'http://127.0.0.1:1234/v1/chat/completions', undefined],
+  ['llamacpp', 'http://127.0.0.1:8080/v1/chat/completions', undefined],
+  ['openai-compatible', 'https://operator.example/chat/completions', undefined],
+  ['sandbox', 'http://sandbox.invalid/v1/chat/completions', undefined],
+]
+
+test('the registry holds exactly the vendors of the table, under their own ids', () => {
+  expect(Object.keys(vendors)).toEqual(chat.map(([id]) => id))
+  for (const [id, vendor] of Object.entries(vendors)) expect(vendor.id).toBe(id)
+})
+
+test.each(chat)('%s is called at %s', (id, address, environment) => {
+  const vendor = vendorNamed(id)
+  expect(vendor.address({ dialect: 'openai-chat', model: 'model-1' }, settings(vendor))).toBe(
+    address,
+  )
+  expect(vendor.environment).toBe(environment)
+  expect(vendor.ownedBy).toMatch(/^[a-z0-9-]+$/)
+  if (vendor.baseUrl !== null) expect(checkBaseUrl(vendor.baseUrl)).toBe(vendor.baseUrl)
+})
+
+test.each(Object.keys(vendors))('%s signs in a header and never in the address', (id) => {
+  const vendor = vendorNamed(id)
+  const headers = vendor.headers(settings(vendor))
+  const expected = id === 'azure-openai' ? ['api-key', key] : ['authorization', `Bearer ${key}`]
+  expect(headers).toEqual([expected as [string, string]])
+  expect(vendor.headers(settings(vendor, { key: null }))).toEqual([])
+  for (const dialect of vendor.speaks) {
+    const address = vendor.address({ dialect, model: 'a/b' }, settings(vendor))
+    expect(address).not.toContain(key)
+    expect(new URL(address).pathname).toEndWith(
+      {
+        'openai-chat': '/chat/completions',
+        'openai-completions': '/completions',
+        'openai-embeddings': '/embeddings',
+      }[dialect],
+    )
+  }
+})
+
+test('a vendor without a key of its own needs none, any other needs one', () => {
+  for (const vendor of Object.values(vendors)) {
+    expect(vendor.keyless === true).toBe(vendor.environment === undefined)
+    if (vendor.baseUrl === null) {
+      expect(vendor.environment === undefined || vendor.environmentBaseUrl !== undefined).toBe(true)
+    }
+  }
+  expect(vendorNamed('azure-openai').environmentBaseUrl).toBe('AZURE_OPENAI_ENDPOINT')
+  expect(vendorNamed('zhipu').environmentElsewhere).toEqual({
+    ZAI_API_KEY: 'https://api.z.ai/api/paas/v4',
+  })
+})
+
+const host = 'https://res.openai.azure.com'
+const azure: readonly (readonly [
+  baseUrl: string,
+  version: string,
+  dialect: DialectId,
+  expected: string,
+])[] = [
+  [host, '', 'openai-chat', `${host}/openai/v1/chat/completions`],
+  [host, 'v1', 'openai-embeddings', `${host}/openai/v1/embeddings`],
+  [host, 'preview', 'openai-chat', `${host}/openai/v1/chat/completions?api-version=preview`],
+  [`${host}/openai/v1`, '', 'openai-chat', `${host}/openai/v1/chat/completions`],
+  [
+    host,
+    '2024-10-21',
+    'openai-chat',
+    `${host}/openai/deployments/my%20model/chat/completions?api-version=2024-10-21`,
+  ],
+  [
+    `${host}/openai`,
+    '2024-10-21',
+    'openai-completions',
+    `${host}/openai/deployments/my%20model/completions?api-version=2024-10-21`,
+  ],
+  [
+    'https://res.services.ai.azure.com/models',
+    '2024-05-01-preview',
+    'openai-chat',
+    'https://res.services.ai.azure.com/models/chat/completions?api-version=2024-05-01-preview',
+  ],
+]
+
+test.each(azure)('azure-openai: %s with version %p', (baseUrl, version, dialect, expected) => {
+  const options: Record<string, string> = version === '' ? {} : { apiVersion: version }
+  const address = vendorNamed('azure-openai').address(
+    { dialect, model: 'my model' },
+    { baseUrl, key, options },
+  )
+  expect(address).toBe(expected)
+})

@@ -1,0 +1,50 @@
+// Every vendor by the name a channel's `vendor` gives it: explicit, so that a search finds it.
+
+import { azureOpenai } from './azure-openai.ts'
+import { cerebras } from './cerebras.ts'
+import { dashscope } from './dashscope.ts'
+import { deepseek } from './deepseek.ts'
+import { fireworks } from './fireworks.ts'
+import { groq } from './groq.ts'
+import { llamacpp } from './llamacpp.ts'
+import { lmstudio } from './lmstudio.ts'
+import { minimax } from './minimax.ts'
+import { mistral } from './mistral.ts'
+import { moonshot } from './moonshot.ts'
+import { ollama } from './ollama.ts'
+import { openai } from './openai.ts'
+import { anyCompatible } from './openai-compatible.ts'
+import { openrouter } from './openrouter.ts'
+import { perplexity } from './perplexity.ts'
+import { sandbox } from './sandbox/vendor.ts'
+import { siliconflow } from './siliconflow.ts'
+import { together } from './together.ts'
+import type { Vendor } from './vendor.ts'
+import { vllm } from './vllm.ts'
+import { xai } from './xai.ts'
+import { zhipu } from './zhipu.ts'
+
+export const vendors: Readonly<Record<string, Vendor>> = {
+  openai,
+  'azure-openai': azureOpenai,
+  xai,
+  deepseek,
+  mistral,
+  groq,
+  openrouter,
+  together,
+  fireworks,
+  cerebras,
+  perplexity,
+  moonshot,
+  zhipu,
+  dashscope,
+  minimax,
+  siliconflow,
+  ollama,
+  vllm,
+  lmstudio,
+  llamacpp,
+  'openai-compatible': anyCompatible,
+  sandbox,
+}

@@ -1,0 +1,92 @@
+// The sandbox as a local service: reads the call, decides the reply, and has it played.
+
+import { GatewayError, invalidRequest } from '../../errors.ts'
+import type { JsonObject, JsonValue } from '../../wire/ir.ts'
+import { isObject } from '../json.ts'
+import type { Exchange, LocalCall, LocalService, ReplyHandler } from '../transport.ts'
+import { chatReply } from './chat.ts'
+import { completionReply } from './completion.ts'
+import { embeddingReply } from './embedding.ts'
+import { spoiled } from './faults.ts'
+import { type Pace, play } from './playback.ts'
+import { type Reply, refusal } from './reply.ts'
+import {
+  parseSandboxModel,
+  type SandboxModel,
+  type SandboxSettings,
+  sandboxModels,
+} from './settings.ts'
+
+type Answer = (body: JsonObject, model: string, settings: SandboxSettings) => Reply
+
+const answers: Readonly<
+  Record<string, { readonly answer: Answer; readonly models: readonly SandboxModel[] }>
+> = {
+  'openai-chat': { answer: chatReply, models: ['sandbox/chat', 'sandbox/reasoning'] },
+  'openai-completions': { answer: completionReply, models: ['sandbox/completion'] },
+  'openai-embeddings': { answer: embeddingReply, models: ['sandbox/embedding'] },
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+const atOnce: Pace = { firstMs: 0, gapMs: 0 }
+
+function parsed(bytes: Uint8Array): JsonObject {
+  let value: JsonValue
+  try {
+    value = JSON.parse(decoder.decode(bytes)) as JsonValue
+  } catch {
+    throw invalidRequest('The request body is not JSON', null)
+  }
+  if (!isObject(value)) throw invalidRequest('The request body is not a JSON object', null)
+  return value
+}
+
+function settingsOf(call: LocalCall): SandboxSettings {
+  const settings = parseSandboxModel(call.model)
+  const served = answers[call.dialect]?.models ?? []
+  if (settings !== null && served.includes(settings.model)) return settings
+  const reason =
+    settings === null
+      ? `known are ${sandboxModels.join(', ')}`
+      : `of these, ${call.dialect} has ${served.join(', ') || 'none'}`
+  throw new GatewayError(
+    'model_not_found',
+    `The sandbox has no model '${call.model}' here; ${reason}`,
+  )
+}
+
+function replyTo(call: LocalCall, settings: SandboxSettings): Reply {
+  const body = parsed(call.body)
+  const reply = answers[call.dialect]?.answer(body, call.model, settings)
+  if (reply === undefined) throw invalidRequest(`The sandbox does not speak ${call.dialect}`, null)
+  return spoiled(reply, settings, body.stream === true && call.dialect !== 'openai-embeddings')
+}
+
+function refused(error: unknown): Reply {
+  if (!(error instanceof GatewayError)) throw error
+  const status = error.code === 'model_not_found' ? 404 : 400
+  const { message, code } = error
+  return refusal(status, {
+    message,
+    type: 'invalid_request_error',
+    param: error.detail.param ?? null,
+    code,
+  })
+}
+
+/** Never throws for what a call says: a call it cannot serve is answered 400 or 404. */
+export const sandboxService: LocalService = {
+  open(call: LocalCall, handler: ReplyHandler): Exchange {
+    let pace = atOnce
+    let reply: Reply
+    try {
+      const settings = settingsOf(call)
+      pace = settings
+      reply = replyTo(call, settings)
+    } catch (error) {
+      reply = refused(error)
+      pace = atOnce
+    }
+    return play(reply, pace, handler)
+  },
+}

@@ -1,0 +1,66 @@
+// When a sandbox chat model calls tools, and with which arguments.
+
+import type { JsonObject, JsonValue } from '../../wire/ir.ts'
+import { identifier } from '../hash.ts'
+import { isObject } from '../json.ts'
+import { example } from './schema.ts'
+
+export interface ToolCall {
+  readonly id: string
+  readonly name: string
+  /** The arguments' JSON text in stream pieces; the first is empty, as it comes with the name. */
+  readonly pieces: readonly string[]
+}
+
+const pieceLength = 8
+
+interface Tool {
+  readonly name: string
+  readonly parameters: JsonValue | undefined
+}
+
+function offered(tools: JsonValue | undefined): Tool[] {
+  if (!Array.isArray(tools)) return []
+  const found: Tool[] = []
+  for (const tool of tools) {
+    if (!isObject(tool) || !isObject(tool.function)) continue
+    const { name, parameters } = tool.function
+    if (typeof name === 'string') found.push({ name, parameters })
+  }
+  return found
+}
+
+function forcedName(choice: JsonValue | undefined): string | null {
+  if (!isObject(choice) || !isObject(choice.function)) return null
+  return typeof choice.function.name === 'string' ? choice.function.name : null
+}
+
+function chosen(body: JsonObject, said: string): Tool[] {
+  const tools = offered(body.tools)
+  const choice = body.tool_choice
+  if (choice === 'none') return []
+  const forced = forcedName(choice)
+  if (forced !== null) return tools.filter((tool) => tool.name === forced).slice(0, 1)
+  const named = tools.filter((tool) => said.includes(tool.name))
+  if (named.length === 0) return choice === 'required' ? tools.slice(0, 1) : []
+  return body.parallel_tool_calls === false ? named.slice(0, 1) : named
+}
+
+function inPieces(text: string): string[] {
+  const pieces = ['']
+  for (let at = 0; at < text.length; at += pieceLength)
+    pieces.push(text.slice(at, at + pieceLength))
+  return pieces
+}
+
+/** A tool is called where `tool_choice` forces it or the last user message contains its name. */
+export function toolCalls(body: JsonObject, said: string, seed: string): ToolCall[] {
+  return chosen(body, said).map(({ name, parameters }, index) => {
+    const value = isObject(parameters) ? example(parameters, parameters, '') : {}
+    return {
+      id: `call_${identifier(`${seed}\n${index}\n${name}`)}`,
+      name,
+      pieces: inPieces(JSON.stringify(isObject(value) ? value : {})),
+    }
+  })
+}

@@ -1,0 +1,14 @@
+// The built-in vendor: answers inside this process, deterministically, at a chosen pace or fault.
+
+import { allDialects, openaiCompatible } from '../compatible.ts'
+import type { Vendor } from '../vendor.ts'
+import { sandboxService } from './service.ts'
+
+export const sandbox = openaiCompatible({
+  id: 'sandbox',
+  // Never dialled: `.invalid` never resolves (RFC 6761).
+  baseUrl: 'http://sandbox.invalid/v1',
+  keyless: true,
+  speaks: allDialects,
+  local: sandboxService,
+}) satisfies Vendor

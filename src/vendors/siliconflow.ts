@@ -1,0 +1,22 @@
+// SiliconFlow: open models under OpenAI's paths, errors without an envelope.
+
+import type { Fault } from '../errors.ts'
+import { amendments, developerAsSystem, maxTokensOnly } from './amendments.ts'
+import { allDialects, openaiCompatible } from './compatible.ts'
+import type { Vendor } from './vendor.ts'
+
+/** SiliconFlow's codes, in `{"code", "message", "data"}`: 20012 unknown model, 30001 balance used up. */
+function refine(fault: Fault, _status: number, body: string): Fault {
+  if (/"code":\s*20012\b/.test(body)) return { ...fault, kind: 'unknown_model' }
+  return /"code":\s*30001\b/.test(body) ? { ...fault, kind: 'quota' } : fault
+}
+
+/** Keys of the international platform belong to https://api.siliconflow.com/v1. */
+export const siliconflow = openaiCompatible({
+  id: 'siliconflow',
+  baseUrl: 'https://api.siliconflow.cn/v1',
+  environment: 'SILICONFLOW_API_KEY',
+  speaks: allDialects,
+  amend: amendments(maxTokensOnly, developerAsSystem),
+  refine,
+}) satisfies Vendor

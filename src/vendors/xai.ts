@@ -1,0 +1,50 @@
+// xAI (Grok): reasoning counted beside the completion, refused keys answered 400.
+
+import type { Fault } from '../errors.ts'
+import type { JsonObject } from '../wire/ir.ts'
+import { amendments, droppedWhen } from './amendments.ts'
+import { chatAndCompletions, openaiCompatible } from './compatible.ts'
+import { count, detail } from './usage.ts'
+import type { Vendor } from './vendor.ts'
+
+/**
+ * `completion_tokens` leaves reasoning out (recorded: prompt 12, completion 1, reasoning 290, total 303),
+ * and `cached_tokens` above `prompt_tokens` means that the prompt leaves the cache out.
+ */
+function wholeCount(usage: JsonObject): JsonObject {
+  const given = count(usage.prompt_tokens)
+  const shown = count(usage.completion_tokens)
+  const reasoning = detail(usage, 'completion_tokens_details', 'reasoning_tokens')
+  const cached = detail(usage, 'prompt_tokens_details', 'cached_tokens')
+  const total = count(usage.total_tokens)
+  const included = reasoning <= shown && total > 0 && total <= given + shown
+  const prompt = cached > given ? given + cached : given
+  const completion = included ? shown : shown + reasoning
+  return {
+    ...usage,
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+  }
+}
+
+/** The documented error body is `{"code": text, "error": text}`. */
+function refine(fault: Fault, status: number, body: string): Fault {
+  if (status === 400 && /incorrect api key/i.test(body)) return { ...fault, kind: 'credentials' }
+  if (status === 403 && /credits|spending limit/i.test(body)) return { ...fault, kind: 'quota' }
+  return fault
+}
+
+export const xai = openaiCompatible({
+  id: 'xai',
+  baseUrl: 'https://api.x.ai/v1',
+  environment: 'XAI_API_KEY',
+  speaks: chatAndCompletions,
+  quirks: { usage: wholeCount },
+  amend: amendments(
+    droppedWhen('frequency_penalty', 0, null),
+    droppedWhen('presence_penalty', 0, null),
+    droppedWhen('stop', null),
+  ),
+  refine,
+}) satisfies Vendor

@@ -1,0 +1,69 @@
+// Rules on the look of files: lengths, opening comments, leftovers, barrels, tests switched off.
+import type { Source, TreeFile } from './source.ts'
+
+const longestFunction = 70
+const longestFile = 500
+
+export function functionsAreShort(sources: readonly Source[]): string[] {
+  return sources.flatMap(({ path, functions }) =>
+    functions
+      .filter(({ lines }) => lines > longestFunction)
+      .map(({ name, line, lines }) => {
+        return `${path}:${line}: ${name} has ${lines} lines, more than ${longestFunction}`
+      }),
+  )
+}
+
+export function filesAreShort(sources: readonly Source[]): string[] {
+  return sources.flatMap(({ path, text }) => {
+    const lines = text.trimEnd().split('\n').length
+    return lines > longestFile ? [`${path}: ${lines} lines, more than ${longestFile}`] : []
+  })
+}
+
+export function filesSayWhatTheyAre(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ text }) => !/^(#!.*\n)?(\/\/ \S|\/\*\*?\s+(\* )?\S)/.test(text))
+    .map(({ path }) => `${path}:1: opens with no comment on its purpose`)
+}
+
+export function nothingIsLeftToDo(sources: readonly Source[]): string[] {
+  const leftover =
+    /\b(TODO|FIXME|XXX|HACK)\b|@ts-(ignore|expect-error|nocheck)|biome-ignore|eslint-/
+  return sources.flatMap(({ path, comments }) =>
+    comments.flatMap(({ text, line }) => {
+      const found = leftover.exec(text)
+      return found ? [`${path}:${line}: ${found[0]}`] : []
+    }),
+  )
+}
+
+/** `skipIf` and `if` stay: they depend on what the machine has, and npm test says what it left out. */
+export function everyTestRuns(sources: readonly Source[]): string[] {
+  const runners = new Set(['test', 'it', 'describe'])
+  const off = new Set(['only', 'skip', 'todo', 'failing'])
+  return sources.flatMap(({ path, references }) =>
+    references
+      .filter(({ name, member }) => {
+        return (runners.has(name) && off.has(member)) || /^[xf](test|it|describe)$/.test(name)
+      })
+      .map(({ name, member, line }) => `${path}:${line}: ${name}${member && `.${member}`}`),
+  )
+}
+
+export function noBarrels(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ isBarrel }) => isBarrel)
+    .map(({ path }) => `${path}: only passes on what others export`)
+}
+
+/** Paths of a developer's machine and numbers of a tracker mean nothing to a reader. */
+export function nothingPointsElsewhere(files: readonly TreeFile[]): string[] {
+  const foreign = /(?<![\w.~$}*-])\/(work|root|home\/\w+)\/|\bissues? #\d/gi
+  return files.flatMap(({ path, text }) =>
+    [...text.matchAll(foreign)].map((match) => {
+      const line = text.slice(0, match.index).split('\n').length
+      return `${path}:${line}: ${match[0]}`
+    }),
+  )
+}

@@ -1,0 +1,160 @@
+// Replays every vendor's documented replies, and holds each vendor to having them.
+
+import { describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { vendors } from '../src/vendors/registry.ts'
+import { call } from '../src/vendors/sandbox/testing.ts'
+import type { JsonObject, JsonValue, Usage } from '../src/wire/ir.ts'
+
+interface Expected {
+  readonly text?: string
+  readonly reasoning?: string
+  readonly toolCalls?: readonly { id: string; name: string; arguments: string }[]
+  readonly finishReason?: string
+  readonly usage?: Usage
+  readonly vectors?: readonly (readonly number[])[]
+  readonly fault?: { kind: string; code?: string; param?: string; retryAfterMs?: number }
+}
+
+interface Fixture {
+  readonly source: 'documented' | 'recorded'
+  readonly from: string
+  readonly dialect: 'openai-chat' | 'openai-completions' | 'openai-embeddings'
+  readonly model: string
+  readonly request: JsonObject
+  readonly reply: {
+    readonly status?: number
+    readonly headers?: Readonly<Record<string, string>>
+    /** A string stands for itself, anything else for its JSON. */
+    readonly body?: JsonValue
+    readonly stream?: readonly string[]
+    readonly comments?: readonly string[]
+    /** False where the stream ends without `[DONE]`. */
+    readonly done?: boolean
+  }
+  readonly expect: Expected
+}
+
+interface Case {
+  readonly vendor: string
+  readonly name: string
+  readonly fixture: Fixture
+}
+
+const root = new URL('./fixtures/vendors/', import.meta.url)
+
+function casesOf(vendor: string): Case[] {
+  return readdirSync(new URL(`${vendor}/`, root)).map((file) => ({
+    vendor,
+    name: file.replace(/\.json$/, ''),
+    fixture: JSON.parse(readFileSync(new URL(`${vendor}/${file}`, root), 'utf8')),
+  }))
+}
+
+const folders = readdirSync(root)
+const cases = folders.flatMap(casesOf)
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+test('every vendor has fixtures, and every fixture a vendor', () => {
+  expect(folders.toSorted()).toEqual(Object.keys(vendors).toSorted())
+})
+
+test.each(Object.keys(vendors))('%s has the fixtures its dialects call for', (id) => {
+  const names = new Set(casesOf(id).map(({ name }) => name))
+  const speaks = vendors[id]?.speaks ?? []
+  const wanted = ['text', 'text-stream', 'bad-key', 'rate-limit']
+  // Perplexity offers no tools.
+  if (id !== 'perplexity') wanted.push('tool-stream')
+  if (speaks.includes('openai-embeddings')) wanted.push('embeddings')
+  if (speaks.includes('openai-completions')) wanted.push('completion', 'completion-stream')
+  expect(wanted.filter((name) => !names.has(name))).toEqual([])
+})
+
+test.each(cases)(
+  '$vendor/$name says where it is from and asks what was answered',
+  ({ vendor, fixture }) => {
+    expect(['documented', 'recorded']).toContain(fixture.source)
+    expect(fixture.from.length).toBeGreaterThan(10)
+    expect(vendors[vendor]?.speaks ?? []).toContain(fixture.dialect)
+    expect(fixture.request.model).toBe(fixture.model)
+    expect(fixture.request.stream === true).toBe(fixture.reply.stream !== undefined)
+    expect(Object.keys(fixture.expect)).not.toEqual([])
+  },
+)
+
+/** The reply's body as it stands on the wire. */
+function bytesOf({ reply }: Fixture): string {
+  if (reply.stream === undefined) {
+    return typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)
+  }
+  const comments = (reply.comments ?? []).map((comment) => `: ${comment}\n\n`)
+  const frames = reply.stream.map((data) => `data: ${data}\n\n`)
+  return [...comments, ...frames, reply.done === false ? '' : 'data: [DONE]\n\n'].join('')
+}
+
+/** The usage as the vendor put it: the last one of a stream. */
+function rawUsage({ vendor, fixture }: Case): JsonObject | null {
+  const path = vendors[vendor]?.quirks.usagePath ?? ['usage']
+  const bodies = fixture.reply.stream?.map((data): JsonValue => JSON.parse(data)) ?? [
+    fixture.reply.body ?? null,
+  ]
+  let found: JsonObject | null = null
+  for (const body of bodies) {
+    if (!isObject(body)) continue
+    let value: JsonValue | undefined = body
+    for (const key of path) {
+      value = Array.isArray(value) ? value[Number(key)] : isObject(value) ? value[key] : undefined
+    }
+    const usage = isObject(value) ? value : body.usage
+    if (isObject(usage)) found = usage
+  }
+  return found
+}
+
+/** The disjoint kinds of a usage in OpenAI's shape, by its documentation alone. */
+function kinds(usage: JsonObject): Usage {
+  const number = (value: JsonValue | undefined): number => (typeof value === 'number' ? value : 0)
+  const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
+  const completion = isObject(usage.completion_tokens_details)
+    ? usage.completion_tokens_details
+    : {}
+  const cachedInput = number(prompt.cached_tokens)
+  const cacheWrite = number(prompt.cache_write_tokens)
+  const reasoning = number(completion.reasoning_tokens)
+  return {
+    input: number(usage.prompt_tokens) - cachedInput - cacheWrite,
+    cachedInput,
+    cacheWrite,
+    output: number(usage.completion_tokens) - reasoning,
+    reasoning,
+  }
+}
+
+const counted = cases.filter(({ fixture }) => fixture.expect.usage !== undefined)
+
+describe('the vendor quirks bring usage into the shape of OpenAI', () => {
+  test.each(counted)('$vendor/$name', (item) => {
+    const raw = rawUsage(item)
+    if (raw === null) throw new Error('the fixture reports no usage')
+    const before = structuredClone(raw)
+    const corrected = vendors[item.vendor]?.quirks.usage?.(raw) ?? raw
+    expect(kinds(corrected)).toEqual(item.fixture.expect.usage as Usage)
+    expect(raw).toEqual(before)
+    if (item.fixture.dialect !== 'openai-embeddings') {
+      expect(corrected.total_tokens).toBe(
+        Number(corrected.prompt_tokens) + Number(corrected.completion_tokens),
+      )
+    }
+  })
+})
+
+describe('the sandbox answers what its fixtures say, byte for byte', () => {
+  test.each(casesOf('sandbox'))('$name', async ({ fixture }) => {
+    const heard = await call(fixture.dialect, fixture.request)
+    expect([heard.status, heard.fault]).toEqual([fixture.reply.status ?? 200, null])
+    expect(heard.text).toBe(bytesOf(fixture))
+  })
+})
