@@ -3,6 +3,7 @@
 import type { FaultKind } from '../../errors.ts'
 import type { Reader, ReplyQuirks } from '../dialect.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
+import { saidIn } from '../openai/fault.ts'
 import { isObject, readUsage, removeUsage, usageIn } from '../openai/usage.ts'
 import { ChoiceReader } from './hub-choice.ts'
 import { faultIn } from './hub-fault.ts'
@@ -95,7 +96,8 @@ export class ChatReader implements Reader {
     const failed = faultIn(body)
     if (failed !== null) return [{ type: 'fault', fault: failed }]
     if (!Array.isArray(body['choices']) || !body['choices'].some(isObject)) {
-      return [fault('unreadable', 'the reply has no choices')]
+      const said = saidIn(body).message
+      return [fault('unreadable', `the reply has no choices${said === '' ? '' : `: ${said}`}`)]
     }
     return this.take(body, true)
   }
