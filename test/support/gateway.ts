@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openStore } from '../../src/store/open.ts'
 import type { UsageRow } from '../../src/store/store.ts'
 
 const root = join(import.meta.dir, '..', '..')
@@ -140,21 +141,12 @@ class GatewayProcess implements Gateway {
   }
 
   async usage(): Promise<readonly UsageRow[]> {
-    const child = Bun.spawn(
-      [
-        bun,
-        'src/cli/main.ts',
-        ...['usage', '--json', '--limit', '1000000', '--data', this.dataDir],
-      ],
-      { cwd: root, env: environment(), stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
-    )
-    const [text, problems, code] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ])
-    if (code !== 0) throw new Error(`tollgate usage ended with ${code}: ${problems}`)
-    return JSON.parse(text) as readonly UsageRow[]
+    const store = await openStore({ dataDir: this.dataDir, databaseUrl: null })
+    try {
+      return await store.usage.list({ limit: 1_000_000 })
+    } finally {
+      await store.close()
+    }
   }
 
   async row(requestId: string): Promise<UsageRow> {
@@ -163,6 +155,7 @@ class GatewayProcess implements Gateway {
       const found = (await this.usage()).find((row) => row.requestId === requestId)
       if (found !== undefined) return found
       if (performance.now() > deadline) throw new Error(`no usage row for ${requestId}`)
+      await Bun.sleep(20)
     }
   }
 
