@@ -5,7 +5,7 @@ import type { ServerSettings } from '../config/types.ts'
 import { errorTable, GatewayError, invalidRequest } from '../errors.ts'
 import type { Keyring, Principal } from '../identity/principal.ts'
 import { limitHeaders } from '../limits/headers.ts'
-import type { Admitted, Limiter, LimitScope, Refused } from '../limits/limiter.ts'
+import type { Admitted, Limiter, Refused } from '../limits/limiter.ts'
 import type { Answer, RelayRooms } from '../relay/ask.ts'
 import { Call } from '../relay/call.ts'
 import type { Candidate } from '../router/route.ts'
@@ -59,8 +59,17 @@ export class ModelRequest {
   private reservedBytes = -1
   private call: Call | null = null
 
-  constructor(rooms: FrontRooms, dialect: Dialect, request: Request) {
+  private readonly setIdleSeconds: (seconds: number) => void
+
+  /** `setIdleSeconds` bounds how long the client's connection may be without progress; 0 is for ever. */
+  constructor(
+    rooms: FrontRooms,
+    dialect: Dialect,
+    request: Request,
+    setIdleSeconds: (seconds: number) => void,
+  ) {
     this.rooms = rooms
+    this.setIdleSeconds = setIdleSeconds
     this.dialect = dialect
     this.request = request
     this.requestId = newRequestId(this.at)
@@ -90,6 +99,10 @@ export class ModelRequest {
     if (this.reservedBytes < 0) return
     this.rooms.load.leave(this.reservedBytes)
     this.reservedBytes = -1
+  }
+
+  cutOff(): void {
+    this.setIdleSeconds(1)
   }
 
   /** All that is judged before the body is read. */
@@ -128,10 +141,7 @@ export class ModelRequest {
     return peek
   }
 
-  private resolve(
-    principal: Principal,
-    peek: Peek,
-  ): { model: Model; candidates: readonly Candidate[] } {
+  private resolve(principal: Principal, peek: Peek): Offered {
     const { model, candidates } = this.rooms.offer.find(principal, peek.model, this.dialect)
     if (candidates.length === 0) {
       throw new GatewayError(

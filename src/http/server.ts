@@ -106,7 +106,6 @@ function guarded(options: ListenOptions, endpoint: Endpoint): Handler {
   return (request, server) => {
     const { method } = request
     if (method === endpoint.method || (method === 'HEAD' && endpoint.method === 'GET')) {
-      if (endpoint.kind === 'model') server.timeout(request, 0)
       return handle(request, server)
     }
     return wrongMethod(options, request, allow)
@@ -115,7 +114,12 @@ function guarded(options: ListenOptions, endpoint: Endpoint): Handler {
 
 function modelHandler(options: ListenOptions, dialectId: DialectId): Handler {
   const dialect = options.dialects[dialectId]
-  return (request) => new ModelRequest(options.rooms(), dialect, request).respond()
+  return (request, server) => {
+    const setIdleSeconds = (seconds: number) => server.timeout(request, seconds)
+    // A model may think for longer than the runtime lets a connection rest.
+    setIdleSeconds(0)
+    return new ModelRequest(options.rooms(), dialect, request, setIdleSeconds).respond()
+  }
 }
 
 function readHandler(options: ListenOptions, kind: 'models' | 'model-by-id'): Handler {

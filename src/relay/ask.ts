@@ -26,8 +26,15 @@ export interface Ask {
   readonly candidates: readonly Candidate[]
   /** The request's place within its limits, given back at settlement. */
   readonly admission: Admitted
-  /** What the request holds at the front door, given back at settlement. */
-  readonly place: { giveBack(): void }
+  readonly place: Place
+}
+
+/** What the request holds at the front door. */
+export interface Place {
+  /** Given back at settlement. */
+  giveBack(): void
+  /** The client takes nothing: its connection is to be closed. */
+  cutOff(): void
 }
 
 /** The reply to send: head at once, the body whole or as it comes. */

@@ -7,7 +7,7 @@ import type { Answer, Ask, RelayRooms, Sight } from './ask.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import type { Timed } from './deadlines.ts'
 import { Outlet, type OutletOwner } from './outlet.ts'
-import { prepare } from './send.ts'
+import { type Prepared, prepare } from './send.ts'
 import { causeOf, verdict } from './verdict.ts'
 
 const heartbeat = new TextEncoder().encode(': keep-alive\n\n')
@@ -135,16 +135,23 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   tick(nowMs: number): void {
     const { timeouts, heartbeatMs, commitAfterMs, writeStallMs } = this.rooms
     const { ask, current, outlet } = this
+    if (outlet.waitingBytes > 0 && nowMs - outlet.takenAtMs > writeStallMs) {
+      ask.place.cutOff()
+      this.clientGone()
+      this.rooms.deadlines.delete(this)
+      return
+    }
+    if (this.settled) {
+      // The vendor is done; only a client that never takes the rest is still watched for.
+      if (outlet.closed) this.rooms.deadlines.delete(this)
+      return
+    }
     if (nowMs - ask.startedMs > timeouts.totalMs) {
       current?.failed({ kind: 'timeout', message: 'the request took too long altogether' })
       return
     }
     current?.tick(nowMs)
-    if (this.settled || !ask.peek.stream) return
-    if (outlet.waitingBytes > 0) {
-      if (nowMs - outlet.takenAtMs > writeStallMs) this.clientGone()
-      return
-    }
+    if (this.settled || !ask.peek.stream || outlet.waitingBytes > 0) return
     const waitedMs = nowMs - (this.committed ? this.lastEmitMs : (current?.sentMs ?? nowMs))
     const due = this.committed
       ? waitedMs > heartbeatMs
@@ -177,14 +184,26 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       this.refuse(this.verdict(), null)
       return
     }
+    const prepared = this.prepared(candidate)
+    if (prepared === null) return
     const nowMs = performance.now()
     this.tried++
     this.attemptStartedMs = nowMs
     this.rooms.health.begin(candidate.channelId, candidate.model, nowMs, this.tried > 1)
-    const prepared = prepare(this.rooms, this.ask, candidate)
     const attempt = new Attempt(prepared.plan, this, nowMs)
     this.current = attempt
     attempt.carriedBy(prepared.open(attempt))
+  }
+
+  /** null where the request cannot be put in the vendor's format, which the client has then been told. */
+  private prepared(candidate: Candidate): Prepared | null {
+    try {
+      return prepare(this.rooms, this.ask, candidate)
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error
+      this.refuse(error, null)
+      return null
+    }
   }
 
   private mayFailOver(fault: Fault): boolean {
@@ -192,6 +211,8 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     if (this.committed || this.settled || !row.failover || this.tried >= this.attempts.length)
       return false
     if (row.uncertain && !this.rooms.retry.retryUncertain) return false
+    const next = this.attempts[this.tried]
+    if (next !== undefined && !this.rooms.health.mayRetry(next.channelId)) return false
     return performance.now() - this.ask.startedMs < this.rooms.timeouts.totalMs
   }
 
@@ -256,7 +277,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   ): void {
     if (this.settled) return
     this.settled = true
-    this.rooms.deadlines.delete(this)
+    if (!this.committed || this.outlet.waitingBytes === 0) this.rooms.deadlines.delete(this)
     this.rooms.settle({
       ask: this.ask,
       candidate: this.current?.plan.candidate ?? null,

@@ -16,6 +16,8 @@ export class Outlet {
   /** When the client last took bytes, or had nothing to take (`performance.now()`). */
   takenAtMs: number
   private readonly owner: OutletOwner
+  /** The client has taken all there was, or will take no more. */
+  closed = false
   private queue: Uint8Array[] = []
   private queuedBytes = 0
   private paused = false
@@ -61,11 +63,15 @@ export class Outlet {
 
   /** The reply's body; iterated once. What gathered since the last piece goes out in one. */
   async *body(): AsyncGenerator<Uint8Array, void, void> {
-    for (;;) {
-      if (this.queuedBytes > 0) yield this.take()
-      else if (this.broken !== null) throw this.broken
-      else if (this.ended) return
-      else await new Promise<void>(this.sleep)
+    try {
+      for (;;) {
+        if (this.queuedBytes > 0) yield this.take()
+        else if (this.broken !== null) throw this.broken
+        else if (this.ended) return
+        else await new Promise<void>(this.sleep)
+      }
+    } finally {
+      this.closed = true
     }
   }
 

@@ -141,6 +141,8 @@ export interface Dialect {
   peek(body: Uint8Array): Peek
   watcher(options: WatchOptions): Watcher
   whole(body: Uint8Array, peek: Peek, quirks: ReplyQuirks): WholeReply
+  /** What the end of a reply too large to hold says; `bytes` may begin anywhere in it. */
+  tail(bytes: Uint8Array, quirks: ReplyQuirks): Omit<WholeReply, 'fault' | 'bytes'>
   /** Reads a vendor's error reply. `header` looks a reply header up by lower-case name. */
   fault(status: number, header: (name: string) => string | null, body: string): Fault
   /** A refusal in this format's own shape, as JSON text. */

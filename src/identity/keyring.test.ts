@@ -1,0 +1,134 @@
+// The keyring: who is found, who is not, and when a change counts.
+
+import { describe, expect, test } from 'bun:test'
+import type { KeyConfig } from '../config/types.ts'
+import type { KeyRow } from '../store/store.ts'
+import { createKeyring } from './keyring.ts'
+import { createSecret, hashSecret } from './secret.ts'
+
+function stored(secret: string, change: Partial<KeyRow> = {}): KeyRow {
+  return {
+    id: 'key_1',
+    name: 'laptop',
+    account: 'ann',
+    group: 'default',
+    hash: hashSecret(secret),
+    hint: '',
+    createdAt: 0,
+    expiresAt: null,
+    disabledAt: null,
+    models: null,
+    requestsPerMinute: null,
+    tokensPerMinute: null,
+    concurrentRequests: null,
+    ...change,
+  }
+}
+
+function configured(secret: string, change: Partial<KeyConfig> = {}): KeyConfig {
+  return {
+    name: 'bench',
+    account: 'bench',
+    group: 'default',
+    secret,
+    expiresAt: null,
+    models: null,
+    disabled: false,
+    limits: {},
+    ...change,
+  }
+}
+
+describe('the keyring', () => {
+  test('finds a stored key with all it carries, again and again', () => {
+    const secret = createSecret()
+    const row = stored(secret, { models: ['gpt-*'], requestsPerMinute: 60, concurrentRequests: 0 })
+    const keyring = createKeyring({ configured: [], stored: [row] })
+    for (let round = 0; round < 3; round += 1) {
+      expect(keyring.find(secret, 1)).toEqual({
+        keyId: 'key_1',
+        keyName: 'laptop',
+        account: 'ann',
+        group: 'default',
+        models: ['gpt-*'],
+        expiresAt: null,
+        limits: { requestsPerMinute: 60, concurrentRequests: 0 },
+      })
+    }
+  })
+
+  test('finds a configured key of any form, also a long one, or one that begins like ours', () => {
+    const secrets = ['sixteen-letters!', 'sk-tg-of-my-own-form', `x${'é'.repeat(3000)}`]
+    for (const secret of secrets) {
+      const keyring = createKeyring({ configured: [configured(secret)], stored: [] })
+      expect(keyring.find(secret, 1)?.keyId).toBe('config:bench')
+      expect(keyring.find(`${secret}x`, 1)).toBeNull()
+    }
+  })
+
+  test('does not find unknown, mistyped, empty or endless secrets', () => {
+    const secret = createSecret()
+    const keyring = createKeyring({ configured: [], stored: [stored(secret)] })
+    const others = [
+      createSecret(),
+      `${secret.slice(0, -1)}_`,
+      '',
+      'x'.repeat(1_000_000),
+      hashSecret(secret),
+    ]
+    for (const other of others) expect(keyring.find(other, 1)).toBeNull()
+  })
+
+  test('leaves out disabled keys of both kinds', () => {
+    const [one, two] = [createSecret(), createSecret()]
+    const keyring = createKeyring({
+      configured: [configured(one, { disabled: true })],
+      stored: [stored(two, { disabledAt: 5 })],
+    })
+    expect(keyring.size).toBe(0)
+    expect(keyring.find(one, 1)).toBeNull()
+    expect(keyring.find(two, 1)).toBeNull()
+  })
+
+  test('a key ends at its time, also one that was found before', () => {
+    const secret = createSecret()
+    const keyring = createKeyring({ configured: [], stored: [stored(secret, { expiresAt: 100 })] })
+    expect(keyring.find(secret, 99)?.keyId).toBe('key_1')
+    expect(keyring.find(secret, 100)).toBeNull()
+    expect(keyring.find(secret, 99)?.keyId).toBe('key_1')
+  })
+
+  test('replace counts at once, for the half that was given', () => {
+    const [one, two, three] = [createSecret(), createSecret(), createSecret()]
+    const keyring = createKeyring({ configured: [configured(one)], stored: [stored(two)] })
+    expect(keyring.find(two, 1)?.account).toBe('ann')
+    keyring.replace({ stored: [stored(three)] })
+    expect(keyring.find(two, 1)).toBeNull()
+    expect(keyring.find(three, 1)?.account).toBe('ann')
+    expect(keyring.find(one, 1)?.account).toBe('bench')
+    keyring.replace({ configured: [] })
+    expect(keyring.find(one, 1)).toBeNull()
+    expect(keyring.find(three, 1)?.account).toBe('ann')
+  })
+
+  test('the configured key wins over a stored one with its secret', () => {
+    const secret = createSecret()
+    const keyring = createKeyring({ configured: [configured(secret)], stored: [stored(secret)] })
+    expect(keyring.find(secret, 1)?.account).toBe('bench')
+  })
+
+  test('a flood of bad keys leaves memory where it was', () => {
+    const keyring = createKeyring({ configured: [configured('sixteen-letters!')], stored: [] })
+    const flood = (from: number) => {
+      for (let index = from; index < from + 200_000; index += 1) {
+        if (keyring.find(`bad-key-${index}-${'x'.repeat(200)}`, 1) !== null)
+          throw new Error('found')
+      }
+      Bun.gc(true)
+      return process.memoryUsage().heapUsed
+    }
+    const before = flood(0)
+    // Kept, they would be over 40 MB.
+    expect(flood(200_000) - before).toBeLessThan(5_000_000)
+  })
+})

@@ -1,0 +1,122 @@
+// The keys in memory: a secret in, the caller out.
+
+import type { KeyConfig, LimitSettings } from '../config/types.ts'
+import type { KeyRow } from '../store/store.ts'
+import type { Keyring, Principal } from './principal.ts'
+import { hashSecret, looksWellFormed, secretPrefix } from './secret.ts'
+
+export interface KeyringContent {
+  /** Keys declared in the configuration; their id is `config:NAME`. */
+  readonly configured: readonly KeyConfig[]
+  /** Keys made in the store. */
+  readonly stored: readonly KeyRow[]
+}
+
+export interface ReplaceableKeyring extends Keyring {
+  /** Swaps all, or the half that is given, between two calls of `find`. */
+  replace(content: Partial<KeyringContent>): void
+  /** Enabled keys held; expired ones count until they are removed. */
+  readonly size: number
+}
+
+/** Secrets seen to be good, so that the next call with one is a single look-up. */
+const cachedSecrets = 10_000
+/** A longer secret is refused unhashed, unless a configured one is that long. */
+const longestSecret = 1024
+
+/** A configured key wins over a stored one with the same secret. */
+export function createKeyring(content: KeyringContent): ReplaceableKeyring {
+  let current = content
+  let index = buildIndex(current)
+  return {
+    find: (secret, nowMs) => findIn(index, secret, nowMs),
+    replace(change) {
+      current = { ...current, ...change }
+      index = buildIndex(current)
+    },
+    get size() {
+      return index.byHash.size
+    },
+  }
+}
+
+interface Index {
+  readonly byHash: ReadonlyMap<string, Principal>
+  /**
+   * Only secrets whose hash was found get in, so guesses neither fill it nor are compared: a Map compares
+   * text only where a hash of the whole text agrees, which a guess at a part of it does not reach.
+   */
+  readonly bySecret: Map<string, Principal>
+  readonly longest: number
+  /** Some configured secret begins like ours without being one: the checksum then rejects nothing. */
+  readonly anyForm: boolean
+}
+
+function buildIndex({ configured, stored }: KeyringContent): Index {
+  const byHash = new Map<string, Principal>()
+  for (const row of stored) {
+    if (row.disabledAt === null) byHash.set(row.hash, ofStored(row))
+  }
+  let longest = longestSecret
+  let anyForm = false
+  for (const key of configured) {
+    if (key.disabled) continue
+    byHash.set(hashSecret(key.secret), ofConfigured(key))
+    longest = Math.max(longest, key.secret.length)
+    anyForm ||= key.secret.startsWith(secretPrefix) && !looksWellFormed(key.secret)
+  }
+  return { byHash, bySecret: new Map(), longest, anyForm }
+}
+
+function findIn(index: Index, secret: string, nowMs: number): Principal | null {
+  const principal = index.bySecret.get(secret) ?? findByHash(index, secret)
+  if (principal === null) return null
+  return principal.expiresAt === null || nowMs < principal.expiresAt ? principal : null
+}
+
+function findByHash(index: Index, secret: string): Principal | null {
+  if (secret.length > index.longest) return null
+  const mistyped = secret.startsWith(secretPrefix) && !looksWellFormed(secret)
+  if (mistyped && !index.anyForm) return null
+  // The hash decides where the Map looks, and nobody can steer it: timing tells nothing of near misses.
+  const principal = index.byHash.get(hashSecret(secret))
+  if (principal === undefined) return null
+  // Only as many secrets as there are keys can get here; the bound is for deployments with very many.
+  if (index.bySecret.size >= cachedSecrets) index.bySecret.clear()
+  index.bySecret.set(secret, principal)
+  return principal
+}
+
+function ofConfigured(key: KeyConfig): Principal {
+  return Object.freeze({
+    keyId: configuredKeyId(key.name),
+    keyName: key.name,
+    account: key.account,
+    group: key.group,
+    models: key.models,
+    expiresAt: key.expiresAt,
+    limits: key.limits,
+  })
+}
+
+/** The id of a key declared in the configuration, as usage rows name it. */
+export function configuredKeyId(name: string): string {
+  return `config:${name}`
+}
+
+function ofStored(row: KeyRow): Principal {
+  const limits: LimitSettings = {
+    ...(row.requestsPerMinute !== null && { requestsPerMinute: row.requestsPerMinute }),
+    ...(row.tokensPerMinute !== null && { tokensPerMinute: row.tokensPerMinute }),
+    ...(row.concurrentRequests !== null && { concurrentRequests: row.concurrentRequests }),
+  }
+  return Object.freeze({
+    keyId: row.id,
+    keyName: row.name,
+    account: row.account,
+    group: row.group,
+    models: row.models,
+    expiresAt: row.expiresAt,
+    limits: Object.freeze(limits),
+  })
+}

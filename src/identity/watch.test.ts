@@ -1,0 +1,114 @@
+// A key changed by another process counts here within a second, and an outage changes nothing.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openStore } from '../store/open.ts'
+import type { KeyRow, KeyTable, Store } from '../store/store.ts'
+import { ensureAccounts } from './ensure-accounts.ts'
+import { createKeyring } from './keyring.ts'
+import { createSecret, hashSecret } from './secret.ts'
+import { loadKeys, watchKeys } from './watch.ts'
+
+let dataDir: string
+let store: Store
+let other: Store
+const secret = createSecret()
+const row: KeyRow = {
+  id: 'key_1',
+  name: 'laptop',
+  account: 'ann',
+  group: 'default',
+  hash: hashSecret(secret),
+  hint: '',
+  createdAt: 1,
+  expiresAt: null,
+  disabledAt: null,
+  models: null,
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  concurrentRequests: null,
+}
+
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'tollgate-watch-'))
+  store = await openStore({ dataDir, databaseUrl: null })
+  other = await openStore({ dataDir, databaseUrl: null })
+  await ensureAccounts(store.accounts, { accounts: { ann: { credit: null } }, keys: [] }, 1)
+})
+afterEach(async () => {
+  await store.close()
+  await other.close()
+  rmSync(dataDir, { recursive: true })
+})
+
+/** Resolves to the milliseconds it took; rejects past two seconds. */
+async function until(holds: () => boolean): Promise<number> {
+  const start = performance.now()
+  while (!holds()) {
+    if (performance.now() - start > 2000) throw new Error('not within 2 s')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  return performance.now() - start
+}
+
+test('a key made and then disabled elsewhere counts within a second at the default pace', async () => {
+  const { revision, rows } = await loadKeys(store.keys)
+  const keyring = createKeyring({ configured: [], stored: rows })
+  const errors: unknown[] = []
+  const watch = watchKeys(store.keys, keyring, { revision, onError: (error) => errors.push(error) })
+  await other.keys.insert(row)
+  expect(await until(() => keyring.find(secret, 1) !== null)).toBeLessThan(1000)
+  await other.keys.disable('key_1', 2)
+  expect(await until(() => keyring.find(secret, 1) === null)).toBeLessThan(1000)
+  watch.close()
+  expect(errors).toEqual([])
+})
+
+test('while the store is away the keys stay, one error is told, and then it catches up', async () => {
+  await store.keys.insert(row)
+  const { revision, rows } = await loadKeys(store.keys)
+  const keyring = createKeyring({ configured: [], stored: rows })
+  let away = true
+  let looks = 0
+  const keys: KeyTable = {
+    ...store.keys,
+    async revision() {
+      looks += 1
+      if (away) throw new Error('away')
+      return store.keys.revision()
+    },
+  }
+  const errors: unknown[] = []
+  const onError = (error: unknown) => errors.push(error)
+  const watch = watchKeys(keys, keyring, { revision, onError, pollMs: 5 })
+  await store.keys.remove('key_1')
+  await until(() => looks > 5)
+  expect(keyring.find(secret, 1)?.keyId).toBe('key_1')
+  expect(errors).toEqual([new Error('away')])
+  away = false
+  await until(() => keyring.find(secret, 1) === null)
+  watch.close()
+})
+
+test('accounts named by the configuration are made once', async () => {
+  const config = {
+    accounts: { ann: { credit: null }, bob: { credit: '5' } },
+    keys: [
+      {
+        name: 'k',
+        account: 'zoe',
+        group: 'default',
+        secret: 'sixteen-letters!',
+        expiresAt: null,
+        models: null,
+        disabled: false,
+        limits: {},
+      },
+    ],
+  }
+  expect(await ensureAccounts(store.accounts, config, 1)).toEqual(['bob', 'zoe'])
+  expect(await ensureAccounts(store.accounts, config, 2)).toEqual([])
+  expect((await store.accounts.all()).map(({ id }) => id)).toEqual(['ann', 'bob', 'zoe'])
+})

@@ -1,0 +1,78 @@
+// Judges a chat completion request on its bytes and finds what the gateway acts on.
+
+import { invalidRequest } from '../../errors.ts'
+import type { Peek } from '../dialect.ts'
+import { type Body, modelOf, numberField, present, readBody, streamOf } from '../openai/body.ts'
+import {
+  boolean,
+  checkFields,
+  checkTools,
+  integer,
+  number,
+  object,
+  type Rule,
+  stop,
+  string,
+  stringOrObject,
+  typedObject,
+  wholeNumber,
+} from '../openai/rules.ts'
+import { checkMessages, seen } from './messages.ts'
+
+/** Types and ranges of OpenAI's chat API. `max_tokens: 0` passes: openai-python's own tests send it. */
+const rules: ReadonlyMap<string, Rule> = new Map([
+  ['stream', boolean],
+  ['stream_options', object],
+  ['temperature', number(0, 2)],
+  ['top_p', number(0, 1)],
+  ['n', integer(1, 128)],
+  ['presence_penalty', number(-2, 2)],
+  ['frequency_penalty', number(-2, 2)],
+  ['max_tokens', integer(0)],
+  ['max_completion_tokens', integer(0)],
+  ['logprobs', boolean],
+  ['top_logprobs', integer(0, 20)],
+  ['stop', stop],
+  ['seed', wholeNumber],
+  ['logit_bias', object],
+  ['tool_choice', stringOrObject],
+  ['response_format', typedObject],
+  ['parallel_tool_calls', boolean],
+  ['user', string],
+  ['metadata', object],
+  ['reasoning_effort', string],
+])
+
+const messages = { key: 'messages', visit: checkMessages }
+
+function read(body: Body): Peek {
+  const { bytes, keys } = body
+  const { model, modelSpan } = modelOf(body)
+  const list = present(body, 'messages')
+  if (list === null) throw invalidRequest('messages is required', 'messages')
+  if (list.kind !== 'array') throw invalidRequest('messages must be an array', 'messages')
+  checkFields(bytes, body.members, rules)
+  const tools = present(body, 'tools')
+  if (tools !== null) checkTools(bytes, tools)
+  const { stream, wantsUsage, streamOptionsSpan } = streamOf(body)
+  return {
+    body: bytes,
+    model,
+    modelSpan,
+    stream,
+    wantsUsage,
+    streamOptionsSpan,
+    bodyEnd: body.end,
+    maxOutputTokens: numberField(body, 'max_completion_tokens') ?? numberField(body, 'max_tokens'),
+    choices: numberField(body, 'n') ?? 1,
+    imageParam: seen.imageParam,
+    keys,
+    encodingFormat: 'float',
+    tokenInput: false,
+  }
+}
+
+/** Throws GatewayError `invalid_request_error` naming the field at fault. */
+export function peekChat(body: Uint8Array): Peek {
+  return readBody(body, messages, read)
+}

@@ -1,0 +1,188 @@
+// Server-sent events on bytes: cuts a stream into frames, and reads one frame (WHATWG HTML, 9.2.6).
+
+import { textOf } from './json/scan.ts'
+
+const LF = 0x0a
+const CR = 0x0d
+const SPACE = 0x20
+const COLON = 0x3a
+
+/** Longest frame accepted unless said otherwise: 1 MiB. */
+export const maxFrameBytes = 1 << 20
+/** What `push` and `end` return when a frame is longer than the bound. */
+export const frameTooLong = -1
+
+const empty = new Uint8Array(0)
+
+/**
+ * Cuts a byte stream, given in any pieces, into frames with LF line ends: CR and CRLF are rewritten and
+ * a byte order mark is dropped, because some clients split on exactly two LF. After `push`, frame `i` is
+ * `bytes[starts[i], ends[i])`, its blank line included; the next call overwrites the lists but never the
+ * bytes, which the caller may keep.
+ */
+export class FrameSplitter {
+  bytes: Uint8Array = empty
+  readonly starts: number[] = []
+  readonly ends: number[] = []
+  private readonly maxBytes: number
+  /** What is left of the frame under way: `tail[0, tailLength)`. */
+  private tail: Uint8Array = empty
+  private tailLength = 0
+  /** Whether `tail` may be written to; false where it is a view into bytes given away. */
+  private tailOwned = false
+  /** Up to here the tail holds no frame end. */
+  private searched = 0
+  private afterCarriageReturn = false
+  /** Bytes of a byte order mark still expected; 0 once the stream has begun. */
+  private beginning = true
+
+  constructor(maxBytes: number = maxFrameBytes) {
+    this.maxBytes = maxBytes
+  }
+
+  /** Takes the next piece; gives the number of frames it completed, or `frameTooLong`. */
+  push(chunk: Uint8Array): number {
+    let piece = chunk
+    if (this.afterCarriageReturn || piece.indexOf(CR) >= 0) piece = this.withLineFeeds(piece)
+    if (piece.length === 0) return this.none()
+    const bytes = this.tailLength === 0 ? piece : this.append(piece)
+    const length = this.tailLength === 0 ? piece.length : this.tailLength
+    return this.cut(bytes, length)
+  }
+
+  /** Says that the stream is over; gives 1 where a last frame lacked its blank line, else 0. */
+  end(): number {
+    if (this.tailLength === 0) return this.none()
+    const missing = this.tail[this.tailLength - 1] === LF ? 1 : 2
+    return this.push(new Uint8Array(missing).fill(LF))
+  }
+
+  private none(): number {
+    this.starts.length = 0
+    this.ends.length = 0
+    return 0
+  }
+
+  private cut(bytes: Uint8Array, length: number): number {
+    let at = this.skipMark(bytes, length)
+    if (at < 0) return this.keep(bytes, 0, length)
+    let count = 0
+    let from = Math.max(at, this.searched)
+    for (;;) {
+      while (bytes[at] === LF && at < length) at++
+      const lineEnd = bytes.indexOf(LF, Math.max(from, at))
+      if (lineEnd < 0 || lineEnd + 1 >= length) break
+      from = lineEnd + 1
+      if (bytes[from] !== LF) continue
+      from++
+      if (from - at > this.maxBytes) return frameTooLong
+      this.starts[count] = at
+      this.ends[count] = from
+      count++
+      at = from
+    }
+    this.starts.length = count
+    this.ends.length = count
+    if (length - at > this.maxBytes) return frameTooLong
+    this.bytes = bytes
+    this.keepTail(bytes, at, length, count)
+    return count
+  }
+
+  /** Where the first frame begins; -1 while a byte order mark may still be incomplete. */
+  private skipMark(bytes: Uint8Array, length: number): number {
+    if (!this.beginning) return 0
+    if (bytes[0] === 0xef && length < 3) return -1
+    this.beginning = false
+    return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
+  }
+
+  private keep(bytes: Uint8Array, at: number, length: number): number {
+    this.keepTail(bytes, at, length, 0)
+    return this.none()
+  }
+
+  /** Keeps `bytes[at, length)`; after frames were given away only as a view. */
+  private keepTail(bytes: Uint8Array, at: number, length: number, given: number): void {
+    if (given === 0 && at === 0 && this.tailOwned) {
+      this.tailLength = length
+    } else {
+      this.tail = at === length ? empty : bytes.subarray(at, length)
+      this.tailLength = length - at
+      this.tailOwned = false
+    }
+    // The last byte may be the first of the two line feeds.
+    this.searched = Math.max(0, this.tailLength - 1)
+  }
+
+  /** The tail with `piece` behind it, in a buffer that grows by doubling. */
+  private append(piece: Uint8Array): Uint8Array {
+    const length = this.tailLength + piece.length
+    if (!this.tailOwned || length > this.tail.length) {
+      const grown = new Uint8Array(Math.max(length, this.tailLength * 2, 1024))
+      grown.set(this.tail.subarray(0, this.tailLength))
+      this.tail = grown
+      this.tailOwned = true
+    }
+    this.tail.set(piece, this.tailLength)
+    this.tailLength = length
+    return this.tail
+  }
+
+  private withLineFeeds(chunk: Uint8Array): Uint8Array {
+    const out = new Uint8Array(chunk.length)
+    let length = 0
+    for (const code of chunk) {
+      const second = code === LF && this.afterCarriageReturn
+      this.afterCarriageReturn = code === CR
+      if (!second) out[length++] = code === CR ? LF : code
+    }
+    return out.subarray(0, length)
+  }
+}
+
+export interface FrameText {
+  /** The data lines joined with LF; null where the frame has none (a comment, say). */
+  readonly data: string | null
+  readonly event: string | null
+}
+
+/** Reads one frame with LF line ends. */
+export function frameData(bytes: Uint8Array, start: number, end: number): FrameText {
+  let data: string | null = null
+  let event: string | null = null
+  let at = start
+  while (at < end) {
+    let lineEnd = bytes.indexOf(LF, at)
+    if (lineEnd < 0 || lineEnd > end) lineEnd = end
+    let colon = at
+    while (colon < lineEnd && bytes[colon] !== COLON) colon++
+    if (colon > at) {
+      const field = textOf(bytes, at, colon)
+      const value = bytes[colon + 1] === SPACE ? colon + 2 : colon + 1
+      if (field === 'data') {
+        const line = textOf(bytes, Math.min(value, lineEnd), lineEnd)
+        data = data === null ? line : `${data}\n${line}`
+      } else if (field === 'event') {
+        event = textOf(bytes, Math.min(value, lineEnd), lineEnd)
+      }
+    }
+    at = lineEnd + 1
+  }
+  return { data, event }
+}
+
+/** Where the data of a frame of one single data line begins, or -1 where the frame is not that simple. */
+export function plainDataStart(bytes: Uint8Array, start: number, end: number): number {
+  if (
+    end - start < 7 ||
+    bytes[start] !== 0x64 ||
+    bytes[start + 1] !== 0x61 ||
+    bytes[start + 2] !== 0x74 ||
+    bytes[start + 3] !== 0x61 ||
+    bytes[start + 4] !== COLON
+  ) {
+    return -1
+  }
+  return bytes[start + 5] === SPACE ? start + 6 : start + 5
+}
