@@ -71,9 +71,11 @@ export function createOffer(config: Config, catalog: Catalog, directory: Directo
     scopes(principal) {
       const kept = scopes.get(principal)
       if (kept !== undefined) return kept
-      const made: LimitScope[] = [{ id: `key:${principal.keyId}`, limits: principal.limits }]
       const group = config.groups[principal.group]
-      if (group !== undefined) made.push({ id: `group:${group.id}`, limits: group.limits })
+      const made = [
+        { id: `key:${principal.keyId}`, limits: principal.limits },
+        { id: `group:${principal.group}`, limits: group?.limits ?? {} },
+      ].filter(({ limits }) => Object.keys(limits).length > 0)
       scopes.set(principal, made)
       return made
     },

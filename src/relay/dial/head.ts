@@ -9,81 +9,106 @@ export type Framing =
   | { readonly kind: 'chunked' }
   | { readonly kind: 'until-close' }
 
-export interface ReplyHead {
+/** A head that cannot be trusted; the message says why. */
+export class HeadError extends Error {}
+
+const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\r\n]*)?$/
+const maxFields = 256
+const maxLengthDigits = 15
+
+const none: Framing = { kind: 'none' }
+const chunked: Framing = { kind: 'chunked' }
+const untilClose: Framing = { kind: 'until-close' }
+
+/** All fields (RFC 9112, section 5): no folding, no bare line ends, no doubtful names, no NUL: each has served to smuggle. */
+const wellFormed = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*(?:\r\n|$))*$/
+
+/** One reply's head. Fields are checked at once, but read only when somebody asks for one. */
+export class ReplyHead {
   readonly status: number
   readonly framing: Framing
   readonly keepAlive: boolean
   /** Lower case; null when absent or `identity`. */
   readonly contentEncoding: string | null
+  private readonly text: string
+  /** Offsets in `text`: a name's start and end, its value's end, field after field. */
+  private readonly places: number[] = []
+
+  /** Throws HeadError. `text` is the head without its blank line, a character a byte. */
+  constructor(text: string) {
+    const firstEnd = text.indexOf('\r\n')
+    const first = statusLine.exec(firstEnd === -1 ? text : text.slice(0, firstEnd))
+    if (first === null) throw new HeadError('the reply does not begin with an HTTP/1.1 status line')
+    this.text = firstEnd === -1 ? '' : text.slice(firstEnd + 2)
+    this.status = Number(first[2])
+    this.findFields()
+    this.framing = this.framingOf()
+    const connection = this.header('connection')?.toLowerCase() ?? ''
+    const persistent =
+      first[1] === '1' ? !connection.includes('close') : connection.includes('keep-alive')
+    this.keepAlive = persistent && this.framing !== untilClose
+    const coding = this.header('content-encoding')?.toLowerCase() ?? null
+    this.contentEncoding = coding === 'identity' || coding === '' ? null : coding
+  }
+
   /** Looks a header up by lower-case name; repeated ones are joined by a comma. */
-  header(name: string): string | null
+  readonly header = (name: string): string | null => {
+    const { text, places } = this
+    const initial = name.charCodeAt(0)
+    let value: string | null = null
+    for (let at = 0; at < places.length; at += 3) {
+      const start = places[at] ?? 0
+      const end = places[at + 1] ?? 0
+      // Most fields are told apart by their length and first letter.
+      if (end - start !== name.length || (text.charCodeAt(start) | 0x20) !== initial) continue
+      if (text.slice(start, end).toLowerCase() !== name) continue
+      const found = text.slice(end + 1, places[at + 2]).trim()
+      value = value === null ? found : this.joined(name, value, found)
+    }
+    return value
+  }
+
+  private joined(name: string, before: string, found: string): string {
+    if (name !== 'content-length') return `${before}, ${found}`
+    if (before !== found) throw new HeadError('the reply gives two different lengths')
+    return before
+  }
+
+  private findFields(): void {
+    const { text, places } = this
+    if (!wellFormed.test(text)) throw new HeadError('the reply has a malformed header field')
+    let at = 0
+    while (at < text.length) {
+      const colon = text.indexOf(':', at)
+      const end = text.indexOf('\r\n', colon)
+      const stop = end === -1 ? text.length : end
+      places.push(at, colon, stop)
+      at = end === -1 ? text.length : end + 2
+    }
+    if (places.length > 3 * maxFields) throw new HeadError('the reply has too many header fields')
+  }
+
+  private framingOf(): Framing {
+    const coding = this.header('transfer-encoding')
+    const length = this.header('content-length')
+    if (coding !== null && length !== null) {
+      throw new HeadError('the reply gives a length beside a transfer coding')
+    }
+    if (this.status < 200 || this.status === 204 || this.status === 304) return none
+    if (coding !== null) {
+      if (coding.toLowerCase() !== 'chunked')
+        throw new HeadError('the reply uses an unknown transfer coding')
+      return chunked
+    }
+    if (length === null) return untilClose
+    if (!/^\d+$/.test(length) || length.length > maxLengthDigits) {
+      throw new HeadError('the reply gives a malformed length')
+    }
+    return { kind: 'length', bytes: Number(length) }
+  }
 }
 
-/** A head that cannot be trusted; the message says why. */
-export class HeadError extends Error {}
-
-const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\r\n]*)?$/
-const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-const maxFields = 256
-const maxLengthDigits = 15
-
-/**
- * Parses the bytes before the blank line. Throws HeadError on folding, bare line ends, doubtful
- * lengths, or a length beside a transfer coding: each has served to smuggle replies.
- */
+/** The head in the bytes before the blank line at `end`. Throws HeadError. */
 export function parseHead(bytes: Buffer, end: number): ReplyHead {
-  const lines = bytes.toString('latin1', 0, end).split('\r\n')
-  const first = statusLine.exec(lines[0] ?? '')
-  if (first === null) throw new HeadError('the reply does not begin with an HTTP/1.1 status line')
-  if (lines.length > maxFields) throw new HeadError('the reply has too many header fields')
-  const fields = new Map<string, string>()
-  for (let at = 1; at < lines.length; at++) addField(fields, lines[at] ?? '')
-  const status = Number(first[2])
-  const connection = fields.get('connection')?.toLowerCase() ?? ''
-  const framing = framingOf(status, fields)
-  const persistent =
-    first[1] === '1' ? !connection.includes('close') : connection.includes('keep-alive')
-  const coding = fields.get('content-encoding')?.trim().toLowerCase() ?? null
-  return {
-    status,
-    framing,
-    keepAlive: persistent && framing.kind !== 'until-close',
-    contentEncoding: coding === 'identity' || coding === '' ? null : coding,
-    header: (name) => fields.get(name) ?? null,
-  }
-}
-
-function addField(fields: Map<string, string>, line: string): void {
-  const colon = line.indexOf(':')
-  const name = colon > 0 ? line.slice(0, colon) : ''
-  if (!fieldName.test(name)) throw new HeadError('the reply has a malformed header field')
-  const value = line.slice(colon + 1).trim()
-  if (value.includes('\n') || value.includes('\r') || value.includes('\0')) {
-    throw new HeadError('the reply has a control character in a header field')
-  }
-  const key = name.toLowerCase()
-  const before = fields.get(key)
-  if (before === undefined) fields.set(key, value)
-  else if (key === 'content-length') {
-    if (before !== value) throw new HeadError('the reply gives two different lengths')
-  } else fields.set(key, `${before}, ${value}`)
-}
-
-function framingOf(status: number, fields: Map<string, string>): Framing {
-  const coding = fields.get('transfer-encoding')
-  const length = fields.get('content-length')
-  if (coding !== undefined && length !== undefined) {
-    throw new HeadError('the reply gives a length beside a transfer coding')
-  }
-  if (status < 200 || status === 204 || status === 304) return { kind: 'none' }
-  if (coding !== undefined) {
-    if (coding.toLowerCase() !== 'chunked')
-      throw new HeadError('the reply uses an unknown transfer coding')
-    return { kind: 'chunked' }
-  }
-  if (length === undefined) return { kind: 'until-close' }
-  if (!/^\d+$/.test(length) || length.length > maxLengthDigits) {
-    throw new HeadError('the reply gives a malformed length')
-  }
-  return { kind: 'length', bytes: Number(length) }
+  return new ReplyHead(bytes.toString('latin1', 0, end))
 }

@@ -2,7 +2,15 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Span } from '../dialect.ts'
-import { expectEnd, JsonSyntaxError, type Member, members, parseSpan, skipSpace, type Visit } from '../json/scan.ts'
+import {
+  expectEnd,
+  JsonSyntaxError,
+  type Member,
+  members,
+  parseSpan,
+  skipSpace,
+  type Visit,
+} from '../json/scan.ts'
 import { numberOf, stringOf } from './rules.ts'
 
 /**
