@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
+import type { Fault } from '../src/errors.ts'
 import { vendors } from '../src/vendors/registry.ts'
 import { call } from '../src/vendors/sandbox/testing.ts'
 import type { JsonObject, JsonValue, Usage } from '../src/wire/ir.ts'
@@ -148,6 +149,34 @@ describe('the vendor quirks bring usage into the shape of OpenAI', () => {
         Number(corrected.prompt_tokens) + Number(corrected.completion_tokens),
       )
     }
+  })
+})
+
+/** What a status says of itself, before a vendor's own word is heard. */
+function plainFault(status: number): Fault {
+  const kinds: Readonly<Record<number, Fault['kind']>> = {
+    200: 'unreadable',
+    401: 'credentials',
+    402: 'quota',
+    403: 'credentials',
+    404: 'unknown_model',
+    429: 'rate_limited',
+    503: 'vendor_error',
+  }
+  return { kind: kinds[status] ?? 'rejected', message: `status ${status}`, status }
+}
+
+const refined = cases.filter(
+  ({ vendor, fixture }) =>
+    vendors[vendor]?.refine !== undefined && fixture.expect.fault !== undefined,
+)
+
+describe('vendors with error codes of their own sharpen what the status says', () => {
+  test.each(refined)('$vendor/$name', ({ vendor, fixture }) => {
+    const status = fixture.reply.status ?? 200
+    const fault = vendors[vendor]?.refine?.(plainFault(status), status, bytesOf(fixture))
+    expect(fault?.kind).toBe(fixture.expect.fault?.kind as Fault['kind'])
+    expect(fault?.message).not.toBe('')
   })
 })
 

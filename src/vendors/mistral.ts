@@ -1,5 +1,6 @@
 // Mistral: content in parts, tool call ids of nine characters, and a refusal of every member it does not know.
 
+import type { Fault } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import {
   type Amendment,
@@ -78,6 +79,11 @@ function cachedTokens(usage: JsonObject): JsonObject {
   return withCached(usage, cached)
 }
 
+/** A model it does not have is answered 400. */
+function refine(fault: Fault, _status: number, body: string): Fault {
+  return /"type":\s*"invalid_model"/.test(body) ? { ...fault, kind: 'unknown_model' } : fault
+}
+
 export const mistral = openaiCompatible({
   id: 'mistral',
   baseUrl: 'https://api.mistral.ai/v1',
@@ -95,4 +101,5 @@ export const mistral = openaiCompatible({
     replayedMessages,
   ),
   quirks: { rewrite: true, usage: cachedTokens },
+  refine,
 }) satisfies Vendor
