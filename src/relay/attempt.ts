@@ -89,20 +89,32 @@ export class Attempt implements ReplyHandler, PathListener {
   head(status: number, header: (name: string) => string | null): void {
     if (this.over) return
     this.accepted = status >= 200 && status < 300
-    this.path = this.plan.choosePath(status, header, this)
+    try {
+      this.path = this.plan.choosePath(status, header, this)
+    } catch (error) {
+      this.crashed(error)
+    }
   }
 
   bytes(chunk: Uint8Array): void {
     if (this.over) return
     this.lastBytesMs = performance.now()
-    this.path?.bytes(chunk)
+    try {
+      this.path?.bytes(chunk)
+    } catch (error) {
+      this.crashed(error)
+    }
   }
 
   end(): void {
     if (this.over) return
-    if (this.path === null)
-      this.failed({ kind: 'unreadable', message: 'the vendor ended without a reply' })
-    else this.path.end()
+    try {
+      if (this.path === null)
+        this.failed({ kind: 'unreadable', message: 'the vendor ended without a reply' })
+      else this.path.end()
+    } catch (error) {
+      this.crashed(error)
+    }
   }
 
   fault(fault: TransportFault): void {
@@ -141,6 +153,17 @@ export class Attempt implements ReplyHandler, PathListener {
     }
     this.abort()
     this.owner.attemptFailed(fault)
+  }
+
+  /** A mistake of ours: the request must not hang on it, and the socket's own error handler must not hide it. */
+  private crashed(error: unknown): void {
+    reportError(error)
+    if (this.over) return
+    this.abort()
+    this.owner.attemptFailed({
+      kind: 'unreadable',
+      message: 'the gateway could not read the reply',
+    })
   }
 
   /** Ends the attempt when one of its timers has run out. A client that takes nothing stops the vendor's clocks. */
