@@ -12,6 +12,7 @@ import type { Candidate } from '../router/route.ts'
 import type { Dialect, Peek } from '../wire/dialect.ts'
 import { authenticate } from './authenticate.ts'
 import { declaredLength, readBody } from './body.ts'
+import { checkHeaderBytes } from './head.ts'
 import type { Load } from './load.ts'
 import type { Offer, Offered } from './offer.ts'
 import { newRequestId } from './request-id.ts'
@@ -221,17 +222,6 @@ export class ModelRequest {
     this.fields['openai-processing-ms'] = String(Math.round(durationMs))
     return new Response(this.dialect.refuse(error), { status, headers: this.fields })
   }
-}
-
-function checkHeaderBytes(headers: Headers, maxBytes: number): void {
-  // A name, a colon, a blank and a line end: about this much beside each value.
-  let bytes = 0
-  for (const value of headers.values()) bytes += value.length + 24
-  if (bytes <= maxBytes) return
-  throw new GatewayError(
-    'request_headers_too_large',
-    `The request headers are larger than ${maxBytes} bytes.`,
-  )
 }
 
 function checkContentType(type: string | null): void {
