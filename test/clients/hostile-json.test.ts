@@ -186,7 +186,7 @@ describe('a check that cannot be fooled', () => {
 describe('text that is no text', () => {
   const latin = (content: string) =>
     Buffer.from(`{"model":"cheap","messages":[{"role":"user","content":"${content}"}]}`, 'latin1')
-  const cases: readonly (readonly [string, Uint8Array])[] = [
+  const cases: readonly (readonly [string, Buffer<ArrayBuffer>])[] = [
     ['a byte that begins nothing', latin('a\xffb')],
     ['an overlong quote', latin('a\xc0\xa2b')],
     ['half a character', latin('a\xe6\xb1')],
