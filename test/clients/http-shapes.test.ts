@@ -33,7 +33,7 @@ afterEach(async () => {
 })
 
 /** Sends bytes and gives what came until the connection ended or fell silent. */
-async function exchange(bytes: string, quietMs = 150): Promise<string> {
+async function exchange(bytes: string, quietMs = 80): Promise<string> {
   const client = await RawClient.open(port)
   client.send(bytes)
   let before = -1
