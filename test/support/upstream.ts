@@ -316,6 +316,9 @@ class Incoming {
   readonly #answer: (turn: Turn) => Promise<void>
   readonly #closed = Promise.withResolvers<void>()
   #chunks: Buffer[] = []
+  #byteCount = 0
+  /** Not worth a look before this many bytes are there. */
+  #neededBytes = 1
   #last: Received | null = null
   #lastGone: (() => void) | null = null
   #busy = false
@@ -326,6 +329,7 @@ class Incoming {
     this.#answer = answer
     socket.on('data', (bytes: Buffer) => {
       this.#chunks.push(bytes)
+      this.#byteCount += bytes.length
       void this.#read()
     })
     socket.on('end', () => {
@@ -346,17 +350,19 @@ class Incoming {
   }
 
   async #read(): Promise<void> {
-    if (this.#busy) return
-    const bytes = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks)
-    if (bytes === undefined) return
+    if (this.#busy || this.#byteCount < this.#neededBytes) return
+    const bytes = Buffer.concat(this.#chunks)
     this.#chunks = [bytes]
     const end = bytes.indexOf('\r\n\r\n')
     if (end === -1) return
     const headText = bytes.toString('latin1', 0, end)
     const headers = fieldsOf(headText)
     const whole = end + 4 + Number(headers.get('content-length') ?? 0)
+    this.#neededBytes = whole
     if (bytes.length < whole) return
     this.#chunks = bytes.length > whole ? [bytes.subarray(whole)] : []
+    this.#byteCount = bytes.length - whole
+    this.#neededBytes = 1
     const request = this.#received(headText, headers, Buffer.from(bytes.subarray(end + 4, whole)))
     this.#busy = true
     await this.#answer({ request, socket: this.#socket, closed: this.#closed.promise })
