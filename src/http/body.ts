@@ -32,25 +32,32 @@ class BodyTimer implements Timed {
   }
 }
 
+export interface BodyBounds {
+  readonly maxBytes: number
+  readonly timeoutMs: number
+  /** Told of the bytes of a body that did not say its length, as they come; may throw. */
+  grow(bytes: number): void
+}
+
 /** Throws GatewayError `request_too_large`, or `request_timeout` when the body dawdles. */
 export async function readBody(
   request: Request,
   length: number | null,
-  bounds: { readonly maxBytes: number; readonly timeoutMs: number },
+  bounds: BodyBounds,
   deadlines: Deadlines,
 ): Promise<Uint8Array> {
   const { promise, reject } = Promise.withResolvers<never>()
   const timer = new BodyTimer(performance.now() + bounds.timeoutMs, reject)
   deadlines.add(timer)
   try {
-    const reading = length === null ? readUnsized(request, bounds.maxBytes) : request.bytes()
+    const reading = length === null ? readUnsized(request, bounds) : request.bytes()
     return await Promise.race([reading, promise])
   } finally {
     deadlines.delete(timer)
   }
 }
 
-async function readUnsized(request: Request, maxBytes: number): Promise<Uint8Array> {
+async function readUnsized(request: Request, bounds: BodyBounds): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array(0)
   const reader = request.body.getReader()
   const chunks: Uint8Array[] = []
@@ -59,9 +66,12 @@ async function readUnsized(request: Request, maxBytes: number): Promise<Uint8Arr
     const { done, value } = await reader.read()
     if (done) return joined(chunks, bytes)
     bytes += value.length
-    if (bytes > maxBytes) {
+    try {
+      if (bytes > bounds.maxBytes) throw tooLarge(bounds.maxBytes)
+      bounds.grow(value.length)
+    } catch (error) {
       await reader.cancel()
-      throw tooLarge(maxBytes)
+      throw error
     }
     chunks.push(value)
   }

@@ -26,6 +26,10 @@ export interface FrontRooms {
   readonly load: Load
   readonly relay: RelayRooms
   readonly offer: Offer
+  /** Told when a request has its place, and when it gave it back. */
+  underWay(dialect: Dialect, change: 1 | -1): void
+  /** Told of each request that a limit refused. */
+  limited(verdict: Refused): void
   /** Told of requests that never reached the relay, and of all refusals. */
   refused(refusal: Refusal): void
 }
@@ -99,6 +103,7 @@ export class ModelRequest {
   giveBack(): void {
     if (this.reservedBytes < 0) return
     this.rooms.load.leave(this.reservedBytes)
+    this.rooms.underWay(this.dialect, -1)
     this.reservedBytes = -1
   }
 
@@ -117,6 +122,7 @@ export class ModelRequest {
     const length = declaredLength(this.request, server.maxBodyBytes) ?? 0
     this.rooms.load.enter(length, server)
     this.reservedBytes = length
+    this.rooms.underWay(this.dialect, 1)
     return principal
   }
 
@@ -126,6 +132,7 @@ export class ModelRequest {
       this.admission = verdict
       return verdict
     }
+    this.rooms.limited(verdict)
     throw new GatewayError(
       'rate_limit_exceeded',
       `Rate limit reached for ${verdict.kind === 'concurrent' ? 'concurrent requests' : `${verdict.kind} per minute`}; retry later.`,
@@ -135,7 +142,14 @@ export class ModelRequest {
 
   private async readRequest(): Promise<Peek> {
     const { server, relay } = this.rooms
-    const bounds = { maxBytes: server.maxBodyBytes, timeoutMs: server.bodyTimeoutMs }
+    const bounds = {
+      maxBytes: server.maxBodyBytes,
+      timeoutMs: server.bodyTimeoutMs,
+      grow: (bytes: number) => {
+        this.rooms.load.grow(bytes, server)
+        this.reservedBytes += bytes
+      },
+    }
     const length = declaredLength(this.request, server.maxBodyBytes)
     const peek = this.dialect.peek(await readBody(this.request, length, bounds, relay.deadlines))
     this.peek = peek
