@@ -16,7 +16,6 @@ const keys = [
   { name: 'tokens', limits: { tokensPerMinute: 200 } },
   { name: 'places', limits: { concurrentRequests: 2 } },
   { name: 'mixed', limits: { requestsPerMinute: 100, tokensPerMinute: 100_000 } },
-  { name: 'none', limits: { requestsPerMinute: 0 } },
   { name: 'grouped-a', group: 'narrow' },
   { name: 'grouped-b', group: 'narrow' },
   { name: 'crowded-a', group: 'crowded' },
@@ -99,10 +98,6 @@ test('tokens a minute: what the vendor reported counts against the next request'
   expect(reply.headers.get('x-ratelimit-limit-tokens')).toBe('200')
   expect(reply.headers.get('x-ratelimit-remaining-tokens')).toBe('0')
   await refused(reply)
-})
-
-test('a limit of 0 refuses everything', async () => {
-  await refused(await call('none'))
 })
 
 describe('places', () => {

@@ -95,6 +95,35 @@ describe('shedding', () => {
   })
 })
 
+test('bodies that do not say their length count as they come', async () => {
+  const gateway = await start({ maxBufferedBytes: 100_000 })
+  const chunked = post(
+    '/v1/chat/completions',
+    { ...authorized(), 'transfer-encoding': 'chunked' },
+    '',
+  ).replace(/content-length: 0\r\n/, '')
+  const piece = `1000\r\n${' '.repeat(0x1000)}\r\n`
+  try {
+    const clients: RawClient[] = []
+    for (let at = 0; at < 10; at++) {
+      const client = await RawClient.open(portOf(gateway.url))
+      client.send(chunked + piece.repeat(5))
+      clients.push(client)
+    }
+    const refused = await eventually(() =>
+      clients.find(({ received }) => received.includes('service_unavailable')),
+    )
+    expect(parseReply(refused.received).status).toBe(503)
+    for (const client of clients) client.destroy()
+    await eventually(async () => {
+      const { status } = await gateway.post('/v1/chat/completions', body('quick'))
+      return status === 200 ? true : undefined
+    })
+  } finally {
+    await gateway.stop()
+  }
+})
+
 describe('SIGTERM', () => {
   test('streams and replies under way finish, new requests are refused, exit code 0', async () => {
     const gateway = await start({})
