@@ -32,17 +32,24 @@ class BodyTimer implements Timed {
   }
 }
 
+export interface BodyBounds {
+  readonly maxBytes: number
+  readonly timeoutMs: number
+  /** Told of the bytes of a body that did not say its length, as they come; may throw. */
+  grow(bytes: number): void
+}
+
 /** Rejects with GatewayError `request_too_large`, or `request_timeout` when the body dawdles. */
 export function readBody(
   request: Request,
   length: number | null,
-  bounds: { readonly maxBytes: number; readonly timeoutMs: number },
+  bounds: BodyBounds,
   deadlines: Deadlines,
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const timer = new BodyTimer(performance.now() + bounds.timeoutMs, reject)
     deadlines.add(timer)
-    const reading = length === null ? readUnsized(request, bounds.maxBytes) : request.bytes()
+    const reading = length === null ? readUnsized(request, bounds) : request.bytes()
     const settle = () => deadlines.delete(timer)
     reading.then(
       (bytes) => {
@@ -63,7 +70,7 @@ function unread(error: unknown): GatewayError {
   return invalidRequest('The request body broke off before its end.', null)
 }
 
-async function readUnsized(request: Request, maxBytes: number): Promise<Uint8Array> {
+async function readUnsized(request: Request, bounds: BodyBounds): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array(0)
   const reader = request.body.getReader()
   const chunks: Uint8Array[] = []
@@ -72,9 +79,12 @@ async function readUnsized(request: Request, maxBytes: number): Promise<Uint8Arr
     const { done, value } = await reader.read()
     if (done) return joined(chunks, bytes)
     bytes += value.length
-    if (bytes > maxBytes) {
+    try {
+      if (bytes > bounds.maxBytes) throw tooLarge(bounds.maxBytes)
+      bounds.grow(value.length)
+    } catch (error) {
       await reader.cancel()
-      throw tooLarge(maxBytes)
+      throw error
     }
     chunks.push(value)
   }
