@@ -1,6 +1,6 @@
 // One request from its first attempt to its settlement: the only place that fails over, commits and settles.
 
-import { errorTable, type Fault, faultTable, GatewayError } from '../errors.ts'
+import { errorTable, type Fault, faultTable, GatewayError, invalidRequest } from '../errors.ts'
 import { plan } from '../router/plan.ts'
 import type { Candidate, Outcome } from '../router/route.ts'
 import type { Answer, Ask, RelayRooms, Sight } from './ask.ts'
@@ -202,8 +202,13 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     try {
       return prepare(this.rooms, this.ask, candidate)
     } catch (error) {
-      if (!(error instanceof GatewayError)) throw error
-      this.refuse(error, null)
+      // A body is parsed whole only where it must be put differently: what its scan let pass may show here.
+      const refusal =
+        error instanceof SyntaxError
+          ? invalidRequest('The request body is not valid JSON.', null)
+          : error
+      if (!(refusal instanceof GatewayError)) throw refusal
+      this.refuse(refusal, null)
       return null
     }
   }

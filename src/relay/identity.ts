@@ -73,6 +73,8 @@ export class IdentityStream implements ReplyPath {
   private readonly splitter = new FrameSplitter()
   private readonly listener: PathListener
   private done = false
+  /** Something was said that a client would miss. */
+  private spoke = false
 
   constructor(dialect: Dialect, peek: Peek, quirks: ReplyQuirks, listener: PathListener) {
     this.watcher = dialect.watcher({ wantsUsage: peek.wantsUsage, quirks })
@@ -84,7 +86,10 @@ export class IdentityStream implements ReplyPath {
   }
 
   get complete(): boolean {
-    return this.done || (this.watcher.finishReason !== null && this.watcher.usage !== null)
+    return (
+      (this.done && this.spoke) ||
+      (this.watcher.finishReason !== null && this.watcher.usage !== null)
+    )
   }
 
   bytes(chunk: Uint8Array): void {
@@ -126,7 +131,7 @@ export class IdentityStream implements ReplyPath {
         const amended = watcher.amend(bytes, start, end)
         if (amended !== null) listener.emit(amended)
         // A usage frame may also carry text or the finish: the commit must not wait for another.
-        if (watcher.semantic) listener.semantic()
+        if (watcher.semantic) this.speak()
         continue
       }
       const held = kind === frameKind.done ? watcher.held() : null
@@ -138,11 +143,17 @@ export class IdentityStream implements ReplyPath {
       }
       if (runStart === -1) runStart = start
       runEnd = end
-      if (kind === frameKind.semantic) listener.semantic()
+      if (kind === frameKind.semantic) this.speak()
       else if (kind === frameKind.done) this.done = true
     }
-    if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
-    if (this.done) listener.semantic()
+    if (this.done && !this.spoke) {
+      listener.failed({ kind: 'cut', message: 'the stream ended without a word' })
+    } else if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
+  }
+
+  private speak(): void {
+    this.spoke = true
+    this.listener.semantic()
   }
 }
 
