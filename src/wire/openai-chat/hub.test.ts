@@ -83,15 +83,19 @@ describe('for any reply', () => {
     )
   })
 
-  test('cut off anywhere it never ends clean', () => {
+  test('cut off while a choice is open it never ends clean', () => {
     fc.assert(
       fc.property(replies, fc.nat(), (events, seed) => {
         const data = frames(encoder.encode(written(events)), []).slice(0, -2)
         const kept = data.slice(0, seed % data.length)
-        expect(readAll(chatHub.reader({}), kept).at(-1)).toMatchObject({
-          type: 'fault',
-          fault: { kind: 'cut' },
-        })
+        const open = new Map<unknown, unknown>()
+        for (const text of kept) {
+          const [choice] = (JSON.parse(text) as JsonObject).choices as JsonObject[]
+          open.set(choice?.index, choice?.finish_reason)
+        }
+        const broken = open.size === 0 || [...open.values()].includes(null)
+        const last = readAll(chatHub.reader({}), kept).at(-1)
+        expect(last?.type === 'fault' && last.fault.kind === 'cut').toBe(broken)
       }),
     )
   })
