@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { breaches, frames, normal, readAll, replies } from '../../../test/replies.ts'
 import type { ReplyQuirks, WriterHead } from '../dialect.ts'
-import { breaches, frames, normal, readAll, replies } from '../hub/testing.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { chatHub } from './hub.ts'
 

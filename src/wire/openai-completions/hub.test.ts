@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { breaches, frames, readAll, replies } from '../../../test/replies.ts'
 import type { WriterHead } from '../dialect.ts'
-import { breaches, frames, readAll, replies } from '../hub/testing.ts'
 import type { ChatEvent, JsonObject } from '../ir.ts'
 import { chatHub } from '../openai-chat/hub.ts'
 import { completionsHub } from './hub.ts'

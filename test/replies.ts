@@ -1,9 +1,9 @@
 // What tests of the hub share: replies made at random, the rules every reply keeps, and streams cut to pieces.
 
 import fc from 'fast-check'
-import type { Reader } from '../dialect.ts'
-import type { ChatEvent, FinishReason, PartHead, Usage } from '../ir.ts'
-import { FrameSplitter, frameData } from '../sse.ts'
+import type { Reader } from '../src/wire/dialect.ts'
+import type { ChatEvent, FinishReason, PartHead, Usage } from '../src/wire/ir.ts'
+import { FrameSplitter, frameData } from '../src/wire/sse.ts'
 
 const piece = fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme' })
 const pieces = fc.array(piece, { minLength: 1, maxLength: 4 })
