@@ -73,6 +73,7 @@ export class IdentityStream implements ReplyPath {
   private readonly splitter = new FrameSplitter()
   private readonly listener: PathListener
   private done = false
+  private begun = false
 
   constructor(dialect: Dialect, peek: Peek, quirks: ReplyQuirks, listener: PathListener) {
     this.watcher = dialect.watcher({ wantsUsage: peek.wantsUsage, quirks })
@@ -95,7 +96,8 @@ export class IdentityStream implements ReplyPath {
 
   end(): void {
     this.relayFrames(this.splitter.end())
-    if (this.complete) {
+    // A vendor that reports no usage and sends no terminator has still said that it finished.
+    if (this.complete || this.watcher.finishReason !== null) {
       if (!this.done) this.listener.emit(doneFrame)
       this.listener.completed(this.watcher)
     } else this.listener.failed({ kind: 'cut', message: 'the stream ended before its finish' })
@@ -122,16 +124,23 @@ export class IdentityStream implements ReplyPath {
         const amended = watcher.amend(bytes, start, end)
         if (amended !== null) listener.emit(amended)
         // A usage frame may also be the one that finishes: the commit must not wait for another.
-        if (watcher.finishReason !== null) listener.semantic()
+        if (watcher.finishReason !== null) this.semantic()
         continue
       }
       if (runStart === -1) runStart = start
       runEnd = end
-      if (kind === frameKind.semantic) listener.semantic()
+      if (kind === frameKind.semantic) this.semantic()
       else if (kind === frameKind.done) this.done = true
     }
-    if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
-    if (this.done) listener.semantic()
+    if (this.done && !this.begun) {
+      this.done = false
+      listener.failed({ kind: 'unreadable', message: 'the stream ended without an event' })
+    } else if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
+  }
+
+  private semantic(): void {
+    this.begun = true
+    this.listener.semantic()
   }
 }
 
