@@ -227,6 +227,12 @@ function buildRooms(config: Config, lasting: Lasting): FrontRooms & { readonly c
     vendorModels: (vendor) => catalog.ofVendor(vendor).map((model) => model.id),
   })
   const settler = createSettler({ ...lasting, channels })
+  const underWay = new Map(
+    Object.values(dialects).map(({ id, path }) => [
+      id,
+      lasting.metrics.requestsInFlight.with(path),
+    ]),
+  )
   const { server } = config
   return {
     config,
@@ -248,6 +254,13 @@ function buildRooms(config: Config, lasting: Lasting): FrontRooms & { readonly c
       scrub,
       settle: settler.settle,
       attemptFailed: settler.attemptFailed,
+    },
+    underWay(dialect, change) {
+      underWay.get(dialect.id)?.add(change)
+    },
+    limited({ scope, kind }) {
+      // The scope's kind only: an id would be a label without bound.
+      lasting.metrics.rateLimited.with(scope.split(':', 1)[0] ?? '', kind).inc()
     },
     refused(refusal) {
       if (refusal.cause !== null)

@@ -10,6 +10,7 @@ import {
   endpoints,
   unsupportedFamilies,
 } from './endpoints.ts'
+import { checkHeaderBytes } from './head.ts'
 import { type Health, healthPaths, respondHealth } from './health.ts'
 import { type FrontRooms, ModelRequest } from './model-request.ts'
 import { modelList, modelObject } from './models.ts'
@@ -127,6 +128,7 @@ function readHandler(options: ListenOptions, kind: 'models' | 'model-by-id'): Ha
     const rooms = options.rooms()
     const fields = baseFields(rooms, request)
     try {
+      checkHeaderBytes(request.headers, rooms.server.maxHeaderBytes)
       const principal = authenticate(request.headers, rooms.keyring, Date.now())
       const models = rooms.offer.models(principal)
       fields['content-type'] = jsonType
