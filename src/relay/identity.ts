@@ -108,7 +108,8 @@ export class IdentityStream implements ReplyPath {
 
   end(): void {
     this.relayFrames(this.splitter.end())
-    if (this.complete) {
+    // A vendor that reports no usage and sends no terminator has still said that it finished.
+    if (this.complete || this.watcher.finishReason !== null) {
       if (!this.done) {
         const held = this.watcher.held()
         if (held !== null) this.listener.emit(held)
@@ -154,7 +155,7 @@ export class IdentityStream implements ReplyPath {
       else if (kind === frameKind.done) this.done = true
     }
     if (this.done && !this.spoke) {
-      listener.failed({ kind: 'cut', message: 'the stream ended without a word' })
+      listener.failed({ kind: 'unreadable', message: 'the stream ended without an event' })
     } else if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
   }
 
