@@ -5,7 +5,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { Fault } from '../src/errors.ts'
 import { vendors } from '../src/vendors/registry.ts'
 import { call } from '../src/vendors/sandbox/testing.ts'
-import type { JsonObject, JsonValue, Usage } from '../src/wire/ir.ts'
+import { frameKind, type ReplyQuirks } from '../src/wire/dialect.ts'
+import { dialects } from '../src/wire/dialects.ts'
+import type { ChatEvent, JsonObject, JsonValue, Usage } from '../src/wire/ir.ts'
 
 interface Expected {
   readonly text?: string
@@ -187,3 +189,155 @@ describe('the sandbox answers what its fixtures say, byte for byte', () => {
     expect(heard.text).toBe(bytesOf(fixture))
   })
 })
+
+/** What a reply says, folded from the events of the hub. */
+function fold(events: readonly ChatEvent[]): Expected {
+  let text = ''
+  let reasoning = ''
+  const calls = new Map<string, { id: string; name: string; arguments: string }>()
+  const kinds = new Map<string, string>()
+  const folded: { finishReason?: string; usage?: Usage } = {}
+  for (const event of events) {
+    if (event.type === 'part-start') {
+      const key = `${event.choice}.${event.part}`
+      kinds.set(key, event.head.type)
+      if (event.head.type === 'tool-call') {
+        calls.set(key, { id: event.head.id, name: event.head.name, arguments: '' })
+      }
+    } else if (event.type === 'part-delta') {
+      const key = `${event.choice}.${event.part}`
+      const call = calls.get(key)
+      if (call !== undefined) call.arguments += event.text
+      else if (kinds.get(key) === 'reasoning') reasoning += event.text
+      else text += event.text
+    } else if (event.type === 'choice-end') folded.finishReason = event.reason
+    else if (event.type === 'usage') folded.usage = event.usage
+    else if (event.type === 'fault') throw new Error(event.fault.message)
+  }
+  return { text, reasoning, toolCalls: [...calls.values()], ...folded }
+}
+
+function quirksOf(vendor: string): ReplyQuirks {
+  return vendors[vendor]?.quirks ?? {}
+}
+
+/** The kinds of token alone: a dialect may tell more of them apart. */
+function kindsOf(usage: Usage | null | undefined): Usage | null {
+  if (usage === null || usage === undefined) return null
+  const { input, cachedInput, cacheWrite, output, reasoning } = usage
+  return { input, cachedInput, cacheWrite, output, reasoning }
+}
+
+function expectFault(item: Case, fault: Fault | null, status: number, body: string): void {
+  if (fault === null) throw new Error('no fault was seen')
+  const refined = vendors[item.vendor]?.refine?.(fault, status, body) ?? fault
+  expect(refined).toMatchObject(item.fixture.expect.fault ?? {})
+  expect(refined.message.length).toBeGreaterThan(0)
+}
+
+const chats = cases.filter(({ fixture }) => fixture.dialect === 'openai-chat')
+
+describe('every chat reply means what its fixture says', () => {
+  test.each(chats.filter(({ fixture }) => fixture.expect.fault === undefined))(
+    '$vendor/$name',
+    (item) => {
+      const hub = dialects['openai-chat'].hub
+      if (hub === null) throw new Error('chat has a hub')
+      const { stream, body } = item.fixture.reply
+      const quirks = quirksOf(item.vendor)
+      let events: readonly ChatEvent[]
+      if (stream === undefined) events = hub.readWhole(body ?? null, quirks)
+      else {
+        const reader = hub.reader(quirks)
+        events = [...stream.flatMap((data) => reader.frame(data)), ...reader.end()]
+      }
+      const { text = '', reasoning = '', toolCalls = [], finishReason, usage } = item.fixture.expect
+      const folded = fold(events)
+      expect({ ...folded, usage: kindsOf(folded.usage) } as unknown).toEqual({
+        text,
+        reasoning,
+        toolCalls,
+        finishReason,
+        usage: usage ?? null,
+      })
+    },
+  )
+})
+
+/** Streams that are relayed as they come; the rest are rewritten from their events. */
+const watched = cases.filter(
+  ({ vendor, fixture }) =>
+    fixture.reply.stream !== undefined &&
+    !(fixture.dialect === 'openai-chat' && quirksOf(vendor).rewrite === true),
+)
+
+describe('every stream is watched for its usage, its end and its fault', () => {
+  test.each(watched)('$vendor/$name', (item) => {
+    const watcher = dialects[item.fixture.dialect].watcher({
+      wantsUsage: false,
+      quirks: quirksOf(item.vendor),
+    })
+    let frame = 0
+    const seen = bytesOf(item.fixture)
+      .split(/(?<=\n\n)/)
+      .map((text) => {
+        const bytes = new TextEncoder().encode(text)
+        frame = watcher.frame(bytes, 0, bytes.length)
+        if (frame === frameKind.usage) watcher.amend(bytes, 0, bytes.length)
+        return frame
+      })
+    if (item.fixture.expect.fault !== undefined) {
+      expect(seen).toContain(frameKind.fault)
+      expectFault(item, watcher.fault, 200, item.fixture.reply.stream?.at(-1) ?? '')
+      return
+    }
+    expect(watcher.fault).toBeNull()
+    expect(seen).toContain(frameKind.semantic)
+    expect(frame).toBe(frameKind.done)
+    expect(watcher.finishReason).not.toBeNull()
+    expect(kindsOf(watcher.usage)).toEqual(item.fixture.expect.usage ?? null)
+    expect(watcher.outputBytes).toBeGreaterThan(0)
+  })
+})
+
+const wholes = cases.filter(({ fixture }) => fixture.reply.stream === undefined)
+
+function headerOf(fixture: Fixture): (name: string) => string | null {
+  return (name) => fixture.reply.headers?.[name] ?? null
+}
+
+describe('every whole reply is judged', () => {
+  test.each(wholes)('$vendor/$name', (item) => {
+    const { fixture } = item
+    const dialect = dialects[fixture.dialect]
+    const status = fixture.reply.status ?? 200
+    const text = bytesOf(fixture)
+    if (status >= 400) {
+      expectFault(item, dialect.fault(status, headerOf(fixture), text), status, text)
+      return
+    }
+    const encoder = new TextEncoder()
+    const peek = dialect.peek(encoder.encode(JSON.stringify(fixture.request)))
+    const whole = dialect.whole(encoder.encode(text), peek, quirksOf(item.vendor))
+    if (fixture.expect.fault !== undefined) {
+      expectFault(item, whole.fault, status, text)
+      return
+    }
+    expect(whole.fault).toBeNull()
+    expect(kindsOf(whole.usage)).toEqual(fixture.expect.usage ?? null)
+    if (fixture.expect.vectors !== undefined) expectVectors(fixture, whole.bytes)
+  })
+})
+
+/** The vectors reach the client in the form it asked for, whatever the vendor sent. */
+function expectVectors(fixture: Fixture, bytes: Uint8Array): void {
+  const reply = JSON.parse(new TextDecoder().decode(bytes)) as { data: { embedding: unknown }[] }
+  const vectors = reply.data.map(({ embedding }) => {
+    if (typeof embedding !== 'string') return embedding as number[]
+    const packed = Buffer.from(embedding, 'base64')
+    return Array.from({ length: packed.length / 4 }, (_, at) => packed.readFloatLE(at * 4))
+  })
+  expect(vectors).toEqual((fixture.expect.vectors ?? []) as number[][])
+  const asked = fixture.request.encoding_format === 'base64' ? 'string' : 'object'
+  for (const { embedding } of reply.data) expect(typeof embedding).toBe(asked)
+}

@@ -1,6 +1,6 @@
 // Reads a request's body within its bounds: bytes, and time.
 
-import { GatewayError } from '../errors.ts'
+import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Deadlines, Timed } from '../relay/deadlines.ts'
 import { joined } from '../relay/outlet.ts'
 
@@ -39,22 +39,35 @@ export interface BodyBounds {
   grow(bytes: number): void
 }
 
-/** Throws GatewayError `request_too_large`, or `request_timeout` when the body dawdles. */
-export async function readBody(
+/** Rejects with GatewayError `request_too_large`, or `request_timeout` when the body dawdles. */
+export function readBody(
   request: Request,
   length: number | null,
   bounds: BodyBounds,
   deadlines: Deadlines,
 ): Promise<Uint8Array> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const timer = new BodyTimer(performance.now() + bounds.timeoutMs, reject)
-  deadlines.add(timer)
-  try {
+  return new Promise((resolve, reject) => {
+    const timer = new BodyTimer(performance.now() + bounds.timeoutMs, reject)
+    deadlines.add(timer)
     const reading = length === null ? readUnsized(request, bounds) : request.bytes()
-    return await Promise.race([reading, promise])
-  } finally {
-    deadlines.delete(timer)
-  }
+    const settle = () => deadlines.delete(timer)
+    reading.then(
+      (bytes) => {
+        settle()
+        resolve(bytes)
+      },
+      (error) => {
+        settle()
+        reject(unread(error))
+      },
+    )
+  })
+}
+
+/** A body that broke off is the client's doing: whatever is answered, nobody is there to read it. */
+function unread(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error
+  return invalidRequest('The request body broke off before its end.', null)
 }
 
 async function readUnsized(request: Request, bounds: BodyBounds): Promise<Uint8Array> {

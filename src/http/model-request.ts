@@ -190,7 +190,7 @@ export class ModelRequest {
     this.call = call
     const { signal } = this.request
     if (signal.aborted) queueMicrotask(() => call.clientGone())
-    else signal.addEventListener('abort', () => call.clientGone())
+    else signal.onabort = () => call.clientGone()
     return call.run()
   }
 
@@ -236,6 +236,10 @@ export class ModelRequest {
     this.fields['openai-processing-ms'] = String(Math.round(durationMs))
     return new Response(this.dialect.refuse(error), { status, headers: this.fields })
   }
+}
+
+function hundredths(ms: number): number {
+  return Math.round(ms * 100) / 100
 }
 
 function checkContentType(type: string | null): void {

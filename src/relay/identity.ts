@@ -96,7 +96,11 @@ export class IdentityStream implements ReplyPath {
   end(): void {
     this.relayFrames(this.splitter.end())
     if (this.complete) {
-      if (!this.done) this.listener.emit(doneFrame)
+      if (!this.done) {
+        const held = this.watcher.held()
+        if (held !== null) this.listener.emit(held)
+        this.listener.emit(doneFrame)
+      }
       this.listener.completed(this.watcher)
     } else this.listener.failed({ kind: 'cut', message: 'the stream ended before its finish' })
   }
@@ -121,9 +125,16 @@ export class IdentityStream implements ReplyPath {
         }
         const amended = watcher.amend(bytes, start, end)
         if (amended !== null) listener.emit(amended)
-        // A usage frame may also be the one that finishes: the commit must not wait for another.
-        if (watcher.finishReason !== null) listener.semantic()
+        // A usage frame may also carry text or the finish: the commit must not wait for another.
+        if (watcher.semantic) listener.semantic()
         continue
+      }
+      const held = kind === frameKind.done ? watcher.held() : null
+      if (held !== null) {
+        // Usage comes last, whatever the vendor's order.
+        if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
+        runStart = -1
+        listener.emit(held)
       }
       if (runStart === -1) runStart = start
       runEnd = end

@@ -72,8 +72,12 @@ export interface ReplyQuirks {
 export interface Watcher {
   /** One whole frame `bytes[start, end)`, its blank line included. */
   frame(bytes: Uint8Array, start: number, end: number): FrameKind
-  /** The bytes to relay in place of a `usage` frame; null where the frame is not for the client. */
+  /** The bytes to relay in place of the `usage` frame just given; null where nothing is relayed now. */
   amend(bytes: Uint8Array, start: number, end: number): Uint8Array | null
+  /** The usage chunk the client is owed, to be relayed right before the terminator; null where none is. */
+  held(): Uint8Array | null
+  /** Whether the frame last given said something new: a `usage` frame may also carry text. */
+  readonly semantic: boolean
   readonly fault: Fault | null
   readonly usage: Usage | null
   /** Bytes of generated text seen so far, for counting when no usage is reported. */

@@ -57,6 +57,13 @@ export const boolean: Rule = (_bytes, _start, _end, kind) =>
 export const string: Rule = (_bytes, _start, _end, kind) =>
   kind === 'string' ? null : 'must be a string'
 
+/** One of a few texts. */
+export function oneOf(...words: readonly string[]): Rule {
+  const complaint = `must be one of ${words.join(', ')}`
+  return (bytes, start, end, kind) =>
+    kind === 'string' && words.includes(stringOf(bytes, start, end)) ? null : complaint
+}
+
 export const object: Rule = (_bytes, _start, _end, kind) =>
   kind === 'object' ? null : 'must be an object'
 

@@ -1,0 +1,79 @@
+// Judges a text completion request on its bytes and finds what the gateway acts on.
+
+import { invalidRequest } from '../../errors.ts'
+import type { Peek } from '../dialect.ts'
+import { type Body, modelOf, numberField, present, readBody, streamOf } from '../openai/body.ts'
+import {
+  boolean,
+  checkFields,
+  integer,
+  number,
+  object,
+  type Rule,
+  stop,
+  string,
+  wholeNumber,
+} from '../openai/rules.ts'
+import { readInput } from '../openai/texts.ts'
+
+/** Types and ranges of OpenAI's API of text completions. */
+const rules: ReadonlyMap<string, Rule> = new Map([
+  ['stream', boolean],
+  ['stream_options', object],
+  ['suffix', string],
+  ['max_tokens', integer(0)],
+  ['temperature', number(0, 2)],
+  ['top_p', number(0, 1)],
+  ['n', integer(1, 128)],
+  ['best_of', integer(0, 20)],
+  ['logprobs', integer(0, 5)],
+  ['echo', boolean],
+  ['stop', stop],
+  ['presence_penalty', number(-2, 2)],
+  ['frequency_penalty', number(-2, 2)],
+  ['logit_bias', object],
+  ['seed', wholeNumber],
+  ['user', string],
+])
+
+/** `best_of` completions are made and the best `n` returned, which no stream could do. */
+function checkBestOf(body: Body, choices: number, stream: boolean): void {
+  const bestOf = numberField(body, 'best_of')
+  if (bestOf === null) return
+  if (bestOf < choices) throw invalidRequest('best_of must be at least n', 'best_of')
+  if (stream && bestOf > 1) {
+    throw invalidRequest('best_of is not allowed when stream is true', 'best_of')
+  }
+}
+
+function read(body: Body): Peek {
+  const { bytes, keys } = body
+  const { model, modelSpan } = modelOf(body)
+  const prompt = present(body, 'prompt')
+  if (prompt === null) throw invalidRequest('prompt is required', 'prompt')
+  checkFields(bytes, body.members, rules)
+  const { holdsTokens } = readInput(bytes, prompt, { name: 'prompt', maxItems: null })
+  const { stream, wantsUsage, streamOptionsSpan } = streamOf(body)
+  const choices = numberField(body, 'n') ?? 1
+  checkBestOf(body, choices, stream)
+  return {
+    body: bytes,
+    model,
+    modelSpan,
+    stream,
+    wantsUsage,
+    streamOptionsSpan,
+    bodyEnd: body.end,
+    maxOutputTokens: numberField(body, 'max_tokens'),
+    choices,
+    imageParam: null,
+    keys,
+    encodingFormat: 'float',
+    tokenInput: holdsTokens,
+  }
+}
+
+/** Throws GatewayError `invalid_request_error` naming the field at fault. */
+export function peekCompletions(body: Uint8Array): Peek {
+  return readBody(body, null, read)
+}

@@ -1,0 +1,51 @@
+// Judges an embeddings request on its bytes and finds what the gateway acts on.
+
+import { invalidRequest } from '../../errors.ts'
+import type { Peek } from '../dialect.ts'
+import { type Body, modelOf, present, readBody } from '../openai/body.ts'
+import { checkFields, integer, oneOf, type Rule, string, stringOf } from '../openai/rules.ts'
+import { readInput } from '../openai/texts.ts'
+
+const maxInputs = 2048
+
+/** Types and ranges of OpenAI's embeddings API. */
+const rules: ReadonlyMap<string, Rule> = new Map([
+  ['encoding_format', oneOf('float', 'base64')],
+  ['dimensions', integer(1)],
+  ['user', string],
+])
+
+function formatOf(body: Body): Peek['encodingFormat'] {
+  const member = present(body, 'encoding_format')
+  if (member === null) return 'float'
+  return stringOf(body.bytes, member.start, member.end) === 'base64' ? 'base64' : 'float'
+}
+
+function read(body: Body): Peek {
+  const { bytes, keys } = body
+  const { model, modelSpan } = modelOf(body)
+  const input = present(body, 'input')
+  if (input === null) throw invalidRequest('input is required', 'input')
+  checkFields(bytes, body.members, rules)
+  const { holdsTokens } = readInput(bytes, input, { name: 'input', maxItems: maxInputs })
+  return {
+    body: bytes,
+    model,
+    modelSpan,
+    stream: false,
+    wantsUsage: false,
+    streamOptionsSpan: null,
+    bodyEnd: body.end,
+    maxOutputTokens: null,
+    choices: 1,
+    imageParam: null,
+    keys,
+    encodingFormat: formatOf(body),
+    tokenInput: holdsTokens,
+  }
+}
+
+/** Throws GatewayError `invalid_request_error` naming the field at fault. */
+export function peekEmbeddings(body: Uint8Array): Peek {
+  return readBody(body, null, read)
+}

@@ -1,0 +1,299 @@
+// One pass over a chat or text completion, a stream's chunk or a whole reply, that notes what the gateway acts on.
+
+import { ElementScan, kindAt, MemberScan } from '../json/scan.ts'
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPEN_OBJECT = 0x7b
+const OPEN_ARRAY = 0x5b
+
+const choiceList = new ElementScan()
+const choice = new MemberScan()
+const said = new MemberScan()
+const callList = new ElementScan()
+const call = new MemberScan()
+const callee = new MemberScan()
+
+/** Bytes in UTF-8 of what the `\u` escape at `at` spells; a half of a pair counts as two of its four. */
+function escapedBytes(bytes: Uint8Array, at: number): number {
+  const high = (bytes[at] ?? 0) | 0x20
+  const low = (bytes[at + 1] ?? 0) | 0x20
+  if (high === 0x64 && (low === 0x38 || low === 0x39 || low >= 0x61)) return 2
+  if (high !== 0x30) return 3
+  if (low === 0x30) return (bytes[at + 2] ?? 0) < 0x38 ? 1 : 2
+  return low < 0x38 ? 2 : 3
+}
+
+/** Bytes in UTF-8 of the JSON string `bytes[start, end)`, quotes included in the span but not counted. */
+export function textBytes(bytes: Uint8Array, start: number, end: number): number {
+  let count = end - start - 2
+  for (let at = start + 1; at < end - 1; at++) {
+    if (bytes[at] !== BACKSLASH) continue
+    at++
+    count -= 1
+    if (bytes[at] === 0x75) count -= 5 - escapedBytes(bytes, at + 1)
+    if (bytes[at] === 0x75) at += 4
+  }
+  return count
+}
+
+/** Whether the value at `at` is something: not null, false, or an empty string, list or object. */
+function isSomething(bytes: Uint8Array, at: number, end: number): boolean {
+  const first = bytes[at]
+  if (first === QUOTE) return end - at > 2
+  if (first === 0x6e || first === 0x66) return false
+  if (first !== OPEN_OBJECT && first !== OPEN_ARRAY) return true
+  for (let inner = at + 1; inner < end - 1; inner++) if ((bytes[inner] ?? 0) > 0x20) return true
+  return false
+}
+
+/** What was found; offsets are -1 where there is nothing. Reused: `read` starts afresh. */
+export class ChunkScan {
+  /** Behind the object. */
+  end = 0
+  /** Elements of `choices`; -1 where that is no list. */
+  choices = -1
+  /** Some choice says something: text, reasoning, a refusal, a call, sound. */
+  semantic = false
+  /** Bytes of generated text: content, reasoning, refusals and arguments of calls. */
+  outputBytes = 0
+  /** The first finish reason, a JSON string that is not empty. */
+  finishAt = -1
+  finishEnd = -1
+  modelAt = -1
+  modelEnd = -1
+  /** The object `usage` at the top level. */
+  usageAt = -1
+  /** Usage may stand where `usageRoot` leads. */
+  hiddenUsage = false
+  /** An error at the top level, in a choice or in `x_groq`. */
+  error = false
+  private reasoningBytes = 0
+  private readonly top = new MemberScan()
+  private readonly usageRoot: string
+
+  /** `usageRoot`: the first name on the way to a vendor's hidden usage, or ''. */
+  constructor(usageRoot = '') {
+    this.usageRoot = usageRoot
+  }
+
+  /** Reads the object at `at`. Throws JsonSyntaxError. */
+  read(bytes: Uint8Array, at: number): void {
+    this.reset()
+    const { top } = this
+    top.open(bytes, at)
+    while (top.next()) {
+      const { value } = top
+      switch (top.keyEnd - top.keyStart) {
+        case 5:
+          if (bytes[value] === QUOTE && top.is('model')) {
+            this.modelAt = value
+            this.modelEnd = top.skip()
+          } else if (bytes[value] === OPEN_OBJECT && top.is('usage')) this.usageAt = value
+          else if (top.is('error')) this.noteError(bytes, value, top.skip())
+          break
+        case 6:
+          if (bytes[value] === OPEN_OBJECT && top.is('x_groq')) this.readGroq(bytes, value)
+          break
+        case 7:
+          if (bytes[value] === OPEN_ARRAY && top.is('choices')) {
+            top.resume(this.readChoices(bytes, value))
+          }
+          break
+        default:
+      }
+      if (bytes[value] === OPEN_OBJECT && this.usageRoot !== '' && top.is(this.usageRoot)) {
+        this.hiddenUsage = true
+      }
+    }
+    this.end = top.at
+  }
+
+  private reset(): void {
+    this.choices = -1
+    this.semantic = false
+    this.outputBytes = 0
+    this.finishAt = -1
+    this.modelAt = -1
+    this.usageAt = -1
+    this.hiddenUsage = false
+    this.error = false
+  }
+
+  private noteError(bytes: Uint8Array, at: number, end: number): void {
+    const first = bytes[at]
+    if (first === OPEN_OBJECT || isSomething(bytes, at, end)) this.error = true
+  }
+
+  private readGroq(bytes: Uint8Array, at: number): void {
+    said.open(bytes, at)
+    while (said.next()) if (said.is('error')) this.noteError(bytes, said.value, said.skip())
+  }
+
+  private readChoices(bytes: Uint8Array, at: number): number {
+    choiceList.open(bytes, at)
+    while (choiceList.next()) {
+      if (bytes[choiceList.value] !== OPEN_OBJECT) continue
+      this.readChoice(bytes, choiceList.value)
+      choiceList.resume(choice.at)
+    }
+    this.choices = choiceList.count
+    return choiceList.at
+  }
+
+  private readChoice(bytes: Uint8Array, at: number): void {
+    choice.open(bytes, at)
+    while (choice.next()) {
+      const { value } = choice
+      switch (choice.keyEnd - choice.keyStart) {
+        case 4:
+          if (bytes[value] === QUOTE && choice.is('text'))
+            this.noteText(bytes, value, choice.skip())
+          break
+        case 5:
+          if (choice.is('delta')) this.readSaid(bytes, value)
+          else if (choice.is('error')) this.noteError(bytes, value, choice.skip())
+          else if (choice.is('usage') && this.usageRoot === 'choices') this.hiddenUsage = true
+          break
+        case 7:
+          if (choice.is('message')) this.readSaid(bytes, value)
+          break
+        case 13:
+          if (bytes[value] === QUOTE && choice.is('finish_reason')) this.noteFinish(choice)
+          break
+        default:
+      }
+    }
+  }
+
+  private noteFinish(scan: MemberScan): void {
+    const end = scan.skip()
+    if (end - scan.value <= 2 || this.finishAt >= 0) return
+    this.finishAt = scan.value
+    this.finishEnd = end
+  }
+
+  private noteText(bytes: Uint8Array, at: number, end: number): void {
+    if (end - at <= 2) return
+    this.semantic = true
+    this.outputBytes += textBytes(bytes, at, end)
+  }
+
+  /** A `delta` or a `message`. */
+  private readSaid(bytes: Uint8Array, at: number): void {
+    if (bytes[at] !== OPEN_OBJECT) return
+    this.reasoningBytes = 0
+    said.open(bytes, at)
+    while (said.next()) {
+      const { value } = said
+      const first = bytes[value]
+      if (first === 0x6e) continue
+      switch (said.keyEnd - said.keyStart) {
+        case 5:
+          if (said.is('audio')) this.noteNamed(bytes, value, 'transcript')
+          break
+        case 6:
+          if (said.is('images')) this.noteAny(bytes, value, said.skip())
+          break
+        case 7:
+          if (said.is('refusal')) this.noteTexts(bytes, value)
+          else if (said.is('content')) this.noteTexts(bytes, value)
+          break
+        case 9:
+          if (said.is('reasoning')) this.noteReasoning(bytes, value)
+          break
+        case 10:
+          if (said.is('tool_calls')) this.readCalls(bytes, value)
+          break
+        case 13:
+          if (said.is('function_call')) this.noteNamed(bytes, value, 'arguments')
+          break
+        case 17:
+          if (said.is('reasoning_content')) this.noteReasoning(bytes, value)
+          else if (said.is('reasoning_details')) this.noteReasoning(bytes, value)
+          break
+        default:
+      }
+    }
+    choice.resume(said.at)
+    this.outputBytes += this.reasoningBytes
+  }
+
+  private noteAny(bytes: Uint8Array, at: number, end: number): void {
+    if (isSomething(bytes, at, end)) this.semantic = true
+  }
+
+  /** A text, or a list of parts with texts. */
+  private noteTexts(bytes: Uint8Array, at: number): void {
+    const end = said.skip()
+    if (bytes[at] === QUOTE) this.noteText(bytes, at, end)
+    else if (bytes[at] === OPEN_ARRAY && isSomething(bytes, at, end)) {
+      this.semantic = true
+      this.outputBytes += partsBytes(bytes, at)
+    }
+  }
+
+  /** Vendors put the same reasoning under several names: the longest counts. */
+  private noteReasoning(bytes: Uint8Array, at: number): void {
+    const end = said.skip()
+    if (!isSomething(bytes, at, end)) return
+    this.semantic = true
+    const found =
+      bytes[at] === QUOTE
+        ? textBytes(bytes, at, end)
+        : bytes[at] === OPEN_ARRAY
+          ? partsBytes(bytes, at)
+          : 0
+    if (found > this.reasoningBytes) this.reasoningBytes = found
+  }
+
+  /** An object with one member that counts as text. */
+  private noteNamed(bytes: Uint8Array, at: number, name: string): void {
+    if (bytes[at] !== OPEN_OBJECT) return
+    this.noteAny(bytes, at, said.skip())
+    this.outputBytes += namedBytes(bytes, at, name)
+  }
+
+  private readCalls(bytes: Uint8Array, at: number): void {
+    if (bytes[at] !== OPEN_ARRAY) return
+    callList.open(bytes, at)
+    while (callList.next()) {
+      this.semantic = true
+      if (bytes[callList.value] !== OPEN_OBJECT) continue
+      call.open(bytes, callList.value)
+      while (call.next()) {
+        if (bytes[call.value] !== OPEN_OBJECT) continue
+        if (call.is('function')) this.outputBytes += namedBytes(bytes, call.value, 'arguments')
+        else if (call.is('custom')) this.outputBytes += namedBytes(bytes, call.value, 'input')
+      }
+      callList.resume(call.at)
+    }
+    said.resume(callList.at)
+  }
+}
+
+/** Bytes of the member `name` of the object at `at`: of its text, or of its JSON where it is none. */
+function namedBytes(bytes: Uint8Array, at: number, name: string): number {
+  let found = 0
+  callee.open(bytes, at)
+  while (callee.next()) {
+    if (!callee.is(name)) continue
+    const end = callee.skip()
+    const kind = kindAt(bytes, callee.value)
+    if (kind === 'string') found = textBytes(bytes, callee.value, end)
+    else if (kind === 'object') found = end - callee.value
+  }
+  return found
+}
+
+/** Bytes of `text` and `summary` in a list of parts. */
+function partsBytes(bytes: Uint8Array, at: number): number {
+  let found = 0
+  callList.open(bytes, at)
+  while (callList.next()) {
+    if (bytes[callList.value] !== OPEN_OBJECT) continue
+    found += namedBytes(bytes, callList.value, 'text')
+    found += namedBytes(bytes, callList.value, 'summary')
+  }
+  return found
+}

@@ -1,0 +1,233 @@
+// Reads what vendors put in place of a reply, in any of the shapes they use, as a Fault.
+
+import type { Fault, FaultKind } from '../../errors.ts'
+import type { JsonObject, JsonValue } from '../ir.ts'
+import { retryAfterMs } from './retry-after.ts'
+import { isObject } from './usage.ts'
+
+const maxMessageLength = 500
+/** Statuses between these may stand in a body in place of a code. */
+const leastStatus = 400
+const mostStatus = 599
+
+/** What a vendor says of an error, wherever it says it. */
+export interface Said {
+  readonly message: string
+  readonly code: string | null
+  readonly type: string | null
+  readonly param: string | null
+}
+
+function text(value: JsonValue | undefined): string | null {
+  if (typeof value === 'string') return value.trim() === '' ? null : value.trim()
+  return typeof value === 'number' ? String(value) : null
+}
+
+/** The first text among `values`; lists and objects, as validators report them, as their JSON. */
+function firstText(...values: (JsonValue | undefined)[]): string | null {
+  for (const value of values) {
+    const found = text(value)
+    if (found !== null) return found
+    if (Array.isArray(value) && value.length > 0) {
+      const inner = value[0]
+      return (isObject(inner) ? firstText(inner.message, inner.msg) : text(inner)) ?? jsonOf(value)
+    }
+  }
+  return null
+}
+
+function jsonOf(value: JsonValue): string {
+  return JSON.stringify(value)
+}
+
+/** A field's path, as validators give it: `["body", "messages", 0, "role"]`. */
+function paramOf(error: JsonObject, detail: JsonValue | undefined): string | null {
+  const plain = text(error.param)
+  if (plain !== null) return plain
+  const first = Array.isArray(detail) ? detail[0] : undefined
+  if (!isObject(first) || !Array.isArray(first.loc)) return null
+  const names = first.loc.filter((name, at) => !(at === 0 && name === 'body'))
+  let path = ''
+  for (const name of names) {
+    path += typeof name === 'number' ? `[${name}]` : path === '' ? String(name) : `.${String(name)}`
+  }
+  return path === '' ? null : path
+}
+
+/** Reads a parsed error body or the value of its `error`. */
+export function saidIn(body: JsonValue): Said {
+  const none: Said = { message: '', code: null, type: null, param: null }
+  if (typeof body === 'string') return { ...none, message: body }
+  if (Array.isArray(body)) return body.length === 0 ? none : saidIn(body[0] ?? null)
+  if (!isObject(body)) return none
+  const { error } = body
+  if (isObject(error)) {
+    const inner = saidIn(error)
+    return { ...inner, code: inner.code ?? text(body.code), type: inner.type ?? text(body.type) }
+  }
+  const inner = isObject(body.innererror) ? text(body.innererror.code) : null
+  const base = isObject(body.base_resp) ? body.base_resp : {}
+  const message = firstText(
+    error,
+    body.message,
+    body.msg,
+    body.detail,
+    body.error_message,
+    body.errors,
+    base.status_msg,
+  )
+  const detail = isObject(body.message) ? body.message.detail : body.detail
+  return {
+    message: message ?? firstText(isObject(body.message) ? detail : undefined) ?? '',
+    code: text(body.code) ?? inner ?? text(body.error_type),
+    type: text(body.type) ?? text(body.status),
+    param: paramOf(body, detail),
+  }
+}
+
+const quotaCodes =
+  /^(insufficient_quota|insufficient[_ ](balance|credits?|funds)|billing.*|.*[_.]billing.*|payment_required|credit.*|exceeded_current_quota_error|.*_balance_.*)$/i
+const unknownModelCodes =
+  /^(model_not_found|modelnotfound|model_not_exist|unknown_model|invalid_model|no_such_model|deploymentnotfound|model_not_supported)$/i
+const credentialCodes =
+  /^(invalid_api_key|authentication_error|invalid_authentication.*|permission_denied|permission_error|unauthorized|access_denied|account_deactivated)$/i
+const rateCodes =
+  /^(rate_limit.*|ratelimit.*|too_many_requests|tokens_per_.*|requests_per_.*|resource_exhausted|throttl.*|engine_overloaded_error)$/i
+const unknownModelText =
+  /\bmodel\b.{0,200}?\b(does not exist|not found|not exist|is not available for your account)|\b(no such|unknown) model\b/is
+const quotaText =
+  /insufficient[ _](balance|quota|credit|funds)|exceeded your current quota|credit balance is too low|spending limit|out of credits/i
+const keyText = /(incorrect|invalid|bad|wrong|expired|missing|revoked) api[ -]?key/i
+
+function kindByWords(said: Said, status: number): FaultKind | null {
+  const codes = [said.code, said.type].filter((code) => code !== null)
+  const some = (pattern: RegExp): boolean => codes.some((code) => pattern.test(code))
+  if (some(quotaCodes) || (status < 500 && quotaText.test(said.message))) return 'quota'
+  if (some(unknownModelCodes)) return 'unknown_model'
+  if (status === 429) return null
+  if (some(credentialCodes)) return 'credentials'
+  if (some(rateCodes)) return 'rate_limited'
+  return null
+}
+
+function kindByStatus(status: number): FaultKind {
+  switch (status) {
+    case 401:
+    case 403:
+      return 'credentials'
+    case 402:
+      return 'quota'
+    case 404:
+      return 'unknown_model'
+    case 408:
+      return 'timeout'
+    case 429:
+      return 'rate_limited'
+    default:
+      if (status >= 500) return 'vendor_error'
+      return status >= 400 ? 'rejected' : 'unreadable'
+  }
+}
+
+function kindOf(said: Said, status: number): FaultKind {
+  // What the vendor's own server failed at stays its failure, whatever it calls it.
+  const plain = kindByStatus(status)
+  if (plain === 'unreadable' || plain === 'quota' || plain === 'credentials') {
+    return plain === 'credentials' && kindByWords(said, status) === 'quota' ? 'quota' : plain
+  }
+  const worded = kindByWords(said, status)
+  if (worded !== null) return worded
+  if (status === 400 && keyText.test(said.message)) return 'credentials'
+  if (plain === 'rejected' && unknownModelText.test(said.message)) return 'unknown_model'
+  return plain
+}
+
+/** Codes that say no more than the status does. */
+function finerCode(said: Said, status: number, kind: FaultKind): string | undefined {
+  if (kind === 'rejected' && status === 413) return 'request_too_large'
+  const { code } = said
+  if (code !== null && !/^\d{3}$/.test(code)) return code
+  return kind === 'rejected' || said.type === null ? undefined : said.type
+}
+
+function faultFrom(said: Said, status: number, fallback: string, waitMs: number | null): Fault {
+  const kind = kindOf(said, status)
+  const code = finerCode(said, status, kind)
+  const message = said.message === '' ? fallback : said.message.slice(0, maxMessageLength)
+  return {
+    kind,
+    message,
+    status,
+    ...(kind === 'rejected' && { param: said.param }),
+    ...(code !== undefined && { code }),
+    ...(waitMs !== null && { retryAfterMs: waitMs }),
+  }
+}
+
+/** An error page is never quoted: it says nothing of use and may say too much. */
+function describedPage(status: number, body: string): string | null {
+  const start = body.trimStart().slice(0, 200).toLowerCase()
+  if (!start.startsWith('<') && !start.includes('<html')) return null
+  return `the vendor answered ${status} with a page in place of JSON`
+}
+
+/** Reads a vendor's error reply; `header` looks a reply header up by lower-case name. */
+export function readFault(
+  status: number,
+  header: (name: string) => string | null,
+  body: string,
+): Fault {
+  const page = describedPage(status, body)
+  const fallback = page ?? `the vendor answered ${status} without saying why`
+  let said: Said = { message: '', code: null, type: null, param: null }
+  if (page === null && body.trim() !== '') {
+    try {
+      said = saidIn(JSON.parse(body) as JsonValue)
+    } catch {
+      // Not JSON: the text itself is what the vendor says.
+      said = { ...said, message: body.trim() }
+    }
+  }
+  const waitMs = status === 429 || status >= 500 || status === 408 ? retryAfterMs(header) : null
+  return faultFrom(said, status, fallback, waitMs)
+}
+
+/**
+ * Reads an error found inside a success: a frame's or a reply's. `error` is its value; a code that is an
+ * HTTP status (OpenRouter, Azure) stands for the status the reply did not have.
+ */
+export function faultInside(error: JsonValue): Fault {
+  const said = saidIn(error)
+  const digits = said.code !== null && /^\d{3}$/.test(said.code) ? Number(said.code) : 0
+  const status = digits >= leastStatus && digits <= mostStatus ? digits : 0
+  const fallback = 'the vendor reported an error inside a success'
+  if (status !== 0) return faultFrom(said, status, fallback, null)
+  const named = kindByWords(said, 0) ?? (isRejection(said) ? 'rejected' : 'vendor_error')
+  const code = finerCode(said, 0, named)
+  return {
+    kind: named,
+    message: said.message === '' ? fallback : said.message.slice(0, maxMessageLength),
+    ...(named === 'rejected' && { param: said.param }),
+    ...(code !== undefined && { code }),
+  }
+}
+
+function isRejection(said: Said): boolean {
+  return (
+    said.type === 'invalid_request_error' ||
+    said.code === 'content_filter' ||
+    said.code === 'context_length_exceeded'
+  )
+}
+
+/** The error of a parsed frame or reply: at the top level, in `x_groq` or in a choice; null where none is. */
+export function errorIn(reply: JsonObject): JsonValue | null {
+  if (reply.error) return isObject(reply.error) ? reply.error : reply
+  const groq = reply.x_groq
+  if (isObject(groq) && groq.error) return groq.error
+  if (!Array.isArray(reply.choices)) return null
+  for (const choice of reply.choices) {
+    if (isObject(choice) && choice.error) return choice.error
+  }
+  return null
+}

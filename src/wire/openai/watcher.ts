@@ -1,0 +1,234 @@
+// Watches one streamed chat or text completion: what each frame is, what it costs, what the client may see.
+
+import type { Fault } from '../../errors.ts'
+import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../dialect.ts'
+import type { JsonObject, JsonValue, Usage } from '../ir.ts'
+import { JsonSyntaxError, parseSpan, skipSpace, spells } from '../json/scan.ts'
+import { type Edit, join, splice } from '../json/splice.ts'
+import { frameData, plainDataStart } from '../sse.ts'
+import { ChunkScan } from './chunk.ts'
+import { errorIn, faultInside } from './fault.ts'
+import { placeOf } from './place.ts'
+import { stringOf } from './rules.ts'
+import { isObject, readUsage, shownUsage, usageIn } from './usage.ts'
+
+const encoder = new TextEncoder()
+const prefix = encoder.encode('data: ')
+const suffix = encoder.encode('\n\n')
+const done = '[DONE]'
+const topLevel: readonly string[] = ['usage']
+
+/** Finish reasons by which a vendor says that it failed (OpenRouter, Mistral; Zhipu). */
+const failedFinishes: ReadonlySet<string> = new Set(['error', 'network_error'])
+
+/**
+ * Members of a chunk without choices that are of no use without its usage: identity, and measurements
+ * that some servers put beside the count. Any other keeps the chunk.
+ */
+const accounting: ReadonlySet<string> = new Set([
+  'id',
+  'object',
+  'created',
+  'model',
+  'choices',
+  'usage',
+  'system_fingerprint',
+  'service_tier',
+  'obfuscation',
+  'provider',
+  'timings',
+  'time_info',
+  'metrics',
+])
+
+export class CompletionWatcher implements Watcher {
+  fault: Fault | null = null
+  usage: Usage | null = null
+  outputBytes = 0
+  finishReason: string | null = null
+  model: string | null = null
+  semantic = false
+  private readonly options: WatchOptions
+  private readonly usagePath: readonly string[]
+  private readonly scan: ChunkScan
+  /** The document of the last usage frame, its offsets in `bytes`, and its usage as the vendor put it. */
+  private document: { bytes: Uint8Array; start: number; end: number; value: JsonObject } | null =
+    null
+  private raw: JsonObject | null = null
+  /** The usage chunk due before the terminator. */
+  private due: Uint8Array | null = null
+
+  constructor(options: WatchOptions) {
+    this.options = options
+    this.usagePath = options.quirks.usagePath ?? []
+    this.scan = new ChunkScan(this.usagePath[0])
+  }
+
+  frame(bytes: Uint8Array, start: number, end: number): FrameKind {
+    this.semantic = false
+    const at = plainDataStart(bytes, start, end)
+    if (at < 0) return this.unusual(bytes, start, end)
+    if (bytes[at] === 0x7b && this.reads(bytes, at, end)) return this.judge(bytes, at)
+    if (spells(bytes, at, at + done.length, done)) return frameKind.done
+    return this.unusual(bytes, start, end)
+  }
+
+  /** Whether `bytes[at, end)` are one JSON object; the scan then holds what it says. */
+  private reads(bytes: Uint8Array, at: number, end: number): boolean {
+    try {
+      this.scan.read(bytes, at)
+    } catch (error) {
+      if (error instanceof JsonSyntaxError) return false
+      throw error
+    }
+    return this.scan.end <= end && skipSpace(bytes, this.scan.end) >= end
+  }
+
+  /** A frame with comments, several lines of data or other fields; or one that is not JSON. */
+  private unusual(bytes: Uint8Array, start: number, end: number): FrameKind {
+    const { data, event } = frameData(bytes, start, end)
+    const text = data?.trim() ?? ''
+    if (event === 'error') return this.failed(errorEvent(text))
+    if (text === '') return frameKind.lifecycle
+    if (text === done) return frameKind.done
+    // Line ends between the lines of data are white space in JSON.
+    const document = encoder.encode(text.replaceAll('\n', ' '))
+    if (document[0] !== 0x7b || !this.reads(document, 0, document.length)) {
+      return this.failed({ kind: 'unreadable', message: 'an event of the stream is not JSON' })
+    }
+    return this.judge(document, 0)
+  }
+
+  private failed(fault: Fault): FrameKind {
+    this.fault = fault
+    return frameKind.fault
+  }
+
+  private judge(bytes: Uint8Array, at: number): FrameKind {
+    const { scan } = this
+    if (scan.error || scan.usageAt >= 0 || scan.hiddenUsage) return this.judgeParsed(bytes, at)
+    return this.note(bytes) ?? (this.semantic ? frameKind.semantic : frameKind.lifecycle)
+  }
+
+  /** Takes over what the scan found; a kind only where that is a fault. */
+  private note(bytes: Uint8Array): FrameKind | null {
+    const { scan } = this
+    this.outputBytes += scan.outputBytes
+    this.semantic = scan.semantic || scan.finishAt >= 0
+    if (this.model === null && scan.modelAt >= 0) {
+      const model = stringOf(bytes, scan.modelAt, scan.modelEnd)
+      if (model !== '') this.model = model
+    }
+    if (scan.finishAt < 0) return null
+    this.finishReason = stringOf(bytes, scan.finishAt, scan.finishEnd)
+    if (!failedFinishes.has(this.finishReason)) return null
+    const message = `the vendor ended its stream with ${this.finishReason}`
+    return this.failed({ kind: 'vendor_error', message })
+  }
+
+  /** A frame that says more than text: read whole, once or a few times in a stream. */
+  private judgeParsed(bytes: Uint8Array, at: number): FrameKind {
+    const { end } = this.scan
+    let value: JsonObject
+    let fault: FrameKind | null
+    try {
+      value = parseSpan(bytes, at, end) as JsonObject
+      const error = this.scan.error ? errorIn(value) : null
+      if (error !== null) return this.failed(faultInside(error))
+      fault = this.note(bytes)
+    } catch (error) {
+      if (!(error instanceof JsonSyntaxError)) throw error
+      return this.failed({ kind: 'unreadable', message: 'an event of the stream is not JSON' })
+    }
+    const raw = usageIn(value, this.options.quirks.usagePath)
+    if (raw !== null) {
+      this.raw = this.options.quirks.usage?.(raw) ?? raw
+      this.usage = readUsage(this.raw) ?? this.usage
+      this.document = { bytes, start: at, end, value }
+    }
+    if (fault !== null) return fault
+    if (raw !== null) return frameKind.usage
+    return this.semantic ? frameKind.semantic : frameKind.lifecycle
+  }
+
+  amend(bytes: Uint8Array, start: number, end: number): Uint8Array | null {
+    const { document, raw } = this
+    if (document === null || raw === null) return bytes.subarray(start, end)
+    this.document = null
+    const shown = this.options.wantsUsage ? shownUsage(raw) : null
+    const bare = this.isBare(document.value)
+    if (bare && shown === null) return null
+    if (bare && isObject(document.value.usage)) {
+      const same = JSON.stringify(shown) === JSON.stringify(document.value.usage)
+      const plain = same && document.bytes === bytes
+      this.due = plain ? bytes.subarray(start, end) : this.reshown(document, shown)
+      return null
+    }
+    if (shown !== null) this.due = usageChunk(document.value, shown)
+    return bare ? null : framed(document.bytes, document.start, document.end, this.cuts(document))
+  }
+
+  held(): Uint8Array | null {
+    const { due } = this
+    this.due = null
+    return due
+  }
+
+  /** Nothing but usage and what goes with it. */
+  private isBare(value: JsonObject): boolean {
+    if (!Array.isArray(value.choices) || value.choices.length > 0) return false
+    const root = this.usagePath[0]
+    for (const [name, member] of Object.entries(value)) {
+      if (member !== null && name !== root && !accounting.has(name)) return false
+    }
+    return true
+  }
+
+  /** The same frame with its usage corrected. */
+  private reshown(
+    document: { bytes: Uint8Array; start: number; end: number },
+    shown: JsonObject | null,
+  ): Uint8Array {
+    const { bytes, start, end } = document
+    const place = placeOf(bytes, start, topLevel)
+    const edits =
+      place === null
+        ? []
+        : [{ start: place.start, end: place.end, text: JSON.stringify(shown satisfies JsonValue) }]
+    return framed(bytes, start, end, edits)
+  }
+
+  /** What takes usage out of a document, wherever it stands. */
+  private cuts(document: { bytes: Uint8Array; start: number }): Edit[] {
+    const paths = this.usagePath.length > 0 ? [topLevel, this.usagePath] : [topLevel]
+    return paths.flatMap((path) => placeOf(document.bytes, document.start, path)?.cut ?? [])
+  }
+}
+
+/** `bytes[start, end)` as a frame of its own, edited. */
+function framed(bytes: Uint8Array, start: number, end: number, edits: readonly Edit[]): Uint8Array {
+  const moved = edits.map((edit) => ({
+    ...edit,
+    start: edit.start - start,
+    end: edit.end - start,
+  }))
+  return join([prefix, ...splice(bytes.subarray(start, end), moved), suffix])
+}
+
+/** The chunk that OpenAI's `include_usage` promises, made from one that has choices. */
+function usageChunk(chunk: JsonObject, usage: JsonObject): Uint8Array {
+  const { id, object, created, model, service_tier, system_fingerprint } = chunk
+  const head = { id, object, created, model, service_tier, system_fingerprint }
+  return encoder.encode(`data: ${JSON.stringify({ ...head, choices: [], usage })}\n\n`)
+}
+
+function errorEvent(data: string): Fault {
+  let value: JsonValue = data
+  try {
+    value = JSON.parse(data) as JsonValue
+  } catch {
+    // The event's name says that it is an error; its data may be plain text.
+  }
+  const error = isObject(value) ? (errorIn(value) ?? value) : value
+  return faultInside(error)
+}

@@ -1,0 +1,192 @@
+// Judges a whole chat or text completion, and corrects its usage in place where a vendor's differs.
+
+import type { Fault } from '../../errors.ts'
+import type { ReplyQuirks, WholeReply } from '../dialect.ts'
+import type { JsonObject, Usage } from '../ir.ts'
+import { JsonSyntaxError, parseSpan, skipSpace, spells, stringEnd, valueEnd } from '../json/scan.ts'
+import { type Edit, join, splice } from '../json/splice.ts'
+import { ChunkScan } from './chunk.ts'
+import { errorIn, faultInside, saidIn } from './fault.ts'
+import { placeOf } from './place.ts'
+import { stringOf } from './rules.ts'
+import { isObject, readUsage, shownUsage } from './usage.ts'
+
+/** Past this a reply that is none is not searched for what it says instead. */
+const maxSaidBytes = 65_536
+const failedFinishes: ReadonlySet<string> = new Set(['error', 'network_error'])
+
+/** A reply that cannot be used. */
+export function faulty(bytes: Uint8Array, fault: Fault): WholeReply {
+  return { fault, bytes, usage: null, outputBytes: 0, finishReason: null, model: null }
+}
+
+/** A success without the list that every reply has; what it says instead goes into the message. */
+export function withoutList(bytes: Uint8Array, at: number, end: number, list: string): Fault {
+  const message = `the reply has no list \`${list}\``
+  if (end - at > maxSaidBytes) return { kind: 'unreadable', message }
+  const said = saidIn(parseSpan(bytes, at, end) as JsonObject).message
+  return {
+    kind: 'unreadable',
+    message: said === '' ? message : `${message}: ${said.slice(0, 400)}`,
+  }
+}
+
+/** Where the reply begins: behind white space, which some vendors send while they work, and a byte order mark. */
+export function replyStart(bytes: Uint8Array): number {
+  const mark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
+  return skipSpace(bytes, mark)
+}
+
+/** Runs `read`, and calls a reply unreadable where it is not JSON. */
+export function readable(bytes: Uint8Array, read: (at: number) => WholeReply): WholeReply {
+  try {
+    const at = replyStart(bytes)
+    if (bytes[at] !== 0x7b) {
+      const what = skipSpace(bytes, at) >= bytes.length ? 'is empty' : 'is not a JSON object'
+      return faulty(bytes, { kind: 'unreadable', message: `the reply ${what}` })
+    }
+    return read(at)
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error
+    return faulty(bytes, { kind: 'unreadable', message: `the reply is not JSON: ${error.message}` })
+  }
+}
+
+/** A reply's usage: what it means, and what must be put in its place for the client. */
+export interface Corrected {
+  readonly usage: Usage | null
+  readonly edit: Edit | null
+}
+
+/** A reply on which `correctUsage` works. */
+export interface ReplyText {
+  readonly bytes: Uint8Array
+  /** From the opening brace to behind the closing one. */
+  readonly start: number
+  readonly end: number
+  /** The object `usage` at the top level, or -1. */
+  readonly usageAt: number
+}
+
+/** Reads the usage, corrects it by the vendor's quirk and gives it the form due by `shape`. */
+export function correctUsage(
+  reply: ReplyText,
+  quirks: ReplyQuirks,
+  shape: (usage: JsonObject) => JsonObject | null,
+): Corrected {
+  const { bytes, usageAt } = reply
+  const span =
+    usageAt >= 0
+      ? { start: usageAt, end: valueEnd(bytes, usageAt) }
+      : placeOf(bytes, reply.start, quirks.usagePath ?? [])
+  if (span === null || bytes[span.start] !== 0x7b) return { usage: null, edit: null }
+  const raw = parseSpan(bytes, span.start, span.end) as JsonObject
+  const corrected = quirks.usage?.(raw) ?? raw
+  const usage = readUsage(corrected)
+  const text = JSON.stringify(shape(corrected) ?? corrected)
+  if (usageAt < 0) return { usage, edit: insertion(reply, text) }
+  return { usage, edit: text === JSON.stringify(raw) ? null : { ...span, text } }
+}
+
+/** Usage that was found elsewhere, put where clients look for it. */
+function insertion({ bytes, start, end }: ReplyText, text: string): Edit {
+  const empty = placeOf(bytes, start, ['usage'])
+  if (empty !== null) return { start: empty.start, end: empty.end, text }
+  return { start: end - 1, end: end - 1, text: `,"usage":${text}` }
+}
+
+/** Judges a reply; a faulty one keeps its bytes. */
+export function readWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
+  return readable(body, (at) => {
+    const scan = new ChunkScan(quirks.usagePath?.[0])
+    scan.read(body, at)
+    if (skipSpace(body, scan.end) < body.length) {
+      throw new JsonSyntaxError(scan.end, 'unexpected bytes behind the reply')
+    }
+    if (scan.error) {
+      const error = errorIn(parseSpan(body, at, scan.end) as JsonObject)
+      if (error !== null) return faulty(body, faultInside(error))
+    }
+    if (scan.choices < 0) return faulty(body, withoutList(body, at, scan.end, 'choices'))
+    const finishReason = scan.finishAt < 0 ? null : stringOf(body, scan.finishAt, scan.finishEnd)
+    if (finishReason !== null && failedFinishes.has(finishReason)) {
+      const message = `the vendor ended its reply with ${finishReason}`
+      return faulty(body, { kind: 'vendor_error', message })
+    }
+    const { usageAt, end } = scan
+    const { usage, edit } = correctUsage(
+      { bytes: body, start: at, end, usageAt },
+      quirks,
+      shownUsage,
+    )
+    return {
+      fault: null,
+      bytes: edit === null ? body : join(splice(body, [edit])),
+      usage,
+      outputBytes: scan.outputBytes,
+      finishReason,
+      model: scan.modelAt < 0 ? null : stringOf(body, scan.modelAt, scan.modelEnd),
+    }
+  })
+}
+
+/** The offset of the last `"name":` before `before`, at its value; -1 where there is none. */
+function lastMember(
+  bytes: Uint8Array,
+  name: string,
+  before: number,
+): { at: number; value: number } {
+  for (let at = bytes.lastIndexOf(0x22, before); at >= 0; at = bytes.lastIndexOf(0x22, at - 1)) {
+    const close = at + 1 + name.length
+    // Inside a string every quote has a backslash before it, so that this can only be a whole string.
+    if (bytes[close] === 0x22 && spells(bytes, at + 1, close, name)) {
+      const colon = skipSpace(bytes, close + 1)
+      if (bytes[colon] === 0x3a) return { at, value: skipSpace(bytes, colon + 1) }
+    }
+    if (at === 0) break
+  }
+  return { at: -1, value: -1 }
+}
+
+function tailUsage(bytes: Uint8Array, quirks: ReplyQuirks): Usage | null {
+  let before = bytes.length
+  for (;;) {
+    const { at, value } = lastMember(bytes, 'usage', before)
+    if (at < 0) return null
+    if (bytes[value] === 0x7b) {
+      const usage = usageFrom(bytes, value, quirks)
+      if (usage !== null) return usage
+    }
+    if (at === 0) return null
+    before = at - 1
+  }
+}
+
+function usageFrom(bytes: Uint8Array, at: number, quirks: ReplyQuirks): Usage | null {
+  try {
+    const raw = parseSpan(bytes, at, valueEnd(bytes, at))
+    return isObject(raw) ? readUsage(quirks.usage?.(raw) ?? raw) : null
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return null
+    throw error
+  }
+}
+
+function tailFinish(bytes: Uint8Array): string | null {
+  const { value } = lastMember(bytes, 'finish_reason', bytes.length)
+  if (value < 0 || bytes[value] !== 0x22) return null
+  return stringOf(bytes, value, stringEnd(bytes, value))
+}
+
+/** What the end of a reply says; `bytes` may begin anywhere in it. */
+export function readTail(
+  bytes: Uint8Array,
+  quirks: ReplyQuirks,
+): Omit<WholeReply, 'fault' | 'bytes'> {
+  return {
+    usage: tailUsage(bytes, quirks),
+    outputBytes: bytes.length,
+    finishReason: tailFinish(bytes),
+    model: null,
+  }
+}
