@@ -238,10 +238,6 @@ export class ModelRequest {
   }
 }
 
-function hundredths(ms: number): number {
-  return Math.round(ms * 100) / 100
-}
-
 function checkContentType(type: string | null): void {
   if (type === null || type.startsWith('application/json')) return
   if (/^application\/[\w.+-]*json\b/i.test(type)) return
