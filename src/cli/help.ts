@@ -1,6 +1,7 @@
 // `tollgate help` and `tollgate version`.
 
-import { version as packageVersion } from '../../package.json' with { type: 'json' }
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Command, Option } from './command.ts'
 import { print, printJson } from './output.ts'
 import { sharedOptions } from './parse.ts'
@@ -11,8 +12,10 @@ export const version: Command = {
   summary: 'print the version',
   options: {},
   async run({ json }) {
-    if (json) await printJson({ version: packageVersion })
-    else await print(`${packageVersion}\n`)
+    const manifest = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')
+    const { version: text } = JSON.parse(manifest) as { readonly version: string }
+    if (json) await printJson({ version: text })
+    else await print(`${text}\n`)
     return undefined
   },
 }
