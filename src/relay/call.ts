@@ -202,8 +202,14 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     try {
       return prepare(this.rooms, this.ask, candidate)
     } catch (error) {
-      if (!(error instanceof GatewayError)) throw error
-      this.refuse(error, null)
+      // A mistake of ours must give its place back, too.
+      if (!(error instanceof GatewayError)) reportError(error)
+      this.refuse(
+        error instanceof GatewayError
+          ? error
+          : new GatewayError('server_error', 'The gateway failed to handle this request.'),
+        null,
+      )
       return null
     }
   }
