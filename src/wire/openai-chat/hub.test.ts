@@ -307,6 +307,17 @@ describe('the reader', () => {
   })
 })
 
+test('usage is corrected by the quirks before it is read', () => {
+  const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
+  const doubled = (raw: JsonObject): JsonObject => ({
+    ...raw,
+    completion_tokens: 4,
+    total_tokens: 7,
+  })
+  const body = whole([said({ content: 'a' }, 'stop', { usage })], { usage: doubled })
+  expect(body.usage).toMatchObject({ completion_tokens: 4, total_tokens: 7 })
+})
+
 describe('the writer', () => {
   test('keeps private fields: of the reply, of a choice and of a call', () => {
     const logprobs = { content: [{ token: 'a', logprob: -1, bytes: null, top_logprobs: [] }] }
