@@ -5,7 +5,9 @@ import type { Dialect, DialectId } from './dialect.ts'
 import { readFault } from './openai/fault.ts'
 import { CompletionWatcher } from './openai/watcher.ts'
 import { readTail, readWhole } from './openai/whole.ts'
+import { chatHub } from './openai-chat/hub.ts'
 import { peekChat } from './openai-chat/peek.ts'
+import { completionsHub } from './openai-completions/hub.ts'
 import { peekCompletions } from './openai-completions/peek.ts'
 import { peekEmbeddings } from './openai-embeddings/peek.ts'
 import { wholeEmbeddings } from './openai-embeddings/whole.ts'
@@ -40,6 +42,7 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
     operation: 'chat',
     path: '/chat/completions',
     peek: peekChat,
+    hub: chatHub,
   },
   'openai-completions': {
     ...openai,
@@ -47,6 +50,7 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
     operation: 'completion',
     path: '/completions',
     peek: peekCompletions,
+    hub: completionsHub,
   },
   'openai-embeddings': {
     ...openai,

@@ -23,19 +23,24 @@ export interface Usage {
   readonly imageInput?: number
 }
 
-export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'error'
+/** A choice that ends by the vendor's own trouble has no reason: it is a `fault`. */
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
 export type Role = 'system' | 'developer' | 'user' | 'assistant' | 'tool'
 
 export type RequestPart =
-  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'text'; readonly text: string; readonly extra?: Extra }
   | { readonly type: 'image'; readonly url: string; readonly extra?: Extra }
   | {
       readonly type: 'tool-call'
       readonly id: string
       readonly name: string
+      /** JSON text, or any text where the tool is `custom`. */
       readonly arguments: string
+      readonly custom?: true
+      readonly extra?: Extra
     }
+  /** A part only one dialect knows: it stands in `extra` under that dialect's name. */
   | { readonly type: 'other'; readonly extra: Extra }
 
 export interface Message {
@@ -58,6 +63,8 @@ export interface ChatRequest {
   readonly seed?: number
   readonly frequencyPenalty?: number
   readonly presencePenalty?: number
+  /** Token id -> -100..100. */
+  readonly logitBias?: JsonObject
   readonly user?: string
   readonly extra?: Extra
 }
@@ -66,9 +73,21 @@ export type PartHead =
   | { readonly type: 'text' }
   | { readonly type: 'reasoning' }
   | { readonly type: 'refusal' }
-  | { readonly type: 'tool-call'; readonly id: string; readonly name: string }
+  | {
+      readonly type: 'tool-call'
+      readonly id: string
+      readonly name: string
+      /** The call's input is text and not JSON. */
+      readonly custom?: true
+    }
 
-/** One thing a reply says. A whole reply is the fold of its events. */
+/**
+ * One thing a reply says. A whole reply is the fold of its events: `response-start` first, then for each
+ * choice its parts and one `choice-end`, choices interleaved at will. Part numbers count up within a
+ * choice and are never used twice. Of text, reasoning and refusal at most one part is open per choice;
+ * tool calls may be open beside them and each other, for vendors interleave parallel calls. Every part
+ * is closed before its choice ends. Usage may come at any time, each event replacing the last.
+ */
 export type ChatEvent =
   | {
       readonly type: 'response-start'
@@ -101,5 +120,7 @@ export type ChatEvent =
       readonly reason: FinishReason
       readonly extra?: Extra
     }
+  /** Private fields that come between the others: of one choice, or of the reply itself where null. */
+  | { readonly type: 'extra'; readonly choice: number | null; readonly extra: Extra }
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'fault'; readonly fault: import('../errors.ts').Fault }

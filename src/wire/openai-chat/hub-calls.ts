@@ -1,0 +1,146 @@
+// Puts the tool calls of one choice together from their pieces, in every order vendors send them.
+
+import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+import { mergeFields, stringOf, unknownFields, withExtra } from './hub-fields.ts'
+
+interface Call {
+  id: string
+  name: string
+  custom: boolean
+  /** Input that came before the name. */
+  held: string
+  /** -1 until the call's name is known. */
+  part: number
+  empty: boolean
+  readonly extra: JsonObject
+}
+
+interface Piece {
+  readonly index: number | null
+  readonly id: string
+  readonly name: string
+  readonly input: string
+  readonly custom: boolean
+  readonly extra: JsonObject
+}
+
+const known: ReadonlySet<string> = new Set(['index', 'id', 'type', 'function', 'custom'])
+
+function pieceOf(value: JsonObject): Piece {
+  const { index, id, function: target, custom } = value
+  const body = isObject(custom) ? custom : isObject(target) ? target : {}
+  const input = isObject(custom) ? body['input'] : body['arguments']
+  return {
+    index: typeof index === 'number' ? index : null,
+    id: stringOf(id),
+    name: stringOf(body['name']),
+    // Mistral may send the arguments as the object they are.
+    input: typeof input === 'string' ? input : input == null ? '' : JSON.stringify(input),
+    custom: isObject(custom),
+    extra: unknownFields(value, known),
+  }
+}
+
+/** What the calls need of the choice they belong to. */
+export interface CallOwner {
+  readonly index: number
+  /** A number for the next part. */
+  nextPart(): number
+  /** Closes the text that is open, if any. */
+  closeText(out: ChatEvent[]): void
+  /** A call's id where the vendor gave none; `ordinal` counts the choice's calls. */
+  callId(ordinal: number): string
+}
+
+export class CallReader {
+  private readonly owner: CallOwner
+  private readonly calls: Call[] = []
+  private readonly byIndex = new Map<number, Call>()
+
+  constructor(owner: CallOwner) {
+    this.owner = owner
+  }
+
+  get any(): boolean {
+    return this.calls.some((call) => call.part >= 0)
+  }
+
+  /** The next `tool_calls`; in a `whole` message each element is a call of its own. */
+  take(list: readonly JsonValue[], whole: boolean, out: ChatEvent[]): void {
+    for (const value of list) {
+      if (!isObject(value)) continue
+      const piece = pieceOf(value)
+      this.add(whole ? this.open(piece) : this.find(piece), piece, out)
+    }
+  }
+
+  /** Closes all calls. False where one was begun and never named: nobody could make it. */
+  end(out: ChatEvent[]): boolean {
+    for (const call of this.calls) {
+      if (call.part < 0) {
+        if (call.held !== '') return false
+        continue
+      }
+      // An official client parses the arguments, and no text at all is no JSON.
+      if (call.empty && !call.custom) this.say(call, '{}', out)
+      out.push({
+        type: 'part-end',
+        choice: this.owner.index,
+        part: call.part,
+        ...withExtra(call.extra),
+      })
+    }
+    return true
+  }
+
+  /** The call a piece continues, or a new one. Some vendors send no index, or 0 for every call. */
+  private find(piece: Piece): Call {
+    const { index, id, name } = piece
+    if (index !== null) {
+      const call = this.byIndex.get(index)
+      const other = id !== '' && name !== '' && call !== undefined && call.id !== id
+      return call === undefined || (other && call.id !== '') ? this.open(piece) : call
+    }
+    if (id !== '') return this.calls.find((call) => call.id === id) ?? this.open(piece)
+    return (name === '' ? this.calls.at(-1) : undefined) ?? this.open(piece)
+  }
+
+  private open(piece: Piece): Call {
+    const { id, custom } = piece
+    const call = { id, name: '', custom, held: '', part: -1, empty: true, extra: {} }
+    this.calls.push(call)
+    if (piece.index !== null) this.byIndex.set(piece.index, call)
+    return call
+  }
+
+  private add(call: Call, piece: Piece, out: ChatEvent[]): void {
+    mergeFields(call.extra, piece.extra)
+    if (call.part >= 0) {
+      this.say(call, piece.input, out)
+      return
+    }
+    call.id ||= piece.id
+    call.name = piece.name
+    call.custom ||= piece.custom
+    call.held += piece.input
+    if (call.name !== '') this.start(call, out)
+  }
+
+  private start(call: Call, out: ChatEvent[]): void {
+    const { owner } = this
+    owner.closeText(out)
+    call.part = owner.nextPart()
+    call.id ||= owner.callId(this.calls.indexOf(call))
+    const { id, name, custom, part } = call
+    const head = { type: 'tool-call', id, name, ...(custom && { custom }) } as const
+    out.push({ type: 'part-start', choice: owner.index, part, head })
+    this.say(call, call.held, out)
+  }
+
+  private say(call: Call, text: string, out: ChatEvent[]): void {
+    if (text === '') return
+    call.empty = false
+    out.push({ type: 'part-delta', choice: this.owner.index, part: call.part, text })
+  }
+}

@@ -1,0 +1,59 @@
+// Small tools of the hub's OpenAI side: private fields kept, merged and given back.
+
+import type { DialectId } from '../dialect.ts'
+import type { Extra, JsonObject, JsonValue } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+
+const self: DialectId = 'openai-chat'
+
+/** The private fields of this dialect; an empty object where there are none. */
+export function ownFields(extra: Extra | null | undefined): JsonObject {
+  return extra?.[self] ?? {}
+}
+
+/** `{ extra }` with the fields, or nothing where there are none. */
+export function withExtra(fields: JsonObject): { extra?: Extra } {
+  return Object.keys(fields).length === 0 ? {} : { extra: { [self]: fields } }
+}
+
+/** A copy without members that are null, for null counts as absent. */
+export function present(body: JsonObject): JsonObject {
+  const kept: JsonObject = {}
+  for (const [name, value] of Object.entries(body)) if (value != null) kept[name] = value
+  return kept
+}
+
+/** The members of `body` that are neither null nor among `known`. */
+export function unknownFields(body: JsonObject, known: ReadonlySet<string>): JsonObject {
+  const kept: JsonObject = {}
+  for (const name in body) {
+    const value = body[name]
+    if (value != null && !known.has(name)) kept[name] = value
+  }
+  return kept
+}
+
+export function hasFields(body: JsonObject): boolean {
+  for (const _ in body) return true
+  return false
+}
+
+export function stringOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Members whose text comes in pieces; any other string replaces the one before it. */
+const inPieces = new Set(['data', 'transcript', 'arguments'])
+
+/** Adds the fields of a later frame to those before it, as a client's accumulator does. */
+export function mergeFields(into: JsonObject, from: JsonObject): JsonObject {
+  for (const [name, value] of Object.entries(from)) {
+    const before = into[name]
+    if (Array.isArray(before) && Array.isArray(value)) into[name] = [...before, ...value]
+    else if (isObject(before) && isObject(value)) into[name] = mergeFields({ ...before }, value)
+    else if (typeof before === 'string' && typeof value === 'string' && inPieces.has(name)) {
+      into[name] = before + value
+    } else into[name] = value
+  }
+  return into
+}

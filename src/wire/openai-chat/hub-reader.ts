@@ -1,0 +1,160 @@
+// Reads chat completion replies, streamed or whole, of OpenAI and of all who claim its format, into events.
+
+import type { FaultKind } from '../../errors.ts'
+import type { Reader, ReplyQuirks } from '../dialect.ts'
+import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
+import { saidIn } from '../openai/fault.ts'
+import { isObject, readUsage, removeUsage, usageIn } from '../openai/usage.ts'
+import { ChoiceReader } from './hub-choice.ts'
+import { faultIn } from './hub-fault.ts'
+import { stringOf, withExtra } from './hub-fields.ts'
+
+const knownAtTop: ReadonlySet<string> = new Set([
+  'id',
+  'object',
+  'created',
+  'model',
+  'choices',
+  'usage',
+  // Random padding, of one frame.
+  'obfuscation',
+])
+
+/** A count of seconds beyond this is one of milliseconds. */
+const latestSecond = 1e11
+
+function secondsOf(created: JsonValue | undefined): number {
+  if (typeof created !== 'number' || !(created > 0)) return 0
+  return Math.floor(created > latestSecond ? created / 1000 : created)
+}
+
+function fault(kind: FaultKind, message: string): ChatEvent {
+  return { type: 'fault', fault: { kind, message } }
+}
+
+/** Private fields at the top of frames, each told when it first comes and when it changes. */
+class TopFields {
+  private readonly seen = new Map<string, string>()
+
+  news(frame: JsonObject): JsonObject {
+    const news: JsonObject = {}
+    for (const name in frame) {
+      const value = frame[name]
+      if (value == null || knownAtTop.has(name)) continue
+      const text = typeof value === 'string' ? value : JSON.stringify(value)
+      if (this.seen.get(name) === text) continue
+      this.seen.set(name, text)
+      news[name] = value
+    }
+    return news
+  }
+}
+
+export class ChatReader implements Reader {
+  private readonly quirks: ReplyQuirks
+  private readonly top = new TopFields()
+  private readonly choices = new Map<number, ChoiceReader>()
+  private held: JsonObject = {}
+  private id = ''
+  private started = false
+  private broken = false
+
+  constructor(quirks: ReplyQuirks) {
+    this.quirks = quirks
+  }
+
+  frame(data: string): readonly ChatEvent[] {
+    return this.parsed(data, null)
+  }
+
+  /** One frame of a format whose frames `translate` makes into this one's. */
+  parsed(data: string, translate: ((frame: JsonValue) => JsonValue) | null): readonly ChatEvent[] {
+    let frame: JsonValue
+    try {
+      frame = JSON.parse(data) as JsonValue
+      if (translate !== null) frame = translate(frame)
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      return this.fail(fault('unreadable', 'an event of the stream is not JSON'))
+    }
+    if (!isObject(frame)) {
+      return this.fail(fault('unreadable', 'an event of the stream is no object'))
+    }
+    return this.take(frame, false)
+  }
+
+  /** Every choice must have said why it ended; `[DONE]` alone is no finish. */
+  end(): readonly ChatEvent[] {
+    if (this.broken) return []
+    const open = [...this.choices.values()].some((choice) => !choice.ended)
+    if (this.choices.size > 0 && !open) return []
+    return this.fail(fault('cut', 'the stream ended without a finish_reason'))
+  }
+
+  whole(body: JsonValue): readonly ChatEvent[] {
+    if (!isObject(body)) return [fault('unreadable', 'the reply is no object')]
+    const failed = faultIn(body)
+    if (failed !== null) return [{ type: 'fault', fault: failed }]
+    if (!Array.isArray(body['choices']) || !body['choices'].some(isObject)) {
+      const said = saidIn(body).message
+      return [fault('unreadable', `the reply has no choices${said === '' ? '' : `: ${said}`}`)]
+    }
+    return this.take(body, true)
+  }
+
+  private fail(event: ChatEvent): readonly ChatEvent[] {
+    this.broken = true
+    return [event]
+  }
+
+  private take(frame: JsonObject, whole: boolean): readonly ChatEvent[] {
+    const out: ChatEvent[] = []
+    const raw = usageIn(frame, this.quirks.usagePath)
+    if (raw !== null) {
+      const usage = readUsage(this.quirks.usage?.(raw) ?? raw)
+      removeUsage(frame, this.quirks.usagePath)
+      if (usage !== null) out.push({ type: 'usage', usage })
+    }
+    const failed = faultIn(frame)
+    if (failed !== null) {
+      this.broken = true
+      out.push({ type: 'fault', fault: failed })
+      return out
+    }
+    const choices = Array.isArray(frame['choices']) ? frame['choices'] : []
+    this.head(frame, choices.length > 0, out)
+    for (const [at, choice] of choices.entries()) {
+      if (isObject(choice)) this.choiceOf(choice, at).take(choice, whole, out)
+    }
+    return out
+  }
+
+  /** The reply begins with the first frame that says whose it is; Azure's first frames do not. */
+  private head(frame: JsonObject, speaks: boolean, out: ChatEvent[]): void {
+    const news = this.top.news(frame)
+    if (this.started) {
+      const { extra } = withExtra(news)
+      if (extra !== undefined) out.push({ type: 'extra', choice: null, extra })
+      return
+    }
+    Object.assign(this.held, news)
+    const id = stringOf(frame['id'])
+    const model = stringOf(frame['model'])
+    if (id === '' && model === '' && !speaks) return
+    this.started = true
+    this.id = id
+    const createdAt = secondsOf(frame['created'])
+    // Before the usage of the same frame: a reply begins with its head.
+    out.unshift({ type: 'response-start', id, model, createdAt, ...withExtra(this.held) })
+    this.held = {}
+  }
+
+  private choiceOf(choice: JsonObject, at: number): ChoiceReader {
+    const index = typeof choice['index'] === 'number' ? choice['index'] : at
+    const known = this.choices.get(index)
+    if (known !== undefined) return known
+    const opened = new ChoiceReader(index, this.id)
+    this.choices.set(index, opened)
+    return opened
+  }
+}

@@ -1,0 +1,195 @@
+// Writes events as the chunks of OpenAI's chat completion stream.
+
+import type { Writer, WriterHead } from '../dialect.ts'
+import type { ChatEvent, Extra, JsonObject, JsonValue, PartHead, Usage } from '../ir.ts'
+import { writeUsage } from '../openai/usage.ts'
+import { hasFields, mergeFields, ownFields } from './hub-fields.ts'
+
+/** Private fields of the reply that OpenAI repeats on every chunk; any other is told once. */
+const onEveryChunk = ['service_tier', 'system_fingerprint'] as const
+
+interface OpenPart {
+  readonly type: PartHead['type']
+  readonly custom: boolean
+  /** A tool call's place among those of its choice. */
+  readonly call: number
+}
+
+interface OpenChoice {
+  readonly index: number
+  readonly parts: Map<number, OpenPart>
+  calls: number
+  opened: boolean
+  /** Private fields for the choice's next chunk, those of its delta inside `delta`. */
+  pending: JsonObject
+}
+
+type EventOf<Type extends ChatEvent['type']> = Extract<ChatEvent, { readonly type: Type }>
+
+export class ChatWriter implements Writer {
+  private readonly head: WriterHead
+  private readonly choices = new Map<number, OpenChoice>()
+  /** The chunk's members before `choices`, as JSON text. */
+  private prefix: string
+  private readonly suffix: string
+  private constant: JsonObject = {}
+  /** Private fields of the reply for the next chunk. */
+  private pending: JsonObject = {}
+  private start: EventOf<'response-start'> | null = null
+  private usage: Usage | null = null
+
+  constructor(head: WriterHead) {
+    this.head = head
+    this.prefix = this.prefixOf()
+    // OpenAI's chunks say so where the client asked for usage.
+    this.suffix = head.wantsUsage ? ',"usage":null}\n\n' : '}\n\n'
+  }
+
+  event(event: ChatEvent): string {
+    switch (event.type) {
+      case 'response-start':
+        this.start = event
+        this.take(event.extra)
+        this.prefix = this.prefixOf()
+        return ''
+      case 'extra':
+        if (event.choice === null) this.take(event.extra)
+        else mergeFields(this.choiceAt(event.choice).pending, ownFields(event.extra))
+        return ''
+      case 'usage':
+        this.usage = event.usage
+        return ''
+      case 'part-start':
+        return this.partStart(event)
+      case 'part-delta':
+        return this.partDelta(event)
+      case 'part-end':
+        return this.partEnd(event)
+      case 'choice-end':
+        return this.choiceEnd(event)
+      case 'fault':
+        // The relay tells the client of a fault, in the format's own words.
+        return ''
+    }
+  }
+
+  end(): string {
+    const done = 'data: [DONE]\n\n'
+    const usage = this.head.wantsUsage && this.usage !== null ? writeUsage(this.usage) : null
+    if (usage === null && !hasFields(this.pending)) return done
+    const tail = usage === null ? this.suffix : `,"usage":${JSON.stringify(usage)}}\n\n`
+    return `${this.prefix}${this.flushed()}"choices":[]${tail}${done}`
+  }
+
+  private prefixOf(): string {
+    const { id, model, createdAt } = this.head
+    const text = JSON.stringify({
+      id: this.start?.id || id,
+      object: 'chat.completion.chunk',
+      created: this.start?.createdAt || createdAt,
+      model: this.start?.model || model,
+      ...this.constant,
+    })
+    return `data: ${text.slice(0, -1)},`
+  }
+
+  private take(extra: Extra | undefined): void {
+    const { ...fields } = ownFields(extra)
+    for (const name of onEveryChunk) {
+      if (fields[name] === undefined) continue
+      this.constant = { ...this.constant, [name]: fields[name] }
+      delete fields[name]
+      this.prefix = this.prefixOf()
+    }
+    mergeFields(this.pending, fields)
+  }
+
+  /** The reply's pending fields as members before `choices`. */
+  private flushed(): string {
+    if (!hasFields(this.pending)) return ''
+    const text = JSON.stringify(this.pending)
+    this.pending = {}
+    return `${text.slice(1, -1)},`
+  }
+
+  private choiceAt(index: number): OpenChoice {
+    const known = this.choices.get(index)
+    if (known !== undefined) return known
+    const opened = { index, parts: new Map(), calls: 0, opened: false, pending: {} }
+    this.choices.set(index, opened)
+    return opened
+  }
+
+  private chunk(index: number, delta: JsonObject, finish: JsonValue, extra?: JsonObject): string {
+    const choice: JsonObject = { index, delta, logprobs: null, ...extra, finish_reason: finish }
+    return `${this.prefix}${this.flushed()}"choices":[${JSON.stringify(choice)}]${this.suffix}`
+  }
+
+  /** A chunk that also carries what is pending of its choice. */
+  private flushing(choice: OpenChoice, delta: JsonObject): string {
+    if (!hasFields(choice.pending)) return this.chunk(choice.index, delta, null)
+    const { delta: inside, ...fields } = choice.pending
+    choice.pending = {}
+    return this.chunk(choice.index, { ...delta, ...(inside as JsonObject) }, null, fields)
+  }
+
+  /** The choice's first chunk; only a text or refusal opens with a content. */
+  private opener(choice: OpenChoice, type: PartHead['type'] | null): string {
+    if (choice.opened) return ''
+    choice.opened = true
+    const delta =
+      type === 'tool-call' || type === 'reasoning'
+        ? { role: 'assistant', content: null }
+        : { role: 'assistant', content: '', refusal: null }
+    return this.chunk(choice.index, delta, null)
+  }
+
+  private partStart({ choice: index, part, head }: EventOf<'part-start'>): string {
+    const choice = this.choiceAt(index)
+    const opener = this.opener(choice, head.type)
+    if (head.type !== 'tool-call') {
+      choice.parts.set(part, { type: head.type, custom: false, call: 0 })
+      return opener
+    }
+    const { id, name, custom = false } = head
+    const call = choice.calls++
+    choice.parts.set(part, { type: head.type, custom, call })
+    const body = custom
+      ? { type: 'custom', custom: { name, input: '' } }
+      : { type: 'function', function: { name, arguments: '' } }
+    return opener + this.flushing(choice, { tool_calls: [{ index: call, id, ...body }] })
+  }
+
+  private partDelta({ choice: index, part, text }: EventOf<'part-delta'>): string {
+    const choice = this.choiceAt(index)
+    const open = choice.parts.get(part)
+    return open === undefined ? '' : this.flushing(choice, deltaOf(open, text))
+  }
+
+  private partEnd({ choice: index, part, extra }: EventOf<'part-end'>): string {
+    const choice = this.choiceAt(index)
+    const open = choice.parts.get(part)
+    const fields = ownFields(extra)
+    choice.parts.delete(part)
+    if (open?.type !== 'tool-call' || !hasFields(fields)) return ''
+    return this.flushing(choice, { tool_calls: [{ index: open.call, ...fields }] })
+  }
+
+  private choiceEnd({ choice: index, reason, extra }: EventOf<'choice-end'>): string {
+    const choice = this.choiceAt(index)
+    const opener = this.opener(choice, null)
+    const { finish_reason: word = reason, ...fields } = ownFields(extra)
+    const { delta, ...pending } = mergeFields(choice.pending, fields)
+    choice.pending = {}
+    const late = delta === undefined ? '' : this.chunk(index, delta as JsonObject, null)
+    return opener + late + this.chunk(index, {}, word, pending)
+  }
+}
+
+function deltaOf(open: OpenPart, text: string): JsonObject {
+  if (open.type === 'text') return { content: text }
+  if (open.type === 'reasoning') return { reasoning_content: text }
+  if (open.type === 'refusal') return { refusal: text }
+  const body = open.custom ? { custom: { input: text } } : { function: { arguments: text } }
+  return { tool_calls: [{ index: open.call, ...body }] }
+}

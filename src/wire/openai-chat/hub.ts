@@ -1,0 +1,16 @@
+// The chat completion format's side of the hub.
+
+import type { HubCodec } from '../dialect.ts'
+import { ChatReader } from './hub-reader.ts'
+import { decodeRequest, encodeRequest } from './hub-request.ts'
+import { writeWhole } from './hub-whole.ts'
+import { ChatWriter } from './hub-writer.ts'
+
+export const chatHub: HubCodec = {
+  decodeRequest,
+  encodeRequest,
+  reader: (quirks) => new ChatReader(quirks),
+  readWhole: (body, quirks) => new ChatReader(quirks).whole(body),
+  writer: (head) => new ChatWriter(head),
+  writeWhole,
+}

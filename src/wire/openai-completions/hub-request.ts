@@ -1,0 +1,79 @@
+// A legacy completion request as a chat of one message, and back for models that only complete.
+
+import { invalidRequest } from '../../errors.ts'
+import type { Decoded } from '../dialect.ts'
+import type { ChatRequest, JsonObject, JsonValue, Message } from '../ir.ts'
+import { present } from '../openai-chat/hub-fields.ts'
+import { foreignFields, takeSampling, writeSampling } from '../openai-chat/hub-sampling.ts'
+
+function refusal(what: string, param: string): Error {
+  return invalidRequest(`${what}: this model only chats; use /v1/chat/completions`, param)
+}
+
+function promptOf(prompt: JsonValue | undefined): string {
+  if (typeof prompt === 'string') return prompt
+  if (!Array.isArray(prompt)) {
+    throw invalidRequest('prompt must be a string or an array', 'prompt')
+  }
+  const [only] = prompt
+  if (prompt.some((item) => typeof item === 'number' || Array.isArray(item))) {
+    throw refusal('prompt must be text and not tokens', 'prompt')
+  }
+  if (prompt.length !== 1 || typeof only !== 'string') {
+    throw refusal('prompt must be one single text', 'prompt')
+  }
+  return only
+}
+
+/** Throws for what has no meaning to a model that answers and does not continue. */
+function refuseUnsayable(rest: JsonObject): void {
+  const { suffix, echo, best_of: best, logprobs, n } = rest
+  if (suffix !== undefined && suffix !== '') throw refusal('suffix is not supported', 'suffix')
+  if (echo !== undefined && echo !== false) throw refusal('echo is not supported', 'echo')
+  if (typeof best === 'number' && best > (typeof n === 'number' ? n : 1)) {
+    throw refusal('best_of must not be above n', 'best_of')
+  }
+  if (logprobs !== undefined) throw refusal('logprobs is not supported', 'logprobs')
+}
+
+/** Throws GatewayError `invalid_request_error` naming the field a chat cannot honour. */
+export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
+  const rest = present(body)
+  const { model, prompt, stream, max_tokens: limit } = rest
+  if (typeof model !== 'string') throw invalidRequest('model must be a string', 'model')
+  refuseUnsayable(rest)
+  const message: Message = { role: 'user', parts: [{ type: 'text', text: promptOf(prompt) }] }
+  const sampling = takeSampling(rest)
+  const used = ['model', 'prompt', 'stream', 'stream_options', 'suffix', 'echo', 'best_of']
+  for (const name of used) delete rest[name]
+  if (typeof limit === 'number') delete rest['max_tokens']
+  const value: ChatRequest = {
+    model,
+    messages: [message],
+    stream: stream === true,
+    ...(typeof limit === 'number' && { maxOutputTokens: limit }),
+    ...sampling,
+  }
+  return { value, dropped: Object.keys(rest) }
+}
+
+/** Throws GatewayError where the chat is more than one text of the user's. */
+export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
+  const [message, ...more] = request.messages
+  const [part, ...others] = message?.parts ?? []
+  const single = more.length === 0 && others.length === 0 && message?.role === 'user'
+  if (!single || part?.type !== 'text') {
+    throw invalidRequest(
+      'messages must be one single text of the user: this model only completes text',
+      'messages',
+    )
+  }
+  const body: JsonObject = {
+    model,
+    prompt: part.text,
+    ...writeSampling(request),
+    ...(request.maxOutputTokens !== undefined && { max_tokens: request.maxOutputTokens }),
+    ...(request.stream && { stream: true }),
+  }
+  return { value: body, dropped: foreignFields(request, 'openai-completions') }
+}

@@ -1,0 +1,14 @@
+// The legacy completion format's side of the hub: its clients over models that chat.
+
+import type { HubCodec } from '../dialect.ts'
+import { CompletionReader, CompletionWriter, writeWhole } from './hub-reply.ts'
+import { decodeRequest, encodeRequest } from './hub-request.ts'
+
+export const completionsHub: HubCodec = {
+  decodeRequest,
+  encodeRequest,
+  reader: (quirks) => new CompletionReader(quirks),
+  readWhole: (body, quirks) => new CompletionReader(quirks).whole(body),
+  writer: (head) => new CompletionWriter(head),
+  writeWhole,
+}
