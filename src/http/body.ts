@@ -1,6 +1,6 @@
 // Reads a request's body within its bounds: bytes, and time.
 
-import { GatewayError } from '../errors.ts'
+import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Deadlines, Timed } from '../relay/deadlines.ts'
 import { joined } from '../relay/outlet.ts'
 
@@ -32,25 +32,45 @@ class BodyTimer implements Timed {
   }
 }
 
-/** Throws GatewayError `request_too_large`, or `request_timeout` when the body dawdles. */
-export async function readBody(
-  request: Request,
-  length: number | null,
-  bounds: { readonly maxBytes: number; readonly timeoutMs: number },
-  deadlines: Deadlines,
-): Promise<Uint8Array> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const timer = new BodyTimer(performance.now() + bounds.timeoutMs, reject)
-  deadlines.add(timer)
-  try {
-    const reading = length === null ? readUnsized(request, bounds.maxBytes) : request.bytes()
-    return await Promise.race([reading, promise])
-  } finally {
-    deadlines.delete(timer)
-  }
+export interface BodyBounds {
+  readonly maxBytes: number
+  readonly timeoutMs: number
+  /** Told of the bytes of a body that did not say its length, as they come; may throw. */
+  grow(bytes: number): void
 }
 
-async function readUnsized(request: Request, maxBytes: number): Promise<Uint8Array> {
+/** Rejects with GatewayError `request_too_large`, or `request_timeout` when the body dawdles. */
+export function readBody(
+  request: Request,
+  length: number | null,
+  bounds: BodyBounds,
+  deadlines: Deadlines,
+): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const timer = new BodyTimer(performance.now() + bounds.timeoutMs, reject)
+    deadlines.add(timer)
+    const reading = length === null ? readUnsized(request, bounds) : request.bytes()
+    const settle = () => deadlines.delete(timer)
+    reading.then(
+      (bytes) => {
+        settle()
+        resolve(bytes)
+      },
+      (error) => {
+        settle()
+        reject(unread(error))
+      },
+    )
+  })
+}
+
+/** A body that broke off is the client's doing: whatever is answered, nobody is there to read it. */
+function unread(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error
+  return invalidRequest('The request body broke off before its end.', null)
+}
+
+async function readUnsized(request: Request, bounds: BodyBounds): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array(0)
   const reader = request.body.getReader()
   const chunks: Uint8Array[] = []
@@ -59,9 +79,12 @@ async function readUnsized(request: Request, maxBytes: number): Promise<Uint8Arr
     const { done, value } = await reader.read()
     if (done) return joined(chunks, bytes)
     bytes += value.length
-    if (bytes > maxBytes) {
+    try {
+      if (bytes > bounds.maxBytes) throw tooLarge(bounds.maxBytes)
+      bounds.grow(value.length)
+    } catch (error) {
       await reader.cancel()
-      throw tooLarge(maxBytes)
+      throw error
     }
     chunks.push(value)
   }

@@ -24,15 +24,19 @@ export class Load {
       this.inFlight >= bounds.maxInFlight ||
       this.bufferedBytes + bytes > bounds.maxBufferedBytes
     ) {
-      throw new GatewayError('service_unavailable', 'The gateway is at capacity; retry shortly.', {
-        retryAfterMs,
-      })
+      throw atCapacity()
     }
     this.inFlight++
     this.bufferedBytes += bytes
   }
 
-  /** Gives the place back: once for each `enter`, with the same bytes. */
+  /** Takes room for more bytes of a body that did not say its length. Throws GatewayError `service_unavailable`. */
+  grow(bytes: number, { maxBufferedBytes }: LoadBounds): void {
+    if (this.bufferedBytes + bytes > maxBufferedBytes) throw atCapacity()
+    this.bufferedBytes += bytes
+  }
+
+  /** Gives the place back: once for each `enter`, with the bytes of both. */
   leave(bytes: number): void {
     this.inFlight--
     this.bufferedBytes -= bytes
@@ -47,4 +51,10 @@ export class Load {
       this.idle = resolve
     })
   }
+}
+
+function atCapacity(): GatewayError {
+  return new GatewayError('service_unavailable', 'The gateway is at capacity; retry shortly.', {
+    retryAfterMs,
+  })
 }

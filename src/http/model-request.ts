@@ -12,6 +12,7 @@ import type { Candidate } from '../router/route.ts'
 import type { Dialect, Peek } from '../wire/dialect.ts'
 import { authenticate } from './authenticate.ts'
 import { declaredLength, readBody } from './body.ts'
+import { checkHeaderBytes } from './head.ts'
 import type { Load } from './load.ts'
 import type { Offer, Offered } from './offer.ts'
 import { newRequestId } from './request-id.ts'
@@ -25,6 +26,10 @@ export interface FrontRooms {
   readonly load: Load
   readonly relay: RelayRooms
   readonly offer: Offer
+  /** Told when a request has its place, and when it gave it back. */
+  underWay(dialect: Dialect, change: 1 | -1): void
+  /** Told of each request that a limit refused. */
+  limited(verdict: Refused): void
   /** Told of requests that never reached the relay, and of all refusals. */
   refused(refusal: Refusal): void
 }
@@ -98,6 +103,7 @@ export class ModelRequest {
   giveBack(): void {
     if (this.reservedBytes < 0) return
     this.rooms.load.leave(this.reservedBytes)
+    this.rooms.underWay(this.dialect, -1)
     this.reservedBytes = -1
   }
 
@@ -116,6 +122,7 @@ export class ModelRequest {
     const length = declaredLength(this.request, server.maxBodyBytes) ?? 0
     this.rooms.load.enter(length, server)
     this.reservedBytes = length
+    this.rooms.underWay(this.dialect, 1)
     return principal
   }
 
@@ -125,6 +132,7 @@ export class ModelRequest {
       this.admission = verdict
       return verdict
     }
+    this.rooms.limited(verdict)
     throw new GatewayError(
       'rate_limit_exceeded',
       `Rate limit reached for ${verdict.kind === 'concurrent' ? 'concurrent requests' : `${verdict.kind} per minute`}; retry later.`,
@@ -134,7 +142,14 @@ export class ModelRequest {
 
   private async readRequest(): Promise<Peek> {
     const { server, relay } = this.rooms
-    const bounds = { maxBytes: server.maxBodyBytes, timeoutMs: server.bodyTimeoutMs }
+    const bounds = {
+      maxBytes: server.maxBodyBytes,
+      timeoutMs: server.bodyTimeoutMs,
+      grow: (bytes: number) => {
+        this.rooms.load.grow(bytes, server)
+        this.reservedBytes += bytes
+      },
+    }
     const length = declaredLength(this.request, server.maxBodyBytes)
     const peek = this.dialect.peek(await readBody(this.request, length, bounds, relay.deadlines))
     this.peek = peek
@@ -175,7 +190,7 @@ export class ModelRequest {
     this.call = call
     const { signal } = this.request
     if (signal.aborted) queueMicrotask(() => call.clientGone())
-    else signal.addEventListener('abort', () => call.clientGone())
+    else signal.onabort = () => call.clientGone()
     return call.run()
   }
 
@@ -221,17 +236,6 @@ export class ModelRequest {
     this.fields['openai-processing-ms'] = String(Math.round(durationMs))
     return new Response(this.dialect.refuse(error), { status, headers: this.fields })
   }
-}
-
-function checkHeaderBytes(headers: Headers, maxBytes: number): void {
-  // A name, a colon, a blank and a line end: about this much beside each value.
-  let bytes = 0
-  for (const value of headers.values()) bytes += value.length + 24
-  if (bytes <= maxBytes) return
-  throw new GatewayError(
-    'request_headers_too_large',
-    `The request headers are larger than ${maxBytes} bytes.`,
-  )
 }
 
 function checkContentType(type: string | null): void {

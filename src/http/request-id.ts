@@ -3,11 +3,18 @@
 import { randomBytes } from 'node:crypto'
 
 /** Distinguishes this process from every other, on this machine or another. */
-const node = randomBytes(6).toString('hex')
+const node = randomBytes(5).toString('hex')
 let counter = 0
 
-/** `req_` and 28 hex digits: milliseconds, node, counter. */
+let lastAtMs = -1
+let prefix = ''
+
+/** `req_` and 28 hex digits: milliseconds, counter, node. */
 export function newRequestId(atMs: number): string {
-  counter = (counter + 1) % 0x1000000
-  return `req_${atMs.toString(16).padStart(12, '0')}${(counter + 0x1000000).toString(16).slice(1)}${node.slice(0, 10)}`
+  if (atMs !== lastAtMs) {
+    lastAtMs = atMs
+    prefix = `req_${atMs.toString(16).padStart(12, '0')}`
+  }
+  counter = counter === 0xffffff ? 0 : counter + 1
+  return `${prefix}${(counter + 0x1000000).toString(16).slice(1)}${node}`
 }

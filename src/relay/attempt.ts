@@ -4,9 +4,11 @@ import type { TimeoutSettings } from '../config/types.ts'
 import type { Fault } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
 import type { Exchange, ReplyHandler, TransportFault } from '../vendors/transport.ts'
-import type { Sight } from './ask.ts'
+import type { Ask, RelayRooms, Sight } from './ask.ts'
 import type { Channel } from './channel.ts'
-import type { PathListener, ReplyPath } from './path.ts'
+import { IdentityStream, IdentityWhole } from './identity.ts'
+import { ErrorReply, type PathListener, type ReplyPath } from './path.ts'
+import { translatedPath } from './translate.ts'
 
 /** What the call does with an attempt's news. */
 export interface AttemptOwner {
@@ -18,19 +20,14 @@ export interface AttemptOwner {
   attemptFailed(fault: Fault): void
 }
 
-/** How a reply with this head is to be read. */
-export type ChoosePath = (
-  status: number,
-  header: (name: string) => string | null,
-  listener: PathListener,
-) => ReplyPath
-
 export interface AttemptPlan {
+  readonly rooms: RelayRooms
+  readonly ask: Ask
   readonly candidate: Candidate
   readonly channel: Channel
-  readonly stream: boolean
+  /** Client and vendor speak alike: bytes are relayed, not re-written. */
+  readonly identity: boolean
   readonly timeouts: TimeoutSettings
-  readonly choosePath: ChoosePath
 }
 
 /** After the last event of a stream its end should follow at once. */
@@ -89,20 +86,32 @@ export class Attempt implements ReplyHandler, PathListener {
   head(status: number, header: (name: string) => string | null): void {
     if (this.over) return
     this.accepted = status >= 200 && status < 300
-    this.path = this.plan.choosePath(status, header, this)
+    try {
+      this.path = choosePath(this.plan, status, header, this)
+    } catch (error) {
+      this.crashed(error)
+    }
   }
 
   bytes(chunk: Uint8Array): void {
     if (this.over) return
     this.lastBytesMs = performance.now()
-    this.path?.bytes(chunk)
+    try {
+      this.path?.bytes(chunk)
+    } catch (error) {
+      this.crashed(error)
+    }
   }
 
   end(): void {
     if (this.over) return
-    if (this.path === null)
-      this.failed({ kind: 'unreadable', message: 'the vendor ended without a reply' })
-    else this.path.end()
+    try {
+      if (this.path === null)
+        this.failed({ kind: 'unreadable', message: 'the vendor ended without a reply' })
+      else this.path.end()
+    } catch (error) {
+      this.crashed(error)
+    }
   }
 
   fault(fault: TransportFault): void {
@@ -143,6 +152,17 @@ export class Attempt implements ReplyHandler, PathListener {
     this.owner.attemptFailed(fault)
   }
 
+  /** A mistake of ours: the request must not hang on it, and the socket's own error handler must not hide it. */
+  private crashed(error: unknown): void {
+    reportError(error)
+    if (this.over) return
+    this.abort()
+    this.owner.attemptFailed({
+      kind: 'unreadable',
+      message: 'the gateway could not read the reply',
+    })
+  }
+
   /** Ends the attempt when one of its timers has run out. A client that takes nothing stops the vendor's clocks. */
   tick(nowMs: number): void {
     if (this.over || this.paused) return
@@ -151,10 +171,10 @@ export class Attempt implements ReplyHandler, PathListener {
   }
 
   private lateness(nowMs: number): string | null {
-    const { timeouts, stream } = this.plan
+    const { timeouts, ask } = this.plan
     if (this.path?.complete)
       return nowMs - this.lastBytesMs > lingerMs ? 'the vendor did not end its stream' : null
-    if (!stream) {
+    if (!ask.peek.stream) {
       return nowMs - this.sentMs > timeouts.replyMs
         ? 'the vendor did not finish its reply in time'
         : null
@@ -168,4 +188,25 @@ export class Attempt implements ReplyHandler, PathListener {
       ? 'the stream fell silent'
       : null
   }
+}
+
+/** How a reply with this head is to be read. */
+function choosePath(
+  plan: AttemptPlan,
+  status: number,
+  header: (name: string) => string | null,
+  listener: PathListener,
+): ReplyPath {
+  const { rooms, ask, candidate, channel } = plan
+  const { vendor } = channel
+  const dialect = rooms.dialects[candidate.dialect]
+  if (status < 200 || status >= 300)
+    return new ErrorReply(status, header, { dialect, vendor }, listener)
+  const streamed = header('content-type')?.includes('text/event-stream') === true
+  if (!plan.identity || streamed !== ask.peek.stream) {
+    return translatedPath({ rooms, ask, candidate, vendor, streamed }, listener)
+  }
+  return streamed
+    ? new IdentityStream(ask.dialect, ask.peek, vendor, listener)
+    : new IdentityWhole(ask.dialect, ask.peek, vendor, listener)
 }

@@ -1,13 +1,13 @@
 // One request from its first attempt to its settlement: the only place that fails over, commits and settles.
 
-import { errorTable, type Fault, faultTable, GatewayError } from '../errors.ts'
+import { errorTable, type Fault, faultTable, GatewayError, invalidRequest } from '../errors.ts'
 import { plan } from '../router/plan.ts'
 import type { Candidate, Outcome } from '../router/route.ts'
 import type { Answer, Ask, RelayRooms, Sight } from './ask.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import type { Timed } from './deadlines.ts'
 import { Outlet, type OutletOwner } from './outlet.ts'
-import { type Prepared, prepare } from './send.ts'
+import { type Prepared, prepare, send } from './send.ts'
 import { causeOf, verdict } from './verdict.ts'
 
 const heartbeat = new TextEncoder().encode(': keep-alive\n\n')
@@ -23,11 +23,11 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   private readonly coolingMs: number | null
   private readonly faults: Fault[] = []
   private readonly answer = Promise.withResolvers<Answer>()
-  private readonly outlet: Outlet
+  /** Made at the commit: from then on the client has its status. */
+  private outlet: Outlet | null = null
   private held: Uint8Array[] = []
   private current: Attempt | null = null
   private tried = 0
-  private committed = false
   private settled = false
   private attemptStartedMs = 0
   private vendorMs = 0
@@ -43,7 +43,6 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     })
     this.attempts = planned.attempts
     this.coolingMs = planned.retryAfterMs
-    this.outlet = new Outlet(this, nowMs)
   }
 
   /** Resolves at the commit point or with the whole reply; rejects with a GatewayError. Never called twice. */
@@ -57,7 +56,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   clientGone(): void {
     if (this.settled) return
     this.current?.abort()
-    this.outlet.break('the client left')
+    this.outlet?.break('the client left')
     this.report({ kind: 'none' })
     this.settle(clientGoneStatus, null, this.current?.sight ?? null, 'client_closed_request')
     this.answer.reject(new GatewayError('request_timeout', 'The client closed the connection.'))
@@ -83,7 +82,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   }
 
   emit(bytes: Uint8Array): void {
-    if (!this.committed) {
+    if (this.outlet === null) {
       this.held.push(bytes)
       return
     }
@@ -98,7 +97,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
 
   completed(sight: Sight): void {
     this.commit()
-    this.outlet.end()
+    this.openReply().end()
     this.report({ kind: 'ok' })
     this.settle(200, null, sight, null)
   }
@@ -115,7 +114,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   attemptFailed(fault: Fault): void {
     this.report({ kind: 'fault', fault })
     this.faults.push(fault)
-    if (!this.committed) this.vendorMs += performance.now() - this.attemptStartedMs
+    if (this.outlet === null) this.vendorMs += performance.now() - this.attemptStartedMs
     const again = this.mayFailOver(fault)
     const { current } = this
     if (current !== null) {
@@ -128,14 +127,15 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     if (again) {
       this.held = []
       this.next()
-    } else if (this.committed) this.breakOff(fault)
+    } else if (this.outlet !== null) this.breakOff(this.outlet, fault)
     else this.refuse(this.verdict(), fault)
   }
 
   tick(nowMs: number): void {
     const { timeouts, heartbeatMs, commitAfterMs, writeStallMs } = this.rooms
     const { ask, current, outlet } = this
-    if (outlet.waitingBytes > 0 && nowMs - outlet.takenAtMs > writeStallMs) {
+    const waitingBytes = outlet?.waitingBytes ?? 0
+    if (outlet !== null && waitingBytes > 0 && nowMs - outlet.takenAtMs > writeStallMs) {
       ask.place.cutOff()
       this.clientGone()
       this.rooms.deadlines.delete(this)
@@ -143,7 +143,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     }
     if (this.settled) {
       // The vendor is done; only a client that never takes the rest is still watched for.
-      if (outlet.closed) this.rooms.deadlines.delete(this)
+      if (outlet === null || outlet.closed) this.rooms.deadlines.delete(this)
       return
     }
     if (nowMs - ask.startedMs > timeouts.totalMs) {
@@ -151,11 +151,11 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       return
     }
     current?.tick(nowMs)
-    if (this.settled || !ask.peek.stream || outlet.waitingBytes > 0) return
-    const waitedMs = nowMs - (this.committed ? this.lastEmitMs : (current?.sentMs ?? nowMs))
-    const due = this.committed
-      ? waitedMs > heartbeatMs
-      : current?.accepted && waitedMs > commitAfterMs
+    if (this.settled || !ask.peek.stream || waitingBytes > 0) return
+    const due =
+      this.outlet === null
+        ? current?.accepted === true && nowMs - current.sentMs > commitAfterMs
+        : nowMs - this.lastEmitMs > heartbeatMs
     if (!due) return
     // A quiet stream shows signs of life, or proxies on the way take it for dead.
     this.openReply()
@@ -163,19 +163,21 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   }
 
   /** From here on the client has its status, and no other channel may take over. */
-  private openReply(): void {
-    if (this.committed) return
-    this.committed = true
+  private openReply(): Outlet {
+    if (this.outlet !== null) return this.outlet
     const nowMs = performance.now()
+    const outlet = new Outlet(this, nowMs)
+    this.outlet = outlet
     this.lastEmitMs = nowMs
     this.vendorMs += nowMs - this.attemptStartedMs
-    for (const bytes of this.held) this.outlet.push(bytes)
+    for (const bytes of this.held) outlet.push(bytes)
     this.held = []
     this.answer.resolve({
       stream: this.ask.peek.stream,
-      body: this.outlet.body(),
+      body: outlet.body(),
       vendorMs: this.vendorMs,
     })
+    return outlet
   }
 
   private next(): void {
@@ -192,7 +194,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     this.rooms.health.begin(candidate.channelId, candidate.model, nowMs, this.tried > 1)
     const attempt = new Attempt(prepared.plan, this, nowMs)
     this.current = attempt
-    attempt.carriedBy(prepared.open(attempt))
+    attempt.carriedBy(send(prepared, attempt))
   }
 
   /** null where the request cannot be put in the vendor's format, which the client has then been told. */
@@ -200,15 +202,20 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     try {
       return prepare(this.rooms, this.ask, candidate)
     } catch (error) {
-      if (!(error instanceof GatewayError)) throw error
-      this.refuse(error, null)
+      // A body is parsed whole only where it must be put differently: what its scan let pass may show here.
+      const refusal =
+        error instanceof SyntaxError
+          ? invalidRequest('The request body is not valid JSON.', null)
+          : error
+      if (!(refusal instanceof GatewayError)) throw refusal
+      this.refuse(refusal, null)
       return null
     }
   }
 
   private mayFailOver(fault: Fault): boolean {
     const row = faultTable[fault.kind]
-    if (this.committed || this.settled || !row.failover || this.tried >= this.attempts.length)
+    if (this.outlet !== null || this.settled || !row.failover || this.tried >= this.attempts.length)
       return false
     if (row.uncertain && !this.rooms.retry.retryUncertain) return false
     const next = this.attempts[this.tried]
@@ -231,21 +238,21 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   }
 
   /** After the commit the status cannot change: the stream ends in an error frame, a whole reply breaks. */
-  private breakOff(fault: Fault): void {
+  private breakOff(outlet: Outlet, fault: Fault): void {
     const error = new GatewayError(
       'service_unavailable',
       `The stream ended early: ${causeOf(fault)}.`,
     )
     if (this.ask.peek.stream) {
       this.emit(new TextEncoder().encode(`data: ${this.ask.dialect.refuse(error)}\n\n`))
-      this.outlet.end()
-    } else this.outlet.break(error.message)
+      outlet.end()
+    } else outlet.break(error.message)
     this.settle(200, fault, this.current?.sight ?? null, error.code)
   }
 
   private refuse(error: GatewayError, fault: Fault | null): void {
-    if (this.committed) {
-      this.breakOff(fault ?? { kind: 'cut', message: error.message })
+    if (this.outlet !== null) {
+      this.breakOff(this.outlet, fault ?? { kind: 'cut', message: error.message })
       return
     }
     this.settle(
@@ -277,7 +284,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   ): void {
     if (this.settled) return
     this.settled = true
-    if (!this.committed || this.outlet.waitingBytes === 0) this.rooms.deadlines.delete(this)
+    if (this.outlet === null || this.outlet.waitingBytes === 0) this.rooms.deadlines.delete(this)
     this.rooms.settle({
       ask: this.ask,
       candidate: this.current?.plan.candidate ?? null,

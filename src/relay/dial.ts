@@ -3,9 +3,15 @@
 import type { Exchange, ReplyHandler } from '../vendors/transport.ts'
 import { Connection, type ConnectionOwner, type DialCall, DialExchange } from './dial/connection.ts'
 
+export interface DialerSettings {
+  /** A connection unused for this long is closed. */
+  readonly idleMs: number
+  /** How often such ones are looked for. */
+  readonly sweepMs: number
+}
+
 /** Below the shortest keep-alive of the vendors' front ends, so that a call seldom meets a closing connection. */
-const idleMs = 20_000
-const sweepMs = 5_000
+const defaults: DialerSettings = { idleMs: 20_000, sweepMs: 5_000 }
 const maxIdlePerOrigin = 1_024
 
 export interface Dialer {
@@ -41,8 +47,9 @@ const handlers = {
 
 const secureHandlers = {
   ...handlers,
-  open() {
+  open(socket: Bun.Socket<Connection>) {
     // Nothing is sent before the handshake has proved who answers.
+    socket.data.greeting(socket)
   },
   handshake(socket: Bun.Socket<Connection>, success: boolean, error: Error | null) {
     socket.data.secured(socket, success && socket.authorized, error)
@@ -52,7 +59,12 @@ const secureHandlers = {
 class Pool implements Dialer, ConnectionOwner {
   private readonly idleByOrigin = new Map<string, Connection[]>()
   private readonly all = new Set<Connection>()
+  private readonly settings: DialerSettings
   private sweeper: ReturnType<typeof setInterval> | null = null
+
+  constructor(settings: DialerSettings) {
+    this.settings = settings
+  }
 
   get connections(): number {
     return this.all.size
@@ -78,7 +90,7 @@ class Pool implements Dialer, ConnectionOwner {
     else if (list.length >= maxIdlePerOrigin) connection.destroy()
     else list.push(connection)
     if (this.sweeper === null) {
-      this.sweeper = setInterval(() => this.sweep(), sweepMs)
+      this.sweeper = setInterval(() => this.sweep(), this.settings.sweepMs)
       this.sweeper.unref()
     }
   }
@@ -110,7 +122,7 @@ class Pool implements Dialer, ConnectionOwner {
   }
 
   private sweep(): void {
-    const oldest = performance.now() - idleMs
+    const oldest = performance.now() - this.settings.idleMs
     for (const [origin, list] of this.idleByOrigin) {
       for (const connection of list.filter((each) => each.idleSince < oldest)) connection.destroy()
       if (list.length === 0) this.idleByOrigin.delete(origin)
@@ -122,6 +134,6 @@ class Pool implements Dialer, ConnectionOwner {
 }
 
 /** A dialer with its own connections. */
-export function createDialer(): Dialer {
-  return new Pool()
+export function createDialer(settings: DialerSettings = defaults): Dialer {
+  return new Pool(settings)
 }

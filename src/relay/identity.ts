@@ -79,6 +79,8 @@ export class IdentityStream implements ReplyPath {
   private readonly vendor: Vendor
   private readonly listener: PathListener
   private done = false
+  /** Something was said that a client would miss. */
+  private spoke = false
 
   constructor(dialect: Dialect, peek: Peek, vendor: Vendor, listener: PathListener) {
     const { quirks } = vendor
@@ -92,7 +94,10 @@ export class IdentityStream implements ReplyPath {
   }
 
   get complete(): boolean {
-    return this.done || (this.watcher.finishReason !== null && this.watcher.usage !== null)
+    return (
+      (this.done && this.spoke) ||
+      (this.watcher.finishReason !== null && this.watcher.usage !== null)
+    )
   }
 
   bytes(chunk: Uint8Array): void {
@@ -103,7 +108,8 @@ export class IdentityStream implements ReplyPath {
 
   end(): void {
     this.relayFrames(this.splitter.end())
-    if (this.complete) {
+    // A vendor that reports no usage and sends no terminator has still said that it finished.
+    if (this.complete || this.watcher.finishReason !== null) {
       if (!this.done) {
         const held = this.watcher.held()
         if (held !== null) this.listener.emit(held)
@@ -133,7 +139,7 @@ export class IdentityStream implements ReplyPath {
         const amended = watcher.amend(bytes, start, end)
         if (amended !== null) listener.emit(amended)
         // A usage frame may also carry text or the finish: the commit must not wait for another.
-        if (watcher.semantic) listener.semantic()
+        if (watcher.semantic) this.speak()
         continue
       }
       const held = kind === frameKind.done ? watcher.held() : null
@@ -145,11 +151,17 @@ export class IdentityStream implements ReplyPath {
       }
       if (runStart === -1) runStart = start
       runEnd = end
-      if (kind === frameKind.semantic) listener.semantic()
+      if (kind === frameKind.semantic) this.speak()
       else if (kind === frameKind.done) this.done = true
     }
-    if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
-    if (this.done) listener.semantic()
+    if (this.done && !this.spoke) {
+      listener.failed({ kind: 'unreadable', message: 'the stream ended without an event' })
+    } else if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
+  }
+
+  private speak(): void {
+    this.spoke = true
+    this.listener.semantic()
   }
 }
 

@@ -1,7 +1,10 @@
 // Between a vendor that pushes and a client that takes at its own pace: a bounded queue of bytes.
 
-/** Past this the vendor is paused until the client takes what waits. */
-const highBytes = 262_144
+/** Past this the vendor is paused until the client has taken all but `lowBytes` of what waits. */
+const highBytes = 131_072
+const lowBytes = 32_768
+/** The runtime holds what it was given until the client took it, so a slow one is given little at a time. */
+const pieceBytes = 65_536
 
 export interface OutletOwner {
   /** The client fell behind, or caught up. */
@@ -80,17 +83,38 @@ export class Outlet {
   }
 
   private take(): Uint8Array {
-    const { queue } = this
-    const chunk =
-      queue.length === 1 && queue[0] !== undefined ? queue[0] : joined(queue, this.queuedBytes)
-    this.queue = []
-    this.queuedBytes = 0
+    const chunk = this.queuedBytes <= pieceBytes ? this.takeAll() : this.takePiece()
+    this.queuedBytes -= chunk.length
     this.takenAtMs = performance.now()
-    if (this.paused) {
+    if (this.paused && this.queuedBytes <= lowBytes) {
       this.paused = false
       this.owner.resume()
     }
     return chunk
+  }
+
+  private takeAll(): Uint8Array {
+    const { queue } = this
+    this.queue = []
+    return queue.length === 1 && queue[0] !== undefined ? queue[0] : joined(queue, this.queuedBytes)
+  }
+
+  /** As many whole chunks as make a piece, or a piece of the first. */
+  private takePiece(): Uint8Array {
+    const { queue } = this
+    const first = queue[0] ?? new Uint8Array(0)
+    if (first.length > pieceBytes) {
+      queue[0] = first.subarray(pieceBytes)
+      return first.subarray(0, pieceBytes)
+    }
+    let count = 0
+    let bytes = 0
+    for (const chunk of queue) {
+      if (bytes + chunk.length > pieceBytes) break
+      bytes += chunk.length
+      count++
+    }
+    return joined(queue.splice(0, count), bytes)
   }
 
   private rouse(): void {

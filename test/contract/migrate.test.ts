@@ -62,76 +62,16 @@ function migrationTests(engine: 'sqlite' | 'postgres', make: () => Promise<Targe
       scratch.remove()
     })
 
-    /** The product's own migrations, and these after them. */
-    function folderWith(...more: string[]): string {
-      const folder = join(scratch.path, String(readdirSync(scratch.path).length))
-      mkdirSync(folder)
-      for (const file of readdirSync(join(own, engine))) {
-        copyFileSync(join(own, engine, file), join(folder, file))
-      }
-      more.forEach((sql, index) => {
-        const number = String(present + 1 + index).padStart(4, '0')
-        writeFileSync(join(folder, `${number}-more.sql`), sql)
-      })
-      return folder
+    const bench: Bench = {
+      folderWith: (...more) => folderWith(scratch.path, engine, more),
+      async open(folder) {
+        const opened = await target.open(folder)
+        engines.push(opened)
+        return opened
+      },
     }
-
-    async function open(folder?: string): Promise<Engine> {
-      const opened = await target.open(folder)
-      engines.push(opened)
-      return opened
-    }
-
-    const versions = async (opened: Engine) =>
-      (await opened.query<{ version: number }>('SELECT version FROM schema_migration', [])).length
-
-    test('are applied once, and data outlives a later one', async () => {
-      const first = await open()
-      await first.run('INSERT INTO account (id, created_at) VALUES (?, ?)', ['ann', 1])
-      const later = folderWith(addColumn)
-      const second = await open(later)
-      await open(later)
-      expect(await versions(second)).toBe(present + 1)
-      expect(await second.query('SELECT id, note FROM account', [])).toEqual([
-        { id: 'ann', note: null },
-      ])
-    })
-
-    test('one that fails half-way leaves the data as it was, and the mended one runs', async () => {
-      const before = await open()
-      const broken = folderWith(addColumn, 'CREATE TABLE extra (id TEXT); SELECT nonsense;')
-      await expect(open(broken)).rejects.toThrow(/more failed, nothing was changed: .*nonsense/)
-      expect(await versions(before)).toBe(present)
-      const noted = before.query('SELECT note FROM account', [])
-      await expect(noted).rejects.toThrow()
-      const mended = await open(folderWith(addColumn, 'CREATE TABLE extra (id TEXT);'))
-      expect(await versions(mended)).toBe(present + 2)
-    })
-
-    test('a newer schema is refused with a message that says what to do', async () => {
-      await open(folderWith(addColumn))
-      await expect(open()).rejects.toThrow(
-        `written by a newer Tollgate: its schema is ${present + 1}, this version knows ${present}`,
-      )
-    })
-
-    test('a file changed after it was applied is refused, other line ends are not', async () => {
-      const folder = folderWith(addColumn)
-      await open(folder)
-      const changed = folderWith(`${addColumn}\n-- changed`)
-      await expect(open(changed)).rejects.toThrow(/more is not what it was/)
-      for (const file of readdirSync(folder)) {
-        const path = join(folder, file)
-        writeFileSync(path, readFileSync(path, 'utf8').replaceAll('\n', '\r\n'))
-      }
-      await open(folder)
-    })
-
-    test('a gap in the numbers is refused', async () => {
-      const folder = folderWith()
-      writeFileSync(join(folder, `000${present + 2}-late.sql`), addColumn)
-      await expect(open(folder)).rejects.toThrow(`not migration number ${present + 1}`)
-    })
+    growthTests(bench)
+    refusalTests(bench)
 
     test('eight processes that start at once all come up on one schema', async () => {
       const script = join(import.meta.dirname, 'open-engine.ts')
@@ -145,7 +85,81 @@ function migrationTests(engine: 'sqlite' | 'postgres', make: () => Promise<Targe
         })),
       )
       expect(ends).toEqual(ends.map(() => ({ code: 0, said: '' })))
-      expect(await versions(await open())).toBe(present)
+      expect(await versions(await bench.open())).toBe(present)
     })
+  })
+}
+
+interface Bench {
+  /** The product's own migrations, and these after them. */
+  folderWith(...more: string[]): string
+  open(folder?: string): Promise<Engine>
+}
+
+function folderWith(scratch: string, engine: string, more: readonly string[]): string {
+  const folder = join(scratch, String(readdirSync(scratch).length))
+  mkdirSync(folder)
+  for (const file of readdirSync(join(own, engine))) {
+    copyFileSync(join(own, engine, file), join(folder, file))
+  }
+  more.forEach((sql, index) => {
+    const number = String(present + 1 + index).padStart(4, '0')
+    writeFileSync(join(folder, `${number}-more.sql`), sql)
+  })
+  return folder
+}
+
+async function versions(opened: Engine): Promise<number> {
+  return (await opened.query('SELECT version FROM schema_migration', [])).length
+}
+
+function growthTests({ folderWith, open }: Bench): void {
+  test('are applied once, and data outlives a later one', async () => {
+    const first = await open()
+    await first.run('INSERT INTO account (id, created_at) VALUES (?, ?)', ['ann', 1])
+    const later = folderWith(addColumn)
+    const second = await open(later)
+    await open(later)
+    expect(await versions(second)).toBe(present + 1)
+    expect(await second.query('SELECT id, note FROM account', [])).toEqual([
+      { id: 'ann', note: null },
+    ])
+  })
+
+  test('one that fails half-way leaves the data as it was, and the mended one runs', async () => {
+    const before = await open()
+    const broken = folderWith(addColumn, 'CREATE TABLE extra (id TEXT); SELECT nonsense;')
+    await expect(open(broken)).rejects.toThrow(/more failed, nothing was changed: .*nonsense/)
+    expect(await versions(before)).toBe(present)
+    await expect(before.query('SELECT note FROM account', [])).rejects.toThrow()
+    const mended = await open(folderWith(addColumn, 'CREATE TABLE extra (id TEXT);'))
+    expect(await versions(mended)).toBe(present + 2)
+  })
+}
+
+function refusalTests({ folderWith, open }: Bench): void {
+  test('a newer schema is refused with a message that says what to do', async () => {
+    await open(folderWith(addColumn))
+    await expect(open()).rejects.toThrow(
+      `written by a newer Tollgate: its schema is ${present + 1}, this version knows ${present}`,
+    )
+  })
+
+  test('a file changed after it was applied is refused, other line ends are not', async () => {
+    const folder = folderWith(addColumn)
+    await open(folder)
+    const changed = folderWith(`${addColumn}\n-- changed`)
+    await expect(open(changed)).rejects.toThrow(/more is not what it was/)
+    for (const file of readdirSync(folder)) {
+      const path = join(folder, file)
+      writeFileSync(path, readFileSync(path, 'utf8').replaceAll('\n', '\r\n'))
+    }
+    await open(folder)
+  })
+
+  test('a gap in the numbers is refused', async () => {
+    const folder = folderWith()
+    writeFileSync(join(folder, `000${present + 2}-late.sql`), addColumn)
+    await expect(open(folder)).rejects.toThrow(`not migration number ${present + 1}`)
   })
 }

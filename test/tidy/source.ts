@@ -178,7 +178,7 @@ function noteImportedNames(node: ts.ImportDeclaration | ts.ExportDeclaration, fa
 }
 
 function noteFunction(node: ts.Node, parent: ts.Node, { tree, functions }: Facts): void {
-  if (!ts.isFunctionLikeDeclaration(node) || !node.body || isDescribeCallback(node, parent, tree)) {
+  if (!ts.isFunctionLikeDeclaration(node) || !node.body || isHeading(node, parent, tree)) {
     return
   }
   const line = lineOf(tree, node)
@@ -186,12 +186,21 @@ function noteFunction(node: ts.Node, parent: ts.Node, { tree, functions }: Facts
   functions.push({ name: nameOf(node, parent, tree), line, lines: last - line + 1 })
 }
 
-/** A `describe` callback is a heading with tests beneath it, not a function to follow. */
-function isDescribeCallback(node: ts.Node, parent: ts.Node, tree: ts.SourceFile): boolean {
-  if (!ts.isCallExpression(parent) || !parent.arguments.some((argument) => argument === node)) {
-    return false
+/** A `describe` callback, or a function that registers tests, is a heading and not a function to follow. */
+function isHeading(node: ts.Node, parent: ts.Node, tree: ts.SourceFile): boolean {
+  if (ts.isCallExpression(parent) && parent.arguments.some((argument) => argument === node)) {
+    return /^describe\b/.test(parent.expression.getText(tree))
   }
-  return /^describe\b/.test(parent.expression.getText(tree))
+  const body = ts.isFunctionLikeDeclaration(node) ? node.body : undefined
+  return body !== undefined && ts.isBlock(body) && registersTests(body, tree)
+}
+
+function registersTests(node: ts.Node, tree: ts.SourceFile): boolean {
+  if (ts.isExpressionStatement(node)) {
+    return /^(describe|test|it)\b[^=]*?\(/.test(node.getText(tree))
+  }
+  if (!ts.isBlock(node) && !ts.isForOfStatement(node) && !ts.isIfStatement(node)) return false
+  return node.forEachChild((child) => registersTests(child, tree) || undefined) ?? false
 }
 
 function nameOf(node: ts.FunctionLikeDeclaration, parent: ts.Node, tree: ts.SourceFile): string {

@@ -36,6 +36,7 @@ export interface ConnectionOwner {
 }
 
 const maxHeadBytes = 65_536
+const maxInterims = 16
 /** Up to this size a request goes out in one write with its head. */
 const joinedBodyBytes = 32_768
 const headEnd = Buffer.from('\r\n\r\n')
@@ -74,6 +75,11 @@ export class DialExchange implements Exchange {
     this.connection?.destroy()
   }
 
+  /** One piece of the connection's may hold several of the body's: the handler may abort between two. */
+  bytes(chunk: Uint8Array): void {
+    if (!this.over) this.handler.bytes(chunk)
+  }
+
   finished(): void {
     if (this.over) return
     this.over = true
@@ -107,6 +113,7 @@ export class Connection {
   private pending: Uint8Array[] = []
   private pendingOffset = 0
   private carry: Buffer = empty
+  private interims = 0
   private head: ReplyHead | null = null
   private decoder: BodyDecoder | null = null
   private content: ContentDecoder | null = null
@@ -120,6 +127,12 @@ export class Connection {
     this.owner = owner
     exchange.connection = this
     this.timer = setTimeout(() => this.connectTimedOut(), exchange.call.connectMs)
+  }
+
+  /** The handshake begins: one that stalls must be let go like any other connection. */
+  greeting(socket: Socket<Connection>): void {
+    if (this.phase === 'closed') socket.terminate()
+    else this.socket = socket
   }
 
   /** The connection is up (and, with TLS, the vendor proved its name). */
@@ -162,6 +175,7 @@ export class Connection {
     this.calls++
     this.finished = false
     this.carry = empty
+    this.interims = 0
     const { destination, segments } = exchange.call
     let length = 0
     for (const segment of segments) length += segment.length
@@ -179,7 +193,8 @@ export class Connection {
     if (socket === null || this.pending.length === 0) return
     while (this.pending.length > 0) {
       const first = this.pending[0] ?? empty
-      const wrote = socket.write(first, this.pendingOffset)
+      // The length must be said: the runtime's default does not take the offset off it.
+      const wrote = socket.write(first, this.pendingOffset, first.length - this.pendingOffset)
       if (wrote < 0 || this.phase === 'closed') return
       this.pendingOffset += wrote
       if (this.pendingOffset < first.length) {
@@ -290,19 +305,21 @@ export class Connection {
     const next = chunk.length - (whole.length - end - headEnd.length)
     this.carry = empty
     if (head.status === 101) throw new HeadError('the vendor switched protocols unasked')
-    // Interim replies (100, 103) announce the real one.
-    if (head.status < 200) return next
-    this.begin(head)
+    if (head.status < 200) {
+      // Interim replies (100, 103) announce the real one.
+      if (++this.interims > maxInterims) throw new HeadError('the vendor only announces its reply')
+    } else this.begin(head, next < chunk.length)
     return next
   }
 
-  private begin(head: ReplyHead): void {
+  private begin(head: ReplyHead, more: boolean): void {
     const exchange = this.exchange
     if (exchange === null) return
     this.head = head
     this.phase = 'body'
     this.content = head.contentEncoding === null ? null : decoderFor(head.contentEncoding, exchange)
-    this.decoder = new BodyDecoder(head.framing, this.content ?? exchange.handler)
+    this.decoder = new BodyDecoder(head.framing, this.content ?? exchange)
+    if (this.decoder.done && more) throw new BodyError('the reply is longer than its framing says')
     exchange.handler.head(head.status, head.header)
     if (this.decoder.done && this.phase === 'body') this.complete()
   }

@@ -1,0 +1,81 @@
+// `tollgate help` and `tollgate version`.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command, Option } from './command.ts'
+import { print, printJson } from './output.ts'
+import { sharedOptions } from './parse.ts'
+
+export const version: Command = {
+  name: 'version',
+  words: [],
+  summary: 'print the version',
+  options: {},
+  async run({ json }) {
+    const manifest = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')
+    const { version: text } = JSON.parse(manifest) as { readonly version: string }
+    if (json) await printJson({ version: text })
+    else await print(`${text}\n`)
+    return undefined
+  },
+}
+
+/** `help` lists these commands and itself; `help key create` tells of one. */
+export function createHelp(others: readonly Command[]): Command {
+  const help: Command = {
+    name: 'help',
+    words: ['[COMMAND]', '[SUBCOMMAND]'],
+    summary: 'list the commands, or tell of one',
+    options: {},
+    async run({ json, words }) {
+      const all = [...others, help]
+      const name = words.join(' ')
+      const told = all.filter((command) => command.name === name)
+      const shown = told.length > 0 ? told : all.filter((each) => each.name.startsWith(name))
+      if (shown.length === 0) throw new Error(`there is no command ${JSON.stringify(name)}`)
+      if (json) await printJson(shown.map(commandView))
+      else if (told[0] !== undefined) await print(commandHelp(told[0]))
+      else await print(overview(shown))
+      return undefined
+    },
+  }
+  return help
+}
+
+export function commandHelp(command: Command): string {
+  const own = Object.entries(command.options)
+  const shared = Object.entries(sharedOptions)
+  return [
+    `Usage: tollgate ${[command.name, ...command.words].join(' ')} [options]`,
+    `\n${command.summary}\n`,
+    ...aligned(
+      [...own, ...shared].map(([name, option]) => [optionName(name, option), option.help]),
+    ),
+    '',
+  ].join('\n')
+}
+
+function overview(commands: readonly Command[]): string {
+  return [
+    'Usage: tollgate COMMAND [options]\n',
+    ...aligned(commands.map((each) => [[each.name, ...each.words].join(' '), each.summary])),
+    '\nWith every command:',
+    ...aligned(
+      Object.entries(sharedOptions).map(([name, each]) => [optionName(name, each), each.help]),
+    ),
+    '\nDATABASE_URL names a PostgreSQL in place of the data directory.\n',
+  ].join('\n')
+}
+
+function commandView({ name, words, summary, options }: Command) {
+  return { name, words, summary, options: { ...options, ...sharedOptions } }
+}
+
+function optionName(name: string, option: Option): string {
+  return `--${name}${option.value === undefined ? '' : ` ${option.value}`}`
+}
+
+function aligned(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length))
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)
+}

@@ -1,0 +1,106 @@
+// From the words of a command line to a command and what it is given.
+
+import { parseArgs } from 'node:util'
+import { suggestion } from '../config/problems.ts'
+import { type Command, Flags, type Option, UsageError } from './command.ts'
+
+/** Every command takes these. */
+export const sharedOptions: Readonly<Record<string, Option>> = {
+  json: { type: 'boolean', help: 'print one JSON value and nothing else' },
+  data: { type: 'string', value: 'DIR', help: 'data directory (TOLLGATE_DATA, ./data)' },
+  config: { type: 'string', value: 'FILE', help: 'configuration file (TOLLGATE_CONFIG)' },
+  help: { type: 'boolean', help: 'say how the command is used' },
+}
+
+export interface Line {
+  readonly command: Command
+  readonly words: readonly string[]
+  readonly flags: Flags
+}
+
+/** Throws `UsageError`, with a suggestion where a known name is near. */
+export function parseLine(args: readonly string[], commands: readonly Command[]): Line {
+  const command = findCommand(args, commands)
+  const rest = args.slice(command.name.split(' ').length)
+  const options = { ...sharedOptions, ...command.options }
+  const { tokens, positionals } = parseArgs({
+    args: [...rest],
+    options: { ...optionTypes(options), h: { type: 'boolean' } },
+    strict: false,
+    tokens: true,
+    allowPositionals: true,
+  })
+  const values = new Map<string, string>()
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const name = token.rawName === '-h' ? 'help' : token.name
+    const option = token.rawName.startsWith('--') || name === 'help' ? options[name] : undefined
+    if (option === undefined) {
+      const near = suggestion(token.name, Object.keys(options))
+      throw new UsageError(
+        `${command.name} has no ${token.rawName}${near && `${near.replace('mean ', 'mean --')}`}`,
+      )
+    }
+    values.set(name, valueOf(token, option))
+  }
+  if (!values.has('help')) checkWords(command, positionals)
+  return { command, words: positionals, flags: new Flags(values) }
+}
+
+function optionTypes(options: Readonly<Record<string, Option>>) {
+  return Object.fromEntries(Object.entries(options).map(([name, { type }]) => [name, { type }]))
+}
+
+interface OptionToken {
+  readonly rawName: string
+  readonly value?: string | undefined
+  readonly inlineValue?: boolean | undefined
+}
+
+function valueOf(token: OptionToken, option: Option): string {
+  if (option.type === 'boolean') {
+    if (token.value !== undefined) throw new UsageError(`${token.rawName} takes no value`)
+    return ''
+  }
+  // `--account --json` forgot the account; a value that begins with a dash is given with `=`.
+  if (token.value === undefined || (!token.inlineValue && token.value.startsWith('-'))) {
+    throw new UsageError(`${token.rawName} needs a value: ${token.rawName} ${option.value ?? ''}`)
+  }
+  return token.value
+}
+
+function findCommand(args: readonly string[], commands: readonly Command[]): Command {
+  const [first = 'help', second] = args
+  const alias = { '--help': 'help', '-h': 'help', '--version': 'version' }[first] ?? first
+  const command =
+    commands.find(({ name }) => name === `${first} ${second}`) ??
+    commands.find(({ name }) => name === alias)
+  if (command !== undefined) return command
+  if (first.startsWith('-')) throw new UsageError(`the command comes before ${first}`)
+  const subcommands = commands.filter(({ name }) => name.startsWith(`${first} `))
+  if (subcommands.length > 0) {
+    const names = subcommands.map(({ name }) => name)
+    if (second === undefined || second.startsWith('-')) {
+      throw new UsageError(`${first} what? ${names.join(', ')}`)
+    }
+    throw unknownCommand(`${first} ${second}`, names)
+  }
+  const names = commands.map(({ name }) => name)
+  throw unknownCommand(first, [...names, ...names.map((name) => name.split(' ')[0] ?? name)])
+}
+
+function unknownCommand(name: string, known: readonly string[]): UsageError {
+  const near = suggestion(name, known) || '; `tollgate help` lists them'
+  return new UsageError(`unknown command ${JSON.stringify(name)}${near}`)
+}
+
+function checkWords(command: Command, words: readonly string[]): void {
+  const needed = command.words.filter((word) => !word.startsWith('['))
+  if (words.length < needed.length) {
+    throw new UsageError(`${command.name} needs ${needed.slice(words.length).join(' ')}`)
+  }
+  const extra = words[command.words.length]
+  if (extra !== undefined) {
+    throw new UsageError(`${command.name} does not take ${JSON.stringify(extra)}`)
+  }
+}

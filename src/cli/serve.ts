@@ -1,0 +1,26 @@
+// `tollgate serve`: the server, in this process.
+
+import type { Command } from './command.ts'
+
+type Main = (argv: string[]) => Promise<void>
+
+export const serve: Command = {
+  name: 'serve',
+  words: [],
+  summary: 'run the server',
+  options: {
+    port: { type: 'string', value: 'N', help: 'port to listen on (PORT, 8787)' },
+    host: { type: 'string', value: 'H', help: 'address to listen on (HOST, 127.0.0.1)' },
+  },
+  async run({ flags }) {
+    const names = ['config', 'data', 'port', 'host'] as const
+    const argv = names.flatMap((name) => {
+      const value = flags.text(name)
+      return value === undefined ? [] : [`--${name}=${value}`]
+    })
+    // The server stands beside the command line, not below it: it is started, not built upon.
+    const { main }: { main: Main } = await import(new URL('../main.ts', import.meta.url).href)
+    await main(argv)
+    return undefined
+  },
+}

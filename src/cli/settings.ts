@@ -1,0 +1,68 @@
+// Where a command finds the configuration and the data.
+
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Config } from '../config/types.ts'
+import { openStore, type StoreSettings } from '../store/open.ts'
+import { databaseFile } from '../store/sqlite.ts'
+import type { Store } from '../store/store.ts'
+import type { Context } from './command.ts'
+
+/** The whole configuration, as the server would read it. `file` stands above `--config`. */
+export async function loadFor(context: Context, file?: string): Promise<Config> {
+  const [{ loadConfig }, { vendors }, { dialects }] = await Promise.all([
+    import('../config/load.ts'),
+    import('../vendors/registry.ts'),
+    import('../wire/dialects.ts'),
+  ])
+  return loadConfig({
+    flags: { config: file ?? context.flags.text('config'), data: context.flags.text('data') },
+    env: context.env,
+    knownVendors: Object.keys(vendors),
+    knownDialects: Object.keys(dialects),
+  })
+}
+
+/**
+ * Opens the store for one piece of work and closes it after. Unless `make` is set, data that is not there
+ * is an error: a mistyped directory would else look like an empty one.
+ */
+export async function withStore<Result>(
+  context: Context,
+  work: (store: Store) => Promise<Result>,
+  make?: 'make',
+): Promise<Result> {
+  const settings = await storeSettings(context)
+  const { databaseUrl, dataDir } = settings
+  if (make !== 'make' && databaseUrl === null && !existsSync(join(dataDir, databaseFile))) {
+    throw new Error(
+      `there is no Tollgate data in ${dataDir}: name the server's data directory with --data, or start the server once`,
+    )
+  }
+  const store = await openStore(settings)
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** The file is read only where it may be what says where the data is. */
+async function storeSettings(context: Context): Promise<StoreSettings> {
+  const { flags, env } = context
+  const dataDir = flags.text('data') ?? (env.TOLLGATE_DATA || undefined)
+  const databaseUrl = env.DATABASE_URL || null
+  const saidElsewhere = dataDir !== undefined || databaseUrl !== null
+  if (flags.has('config') || (env.TOLLGATE_CONFIG && !saidElsewhere)) return loadFor(context)
+  return { dataDir: resolve(dataDir ?? 'data'), databaseUrl }
+}
+
+/** The configuration with the channels the server would serve: its own, the environment's or the sandbox. */
+export async function loadWithChannels(context: Context): Promise<Config> {
+  const config = await loadFor(context)
+  const [{ channelConfigs }, { vendors }] = await Promise.all([
+    import('../relay/channels.ts'),
+    import('../vendors/registry.ts'),
+  ])
+  return { ...config, channels: channelConfigs(config, context.env, vendors) }
+}

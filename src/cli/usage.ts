@@ -1,0 +1,137 @@
+// `tollgate usage`: finished requests, newest first.
+
+import type { Store, UsageFilter, UsageRow } from '../store/store.ts'
+import type { Command, Context } from './command.ts'
+import { print, table, timeText } from './output.ts'
+import { withStore } from './settings.ts'
+import { readSince } from './time.ts'
+
+/** Rows read at once, so that a long list needs no more memory than a short one. */
+const pageRows = 5_000
+
+export const usage: Command = {
+  name: 'usage',
+  words: [],
+  summary: 'list finished requests, newest first',
+  options: {
+    account: { type: 'string', value: 'A', help: 'only of this account' },
+    key: { type: 'string', value: 'ID', help: 'only of this key' },
+    model: { type: 'string', value: 'M', help: 'only those that asked for this model' },
+    limit: { type: 'string', value: 'N', help: 'at most so many; 100 unless said, up to 1000000' },
+    since: { type: 'string', value: 'T', help: 'only since then: 1h, 2d, 2027-01-31T08:00:00Z' },
+  },
+  async run(context) {
+    const filter = readFilter(context)
+    await withStore(context, (store) =>
+      context.json ? printAsJson(store, filter) : printAsTable(store, filter),
+    )
+    return undefined
+  },
+}
+
+function readFilter({ flags, nowMs }: Context): UsageFilter {
+  const account = flags.text('account')
+  const key = flags.text('key')
+  const model = flags.text('model')
+  const since = flags.text('since')
+  return {
+    ...(account !== undefined && { account }),
+    ...(key !== undefined && { key }),
+    ...(model !== undefined && { model }),
+    ...(since !== undefined && { since: readSince('since', since, nowMs) }),
+    limit: flags.count('limit', 1_000_000) ?? 100,
+  }
+}
+
+async function* pages(store: Store, filter: UsageFilter): AsyncGenerator<readonly UsageRow[]> {
+  let left = filter.limit
+  let before: UsageFilter['before']
+  while (left > 0) {
+    const limit = Math.min(left, pageRows)
+    const rows = await store.usage.list({ ...filter, ...(before && { before }), limit })
+    if (rows.length > 0) yield rows
+    if (rows.length < limit) return
+    before = rows.at(-1)
+    left -= rows.length
+  }
+}
+
+async function printAsJson(store: Store, filter: UsageFilter): Promise<void> {
+  let separator = '[\n'
+  for await (const rows of pages(store, filter)) {
+    await print(separator + rows.map((row) => JSON.stringify(usageView(row))).join(',\n'))
+    separator = ',\n'
+  }
+  await print(separator === '[\n' ? '[]\n' : '\n]\n')
+}
+
+const headings = [
+  'AT',
+  'REQUEST',
+  'ACCOUNT',
+  'KEY',
+  'MODEL',
+  'CHANNEL',
+  'STATUS',
+  'IN',
+  'OUT',
+  'MS',
+  'ERROR',
+]
+
+async function printAsTable(store: Store, filter: UsageFilter): Promise<void> {
+  let shown = headings
+  for await (const rows of pages(store, filter)) {
+    const cells = rows.map((row) => [
+      timeText(row.at),
+      row.requestId,
+      row.account,
+      row.keyName,
+      row.modelAsked,
+      row.channel,
+      row.status,
+      row.input + row.cachedInput + row.cacheWrite,
+      row.output + row.reasoning,
+      row.durationMs,
+      row.errorCode,
+    ])
+    const text = table(headings, cells)
+    await print(shown.length > 0 ? text : text.slice(text.indexOf('\n') + 1))
+    shown = []
+  }
+  if (shown.length > 0) await print(table(headings, []))
+}
+
+/** A request as the outside sees it; what it costs is not counted yet. */
+function usageView(row: UsageRow) {
+  return {
+    requestId: row.requestId,
+    at: timeText(row.at),
+    account: row.account,
+    key: row.key,
+    keyName: row.keyName,
+    group: row.group,
+    operation: row.operation,
+    model: row.modelAsked,
+    modelServed: row.modelServed,
+    channel: row.channel,
+    vendor: row.vendor,
+    attempts: row.attempts,
+    stream: row.stream,
+    status: row.status,
+    tokens: {
+      input: row.input,
+      cachedInput: row.cachedInput,
+      cacheWrite: row.cacheWrite,
+      output: row.output,
+      reasoning: row.reasoning,
+    },
+    usageSource: row.usageSource,
+    chargeNano: '0',
+    priceVersion: null,
+    ttftMs: row.ttftMs,
+    durationMs: row.durationMs,
+    errorCode: row.errorCode,
+    errorCause: row.errorCause,
+  }
+}

@@ -1,0 +1,313 @@
+// Requests no SDK would send: smuggled, misframed, oddly addressed, endless or idle.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { authorized, eventually } from '../support/clients.ts'
+import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
+import { parseReply, portOf, post, RawClient, statusesIn } from '../support/socket.ts'
+import { startUpstream, type Upstream } from '../support/upstream.ts'
+
+let upstream: Upstream
+let gateway: Gateway
+let port: number
+const chat = '/v1/chat/completions'
+const hello = JSON.stringify({ model: 'fine', messages: [{ role: 'user', content: 'Hello' }] })
+
+beforeAll(async () => {
+  upstream = await startUpstream()
+  gateway = await startGateway({
+    config: {
+      server: { bodyTimeoutMs: 1_000, maxBodyBytes: 1_000_000 },
+      channels: [
+        { id: 'main', vendor: 'openai', baseUrl: upstream.url, key: 'sk-up', models: ['fine'] },
+      ],
+    },
+  })
+  port = portOf(gateway.url)
+})
+afterAll(async () => {
+  await gateway.stop()
+  await upstream.close()
+})
+afterEach(async () => {
+  expect((await gateway.post(chat, hello)).status).toBe(200)
+})
+
+/** Sends bytes and gives what came until the connection ended or fell silent. */
+async function exchange(bytes: string, quietMs = 80): Promise<string> {
+  const client = await RawClient.open(port)
+  client.send(bytes)
+  let before = -1
+  while (client.closedMs === null && (client.bytes !== before || client.bytes === 0)) {
+    before = client.bytes
+    await Bun.sleep(quietMs)
+    if (client.bytes === 0 && before === 0) break
+  }
+  client.destroy()
+  return client.received
+}
+
+const auth = `authorization: Bearer ${testKey}\r\n`
+
+describe('two readings of one request', () => {
+  const smuggled = `POST ${chat} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${hello.length}\r\n\r\n${hello}`
+  const shapes: readonly (readonly [string, string])[] = [
+    [
+      'content-length and chunked',
+      `content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+    [
+      'chunked and content-length',
+      `transfer-encoding: chunked\r\ncontent-length: ${smuggled.length}\r\n\r\n0\r\n\r\n`,
+    ],
+    ['two lengths that differ', `content-length: 0\r\ncontent-length: ${smuggled.length}\r\n\r\n`],
+    ['a list of lengths', `content-length: 0, ${smuggled.length}\r\n\r\n`],
+    ['a negative length', 'content-length: -1\r\n\r\n'],
+    ['a signed length', 'content-length: +0\r\n\r\n'],
+    ['a hexadecimal length', 'content-length: 0x0\r\n\r\n'],
+    ['an overflowing length', 'content-length: 18446744073709551616\r\n\r\n'],
+    ['a spaced coding', 'transfer-encoding : chunked\r\n\r\n0\r\n\r\n'],
+    ['another coding', 'transfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
+    ['a coding that hides', 'transfer-encoding: xchunked\r\n\r\n0\r\n\r\n'],
+    ['a folded header', 'x-a: b\r\n content-length: 5\r\n\r\n'],
+    [
+      'a chunk size that lies',
+      'transfer-encoding: chunked\r\n\r\nfffffffffffffffff\r\na\r\n0\r\n\r\n',
+    ],
+    ['a chunk with a bare line feed', 'transfer-encoding: chunked\r\n\r\n1\na\n0\n\n'],
+    ['a bare carriage return', 'x-a: b\rcontent-length: 5\r\n\r\n'],
+    ['a NUL in a header', 'x-a: b\u0000c\r\ncontent-length: 0\r\n\r\n'],
+  ]
+  // The first request has a key and the one behind it has none: whoever read the second in the first's name was fooled.
+  test.each(shapes)('%s: nothing without a key is served', async (_name, tail) => {
+    const before = upstream.requests.length
+    const received = await exchange(
+      `POST ${chat} HTTP/1.1\r\nhost: a\r\n${auth}content-type: application/json\r\n${tail}${smuggled}`,
+    )
+    expect(upstream.requests).toHaveLength(before)
+    expect(statusesIn(received)).not.toContain(200)
+  })
+
+  // The runtime closes a connection on which a request follows another that is still under way.
+  test('requests in one go are served by their own keys or not at all', async () => {
+    const good = post(chat, authorized(), hello)
+    const bad = post(chat, authorized('sk-wrong-0123456789abcdef'), hello)
+    const list = 'GET /v1/models HTTP/1.1\r\nhost: a\r\n\r\n'
+    for (const [bytes, allowed] of [
+      [good + list, [200, 401]],
+      [bad + good, [401, 200]],
+      [list + good, [401, 200]],
+      [good + bad + good, [200, 401, 200]],
+    ] as const) {
+      const statuses = statusesIn(await exchange(bytes))
+      expect(statuses).toEqual(allowed.slice(0, statuses.length))
+    }
+  })
+
+  test('a body that ends early waits for its rest and then is refused', async () => {
+    const client = await RawClient.open(port)
+    const request = post(
+      chat,
+      { ...authorized(), 'content-length': String(hello.length + 10) },
+      hello,
+    )
+    client.send(request)
+    const reply = parseReply(await client.until((text) => text.includes('\r\n\r\n{')))
+    expect(reply.status).toBe(408)
+    client.destroy()
+  })
+
+  test('a body longer than it said is cut there, and the rest is no request', async () => {
+    const received = await exchange(
+      post(chat, authorized(), `${hello}GARBAGE GARBAGE\r\n\r\n`).replace(
+        /content-length: \d+/,
+        `content-length: ${hello.length}`,
+      ),
+    )
+    const [first, ...rest] = statusesIn(received)
+    expect([200, 400, undefined]).toContain(first)
+    for (const status of rest) expect(status).toBeGreaterThanOrEqual(400)
+  })
+})
+
+describe('odd addresses', () => {
+  const targets = [
+    `http://127.0.0.1${chat}`,
+    `http://evil.example${chat}`,
+    `/${chat}`,
+    `//evil.example${chat}`,
+    '/v1//chat/completions',
+    '/v1/chat%2fcompletions',
+    '/v1%2fchat/completions',
+    '/v1/./chat/completions',
+    '/v1/x/../chat/completions',
+    '/v1/%2e%2e/v1/chat/completions',
+    '/healthz/../v1/chat/completions',
+    '/v1/chat/completions;a=b',
+    '/v1/chat/completions?a=b',
+    '/v1/chat/completions#a',
+    '/v1/chat/completions%00',
+    '/V1/CHAT/COMPLETIONS',
+    '/v1/chat\\completions',
+    '*',
+    'chat',
+  ]
+  test.each(targets)('%s serves nobody without a key', async (target) => {
+    const before = upstream.requests.length
+    const without = await exchange(
+      `POST ${target} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${hello.length}\r\n\r\n${hello}`,
+    )
+    expect(upstream.requests).toHaveLength(before)
+    for (const status of statusesIn(without)) expect([400, 401, 404, 405]).toContain(status)
+    expect(without).not.toContain('<html')
+    // With a key it is either the same endpoint or none: never another one.
+    const withKey = await exchange(
+      `POST ${target} HTTP/1.1\r\nhost: a\r\n${auth}content-type: application/json\r\ncontent-length: ${hello.length}\r\n\r\n${hello}`,
+    )
+    for (const status of statusesIn(withKey)) expect([200, 400, 404, 405]).toContain(status)
+    for (const { target: sent } of upstream.requests.slice(before)) expect(sent).toBe(chat)
+  })
+
+  test.each(['', 'a/b', 'a b', '127.0.0.1:99999', '[::1', 'x'.repeat(300)])(
+    'host: %p',
+    async (host) => {
+      const received = await exchange(`GET /v1/models HTTP/1.1\r\nhost: ${host}\r\n\r\n`)
+      for (const status of statusesIn(received)) expect([400, 401, 404]).toContain(status)
+      const metrics = await exchange(
+        `GET /v1/models HTTP/1.1\r\nhost: ${host}/metrics?\r\n${auth}\r\n`,
+      )
+      expect(metrics).not.toContain('tollgate_http_requests_total')
+    },
+  )
+
+  test('what is forwarded is not local: metrics stay shut', async () => {
+    for (const name of ['x-forwarded-for', 'forwarded']) {
+      const reply = await fetch(`${gateway.url}/metrics`, { headers: { [name]: 'for=1.2.3.4' } })
+      expect(reply.status).toBe(401)
+    }
+  })
+})
+
+describe('other protocols', () => {
+  test('Expect: 100-continue', async () => {
+    const client = await RawClient.open(port)
+    const request = post(chat, { ...authorized(), expect: '100-continue' }, hello)
+    const split = request.indexOf('\r\n\r\n') + 4
+    client.send(request.slice(0, split))
+    await Bun.sleep(50)
+    client.send(request.slice(split))
+    await client.until((text) => text.includes('HTTP/1.1 200'))
+    client.destroy()
+  })
+
+  test('Upgrade and HTTP/2 prefaces get no 101 and no hang', async () => {
+    const upgrade = post(chat, { ...authorized(), connection: 'upgrade', upgrade: 'h2c' }, hello)
+    expect(statusesIn(await exchange(upgrade))).not.toContain(101)
+    const preface = await exchange('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+    expect(statusesIn(preface)).not.toContain(200)
+    const socket = `GET /v1/models HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`
+    expect(statusesIn(await exchange(socket))).toEqual([401])
+  })
+
+  test('TLS and noise on the plain port', async () => {
+    for (const bytes of [
+      '\u0016\u0003\u0001\u0002\u0000\u0001',
+      'SSH-2.0-x\r\n',
+      '\u0000\u0000\u0000',
+    ]) {
+      expect(statusesIn(await exchange(bytes))).not.toContain(200)
+    }
+  })
+})
+
+describe('bodies without end', () => {
+  test('1 GB announced: refused before it comes', async () => {
+    const rss = gateway.rss()
+    const client = await RawClient.open(port)
+    client.send(post(chat, { ...authorized(), 'content-length': '1073741824' }, '{'))
+    const reply = parseReply(await client.until((text) => text.includes('request_too_large')))
+    expect(reply.status).toBe(413)
+    client.destroy()
+    expect(gateway.rss() - rss).toBeLessThan(50_000_000)
+  })
+
+  test('chunked for ever: 413 once past the bound, and no more is read', async () => {
+    const client = await RawClient.open(port)
+    const head = post(chat, { ...authorized(), 'transfer-encoding': 'chunked' }, '').replace(
+      /content-length: 0\r\n/,
+      '',
+    )
+    client.send(head)
+    const piece = `10000\r\n${' '.repeat(0x10000)}\r\n`
+    for (let at = 0; at < 64; at++) client.send(piece)
+    const reply = parseReply(await client.until((text) => text.includes('request_too_large')))
+    expect(reply.status).toBe(413)
+    client.destroy()
+  })
+
+  test('a chunk at a time, slowly: 408', async () => {
+    const client = await RawClient.open(port)
+    client.send(
+      post(chat, { ...authorized(), 'transfer-encoding': 'chunked' }, '').replace(
+        /content-length: 0\r\n/,
+        '',
+      ),
+    )
+    const timer = setInterval(() => client.send('1\r\n \r\n'), 100)
+    try {
+      const startedMs = performance.now()
+      const reply = parseReply(await client.until((text) => text.includes('request_timeout')))
+      expect(reply.status).toBe(408)
+      const waitedMs = performance.now() - startedMs
+      expect(waitedMs).toBeGreaterThan(800)
+      expect(waitedMs).toBeLessThan(2_000)
+    } finally {
+      clearInterval(timer)
+      client.destroy()
+    }
+  })
+})
+
+describe('many', () => {
+  test('2,000 idle connections: the API answers as before', async () => {
+    const measure = async () => {
+      const times: number[] = []
+      for (let at = 0; at < 50; at++) {
+        const startedMs = performance.now()
+        await (await gateway.post(chat, hello)).text()
+        times.push(performance.now() - startedMs)
+      }
+      return times.sort((a, b) => a - b)[45] ?? Number.NaN
+    }
+    await measure()
+    const alone = await measure()
+    const rss = gateway.rss()
+    const clients: RawClient[] = []
+    for (let at = 0; at < 2_000; at++) {
+      const client = await RawClient.open(port)
+      clients.push(client)
+      // A quarter says nothing, the others the beginning of a request.
+      if (at % 4 !== 0) client.send(`POST ${chat} HTTP/1.1\r\nhost: a\r\n`)
+    }
+    const crowded = await measure()
+    console.log(
+      `2,000 idle connections: p90 ${alone.toFixed(2)} ms alone, ${crowded.toFixed(2)} ms among them; ${((gateway.rss() - rss) / 1_048_576).toFixed(1)} MB more`,
+    )
+    for (const client of clients) client.destroy()
+    expect(crowded).toBeLessThan(Math.max(25, alone * 4))
+    expect(gateway.rss() - rss).toBeLessThan(60_000_000)
+    await eventually(() => (gateway.sockets() < 100 ? true : undefined))
+  }, 30_000)
+
+  test('2,000 headers or one of 200 KB: 431 or closed', async () => {
+    const many = Array.from({ length: 2_000 }, (_, at) => `x-${at}: y\r\n`).join('')
+    const large = `x-a: ${'y'.repeat(200_000)}\r\n`
+    for (const extra of [many, large]) {
+      const received = await exchange(`GET /v1/models HTTP/1.1\r\nhost: a\r\n${auth}${extra}\r\n`)
+      expect(statusesIn(received)).toEqual([431])
+    }
+    const beyond = await exchange(
+      `GET /v1/models HTTP/1.1\r\nhost: a\r\n${auth}x-a: ${'y'.repeat(2_000_000)}\r\n\r\n`,
+    )
+    expect(statusesIn(beyond)).not.toContain(200)
+  })
+})

@@ -1,0 +1,140 @@
+// Clients slower than their vendor: the vendor waits, memory stays flat, and whoever takes nothing is let go.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { authorized, eventually } from '../support/clients.ts'
+import { type Gateway, startGateway } from '../support/gateway.ts'
+import { portOf, post, RawClient } from '../support/socket.ts'
+import {
+  chunk,
+  delta,
+  send,
+  sseHead,
+  startUpstream,
+  type Turn,
+  type Upstream,
+} from '../support/upstream.ts'
+
+let upstream: Upstream
+let gateway: Gateway
+/** Lets go of stalled readers soon. */
+let impatient: Gateway
+/** Bytes the gateway has taken from the vendor, of all streams. */
+let taken = 0
+
+const frame = chunk(`data: ${JSON.stringify(delta({ content: 'x'.repeat(4_000) }))}\n\n`)
+
+/** As fast as the gateway takes it, for ever. */
+async function flood({ socket }: Turn): Promise<void> {
+  while (!socket.destroyed) {
+    const flushed = socket.write(frame)
+    taken += frame.length
+    if (flushed) await Bun.sleep(0)
+    else await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve))
+  }
+}
+
+beforeAll(async () => {
+  upstream = await startUpstream()
+  upstream.on('flood', [send(sseHead), flood])
+  const channels = [
+    {
+      id: 'main',
+      vendor: 'openai',
+      baseUrl: upstream.url,
+      key: 'sk-up',
+      models: ['flood', 'fine'],
+    },
+  ]
+  gateway = await startGateway({ config: { channels } })
+  impatient = await startGateway({ config: { channels, server: { writeStallMs: 1_500 } } })
+})
+afterAll(async () => {
+  await Promise.all([gateway.stop(), impatient.stop()])
+  await upstream.close()
+})
+
+const body = JSON.stringify({
+  model: 'flood',
+  stream: true,
+  messages: [{ role: 'user', content: 'Hello' }],
+})
+
+async function begin({ url }: Gateway): Promise<RawClient> {
+  const client = await RawClient.open(portOf(url), false)
+  client.socket.pause()
+  client.send(post('/v1/chat/completions', authorized(), body))
+  return client
+}
+
+/** Lets one client take a piece of what waits for it, 64 KiB or so. */
+function sip({ socket }: RawClient): void {
+  socket.once('data', () => void socket.pause())
+  socket.resume()
+}
+
+test('500 readers at about 1 KB/s of an endless stream: memory flat, the vendor paused', async () => {
+  const idle = gateway.rss()
+  const clients: RawClient[] = []
+  for (let at = 0; at < 500; at++) clients.push(await begin(gateway))
+  // 64 KiB of each in 64 s: one after the other, not all at once.
+  let next = 0
+  const timer = setInterval(() => {
+    const client = clients[next++ % clients.length]
+    if (client !== undefined) sip(client)
+  }, 128)
+  try {
+    await eventually(() => (upstream.of('flood').length === 500 ? true : undefined), 10_000)
+    // Kernel buffers fill first; from then on the vendor gives what the readers take.
+    let before = -1
+    await eventually(async () => {
+      await Bun.sleep(500)
+      const still = taken - before < 5_000_000
+      before = taken
+      return still ? true : undefined
+    }, 20_000)
+    const early = gateway.rss()
+    const takenEarly = taken
+    const startedMs = performance.now()
+    await Bun.sleep(5_000)
+    const late = gateway.rss()
+    const perReader = (taken - takenEarly) / 500 / ((performance.now() - startedMs) / 1_000)
+    console.log(
+      `500 slow readers: idle ${mb(idle)}, after the buffers filled ${mb(early)}, 5 s later ${mb(late)}; each stream took ${Math.round(perReader)} B/s of its vendor`,
+    )
+    expect(late - early).toBeLessThan(32 * 1_048_576)
+    expect(late - idle).toBeLessThan(500 * 1_048_576)
+    const reply = await gateway.post('/v1/chat/completions', {
+      model: 'fine',
+      messages: [{ role: 'user', content: 'Hello' }],
+    })
+    expect(reply.status).toBe(200)
+  } finally {
+    clearInterval(timer)
+    for (const client of clients) client.destroy()
+  }
+  await eventually(() => (upstream.open <= 1 ? true : undefined))
+}, 90_000)
+
+function mb(bytes: number): string {
+  return `${(bytes / 1_048_576).toFixed(1)} MB`
+}
+
+test('a reader that stops is let go, and so is its vendor', async () => {
+  const client = await begin(impatient)
+  const count = upstream.of('flood').length
+  await eventually(() => (upstream.of('flood').length > count ? true : undefined))
+  const request = upstream.of('flood').at(-1)
+  const startedMs = performance.now()
+  await request?.gone
+  const waitedMs = (request?.goneMs ?? Number.NaN) - startedMs
+  expect(waitedMs).toBeGreaterThan(1_000)
+  expect(waitedMs).toBeLessThan(4_000)
+  client.socket.resume()
+  await client.closed()
+  const row = await eventually(async () =>
+    (await impatient.usage()).find(
+      ({ modelAsked, status }) => modelAsked === 'flood' && status === 499,
+    ),
+  )
+  expect(row.usageSource).toBe('counted')
+})

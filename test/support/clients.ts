@@ -1,0 +1,50 @@
+// Official SDKs, pointed at a gateway under test.
+
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import OpenAI from 'openai'
+import { testKey } from './gateway.ts'
+
+/** The official client, without retries of its own unless asked for. */
+export function openaiClient(
+  url: string,
+  options: { key?: string; maxRetries?: number } = {},
+): OpenAI {
+  return new OpenAI({
+    baseURL: `${url}/v1`,
+    apiKey: options.key ?? testKey,
+    maxRetries: options.maxRetries ?? 0,
+  })
+}
+
+/** The provider of the `ai` package for any OpenAI-format server. */
+export function aiProvider(url: string) {
+  return createOpenAICompatible({
+    name: 'tollgate',
+    baseURL: `${url}/v1`,
+    apiKey: testKey,
+    includeUsage: true,
+  })
+}
+
+export function authorized(key = testKey): Record<string, string> {
+  return { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+}
+
+/** One message of a user. */
+export function ask(text: string): { role: 'user'; content: string }[] {
+  return [{ role: 'user', content: text }]
+}
+
+/** Looks again until `found` gives something. Throws when `timeoutMs` have passed. */
+export async function eventually<T>(
+  found: () => T | undefined | Promise<T | undefined>,
+  timeoutMs = 5_000,
+): Promise<T> {
+  const deadlineMs = performance.now() + timeoutMs
+  for (;;) {
+    const value = await found()
+    if (value !== undefined) return value
+    if (performance.now() > deadlineMs) throw new Error(`not within ${timeoutMs} ms`)
+    await Bun.sleep(10)
+  }
+}

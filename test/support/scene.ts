@@ -1,0 +1,228 @@
+// Two scripted vendors behind one gateway, and what a client saw of a request: the stage of the fault tests.
+
+import { expect } from 'bun:test'
+import { type Gateway, startGateway, testKey } from './gateway.ts'
+import { startUpstream, type Upstream } from './upstream.ts'
+
+/** Keys of the channels: they must never be seen by a client or in a log. */
+export const secrets = ['sk-first-vendor-secret-4f1c', 'sk-second-vendor-secret-9b2e']
+
+type Section = Readonly<Record<string, unknown>>
+
+export interface SceneOptions {
+  /** Only the first channel: nothing to fail over to. */
+  readonly alone?: boolean
+  /** In place of the first upstream's address. */
+  readonly firstUrl?: string
+  readonly timeouts?: Section
+  readonly server?: Section
+  readonly retry?: Section
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface Scene {
+  readonly gateway: Gateway
+  /** Asked first, always. */
+  readonly first: Upstream
+  /** Asked only when the first cannot serve. */
+  readonly second: Upstream
+  /** A chat request as a whole reply. */
+  chat(more?: Section): Promise<Seen>
+  /** A chat request as a stream, read to its end. */
+  stream(more?: Section): Promise<Seen>
+}
+
+/** What came of one request. */
+export interface Seen {
+  readonly status: number
+  readonly headers: Headers
+  readonly requestId: string
+  readonly text: string
+  /** The connection broke before the body was whole. */
+  readonly broken: boolean
+  /** Payloads of the events, `[DONE]` included. */
+  readonly events: readonly string[]
+  readonly comments: number
+  /** Text of the choices' deltas, or of the message. */
+  readonly content: string
+  /** The error of the body, or of the last event. */
+  readonly error: WireError | null
+  readonly elapsedMs: number
+}
+
+export interface WireError {
+  readonly message: string
+  readonly type: string
+  readonly param: string | null
+  readonly code: string | null
+}
+
+/**
+ * Runs `play` on a stage, then holds what every test of a fault must hold: no vendor's key in the
+ * client's bytes or in the log, and no mistake of the gateway's own.
+ */
+export async function onStage(
+  options: SceneOptions,
+  play: (scene: Scene) => Promise<void>,
+): Promise<void> {
+  await using first = await startUpstream()
+  await using second = await startUpstream()
+  const seen: string[] = []
+  let log = ''
+  {
+    await using gateway = await startGateway(gatewayOptions(options, first, second))
+    const ask = async (body: Section) => {
+      const one = await request(gateway, body)
+      seen.push(one.text, JSON.stringify(one.headers))
+      return one
+    }
+    await play({
+      gateway,
+      first,
+      second,
+      chat: (more) => ask({ ...chatBody, ...more }),
+      stream: (more) => ask({ ...chatBody, stream: true, ...more }),
+    })
+    log = gateway.stderr
+  }
+  for (const secret of secrets) {
+    expect(seen.join('\n')).not.toContain(secret)
+    expect(log).not.toContain(secret)
+  }
+  expect(log).not.toContain(testKey)
+  expect(log).not.toContain('a mistake in the gateway')
+}
+
+export const chatBody = { model: 'm', messages: [{ role: 'user', content: 'Say hello.' }] }
+
+function gatewayOptions(options: SceneOptions, first: Upstream, second: Upstream) {
+  const channel = { vendor: 'openai-compatible', models: ['m*'] }
+  const channels = [
+    { ...channel, id: 'first', baseUrl: options.firstUrl ?? first.url, key: secrets[0] },
+    // Weight 0: only when no other is left.
+    { ...channel, id: 'second', baseUrl: second.url, key: secrets[1], weight: 0 },
+  ]
+  return {
+    config: {
+      channels: options.alone ? channels.slice(0, 1) : channels,
+      ...(options.timeouts && { timeouts: options.timeouts }),
+      ...(options.server && { server: options.server }),
+      ...(options.retry && { retry: options.retry }),
+    },
+    ...(options.env && { env: options.env }),
+  }
+}
+
+/** Sends one request and reads its reply to the end, whatever that is. */
+export async function request(
+  gateway: Gateway,
+  body: Section,
+  path = '/v1/chat/completions',
+): Promise<Seen> {
+  const startedMs = performance.now()
+  const response = await gateway.post(path, body)
+  const { text, broken } = await readAll(response)
+  const streamed = response.headers.get('content-type')?.includes('event-stream') === true
+  return {
+    status: response.status,
+    headers: response.headers,
+    requestId: response.headers.get('x-request-id') ?? '',
+    text,
+    broken,
+    ...(streamed ? fromStream(text) : fromBody(text)),
+    elapsedMs: performance.now() - startedMs,
+  }
+}
+
+async function readAll(response: Response): Promise<{ text: string; broken: boolean }> {
+  const decoder = new TextDecoder()
+  let text = ''
+  try {
+    for await (const bytes of response.body ?? []) text += decoder.decode(bytes, { stream: true })
+    return { text, broken: false }
+  } catch {
+    // A broken connection is one of the outcomes the tests ask for.
+    return { text, broken: true }
+  }
+}
+
+interface Told {
+  readonly events: readonly string[]
+  readonly comments: number
+  readonly content: string
+  readonly error: WireError | null
+}
+
+/** Reads strictly as the plainest clients do: frames end in two LF, one `data: ` line each. */
+function fromStream(text: string): Told {
+  const frames = text.split('\n\n').filter((frame) => frame !== '')
+  const events = frames.filter((frame) => frame.startsWith('data: ')).map((frame) => frame.slice(6))
+  const parsed = events.filter((event) => event !== '[DONE]').map(parse)
+  const error = parsed.map((event) => event?.error ?? null).at(-1) ?? null
+  const content = parsed.map((event) => event?.choices?.[0]?.delta?.content ?? '').join('')
+  const comments = frames.filter((frame) => frame.startsWith(':')).length
+  return { events, comments, content, error }
+}
+
+function fromBody(text: string): Told {
+  const body = parse(text)
+  const content = body?.choices?.[0]?.message?.content ?? ''
+  return { events: [], comments: 0, content, error: body?.error ?? null }
+}
+
+interface Loose {
+  readonly error?: WireError
+  readonly choices?: readonly {
+    readonly delta?: { readonly content?: string }
+    readonly message?: { readonly content?: string }
+  }[]
+}
+
+/** null for what is no JSON: the tests then say so by what they miss. */
+function parse(text: string): Loose | null {
+  try {
+    return JSON.parse(text) as Loose
+  } catch {
+    return null
+  }
+}
+
+/** The client got an error in the OpenAI shape, with this status and code. */
+export function expectError(seen: Seen, status: number, code: string): WireError {
+  expect({ status: seen.status, code: seen.error?.code }).toEqual({ status, code })
+  expect(seen.headers.get('content-type')).toStartWith('application/json')
+  expect(seen.requestId).not.toBe('')
+  const body = JSON.parse(seen.text) as { error: WireError }
+  expect(Object.keys(body)).toEqual(['error'])
+  expect(Object.keys(body.error).sort()).toEqual(['code', 'message', 'param', 'type'])
+  return body.error
+}
+
+/** A stream that was cut after its commit: what came before, an error frame, and no good end. */
+export function expectCutStream(seen: Seen, content: string): void {
+  expect({ status: seen.status, content: seen.content, broken: seen.broken }).toEqual({
+    status: 200,
+    content,
+    broken: false,
+  })
+  expect(seen.error?.code).toBe('service_unavailable')
+  expect(seen.events).not.toContain('[DONE]')
+  expect(seen.text).not.toContain('"finish_reason":"stop"')
+  expect(seen.events.at(-1)).toStartWith('{"error":')
+}
+
+/** The second channel served, after the first had failed once. */
+export async function expectFailover(scene: Scene, seen: Seen, content: string): Promise<void> {
+  expect({ status: seen.status, content: seen.content }).toEqual({ status: 200, content })
+  expect(scene.second.requests).toHaveLength(1)
+  const row = await scene.gateway.row(seen.requestId)
+  expect(row).toMatchObject({
+    attempts: 2,
+    channel: 'second',
+    status: 200,
+    errorCode: null,
+    input: 7,
+    output: 5,
+    usageSource: 'reported',
+  })
+}
