@@ -17,6 +17,8 @@ const CLOSE_ARRAY = 0x5d
 
 /** Containers inside one skipped value. */
 const MAX_DEPTH = 64
+/** Members listed of one object; a request has a few dozen. */
+const MAX_MEMBERS = 1024
 /** Quotes closer together than this are found faster byte by byte than by `indexOf`. */
 const NEAR = 24
 const DENSE = 12
@@ -380,6 +382,7 @@ export function members(bytes: Uint8Array, at: number, visitKey = '', visit?: Vi
   scan.open(bytes, at)
   const found: Member[] = []
   while (scan.next()) {
+    if (found.length === MAX_MEMBERS) throw new JsonSyntaxError(scan.keyAt, 'too many members')
     const visited = bytes[scan.value] === OPEN_ARRAY && scan.is(visitKey)
     found.push(memberOf(bytes, scan, visited ? visit : undefined))
   }

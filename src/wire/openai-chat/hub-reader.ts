@@ -4,7 +4,7 @@ import type { FaultKind } from '../../errors.ts'
 import type { Reader, ReplyQuirks } from '../dialect.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { saidIn } from '../openai/fault.ts'
-import { isObject, readUsage, removeUsage, usageIn } from '../openai/usage.ts'
+import { isObject, readUsage, usageIn } from '../openai/usage.ts'
 import { ChoiceReader } from './hub-choice.ts'
 import { faultIn } from './hub-fault.ts'
 import { stringOf, withExtra } from './hub-fields.ts'
@@ -35,12 +35,17 @@ function fault(kind: FaultKind, message: string): ChatEvent {
 /** Private fields at the top of frames, each told when it first comes and when it changes. */
 class TopFields {
   private readonly seen = new Map<string, string>()
+  private readonly usagePath: readonly string[]
+
+  constructor(usagePath: readonly string[] = []) {
+    this.usagePath = usagePath
+  }
 
   news(frame: JsonObject): JsonObject {
     const news: JsonObject = {}
     for (const name in frame) {
-      const value = frame[name]
-      if (value == null || knownAtTop.has(name)) continue
+      if (frame[name] == null || knownAtTop.has(name)) continue
+      const value = this.withoutUsage(name, frame[name])
       const text = typeof value === 'string' ? value : JSON.stringify(value)
       if (this.seen.get(name) === text) continue
       this.seen.set(name, text)
@@ -48,11 +53,19 @@ class TopFields {
     }
     return news
   }
+
+  /** The member without the usage a vendor hides in it: that is told for itself, and only where asked. */
+  private withoutUsage(name: string, value: JsonValue): JsonValue {
+    const [first, second, ...more] = this.usagePath
+    if (name !== first || second === undefined || more.length > 0 || !isObject(value)) return value
+    const { [second]: _, ...rest } = value
+    return rest
+  }
 }
 
 export class ChatReader implements Reader {
   private readonly quirks: ReplyQuirks
-  private readonly top = new TopFields()
+  private readonly top: TopFields
   private readonly choices = new Map<number, ChoiceReader>()
   private held: JsonObject = {}
   private id = ''
@@ -61,6 +74,7 @@ export class ChatReader implements Reader {
 
   constructor(quirks: ReplyQuirks) {
     this.quirks = quirks
+    this.top = new TopFields(quirks.usagePath)
   }
 
   frame(data: string): readonly ChatEvent[] {
@@ -112,7 +126,6 @@ export class ChatReader implements Reader {
     const raw = usageIn(frame, this.quirks.usagePath)
     if (raw !== null) {
       const usage = readUsage(this.quirks.usage?.(raw) ?? raw)
-      removeUsage(frame, this.quirks.usagePath)
       if (usage !== null) out.push({ type: 'usage', usage })
     }
     const failed = faultIn(frame)

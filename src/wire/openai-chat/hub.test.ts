@@ -304,7 +304,29 @@ describe('the reader', () => {
       usage: { input: 3, cachedInput: 0, cacheWrite: 0, output: 2, reasoning: 0 },
     })
     expect(JSON.stringify(events)).not.toContain('prompt_tokens')
+    expect(events[0]).toMatchObject({ extra: { 'openai-chat': { x_groq: { id: 'q' } } } })
   })
+})
+
+test('the body it is given stays as it was', () => {
+  const body = said({ content: 'a' }, 'stop', {
+    x_groq: { usage: { prompt_tokens: 1 } },
+    usage: {},
+  })
+  const before = structuredClone(body)
+  chatHub.readWhole(body, { usagePath: ['x_groq', 'usage'] })
+  expect(body).toEqual(before)
+})
+
+test('usage is corrected by the quirks before it is read', () => {
+  const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
+  const doubled = (raw: JsonObject): JsonObject => ({
+    ...raw,
+    completion_tokens: 4,
+    total_tokens: 7,
+  })
+  const body = whole([said({ content: 'a' }, 'stop', { usage })], { usage: doubled })
+  expect(body.usage).toMatchObject({ completion_tokens: 4, total_tokens: 7 })
 })
 
 describe('the writer', () => {

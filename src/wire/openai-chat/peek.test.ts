@@ -298,7 +298,7 @@ describe('what is found', () => {
 test('a million empty messages, keys or repeated keys are judged quickly', () => {
   const hostile = [
     `{"model":"m","messages":[${'{},'.repeat(1_000_000)}{}]}`,
-    `{"model":"m","messages":[],"a":[${'0,'.repeat(1_000_000)}0]}`,
+    `{"model":"","messages":[{"role":"user","content":""}],"a":[${'0,'.repeat(1_000_000)}0]}`,
     `{${Array.from({ length: 100_000 }, (_, at) => `"k${at}":0`).join(',')}}`,
     `{${'"a":0,'.repeat(100_000)}"a":1}`,
   ].map(bytesOf)

@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Peek } from '../dialect.ts'
-import { type Body, modelOf, numberField, present, readBody, streamOf } from '../openai/body.ts'
+import { type Body, modelOf, numberField, readBody, streamOf } from '../openai/body.ts'
 import {
   boolean,
   checkFields,
@@ -14,7 +14,7 @@ import {
   string,
   wholeNumber,
 } from '../openai/rules.ts'
-import { readInput } from '../openai/texts.ts'
+import { inputList, readInput } from '../openai/texts.ts'
 
 /** Types and ranges of OpenAI's API of text completions. */
 const rules: ReadonlyMap<string, Rule> = new Map([
@@ -36,6 +36,9 @@ const rules: ReadonlyMap<string, Rule> = new Map([
   ['user', string],
 ])
 
+const prompt = { name: 'prompt', maxItems: null }
+const promptList = inputList(prompt)
+
 /** `best_of` completions are made and the best `n` returned, which no stream could do. */
 function checkBestOf(body: Body, choices: number, stream: boolean): void {
   const bestOf = numberField(body, 'best_of')
@@ -49,10 +52,8 @@ function checkBestOf(body: Body, choices: number, stream: boolean): void {
 function read(body: Body): Peek {
   const { bytes, keys } = body
   const { model, modelSpan } = modelOf(body)
-  const prompt = present(body, 'prompt')
-  if (prompt === null) throw invalidRequest('prompt is required', 'prompt')
+  const { holdsTokens } = readInput(body, prompt)
   checkFields(bytes, body.members, rules)
-  const { holdsTokens } = readInput(bytes, prompt, { name: 'prompt', maxItems: null })
   const { stream, wantsUsage, streamOptionsSpan } = streamOf(body)
   const choices = numberField(body, 'n') ?? 1
   checkBestOf(body, choices, stream)
@@ -75,5 +76,5 @@ function read(body: Body): Peek {
 
 /** Throws GatewayError `invalid_request_error` naming the field at fault. */
 export function peekCompletions(body: Uint8Array): Peek {
-  return readBody(body, null, read)
+  return readBody(body, promptList, read)
 }

@@ -1,12 +1,12 @@
 // Judges an embeddings request on its bytes and finds what the gateway acts on.
 
-import { invalidRequest } from '../../errors.ts'
 import type { Peek } from '../dialect.ts'
 import { type Body, modelOf, present, readBody } from '../openai/body.ts'
 import { checkFields, integer, oneOf, type Rule, string, stringOf } from '../openai/rules.ts'
-import { readInput } from '../openai/texts.ts'
+import { inputList, readInput } from '../openai/texts.ts'
 
-const maxInputs = 2048
+const input = { name: 'input', maxItems: 2048 }
+const inputLists = inputList(input)
 
 /** Types and ranges of OpenAI's embeddings API. */
 const rules: ReadonlyMap<string, Rule> = new Map([
@@ -24,10 +24,8 @@ function formatOf(body: Body): Peek['encodingFormat'] {
 function read(body: Body): Peek {
   const { bytes, keys } = body
   const { model, modelSpan } = modelOf(body)
-  const input = present(body, 'input')
-  if (input === null) throw invalidRequest('input is required', 'input')
+  const { holdsTokens } = readInput(body, input)
   checkFields(bytes, body.members, rules)
-  const { holdsTokens } = readInput(bytes, input, { name: 'input', maxItems: maxInputs })
   return {
     body: bytes,
     model,
@@ -47,5 +45,5 @@ function read(body: Body): Peek {
 
 /** Throws GatewayError `invalid_request_error` naming the field at fault. */
 export function peekEmbeddings(body: Uint8Array): Peek {
-  return readBody(body, null, read)
+  return readBody(body, inputLists, read)
 }

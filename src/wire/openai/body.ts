@@ -49,13 +49,13 @@ export interface Inside {
 }
 
 /** Reads the top level of `bytes`. Throws Ambiguous, JsonSyntaxError, or GatewayError for anything but an object. */
-function openBody(bytes: Uint8Array, inside: Inside | null): Body {
+function openBody(bytes: Uint8Array, inside: Inside): Body {
   const start = skipSpace(bytes, 0)
   if (bytes[start] !== 0x7b) {
     parseSpan(bytes, 0, bytes.length)
     throw invalidRequest('the request body must be a JSON object', null)
   }
-  const found = members(bytes, start, inside?.key, inside?.visit)
+  const found = members(bytes, start, inside.key, inside.visit)
   const last = found.at(-1)
   const end = skipSpace(bytes, last === undefined ? start + 1 : last.end)
   expectEnd(bytes, end + 1)
@@ -68,7 +68,7 @@ function canonical(bytes: Uint8Array): Uint8Array {
 }
 
 /** Runs `read` on the body's bytes, or on their canonical form where they can be read in two ways. */
-export function readBody<T>(bytes: Uint8Array, inside: Inside | null, read: (body: Body) => T): T {
+export function readBody<T>(bytes: Uint8Array, inside: Inside, read: (body: Body) => T): T {
   try {
     try {
       return read(openBody(bytes, inside))

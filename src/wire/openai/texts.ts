@@ -1,7 +1,8 @@
 // Checks texts or token ids, one or many: the `prompt` of text completions and the `input` of embeddings.
 
 import { invalidRequest } from '../../errors.ts'
-import { ElementScan, type JsonKind, kindAt, type Member } from '../json/scan.ts'
+import { ElementScan, kindAt, skipSpace } from '../json/scan.ts'
+import { type Body, type Inside, present } from './body.ts'
 import { numberOf } from './rules.ts'
 
 /** What may stand in the field. */
@@ -15,7 +16,7 @@ export interface InputRules {
 const list = new ElementScan()
 const tokens = new ElementScan()
 
-function complain(rules: InputRules): string {
+function complaint(rules: InputRules): string {
   return `${rules.name} must be a string, an array of strings, an array of token ids or an array of arrays of token ids`
 }
 
@@ -24,21 +25,37 @@ function checkText(bytes: Uint8Array, at: number, param: string, rules: InputRul
   throw invalidRequest(`${param} must not be empty`, param)
 }
 
-function isPlain(bytes: Uint8Array, start: number, end: number): boolean {
-  if (end - start > 15) return false
-  for (let at = start; at < end; at++) {
-    const code = bytes[at] ?? 0
-    if (code < 0x30 || code > 0x39) return false
-  }
-  return true
+function checkToken(bytes: Uint8Array, start: number, end: number, param: string): void {
+  const value = kindAt(bytes, start) === 'number' ? numberOf(bytes, start, end) : -1
+  if (Number.isSafeInteger(value) && value >= 0) return
+  throw invalidRequest(`${param} must be a token id, an integer of at least 0`, param)
 }
 
-function checkToken(bytes: Uint8Array, start: number, end: number, param: () => string): void {
-  // Nearly all are digits alone, and there may be a million of them.
-  if (isPlain(bytes, start, end)) return
-  const value = numberOf(bytes, start, end)
-  if (Number.isSafeInteger(value) && value >= 0) return
-  throw invalidRequest(`${param()} must be a token id, an integer of at least 0`, param())
+/** Longest run of digits taken for a token id without a closer look. */
+const maxDigits = 15
+
+/**
+ * Elements of the list of plain token ids at `at`, written as nearly everyone writes them; -1 where one
+ * is anything else. There may be a million.
+ */
+function plainTokens(
+  bytes: Uint8Array,
+  at: number,
+): { readonly count: number; readonly end: number } {
+  let count = 0
+  let next = at
+  for (;;) {
+    next = skipSpace(bytes, next + 1)
+    const start = next
+    let code = bytes[next] ?? 0
+    const zero = code === 0x30
+    while (code >= 0x30 && code <= 0x39) code = bytes[++next] ?? 0
+    const digits = next - start
+    if (digits === 0 || digits > maxDigits || (zero && digits > 1)) return { count: -1, end: -1 }
+    count++
+    if (code !== 0x2c && code !== 0x5d) return { count: -1, end: -1 }
+    if (code === 0x5d) return { count, end: next + 1 }
+  }
 }
 
 function checkCount(count: number, param: string, rules: InputRules): void {
@@ -48,56 +65,57 @@ function checkCount(count: number, param: string, rules: InputRules): void {
 
 /** Checks one list of token ids; gives the offset behind it. */
 function checkTokens(bytes: Uint8Array, at: number, param: string, rules: InputRules): number {
-  const path = (): string => `${param}[${tokens.count - 1}]`
+  const plain = plainTokens(bytes, at)
+  if (plain.count >= 0) {
+    checkCount(plain.count, param, rules)
+    return plain.end
+  }
   tokens.open(bytes, at)
   while (tokens.next()) {
     const start = tokens.value
-    if (kindAt(bytes, start) !== 'number') {
-      throw invalidRequest(`${path()} must be a token id, an integer of at least 0`, path())
-    }
-    checkToken(bytes, start, tokens.skip(), path)
+    checkToken(bytes, start, tokens.skip(), `${param}[${tokens.count - 1}]`)
     checkCount(tokens.count, param, rules)
   }
   if (tokens.count === 0) throw invalidRequest(`${param} must not be empty`, param)
   return tokens.at
 }
 
-/** Checks the value of `member`. Throws GatewayError naming the element at fault. */
-export function readInput(
-  bytes: Uint8Array,
-  member: Member,
-  rules: InputRules,
-): { readonly holdsTokens: boolean } {
+/** Checks a list at `at`; gives the offset behind it. */
+function checkList(bytes: Uint8Array, at: number, rules: InputRules): number {
   const { name } = rules
-  if (member.kind === 'string') {
-    checkText(bytes, member.start, name, rules)
-    return { holdsTokens: false }
-  }
-  if (member.kind !== 'array') throw invalidRequest(complain(rules), name)
-  list.open(bytes, member.start)
+  list.open(bytes, at)
   if (!list.next()) throw invalidRequest(`${name} must not be empty`, name)
   const kind = kindAt(bytes, list.value)
-  if (kind === 'number') {
-    checkTokens(bytes, member.start, name, rules)
-    return { holdsTokens: true }
-  }
-  if (kind !== 'string' && kind !== 'array') throw invalidRequest(complain(rules), `${name}[0]`)
-  checkList(bytes, kind, rules)
-  return { holdsTokens: kind === 'array' }
-}
-
-/** The rest of a list whose first element is a `kind`. */
-function checkList(bytes: Uint8Array, kind: JsonKind, rules: InputRules): void {
-  const { name } = rules
+  if (kind === 'number') return checkTokens(bytes, at, name, rules)
+  if (kind !== 'string' && kind !== 'array') throw invalidRequest(complaint(rules), `${name}[0]`)
   do {
-    const at = list.value
     const param = `${name}[${list.count - 1}]`
-    if (kindAt(bytes, at) !== kind) {
+    if (kindAt(bytes, list.value) !== kind) {
       const wanted = kind === 'string' ? 'a string' : 'an array of token ids'
       throw invalidRequest(`${param} must be ${wanted}, as the elements before it`, param)
     }
     checkCount(list.count, name, rules)
-    if (kind === 'string') checkText(bytes, at, param, rules)
-    else list.resume(checkTokens(bytes, at, param, rules))
+    if (kind === 'string') checkText(bytes, list.value, param, rules)
+    else list.resume(checkTokens(bytes, list.value, param, rules))
   } while (list.next())
+  return list.at
+}
+
+/** Checks the field during the pass over the body, where it is a list. Throws GatewayError naming the element at fault. */
+export function inputList(rules: InputRules): Inside {
+  return { key: rules.name, visit: (bytes, at) => checkList(bytes, at, rules) }
+}
+
+/** Checks the field where it is no list, and says whether it holds token ids. Throws GatewayError naming it. */
+export function readInput(body: Body, rules: InputRules): { readonly holdsTokens: boolean } {
+  const { bytes } = body
+  const { name } = rules
+  const member = present(body, name)
+  if (member === null) throw invalidRequest(`${name} is required`, name)
+  if (member.kind === 'string') {
+    checkText(bytes, member.start, name, rules)
+    return { holdsTokens: false }
+  }
+  if (member.kind !== 'array') throw invalidRequest(complaint(rules), name)
+  return { holdsTokens: bytes[skipSpace(bytes, member.start + 1)] !== 0x22 }
 }
