@@ -1,6 +1,6 @@
 // One request from its first attempt to its settlement: the only place that fails over, commits and settles.
 
-import { errorTable, type Fault, faultTable, GatewayError } from '../errors.ts'
+import { errorTable, type Fault, faultTable, GatewayError, invalidRequest } from '../errors.ts'
 import { plan } from '../router/plan.ts'
 import type { Candidate, Outcome } from '../router/route.ts'
 import type { Answer, Ask, RelayRooms, Sight } from './ask.ts'
@@ -202,8 +202,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     try {
       return prepare(this.rooms, this.ask, candidate)
     } catch (error) {
-      if (!(error instanceof GatewayError)) throw error
-      this.refuse(error, null)
+      this.refuse(refusalFor(error), null)
       return null
     }
   }
@@ -293,4 +292,14 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       vendorMs: this.vendorMs,
     })
   }
+}
+
+/** Why a request could not be put in a vendor's format. A mistake of ours is told, and gives its place back too. */
+function refusalFor(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error
+  // A body is parsed whole only where it must be put differently: what its scan let pass may show here.
+  if (error instanceof SyntaxError)
+    return invalidRequest('The request body is not valid JSON.', null)
+  reportError(error)
+  return new GatewayError('server_error', 'The gateway failed to handle this request.')
 }
