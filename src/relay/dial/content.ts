@@ -34,7 +34,6 @@ export interface ContentDecoder {
 export function decoderFor(coding: string, exchange: DecodedCall): ContentDecoder {
   const stream = streamFor(coding)
   if (stream === null) return unknownCoding(coding, exchange)
-  let taken = 0
   let given = 0
   const stop = (message: string) => {
     stream.destroy()
@@ -43,7 +42,7 @@ export function decoderFor(coding: string, exchange: DecodedCall): ContentDecode
   stream.on('data', (chunk: Uint8Array) => {
     if (exchange.over) return
     given += chunk.length
-    if (given > maxDecodedBytes || (given > freeBytes && given > taken * maxRatio)) {
+    if (given > maxDecodedBytes || (given > freeBytes && given > stream.bytesWritten * maxRatio)) {
       stop('the reply grows too much when decompressed')
     } else exchange.handler.bytes(chunk)
   })
@@ -51,7 +50,6 @@ export function decoderFor(coding: string, exchange: DecodedCall): ContentDecode
   stream.on('end', () => exchange.finished())
   return {
     bytes(chunk) {
-      taken += chunk.length
       stream.write(chunk)
     },
     finish: () => stream.end(),
@@ -59,7 +57,10 @@ export function decoderFor(coding: string, exchange: DecodedCall): ContentDecode
   }
 }
 
-function streamFor(coding: string): Transform | null {
+/** `bytesWritten` are those already decompressed, not those that wait: only they tell how much a reply grows. */
+type Decompressor = Transform & { readonly bytesWritten: number }
+
+function streamFor(coding: string): Decompressor | null {
   if (coding === 'gzip' || coding === 'x-gzip') return createGunzip()
   if (coding === 'deflate') return createInflate()
   if (coding === 'br') return createBrotliDecompress()

@@ -1,0 +1,84 @@
+// One attempt by itself: a mistake of the gateway's own while a reply is read must end the attempt, not hang it.
+
+import { afterAll, afterEach, expect, spyOn, test } from 'bun:test'
+import { timeoutDefaults } from '../config/defaults.ts'
+import type { Fault } from '../errors.ts'
+import type { Vendor } from '../vendors/vendor.ts'
+import { dialects } from '../wire/dialects.ts'
+import type { Ask, RelayRooms } from './ask.ts'
+import { Attempt } from './attempt.ts'
+
+const reported = spyOn(globalThis, 'reportError').mockImplementation(() => undefined)
+afterEach(() => {
+  reported.mockClear()
+})
+afterAll(() => {
+  reported.mockRestore()
+})
+
+const mistake = new TypeError('a mistake')
+const fails = (): never => {
+  throw mistake
+}
+const chat = dialects['openai-chat']
+
+/** A dialect that fails wherever a reply makes it do something. */
+const dialect = { ...chat, whole: fails, fault: fails, watcher: fails }
+const rooms = { dialects: { 'openai-chat': dialect } } as unknown as RelayRooms
+
+/** An attempt at a chat call, and what its owner was told. */
+function attemptAt(stream: boolean) {
+  const faults: Fault[] = []
+  let aborted = 0
+  const attempt = new Attempt(
+    {
+      rooms,
+      ask: { dialect, peek: { stream } } as unknown as Ask,
+      candidate: {
+        channelId: 'c',
+        model: 'm',
+        dialect: 'openai-chat',
+        priority: 0,
+        weight: 1,
+        identity: true,
+      },
+      channel: {
+        id: 'c',
+        vendor: { id: 'v', quirks: {} } as Vendor,
+        timeouts: {},
+        secrets: [],
+        destination: fails,
+      },
+      identity: true,
+      timeouts: timeoutDefaults,
+    },
+    {
+      emit: () => undefined,
+      commit: () => undefined,
+      completed: () => undefined,
+      answered: () => undefined,
+      attemptFailed: (fault) => faults.push(fault),
+    },
+    performance.now(),
+  )
+  attempt.carriedBy({ pause: () => undefined, resume: () => undefined, abort: () => aborted++ })
+  return { attempt, faults, aborted: () => aborted }
+}
+
+const places: readonly [name: string, stream: boolean, status: number][] = [
+  ['at the head of a stream', true, 200],
+  ['at the end of a reply', false, 200],
+  ['at the end of an error', false, 500],
+]
+
+for (const [name, stream, status] of places) {
+  test(`a mistake ${name} fails the attempt once, lets the vendor go and is reported`, () => {
+    const { attempt, faults, aborted } = attemptAt(stream)
+    attempt.head(status, () => (stream ? 'text/event-stream' : 'application/json'))
+    attempt.bytes(new Uint8Array(1))
+    attempt.end()
+    expect(faults.map(({ kind }) => kind)).toEqual(['unreadable'])
+    expect(aborted()).toBe(1)
+    expect(reported.mock.calls).toEqual([[mistake]])
+  })
+}
