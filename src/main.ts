@@ -1,14 +1,15 @@
 // Builds every room, listens, reloads and drains: the only file that knows them all.
 
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { version } from '../package.json' with { type: 'json' }
 import { createCatalog } from './catalog/catalog.ts'
 import { needsRestart } from './config/describe.ts'
 import { loadConfig } from './config/load.ts'
 import { ConfigError } from './config/problems.ts'
 import type { Config } from './config/types.ts'
 import { type ConfigWatch, watchConfig } from './config/watch.ts'
-import { createRecorder } from './history/recorder.ts'
+import { createRecorder, type Recorder } from './history/recorder.ts'
 import { Load } from './http/load.ts'
 import type { FrontRooms } from './http/model-request.ts'
 import { createOffer } from './http/offer.ts'
@@ -26,6 +27,7 @@ import { createDialer } from './relay/dial.ts'
 import { createSettler } from './relay/settle.ts'
 import { createDirectory } from './router/directory.ts'
 import { createHealth } from './router/health.ts'
+import type { Health } from './router/route.ts'
 import { DataLocked, lockData } from './store/lock.ts'
 import { openStore } from './store/open.ts'
 import { createLog, type Log } from './telemetry/log.ts'
@@ -36,6 +38,10 @@ import { vendors } from './vendors/registry.ts'
 import { dialects } from './wire/dialects.ts'
 
 const oldestBun = '1.4.5'
+
+const { version } = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'),
+) as { readonly version: string }
 
 /** Starts the server and resolves when it serves; the process then lives until a signal. Exits on failure. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -130,9 +136,8 @@ async function serve(argv: readonly string[]): Promise<void> {
 type Store = Awaited<ReturnType<typeof openStore>>
 type State = Awaited<ReturnType<typeof buildState>>
 
-/** What outlives a change of the configuration, and the rooms that do not. */
-async function buildState(config: Config, store: Store, log: Log) {
-  const health = createHealth({
+function watchedHealth(log: Log): Health {
+  return createHealth({
     random: Math.random,
     onAlarm: (channel, fault) =>
       log.error(
@@ -140,22 +145,41 @@ async function buildState(config: Config, store: Store, log: Log) {
         'a channel needs its operator',
       ),
   })
-  const recorder = createRecorder(store.usage, {
+}
+
+function watchedRecorder(store: Store, log: Log): Recorder {
+  let told = 0
+  return createRecorder(store.usage, {
     onError: (error, retryMs) =>
       log.error({ err: error, retryMs }, 'usage could not be written; it will be tried again'),
-    onDropped: (row, total) =>
-      log.error({ request_id: row.requestId, total }, 'a usage record was lost: the queue is full'),
+    onDropped: (row, total) => {
+      // One line for each doubling: a flood of losses must not become a flood of lines.
+      if (total < told * 2) return
+      told = total
+      log.error({ request_id: row.requestId, total }, 'usage records are lost: the queue is full')
+    },
     onRefused: (row, error) => log.error({ row, err: error }, 'the store refuses a usage record'),
   })
-  let limitsShared = false
+}
+
+function watchedLimiter(config: Config, log: Log) {
+  let shared = false
   const limiter = createLimiter({
     valkeyUrl: config.valkeyUrl,
     nodes: config.nodes,
     onState: (now, reason) => {
-      limitsShared = now === 'shared'
+      shared = now === 'shared'
       log.warn({ state: now, reason }, 'limits')
     },
   })
+  return { limiter, isShared: () => shared }
+}
+
+/** What outlives a change of the configuration, and the rooms that do not. */
+async function buildState(config: Config, store: Store, log: Log) {
+  const health = watchedHealth(log)
+  const recorder = watchedRecorder(store, log)
+  const { limiter, isShared } = watchedLimiter(config, log)
   const lag = startLoopLag()
   const metrics = createMetrics({
     version,
@@ -167,7 +191,7 @@ async function buildState(config: Config, store: Store, log: Log) {
       logPending: () => log.pending,
       logDropped: () => log.dropped,
       loopLagMs: () => lag.lagMs(),
-      limitsShared: () => limitsShared,
+      limitsShared: isShared,
     },
   })
   await ensureAccounts(store.accounts, config, Date.now())

@@ -278,12 +278,14 @@ describe('every stream is watched for its usage, its end and its fault', () => {
       quirks: quirksOf(item.vendor),
     })
     let frame = 0
+    let semantic = false
     const seen = bytesOf(item.fixture)
       .split(/(?<=\n\n)/)
       .map((text) => {
         const bytes = new TextEncoder().encode(text)
         frame = watcher.frame(bytes, 0, bytes.length)
         if (frame === frameKind.usage) watcher.amend(bytes, 0, bytes.length)
+        semantic ||= watcher.semantic
         return frame
       })
     if (item.fixture.expect.fault !== undefined) {
@@ -292,7 +294,8 @@ describe('every stream is watched for its usage, its end and its fault', () => {
       return
     }
     expect(watcher.fault).toBeNull()
-    expect(seen).toContain(frameKind.semantic)
+    // A frame with usage may carry text as well.
+    expect(semantic).toBe(true)
     expect(frame).toBe(frameKind.done)
     expect(watcher.finishReason).not.toBeNull()
     expect(kindsOf(watcher.usage)).toEqual(item.fixture.expect.usage ?? null)

@@ -207,6 +207,6 @@ function choosePath(
     return translatedPath({ rooms, ask, candidate, vendor, streamed }, listener)
   }
   return streamed
-    ? new IdentityStream(ask.dialect, ask.peek, vendor.quirks, listener)
-    : new IdentityWhole(ask.dialect, ask.peek, vendor.quirks, listener)
+    ? new IdentityStream(ask.dialect, ask.peek, vendor, listener)
+    : new IdentityWhole(ask.dialect, ask.peek, vendor, listener)
 }

@@ -47,8 +47,9 @@ const handlers = {
 
 const secureHandlers = {
   ...handlers,
-  open() {
+  open(socket: Bun.Socket<Connection>) {
     // Nothing is sent before the handshake has proved who answers.
+    socket.data.greeting(socket)
   },
   handshake(socket: Bun.Socket<Connection>, success: boolean, error: Error | null) {
     socket.data.secured(socket, success && socket.authorized, error)

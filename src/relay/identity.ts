@@ -1,16 +1,11 @@
 // The identity path: client and vendor speak the same dialect, so bytes are relayed and only looked at.
 
 import { Buffer } from 'node:buffer'
+import type { Fault } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
 import { needsAmend } from '../vendors/amendments.ts'
 import type { Vendor } from '../vendors/vendor.ts'
-import {
-  type Dialect,
-  frameKind,
-  type Peek,
-  type ReplyQuirks,
-  type Watcher,
-} from '../wire/dialect.ts'
+import { type Dialect, frameKind, type Peek, type Watcher } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { type Edit, splice } from '../wire/json/splice.ts'
 import { FrameSplitter, frameTooLong } from '../wire/sse.ts'
@@ -66,15 +61,30 @@ function asObject(value: unknown): JsonObject {
     : {}
 }
 
+const unnamedFault: Fault = { kind: 'vendor_error', message: 'the stream brought an error' }
+/** What a vendor says of an error is not longer. */
+const maxErrorBytes = 65_536
+
+/** A fault inside a success, in the vendor's own reading. */
+function refined(vendor: Vendor, fault: Fault, bytes: Uint8Array): Fault {
+  if (vendor.refine === undefined || bytes.length > maxErrorBytes) return fault
+  return vendor.refine(fault, 200, Buffer.from(bytes).toString('utf8'))
+}
+
 /** A streamed reply: whole frames go on as they came, but for those that carry usage or an error. */
 export class IdentityStream implements ReplyPath {
   private readonly watcher: Watcher
   private readonly splitter = new FrameSplitter()
+  private readonly vendor: Vendor
   private readonly listener: PathListener
   private done = false
+  /** Something was said that a client would miss. */
+  private spoke = false
 
-  constructor(dialect: Dialect, peek: Peek, quirks: ReplyQuirks, listener: PathListener) {
+  constructor(dialect: Dialect, peek: Peek, vendor: Vendor, listener: PathListener) {
+    const { quirks } = vendor
     this.watcher = dialect.watcher({ wantsUsage: peek.wantsUsage, quirks })
+    this.vendor = vendor
     this.listener = listener
   }
 
@@ -83,7 +93,10 @@ export class IdentityStream implements ReplyPath {
   }
 
   get complete(): boolean {
-    return this.done || (this.watcher.finishReason !== null && this.watcher.usage !== null)
+    return (
+      (this.done && this.spoke) ||
+      (this.watcher.finishReason !== null && this.watcher.usage !== null)
+    )
   }
 
   bytes(chunk: Uint8Array): void {
@@ -94,7 +107,8 @@ export class IdentityStream implements ReplyPath {
 
   end(): void {
     this.relayFrames(this.splitter.end())
-    if (this.complete) {
+    // A vendor that reports no usage and sends no terminator has still said that it finished.
+    if (this.complete || this.watcher.finishReason !== null) {
       if (!this.done) {
         const held = this.watcher.held()
         if (held !== null) this.listener.emit(held)
@@ -117,15 +131,14 @@ export class IdentityStream implements ReplyPath {
         if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
         runStart = -1
         if (kind === frameKind.fault) {
-          listener.failed(
-            watcher.fault ?? { kind: 'vendor_error', message: 'the stream brought an error' },
-          )
+          const fault = watcher.fault ?? unnamedFault
+          listener.failed(refined(this.vendor, fault, bytes.subarray(start, end)))
           return
         }
         const amended = watcher.amend(bytes, start, end)
         if (amended !== null) listener.emit(amended)
         // A usage frame may also carry text or the finish: the commit must not wait for another.
-        if (watcher.semantic) listener.semantic()
+        if (watcher.semantic) this.speak()
         continue
       }
       const held = kind === frameKind.done ? watcher.held() : null
@@ -137,11 +150,17 @@ export class IdentityStream implements ReplyPath {
       }
       if (runStart === -1) runStart = start
       runEnd = end
-      if (kind === frameKind.semantic) listener.semantic()
+      if (kind === frameKind.semantic) this.speak()
       else if (kind === frameKind.done) this.done = true
     }
-    if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
-    if (this.done) listener.semantic()
+    if (this.done && !this.spoke) {
+      listener.failed({ kind: 'unreadable', message: 'the stream ended without an event' })
+    } else if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
+  }
+
+  private speak(): void {
+    this.spoke = true
+    this.listener.semantic()
   }
 }
 
@@ -156,17 +175,18 @@ export class IdentityWhole implements ReplyPath {
   sight: Sight = { usage: null, outputBytes: 0, finishReason: null, model: null }
   private readonly dialect: Dialect
   private readonly peek: Peek
-  private readonly quirks: ReplyQuirks
+  private readonly vendor: Vendor
   private readonly listener: PathListener
   private readonly maxBytes: number
   private chunks: Uint8Array[] = []
   private heldBytes = 0
   private passing = false
+  private passedBytes = 0
 
-  constructor(dialect: Dialect, peek: Peek, quirks: ReplyQuirks, listener: PathListener) {
+  constructor(dialect: Dialect, peek: Peek, vendor: Vendor, listener: PathListener) {
     this.dialect = dialect
     this.peek = peek
-    this.quirks = quirks
+    this.vendor = vendor
     this.listener = listener
     this.maxBytes = dialect.operation === 'embedding' ? maxVectorBytes : maxHeldBytes
   }
@@ -175,10 +195,12 @@ export class IdentityWhole implements ReplyPath {
     this.chunks.push(chunk)
     this.heldBytes += chunk.length
     if (this.passing) {
+      this.passedBytes += chunk.length
       this.listener.emit(chunk)
       this.dropBeforeTail()
     } else if (this.heldBytes > this.maxBytes) {
       this.passing = true
+      this.passedBytes = this.heldBytes
       for (const held of this.chunks) this.listener.emit(held)
       this.listener.semantic()
     }
@@ -188,12 +210,14 @@ export class IdentityWhole implements ReplyPath {
     const body = this.chunks.length === 1 ? this.chunks[0] : undefined
     const whole = body ?? joined(this.chunks, this.heldBytes)
     if (this.passing) {
-      this.sight = this.dialect.tail(whole, this.quirks)
+      const seen = this.dialect.tail(whole, this.vendor.quirks)
+      // The reply says most of its bytes, and a part of it was dropped.
+      this.sight = { ...seen, outputBytes: this.passedBytes }
       this.listener.completed(this.sight)
       return
     }
-    const reply = this.dialect.whole(whole, this.peek, this.quirks)
-    if (reply.fault !== null) this.listener.failed(reply.fault)
+    const reply = this.dialect.whole(whole, this.peek, this.vendor.quirks)
+    if (reply.fault !== null) this.listener.failed(refined(this.vendor, reply.fault, whole))
     else this.listener.answered(reply.bytes, reply)
   }
 

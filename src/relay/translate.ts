@@ -134,7 +134,9 @@ class Translated implements ReplyPath {
   }
 
   get complete(): boolean {
-    return this.done || (this.sight.finishReason !== null && this.sight.usage !== null)
+    const { finishReason, usage, outputBytes } = this.sight
+    const ended = finishReason !== null || outputBytes > 0
+    return (this.done && ended) || (finishReason !== null && usage !== null)
   }
 
   bytes(chunk: Uint8Array): void {

@@ -95,6 +95,19 @@ test('a stream cut after its finish and usage is whole for the client', async ()
   })
 })
 
+test('a finish without usage and without [DONE] is an end, where the reply ends in good order', async () => {
+  await onStage({}, async (scene) => {
+    const finish = event(delta({}, 'stop'))
+    scene.first.on('m', [send(sseHead), send(words('Hi')), send(finish), send(lastChunk)])
+    const seen = await scene.stream()
+    expect({ content: seen.content, last: seen.events.at(-1), error: seen.error }).toEqual({
+      content: 'Hi',
+      last: '[DONE]',
+      error: null,
+    })
+  })
+})
+
 test('accepted, then silent: committed with a heartbeat, and from then on no failover', async () => {
   const server = { commitAfterMs: 400, heartbeatMs: 300 }
   await onStage({ server, timeouts: { firstEventMs: 1_500 } }, async (scene) => {

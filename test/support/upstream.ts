@@ -1,6 +1,7 @@
 // A vendor made of a raw socket: it answers each request by a script, so it can also break every rule of HTTP.
 
 import { Buffer } from 'node:buffer'
+import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 
@@ -95,9 +96,26 @@ export const halfClose: Step = ({ socket }) => {
   socket.end()
 }
 
-/** Cuts the connection with a TCP reset. */
-export const reset: Step = ({ socket }) => {
+/** Cuts the connection with a TCP reset, once the other side has read what was sent: a reset overtakes it else. */
+export const reset: Step = async ({ socket }) => {
+  const { localPort = 0, remotePort = 0 } = socket
+  while (!socket.destroyed && waitingBytes(localPort, remotePort)) {
+    await new Promise((done) => setTimeout(done, 1))
+  }
   socket.resetAndDestroy()
+}
+
+/** Whether bytes between two ports of this machine wait to be sent or read (`/proc/net/tcp`, tx_queue and rx_queue). */
+function waitingBytes(one: number, other: number): boolean {
+  const [a, b] = [one, other].map((port) => port.toString(16).toUpperCase().padStart(4, '0'))
+  return readFileSync('/proc/net/tcp', 'latin1')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, local = '', remote = '']) => {
+      const pair = `${local.slice(-4)} ${remote.slice(-4)}`
+      return pair === `${a} ${b}` || pair === `${b} ${a}`
+    })
+    .some(([, , , , queues = '']) => queues !== '00000000:00000000')
 }
 
 /** Says nothing more until the other side closes. */

@@ -129,6 +129,12 @@ export class Connection {
     this.timer = setTimeout(() => this.connectTimedOut(), exchange.call.connectMs)
   }
 
+  /** The handshake begins: one that stalls must be let go like any other connection. */
+  greeting(socket: Socket<Connection>): void {
+    if (this.phase === 'closed') socket.terminate()
+    else this.socket = socket
+  }
+
   /** The connection is up (and, with TLS, the vendor proved its name). */
   opened(socket: Socket<Connection>): void {
     this.socket = socket

@@ -97,6 +97,7 @@ const unknownModelText =
   /\bmodel\b.{0,200}?\b(does not exist|not found|not exist|is not available for your account)|\b(no such|unknown) model\b/is
 const quotaText =
   /insufficient[ _](balance|quota|credit|funds)|exceeded your current quota|credit balance is too low|spending limit|out of credits/i
+const filterText = /content[_ ](filter|policy)|moderation|\bflagged\b/i
 const keyText = /(incorrect|invalid|bad|wrong|expired|missing|revoked) api[ -]?key/i
 
 function kindByWords(said: Said, status: number): FaultKind | null {
@@ -130,12 +131,14 @@ function kindByStatus(status: number): FaultKind {
 }
 
 function kindOf(said: Said, status: number): FaultKind {
-  // What the vendor's own server failed at stays its failure, whatever it calls it.
   const plain = kindByStatus(status)
-  if (plain === 'unreadable' || plain === 'quota' || plain === 'credentials') {
-    return plain === 'credentials' && kindByWords(said, status) === 'quota' ? 'quota' : plain
-  }
+  if (plain === 'unreadable' || plain === 'quota') return plain
   const worded = kindByWords(said, status)
+  if (plain === 'credentials') {
+    // Taken for a refused key these would disable the channel: no caller may bring that about.
+    if (status === 403 && filterText.test(`${said.code} ${said.message}`)) return 'rejected'
+    return worded === 'quota' || (status === 403 && worded === 'unknown_model') ? worded : plain
+  }
   if (worded !== null) return worded
   if (status === 400 && keyText.test(said.message)) return 'credentials'
   if (plain === 'rejected' && unknownModelText.test(said.message)) return 'unknown_model'

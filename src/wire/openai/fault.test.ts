@@ -1,0 +1,187 @@
+// Every shape in which vendors say no, and what each is taken for.
+
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../../errors.ts'
+import { dialects } from '../dialects.ts'
+import { errorIn, faultInside, readFault } from './fault.ts'
+
+const none = (): null => null
+
+function fault(status: number, body: unknown, headers: Record<string, string> = {}) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return readFault(status, (name) => headers[name] ?? null, text)
+}
+
+function openai(code: string | null, message = 'm', type = 'invalid_request_error'): object {
+  return { error: { message, type, param: null, code } }
+}
+
+describe('kinds', () => {
+  test.each<[number, unknown, string]>([
+    [401, openai('invalid_api_key'), 'credentials'],
+    [403, openai(null), 'credentials'],
+    [401, { error: { code: '401', message: 'Access denied' } }, 'credentials'],
+    [400, { code: 'x', error: 'Incorrect API key provided: xx' }, 'credentials'],
+    [400, openai('invalid_api_key'), 'credentials'],
+    [403, openai('model_not_found', 'Project p does not have access to model m'), 'unknown_model'],
+    [403, { error: { code: 403, message: 'The input was flagged' } }, 'rejected'],
+    [401, openai(null, 'The input was flagged'), 'credentials'],
+    [402, openai(null), 'quota'],
+    [429, openai('insufficient_quota', 'm', 'insufficient_quota'), 'quota'],
+    [429, openai(null, 'You exceeded your current quota, please check'), 'quota'],
+    [400, openai('billing_hard_limit_reached'), 'quota'],
+    [403, openai(null, 'Your credit balance is too low'), 'quota'],
+    [402, { error: { code: 402, message: 'Insufficient credits' } }, 'quota'],
+    [404, openai('model_not_found'), 'unknown_model'],
+    [404, '', 'unknown_model'],
+    [400, openai('model_not_found'), 'unknown_model'],
+    [400, openai(null, "The model 'x' does not exist"), 'unknown_model'],
+    [422, { detail: 'Model x not found' }, 'unknown_model'],
+    [429, openai('rate_limit_exceeded'), 'rate_limited'],
+    [429, { error: { code: 'RateLimitReached', message: 'm' } }, 'rate_limited'],
+    [429, '', 'rate_limited'],
+    [408, '', 'timeout'],
+    [400, openai('context_length_exceeded'), 'rejected'],
+    [409, openai(null), 'rejected'],
+    [413, '', 'rejected'],
+    [415, '', 'rejected'],
+    [418, '', 'rejected'],
+    [422, { detail: [{ loc: ['body', 'n'], msg: 'm' }] }, 'rejected'],
+    [500, openai('server_error'), 'vendor_error'],
+    [502, '<html>', 'vendor_error'],
+    [503, '', 'vendor_error'],
+    [529, { type: 'error', error: { type: 'overloaded_error', message: 'm' } }, 'vendor_error'],
+    [301, '', 'unreadable'],
+    [100, '', 'unreadable'],
+  ])('%d %j is %s', (status, body, kind) => {
+    const found = fault(status, body)
+    expect(found.kind).toBe(kind as 'quota')
+    expect(found.status).toBe(status)
+    expect(found.message.trim()).not.toBe('')
+  })
+
+  test('a message that only mentions models, keys or quotas is a rejection', () => {
+    for (const message of [
+      'top_k must not exceed the model maximum',
+      'tools[0].api_key is unknown',
+    ]) {
+      expect(fault(400, openai('invalid_value', message)).kind).toBe('rejected')
+    }
+  })
+})
+
+describe('what the vendor says', () => {
+  test('message, param and finer code of a rejection', () => {
+    const body = {
+      error: { message: 'too long', type: 't', param: 'messages', code: 'context_length_exceeded' },
+    }
+    expect(fault(400, body)).toEqual({
+      kind: 'rejected',
+      message: 'too long',
+      status: 400,
+      param: 'messages',
+      code: 'context_length_exceeded',
+    })
+  })
+
+  test.each<[unknown, string]>([
+    [{ error: 'plain' }, 'plain'],
+    [{ message: 'flat' }, 'flat'],
+    [{ detail: 'detail' }, 'detail'],
+    [{ detail: [{ loc: ['body', 'messages', 0, 'role'], msg: 'bad role' }] }, 'bad role'],
+    [{ object: 'error', message: { detail: [{ loc: ['body', 'n'], msg: 'bad n' }] } }, 'bad n'],
+    [[{ error: { message: 'listed' } }], 'listed'],
+    [{ base_resp: { status_code: 2013, status_msg: 'minimax' } }, 'minimax'],
+    [{ msg: 'short' }, 'short'],
+    ['plain text', 'plain text'],
+  ])('%j', (body, message) => {
+    expect(fault(400, body).message).toBe(message)
+  })
+
+  test("a validator's path is the param", () => {
+    const detail = [{ loc: ['body', 'messages', 0, 'role'], msg: 'm' }]
+    expect(fault(422, { detail })).toMatchObject({ param: 'messages[0].role' })
+    expect(fault(422, { message: { detail } })).toMatchObject({ param: 'messages[0].role' })
+  })
+
+  test('codes that are statuses say nothing, others do', () => {
+    expect(fault(401, { error: { code: '401', message: 'm' } }).code).toBeUndefined()
+    expect(fault(400, { error: { code: 400, message: 'm' } }).code).toBeUndefined()
+    expect(fault(400, { error: { code: 'content_filter', message: 'm' } }).code).toBe(
+      'content_filter',
+    )
+    expect(fault(413, 'x')).toMatchObject({ code: 'request_too_large' })
+  })
+
+  test('pages are described and never quoted, long messages cut', () => {
+    for (const page of ['<html>secret</html>', '\n<!DOCTYPE html>secret', '<?xml secret']) {
+      expect(fault(502, page).message).toBe('the vendor answered 502 with a page in place of JSON')
+    }
+    expect(fault(400, openai(null, 'x'.repeat(2000))).message).toHaveLength(500)
+    expect(fault(500, '').message).toBe('the vendor answered 500 without saying why')
+  })
+})
+
+describe('how long to wait', () => {
+  test('where a retry is of use', () => {
+    for (const status of [429, 500, 503, 529]) {
+      expect(fault(status, '', { 'retry-after': '2' }).retryAfterMs).toBe(2000)
+    }
+    expect(fault(400, '', { 'retry-after': '2' }).retryAfterMs).toBeUndefined()
+    expect(fault(429, '').retryAfterMs).toBeUndefined()
+  })
+})
+
+describe('inside a success', () => {
+  test.each<[unknown, string, number | undefined]>([
+    [{ code: 429, message: 'm' }, 'rate_limited', 429],
+    [{ code: 502, message: 'm', metadata: {} }, 'vendor_error', 502],
+    [{ code: '401', message: 'm' }, 'credentials', 401],
+    [{ code: 400, message: 'm' }, 'rejected', 400],
+    [{ code: 'insufficient_quota', message: 'm' }, 'quota', undefined],
+    [{ code: 'rate_limit_exceeded', message: 'm' }, 'rate_limited', undefined],
+    [{ code: 'content_filter', message: 'm' }, 'rejected', undefined],
+    [{ type: 'invalid_request_error', message: 'm' }, 'rejected', undefined],
+    [{ type: 'server_error', message: 'm' }, 'vendor_error', undefined],
+    ['over_capacity', 'vendor_error', undefined],
+    [{}, 'vendor_error', undefined],
+    [true, 'vendor_error', undefined],
+  ])('%j', (error, kind, status) => {
+    const found = faultInside(error as string)
+    expect(found).toMatchObject({ kind: kind as 'quota' })
+    expect(found.status).toBe(status)
+    expect(found.message).not.toBe('')
+  })
+
+  test('where errors stand', () => {
+    expect(errorIn({ code: 'c', error: 'text' })).toEqual({ code: 'c', error: 'text' })
+    expect(errorIn({ error: { message: 'm' } })).toEqual({ message: 'm' })
+    expect(errorIn({ x_groq: { error: 'e' } })).toBe('e')
+    expect(errorIn({ choices: [{}, { error: { code: 1 } }] })).toEqual({ code: 1 })
+    expect(errorIn({ error: null, choices: [{}] })).toBeNull()
+  })
+})
+
+test('a refusal has the shape of OpenAI', () => {
+  const { refuse } = dialects['openai-chat']
+  const plain = new GatewayError('invalid_request_error', 'no "n"', { param: 'n' })
+  expect(JSON.parse(refuse(plain))).toEqual({
+    error: {
+      message: 'no "n"',
+      type: 'invalid_request_error',
+      param: 'n',
+      code: 'invalid_request_error',
+    },
+  })
+  const finer = new GatewayError('invalid_request_error', 'm', { shownCode: 'content_filter' })
+  expect(JSON.parse(refuse(finer)).error).toMatchObject({ code: 'content_filter', param: null })
+  expect(JSON.parse(refuse(new GatewayError('rate_limit_exceeded', 'm'))).error.type).toBe(
+    'rate_limit_exceeded',
+  )
+})
+
+test('all dialects read errors alike', () => {
+  for (const dialect of Object.values(dialects)) {
+    expect(dialect.fault(429, none, '').kind).toBe('rate_limited')
+  }
+})

@@ -1,0 +1,104 @@
+// Finds recorded vendor replies beside the repository, where there are any, and says what each one is.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { vendors } from '../../src/vendors/registry.ts'
+import type { Vendor } from '../../src/vendors/vendor.ts'
+import type { DialectId } from '../../src/wire/dialect.ts'
+import type { JsonObject } from '../../src/wire/ir.ts'
+
+export interface Recording {
+  readonly name: string
+  readonly vendor: Vendor
+  readonly dialect: DialectId
+  /** The JSON of each frame, or of the whole body. */
+  readonly frames: readonly string[]
+}
+
+/** Folder of recordings -> vendor whose quirks its replies have. */
+const folders: Readonly<Record<string, string>> = {
+  alibaba: 'dashscope',
+  azure: 'azure-openai',
+  deepseek: 'deepseek',
+  groq: 'groq',
+  mistral: 'mistral',
+  moonshotai: 'moonshot',
+  openai: 'openai',
+  'openai-compatible': 'openai-compatible',
+  perplexity: 'perplexity',
+  xai: 'xai',
+}
+
+/** `shared/recordings` beside the repository or beside a folder above it; null where there is none. */
+function recordingsFolder(): string | null {
+  let at = resolve(import.meta.dir, '../..')
+  for (;;) {
+    const above = dirname(at)
+    const found = join(above, 'shared/recordings')
+    if (existsSync(found)) return found
+    if (above === at) return null
+    at = above
+  }
+}
+
+/** What a reply's first frame makes it, whatever its file is called; null for other formats. */
+function dialectOf(text: string | undefined): DialectId | null {
+  const frame: JsonObject = JSON.parse(text ?? '{}')
+  if (frame.object === 'text_completion') return 'openai-completions'
+  if (Array.isArray(frame.choices)) return 'openai-chat'
+  return frame.object === 'list' && Array.isArray(frame.data) ? 'openai-embeddings' : null
+}
+
+function framesOf(text: string, streamed: boolean): string[] {
+  return streamed ? text.split('\n').filter((line) => line.trim() !== '') : [text]
+}
+
+/** A file's vendor, where the file says another than its folder. */
+function vendorOf(folder: string, file: string): Vendor {
+  const id = file.includes('--azure-')
+    ? 'azure-openai'
+    : file.includes('--xai-')
+      ? 'xai'
+      : (folders[folder] ?? '')
+  const vendor = vendors[id]
+  if (vendor === undefined) throw new Error(`no vendor for ${folder}/${file}`)
+  return vendor
+}
+
+function readFolder(root: string, folder: string, streamed: boolean): Recording[] {
+  const ending = streamed ? '.chunks.txt' : '.json'
+  const files = readdirSync(join(root, folder)).filter(
+    (file) => file.endsWith(ending) && !file.startsWith('responses--'),
+  )
+  return files.flatMap((file) => {
+    const frames = framesOf(readFileSync(join(root, folder, file), 'utf8'), streamed)
+    const dialect = dialectOf(frames[0])
+    if (dialect === null) return []
+    return [{ name: `${folder}/${file}`, vendor: vendorOf(folder, file), dialect, frames }]
+  })
+}
+
+export interface Recordings {
+  readonly streams: readonly Recording[]
+  readonly wholes: readonly Recording[]
+}
+
+/** All recordings in formats of this project's; says so on the console where there are none. */
+export function findRecordings(): Recordings {
+  const root = recordingsFolder()
+  if (root === null) {
+    console.log('recordings of vendors: none beside the repository, nothing to replay')
+    return { streams: [], wholes: [] }
+  }
+  const present = Object.keys(folders).filter((folder) => existsSync(join(root, folder)))
+  return {
+    streams: present.flatMap((folder) => readFolder(root, folder, true)),
+    wholes: present.flatMap((folder) => readFolder(root, folder, false)),
+  }
+}
+
+/** The recording as the vendor's stream of bytes. */
+export function streamBytes(frames: readonly string[], done: boolean, lineEnd = '\n'): Uint8Array {
+  const text = frames.map((frame) => `data: ${frame}${lineEnd}${lineEnd}`).join('')
+  return new TextEncoder().encode(done ? `${text}data: [DONE]${lineEnd}${lineEnd}` : text)
+}

@@ -1,0 +1,75 @@
+// Sends a vendor's bytes along the relay's translate path and collects what the client would get.
+
+import type { Fault } from '../../src/errors.ts'
+import type { Ask } from '../../src/relay/ask.ts'
+import { type Translation, translatedPath } from '../../src/relay/translate.ts'
+import type { Vendor } from '../../src/vendors/vendor.ts'
+import type { DialectId } from '../../src/wire/dialect.ts'
+import { dialects } from '../../src/wire/dialects.ts'
+import type { Usage } from '../../src/wire/ir.ts'
+
+export interface Relay {
+  readonly vendor: Vendor
+  readonly from: DialectId
+  readonly to: DialectId
+  /** The vendor answers with a stream. */
+  readonly streamed: boolean
+  /** The client asked for a stream, with usage. */
+  readonly stream: boolean
+}
+
+export interface Relayed {
+  text: string
+  fault: Fault | null
+  usage: Usage | null
+  /** The client was told that the reply is whole. */
+  clean: boolean
+  semantic: boolean
+}
+
+/** What the path reads of its rooms and of the request. */
+function translation({ vendor, from, to, streamed, stream }: Relay): Translation {
+  const ask = {
+    dialect: dialects[to],
+    peek: { stream, wantsUsage: true } as Ask['peek'],
+    requestId: 'req-1234',
+    at: 1_700_000_000_000,
+  } as Ask
+  const candidate = {
+    channelId: 'c',
+    model: 'upstream',
+    dialect: from,
+    identity: false,
+    priority: 0,
+    weight: 1,
+  }
+  return { rooms: { dialects } as Translation['rooms'], ask, candidate, vendor, streamed }
+}
+
+/** The pieces are the vendor's reply as its bytes arrive; its connection then ends well. */
+export function relay(asked: Relay, pieces: readonly Uint8Array[]): Relayed {
+  const decoder = new TextDecoder()
+  const seen: Relayed = { text: '', fault: null, usage: null, clean: false, semantic: false }
+  const path = translatedPath(translation(asked), {
+    emit: (bytes) => {
+      seen.text += decoder.decode(bytes)
+    },
+    semantic: () => {
+      seen.semantic = true
+    },
+    completed: () => {
+      seen.clean = true
+    },
+    answered: (bytes) => {
+      seen.text = decoder.decode(bytes)
+      seen.clean = true
+    },
+    failed: (fault) => {
+      seen.fault = fault
+    },
+  })
+  for (const piece of pieces) path.bytes(piece)
+  path.end()
+  seen.usage = path.sight.usage
+  return seen
+}
