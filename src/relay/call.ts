@@ -1,6 +1,6 @@
 // One request from its first attempt to its settlement: the only place that fails over, commits and settles.
 
-import { errorTable, type Fault, faultTable, GatewayError, invalidRequest } from '../errors.ts'
+import { errorTable, type Fault, faultTable, GatewayError } from '../errors.ts'
 import { plan } from '../router/plan.ts'
 import type { Candidate, Outcome } from '../router/route.ts'
 import type { Answer, Ask, RelayRooms, Sight } from './ask.ts'
@@ -213,7 +213,11 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       return false
     if (row.uncertain && !this.rooms.retry.retryUncertain) return false
     const next = this.attempts[this.tried]
-    if (next !== undefined && !this.rooms.health.mayRetry(next.channelId)) return false
+    const { health } = this.rooms
+    const nowMs = performance.now()
+    // The budget shields a channel in trouble; one that does well may take over all of another's load.
+    const shielded = next !== undefined && health.state(next.channelId, nowMs) > 0
+    if (shielded && !health.mayRetry(next.channelId)) return false
     return performance.now() - this.ask.startedMs < this.rooms.timeouts.totalMs
   }
 
@@ -297,9 +301,6 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
 /** Why a request could not be put in a vendor's format. A mistake of ours is told, and gives its place back too. */
 function refusalFor(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error
-  // A body is parsed whole only where it must be put differently: what its scan let pass may show here.
-  if (error instanceof SyntaxError)
-    return invalidRequest('The request body is not valid JSON.', null)
   reportError(error)
   return new GatewayError('server_error', 'The gateway failed to handle this request.')
 }
