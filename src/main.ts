@@ -107,14 +107,6 @@ async function serve(argv: readonly string[]): Promise<void> {
       log.error({ err: error }, 'keys could not be read again; the old ones stay'),
   })
   const configWatch = config.file === null ? null : await followConfig(config, load, state, log)
-  process.stdout.write(
-    startText({
-      version,
-      url: listener.url,
-      secret: state.firstSecret,
-      config: state.current.config,
-    }),
-  )
   const stop = stopper(state, listener, config.server.drainMs, log, async () => {
     keyWatch.close()
     await configWatch?.close()
@@ -129,6 +121,15 @@ async function serve(argv: readonly string[]): Promise<void> {
   )
   process.on('unhandledRejection', (error) =>
     log.error({ err: error }, 'a mistake in the gateway; it goes on'),
+  )
+  // Last: whoever waits for this line may send a signal at once.
+  process.stdout.write(
+    startText({
+      version,
+      url: listener.url,
+      secret: state.firstSecret,
+      config: state.current.config,
+    }),
   )
 }
 

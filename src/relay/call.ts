@@ -202,13 +202,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     try {
       return prepare(this.rooms, this.ask, candidate)
     } catch (error) {
-      // A body is parsed whole only where it must be put differently: what its scan let pass may show here.
-      const refusal =
-        error instanceof SyntaxError
-          ? invalidRequest('The request body is not valid JSON.', null)
-          : error
-      if (!(refusal instanceof GatewayError)) throw refusal
-      this.refuse(refusal, null)
+      this.refuse(refusalFor(error), null)
       return null
     }
   }
@@ -298,4 +292,14 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       vendorMs: this.vendorMs,
     })
   }
+}
+
+/** Why a request could not be put in a vendor's format. A mistake of ours is told, and gives its place back too. */
+function refusalFor(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error
+  // A body is parsed whole only where it must be put differently: what its scan let pass may show here.
+  if (error instanceof SyntaxError)
+    return invalidRequest('The request body is not valid JSON.', null)
+  reportError(error)
+  return new GatewayError('server_error', 'The gateway failed to handle this request.')
 }

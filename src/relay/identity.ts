@@ -11,6 +11,7 @@ import { type Edit, splice } from '../wire/json/splice.ts'
 import { FrameSplitter, frameTooLong } from '../wire/sse.ts'
 import type { Sight } from './ask.ts'
 import { joined } from './outlet.ts'
+import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
 
 /** Some vendors leave the terminator out after a stream that is whole. */
@@ -25,7 +26,7 @@ export function identitySegments(
 ): readonly Uint8Array[] {
   const { amend } = vendor
   if (amend !== undefined && needsAmend(amend, peek.keys, peek.body)) {
-    const body = JSON.parse(Buffer.from(peek.body).toString('utf8')) as JsonObject
+    const body = parsedObject(peek.body)
     body['model'] = candidate.model
     if (asksUsage(peek, vendor))
       body['stream_options'] = { ...asObject(body['stream_options']), include_usage: true }
@@ -50,9 +51,7 @@ function usageEdit(peek: Peek): Edit {
     const text = `,"stream_options":${injectedOptions}`
     return { start: peek.bodyEnd, end: peek.bodyEnd, text }
   }
-  const options = JSON.parse(
-    Buffer.from(peek.body.subarray(span.start, span.end)).toString('utf8'),
-  ) as JsonObject
+  const options = parsedObject(peek.body.subarray(span.start, span.end))
   return { ...span, text: JSON.stringify({ ...options, include_usage: true }) }
 }
 

@@ -6,10 +6,11 @@ import type { Candidate } from '../router/route.ts'
 import { needsAmend } from '../vendors/amendments.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import type { Dialect, HubCodec, Reader, Writer } from '../wire/dialect.ts'
-import type { ChatEvent, JsonObject, JsonValue, Usage } from '../wire/ir.ts'
+import type { ChatEvent, JsonValue, Usage } from '../wire/ir.ts'
 import { FrameSplitter, frameData, frameTooLong } from '../wire/sse.ts'
 import type { Ask, RelayRooms, Sight } from './ask.ts'
 import { joined } from './outlet.ts'
+import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
 
 /** What a vendor's whole reply may weigh before it is given up. */
@@ -27,9 +28,7 @@ export function translatedSegments(
   if (source === null || target === null) {
     throw invalidRequest(`The model '${ask.peek.model}' cannot be used on this endpoint.`, 'model')
   }
-  const request = source.decodeRequest(
-    JSON.parse(Buffer.from(ask.peek.body).toString('utf8')) as JsonObject,
-  ).value
+  const request = source.decodeRequest(parsedObject(ask.peek.body)).value
   let body = target.encodeRequest(request, candidate.model).value
   if (request.stream && vendor.usageOnStream === 'ask')
     body['stream_options'] = { include_usage: true }

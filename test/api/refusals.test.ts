@@ -341,7 +341,7 @@ describe('the body', () => {
 describe('headers', () => {
   test('431 for many and for large ones, as JSON', async () => {
     const many = Object.fromEntries(
-      Array.from({ length: 1_000 }, (_, at) => [`x-filler-${at}`, 'x'.repeat(20)]),
+      Array.from({ length: 150 }, (_, at) => [`x-filler-${at}`, 'x'.repeat(200)]),
     )
     for (const extra of [{ 'x-large': 'x'.repeat(40_000) }, many] as Record<string, string>[]) {
       const client = await RawClient.open(portOf(gateway.url))
