@@ -246,7 +246,7 @@ describe('every chat reply means what its fixture says', () => {
       const { stream, body } = item.fixture.reply
       const quirks = quirksOf(item.vendor)
       let events: readonly ChatEvent[]
-      if (stream === undefined) events = hub.readWhole(body ?? null, quirks)
+      if (stream === undefined) events = hub.readWhole(structuredClone(body ?? null), quirks)
       else {
         const reader = hub.reader(quirks)
         events = [...stream.flatMap((data) => reader.frame(data)), ...reader.end()]

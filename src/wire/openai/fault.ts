@@ -234,3 +234,12 @@ export function errorIn(reply: JsonObject): JsonValue | null {
   }
   return null
 }
+
+/** Finish reasons by which a vendor says that it failed (OpenRouter, Mistral; Zhipu). */
+const failedFinishes: ReadonlySet<string> = new Set(['error', 'network_error'])
+
+/** The fault that a finish reason is; null for one that ends a reply well. */
+export function faultOfFinish(reason: string): Fault | null {
+  if (!failedFinishes.has(reason)) return null
+  return { kind: 'vendor_error', message: `the vendor ended its reply with ${reason}` }
+}

@@ -7,7 +7,7 @@ import { JsonSyntaxError, parseSpan, skipSpace, spells } from '../json/scan.ts'
 import { type Edit, join, splice } from '../json/splice.ts'
 import { frameData, plainDataStart } from '../sse.ts'
 import { ChunkScan } from './chunk.ts'
-import { errorIn, faultInside } from './fault.ts'
+import { errorIn, faultInside, faultOfFinish } from './fault.ts'
 import { placeOf } from './place.ts'
 import { stringOf } from './rules.ts'
 import { isObject, readUsage, shownUsage, usageIn } from './usage.ts'
@@ -17,9 +17,6 @@ const prefix = encoder.encode('data: ')
 const suffix = encoder.encode('\n\n')
 const done = '[DONE]'
 const topLevel: readonly string[] = ['usage']
-
-/** Finish reasons by which a vendor says that it failed (OpenRouter, Mistral; Zhipu). */
-const failedFinishes: ReadonlySet<string> = new Set(['error', 'network_error'])
 
 /**
  * Members of a chunk without choices that are of no use without its usage: identity, and measurements
@@ -121,9 +118,8 @@ export class CompletionWatcher implements Watcher {
     }
     if (scan.finishAt < 0) return null
     this.finishReason = stringOf(bytes, scan.finishAt, scan.finishEnd)
-    if (!failedFinishes.has(this.finishReason)) return null
-    const message = `the vendor ended its stream with ${this.finishReason}`
-    return this.failed({ kind: 'vendor_error', message })
+    const fault = faultOfFinish(this.finishReason)
+    return fault === null ? null : this.failed(fault)
   }
 
   /** A frame that says more than text: read whole, once or a few times in a stream. */

@@ -6,14 +6,13 @@ import type { JsonObject, Usage } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, skipSpace, spells, stringEnd, valueEnd } from '../json/scan.ts'
 import { type Edit, join, splice } from '../json/splice.ts'
 import { ChunkScan } from './chunk.ts'
-import { errorIn, faultInside, saidIn } from './fault.ts'
+import { errorIn, faultInside, faultOfFinish, saidIn } from './fault.ts'
 import { placeOf } from './place.ts'
 import { stringOf } from './rules.ts'
 import { isObject, readUsage, shownUsage } from './usage.ts'
 
 /** Past this a reply that is none is not searched for what it says instead. */
 const maxSaidBytes = 65_536
-const failedFinishes: ReadonlySet<string> = new Set(['error', 'network_error'])
 
 /** A reply that cannot be used. */
 export function faulty(bytes: Uint8Array, fault: Fault): WholeReply {
@@ -109,10 +108,8 @@ export function readWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
     }
     if (scan.choices < 0) return faulty(body, withoutList(body, at, scan.end, 'choices'))
     const finishReason = scan.finishAt < 0 ? null : stringOf(body, scan.finishAt, scan.finishEnd)
-    if (finishReason !== null && failedFinishes.has(finishReason)) {
-      const message = `the vendor ended its reply with ${finishReason}`
-      return faulty(body, { kind: 'vendor_error', message })
-    }
+    const failed = finishReason === null ? null : faultOfFinish(finishReason)
+    if (failed !== null) return faulty(body, failed)
     const { usageAt, end } = scan
     const { usage, edit } = correctUsage(
       { bytes: body, start: at, end, usageAt },
