@@ -18,6 +18,7 @@ export function tooLarge(maxBytes: number): GatewayError {
 }
 
 class BodyTimer implements Timed {
+  slot = -1
   private readonly deadlineMs: number
   private readonly reject: (error: GatewayError) => void
 

@@ -107,6 +107,14 @@ export class ModelRequest {
     this.reservedBytes = -1
   }
 
+  watchClient(): void {
+    const { call } = this
+    const { signal } = this.request
+    if (call === null) return
+    if (signal.aborted) queueMicrotask(() => call.clientGone())
+    else signal.onabort = () => call.clientGone()
+  }
+
   cutOff(): void {
     this.setIdleSeconds(1)
   }
@@ -188,9 +196,6 @@ export class ModelRequest {
       place: this,
     })
     this.call = call
-    const { signal } = this.request
-    if (signal.aborted) queueMicrotask(() => call.clientGone())
-    else signal.onabort = () => call.clientGone()
     return call.run()
   }
 

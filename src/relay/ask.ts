@@ -33,6 +33,8 @@ export interface Ask {
 export interface Place {
   /** Given back at settlement. */
   giveBack(): void
+  /** From now on the call is told when the client leaves, at once where it has left already. */
+  watchClient(): void
   /** The client takes nothing: its connection is to be closed. */
   cutOff(): void
 }

@@ -16,6 +16,7 @@ const heartbeat = new TextEncoder().encode(': keep-alive\n\n')
 const clientGoneStatus = 499
 
 export class Call implements AttemptOwner, OutletOwner, Timed {
+  slot = -1
   readonly ask: Ask
   private readonly rooms: RelayRooms
   private readonly attempts: readonly Candidate[]
@@ -29,6 +30,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   private current: Attempt | null = null
   private tried = 0
   private settled = false
+  private clientWatched = false
   private attemptStartedMs = 0
   private vendorMs = 0
   private ttftMs: number | null = null
@@ -132,6 +134,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   }
 
   tick(nowMs: number): void {
+    this.watchClient()
     const { timeouts, heartbeatMs, commitAfterMs, writeStallMs } = this.rooms
     const { ask, current, outlet } = this
     const waitingBytes = outlet?.waitingBytes ?? 0
@@ -162,9 +165,17 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     this.emit(heartbeat)
   }
 
+  /** Not from the start: most replies are there before their first tick, and watching costs more than they do. */
+  private watchClient(): void {
+    if (this.clientWatched || this.settled) return
+    this.clientWatched = true
+    this.ask.place.watchClient()
+  }
+
   /** From here on the client has its status, and no other channel may take over. */
   private openReply(): Outlet {
     if (this.outlet !== null) return this.outlet
+    this.watchClient()
     const nowMs = performance.now()
     const outlet = new Outlet(this, nowMs)
     this.outlet = outlet

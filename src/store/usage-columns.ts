@@ -45,17 +45,17 @@ export const usageColumnNames = usageColumns.map((column) => column.name).join('
 /** In the order of `usageColumns`. Clocks give fractions of a millisecond; they are rounded here. Token counts are kept to the letter. */
 export function usageValues(row: UsageRow): Value[] {
   return [
-    cleanText(row.requestId),
+    row.requestId,
     Math.round(row.at),
     cleanText(row.account),
-    cleanText(row.key),
+    row.key,
     cleanText(row.keyName),
     cleanText(row.group),
-    cleanText(row.operation),
+    row.operation,
     cleanText(row.modelAsked),
     cleanTextOrNull(row.modelServed),
-    cleanTextOrNull(row.channel),
-    cleanTextOrNull(row.vendor),
+    row.channel,
+    row.vendor,
     row.attempts,
     row.stream ? 1 : 0,
     row.input,
@@ -67,7 +67,7 @@ export function usageValues(row: UsageRow): Value[] {
     row.ttftMs === null ? null : Math.round(row.ttftMs),
     Math.round(row.durationMs),
     row.status,
-    cleanTextOrNull(row.errorCode),
+    row.errorCode,
     cleanTextOrNull(row.errorCause),
   ]
 }

@@ -82,7 +82,9 @@ export function correctUsage(
   const raw = parseSpan(bytes, span.start, span.end) as JsonObject
   const corrected = quirks.usage?.(raw) ?? raw
   const usage = readUsage(corrected)
-  const text = JSON.stringify(shape(corrected) ?? corrected)
+  const shaped = shape(corrected)
+  if (shaped === null && corrected === raw && usageAt >= 0) return { usage, edit: null }
+  const text = JSON.stringify(shaped ?? corrected)
   if (usageAt < 0) return { usage, edit: insertion(reply, text) }
   return { usage, edit: text === JSON.stringify(raw) ? null : { ...span, text } }
 }
