@@ -1,6 +1,5 @@
 // One request to a model at the front door: who asks, whether they may, what they ask, and the reply.
 
-import type { Model } from '../catalog/model.ts'
 import type { ServerSettings } from '../config/types.ts'
 import { errorTable, GatewayError, invalidRequest } from '../errors.ts'
 import type { Keyring, Principal } from '../identity/principal.ts'
@@ -8,7 +7,6 @@ import { limitHeaders } from '../limits/headers.ts'
 import type { Admitted, Limiter, Refused } from '../limits/limiter.ts'
 import type { Answer, RelayRooms } from '../relay/ask.ts'
 import { Call } from '../relay/call.ts'
-import type { Candidate } from '../router/route.ts'
 import type { Dialect, Peek } from '../wire/dialect.ts'
 import { authenticate } from './authenticate.ts'
 import { declaredLength, readBody } from './body.ts'
@@ -92,8 +90,8 @@ export class ModelRequest {
       )
       const admission = this.admit(verdict instanceof Promise ? await verdict : verdict)
       const peek = await this.readRequest()
-      const { model, candidates } = this.resolve(principal, peek)
-      return this.reply(await this.relay({ principal, peek, model, candidates, admission }))
+      const offered = this.resolve(principal, peek)
+      return this.reply(await this.relay(principal, peek, offered, admission))
     } catch (error) {
       return this.refuse(error)
     }
@@ -179,20 +177,24 @@ export class ModelRequest {
     return { model, candidates }
   }
 
-  private async relay(known: {
-    principal: Principal
-    peek: Peek
-    model: Model
-    candidates: readonly Candidate[]
-    admission: Admitted
-  }): Promise<Answer> {
+  private relay(
+    principal: Principal,
+    peek: Peek,
+    offered: Offered,
+    admission: Admitted,
+  ): Promise<Answer> {
     const { requestId, at, startedMs, dialect } = this
+    const { model, candidates } = offered
     const call = new Call(this.rooms.relay, {
       requestId,
       at,
       startedMs,
       dialect,
-      ...known,
+      principal,
+      peek,
+      model,
+      candidates,
+      admission,
       place: this,
     })
     this.call = call
@@ -205,7 +207,7 @@ export class ModelRequest {
     fields['openai-processing-ms'] = String(Math.round(elapsedMs))
     const gatewayMs = Math.max(0, elapsedMs - answer.vendorMs)
     fields['server-timing'] =
-      `gateway;dur=${gatewayMs.toFixed(2)}, vendor;dur=${answer.vendorMs.toFixed(2)}`
+      `gateway;dur=${hundredths(gatewayMs)}, vendor;dur=${hundredths(answer.vendorMs)}`
     if (answer.stream) {
       fields['content-type'] = streamType
       fields['cache-control'] = 'no-cache'
@@ -241,6 +243,10 @@ export class ModelRequest {
     this.fields['openai-processing-ms'] = String(Math.round(durationMs))
     return new Response(this.dialect.refuse(error), { status, headers: this.fields })
   }
+}
+
+function hundredths(ms: number): number {
+  return Math.round(ms * 100) / 100
 }
 
 function checkContentType(type: string | null): void {

@@ -50,7 +50,8 @@ export interface Answer {
 /** What a finished reply says of itself; a Watcher is one. */
 export interface Sight {
   readonly usage: Usage | null
-  readonly outputBytes: number
+  /** null where usage was reported and nothing had to be counted. */
+  readonly outputBytes: number | null
   readonly finishReason: string | null
   readonly model: string | null
 }

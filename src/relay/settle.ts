@@ -151,10 +151,11 @@ function usageOf(
   sight: Sight | null,
 ): { usage: Usage; source: UsageRow['usageSource'] } {
   if (sight?.usage) return { usage: sight.usage, source: 'reported' }
-  if (sight === null || (sight.outputBytes === 0 && settlement.status !== 200))
+  const outputBytes = sight?.outputBytes ?? 0
+  if (sight === null || (outputBytes === 0 && settlement.status !== 200))
     return { usage: noUsage, source: 'none' }
   const input = Math.ceil(settlement.ask.peek.body.length / bytesPerToken)
-  const output = Math.ceil(sight.outputBytes / bytesPerToken)
+  const output = Math.ceil(outputBytes / bytesPerToken)
   return { usage: { ...noUsage, input, output }, source: 'counted' }
 }
 

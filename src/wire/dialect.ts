@@ -92,7 +92,8 @@ export interface WholeReply {
   readonly fault: Fault | null
   readonly bytes: Uint8Array
   readonly usage: Usage | null
-  readonly outputBytes: number
+  /** Bytes of generated text; null where usage was reported, so that nobody needs to count. */
+  readonly outputBytes: number | null
   readonly finishReason: string | null
   readonly model: string | null
 }

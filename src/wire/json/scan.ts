@@ -342,16 +342,32 @@ export interface Element {
 
 const decoder = new TextDecoder()
 
+/** Texts seen lately, by a rough hash: requests and frames say the same few words over and over. */
+const lately = new Array<string>(1_024).fill('')
+
 /** The text of a short span, read as UTF-8. */
 export function textOf(bytes: Uint8Array, start: number, end: number): string {
-  if (end - start > NEAR) return decoder.decode(bytes.subarray(start, end))
-  let text = ''
-  for (let at = start; at < end; at++) {
-    const code = bytes[at] ?? 0
-    if (code > 0x7e) return decoder.decode(bytes.subarray(start, end))
-    text += String.fromCharCode(code)
+  const length = end - start
+  if (length === 0) return ''
+  if (length > NEAR) return decoder.decode(bytes.subarray(start, end))
+  const first = bytes[start] ?? 0
+  const middle = bytes[start + (length >> 1)] ?? 0
+  const hash = (length * 31 + first * 7 + middle * 5 + (bytes[end - 1] ?? 0)) & 1_023
+  const known = lately[hash] ?? ''
+  if (known.length === length) {
+    let at = 0
+    while (at < length && known.charCodeAt(at) === bytes[start + at]) at++
+    // Equal codes are equal text only below 0x80; nothing else is kept.
+    if (at === length) return known
   }
+  const text = decoder.decode(bytes.subarray(start, end))
+  if (isAscii(bytes, start, end)) lately[hash] = text
   return text
+}
+
+function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if ((bytes[at] ?? 0) > 0x7e) return false
+  return true
 }
 
 /** Steps over the value at `at` in its own way and gives the offset behind it. */

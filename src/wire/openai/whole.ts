@@ -83,7 +83,7 @@ export function correctUsage(
   const corrected = quirks.usage?.(raw) ?? raw
   const usage = readUsage(corrected)
   const shaped = shape(corrected)
-  if (shaped === null && corrected === raw && usageAt >= 0) return { usage, edit: null }
+  if (shaped === raw && usageAt >= 0) return { usage, edit: null }
   const text = JSON.stringify(shaped ?? corrected)
   if (usageAt < 0) return { usage, edit: insertion(reply, text) }
   return { usage, edit: text === JSON.stringify(raw) ? null : { ...span, text } }
@@ -96,8 +96,40 @@ function insertion({ bytes, start, end }: ReplyText, text: string): Edit {
   return { start: end - 1, end: end - 1, text: `,"usage":${text}` }
 }
 
+/** Up to this size the engine's own parser beats a scan. */
+const smallBytes = 8_192
+const utf8 = new TextDecoder()
+
+/** A small reply with nothing remarkable about it; null where the scan has to judge. */
+function readPlain(body: Uint8Array, quirks: ReplyQuirks): WholeReply | null {
+  if (body.length > smallBytes || quirks.usage !== undefined || quirks.usagePath !== undefined)
+    return null
+  let reply: JsonObject
+  try {
+    reply = JSON.parse(utf8.decode(body)) as JsonObject
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+  const choices = reply?.choices
+  const choice = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined
+  const { usage: raw, model } = reply ?? {}
+  if (!isObject(choice) || !isObject(raw) || 'error' in reply || shownUsage(raw) !== raw)
+    return null
+  const finish = choice.finish_reason
+  if (typeof finish !== 'string' || faultOfFinish(finish) !== null || typeof model !== 'string')
+    return null
+  const usage = readUsage(raw)
+  if (usage === null) return null
+  return { fault: null, bytes: body, usage, outputBytes: null, finishReason: finish, model }
+}
+
 /** Judges a reply; a faulty one keeps its bytes. */
 export function readWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
+  return readPlain(body, quirks) ?? scanWhole(body, quirks)
+}
+
+function scanWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
   return readable(body, (at) => {
     const scan = new ChunkScan(quirks.usagePath?.[0])
     scan.read(body, at)
