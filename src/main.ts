@@ -94,6 +94,7 @@ async function serve(argv: readonly string[]): Promise<void> {
       env: process.env,
       knownVendors: Object.keys(vendors),
       knownDialects: Object.keys(dialects),
+      apart: true,
     })
   const config = await load()
   const log = createLog({ level: config.logLevel })

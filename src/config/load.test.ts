@@ -292,3 +292,26 @@ keys: [{ name: k, secret: "\${DIGITS}" }]`
     )
   })
 })
+
+test('a file checked apart gives the same configuration, and the same problems', async () => {
+  const names = {
+    knownVendors: ['openai'],
+    knownDialects: ['openai-chat'],
+    env: { SECRET: 's'.repeat(20) },
+  }
+  const good = fileOf(
+    'channels: [{ id: a, vendor: openai, key: "${SECRET}", models: { x: y } }]\nkeys: [{ name: k, secret: "${SECRET}", expiresAt: 2030-01-01 }]\n',
+  )
+  const load = (file: string, apart: boolean) =>
+    loadConfig({ ...names, flags: { config: file }, apart })
+  expect(await load(good, true)).toEqual(await load(good, false))
+  const bad = fileOf('channels: [{ id: a, vendor: opnai, key: "${NONE}" }]\nservr: {}\n')
+  const problems = async (apart: boolean) =>
+    load(bad, apart).then(
+      () => null,
+      (error) => error.problems,
+    )
+  const found = await problems(true)
+  expect(found).toEqual(await problems(false))
+  expect(found?.length).toBeGreaterThan(1)
+})

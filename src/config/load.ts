@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { buildConfig } from './build.ts'
+import type { Checked } from './check.ts'
 import { ConfigError, type Problem } from './problems.ts'
 import { type Environment, type Flags, type Override, readOverride } from './settings.ts'
 import type { Config } from './types.ts'
@@ -13,6 +14,8 @@ export interface LoadOptions {
   /** Values that `vendor` and `dialect` of a channel may take. */
   readonly knownVendors: readonly string[]
   readonly knownDialects: readonly string[]
+  /** Checks the file in a process of its own: YAML and schema would stay in this one with some 18 MB. */
+  readonly apart?: boolean
 }
 
 /** Throws ConfigError with every problem found. Without a file neither YAML nor schema is loaded. */
@@ -42,7 +45,6 @@ async function readText(file: string, problems: Problem[]): Promise<string> {
   }
 }
 
-/** YAML and schema cost some 18 MB and 60 ms, so they are loaded only where there is a file. */
 async function readConfig(
   text: string,
   file: string,
@@ -50,20 +52,13 @@ async function readConfig(
   problems: Problem[],
   options: LoadOptions,
 ): Promise<Config> {
-  const { parseFile } = await import('./parse.ts')
-  const syntax: Problem[] = []
-  const parsed = parseFile(text, syntax)
-  if (syntax.length > 0) throw new ConfigError([...problems, ...syntax], file)
-  const { interpolate } = await import('./interpolate.ts')
-  const { validate } = await import('./validate.ts')
-  const raw = interpolate(parsed, options.env, problems)
-  const known = { vendors: options.knownVendors, dialects: options.knownDialects }
-  const validated = validate(raw, known)
-  if (!validated.ok) {
-    // An unset variable leaves an empty text behind: what follows from that is not told twice.
-    const told = new Set(problems.map(({ path }) => path))
-    problems.push(...validated.problems.filter(({ path }) => !told.has(path)))
+  const question = {
+    text,
+    known: { vendors: options.knownVendors, dialects: options.knownDialects },
   }
-  if (!validated.ok || problems.length > 0) throw new ConfigError(problems, file)
-  return buildConfig(validated.input, override, file)
+  const { checkText } = await import(options.apart === true ? './apart.ts' : './check.ts')
+  const checked: Checked = await checkText(question, options.env)
+  problems.push(...checked.problems)
+  if (checked.input === null || problems.length > 0) throw new ConfigError(problems, file)
+  return buildConfig(checked.input, override, file)
 }
