@@ -266,6 +266,10 @@ function buildRooms(config: Config, lasting: Lasting): FrontRooms & { readonly c
     keyring: lasting.keyring,
     limiter: lasting.limiter,
     load: lasting.load,
+    overhead: {
+      auth: lasting.metrics.overhead.with('auth'),
+      route: lasting.metrics.overhead.with('route'),
+    },
     offer: createOffer(config, catalog, directory),
     relay: {
       ...lasting,

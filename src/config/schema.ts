@@ -204,7 +204,7 @@ const channel = section({
   ),
   priority: key(
     wholeNumber(-1_000_000, 1_000_000),
-    'Channels of the highest priority are tried first.',
+    'Channels of the lowest number are tried first.',
     0,
   ),
   weight: key(

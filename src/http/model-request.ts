@@ -7,6 +7,7 @@ import { limitHeaders } from '../limits/headers.ts'
 import type { Admitted, Limiter, Refused } from '../limits/limiter.ts'
 import type { Answer, RelayRooms } from '../relay/ask.ts'
 import { Call } from '../relay/call.ts'
+import type { Histogram } from '../telemetry/registry.ts'
 import type { Dialect, Peek } from '../wire/dialect.ts'
 import { authenticate } from './authenticate.ts'
 import { declaredLength, readBody } from './body.ts'
@@ -23,6 +24,8 @@ export interface FrontRooms {
   readonly limiter: Limiter
   readonly load: Load
   readonly relay: RelayRooms
+  /** Seconds spent until the caller is known, and from the whole body to the channels. */
+  readonly overhead: { readonly auth: Histogram; readonly route: Histogram }
   readonly offer: Offer
   /** Told when a request has its place, and when it gave it back. */
   underWay(dialect: Dialect, change: 1 | -1): void
@@ -83,14 +86,20 @@ export class ModelRequest {
   async respond(): Promise<Response> {
     try {
       const principal = this.enter()
+      const { overhead } = this.rooms
+      overhead.auth.observe((performance.now() - this.startedMs) / 1000)
       const verdict = this.rooms.limiter.admit(
         this.rooms.offer.scopes(principal),
         Math.ceil(this.reservedBytes / bytesPerToken),
         this.at,
       )
       const admission = this.admit(verdict instanceof Promise ? await verdict : verdict)
-      const peek = await this.readRequest()
+      const body = await this.readBody()
+      const routedMs = performance.now()
+      const peek = this.dialect.peek(body)
+      this.peek = peek
       const offered = this.resolve(principal, peek)
+      overhead.route.observe((performance.now() - routedMs) / 1000)
       return this.reply(await this.relay(principal, peek, offered, admission))
     } catch (error) {
       return this.refuse(error)
@@ -146,7 +155,7 @@ export class ModelRequest {
     )
   }
 
-  private async readRequest(): Promise<Peek> {
+  private readBody(): Promise<Uint8Array> {
     const { server, relay } = this.rooms
     const bounds = {
       maxBytes: server.maxBodyBytes,
@@ -157,9 +166,7 @@ export class ModelRequest {
       },
     }
     const length = declaredLength(this.request, server.maxBodyBytes)
-    const peek = this.dialect.peek(await readBody(this.request, length, bounds, relay.deadlines))
-    this.peek = peek
-    return peek
+    return readBody(this.request, length, bounds, relay.deadlines)
   }
 
   private resolve(principal: Principal, peek: Peek): Offered {

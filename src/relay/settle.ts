@@ -50,6 +50,7 @@ export interface Settler {
 
 export function createSettler(rooms: SettleRooms): Settler {
   const counts = new WeakMap<Candidate, Counts>()
+  const settling = rooms.metrics.overhead.with('settle')
   const routes = new Map<string, { readonly total: Counter; readonly duration: Histogram }>()
   const answered = (route: string, status: number, durationMs: number) => {
     const name = `${route} ${status}`
@@ -67,6 +68,7 @@ export function createSettler(rooms: SettleRooms): Settler {
   }
   return {
     settle(settlement) {
+      const beganMs = performance.now()
       const { ask, candidate, status } = settlement
       const row = usageRow(
         settlement,
@@ -84,6 +86,7 @@ export function createSettler(rooms: SettleRooms): Settler {
         rooms.metrics.streamAborts.with(status === 499 ? 'client' : 'upstream').inc()
       }
       if (rooms.log.writes('info')) logLine(rooms.log, row)
+      settling.observe((performance.now() - beganMs) / 1000)
     },
     attemptFailed(ask, candidate, fault, failedOver) {
       const { channelId, model } = candidate
@@ -192,9 +195,24 @@ function usageRow(settlement: Settlement, channel: Channel | null | undefined): 
 }
 
 function logLine(log: Log, row: UsageRow): void {
-  const { requestId, at: _at, key, keyName, modelAsked, ...rest } = row
+  const { input, cachedInput, cacheWrite, output, reasoning } = row
   log.info(
-    { request_id: requestId, key_id: key, key_name: keyName, model: modelAsked, ...rest },
+    {
+      request_id: row.requestId,
+      operation: row.operation,
+      status: row.status,
+      dur_ms: row.durationMs,
+      ttft_ms: row.ttftMs,
+      model: row.modelAsked,
+      channel: row.channel,
+      attempts: row.attempts,
+      stream: row.stream,
+      account: row.account,
+      key_id: row.key,
+      tokens: { input, cached: cachedInput, cache_write: cacheWrite, output, reasoning },
+      usage_source: row.usageSource,
+      ...(row.errorCode === null ? {} : { err: { code: row.errorCode, cause: row.errorCause } }),
+    },
     'request',
   )
 }

@@ -31,7 +31,7 @@ export interface Metrics {
   readonly upstreamDuration: Family<Histogram>
   /** vendor, model */
   readonly timeToFirstToken: Family<Histogram>
-  /** phase: auth, route, reserve, translate, settle */
+  /** phase: auth, route, settle */
   readonly overhead: Family<Histogram>
   /** model, kind: input, cached, cache_write, output, reasoning */
   readonly tokens: Family<Counter>

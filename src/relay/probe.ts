@@ -1,0 +1,125 @@
+// Tries one channel with one small call, for an operator who wants to know whether it works.
+
+import { Buffer } from 'node:buffer'
+import { createCatalog } from '../catalog/catalog.ts'
+import type { Config } from '../config/types.ts'
+import type { Fault } from '../errors.ts'
+import { scrub } from '../telemetry/scrub.ts'
+import { vendors } from '../vendors/registry.ts'
+import type { ReplyHandler } from '../vendors/transport.ts'
+import type { DialectId } from '../wire/dialect.ts'
+import { dialects } from '../wire/dialects.ts'
+import { type Channel, createChannel } from './channel.ts'
+import { createDialer, type Dialer } from './dial.ts'
+import { joined } from './outlet.ts'
+
+export interface Probe {
+  readonly ok: boolean
+  /** The vendor's own name of the model that was asked; null where the channel names none. */
+  readonly model: string | null
+  readonly durationMs: number
+  /** What the vendor said, or what went wrong, without secrets. */
+  readonly message: string
+}
+
+interface Question {
+  readonly dialect: DialectId
+  readonly model: string
+  readonly body: Uint8Array
+}
+
+const answerMs = 60_000
+
+/** Asks the first model the channel names for one word. Throws where there is no such channel. */
+export async function testChannel(config: Config, id: string): Promise<Probe> {
+  const found = config.channels.find((channel) => channel.id === id)
+  const vendor = found === undefined ? undefined : vendors[found.vendor]
+  if (found === undefined || vendor === undefined) throw new Error(`there is no channel ${id}`)
+  const channel = createChannel(found, vendor)
+  const shipped = createCatalog(config.models).ofVendor(found.vendor)
+  const names =
+    found.models === null ? shipped.map((model) => model.id) : Object.values(found.models)
+  const model = names.find((name) => !name.endsWith('*'))
+  if (model === undefined) {
+    return { ok: false, model: null, durationMs: 0, message: 'the channel names no model to try' }
+  }
+  const startedMs = performance.now()
+  const dialer = createDialer()
+  const fault = await ask(
+    dialer,
+    channel,
+    questionFor(model, createCatalog(config.models).find(model)?.kind),
+  )
+  dialer.close()
+  const durationMs = Math.round(performance.now() - startedMs)
+  const message = fault === null ? `${model} answered` : scrub(fault.message, channel.secrets)
+  return { ok: fault === null, model, durationMs, message }
+}
+
+function questionFor(model: string, kind: string | undefined): Question {
+  const put = (dialect: DialectId, rest: object): Question => ({
+    dialect,
+    model,
+    body: Buffer.from(JSON.stringify({ model, ...rest }), 'utf8'),
+  })
+  if (kind === 'embedding') return put('openai-embeddings', { input: 'ok' })
+  if (kind === 'completion') return put('openai-completions', { prompt: 'Say ok.', max_tokens: 8 })
+  return put('openai-chat', {
+    messages: [{ role: 'user', content: 'Answer with the one word: ok' }],
+  })
+}
+
+/** null when the reply was a good one. */
+function ask(dialer: Dialer, channel: Channel, question: Question): Promise<Fault | null> {
+  const { dialect, model, body } = question
+  const { local } = channel.vendor
+  return new Promise((resolve) => {
+    const timer = setTimeout(
+      () => resolve({ kind: 'timeout', message: 'the vendor did not answer in time' }),
+      answerMs,
+    )
+    const handler = collector(channel, question, (fault) => {
+      clearTimeout(timer)
+      resolve(fault)
+    })
+    if (local !== undefined) local.open({ dialect, model, body }, handler)
+    else {
+      const destination = channel.destination(dialect, model)
+      dialer.open({ destination, segments: [body], connectMs: 5_000, sendIdleMs: 30_000 }, handler)
+    }
+  })
+}
+
+function collector(
+  channel: Channel,
+  question: Question,
+  tell: (fault: Fault | null) => void,
+): ReplyHandler {
+  const dialect = dialects[question.dialect]
+  const { vendor } = channel
+  const chunks: Uint8Array[] = []
+  let byteCount = 0
+  let status = 0
+  let header: (name: string) => string | null = () => null
+  return {
+    head(replyStatus, replyHeader) {
+      status = replyStatus
+      header = replyHeader
+    },
+    bytes(chunk) {
+      chunks.push(chunk)
+      byteCount += chunk.length
+    },
+    end() {
+      const reply = joined(chunks, byteCount)
+      if (status >= 200 && status < 300)
+        tell(dialect.whole(reply, dialect.peek(question.body), vendor.quirks).fault)
+      else {
+        const text = Buffer.from(reply).toString('utf8')
+        const fault = dialect.fault(status, header, text)
+        tell(vendor.refine?.(fault, status, text) ?? fault)
+      }
+    },
+    fault: ({ kind, message }) => tell({ kind, message }),
+  }
+}
