@@ -73,6 +73,8 @@ test.each<[string, unknown[], unknown[]]>([
 test('best_of is at least n, and no stream', () => {
   expect(param({ n: 3, best_of: 2 })).toBe('best_of')
   expect(param({ best_of: 2, stream: true })).toBe('best_of')
+  // OpenAI's own tests send it.
+  expect(peek({ best_of: 0, n: 1, stream: true }).choices).toBe(1)
   expect(peek({ n: 2, best_of: 2 }).choices).toBe(2)
   expect(peek({ best_of: 1, stream: true }).stream).toBe(true)
 })

@@ -43,6 +43,7 @@ const promptList = inputList(prompt)
 function checkBestOf(body: Body, choices: number, stream: boolean): void {
   const bestOf = numberField(body, 'best_of')
   if (bestOf === null) return
+  if (bestOf === 0) return
   if (bestOf < choices) throw invalidRequest('best_of must be at least n', 'best_of')
   if (stream && bestOf > 1) {
     throw invalidRequest('best_of is not allowed when stream is true', 'best_of')

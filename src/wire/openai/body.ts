@@ -116,7 +116,8 @@ export function streamOf(body: Body): StreamAsk {
   const stream = present(body, 'stream')?.kind === 'true'
   const options = present(body, 'stream_options')
   if (options === null) return { stream, wantsUsage: false, streamOptionsSpan: null }
-  if (!stream) {
+  // Beside an explicit `stream: false` it passes: OpenAI's own clients send both.
+  if (!stream && present(body, 'stream') === null) {
     throw invalidRequest('stream_options is only allowed when stream is true', 'stream_options')
   }
   const inner = members(body.bytes, options.start)
