@@ -52,7 +52,7 @@ describe('prompt', () => {
 test.each<[string, unknown[], unknown[]]>([
   ['suffix', ['x'], [1]],
   ['logprobs', [0, 5], [true, 6, -1]],
-  ['best_of', [1, 20], [0, 21, 1.5]],
+  ['best_of', [0, 1, 20], [-1, 21, 1.5]],
   ['echo', [true], ['x']],
   ['n', [1], [0, 129]],
   ['max_tokens', [0, 16], [-1]],
