@@ -78,6 +78,7 @@ export class IdentityStream implements ReplyPath {
   private readonly vendor: Vendor
   private readonly listener: PathListener
   private done = false
+  private readonly choices: number
   /** Something was said that a client would miss. */
   private spoke = false
 
@@ -85,6 +86,7 @@ export class IdentityStream implements ReplyPath {
     const { quirks } = vendor
     this.watcher = dialect.watcher({ wantsUsage: peek.wantsUsage, quirks })
     this.vendor = vendor
+    this.choices = peek.choices
     this.listener = listener
   }
 
@@ -93,10 +95,10 @@ export class IdentityStream implements ReplyPath {
   }
 
   get complete(): boolean {
-    return (
-      (this.done && this.spoke) ||
-      (this.watcher.finishReason !== null && this.watcher.usage !== null)
-    )
+    const { finishReason, usage } = this.watcher
+    // With several choices, the finish of one says nothing of the others.
+    const finished = this.choices === 1 && finishReason !== null && usage !== null
+    return (this.done && this.spoke) || finished
   }
 
   bytes(chunk: Uint8Array): void {

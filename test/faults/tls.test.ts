@@ -46,7 +46,7 @@ for (const [name, pair] of unsound) {
       expect((await scene.gateway.row(seen.requestId)).errorCause).toBe(
         'the vendor could not be reached',
       )
-      expect(scene.gateway.stderr).toContain('TLS failed')
+      await scene.gateway.logged('TLS failed')
     })
     expect(vendor.requests).toHaveLength(0)
   })

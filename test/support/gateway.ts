@@ -28,6 +28,8 @@ export interface Gateway extends AsyncDisposable {
   readonly pid: number
   /** What it wrote on standard error until now. */
   readonly stderr: string
+  /** Resolves when its log holds the text: lines leave a moment after what they tell of. */
+  logged(text: string): Promise<void>
   /** Usage rows, newest first. */
   usage(): Promise<readonly UsageRow[]>
   /** The row of one request; waits for it. Rejects when it does not come in time. */
@@ -120,6 +122,14 @@ class GatewayProcess implements Gateway {
 
   get stderr(): string {
     return this.#stderr
+  }
+
+  async logged(text: string): Promise<void> {
+    const deadline = performance.now() + rowLimitMs
+    while (!this.#stderr.includes(text)) {
+      if (performance.now() > deadline) throw new Error(`not in the log: ${text}`)
+      await Bun.sleep(20)
+    }
   }
 
   async ready(): Promise<void> {
