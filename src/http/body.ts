@@ -2,7 +2,7 @@
 
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Deadlines, Timed } from '../relay/deadlines.ts'
-import { joined } from '../relay/outlet.ts'
+import { join } from '../wire/json/splice.ts'
 
 /** What the client says the body weighs; null when it streams without saying. Throws GatewayError. */
 export function declaredLength(request: Request, maxBytes: number): number | null {
@@ -78,7 +78,7 @@ async function readUnsized(request: Request, bounds: BodyBounds): Promise<Uint8A
   let bytes = 0
   for (;;) {
     const { done, value } = await reader.read()
-    if (done) return joined(chunks, bytes)
+    if (done) return join(chunks)
     bytes += value.length
     try {
       if (bytes > bounds.maxBytes) throw tooLarge(bounds.maxBytes)

@@ -1,7 +1,8 @@
 // Says whether the process lives, whether it may be sent requests, and how it does: for load balancers and Prometheus.
 
 import { timingSafeEqual } from 'node:crypto'
-import { jsonType } from './respond.ts'
+import { errorTable, GatewayError } from '../errors.ts'
+import { jsonType, refusalBody } from './respond.ts'
 
 /** Ours, and the names other gateways use for the same. */
 const livePaths = ['/healthz', '/health', '/health/liveliness', '/health/liveness'] as const
@@ -27,14 +28,7 @@ export function respondHealth(
   address: string,
 ): Response {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return json(405, {
-      error: {
-        message: 'This path takes GET.',
-        type: 'invalid_request_error',
-        param: null,
-        code: 'method_not_allowed',
-      },
-    })
+    return refuse(new GatewayError('method_not_allowed', 'This path takes GET.'))
   }
   if (path === '/metrics') return respondMetrics(request, health, address)
   const missing = (readyPaths as readonly string[]).includes(path) ? health.notReady() : []
@@ -50,15 +44,12 @@ export function respondHealth(
 
 function respondMetrics(request: Request, health: Health, address: string): Response {
   if (!mayRead(request.headers, health.metricsToken(), address)) {
-    return json(401, {
-      error: {
-        message:
-          'Metrics are read from this machine itself, or with the metrics token as a bearer token.',
-        type: 'invalid_request_error',
-        param: null,
-        code: 'invalid_api_key',
-      },
-    })
+    return refuse(
+      new GatewayError(
+        'invalid_api_key',
+        'Metrics are read from this machine itself, or with the metrics token as a bearer token.',
+      ),
+    )
   }
   return new Response(health.metrics(), {
     headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
@@ -75,8 +66,16 @@ function mayRead(headers: Headers, token: string | null, address: string): boole
   return expected.length === given.length && timingSafeEqual(expected, given)
 }
 
+function refuse(error: GatewayError): Response {
+  return reply(errorTable[error.code].status, refusalBody(error))
+}
+
 function json(status: number, body: unknown): Response {
-  return new Response(JSON.stringify(body), {
+  return reply(status, JSON.stringify(body))
+}
+
+function reply(status: number, text: string): Response {
+  return new Response(text, {
     status,
     headers: { 'content-type': jsonType, 'cache-control': 'no-store' },
   })

@@ -62,6 +62,8 @@ export class ModelRequest {
   private principal: Principal | null = null
   private peek: Peek | null = null
   private admission: Admitted | null = null
+  /** What the client says the body weighs; null when it does not say. */
+  private length: number | null = null
   private reservedBytes = -1
   private call: Call | null = null
 
@@ -134,9 +136,9 @@ export class ModelRequest {
     const principal = authenticate(headers, this.rooms.keyring, this.at)
     this.principal = principal
     checkContentType(headers.get('content-type'))
-    const length = declaredLength(this.request, server.maxBodyBytes) ?? 0
-    this.rooms.load.enter(length, server)
-    this.reservedBytes = length
+    this.length = declaredLength(this.request, server.maxBodyBytes)
+    this.rooms.load.enter(this.length ?? 0, server)
+    this.reservedBytes = this.length ?? 0
     this.rooms.underWay(this.dialect, 1)
     return principal
   }
@@ -165,8 +167,7 @@ export class ModelRequest {
         this.reservedBytes += bytes
       },
     }
-    const length = declaredLength(this.request, server.maxBodyBytes)
-    return readBody(this.request, length, bounds, relay.deadlines)
+    return readBody(this.request, this.length, bounds, relay.deadlines)
   }
 
   private resolve(principal: Principal, peek: Peek): Offered {

@@ -7,10 +7,9 @@ import { needsAmend } from '../vendors/amendments.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import { type Dialect, frameKind, type Peek, type Watcher } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/ir.ts'
-import { type Edit, splice } from '../wire/json/splice.ts'
+import { type Edit, join, splice } from '../wire/json/splice.ts'
 import { FrameSplitter, frameTooLong } from '../wire/sse.ts'
 import type { Sight } from './ask.ts'
-import { joined } from './outlet.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
 
@@ -209,8 +208,7 @@ export class IdentityWhole implements ReplyPath {
   }
 
   end(): void {
-    const body = this.chunks.length === 1 ? this.chunks[0] : undefined
-    const whole = body ?? joined(this.chunks, this.heldBytes)
+    const whole = join(this.chunks)
     if (this.passing) {
       const seen = this.dialect.tail(whole, this.vendor.quirks)
       // The reply says most of its bytes, and a part of it was dropped.

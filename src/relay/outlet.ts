@@ -1,5 +1,7 @@
 // Between a vendor that pushes and a client that takes at its own pace: a bounded queue of bytes.
 
+import { join } from '../wire/json/splice.ts'
+
 /** Past this the vendor is paused until the client has taken all but `lowBytes` of what waits. */
 const highBytes = 131_072
 const lowBytes = 32_768
@@ -96,7 +98,7 @@ export class Outlet {
   private takeAll(): Uint8Array {
     const { queue } = this
     this.queue = []
-    return queue.length === 1 && queue[0] !== undefined ? queue[0] : joined(queue, this.queuedBytes)
+    return join(queue)
   }
 
   /** As many whole chunks as make a piece, or a piece of the first. */
@@ -114,7 +116,7 @@ export class Outlet {
       bytes += chunk.length
       count++
     }
-    return joined(queue.splice(0, count), bytes)
+    return join(queue.splice(0, count))
   }
 
   private rouse(): void {
@@ -122,15 +124,4 @@ export class Outlet {
     this.wake = null
     wake?.()
   }
-}
-
-/** One piece of several. */
-export function joined(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
-  const whole = new Uint8Array(bytes)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.length
-  }
-  return whole
 }

@@ -4,8 +4,8 @@ import { Buffer } from 'node:buffer'
 import type { Fault } from '../errors.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import type { Dialect } from '../wire/dialect.ts'
+import { join } from '../wire/json/splice.ts'
 import type { Sight } from './ask.ts'
-import { joined } from './outlet.ts'
 
 /** Takes the bytes of one reply, in order, and tells its listener what they come to. */
 export interface ReplyPath {
@@ -68,7 +68,7 @@ export class ErrorReply implements ReplyPath {
   end(): void {
     if (this.over) return
     this.over = true
-    const body = Buffer.from(joined(this.chunks, this.byteCount)).toString('utf8')
+    const body = Buffer.from(join(this.chunks)).toString('utf8')
     const { dialect, vendor } = this.reader
     const fault = dialect.fault(this.status, this.header, body)
     this.listener.failed(vendor.refine?.(fault, this.status, body) ?? fault)

@@ -9,9 +9,9 @@ import { vendors } from '../vendors/registry.ts'
 import type { ReplyHandler } from '../vendors/transport.ts'
 import type { DialectId } from '../wire/dialect.ts'
 import { dialects } from '../wire/dialects.ts'
+import { join } from '../wire/json/splice.ts'
 import { type Channel, createChannel } from './channel.ts'
 import { createDialer, type Dialer } from './dial.ts'
-import { joined } from './outlet.ts'
 
 export interface Probe {
   readonly ok: boolean
@@ -36,7 +36,8 @@ export async function testChannel(config: Config, id: string): Promise<Probe> {
   const vendor = found === undefined ? undefined : vendors[found.vendor]
   if (found === undefined || vendor === undefined) throw new Error(`there is no channel ${id}`)
   const channel = createChannel(found, vendor)
-  const shipped = createCatalog(config.models).ofVendor(found.vendor)
+  const catalog = createCatalog(config.models)
+  const shipped = catalog.ofVendor(found.vendor)
   const names =
     found.models === null ? shipped.map((model) => model.id) : Object.values(found.models)
   const model = names.find((name) => !name.endsWith('*'))
@@ -45,11 +46,7 @@ export async function testChannel(config: Config, id: string): Promise<Probe> {
   }
   const startedMs = performance.now()
   const dialer = createDialer()
-  const fault = await ask(
-    dialer,
-    channel,
-    questionFor(model, createCatalog(config.models).find(model)?.kind),
-  )
+  const fault = await ask(dialer, channel, questionFor(model, catalog.find(model)?.kind))
   dialer.close()
   const durationMs = Math.round(performance.now() - startedMs)
   const message = fault === null ? `${model} answered` : scrub(fault.message, channel.secrets)
@@ -98,7 +95,6 @@ function collector(
   const dialect = dialects[question.dialect]
   const { vendor } = channel
   const chunks: Uint8Array[] = []
-  let byteCount = 0
   let status = 0
   let header: (name: string) => string | null = () => null
   return {
@@ -108,10 +104,9 @@ function collector(
     },
     bytes(chunk) {
       chunks.push(chunk)
-      byteCount += chunk.length
     },
     end() {
-      const reply = joined(chunks, byteCount)
+      const reply = join(chunks)
       if (status >= 200 && status < 300)
         tell(dialect.whole(reply, dialect.peek(question.body), vendor.quirks).fault)
       else {

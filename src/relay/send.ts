@@ -3,11 +3,11 @@
 import type { TimeoutSettings } from '../config/types.ts'
 import type { Candidate } from '../router/route.ts'
 import type { Exchange, ReplyHandler } from '../vendors/transport.ts'
+import { join } from '../wire/json/splice.ts'
 import type { Ask, RelayRooms } from './ask.ts'
 import type { AttemptPlan } from './attempt.ts'
 import type { Channel } from './channel.ts'
 import { identitySegments } from './identity.ts'
-import { joined } from './outlet.ts'
 import { translatedSegments } from './translate.ts'
 
 export interface Prepared {
@@ -38,8 +38,7 @@ export function send({ plan, segments }: Prepared, handler: ReplyHandler): Excha
     const { connectMs, sendIdleMs } = timeouts
     return rooms.dialer.open({ destination, segments, connectMs, sendIdleMs }, handler)
   }
-  const bytes = segments.reduce((sum, segment) => sum + segment.length, 0)
-  return local.open({ dialect, model, body: joined(segments, bytes) }, handler)
+  return local.open({ dialect, model, body: join(segments) }, handler)
 }
 
 /** The channel's own timers win over the model's, and those over the general ones. */

@@ -7,9 +7,9 @@ import { needsAmend } from '../vendors/amendments.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import type { Dialect, HubCodec, Reader, Writer } from '../wire/dialect.ts'
 import type { ChatEvent, JsonValue, Usage } from '../wire/ir.ts'
+import { join } from '../wire/json/splice.ts'
 import { FrameSplitter, frameData, frameTooLong } from '../wire/sse.ts'
 import type { Ask, RelayRooms, Sight } from './ask.ts'
-import { joined } from './outlet.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
 
@@ -179,7 +179,7 @@ class Translated implements ReplyPath {
   }
 
   private readWhole(): void {
-    const text = Buffer.from(joined(this.chunks, this.heldBytes)).toString('utf8')
+    const text = Buffer.from(join(this.chunks)).toString('utf8')
     this.chunks = []
     let body: JsonValue
     try {

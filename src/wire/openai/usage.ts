@@ -174,15 +174,3 @@ export function usageIn(reply: JsonObject, path?: readonly string[]): JsonObject
   }
   return isObject(value) ? value : null
 }
-
-/** Removes the usage `usageIn` finds. */
-export function removeUsage(reply: JsonObject, path?: readonly string[]): void {
-  delete reply.usage
-  if (path === undefined) return
-  let value: JsonValue | undefined = reply
-  for (const name of path.slice(0, -1)) {
-    value = Array.isArray(value) ? value[Number(name)] : isObject(value) ? value[name] : undefined
-  }
-  const last = path.at(-1)
-  if (last !== undefined && isObject(value)) delete value[last]
-}
