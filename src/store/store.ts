@@ -1,5 +1,8 @@
 // What is kept, whichever engine keeps it: the contract SQLite and PostgreSQL both pass.
 
+import type { Nano } from '../money.ts'
+import type { AuditTable, HourTable, IdempotencyTable, LedgerTable, PriceTable } from './ledger.ts'
+
 /** A key made in the store (keys of the configuration file never come here). */
 export interface KeyRow {
   readonly id: string
@@ -42,8 +45,25 @@ export interface UsageRow {
   readonly cacheWrite: number
   readonly output: number
   readonly reasoning: number
-  /** Who said so: the vendor, or the gateway by counting. */
-  readonly usageSource: 'reported' | 'counted' | 'none'
+  /** Kinds few requests have. */
+  readonly cacheWrite1h: number
+  readonly audioInput: number
+  readonly audioOutput: number
+  readonly imageInput: number
+  readonly imageOutput: number
+  /** What is not tokens, by price name: `{"image/1024x1024":2}`, `{"second":12.5}`; null where there is none. */
+  readonly units: Readonly<Record<string, number>> | null
+  /** Who said so: the vendor, the vendor after the client had left, or the gateway by counting. */
+  readonly usageSource: 'reported' | 'drained' | 'counted' | 'none'
+  /** The card the request was admitted under; null where it never was. */
+  readonly priceVersion: number | null
+  /** The group's multiplier at admission, in millionths. */
+  readonly multiplierPpm: number
+  /** What the wallet paid; with `writeoffNano` it is the formula's result, to the nano. */
+  readonly chargeNano: Nano
+  readonly writeoffNano: Nano
+  /** What all attempts cost at the vendors, at the model's own prices without the multiplier. */
+  readonly vendorCostNano: Nano
   /** Until the first byte of content; null when there was none. */
   readonly ttftMs: number | null
   readonly durationMs: number
@@ -52,6 +72,15 @@ export interface UsageRow {
   readonly errorCode: string | null
   /** The finer cause of a failure, for operators. */
   readonly errorCause: string | null
+  /** Attempts before the last, with what each is taken to have cost; null where the first was the last. */
+  readonly failedAttempts: readonly FailedAttempt[] | null
+}
+
+export interface FailedAttempt {
+  readonly channel: string
+  /** The fault's kind. */
+  readonly kind: string
+  readonly costNano: string
 }
 
 export interface UsageFilter {
@@ -91,10 +120,11 @@ export interface AccountTable {
   all(): Promise<readonly { readonly id: string; readonly createdAt: number }[]>
 }
 
+/** Written by settlement alone (`LedgerTable.settle`). */
 export interface UsageTable {
-  /** All or none. Throws `RowRefused` when one of them cannot be kept. */
-  append(rows: readonly UsageRow[]): Promise<void>
   list(filter: UsageFilter): Promise<readonly UsageRow[]>
+  /** null where there is none, or it is another account's. */
+  find(account: string, requestId: string): Promise<UsageRow | null>
 }
 
 export interface Store {
@@ -102,6 +132,11 @@ export interface Store {
   readonly keys: KeyTable
   readonly accounts: AccountTable
   readonly usage: UsageTable
+  readonly ledger: LedgerTable
+  readonly hours: HourTable
+  readonly prices: PriceTable
+  readonly idempotency: IdempotencyTable
+  readonly audit: AuditTable
   /** Rejects when the store cannot be reached. */
   ping(): Promise<void>
   close(): Promise<void>

@@ -18,9 +18,12 @@ export interface Usage {
   readonly cacheWrite: number
   readonly output: number
   readonly reasoning: number
+  /** Written for an hour; `cacheWrite` is what is written for five minutes. */
+  readonly cacheWrite1h?: number
   readonly audioInput?: number
   readonly audioOutput?: number
   readonly imageInput?: number
+  readonly imageOutput?: number
 }
 
 /** A choice that ends by the vendor's own trouble has no reason: it is a `fault`. */

@@ -1,0 +1,32 @@
+// A usage row with nothing in it yet: what every record of a request starts from.
+
+import type { UsageRow } from '../store/store.ts'
+
+/** Fields whose value is nothing until something is known. */
+export const emptyRow = {
+  modelServed: null,
+  channel: null,
+  vendor: null,
+  attempts: 0,
+  input: 0,
+  cachedInput: 0,
+  cacheWrite: 0,
+  output: 0,
+  reasoning: 0,
+  cacheWrite1h: 0,
+  audioInput: 0,
+  audioOutput: 0,
+  imageInput: 0,
+  imageOutput: 0,
+  units: null,
+  usageSource: 'none',
+  priceVersion: null,
+  multiplierPpm: 1_000_000,
+  chargeNano: 0n,
+  writeoffNano: 0n,
+  vendorCostNano: 0n,
+  ttftMs: null,
+  errorCode: null,
+  errorCause: null,
+  failedAttempts: null,
+} as const satisfies Partial<UsageRow>

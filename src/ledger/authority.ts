@@ -1,0 +1,13 @@
+// What the holds of this process ask of whoever keeps the ledger: across a thread in production, in memory in tests.
+
+import type { Nano } from '../money.ts'
+import type { Grant } from '../store/ledger.ts'
+
+export interface Authority {
+  /** At least `needNano` or nothing, up to `wantNano`. Rejects where the ledger cannot be reached. */
+  grant(account: string, needNano: Nano, wantNano: Nano): Promise<Grant>
+  /** Sends back what no request holds; never waits. */
+  giveBack(account: string, amountNano: Nano): void
+  /** Asks the other nodes for what they do not need. */
+  recall(account: string): void
+}

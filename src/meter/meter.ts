@@ -1,0 +1,38 @@
+// What a request may cost and what it did cost: the shapes; pure, on plain data.
+
+import type { ModelKind } from '../config/types.ts'
+import type { Nano } from '../money.ts'
+import type { Usage } from '../wire/ir.ts'
+
+/** A model's card with a group's multiplier: compiled once, asked for each request. */
+export interface Rate {
+  readonly model: string
+  readonly version: number
+  readonly multiplierPpm: number
+  /** The published formula: everything multiplied, divided once, rounded up once. */
+  charge(usage: Usage, units: Units | null): Nano
+  /** The same at a multiplier of 1: what the vendor is taken to ask. */
+  cost(usage: Usage, units: Units | null): Nano
+  /** The formula with its numbers, for people: `ceil((12 * 150000000 + ...) * 1000000 / 10^12) = 1234`. */
+  explain(usage: Usage, units: Units | null): string
+}
+
+/** What is not tokens, by price name: `request`, `image/1024x1024/hd`, `second`, `character`. */
+export type Units = Readonly<Record<string, number>>
+
+/** A request's size as it is known before the work. */
+export interface Expected {
+  readonly kind: ModelKind
+  /** Tokens of the prompt, bounded from above. */
+  readonly inputTokens: number
+  /** Tokens of one reply, bounded from above, times the choices asked for. */
+  readonly outputTokens: number
+}
+
+/** Prices by model and time. Immutable; a change of prices makes another. */
+export interface PriceBook {
+  /** The rate for a model at a moment; null where no card is in force. `multiplier` is the group's, in millionths. */
+  find(model: string, atMs: number, multiplierPpm: number): Rate | null
+  /** By the version a usage row names. */
+  version(version: number, multiplierPpm: number): Rate | null
+}
