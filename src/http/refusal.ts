@@ -1,5 +1,6 @@
 // The usage record of a request the front door refused itself: every request of a known caller leaves one.
 
+import { emptyRow } from '../history/row.ts'
 import type { UsageRow } from '../store/store.ts'
 import type { Refusal } from './model-request.ts'
 
@@ -8,6 +9,7 @@ export function refusalRow(refusal: Refusal): UsageRow | null {
   const { principal, peek } = refusal
   if (principal === null) return null
   return {
+    ...emptyRow,
     requestId: refusal.requestId,
     at: refusal.at,
     account: principal.account,
@@ -16,21 +18,9 @@ export function refusalRow(refusal: Refusal): UsageRow | null {
     group: principal.group,
     operation: refusal.dialect.operation,
     modelAsked: peek?.model ?? '',
-    modelServed: null,
-    channel: null,
-    vendor: null,
-    attempts: 0,
     stream: peek?.stream ?? false,
-    input: 0,
-    cachedInput: 0,
-    cacheWrite: 0,
-    output: 0,
-    reasoning: 0,
-    usageSource: 'none',
-    ttftMs: null,
     durationMs: Math.round(refusal.durationMs),
     status: refusal.status,
     errorCode: refusal.error.code,
-    errorCause: null,
   }
 }
