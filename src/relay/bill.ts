@@ -1,16 +1,12 @@
 // What one request pays with: its rate, its hold, and when a running stream needs more of it.
 
 import type { Hold, Ledger } from '../ledger/ledger.ts'
-import type { Rate } from '../meter/meter.ts'
+import { countedTokens, quantumBytes } from '../meter/ceiling.ts'
+import type { Rate, Units } from '../meter/meter.ts'
 import { formatUnits, type Nano } from '../money.ts'
 import type { Usage } from '../wire/ir.ts'
 
-/** About four bytes of text make a token, where no vendor counted. */
-export const bytesPerToken = 4
-
-/** A running stream's hold is looked at again after so much text: 256 tokens of it. */
-export const quantumTokens = 256
-const quantumBytes = quantumTokens * bytesPerToken
+const oneRequest: Units = { request: 1 }
 
 export const noUsage: Usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 
@@ -30,6 +26,8 @@ export class Bill {
   readonly rate: Rate
   readonly hold: Hold
   readonly wishes: BillWishes
+  /** What is charged beside tokens; null where the rate has no price for it. */
+  readonly units: Units | null
   /** Output bytes at which a running stream must ask again. */
   dueBytes = quantumBytes
   private readonly ledger: Ledger
@@ -39,6 +37,7 @@ export class Bill {
   constructor(ledger: Ledger, rate: Rate, hold: Hold, inputTokens: number, wishes: BillWishes) {
     this.ledger = ledger
     this.rate = rate
+    this.units = rate.prices('request') ? oneRequest : null
     this.hold = hold
     this.inputTokens = inputTokens
     this.wishes = wishes
@@ -46,13 +45,12 @@ export class Bill {
 
   /** What so much delivered text comes to, where no vendor has counted yet. */
   counted(outputBytes: number): Usage {
-    const output = Math.ceil(outputBytes / bytesPerToken)
-    return { ...noUsage, input: this.inputTokens, output }
+    return { ...noUsage, input: this.inputTokens, output: countedTokens(outputBytes) }
   }
 
   /** What a reply of this usage is charged, as the client is shown it. */
   shownCost(usage: Usage): string {
-    return formatUnits(this.capped(this.rate.charge(usage, null)))
+    return formatUnits(this.capped(this.rate.charge(usage, this.units)))
   }
 
   /** The part of a charge that the client's own ceiling leaves. */
@@ -64,11 +62,11 @@ export class Bill {
   /** Makes sure of the money for another quantum of output. */
   extend(outputBytes: number): Extension {
     this.dueBytes = outputBytes + quantumBytes
-    const nextNano = this.rate.charge(this.counted(this.dueBytes), null)
+    const nextNano = this.rate.charge(this.counted(this.dueBytes), this.units)
     const { capNano } = this.wishes
     if (capNano !== null && nextNano > capNano) {
       // The last quantum may be cut by the cap; what is owed already must not pass it.
-      if (this.rate.charge(this.counted(outputBytes), null) >= capNano) return 'over-cap'
+      if (this.rate.charge(this.counted(outputBytes), this.units) >= capNano) return 'over-cap'
     }
     const wantedNano = capNano !== null && nextNano > capNano ? capNano : nextNano
     const missingNano = wantedNano - this.hold.amountNano

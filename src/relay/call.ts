@@ -423,13 +423,13 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   private noteFailed(fault: Fault): void {
     const { current } = this
     if (current === null) return
-    const { rate } = this.ask.bill
+    const { rate, units } = this.ask.bill
     const worked = faultTable[fault.kind].uncertain || current.accepted
     const usage = current.sight.usage ?? this.ask.bill.counted(current.sight.outputBytes ?? 0)
     this.failedAttempts.push({
       channel: current.plan.candidate.channelId,
       kind: fault.kind,
-      costNano: String(worked ? rate.cost(usage, null) : 0n),
+      costNano: String(worked ? rate.cost(usage, units) : 0n),
     })
   }
 

@@ -20,12 +20,12 @@ const nothing = { usage: noUsage, source: 'none' } as const
 
 export function owedBy(settlement: Settlement, billing: BillingSettings): Owed {
   const { ask, sight, failedAttempts } = settlement
-  const { rate } = ask.bill
+  const { rate, units } = ask.bill
   const { usage, source } = usageOf(settlement, sight)
-  let vendorCostNano = source === 'none' ? 0n : rate.cost(usage, null)
+  let vendorCostNano = source === 'none' ? 0n : rate.cost(usage, units)
   for (const failed of failedAttempts) vendorCostNano += BigInt(failed.costNano)
   const free = source === 'none' || isFree(settlement, usage, billing)
-  return { usage, source, chargeNano: free ? 0n : rate.charge(usage, null), vendorCostNano }
+  return { usage, source, chargeNano: free ? 0n : rate.charge(usage, units), vendorCostNano }
 }
 
 /** Reported by the vendor, else counted from the bytes that passed; nothing where nothing was delivered. */

@@ -5,6 +5,7 @@ import type { BillingSettings } from '../config/types.ts'
 import type { Fault } from '../errors.ts'
 import type { Finished, Ledger } from '../ledger/ledger.ts'
 import type { Candidate } from '../router/route.ts'
+import type { OutputEstimates } from '../meter/output-estimate.ts'
 import type { IdempotencyDone } from '../store/ledger.ts'
 import type { UsageRow } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -18,6 +19,7 @@ import { causeOf } from './verdict.ts'
 
 export interface SettleRooms {
   readonly ledger: Ledger
+  readonly estimates: OutputEstimates
   readonly billing: BillingSettings
   readonly metrics: Metrics
   readonly log: Log
@@ -47,8 +49,8 @@ export interface Settler {
   settle(settlement: Settlement, row: UsageRow, keeping: Keeping): void
   progress(settlement: Settlement): void
   attemptFailed(ask: Ask, candidate: Candidate, fault: Fault, failedOver: boolean): void
-  /** A request refused before any channel was tried. */
-  refused(row: UsageRow | null, route: string, status: number, durationMs: number): void
+  /** A request that no channel was tried for: refused, or answered from what was kept. */
+  unrelayed(row: UsageRow | null, route: string, status: number, durationMs: number): void
 }
 
 export function createSettler(rooms: SettleRooms): Settler {
@@ -87,6 +89,7 @@ export function createSettler(rooms: SettleRooms): Settler {
       if (keeping === null) rooms.ledger.finish(hold, finished, null)
       else if ('then' in keeping) rooms.ledger.finish(hold, finished, keeping.then)
       else rooms.ledger.finishNow(hold, finished)
+      rooms.estimates.note(ask.principal, ask.model.id, row.output + row.reasoning)
       ask.admission.finish(
         row.input + row.cachedInput + row.cacheWrite + row.output + row.reasoning,
         Date.now(),
@@ -119,7 +122,7 @@ export function createSettler(rooms: SettleRooms): Settler {
         'an attempt failed',
       )
     },
-    refused(row, route, status, durationMs) {
+    unrelayed(row, route, status, durationMs) {
       if (row !== null) rooms.ledger.finish(null, { row, capNano: null, idempotency: null }, null)
       answered(route, status, durationMs)
       if (row !== null && rooms.log.writes('info')) logLine(rooms.log, row)
@@ -192,7 +195,7 @@ function usageRow(
     audioOutput: usage.audioOutput ?? 0,
     imageInput: usage.imageInput ?? 0,
     imageOutput: usage.imageOutput ?? 0,
-    units: null,
+    units: source === 'none' ? null : bill.units,
     usageSource: source,
     priceVersion: bill.rate.version,
     multiplierPpm: bill.rate.multiplierPpm,

@@ -1,10 +1,13 @@
 // Opens a request's bill: finds its price, bounds its cost and holds that much of the account's money.
 
 import type { Model } from '../catalog/model.ts'
+import type { ModelKind } from '../config/types.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Hold, Ledger, NoHold } from '../ledger/ledger.ts'
-import type { PriceBook, Rate } from '../meter/meter.ts'
+import type { Expected, PriceBook, Rate, Units } from '../meter/meter.ts'
+import { countedTokens, expectedOf, holdFor } from '../meter/ceiling.ts'
+import type { OutputEstimates } from '../meter/output-estimate.ts'
 import { formatUnits, type Nano } from '../money.ts'
 import type { Dialect, Peek } from '../wire/dialect.ts'
 import { Bill, type BillWishes } from './bill.ts'
@@ -16,10 +19,7 @@ export interface TillRooms {
   prices(): PriceBook
   /** The group's multiplier in millionths. */
   multiplierPpm(group: string): number
-  /** What a request may come to, in tokens. */
-  expected(opening: Opening): { readonly inputTokens: number; readonly outputTokens: number }
-  /** The price a request of this kind cannot do without, where the rate lacks it; else null. */
-  missing(rate: Rate, opening: Opening): string | null
+  readonly estimates: OutputEstimates
   /** A model without a price was asked for: the operator must know. */
   unpriced(model: string, missing: string | null): void
 }
@@ -46,13 +46,14 @@ export function createTill(rooms: TillRooms): Till {
   const { ledger } = rooms
   return {
     open(opening) {
-      const { principal, wishes } = opening
+      const { principal, peek, wishes } = opening
       if (ledger.closed !== null) throw closed()
       const rate = rateOf(rooms, opening)
-      const { inputTokens, outputTokens } = rooms.expected(opening)
-      const expected = { input: inputTokens, cachedInput: 0, cacheWrite: 0, reasoning: 0 }
-      const boundNano = rate.charge({ ...expected, output: outputTokens }, null)
+      const expected = expectedBy(rooms.estimates, opening, rate)
+      const boundNano = holdFor(rate, expected)
+      if (boundNano === null) throw tooMuch()
       const amountNano = withinCap(boundNano, opening, rooms.currency)
+      const inputTokens = Math.min(expected.inputTokens, countedTokens(peek.body.length))
       const held = ledger.hold(principal.account, principal.keyId, amountNano)
       const bill = (result: Hold | NoHold): Bill => {
         if ('refused' in result) throw refusal(result, amountNano, rooms.currency)
@@ -66,7 +67,7 @@ export function createTill(rooms: TillRooms): Till {
 function rateOf(rooms: TillRooms, opening: Opening): Rate {
   const { model, principal, at } = opening
   const rate = rooms.prices().find(model.id, at, rooms.multiplierPpm(principal.group))
-  const missing = rate === null ? null : rooms.missing(rate, opening)
+  const missing = rate?.missing(dialectKind(opening), null) ?? null
   if (rate !== null && missing === null) return rate
   rooms.unpriced(model.id, missing)
   const what = missing === null ? 'no price' : `no price for ${missing}`
@@ -75,6 +76,29 @@ function rateOf(rooms: TillRooms, opening: Opening): Rate {
     `The model '${model.id}' has ${what} and cannot be used until its operator sets one.`,
     { param: 'model', retry: false },
   )
+}
+
+/** What the endpoint does decides which prices are needed, whatever else the model can do. */
+function dialectKind({ dialect }: Opening): ModelKind {
+  return dialect.operation
+}
+
+const requestUnits: Units = { request: 1 }
+
+function expectedBy(estimates: OutputEstimates, opening: Opening, rate: Rate): Expected {
+  const { principal, model, peek } = opening
+  return expectedOf({
+    kind: dialectKind(opening),
+    peek,
+    model,
+    usualOutputTokens: estimates.usual(principal, model.id),
+    safe: false,
+    units: rate.prices('request') ? requestUnits : null,
+  })
+}
+
+function tooMuch(): GatewayError {
+  return invalidRequest('This request may cost more than any account can hold; lower max_tokens.', null)
 }
 
 /** A whole reply must fit below the client's own ceiling; a stream is stopped at it. */
