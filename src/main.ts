@@ -7,6 +7,7 @@ import { createCatalog } from './catalog/catalog.ts'
 import { needsRestart } from './config/describe.ts'
 import { loadConfig } from './config/load.ts'
 import { ConfigError } from './config/problems.ts'
+import type { Flags } from './config/settings.ts'
 import type { Config } from './config/types.ts'
 import { type ConfigWatch, watchConfig } from './config/watch.ts'
 import { createRecorder, type Recorder } from './history/recorder.ts'
@@ -21,6 +22,9 @@ import { issueFirstKey } from './identity/first-key.ts'
 import { createKeyring } from './identity/keyring.ts'
 import { loadKeys, watchKeys } from './identity/watch.ts'
 import { createLimiter } from './limits/create.ts'
+import { StartError } from './main/start-error.ts'
+import { supervise } from './main/supervise.ts'
+import { readWorker, slotVariable, type Worker } from './main/worker.ts'
 import { channelConfigs, createChannels } from './relay/channels.ts'
 import { Deadlines } from './relay/deadlines.ts'
 import { createDialer } from './relay/dial.ts'
@@ -33,6 +37,7 @@ import { openStore } from './store/open.ts'
 import { createLog, type Log } from './telemetry/log.ts'
 import { startLoopLag } from './telemetry/loop-lag.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { labelled } from './telemetry/registry.ts'
 import { scrub } from './telemetry/scrub.ts'
 import { vendors } from './vendors/registry.ts'
 import { dialects } from './wire/dialects.ts'
@@ -58,9 +63,6 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** A reason not to start, in words for the operator. */
-class StartError extends Error {}
-
 function checkRuntime(): void {
   if (Bun.semver.order(Bun.version, oldestBun) < 0) {
     throw new StartError(
@@ -76,32 +78,39 @@ function readFlags(argv: readonly string[]) {
       data: { type: 'string' },
       port: { type: 'string' },
       host: { type: 'string' },
+      workers: { type: 'string' },
     } as const
     return parseArgs({ args: [...argv], options, strict: true, allowPositionals: false }).values
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new StartError(
-      `${reason}\nUsage: tollgate serve [--config FILE] [--data DIR] [--port N] [--host H]`,
+      `${reason}\nUsage: tollgate serve [--config FILE] [--data DIR] [--port N] [--host H] [--workers N]`,
     )
   }
 }
 
 async function serve(argv: readonly string[]): Promise<void> {
   const flags = readFlags(argv)
-  const load = () =>
+  const loadWith = (given: Flags) =>
     loadConfig({
-      flags,
+      flags: given,
       env: process.env,
       knownVendors: Object.keys(vendors),
       knownDialects: Object.keys(dialects),
       apart: true,
     })
+  const load = () => loadWith(flags)
   const config = await load()
-  const log = createLog({ level: config.logLevel })
+  const worker = readWorker(process.env[slotVariable], config.dataDir)
+  if (worker === null && config.server.workers > 1) {
+    await supervise({ script: import.meta.path, version, config, load: loadWith, env: process.env })
+    return
+  }
+  const log = createLog({ level: config.logLevel, worker: worker?.slot ?? null })
   const store = await openStore(config)
-  const lock = config.databaseUrl === null ? lockData(config.dataDir) : null
-  const state = await buildState(config, store, log)
-  const listener = startListening(state, config, log)
+  const lock = worker === null && config.databaseUrl === null ? lockData(config.dataDir) : null
+  const state = await buildState(config, store, log, worker)
+  const listener = startListening(state, config, log, worker)
   const keyWatch = watchKeys(store.keys, state.keyring, {
     revision: state.keyRevision,
     onError: (error) =>
@@ -114,8 +123,10 @@ async function serve(argv: readonly string[]): Promise<void> {
     await store.close()
     lock?.release()
   })
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  if (worker === null) {
+    process.on('SIGTERM', stop)
+    process.on('SIGINT', stop)
+  } else worker.onStop(stop)
   process.on('SIGHUP', () => void configWatch?.reload())
   process.on('uncaughtException', (error) =>
     log.error({ err: error }, 'a mistake in the gateway; it goes on'),
@@ -123,7 +134,11 @@ async function serve(argv: readonly string[]): Promise<void> {
   process.on('unhandledRejection', (error) =>
     log.error({ err: error }, 'a mistake in the gateway; it goes on'),
   )
-  // Last: whoever waits for this line may send a signal at once.
+  // Last: whoever waits for this may send a signal at once.
+  if (worker !== null) {
+    worker.ready({ url: listener.url, port: listener.port, secret: state.firstSecret })
+    return
+  }
   process.stdout.write(
     startText({
       version,
@@ -168,6 +183,7 @@ function watchedLimiter(config: Config, log: Log) {
   const limiter = createLimiter({
     valkeyUrl: config.valkeyUrl,
     nodes: config.nodes,
+    workers: config.server.workers,
     onState: (now, reason) => {
       shared = now === 'shared'
       log.warn({ state: now, reason }, 'limits')
@@ -177,7 +193,7 @@ function watchedLimiter(config: Config, log: Log) {
 }
 
 /** What outlives a change of the configuration, and the rooms that do not. */
-async function buildState(config: Config, store: Store, log: Log) {
+async function buildState(config: Config, store: Store, log: Log, worker: Worker | null) {
   const health = watchedHealth(log)
   const recorder = watchedRecorder(store, log)
   const { limiter, isShared } = watchedLimiter(config, log)
@@ -196,7 +212,8 @@ async function buildState(config: Config, store: Store, log: Log) {
     },
   })
   await ensureAccounts(store.accounts, config, Date.now())
-  const firstSecret = config.keys.length > 0 ? null : await issueFirstKey(store, Date.now())
+  const makesKey = config.keys.length === 0 && (worker === null || worker.slot === 0)
+  const firstSecret = makesKey ? await issueFirstKey(store, Date.now()) : null
   const { revision, rows } = await loadKeys(store.keys)
   const keyring = createKeyring({ configured: config.keys, stored: rows })
   const lasting = {
@@ -303,17 +320,21 @@ function buildRooms(config: Config, lasting: Lasting): FrontRooms & { readonly c
   }
 }
 
-function startListening(state: State, config: Config, log: Log): Listener {
+function startListening(state: State, config: Config, log: Log, worker: Worker | null): Listener {
   try {
     return listen({
       host: config.server.host,
       port: config.server.port,
+      sharePort: worker !== null,
       rooms: () => state.current,
       dialects,
       health: {
         version,
         notReady: () => (state.load.draining ? ['the server is stopping'] : []),
-        metrics: () => state.metrics.registry.print(),
+        metrics: () => {
+          const text = state.metrics.registry.print()
+          return worker === null ? text : labelled(text, 'worker', String(worker.slot))
+        },
         metricsToken: () => state.current.server.metricsToken,
       },
       page: () => frontPage(state.current.config),

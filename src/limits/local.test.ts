@@ -255,7 +255,7 @@ test('a limit of nothing refuses all, with a wait that is finite', () => {
 
 test('idle scopes are forgotten', () => {
   const book = new Book()
-  const limiter = createLocalLimiter(book)
+  const limiter = createLocalLimiter({ book })
   for (let n = 0; n < 100_000; n += 1) {
     const scope = { id: `key:${n}`, limits: { requestsPerMinute: 60, concurrentRequests: 2 } }
     const verdict = limiter.admit([scope], 0, n * 10)

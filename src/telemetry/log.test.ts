@@ -190,7 +190,7 @@ test('lines wait, leave in order, and are all there', async () => {
 
 test('past its bound the sink drops and counts; a closed descriptor costs lines and nothing else', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-log-'))
-  const sink = createSink(openSync(join(folder, 'log'), 'a'), 100)
+  const sink = createSink(openSync(join(folder, 'log'), 'a'), { limit: 100 })
   for (let n = 0; n < 30; n += 1) sink.write('0123456789')
   expect(sink.dropped).toBe(20)
   await sink.drained()
