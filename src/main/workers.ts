@@ -11,7 +11,7 @@ export interface WorkersOptions {
   /** 0: the first worker finds one that is free. */
   readonly port: number
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly log: Log
+  readonly log: Pick<Log, 'info' | 'error'>
   /** Why a worker may not be started again now; null: it may. */
   readonly whyNot: () => Promise<string | null>
   /** Called when all serve for the first time, and again when a worker made a key. */
