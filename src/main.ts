@@ -3,37 +3,25 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createCatalog } from './catalog/catalog.ts'
 import { needsRestart } from './config/describe.ts'
 import { loadConfig } from './config/load.ts'
 import { ConfigError } from './config/problems.ts'
+import type { Flags } from './config/settings.ts'
 import type { Config } from './config/types.ts'
 import { type ConfigWatch, watchConfig } from './config/watch.ts'
-import { createRecorder, type Recorder } from './history/recorder.ts'
-import { Load } from './http/load.ts'
-import type { FrontRooms } from './http/model-request.ts'
-import { createOffer } from './http/offer.ts'
-import { refusalRow } from './http/refusal.ts'
 import { type Listener, listen } from './http/server.ts'
 import { frontPage, startText } from './http/welcome.ts'
-import { ensureAccounts } from './identity/ensure-accounts.ts'
-import { issueFirstKey } from './identity/first-key.ts'
-import { createKeyring } from './identity/keyring.ts'
-import { loadKeys, watchKeys } from './identity/watch.ts'
-import { createLimiter } from './limits/create.ts'
-import { channelConfigs, createChannels } from './relay/channels.ts'
-import { Deadlines } from './relay/deadlines.ts'
-import { createDialer } from './relay/dial.ts'
-import { createSettler } from './relay/settle.ts'
-import { createDirectory } from './router/directory.ts'
-import { createHealth } from './router/health.ts'
-import type { Health } from './router/route.ts'
+import { watchKeys } from './identity/watch.ts'
+import { StartError } from './main/start-error.ts'
+import { buildState, type State } from './main/state.ts'
+import { supervise } from './main/supervise.ts'
+import { readWorker, slotVariable, type Worker } from './main/worker.ts'
+import { createPriceBook } from './meter/price-book.ts'
+import { watchPrices } from './meter/watch-prices.ts'
 import { DataLocked, lockData } from './store/lock.ts'
 import { openStore } from './store/open.ts'
 import { createLog, type Log } from './telemetry/log.ts'
-import { startLoopLag } from './telemetry/loop-lag.ts'
-import { createMetrics } from './telemetry/metrics.ts'
-import { scrub } from './telemetry/scrub.ts'
+import { labelled } from './telemetry/registry.ts'
 import { vendors } from './vendors/registry.ts'
 import { dialects } from './wire/dialects.ts'
 
@@ -58,9 +46,6 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** A reason not to start, in words for the operator. */
-class StartError extends Error {}
-
 function checkRuntime(): void {
   if (Bun.semver.order(Bun.version, oldestBun) < 0) {
     throw new StartError(
@@ -76,46 +61,51 @@ function readFlags(argv: readonly string[]) {
       data: { type: 'string' },
       port: { type: 'string' },
       host: { type: 'string' },
+      workers: { type: 'string' },
     } as const
     return parseArgs({ args: [...argv], options, strict: true, allowPositionals: false }).values
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new StartError(
-      `${reason}\nUsage: tollgate serve [--config FILE] [--data DIR] [--port N] [--host H]`,
+      `${reason}\nUsage: tollgate serve [--config FILE] [--data DIR] [--port N] [--host H] [--workers N]`,
     )
   }
 }
 
 async function serve(argv: readonly string[]): Promise<void> {
   const flags = readFlags(argv)
-  const load = () =>
+  const loadWith = (given: Flags) =>
     loadConfig({
-      flags,
+      flags: given,
       env: process.env,
       knownVendors: Object.keys(vendors),
       knownDialects: Object.keys(dialects),
       apart: true,
     })
+  const load = () => loadWith(flags)
   const config = await load()
-  const log = createLog({ level: config.logLevel })
+  const worker = readWorker(process.env[slotVariable], config.dataDir)
+  if (worker === null && config.server.workers > 1) {
+    await supervise({ script: import.meta.path, version, config, load: loadWith, env: process.env })
+    return
+  }
+  const log = createLog({ level: config.logLevel, worker: worker?.slot ?? null })
+  const lock = worker === null ? lockData(config.dataDir) : null
   const store = await openStore(config)
-  const lock = config.databaseUrl === null ? lockData(config.dataDir) : null
-  const state = await buildState(config, store, log)
-  const listener = startListening(state, config, log)
-  const keyWatch = watchKeys(store.keys, state.keyring, {
-    revision: state.keyRevision,
-    onError: (error) =>
-      log.error({ err: error }, 'keys could not be read again; the old ones stay'),
-  })
+  const state = await buildState({ version, config, store, log, worker })
+  const listener = startListening(state, config, log, worker)
+  const watches = watchStore(state, log)
   const configWatch = config.file === null ? null : await followConfig(config, load, state, log)
   const stop = stopper(state, listener, config.server.drainMs, log, async () => {
-    keyWatch.close()
+    for (const watch of watches) watch.close()
     await configWatch?.close()
     await store.close()
     lock?.release()
   })
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  if (worker === null) {
+    process.on('SIGTERM', stop)
+    process.on('SIGINT', stop)
+  } else worker.onStop(stop)
   process.on('SIGHUP', () => void configWatch?.reload())
   process.on('uncaughtException', (error) =>
     log.error({ err: error }, 'a mistake in the gateway; it goes on'),
@@ -123,7 +113,11 @@ async function serve(argv: readonly string[]): Promise<void> {
   process.on('unhandledRejection', (error) =>
     log.error({ err: error }, 'a mistake in the gateway; it goes on'),
   )
-  // Last: whoever waits for this line may send a signal at once.
+  // Last: whoever waits for this may send a signal at once.
+  if (worker !== null) {
+    worker.ready({ url: listener.url, port: listener.port, secret: state.firstSecret })
+    return
+  }
   process.stdout.write(
     startText({
       version,
@@ -134,17 +128,40 @@ async function serve(argv: readonly string[]): Promise<void> {
   )
 }
 
-function startListening(state: State, config: Config, log: Log): Listener {
+/** Keys and prices changed elsewhere count here within a second. */
+function watchStore(state: State, log: Log): readonly { close(): void }[] {
+  const { store, prices } = state
+  const failed = (what: string) => (error: unknown) =>
+    log.error({ err: error }, `${what} could not be read again; the old ones stay`)
+  return [
+    watchKeys(store.keys, state.keyring, {
+      revision: state.keyRevision,
+      onError: failed('keys'),
+    }),
+    watchPrices(store.prices, prices.rows, {
+      onChange: (rows) => {
+        prices.book = createPriceBook(rows)
+      },
+      onError: failed('prices'),
+    }),
+  ]
+}
+
+function startListening(state: State, config: Config, log: Log, worker: Worker | null): Listener {
   try {
     return listen({
       host: config.server.host,
       port: config.server.port,
+      sharePort: worker !== null,
       rooms: () => state.current,
       dialects,
       health: {
         version,
-        notReady: () => (state.load.draining ? ['the server is stopping'] : []),
-        metrics: () => state.metrics.registry.print(),
+        notReady: () => missingFor(state),
+        metrics: () => {
+          const text = state.metrics.registry.print()
+          return worker === null ? text : labelled(text, 'worker', String(worker.slot))
+        },
         metricsToken: () => state.current.server.metricsToken,
       },
       page: () => frontPage(state.current.config),
@@ -154,6 +171,14 @@ function startListening(state: State, config: Config, log: Log): Listener {
     const reason = error instanceof Error ? error.message : String(error)
     throw new StartError(`Cannot listen on ${config.server.host}:${config.server.port}: ${reason}`)
   }
+}
+
+/** Why no request should be sent here at present. */
+function missingFor({ load, ledger }: State): readonly string[] {
+  const missing = load.draining ? ['the server is stopping'] : []
+  if (!ledger.ready()) missing.push('what the last run left is being settled')
+  else if (ledger.closed !== null) missing.push(ledger.closed)
+  return missing
 }
 
 /** A changed file is taken over whole or not at all. */
@@ -213,7 +238,7 @@ function stopper(
     state.deadlines.shutDown()
     listener
       .stop()
-      .then(() => state.recorder.drain())
+      .then(() => state.ledger.drain())
       .then(() => state.limiter.close())
       .then(() => state.dialer.close())
       .then(close)

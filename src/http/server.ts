@@ -28,6 +28,8 @@ import {
 export interface ListenOptions {
   readonly host: string
   readonly port: number
+  /** Other processes listen there too, and the system divides the connections. */
+  readonly sharePort: boolean
   /** Read anew for each request: a reload replaces them. */
   readonly rooms: () => FrontRooms
   readonly dialects: Readonly<Record<DialectId, Dialect>>
@@ -69,6 +71,7 @@ export function listen(options: ListenOptions): Listener {
   const server = Bun.serve({
     hostname: options.host,
     port: options.port,
+    reusePort: options.sharePort,
     idleTimeout: idleSeconds,
     // The bound of the configuration is checked by the front door, which answers in JSON.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -93,6 +96,12 @@ export function listen(options: ListenOptions): Listener {
       await server.stop(true)
     },
   }
+}
+
+/** Throws where somebody listens there: processes that share a port would join in without noticing. */
+export async function checkPort(host: string, port: number): Promise<void> {
+  const server = Bun.serve({ hostname: host, port, fetch: () => Response.error() })
+  await server.stop(true)
 }
 
 function addressOf(request: Request, server: Bun.Server<undefined>): string {

@@ -18,11 +18,13 @@ import { Deadlines } from '../relay/deadlines.ts'
 import { createDialer } from '../relay/dial.ts'
 import { createHealth } from '../router/health.ts'
 import type { Health } from '../router/route.ts'
+import type { PriceRow } from '../store/ledger.ts'
 import type { openStore } from '../store/open.ts'
 import type { Log } from '../telemetry/log.ts'
 import { startLoopLag } from '../telemetry/loop-lag.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import { buildRooms, type ServingRooms } from './rooms.ts'
+import type { Worker } from './worker.ts'
 
 export type Store = Awaited<ReturnType<typeof openStore>>
 export type State = Awaited<ReturnType<typeof buildState>>
@@ -41,7 +43,7 @@ export interface Lasting {
   readonly dialer: ReturnType<typeof createDialer>
   readonly deadlines: Deadlines
   readonly estimates: OutputEstimates
-  readonly prices: { book: PriceBook; newest: number }
+  readonly prices: { book: PriceBook; rows: readonly PriceRow[] }
 }
 
 export interface StateOptions {
@@ -49,15 +51,16 @@ export interface StateOptions {
   readonly config: Config
   readonly store: Store
   readonly log: Log
-  /** Which of the machine's serving processes this is, from 0. */
-  readonly slot: number
+  /** One of several serving processes; null: the only one. */
+  readonly worker: Worker | null
 }
 
 export async function buildState(options: StateOptions) {
-  const { version, config, store, log } = options
+  const { version, config, store, log, worker } = options
   await store.rememberCurrency(config.currency)
   await ensureAccounts(store, config, Date.now())
-  const firstSecret = config.keys.length > 0 ? null : await issueFirstKey(store, Date.now())
+  const makesKey = config.keys.length === 0 && (worker === null || worker.slot === 0)
+  const firstSecret = makesKey ? await issueFirstKey(store, Date.now()) : null
   const { revision, rows } = await loadKeys(store.keys)
   const keyring = createKeyring({ configured: config.keys, stored: rows })
   const prices = await loadPrices(store, config)
@@ -116,16 +119,16 @@ export async function buildState(options: StateOptions) {
 /** Writes down what is declared and shipped, and reads every card. */
 async function loadPrices(store: Store, config: Config) {
   const rows = await ensurePrices(store.prices, config.models, shippedPrices(), Date.now())
-  return { book: createPriceBook(rows), newest: rows.at(-1)?.version ?? 0 }
+  return { book: createPriceBook(rows), rows }
 }
 
 function openLedger(options: StateOptions, deadlines: Deadlines): Promise<LedgerNode> {
-  const { config, log, slot } = options
+  const { config, log, worker } = options
   const { billing, ledger } = config
   const capOf = (decimal: string | null) => (decimal === null ? null : parseUnits(decimal))
   return createLedger({
     store: { dataDir: config.dataDir, databaseUrl: config.databaseUrl },
-    slot,
+    slot: worker?.slot ?? 0,
     settings: ledger,
     durability: billing.durability,
     maxHeldPerKeyNano: capOf(billing.maxHeldPerKey),
@@ -156,6 +159,7 @@ function watchedLimiter(config: Config, log: Log) {
   const limiter = createLimiter({
     valkeyUrl: config.valkeyUrl,
     nodes: config.nodes,
+    workers: config.server.workers,
     onState: (now, reason) => {
       shared = now === 'shared'
       log.warn({ state: now, reason }, 'limits')
