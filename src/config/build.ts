@@ -2,10 +2,12 @@
 
 import { dirname, resolve } from 'node:path'
 import {
+  billingDefaults,
   defaultAccount,
   defaultGroup,
   generalDefaults,
   groupDefaults,
+  ledgerDefaults,
   retryDefaults,
   serverDefaults,
   timeoutDefaults,
@@ -40,6 +42,8 @@ export function buildConfig(input: FileInput, override: Override, file: string |
     currency: input.currency ?? generalDefaults.currency,
     timeouts: { ...timeoutDefaults, ...given(input.timeouts) },
     retry: { ...retryDefaults, ...given(input.retry) },
+    billing: { ...billingDefaults, ...given(input.billing) },
+    ledger: { ...ledgerDefaults, ...given(input.ledger) },
     groups: groups(input),
     channels: (input.channels ?? []).map(channel),
     models: recordOf(models.map(([name, model]) => [name, modelConfig(model)])),
@@ -65,8 +69,9 @@ function serverSettings(
   input: NonNullable<FileInput['server']>,
   override: Override,
 ): ServerSettings {
-  const { host, port, publicUrl } = override
-  const settings = { ...serverDefaults, ...given(input), ...given({ host, port, publicUrl }) }
+  const { host, port, workers, publicUrl } = override
+  const above = given({ host, port, workers, publicUrl })
+  const settings = { ...serverDefaults, ...given(input), ...above }
   const address = settings.publicUrl
   return { ...settings, publicUrl: address === null ? null : withoutTrailingSlash(address) }
 }
@@ -133,6 +138,7 @@ function apiKey(input: Item<FileInput['keys']>): KeyConfig {
     expiresAt: input.expiresAt == null ? null : Date.parse(input.expiresAt),
     models: input.models ?? null,
     disabled: input.disabled ?? false,
+    showCost: input.showCost ?? false,
     limits: given(input.limits),
   }
 }

@@ -1,10 +1,18 @@
 // Every default of the configuration, as plain data: a start without a file needs nothing else.
 
-import type { GroupSettings, RetrySettings, ServerSettings, TimeoutSettings } from './types.ts'
+import type {
+  BillingSettings,
+  GroupSettings,
+  LedgerSettings,
+  RetrySettings,
+  ServerSettings,
+  TimeoutSettings,
+} from './types.ts'
 
 export const serverDefaults: ServerSettings = {
   host: '127.0.0.1',
   port: 8787,
+  workers: 1,
   publicUrl: null,
   maxBodyBytes: 64 * 1024 * 1024,
   maxHeaderBytes: 16 * 1024,
@@ -30,6 +38,25 @@ export const timeoutDefaults: TimeoutSettings = {
 }
 
 export const retryDefaults: RetrySettings = { maxAttempts: 3, retryUncertain: true }
+
+export const billingDefaults: BillingSettings = {
+  clientLeaves: 'stop',
+  vendorFails: 'delivered',
+  emptyAnswers: 'free',
+  durability: 'normal',
+  maxHeldPerKey: null,
+  maxHeldPerAccount: null,
+  idempotencyHours: 24,
+}
+
+export const ledgerDefaults: LedgerSettings = {
+  leaseMs: 60_000,
+  renewMs: 15_000,
+  fenceMs: 40_000,
+  settleMs: 20,
+  maxLagMs: 5_000,
+  maxUnsettled: 50_000,
+}
 
 export const groupDefaults: Omit<GroupSettings, 'id'> = {
   multiplier: '1',

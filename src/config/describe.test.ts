@@ -37,5 +37,13 @@ test('what a reload cannot change is named', () => {
     null,
   )
   expect(needsRestart(before, after)).toEqual(['currency', 'server.port'])
-  expect(needsRestart(before, buildConfig({ ...input, channels: [] }, {}, null))).toEqual([])
+  const money = { ledger: { settleMs: 5 }, billing: { durability: 'strict' as const } }
+  expect(needsRestart(before, buildConfig({ ...input, ...money }, {}, null))).toEqual([
+    'billing.durability',
+    'ledger.settleMs',
+  ])
+  const billing = { vendorFails: 'free' as const }
+  expect(needsRestart(before, buildConfig({ ...input, billing, channels: [] }, {}, null))).toEqual(
+    [],
+  )
 })

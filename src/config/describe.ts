@@ -25,13 +25,30 @@ export function describeConfig(config: Config): Record<string, unknown> {
 /** Settings that a running server does not take over: `server.port`, `dataDir`. Empty: reload is enough. */
 export function needsRestart(before: Config, after: Config): readonly string[] {
   const general = ['dataDir', 'databaseUrl', 'valkeyUrl', 'currency'] as const
-  const server = ['host', 'port', 'maxHeaderBytes'] as const
+  const changed = general.filter((name) => before[name] !== after[name])
   return [
-    ...general.filter((name) => before[name] !== after[name]),
-    ...server
-      .filter((name) => before.server[name] !== after.server[name])
-      .map((name) => `server.${name}`),
+    ...changed,
+    ...changes('server', before.server, after.server, [
+      'host',
+      'port',
+      'workers',
+      'maxHeaderBytes',
+    ]),
+    ...changes('billing', before.billing, after.billing, ['durability']),
+    ...changes('ledger', before.ledger, after.ledger, Object.keys(before.ledger)),
   ]
+}
+
+function changes(
+  section: string,
+  before: object,
+  after: object,
+  names: readonly string[],
+): string[] {
+  const now = new Map(Object.entries(after))
+  return Object.entries(before)
+    .filter(([name, value]) => names.includes(name) && now.get(name) !== value)
+    .map(([name]) => `${section}.${name}`)
 }
 
 function describeChannel(channel: ChannelConfig): Record<string, unknown> {

@@ -85,6 +85,23 @@ describe('without a file', () => {
     expect(config.groups).toEqual({
       default: { id: 'default', multiplier: '1', models: ['*'], limits: {} },
     })
+    expect(config.billing).toEqual({
+      clientLeaves: 'stop',
+      vendorFails: 'delivered',
+      emptyAnswers: 'free',
+      durability: 'normal',
+      maxHeldPerKey: null,
+      maxHeldPerAccount: null,
+      idempotencyHours: 24,
+    })
+    expect(config.ledger).toEqual({
+      leaseMs: 60_000,
+      renewMs: 15_000,
+      fenceMs: 40_000,
+      settleMs: 20,
+      maxLagMs: 5_000,
+      maxUnsettled: 50_000,
+    })
     expect(config.dataDir).toBe(resolve('data'))
     expect(config).toMatchObject({ channels: [], keys: [], models: {}, accounts: {}, file: null })
     expect(config).toMatchObject({ currency: 'USD', logLevel: 'info', nodes: 1 })
@@ -116,6 +133,22 @@ describe('precedence', () => {
     const fromFlags = await load(file, env, flags)
     expect(fromFlags.server).toMatchObject({ host: '10.0.0.3', port: 3000 })
     expect(fromFlags.dataDir).toBe('/from-flag')
+  })
+
+  test('so for the number of serving processes, which has its bounds everywhere', async () => {
+    const text = 'server: { workers: 2 }'
+    const counts = [
+      await load(null),
+      await load(text),
+      await load(text, { TOLLGATE_WORKERS: '3' }),
+      await load(text, { TOLLGATE_WORKERS: '3' }, { workers: '4' }),
+    ].map(({ server }) => server.workers)
+    expect(counts).toEqual([1, 2, 3, 4])
+    const { problems } = await refused(load(null, { TOLLGATE_WORKERS: '0' }))
+    expect(problems).toEqual([
+      { path: 'TOLLGATE_WORKERS', message: 'expected a whole number from 1 to 64' },
+    ])
+    await refused(load('server: { workers: 65 }'))
   })
 
   test('--config stands above TOLLGATE_CONFIG, and an empty variable counts as unset', async () => {
@@ -241,6 +274,19 @@ describe('the file', () => {
     expect(config.channels[0]?.models?.constructor).toBeUndefined()
     expect(config.groups.toString).toBeUndefined()
   })
+})
+
+test('what is said of money is taken as said, the rest as usual', async () => {
+  const config = await load(`
+billing: { clientLeaves: drain, durability: strict, maxHeldPerKey: "2.5", emptyAnswers: }
+ledger: { settleMs: 50 }
+models: { "acme/*": { context: 9 }, "__proto__*": {} }
+keys: [{ name: k, secret: "0123456789abcdef", showCost: true }, { name: l, secret: "0123456789abcdeg" }]`)
+  expect(config.billing).toMatchObject({ clientLeaves: 'drain', durability: 'strict' })
+  expect(config.billing).toMatchObject({ maxHeldPerKey: '2.5', emptyAnswers: 'free' })
+  expect(config.ledger).toMatchObject({ settleMs: 50, leaseMs: 60_000 })
+  expect(Object.keys(config.models)).toEqual(['acme/*', '__proto__*'])
+  expect(config.keys.map(({ showCost }) => showCost)).toEqual([true, false])
 })
 
 describe('references to the environment', () => {

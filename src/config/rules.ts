@@ -14,6 +14,7 @@ export const databaseSchemes = ['postgres', 'postgresql'] as const
 export const valkeySchemes = ['redis', 'rediss', 'valkey', 'valkeys'] as const
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 export const portRange = { min: 0, max: 65_535 } as const
+export const workersRange = { min: 1, max: 64 } as const
 
 /** A number written as text, as a variable of the environment is; null when it is none. */
 export function numberFrom(text: string): number | null {

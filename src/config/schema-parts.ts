@@ -76,6 +76,16 @@ export const modelPattern = z
 
 export const modelPatterns = z.array(modelPattern, 'expected a list of model names')
 
+/** An optional key with the words the documentation and the JSON Schema show for it. */
+export function key<Type extends z.ZodType>(
+  type: Type,
+  description: string,
+  byDefault?: unknown,
+): z.ZodOptional<z.ZodNullable<Type>> {
+  const meta = byDefault === undefined ? { description } : { description, byDefault }
+  return type.nullish().meta(meta)
+}
+
 /** A section with fixed keys; an unknown one is refused. */
 export function section<Shape extends z.core.$ZodLooseShape>(
   shape: Shape,

@@ -19,12 +19,15 @@ import {
   logLevels,
   portRange,
   valkeySchemes,
+  workersRange,
 } from './rules.ts'
+import { billing, ledger } from './schema-money.ts'
 import {
   checkedText,
   choice,
   decimal,
   identifier,
+  key,
   modelPattern,
   modelPatterns,
   named,
@@ -34,16 +37,6 @@ import {
   wholeNumber,
   yesOrNo,
 } from './schema-parts.ts'
-
-/** An optional key with the words the documentation and the JSON Schema show for it. */
-function key<Type extends z.ZodType>(
-  type: Type,
-  description: string,
-  byDefault?: unknown,
-): z.ZodOptional<z.ZodNullable<Type>> {
-  const meta = byDefault === undefined ? { description } : { description, byDefault }
-  return type.nullish().meta(meta)
-}
 
 const day = 86_400_000
 const milliseconds = wholeNumber(1, day)
@@ -90,6 +83,11 @@ const server = section({
     wholeNumber(portRange.min, portRange.max),
     'Port to listen on; 0 takes a free one.',
     serverDefaults.port,
+  ),
+  workers: key(
+    wholeNumber(workersRange.min, workersRange.max),
+    'Serving processes on this machine.',
+    serverDefaults.workers,
   ),
   publicUrl: key(
     checkedText('expected an http or https address', isHttpUrl),
@@ -292,6 +290,7 @@ const apiKey = section({
   ),
   models: key(modelPatterns, 'Models it may use within its group; left out: all of them.'),
   disabled: key(yesOrNo, 'Refused.', false),
+  showCost: key(yesOrNo, 'Its replies carry what they cost.', false),
   limits,
 })
 
@@ -330,17 +329,19 @@ export const fileSchema = section({
   ),
   timeouts: key(timeouts(timeoutDefaults), 'Timers of one attempt, for every channel and model.'),
   retry: key(retry, 'When another channel is tried.'),
+  billing: key(
+    billing,
+    'What is charged when a request does not end as it should, and what may be held at once.',
+  ),
+  ledger: key(ledger, 'How nodes lease credit and settle what they spent.'),
   groups: key(named(identifier, group), 'Groups of models by name; default always exists.'),
   channels: key(
     z.array(channel, 'expected a list of channels'),
     'Who serves models, and with which key.',
   ),
   models: key(
-    named(
-      z.string().regex(/^[^*\s]{1,255}$/, 'expected the whole name of a model, without *'),
-      model,
-    ),
-    'Models by name: overrides and extends what is shipped, field by field.',
+    named(modelPattern, model),
+    'Models by name: overrides and extends what is shipped, field by field. A name that ends in * speaks for models of that beginning that are neither declared nor shipped; the longest wins.',
   ),
   accounts: key(named(identifier, account), 'Accounts by name.'),
   keys: key(z.array(apiKey, 'expected a list of keys'), 'API keys declared here.'),

@@ -9,6 +9,7 @@ import {
   numberFrom,
   portRange,
   valkeySchemes,
+  workersRange,
 } from './rules.ts'
 import type { Config } from './types.ts'
 
@@ -18,6 +19,7 @@ export interface Flags {
   readonly data?: string | undefined
   readonly port?: string | undefined
   readonly host?: string | undefined
+  readonly workers?: string | undefined
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -28,6 +30,7 @@ export interface Override {
   dataDir?: string
   host?: string
   port?: number
+  workers?: number
   publicUrl?: string
   databaseUrl?: string
   valkeyUrl?: string
@@ -44,7 +47,9 @@ export function readOverride(flags: Flags, env: Environment, problems: Problem[]
   const host = firstOf(['--host', flags.host], ['HOST', env.HOST])
   if (host !== null) override.host = host.value
   const port = firstOf(['--port', flags.port], ['PORT', env.PORT])
-  if (port !== null) override.port = readPort(port, problems)
+  if (port !== null) override.port = readWhole(port, portRange, problems)
+  const workers = firstOf(['--workers', flags.workers], ['TOLLGATE_WORKERS', env.TOLLGATE_WORKERS])
+  if (workers !== null) override.workers = readWhole(workers, workersRange, problems)
   readAddresses(env, override, problems)
   const level = firstOf(['LOG_LEVEL', env.LOG_LEVEL])
   if (level !== null) {
@@ -94,10 +99,14 @@ function firstOf(...sources: [name: string, value: string | undefined][]): Setti
   return null
 }
 
-function readPort(setting: Setting, problems: Problem[]): number {
-  const port = numberFrom(setting.value)
-  const { min, max } = portRange
-  if (port !== null && Number.isInteger(port) && port >= min && port <= max) return port
+interface Range {
+  readonly min: number
+  readonly max: number
+}
+
+function readWhole(setting: Setting, { min, max }: Range, problems: Problem[]): number {
+  const value = numberFrom(setting.value)
+  if (value !== null && Number.isInteger(value) && value >= min && value <= max) return value
   problems.push({
     path: setting.name,
     message: `expected a whole number from ${min} to ${max}`,

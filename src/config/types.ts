@@ -40,6 +40,8 @@ export interface TimeoutSettings {
 export interface ServerSettings {
   readonly host: string
   readonly port: number
+  /** Serving processes; each is a node of the ledger. */
+  readonly workers: number
   readonly publicUrl: string | null
   readonly maxBodyBytes: number
   readonly maxHeaderBytes: number
@@ -64,6 +66,34 @@ export interface RetrySettings {
   readonly maxAttempts: number
   /** Fail over although the vendor may have done the work (text only). */
   readonly retryUncertain: boolean
+}
+
+/** What a request costs its account when it does not end as it should, and what may be held at once. */
+export interface BillingSettings {
+  /** `stop`: the vendor's request is aborted; `drain`: it is read to its end for the usage it reports. */
+  readonly clientLeaves: 'stop' | 'drain'
+  /** A vendor fails after content: what was `delivered` is charged, or nothing. */
+  readonly vendorFails: 'delivered' | 'free'
+  /** A reply that ends well without content, tool call or reasoning. */
+  readonly emptyAnswers: 'free' | 'charged'
+  /** `strict`: a reply ends only when the ledger has committed it. */
+  readonly durability: 'normal' | 'strict'
+  /** Decimals of the currency; null does not limit. */
+  readonly maxHeldPerKey: string | null
+  readonly maxHeldPerAccount: string | null
+  readonly idempotencyHours: number
+}
+
+/** How a node leases credit and settles what it spent; `renewMs` < `fenceMs` < `leaseMs`. */
+export interface LedgerSettings {
+  readonly leaseMs: number
+  readonly renewMs: number
+  /** A node that has not renewed for this long admits nothing and ends its streams. */
+  readonly fenceMs: number
+  readonly settleMs: number
+  /** Past either, no request is admitted until settlement has caught up. */
+  readonly maxLagMs: number
+  readonly maxUnsettled: number
 }
 
 export interface GroupSettings {
@@ -120,6 +150,8 @@ export interface KeyConfig {
   readonly expiresAt: number | null
   readonly models: readonly string[] | null
   readonly disabled: boolean
+  /** Its replies carry what they cost. */
+  readonly showCost: boolean
   readonly limits: LimitSettings
 }
 
@@ -136,8 +168,11 @@ export interface Config {
   readonly currency: string
   readonly timeouts: TimeoutSettings
   readonly retry: RetrySettings
+  readonly billing: BillingSettings
+  readonly ledger: LedgerSettings
   readonly groups: Readonly<Record<string, GroupSettings>>
   readonly channels: readonly ChannelConfig[]
+  /** A name that ends in `*` speaks for every name of that beginning that is neither here nor shipped. */
   readonly models: Readonly<Record<string, ModelConfig>>
   readonly accounts: Readonly<Record<string, { readonly credit: string | null }>>
   readonly keys: readonly KeyConfig[]

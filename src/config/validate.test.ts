@@ -57,9 +57,11 @@ describe('values', () => {
       currency: 'usd',
       timeouts: { connectMs: 0 },
       retry: { maxAttempts: 1.5, retryUncertain: 'maybe' },
+      billing: { clientLeaves: 'run', maxHeldPerKey: '-1', idempotencyHours: 0 },
+      ledger: { settleMs: 0, maxUnsettled: '1e3' },
       groups: { vip: { multiplier: '-1', models: ['a*b'], limits: { tokensPerMinute: 0 } } },
       channels: 'openai',
-      models: { 'a*': {}, m: { kind: 'talk', prices: { input: '1e3' } } },
+      models: { 'a*b': {}, m: { kind: 'talk', prices: { input: '1e3' } } },
       accounts: { 'b c': {} },
       keys: [{ name: 'k' }, { name: 'l', secret: 'short' }, { ...key, expiresAt: '2027-02-30' }],
     })
@@ -78,11 +80,16 @@ describe('values', () => {
         'timeouts.connectMs',
         'retry.maxAttempts',
         'retry.retryUncertain',
+        'billing.clientLeaves',
+        'billing.maxHeldPerKey',
+        'billing.idempotencyHours',
+        'ledger.settleMs',
+        'ledger.maxUnsettled',
         'groups.vip.multiplier',
         'groups.vip.models[0]',
         'groups.vip.limits.tokensPerMinute',
         'channels',
-        'models["a*"]',
+        'models["a*b"]',
         'models.m.kind',
         'models.m.prices.input',
         'accounts["b c"]',
@@ -96,6 +103,24 @@ describe('values', () => {
     }
     expect(found['server.port']).toBe('expected a whole number from 0 to 65535')
     expect(found['keys[1].secret']).toBe('expected a secret of at least 16 characters')
+  })
+
+  test('a node renews before it fences itself, and fences itself before its leases end', () => {
+    expect(problems({ ledger: { renewMs: 1_000, fenceMs: 2_000, leaseMs: 3_000 } })).toEqual({})
+    expect(problems({ ledger: { renewMs: 40_000 } })).toEqual({
+      'ledger.renewMs': 'expected renewMs below fenceMs',
+    })
+    expect(problems({ ledger: { leaseMs: 30_000 } })).toEqual({
+      'ledger.leaseMs': 'expected fenceMs below leaseMs',
+    })
+    expect(
+      Object.keys(problems({ ledger: { renewMs: 9_000, fenceMs: 8_000, leaseMs: 7_000 } })),
+    ).toEqual(['ledger.renewMs', 'ledger.fenceMs'])
+  })
+
+  test('a declared model may be a whole name, a beginning with one star, or the star alone', () => {
+    expect(problems({ models: { 'acme/*': {}, '*': {}, m: {} } })).toEqual({})
+    expect(Object.keys(problems({ models: { '**': {}, '': {}, 'a b*': {} } }))).toHaveLength(3)
   })
 
   test('weight and priority stay in their ranges', () => {

@@ -1,7 +1,7 @@
 // Holds a parsed file against the schema and against itself, and says everything that is wrong at once.
 
 import type { z } from 'zod'
-import { defaultGroup } from './defaults.ts'
+import { defaultGroup, ledgerDefaults } from './defaults.ts'
 import { type Problem, pathText, suggestion } from './problems.ts'
 import { type FileInput, fileSchema } from './schema.ts'
 
@@ -57,6 +57,7 @@ function crossCheck(input: FileInput, known: KnownNames): Problem[] {
   const keys = input.keys ?? []
   const groups = new Set([defaultGroup, ...Object.keys(input.groups ?? {})])
   return [
+    ...ledgerProblems(input.ledger ?? {}),
     ...repeats(channels, 'channels', 'id', (channel) => channel.id),
     ...channels.flatMap((channel, index) => channelProblems(channel, index, groups, known)),
     ...repeats(keys, 'keys', 'name', (key) => key.name),
@@ -65,6 +66,20 @@ function crossCheck(input: FileInput, known: KnownNames): Problem[] {
       unknownName(`keys[${index}].group`, 'group', key.group ?? defaultGroup, groups),
     ),
   ]
+}
+
+/** A node must renew before it fences itself, and fence itself before its leases are taken from it. */
+function ledgerProblems(ledger: NonNullable<FileInput['ledger']>): Problem[] {
+  const order = ['renewMs', 'fenceMs', 'leaseMs'] as const
+  const problems: Problem[] = []
+  for (const [index, name] of order.slice(1).entries()) {
+    const earlier = order[index] ?? name
+    const low = ledger[earlier] ?? ledgerDefaults[earlier]
+    if (low < (ledger[name] ?? ledgerDefaults[name])) continue
+    const path = ledger[earlier] == null ? `ledger.${name}` : `ledger.${earlier}`
+    problems.push({ path, message: `expected ${earlier} below ${name}` })
+  }
+  return problems
 }
 
 function channelProblems(

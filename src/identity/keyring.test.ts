@@ -34,6 +34,7 @@ function configured(secret: string, change: Partial<KeyConfig> = {}): KeyConfig 
     expiresAt: null,
     models: null,
     disabled: false,
+    showCost: false,
     limits: {},
     ...change,
   }

@@ -1,0 +1,70 @@
+// The sections of the file that are about money: what is charged, and how the ledger keeps up.
+
+import { billingDefaults, ledgerDefaults } from './defaults.ts'
+import { choice, decimal, key, section, wholeNumber } from './schema-parts.ts'
+
+const held = decimal(9, '5.00')
+
+export const billing = section({
+  clientLeaves: key(
+    choice(['stop', 'drain']),
+    "A client leaves: stop aborts the vendor's request and charges what was counted; drain reads it to its end and charges what the vendor reports.",
+    billingDefaults.clientLeaves,
+  ),
+  vendorFails: key(
+    choice(['delivered', 'free']),
+    'A vendor fails after content: what was delivered is charged, or the request is free.',
+    billingDefaults.vendorFails,
+  ),
+  emptyAnswers: key(
+    choice(['free', 'charged']),
+    'A reply without content, tool call or reasoning: free, or charged as the vendor reports it.',
+    billingDefaults.emptyAnswers,
+  ),
+  durability: key(
+    choice(['normal', 'strict']),
+    'normal: a power cut may lose the charges of the last moments, a crash none; strict: a reply ends only when the ledger has committed its charge.',
+    billingDefaults.durability,
+  ),
+  maxHeldPerKey: key(held, 'Most that the running requests of one key may hold, in the currency.'),
+  maxHeldPerAccount: key(
+    held,
+    'Most that the running requests of one account may hold, in the currency.',
+  ),
+  idempotencyHours: key(
+    wholeNumber(1, 8_760),
+    'How long the reply to an Idempotency-Key is kept.',
+    billingDefaults.idempotencyHours,
+  ),
+})
+
+const time = wholeNumber(10, 86_400_000)
+
+export const ledger = section({
+  leaseMs: key(
+    time,
+    'A node that has not renewed for this long loses its leases.',
+    ledgerDefaults.leaseMs,
+  ),
+  renewMs: key(time, 'A node renews its leases this often; below fenceMs.', ledgerDefaults.renewMs),
+  fenceMs: key(
+    time,
+    'A node that could not renew for this long admits nothing and ends its streams; below leaseMs.',
+    ledgerDefaults.fenceMs,
+  ),
+  settleMs: key(
+    wholeNumber(1, 10_000),
+    'Finished requests wait at most this long for the next settlement.',
+    ledgerDefaults.settleMs,
+  ),
+  maxLagMs: key(
+    time,
+    'No request is admitted while a finished one has waited this long for its settlement.',
+    ledgerDefaults.maxLagMs,
+  ),
+  maxUnsettled: key(
+    wholeNumber(1, 10_000_000),
+    'No request is admitted while so many finished ones wait for their settlement.',
+    ledgerDefaults.maxUnsettled,
+  ),
+})
