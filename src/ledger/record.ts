@@ -1,0 +1,203 @@
+// A finished request as the outbox keeps it: one JSON array, written by hand because it is written for every request.
+
+import type { Nano } from '../money.ts'
+import type { IdempotencyDone, NodeRef, Settlement } from '../store/ledger.ts'
+import type { UsageRow } from '../store/store.ts'
+import type { Finished } from './ledger.ts'
+
+/** `final`: the request has ended. `progress`: what a running one owes, in case its process dies. */
+export type RecordKind = 'final' | 'progress'
+
+/** A record read back: a settlement, or what could not be read as one. */
+export type DecodedRecord =
+  | { readonly kind: RecordKind; readonly settlement: Settlement; readonly values: readonly unknown[] }
+  | { readonly kind: 'unreadable'; readonly reason: string; readonly values: unknown }
+
+/** One record as JSON: money as decimal strings, flags as 0 and 1, everything in the order `decodeRecord` reads. */
+export function encodeRecord(
+  kind: RecordKind,
+  epoch: number,
+  fromLeaseNano: Nano,
+  finished: Finished,
+): string {
+  const { row, capNano, idempotency } = finished
+  return `[${kind === 'final' ? 0 : 1},${epoch},"${fromLeaseNano}",${capNano === null ? 'null' : `"${capNano}"`},${
+    idempotency === null ? 'null' : JSON.stringify(idempotency)
+  },${JSON.stringify(row.requestId)},${number(row.at)},${quoted(row.account)},${quoted(row.key)},${quoted(
+    row.keyName,
+  )},${quoted(row.group)},${quoted(row.operation)},${quoted(row.modelAsked)},${quoted(row.modelServed)},${quoted(
+    row.channel,
+  )},${quoted(row.vendor)},${number(row.attempts)},${row.stream ? 1 : 0},${number(row.input)},${number(
+    row.cachedInput,
+  )},${number(row.cacheWrite)},${number(row.output)},${number(row.reasoning)},${rareKinds(row)},${
+    row.units === null ? 'null' : JSON.stringify(row.units)
+  },"${row.usageSource}",${row.priceVersion === null ? 'null' : number(row.priceVersion)},${number(
+    row.multiplierPpm,
+  )},"${row.chargeNano}","${row.writeoffNano}","${row.vendorCostNano}",${
+    row.ttftMs === null ? 'null' : number(row.ttftMs)
+  },${number(row.durationMs)},${number(row.status)},${quoted(row.errorCode)},${
+    row.errorCause === null ? 'null' : JSON.stringify(row.errorCause)
+  },${row.failedAttempts === null ? 'null' : JSON.stringify(row.failedAttempts)}]`
+}
+
+/** What most requests have none of costs one comparison. */
+function rareKinds(row: UsageRow): string {
+  const { cacheWrite1h, audioInput, audioOutput, imageInput, imageOutput } = row
+  if (
+    cacheWrite1h === 0 &&
+    audioInput === 0 &&
+    audioOutput === 0 &&
+    imageInput === 0 &&
+    imageOutput === 0
+  ) {
+    return '0,0,0,0,0'
+  }
+  return [cacheWrite1h, audioInput, audioOutput, imageInput, imageOutput].map(number).join(',')
+}
+
+/** What is no number would spoil the records beside it; as null the ledger refuses this one alone. */
+function number(value: number): string {
+  return Number.isFinite(value) ? `${value}` : 'null'
+}
+
+const mostTexts = 2_000
+const texts = new Map<string, string>()
+
+/** JSON of a text that comes again and again: names of accounts, keys, models, channels. */
+function quoted(text: string | null): string {
+  if (text === null) return 'null'
+  const known = texts.get(text)
+  if (known !== undefined) return known
+  if (texts.size >= mostTexts) texts.clear()
+  const json = JSON.stringify(text)
+  texts.set(text, json)
+  return json
+}
+
+type Flag = 0 | 1
+type Text = string | null
+
+/** The array's members; the names say what each is. */
+type Encoded = readonly [
+  kind: Flag,
+  epoch: number,
+  fromLeaseNano: string,
+  capNano: Text,
+  idempotency: IdempotencyDone | null,
+  requestId: string,
+  at: number,
+  account: string,
+  key: string,
+  keyName: string,
+  group: string,
+  operation: string,
+  modelAsked: string,
+  modelServed: Text,
+  channel: Text,
+  vendor: Text,
+  attempts: number,
+  stream: Flag,
+  input: number,
+  cachedInput: number,
+  cacheWrite: number,
+  output: number,
+  reasoning: number,
+  cacheWrite1h: number,
+  audioInput: number,
+  audioOutput: number,
+  imageInput: number,
+  imageOutput: number,
+  units: UsageRow['units'],
+  usageSource: UsageRow['usageSource'],
+  priceVersion: number | null,
+  multiplierPpm: number,
+  chargeNano: string,
+  writeoffNano: string,
+  vendorCostNano: string,
+  ttftMs: number | null,
+  durationMs: number,
+  status: number,
+  errorCode: Text,
+  errorCause: Text,
+  failedAttempts: UsageRow['failedAttempts'],
+]
+const encodedLength: Encoded['length'] = 41
+
+/** The records of one append. Never throws: what cannot be read is returned as such. */
+export function decodeBody(body: string, node: string): DecodedRecord[] {
+  let records: unknown
+  try {
+    records = JSON.parse(body)
+  } catch (error) {
+    return [{ kind: 'unreadable', reason: String(error), values: body }]
+  }
+  if (!Array.isArray(records)) {
+    return [{ kind: 'unreadable', reason: 'not a list of records', values: body }]
+  }
+  return records.map((values: unknown) => decodeRecord(values, node))
+}
+
+function decodeRecord(values: unknown, node: string): DecodedRecord {
+  if (!Array.isArray(values) || values.length !== encodedLength) {
+    return { kind: 'unreadable', reason: 'not a record of this version', values }
+  }
+  // Written by this file alone; money is parsed, and what else is amiss the ledger refuses.
+  const encoded = values as unknown as Encoded
+  try {
+    const settlement = settlementOf(encoded, { node, epoch: encoded[1] })
+    return { kind: encoded[0] === 0 ? 'final' : 'progress', settlement, values }
+  } catch (error) {
+    return { kind: 'unreadable', reason: String(error), values }
+  }
+}
+
+function settlementOf(encoded: Encoded, ref: NodeRef): Settlement {
+  return {
+    ...ref,
+    fromLeaseNano: BigInt(encoded[2]),
+    capNano: encoded[3] === null ? null : BigInt(encoded[3]),
+    idempotency: encoded[4],
+    row: rowOf(encoded),
+  }
+}
+
+function rowOf(encoded: Encoded): UsageRow {
+  return {
+    requestId: encoded[5],
+    at: encoded[6],
+    account: encoded[7],
+    key: encoded[8],
+    keyName: encoded[9],
+    group: encoded[10],
+    operation: encoded[11],
+    modelAsked: encoded[12],
+    modelServed: encoded[13],
+    channel: encoded[14],
+    vendor: encoded[15],
+    attempts: encoded[16],
+    stream: encoded[17] === 1,
+    input: encoded[18],
+    cachedInput: encoded[19],
+    cacheWrite: encoded[20],
+    output: encoded[21],
+    reasoning: encoded[22],
+    cacheWrite1h: encoded[23],
+    audioInput: encoded[24],
+    audioOutput: encoded[25],
+    imageInput: encoded[26],
+    imageOutput: encoded[27],
+    units: encoded[28],
+    usageSource: encoded[29],
+    priceVersion: encoded[30],
+    multiplierPpm: encoded[31],
+    chargeNano: BigInt(encoded[32]),
+    writeoffNano: BigInt(encoded[33]),
+    vendorCostNano: BigInt(encoded[34]),
+    ttftMs: encoded[35],
+    durationMs: encoded[36],
+    status: encoded[37],
+    errorCode: encoded[38],
+    errorCause: encoded[39],
+    failedAttempts: encoded[40],
+  }
+}
