@@ -139,6 +139,10 @@ export interface Store {
   readonly prices: PriceTable
   readonly idempotency: IdempotencyTable
   readonly audit: AuditTable
+  /** The code of the currency all amounts are in; null before the first start. */
+  currency(): Promise<string | null>
+  /** Keeps it at the first start; throws, with what to do, where the data counts in another one. */
+  rememberCurrency(code: string): Promise<void>
   /** Rejects when the store cannot be reached. */
   ping(): Promise<void>
   close(): Promise<void>
