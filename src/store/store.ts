@@ -88,8 +88,11 @@ export interface UsageFilter {
   readonly key?: string
   /** The model asked for. */
   readonly model?: string
-  /** Unix milliseconds, inclusive. */
+  /** The HTTP status the client got. */
+  readonly status?: number
+  /** Unix milliseconds: since <= at < until. */
   readonly since?: number
+  readonly until?: number
   /** Only rows older than this one, in the order of the list: where the page before ended. */
   readonly before?: { readonly at: number; readonly requestId: string }
   /** Newest first; at most this many. */
