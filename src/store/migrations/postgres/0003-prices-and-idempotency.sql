@@ -12,14 +12,8 @@ CREATE TABLE price (
   created_at BIGINT NOT NULL
 );
 
-CREATE FUNCTION price_is_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  RAISE EXCEPTION 'price is append-only' USING ERRCODE = 'integrity_constraint_violation';
-END
-$$;
-
 CREATE TRIGGER price_never_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON price
-  FOR EACH STATEMENT EXECUTE FUNCTION price_is_append_only();
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- Who appends prices holds this row until the commit, so that versions become visible in their order.
 CREATE TABLE price_newest (
