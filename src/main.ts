@@ -321,11 +321,13 @@ function buildRooms(config: Config, lasting: Lasting): FrontRooms & { readonly c
 }
 
 function startListening(state: State, config: Config, log: Log, worker: Worker | null): Listener {
+  const { healthPort } = config.server
   try {
     return listen({
       host: config.server.host,
       port: config.server.port,
       sharePort: worker !== null,
+      healthPort: healthPort === null ? null : healthPort + (worker?.slot ?? 0),
       rooms: () => state.current,
       dialects,
       health: {
