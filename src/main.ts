@@ -148,11 +148,13 @@ function watchStore(state: State, log: Log): readonly { close(): void }[] {
 }
 
 function startListening(state: State, config: Config, log: Log, worker: Worker | null): Listener {
+  const { healthPort } = config.server
   try {
     return listen({
       host: config.server.host,
       port: config.server.port,
       sharePort: worker !== null,
+      healthPort: healthPort === null ? null : healthPort + (worker?.slot ?? 0),
       rooms: () => state.current,
       dialects,
       health: {

@@ -55,6 +55,24 @@ function runs(pid: number): boolean {
   }
 }
 
+/** The first of this many ports in a row on which nobody listens. */
+function freePorts(count: number): Promise<number> {
+  const take = (port: number) => Bun.serve({ hostname: '127.0.0.1', port, fetch: Response.error })
+  return eventually(async () => {
+    const servers = [take(0)]
+    try {
+      const first = servers[0]?.port ?? 0
+      for (let n = 1; n < count; n += 1) servers.push(take(first + n))
+      return first
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error
+      return undefined
+    } finally {
+      await Promise.all(servers.map((server) => server.stop(true)))
+    }
+  })
+}
+
 function secretOf(server: ServerProcess): string {
   return server.stdout.match(keyForm)?.[0] ?? ''
 }
@@ -139,6 +157,23 @@ describe('serving', () => {
       return got.status === 200 ? got : undefined
     })
     expect(reply.headers.get('x-ratelimit-limit-requests')).toBe('30')
+  })
+
+  test('each alone answers for its health at a port of its own', async () => {
+    const first = await start()
+    await first.kill()
+    const file = join(first.dataDir, 'tollgate.yaml')
+    const healthPort = await freePorts(3)
+    writeFileSync(file, JSON.stringify({ server: { healthPort } }))
+    const server = await start({ words: ['--workers', '3', '--config', file] }, first.dataDir)
+    for (const slot of [0, 1, 2]) {
+      const at = `http://127.0.0.1:${healthPort + slot}`
+      expect((await fetch(`${at}/readyz`)).status).toBe(200)
+      expect((await fetch(`${at}/v1/models`)).status).toBe(404)
+      const samples = parsePrometheus(await (await fetch(`${at}/metrics`)).text())
+      expect(new Set(samples.map(({ labels }) => labels['worker']))).toEqual(new Set([`${slot}`]))
+    }
+    expect((await chat(server, secretOf(first))).status).toBe(200)
   })
 
   test('SIGHUP has all of them read the configuration again', async () => {

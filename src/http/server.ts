@@ -34,6 +34,8 @@ export interface ListenOptions {
   readonly rooms: () => FrontRooms
   readonly dialects: Readonly<Record<DialectId, Dialect>>
   readonly health: Health
+  /** Where the health paths alone are answered too, by nobody but this process; null: nowhere. */
+  readonly healthPort: number | null
   /** What a browser sees at `/`. */
   readonly page: () => string
   /** A mistake in the gateway: for the log. */
@@ -64,10 +66,8 @@ export function listen(options: ListenOptions): Listener {
   for (const endpoint of endpoints) {
     for (const prefix of apiPrefixes) routes[prefix + endpoint.path] = guarded(options, endpoint)
   }
-  for (const path of healthPaths) {
-    routes[path] = (request, server) =>
-      respondHealth(path, request, options.health, addressOf(request, server))
-  }
+  const health = healthRoutes(options)
+  Object.assign(routes, health)
   const server = Bun.serve({
     hostname: options.host,
     port: options.port,
@@ -86,6 +86,16 @@ export function listen(options: ListenOptions): Listener {
       )
     },
   })
+  const healthServer =
+    options.healthPort === null
+      ? null
+      : Bun.serve({
+          hostname: options.host,
+          port: options.healthPort,
+          development: false,
+          routes: health,
+          fetch: (request) => stray(options, request),
+        })
   return {
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${server.port}`,
     port: server.port ?? options.port,
@@ -94,8 +104,18 @@ export function listen(options: ListenOptions): Listener {
       void server.stop(false)
       while (server.pendingRequests > 0 && performance.now() < deadlineMs) await tick()
       await server.stop(true)
+      await healthServer?.stop(true)
     },
   }
+}
+
+function healthRoutes({ health }: ListenOptions): Record<string, Handler> {
+  const routes: Record<string, Handler> = {}
+  for (const path of healthPaths) {
+    routes[path] = (request, server) =>
+      respondHealth(path, request, health, addressOf(request, server))
+  }
+  return routes
 }
 
 /** Throws where somebody listens there: processes that share a port would join in without noticing. */
