@@ -16,6 +16,7 @@ import { authenticate } from './authenticate.ts'
 import { declaredLength, readBody } from './body.ts'
 import { checkHeaderBytes } from './head.ts'
 import type { Load } from './load.ts'
+import type { MeRooms } from './me.ts'
 import type { Offer, Offered } from './offer.ts'
 import { hashOf, type Idempotency, takeKey } from './repeat.ts'
 import { newRequestId } from './request-id.ts'
@@ -34,6 +35,7 @@ export interface FrontRooms {
   readonly offer: Offer
   readonly till: Till
   readonly idempotency: Idempotency
+  readonly me: MeRooms
   /** Told when a request has its place, and when it gave it back. */
   underWay(dialect: Dialect, change: 1 | -1): void
   /** Told of each request that a limit refused. */

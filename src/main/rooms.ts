@@ -48,6 +48,7 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     offer: createOffer(config, catalog, directory),
     till: buildTill(config, lasting),
     idempotency: ledger,
+    me: { store: lasting.store, currency: config.currency, prices: () => lasting.prices.book },
     relay: {
       ...lasting,
       channels,

@@ -1,9 +1,13 @@
 // The tables of the store, written once over either engine.
 
+import { auditTable } from './audit.ts'
+import { readCurrency, rememberCurrency } from './currency.ts'
 import type { Engine } from './engine.ts'
 import { hourTable } from './hours.ts'
+import { idempotencyTable } from './idempotency.ts'
 import { walletOf } from './ledger.ts'
 import { ledgerTable } from './ledger-table.ts'
+import { priceTable } from './prices.ts'
 import type { AccountTable, KeyRow, KeyTable, Store } from './store.ts'
 import { cleanText } from './text.ts'
 import { usageTable } from './usage.ts'
@@ -16,6 +20,11 @@ export function createStore(engine: Engine): Store {
     usage: usageTable(engine),
     ledger: ledgerTable(engine),
     hours: hourTable(engine),
+    prices: priceTable(engine),
+    idempotency: idempotencyTable(engine),
+    audit: auditTable(engine),
+    currency: () => readCurrency(engine),
+    rememberCurrency: (code) => rememberCurrency(engine, code),
     ping: async () => {
       await engine.query('SELECT 1', [])
     },
@@ -24,16 +33,19 @@ export function createStore(engine: Engine): Store {
 }
 
 const insertKey = `INSERT INTO api_key (id, name, account, group_id, hash, hint, created_at, expires_at,
-  disabled_at, models, requests_per_minute, tokens_per_minute, concurrent_requests)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  disabled_at, models, requests_per_minute, tokens_per_minute, concurrent_requests, show_cost)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 const selectKeys = `SELECT id, name, account, group_id AS "group", hash, hint, created_at AS "createdAt",
   expires_at AS "expiresAt", disabled_at AS "disabledAt", models,
   requests_per_minute AS "requestsPerMinute", tokens_per_minute AS "tokensPerMinute",
-  concurrent_requests AS "concurrentRequests"
+  concurrent_requests AS "concurrentRequests", show_cost AS "showCost"
   FROM api_key ORDER BY created_at, id`
 
-type KeptKey = Omit<KeyRow, 'models'> & { readonly models: string | null }
+type KeptKey = Omit<KeyRow, 'models' | 'showCost'> & {
+  readonly models: string | null
+  readonly showCost: number
+}
 
 function keyTable(engine: Engine): KeyTable {
   return {
@@ -52,11 +64,16 @@ function keyTable(engine: Engine): KeyTable {
         row.requestsPerMinute,
         row.tokensPerMinute,
         row.concurrentRequests,
+        row.showCost ? 1 : 0,
       ])
     },
     async all() {
       const kept = await engine.query<KeptKey>(selectKeys, [])
-      return kept.map((row) => ({ ...row, models: parseModels(row.models) }))
+      return kept.map((row) => ({
+        ...row,
+        models: parseModels(row.models),
+        showCost: row.showCost === 1,
+      }))
     },
     async disable(id, at) {
       const sql = 'UPDATE api_key SET disabled_at = coalesce(disabled_at, ?) WHERE id = ?'
