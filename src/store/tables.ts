@@ -1,9 +1,13 @@
 // The tables of the store, written once over either engine.
 
+import { auditTable } from './audit.ts'
+import { readCurrency, rememberCurrency } from './currency.ts'
 import type { Engine } from './engine.ts'
 import { hourTable } from './hours.ts'
+import { idempotencyTable } from './idempotency.ts'
 import { walletOf } from './ledger.ts'
 import { ledgerTable } from './ledger-table.ts'
+import { priceTable } from './prices.ts'
 import type { AccountTable, KeyRow, KeyTable, Store } from './store.ts'
 import { cleanText } from './text.ts'
 import { usageTable } from './usage.ts'
@@ -16,6 +20,11 @@ export function createStore(engine: Engine): Store {
     usage: usageTable(engine),
     ledger: ledgerTable(engine),
     hours: hourTable(engine),
+    prices: priceTable(engine),
+    idempotency: idempotencyTable(engine),
+    audit: auditTable(engine),
+    currency: () => readCurrency(engine),
+    rememberCurrency: (code) => rememberCurrency(engine, code),
     ping: async () => {
       await engine.query('SELECT 1', [])
     },
