@@ -121,6 +121,32 @@ describe('declared models', () => {
   })
 })
 
+test('a declared beginning speaks for names nobody described, the longest first', () => {
+  const declared: Record<string, ModelConfig> = {
+    '*': { ...unsaid, context: 1 },
+    'acme/*': { ...unsaid, kind: 'rerank', context: 2, ownedBy: 'us', vision: false },
+    'acme/big*': { ...unsaid, maxOutput: 3, timeouts: { idleMs: 4 } },
+    'acme/bigger': { ...unsaid, context: 5 },
+    'gpt-*': { ...unsaid, context: 6 },
+  }
+  const { find, assume, ofVendor } = createCatalog(declared)
+  expect(assume('acme/small', 'x')).toMatchObject({
+    id: 'acme/small',
+    kind: 'rerank',
+    context: 2,
+    ownedBy: 'us',
+    vision: false,
+  })
+  const big = { kind: 'chat', context: null, maxOutput: 3, timeouts: { idleMs: 4 }, ownedBy: 'x' }
+  expect(assume('acme/big-1', 'x')).toMatchObject(big)
+  expect(assume('embed-1', 'x')).toMatchObject({ kind: 'embedding', context: 1 })
+  expect(find('acme/bigger')).toMatchObject({ context: 5, kind: 'chat' })
+  expect(find('acme/big*')).toBeNull()
+  expect(find('*')).toBeNull()
+  expect(find('gpt-4o')?.context).toBe(128_000)
+  expect(ofVendor('openai').some(({ context }) => context === 6)).toBe(false)
+})
+
 test('a name nobody described is taken by its name, and images are left to the vendor', () => {
   const { assume } = createCatalog({})
   const kinds = {

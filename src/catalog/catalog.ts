@@ -2,41 +2,8 @@
 
 import type { ModelConfig, ModelKind } from '../config/types.ts'
 import type { Catalog, Model } from './model.ts'
-import {
-  dashscope,
-  deepseek,
-  minimax,
-  mistral,
-  moonshot,
-  perplexity,
-  xai,
-  zhipu,
-} from './models/families.ts'
-import { cerebras, fireworks, groq, openrouter, siliconflow, together } from './models/hosts.ts'
-import { azureOpenai, openai } from './models/openai.ts'
-import { sandbox } from './models/sandbox.ts'
 import type { ShippedModel, ShippedModels } from './shipped.ts'
-
-/** Where two vendors ship a model of one name, `find` gives the earlier one's entry. */
-const shipped: readonly ShippedModels[] = [
-  sandbox,
-  openai,
-  azureOpenai,
-  xai,
-  deepseek,
-  mistral,
-  perplexity,
-  moonshot,
-  zhipu,
-  dashscope,
-  minimax,
-  groq,
-  openrouter,
-  together,
-  fireworks,
-  cerebras,
-  siliconflow,
-]
+import { shippedModels } from './shipped-models.ts'
 
 /** Vendors do not publish one date for every model, so all show the day the data was gathered. */
 const createdAt = Date.UTC(2026, 10, 21) / 1000
@@ -49,10 +16,11 @@ export function createCatalog(
   declared: Readonly<Record<string, ModelConfig>>,
   servedBy: (id: string) => string | null = () => null,
 ): Catalog {
-  const own = new Map(Object.entries(declared))
+  const own = new Map(Object.entries(declared).filter(([id]) => !id.endsWith('*')))
+  const patternFor = longestPattern(declared)
   const byVendor = new Map<string, readonly Model[]>()
   const byId = new Map<string, Model>()
-  for (const list of shipped) {
+  for (const list of shippedModels) {
     const models = Object.entries(list.models).map(([id, model]) =>
       withDeclared(shippedModel(id, model, list), own.get(id)),
     )
@@ -70,9 +38,21 @@ export function createCatalog(
     assume: (id, ownedBy) => {
       const kind = kindByName(id)
       // Nobody said that it does not see, so the vendor is left to judge.
-      return Object.freeze({ ...unknownModel(id, ownedBy), kind, vision: kind === 'chat' })
+      const assumed = { ...unknownModel(id, ownedBy), kind, vision: kind === 'chat' }
+      return withDeclared(assumed, patternFor(id))
     },
   }
+}
+
+/** What is declared for names of a beginning (`acme/*`): the longest that fits says it. */
+function longestPattern(
+  declared: Readonly<Record<string, ModelConfig>>,
+): (id: string) => ModelConfig | undefined {
+  const patterns = Object.entries(declared)
+    .filter(([name]) => name.endsWith('*'))
+    .map(([name, settings]) => ({ beginning: name.slice(0, -1), settings }))
+    .sort((one, other) => other.beginning.length - one.beginning.length)
+  return (id) => patterns.find(({ beginning }) => id.startsWith(beginning))?.settings
 }
 
 function shippedModel(id: string, model: ShippedModel, list: ShippedModels): Model {

@@ -109,15 +109,8 @@ function addTo(groups: Map<string, Sums>, row: UsageRow): void {
     groups.set(name, sums)
   }
   sums.requests += 1
-  sums.inputTokens += BigInt(
-    row.input +
-      row.cachedInput +
-      row.cacheWrite +
-      row.cacheWrite1h +
-      row.audioInput +
-      row.imageInput,
-  )
-  sums.outputTokens += BigInt(row.output + row.reasoning + row.audioOutput + row.imageOutput)
+  sums.inputTokens += BigInt(row.input)
+  sums.outputTokens += BigInt(row.output)
   sums.chargeNano += row.chargeNano
   sums.writeoffNano += row.writeoffNano
   sums.vendorCostNano += row.vendorCostNano

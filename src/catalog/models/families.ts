@@ -6,6 +6,7 @@ export const xai: ShippedModels = {
   vendor: 'xai',
   ownedBy: 'xai',
   models: {
+    'grok-4.6': { ...thinks, context: 500_000, vision: true },
     'grok-4.5': { ...thinks, context: 500_000, vision: true },
     'grok-4.3': { ...thinks, context: 1_000_000, vision: true },
     'grok-4-0709': { ...thinks, context: 256_000, vision: true },
@@ -71,6 +72,8 @@ export const moonshot: ShippedModels = {
   ownedBy: 'moonshot',
   models: {
     'kimi-k3': { ...thinks, context: 1_048_576, vision: true },
+    'kimi-k2.7-code': { ...thinks, context: 262_144, vision: true },
+    'kimi-k2.7-code-highspeed': { ...thinks, context: 262_144, vision: true },
     'kimi-k2.6': { ...thinks, context: 262_144, vision: true },
     'kimi-k2.5': { ...thinks, context: 262_144, vision: true },
     'moonshot-v1-8k': { context: 8_192 },
@@ -87,8 +90,10 @@ export const zhipu: ShippedModels = {
   ownedBy: 'zhipu',
   models: {
     'glm-5.3': { ...thinks, context: 1_000_000 },
+    'glm-5.3-flash': { ...thinks, context: 1_000_000, vision: true },
     'glm-5.2': { ...thinks, context: 1_000_000 },
     'glm-5.1': { ...thinks, context: 200_000 },
+    'glm-5-turbo': { ...thinks, context: 200_000 },
     'glm-5': { ...thinks, context: 200_000 },
     'glm-4.7': { ...thinks, context: 200_000 },
     'glm-4.5-air': { ...thinks, context: 128_000 },
@@ -124,6 +129,7 @@ export const minimax: ShippedModels = {
   vendor: 'minimax',
   ownedBy: 'minimax',
   models: {
+    'MiniMax-M3': { ...thinks, context: 1_000_000, vision: true },
     'MiniMax-M2.7': { ...thinks, context: 204_800 },
     'MiniMax-M2.7-highspeed': { ...thinks, context: 204_800 },
     'MiniMax-M2.5-highspeed': { ...thinks, context: 204_800 },

@@ -34,7 +34,12 @@ export const openai: ShippedModels = {
   vendor: 'openai',
   ownedBy: 'openai',
   models: {
+    'gpt-6-astra': gpt54,
+    'gpt-6-sol': gpt54,
+    'gpt-6-luna': gpt54,
     'gpt-5.6-sol': gpt54,
+    'gpt-5.6-terra': gpt54,
+    'gpt-5.6-luna': gpt54,
     'gpt-5.5': { ...thinks, context: 1_000_000, vision: true },
     ...azureModels,
     'gpt-5.4-mini': { ...thinks, context: 400_000, vision: true },

@@ -1,4 +1,4 @@
-// Models of the built-in sandbox, which needs no vendor and no network.
+// Models of the built-in sandbox, which needs no vendor and no network, and their prices.
 
 import { embeds, type ShippedModels } from '../shipped.ts'
 
@@ -11,4 +11,14 @@ export const sandbox: ShippedModels = {
     'sandbox/completion': { kind: 'completion' },
     'sandbox/embedding': embeds,
   },
+}
+
+const chat = { input: '0.50', cachedInput: '0.05', output: '1.50' }
+
+/** Our own, per million units of whatever the currency is: small, so that a trial lasts, and never free. */
+export const sandboxPrices: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'sandbox/chat': chat,
+  'sandbox/reasoning': chat,
+  'sandbox/completion': chat,
+  'sandbox/embedding': { input: '0.02' },
 }

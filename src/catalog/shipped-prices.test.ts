@@ -1,0 +1,108 @@
+// The shipped prices are sane, say where they are from, and cover what the documentation says they cover.
+
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { priceNamePattern } from '../config/prices.ts'
+import { parseUnits } from '../money.ts'
+import { createCatalog } from './catalog.ts'
+import { shippedModels } from './shipped-models.ts'
+import { readPriceFile, shippedPrices } from './shipped-prices.ts'
+
+const cards = shippedPrices('USD')
+const byModel = new Map(cards.map((card) => [card.model, card]))
+const catalog = createCatalog({})
+const file = readPriceFile()
+
+/** In nano for a million; -1 where there is no such price. */
+const nano = (prices: Readonly<Record<string, string>>, name: string): bigint =>
+  prices[name] === undefined ? -1n : (parseUnits(prices[name]) ?? -2n)
+
+describe('every card of every vendor', () => {
+  const all = Object.values(file.vendors).flatMap((models) => Object.entries(models))
+
+  test('has names and amounts the configuration would take, within bounds', () => {
+    expect(all.length).toBeGreaterThan(150)
+    for (const [model, { prices }] of all) {
+      for (const [name, price] of Object.entries(prices)) {
+        expect(name, model).toMatch(priceNamePattern)
+        expect(price).toMatch(/^\d{1,9}(\.\d{1,9})?$/)
+        const most = name === 'request' ? 100_000 : 1_000
+        expect(Number(price), `${model} ${name}`).toBeWithin(0, most + 1)
+      }
+    }
+  })
+
+  test('asks no more for a cached token than for a fresh one, and less only below a tier', () => {
+    for (const [model, { prices }] of all) {
+      expect(nano(prices, 'cachedInput') <= nano(prices, 'input'), model).toBe(true)
+      for (const name of Object.keys(prices).filter((each) => each.includes('>'))) {
+        const [base = ''] = name.split('>')
+        expect(nano(prices, name) > nano(prices, base), `${model} ${name}`).toBe(true)
+      }
+    }
+  })
+
+  test('is of a shipped model and says where it was read', () => {
+    const shipped = new Map(shippedModels.map(({ vendor, models }) => [vendor, models]))
+    for (const [vendor, models] of Object.entries(file.vendors)) {
+      for (const [model, { source }] of Object.entries(models)) {
+        expect(shipped.get(vendor)?.[model], `${vendor} ${model}`).toBeDefined()
+        expect(source).toMatch(/^https:\/\/\S+$/)
+      }
+    }
+    expect(file.date).toMatch(/^\d{4}-\d{2}-\d{2}$/)
+  })
+})
+
+describe('the cards handed on', () => {
+  test('let chat models and embeddings be charged: nothing is free by accident', () => {
+    for (const { model, prices } of cards) {
+      const kind = catalog.find(model)?.kind
+      expect(nano(prices, 'input') > 0n, model).toBe(true)
+      if (kind === 'embedding') continue
+      expect(nano(prices, 'output') >= nano(prices, 'input'), model).toBe(true)
+    }
+  })
+
+  test('are one for each name, the first vendor with a price deciding', () => {
+    expect(byModel.size).toBe(cards.length)
+    expect(byModel.get('gpt-4o-mini')).toEqual({
+      model: 'gpt-4o-mini',
+      prices: { input: '0.15', cachedInput: '0.075', output: '0.6' },
+      source: 'https://developers.openai.com/api/docs/pricing (@pydantic/genai-prices 0.1.8)',
+      sourceDate: '2026-09-23',
+    })
+    const { groq, openrouter, openai } = file.vendors
+    const name = 'openai/gpt-oss-120b'
+    expect(groq?.[name]?.prices).not.toEqual(openrouter?.[name]?.prices ?? {})
+    expect(byModel.get(name)?.prices).toEqual(groq?.[name]?.prices ?? {})
+    expect(byModel.get('o4-mini')?.prices).toEqual(openai?.['o4-mini']?.prices ?? {})
+  })
+
+  test('give the sandbox prices of its own, under any currency, and vendors only under theirs', () => {
+    const sandbox = cards.filter(({ source }) => source === 'sandbox')
+    expect(sandbox.map(({ model }) => model)).toEqual(
+      catalog.ofVendor('sandbox').map(({ id }) => id),
+    )
+    expect(byModel.get('sandbox/chat')?.prices).toEqual({
+      input: '0.50',
+      cachedInput: '0.05',
+      output: '1.50',
+    })
+    expect(shippedPrices('CNY')).toEqual(sandbox)
+  })
+})
+
+test('the documentation lists exactly the shipped models without a price', async () => {
+  const page = await Bun.file(join(import.meta.dirname, '../../docs/catalogue.md')).text()
+  const [, section = ''] = page.split('## Without a price')
+  const listed = [...section.matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)].flatMap(([, vendor, names]) =>
+    [...(names ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => `${vendor} ${name}`),
+  )
+  const without = shippedModels.flatMap(({ vendor, models }) =>
+    Object.keys(models)
+      .filter((model) => vendor !== 'sandbox' && file.vendors[vendor]?.[model] === undefined)
+      .map((model) => `${vendor} ${model}`),
+  )
+  expect(listed.sort()).toEqual(without.sort())
+})

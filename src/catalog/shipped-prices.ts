@@ -1,0 +1,54 @@
+// The shipped prices: what vendors publish, as data with source and date, and the sandbox's own.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sandbox, sandboxPrices } from './models/sandbox.ts'
+import { shippedModels } from './shipped-models.ts'
+
+export interface ShippedPrices {
+  readonly model: string
+  /** Decimals per million units, by the price names of the configuration. */
+  readonly prices: Readonly<Record<string, string>>
+  /** Where they were read, and the day of the data: `2026-09-23`. */
+  readonly source: string
+  readonly sourceDate: string | null
+}
+
+/** The form of prices.json, which `scripts/prices.mjs` writes. */
+export interface PriceFile {
+  readonly source: string
+  readonly date: string
+  readonly currency: string
+  readonly vendors: Readonly<Record<string, Readonly<Record<string, PricedModel>>>>
+}
+
+interface PricedModel {
+  readonly source: string
+  readonly prices: Readonly<Record<string, string>>
+}
+
+/**
+ * One card for each shipped model that has a price; where several vendors ship one name, the first that has a price
+ * for it decides. Vendors publish in dollars: under another currency only the sandbox has prices.
+ */
+export function shippedPrices(currency: string): readonly ShippedPrices[] {
+  const file = readPriceFile()
+  const cards = new Map<string, ShippedPrices>()
+  for (const [model, prices] of Object.entries(sandboxPrices)) {
+    cards.set(model, { model, prices, source: sandbox.vendor, sourceDate: null })
+  }
+  for (const { vendor, models } of currency === file.currency ? shippedModels : []) {
+    const priced = file.vendors[vendor]
+    for (const model of Object.keys(models)) {
+      const card = priced?.[model]
+      if (card === undefined || cards.has(model)) continue
+      const source = `${card.source} (${file.source})`
+      cards.set(model, { model, prices: card.prices, source, sourceDate: file.date })
+    }
+  }
+  return [...cards.values()]
+}
+
+export function readPriceFile(): PriceFile {
+  return JSON.parse(readFileSync(join(import.meta.dirname, 'prices.json'), 'utf8'))
+}
