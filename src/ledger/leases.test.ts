@@ -346,6 +346,38 @@ describe('the line', () => {
     await stage.next().answer({ ...none, grantedNano: 5n })
     expect(admitted(await third).amountNano).toBe(25n)
   })
+
+  test('asks for what the most modest lacks', async () => {
+    const stage = scene()
+    const first = stage.leases.hold('a', 'k', 1n)
+    void stage.leases.hold('a', 'k', 90n)
+    void stage.leases.hold('a', 'k', 5n)
+    await stage.next().answer({ grantedNano: 1n, postedNano: 200n })
+    admitted(await first)
+    expect(stage.asked[0]).toMatchObject({ needNano: 5n, wantNano: 95n })
+  })
+
+  test('serves who has waited long, though an extension that came later does not fit', async () => {
+    const stage = scene()
+    await leased(stage, 50n)
+    const running = ['x', 'y'].map((key) => admitted(stage.leases.hold('a', key, 25n)))
+    const [first, second] = running
+    if (first === undefined || second === undefined) throw new Error('no holds')
+    const none = { postedNano: 100n, leasedElsewhereNano: 50n }
+    const hold = stage.leases.hold('a', 'k', 20n)
+    await stage.next().answer(none)
+    for (let pulse = 0; pulse < 3; pulse += 1) {
+      await stage.pulse()
+      await stage.next().answer(none)
+    }
+    const extension = stage.leases.extend(first, 60n)
+    stage.leases.release(second)
+    expect(stage.leases.state('a')).toMatchObject({ freeNano: 25n, waiting: 2 })
+    await stage.pulse()
+    expect(admitted(await hold).amountNano).toBe(20n)
+    stage.leases.release(first)
+    expect(await extension).toBe(false)
+  })
 })
 
 describe('a ledger out of reach', () => {
@@ -429,6 +461,33 @@ describe('giving back', () => {
     for (const nowMs of [0, 10_000]) stage.leases.tick(nowMs)
     void stage.leases.hold('a', 'k', 7n)
     expect(stage.asked[0]?.wantNano).toBeGreaterThan(7n)
+  })
+
+  test('a recall while others wait here does not make them hopeless', async () => {
+    const stage = scene()
+    await leased(stage, 40n)
+    const hold = stage.leases.hold('a', 'k', 90n)
+    await stage.next().answer({ postedNano: 100n, leasedElsewhereNano: 30n })
+    stage.leases.recall('a')
+    expect(stage.givenBack).toEqual([['a', 40n]])
+    await stage.pulse()
+    expect(stage.asked[0]).toMatchObject({ needNano: 90n, wantNano: 90n })
+    await stage.next().answer({ grantedNano: 90n, postedNano: 100n })
+    expect(admitted(await hold).amountNano).toBe(90n)
+  })
+
+  test('an account somebody waits for, or whose grant is under way, is not forgotten', async () => {
+    const stage = scene()
+    const hold = stage.leases.hold('a', 'k', 30n)
+    stage.leases.tick(0)
+    await stage.next().answer({ postedNano: 100n, leasedElsewhereNano: 100n })
+    stage.leases.tick(30_000)
+    await stage.pulse()
+    while (stage.timers.length > 0) await stage.pulse()
+    expect(await hold).toEqual({ refused: 'in-flight' })
+    stage.leases.tick(60_000)
+    await stage.next().answer({ grantedNano: 30n, postedNano: 100n })
+    expect(stage.leases.state('a')).toMatchObject({ freeNano: 30n, waiting: 0 })
   })
 
   test('a lease unused for 10 s keeps what recent spending explains', async () => {
