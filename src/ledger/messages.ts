@@ -1,23 +1,10 @@
 // What the serving thread and the ledger's worker say to each other.
 
+import type { LedgerSettings } from '../config/types.ts'
 import type { Nano } from '../money.ts'
 import type { Grant, IdempotencyFound, IdempotencyTable, NodeRef } from '../store/ledger.ts'
 import type { StoreSettings } from '../store/open.ts'
 import type { LogFields } from '../telemetry/log.ts'
-
-/** Times in milliseconds, all but the first two of the configuration's section `ledger`. */
-export interface LedgerSettings {
-  /** A node that does not renew this long may be closed by another. */
-  readonly leaseMs: number
-  readonly renewMs: number
-  /** Without a renewal for this long the node admits nothing. */
-  readonly fenceMs: number
-  /** How often the worker looks for finished requests. */
-  readonly settleMs: number
-  /** Nothing is admitted while the oldest unsettled record is older, or while there are more of them. */
-  readonly maxLagMs: number
-  readonly maxUnsettled: number
-}
 
 /** What a worker starts with. */
 export interface WorkerStart {
@@ -45,7 +32,12 @@ export type Question =
       readonly wantNano: Nano
     }
   | { readonly ask: 'begin'; readonly entry: IdempotencyEntry }
-  | { readonly ask: 'forget'; readonly account: string; readonly key: string; readonly requestId: string }
+  | {
+      readonly ask: 'forget'
+      readonly account: string
+      readonly key: string
+      readonly requestId: string
+    }
   /** Settle what is there, close the node, the store and the files. */
   | { readonly ask: 'stop' }
 
@@ -58,7 +50,12 @@ export interface Answers {
 
 export type ToWorker =
   | { readonly kind: 'question'; readonly id: number; readonly question: Question }
-  | { readonly kind: 'giveBack'; readonly epoch: number; readonly account: string; readonly amountNano: Nano }
+  | {
+      readonly kind: 'giveBack'
+      readonly epoch: number
+      readonly account: string
+      readonly amountNano: Nano
+    }
   | { readonly kind: 'recall'; readonly epoch: number; readonly account: string }
   | { readonly kind: 'held'; readonly epoch: number; readonly held: ReadonlyMap<string, Nano> }
   /** The outbox has something that a reply waits for. */

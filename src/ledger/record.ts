@@ -10,7 +10,11 @@ export type RecordKind = 'final' | 'progress'
 
 /** A record read back: a settlement, or what could not be read as one. */
 export type DecodedRecord =
-  | { readonly kind: RecordKind; readonly settlement: Settlement; readonly values: readonly unknown[] }
+  | {
+      readonly kind: RecordKind
+      readonly settlement: Settlement
+      readonly values: readonly unknown[]
+    }
   | { readonly kind: 'unreadable'; readonly reason: string; readonly values: unknown }
 
 /** One record as JSON: money as decimal strings, flags as 0 and 1, everything in the order `decodeRecord` reads. */

@@ -8,11 +8,25 @@ export function monotonicMs(): number {
   return Number(process.hrtime.bigint() / 1_000_000n)
 }
 
-const fields = ['written', 'settled', 'half', 'clean0', 'clean1', 'renewedMs', 'rows', 'charged', 'writtenOff', 'setAside'] as const
+const fields = [
+  'written',
+  'settled',
+  'half',
+  'clean0',
+  'clean1',
+  'renewedMs',
+  'rows',
+  'charged',
+  'writtenOff',
+  'setAside',
+] as const
 
 type Field = (typeof fields)[number]
 
-const place = Object.fromEntries(fields.map((field, index) => [field, index])) as Record<Field, number>
+const place = Object.fromEntries(fields.map((field, index) => [field, index])) as Record<
+  Field,
+  number
+>
 
 export class SharedState {
   readonly buffer: SharedArrayBuffer

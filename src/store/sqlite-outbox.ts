@@ -50,6 +50,8 @@ export class OutboxTaken extends Error {
   override readonly name = 'OutboxTaken'
 }
 
+const takeTurn = 'UPDATE turn SET count = count + 1'
+
 /** Opens, or makes, the outbox of a slot for appending. Throws `OutboxTaken` where another process has it. */
 export function openOutbox(dataDir: string, slot: number): Outbox {
   makeDataDir(dataDir)
@@ -107,7 +109,7 @@ export function openOutboxReader(dataDir: string, slot: number): OutboxReader {
       const restarted = file.query('PRAGMA wal_checkpoint(RESTART)').get() as { busy: number }
       if (restarted.busy !== 0) throw new Error('A half of the outbox is still in use.')
       // The first write after a restart of the log syncs its header: it is made here, not by an append.
-      file.run('UPDATE turn SET count = count + 1')
+      file.run(takeTurn)
     },
     logPath: (half) => `${halfPath(dataDir, slot, half)}-wal`,
     close: () => closeAll(files),
@@ -119,10 +121,9 @@ function takeSlot(dataDir: string, slot: number): Database {
   try {
     owner.run('BEGIN EXCLUSIVE')
     owner.run('CREATE TABLE IF NOT EXISTS node (id TEXT NOT NULL) STRICT')
-    owner.run(
-      'INSERT INTO node (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM node)',
-      [randomUUID()],
-    )
+    owner.run('INSERT INTO node (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM node)', [
+      randomUUID(),
+    ])
     owner.run('COMMIT')
     return owner
   } catch (error) {
@@ -159,6 +160,8 @@ function makeTables(file: Database): void {
   file.run('CREATE TABLE IF NOT EXISTS outbox (seq INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT')
   file.run('CREATE TABLE IF NOT EXISTS turn (count INTEGER NOT NULL) STRICT')
   file.run('INSERT INTO turn (count) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM turn)')
+  // The first write to a log syncs its header.
+  file.run(takeTurn)
 }
 
 function lastSeqOf(file: Database): number {
