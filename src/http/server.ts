@@ -68,6 +68,9 @@ export function listen(options: ListenOptions): Listener {
   for (const endpoint of endpoints) {
     for (const prefix of apiPrefixes) routes[prefix + endpoint.path] = guarded(options, endpoint)
   }
+  for (const path of mePaths) {
+    routes[path] = methodGuard(options, 'GET', readHandler(options, readOfMe))
+  }
   const health = healthRoutes(options)
   Object.assign(routes, health)
   const server = Bun.serve({
@@ -113,7 +116,6 @@ export function listen(options: ListenOptions): Listener {
 
 function healthRoutes({ health }: ListenOptions): Record<string, Handler> {
   const routes: Record<string, Handler> = {}
-  for (const path of mePaths) routes[path] = methodGuard(options, 'GET', readHandler(options, readOfMe))
   for (const path of healthPaths) {
     routes[path] = (request, server) =>
       respondHealth(path, request, health, addressOf(request, server))

@@ -1,19 +1,19 @@
 // What outlives a change of the configuration: the store, the ledger's node, keys, prices, health and metrics.
 
-import { shippedPrices } from '../catalog/catalog.ts'
+import { shippedPrices } from '../catalog/shipped-prices.ts'
 import type { Config } from '../config/types.ts'
 import { Load } from '../http/load.ts'
 import { ensureAccounts } from '../identity/ensure-accounts.ts'
 import { issueFirstKey } from '../identity/first-key.ts'
 import { createKeyring } from '../identity/keyring.ts'
 import { loadKeys } from '../identity/watch.ts'
-import { createLedger, type LedgerNode } from '../ledger/node.ts'
+import { createLedger, type LedgerNode } from '../ledger/ledger-node.ts'
 import { createLimiter } from '../limits/create.ts'
 import type { PriceBook } from '../meter/meter.ts'
 import { ensurePrices } from '../meter/ensure-prices.ts'
 import { createOutputEstimates, type OutputEstimates } from '../meter/output-estimate.ts'
 import { createPriceBook } from '../meter/price-book.ts'
-import { parseUnits } from '../money.ts'
+import { formatUnits, parseUnits } from '../money.ts'
 import { Deadlines } from '../relay/deadlines.ts'
 import { createDialer } from '../relay/dial.ts'
 import { createHealth } from '../router/health.ts'
@@ -22,7 +22,7 @@ import type { PriceRow } from '../store/ledger.ts'
 import type { openStore } from '../store/open.ts'
 import type { Log } from '../telemetry/log.ts'
 import { startLoopLag } from '../telemetry/loop-lag.ts'
-import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
+import { createMetrics, type LedgerReading, type Metrics } from '../telemetry/metrics.ts'
 import { buildRooms, type ServingRooms } from './rooms.ts'
 import type { Worker } from './worker.ts'
 
@@ -71,11 +71,11 @@ export async function buildState(options: StateOptions) {
   const lag = startLoopLag()
   const metrics = createMetrics({
     version,
-    runtime: `bun ${Bun.version}`,
+    runtime: `bun ${process.versions.bun}`,
     sources: {
       channelStates: () =>
         [...current.relay.channels.keys()].map((id) => [id, health.state(id, performance.now())]),
-      ledger: () => ledger.stats(),
+      ledger: () => readingOf(ledger),
       logPending: () => log.pending,
       logDropped: () => log.dropped,
       loopLagMs: () => lag.lagMs(),
@@ -116,31 +116,45 @@ export async function buildState(options: StateOptions) {
   }
 }
 
+/** For graphs only: a float is no account. */
+function readingOf(ledger: LedgerNode): LedgerReading {
+  const stats = ledger.stats()
+  return {
+    ...stats,
+    heldUnits: Number(formatUnits(stats.heldNano)),
+    writtenOffUnits: Number(formatUnits(stats.writtenOffNano)),
+    open: ledger.closed === null,
+  }
+}
+
 /** Writes down what is declared and shipped, and reads every card. */
 async function loadPrices(store: Store, config: Config) {
-  const rows = await ensurePrices(store.prices, config.models, shippedPrices(), Date.now())
+  const rows = await ensurePrices(
+    store.prices,
+    config.models,
+    shippedPrices(config.currency),
+    Date.now(),
+  )
   return { book: createPriceBook(rows), rows }
 }
 
-function openLedger(options: StateOptions, deadlines: Deadlines): Promise<LedgerNode> {
+async function openLedger(options: StateOptions, deadlines: Deadlines): Promise<LedgerNode> {
   const { config, log, worker } = options
-  const { billing, ledger } = config
+  const { billing } = config
   const capOf = (decimal: string | null) => (decimal === null ? null : parseUnits(decimal))
-  return createLedger({
+  const ledger = await createLedger({
     store: { dataDir: config.dataDir, databaseUrl: config.databaseUrl },
+    dataDir: config.dataDir,
     slot: worker?.slot ?? 0,
-    settings: ledger,
+    settings: config.ledger,
     durability: billing.durability,
     maxHeldPerKeyNano: capOf(billing.maxHeldPerKey),
     maxHeldPerAccountNano: capOf(billing.maxHeldPerAccount),
-    idempotencyHours: billing.idempotencyHours,
-    onError: (error, what) => log.error({ err: error }, what),
-    // What ran under the lost lease must not run on: it is settled with what it delivered.
-    onFenced: () => {
-      log.error({}, 'this node lost its leases: running requests end')
-      deadlines.shutDown()
-    },
+    log,
   })
+  // What ran under a lost lease must not run on: it is settled with what it delivered.
+  ledger.onFenced(() => deadlines.shutDown())
+  return ledger
 }
 
 function watchedHealth(log: Log): Health {
