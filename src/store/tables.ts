@@ -95,7 +95,8 @@ function accountTable(engine: Engine): AccountTable {
     async ensure(id, createdAt) {
       const account = cleanText(id)
       // The common case, at each start, needs no transaction.
-      if ((await engine.query('SELECT 1 FROM account WHERE id = ?', [account])).length > 0) return false
+      if ((await engine.query('SELECT 1 FROM account WHERE id = ?', [account])).length > 0)
+        return false
       return engine.transaction(async (session) => {
         const sql = 'INSERT INTO account (id, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING'
         if ((await session.run(sql, [account, createdAt])) === 0) return false
