@@ -1,7 +1,8 @@
 // `tollgate usage`: finished requests, newest first.
 
+import { usageView } from '../http/usage-view.ts'
+import { createPriceBook } from '../meter/price-book.ts'
 import { formatUnits } from '../money.ts'
-import { usageView } from '../history/view.ts'
 import type { Store, UsageFilter, UsageRow } from '../store/store.ts'
 import type { Command, Context } from './command.ts'
 import { print, table, timeText } from './output.ts'
@@ -59,9 +60,10 @@ async function* pages(store: Store, filter: UsageFilter): AsyncGenerator<readonl
 }
 
 async function printAsJson(store: Store, filter: UsageFilter): Promise<void> {
+  const book = createPriceBook(await store.prices.all())
   let separator = '[\n'
   for await (const rows of pages(store, filter)) {
-    await print(separator + rows.map((row) => JSON.stringify(usageView(row, null))).join(',\n'))
+    await print(separator + rows.map((row) => JSON.stringify(usageView(row, book))).join(',\n'))
     separator = ',\n'
   }
   await print(separator === '[\n' ? '[]\n' : '\n]\n')

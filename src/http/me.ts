@@ -1,11 +1,11 @@
 // What a key may know of its account: the balance, and what each request cost.
 
 import { GatewayError, invalidRequest } from '../errors.ts'
-import { usageView } from '../history/view.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { PriceBook } from '../meter/meter.ts'
 import { formatUnits } from '../money.ts'
-import type { Store, UsageFilter, UsageRow } from '../store/store.ts'
+import type { Store, UsageFilter } from '../store/store.ts'
+import { callerView } from './usage-view.ts'
 
 export interface MeRooms {
   readonly store: Pick<Store, 'ledger' | 'usage'>
@@ -25,7 +25,7 @@ export async function readMe(rooms: MeRooms, principal: Principal, url: URL): Pr
   if (id === undefined || id === '') return usageList(rooms, principal, url.searchParams)
   const row = await rooms.store.usage.find(principal.account, decodeURIComponent(id))
   if (row === null) throw new GatewayError('not_found', `There is no request '${id}'.`)
-  return view(rooms, row)
+  return callerView(row, rooms.prices())
 }
 
 async function balance({ store, currency }: MeRooms, { account }: Principal) {
@@ -53,7 +53,7 @@ async function usageList(rooms: MeRooms, principal: Principal, asked: URLSearchP
   const shown = rows.slice(0, filter.limit)
   return {
     object: 'list',
-    data: shown.map((row) => view(rooms, row)),
+    data: shown.map((row) => callerView(row, rooms.prices())),
     has_more: rows.length > shown.length,
     first_id: shown[0]?.requestId ?? null,
     last_id: shown.at(-1)?.requestId ?? null,
@@ -107,11 +107,4 @@ function instant(asked: URLSearchParams, name: string): number | null {
   const ms = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
   if (!Number.isNaN(ms)) return ms
   throw invalidRequest(`${name} must be a time such as 2027-01-31T08:00:00Z`, name)
-}
-
-function view({ prices }: MeRooms, row: UsageRow) {
-  const rate =
-    row.priceVersion === null ? null : prices().version(row.priceVersion, row.multiplierPpm)
-  const formula = rate === null ? null : rate.explain(row, row.units)
-  return usageView(row, formula)
 }

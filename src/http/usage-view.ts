@@ -1,10 +1,17 @@
-// A finished request as the outside sees it: the same on the command line and in the API.
+// A finished request as the outside sees it: whole for its operator, and what concerns the caller for the caller.
 
+import type { PriceBook } from '../meter/meter.ts'
 import { formatUnits } from '../money.ts'
 import type { UsageRow } from '../store/store.ts'
 
-/** `formula` is the sum that gives charge and write-off together, with its numbers; null where no card is known. */
-export function usageView(row: UsageRow, formula: string | null) {
+/** For whoever pays: without what the operator paid, and where. */
+export function callerView(row: UsageRow, book: PriceBook) {
+  const { channel, vendor, vendorCostNano, failedAttempts, errorCause, ...shown } = usageView(row, book)
+  return shown
+}
+
+/** For the operator. */
+export function usageView(row: UsageRow, book: PriceBook) {
   return {
     requestId: row.requestId,
     at: new Date(row.at).toISOString(),
@@ -35,7 +42,7 @@ export function usageView(row: UsageRow, formula: string | null) {
     units: row.units,
     usageSource: row.usageSource,
     cost: formatUnits(row.chargeNano),
-    formula,
+    formula: formulaOf(row, book),
     chargeNano: String(row.chargeNano),
     writeoffNano: String(row.writeoffNano),
     vendorCostNano: String(row.vendorCostNano),
@@ -52,4 +59,10 @@ export function usageView(row: UsageRow, formula: string | null) {
 /** Millionths as a decimal: `1`, `0.85`. */
 function multiplierText(ppm: number): string {
   return formatUnits(BigInt(ppm) * 1000n)
+}
+
+/** How the charge came about; null where the request was never priced, or by a card made since the book was read. */
+function formulaOf(row: UsageRow, book: PriceBook): string | null {
+  if (row.priceVersion === null) return null
+  return book.version(row.priceVersion, row.multiplierPpm)?.explain(row, row.units) ?? null
 }
