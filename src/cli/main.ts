@@ -2,6 +2,8 @@
 
 import { ConfigError } from '../config/problems.ts'
 import { accountList } from './account.ts'
+import { accountCredit, accountDebit } from './adjust.ts'
+import { balance } from './balance.ts'
 import { channelList, channelTest, type TestChannel } from './channel.ts'
 import { type Command, UsageError } from './command.ts'
 import { configCheck, configShow } from './config.ts'
@@ -19,6 +21,9 @@ const commands: readonly Command[] = [
   keyDisable,
   keyRemove,
   accountList,
+  accountCredit,
+  accountDebit,
+  balance,
   usage,
   channelList,
   channelTest(loadTestChannel),

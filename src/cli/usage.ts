@@ -1,5 +1,6 @@
 // `tollgate usage`: finished requests, newest first.
 
+import { formatUnits } from '../money.ts'
 import type { Store, UsageFilter, UsageRow } from '../store/store.ts'
 import type { Command, Context } from './command.ts'
 import { print, table, timeText } from './output.ts'
@@ -75,6 +76,7 @@ const headings = [
   'STATUS',
   'IN',
   'OUT',
+  'COST',
   'MS',
   'ERROR',
 ]
@@ -90,8 +92,9 @@ async function printAsTable(store: Store, filter: UsageFilter): Promise<void> {
       row.modelAsked,
       row.channel,
       row.status,
-      row.input + row.cachedInput + row.cacheWrite,
-      row.output + row.reasoning,
+      promptTokens(row),
+      replyTokens(row),
+      formatUnits(row.chargeNano),
       row.durationMs,
       row.errorCode,
     ])
@@ -102,7 +105,16 @@ async function printAsTable(store: Store, filter: UsageFilter): Promise<void> {
   if (shown.length > 0) await print(table(headings, []))
 }
 
-/** A request as the outside sees it; what it costs is not counted yet. */
+function promptTokens(row: UsageRow): number {
+  const cached = row.cachedInput + row.cacheWrite + row.cacheWrite1h
+  return row.input + cached + row.audioInput + row.imageInput
+}
+
+function replyTokens(row: UsageRow): number {
+  return row.output + row.reasoning + row.audioOutput + row.imageOutput
+}
+
+/** A request as the outside sees it. */
 function usageView(row: UsageRow) {
   return {
     requestId: row.requestId,
@@ -123,15 +135,30 @@ function usageView(row: UsageRow) {
       input: row.input,
       cachedInput: row.cachedInput,
       cacheWrite: row.cacheWrite,
+      cacheWrite1h: row.cacheWrite1h,
+      audioInput: row.audioInput,
+      imageInput: row.imageInput,
       output: row.output,
       reasoning: row.reasoning,
+      audioOutput: row.audioOutput,
+      imageOutput: row.imageOutput,
     },
+    units: row.units,
     usageSource: row.usageSource,
-    chargeNano: '0',
-    priceVersion: null,
+    chargeNano: String(row.chargeNano),
+    writeoffNano: String(row.writeoffNano),
+    vendorCostNano: String(row.vendorCostNano),
+    priceVersion: row.priceVersion,
+    multiplier: multiplierText(row.multiplierPpm),
+    failedAttempts: row.failedAttempts ?? [],
     ttftMs: row.ttftMs,
     durationMs: row.durationMs,
     errorCode: row.errorCode,
     errorCause: row.errorCause,
   }
+}
+
+/** Millionths as a decimal: `1`, `0.85`. */
+function multiplierText(ppm: number): string {
+  return formatUnits(BigInt(ppm) * 1000n)
 }

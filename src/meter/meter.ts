@@ -6,18 +6,29 @@ import type { Usage } from '../wire/ir.ts'
 
 /** A model's card with a group's multiplier: compiled once, asked for each request. */
 export interface Rate {
+  /** As the card names it: for a pattern `gpt-*`. */
   readonly model: string
   readonly version: number
   readonly multiplierPpm: number
-  /** The published formula: everything multiplied, divided once, rounded up once. */
+  /**
+   * The published formula: everything multiplied, divided once, rounded up once. A unit or kind the card does not
+   * price costs nothing: see `missing`. Throws `RangeError` where a count is not finite. May be above what int64
+   * holds where counts are absurd.
+   */
   charge(usage: Usage, units: Units | null): Nano
   /** The same at a multiplier of 1: what the vendor is taken to ask. */
   cost(usage: Usage, units: Units | null): Nano
   /** The formula with its numbers, for people: `ceil((12 * 150000000 + ...) * 1000000 / 10^12) = 1234`. */
   explain(usage: Usage, units: Units | null): string
+  /** The most that a request of this size costs, at the dearest kind of token it may turn out to be made of. */
+  ceiling(expected: Expected): Nano
+  /** The price that a request of this kind, for these units, cannot do without and the card lacks; null: none. */
+  missing(kind: ModelKind, units: Units | null): string | null
+  /** Whether the card has a price for a unit of this name: what it does not price need not be counted. */
+  prices(unit: string): boolean
 }
 
-/** What is not tokens, by price name: `request`, `image/1024x1024/hd`, `second`, `character`. */
+/** What is not tokens, by price name: `request`, `image/1024x1024/hd`, `second`, `character`; at most 6 decimals. */
 export type Units = Readonly<Record<string, number>>
 
 /** A request's size as it is known before the work. */
@@ -27,6 +38,7 @@ export interface Expected {
   readonly inputTokens: number
   /** Tokens of one reply, bounded from above, times the choices asked for. */
   readonly outputTokens: number
+  readonly units: Units | null
 }
 
 /** Prices by model and time. Immutable; a change of prices makes another. */

@@ -123,7 +123,11 @@ export interface LedgerTable {
   wallet(account: string): Promise<Wallet | null>
   wallets(): Promise<readonly Wallet[]>
   /** Of one account's wallet, newest first, usage left out unless `usage` is set. */
-  transfers(filter: { account: string; usage?: boolean; limit: number }): Promise<readonly Transfer[]>
+  transfers(filter: {
+    account: string
+    usage?: boolean
+    limit: number
+  }): Promise<readonly Transfer[]>
 
   /** Opens the node anew: raises its epoch, and releases what leases its earlier epochs still have. */
   openNode(node: string, lifetimeMs: number): Promise<NodeRef>

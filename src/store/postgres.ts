@@ -1,21 +1,19 @@
 // PostgreSQL, for deployments of more than one machine; loaded only when a database URL is given.
 
 import pg from 'pg'
-import type { Engine, MigrationSession, Value } from './engine.ts'
+import type { Engine, MigrationSession, Session, Value } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { RowRefused } from './store.ts'
-import { usageColumnNames, usageColumns } from './usage-columns.ts'
 
 const int8 = 20
 const connections = 4
-const migrationTimeoutMs = 3_600_000
+const longTimeoutMs = 3_600_000
 /** Any number, the same in every version: who holds it is the one that migrates. */
 const migrationLock = 7_465_017
 
-// One array a column keeps the statement the same for any number of rows, so that it is planned once.
-const appendUsageSql = `INSERT INTO usage (${usageColumnNames})
-  SELECT * FROM unnest(${usageColumns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ')})
-  ON CONFLICT DO NOTHING`
+/** Deadlock, or a failure to serialize: the same work may go through when it is run again. */
+const passing = ['40P01', '40001']
+const mostAttempts = 10
 
 /**
  * Connects and brings the database to the present schema. Throws a message that names the host and never
@@ -62,7 +60,7 @@ function migrationSession(client: pg.PoolClient): MigrationSession {
   return {
     kind: 'postgres',
     async execute(sql) {
-      const query = { text: sql, query_timeout: migrationTimeoutMs }
+      const query = { text: sql, query_timeout: longTimeoutMs }
       await client.query(query)
     },
     async query<Row>(sql: string, values: readonly Value[]) {
@@ -78,9 +76,63 @@ function migrationSession(client: pg.PoolClient): MigrationSession {
 }
 
 function engineOver(pool: pg.Pool): Engine {
-  const send = async (sql: string, values: unknown[]) => {
+  return {
+    ...sessionOver((sql, values) => pool.query(sql, values)),
+    async transaction(work) {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await inTransaction(pool, ['BEGIN'], {}, work)
+        } catch (error) {
+          if (attempt === mostAttempts || !mayPass(error)) throw error
+        }
+      }
+    },
+    snapshot: (work) => inTransaction(pool, beginSnapshot, { query_timeout: longTimeoutMs }, work),
+    close: () => pool.end(),
+  }
+}
+
+const beginSnapshot = [
+  'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+  'SET LOCAL statement_timeout = 0',
+]
+
+async function inTransaction<Result>(
+  pool: pg.Pool,
+  begin: readonly string[],
+  limits: { readonly query_timeout?: number },
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect()
+  try {
+    for (const statement of begin) await client.query(statement)
+    const send: Send = (text, values) => client.query({ text, values, ...limits })
+    const result = await work(sessionOver(send))
+    const { command } = await client.query('COMMIT')
+    if (command !== 'COMMIT') throw new Error('A transaction that had failed was to be committed.')
+    client.release()
+    return result
+  } catch (error) {
+    // A connection on which even this fails is not used again.
+    const broken = await client.query('ROLLBACK').then(
+      () => false,
+      () => true,
+    )
+    client.release(broken)
+    throw error
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && passing.includes(error.code ?? '')
+}
+
+type Send = (sql: string, values: unknown[]) => Promise<pg.QueryResult>
+
+function sessionOver(send: Send): Session {
+  const refusing = async (sql: string, values: unknown[]) => {
     try {
-      return await pool.query(sql, values)
+      return await send(sql, values)
     } catch (error) {
       throw asRefusal(error)
     }
@@ -88,18 +140,17 @@ function engineOver(pool: pg.Pool): Engine {
   return {
     kind: 'postgres',
     async query<Row>(sql: string, values: readonly Value[]) {
-      return (await send(numbered(sql), [...values])).rows as Row[]
+      return (await refusing(numbered(sql), [...values])).rows as Row[]
     },
     async run(sql, values) {
-      return (await send(numbered(sql), [...values])).rowCount ?? 0
+      return (await refusing(numbered(sql), [...values])).rowCount ?? 0
     },
-    async appendUsage(rows) {
-      await send(
-        appendUsageSql,
-        usageColumns.map((_, index) => rows.map((row) => row[index] ?? null)),
-      )
+    async bulk({ postgres }, rows) {
+      const [first] = rows
+      if (first === undefined) return 0
+      const columns = first.map((_, index) => rows.map((row) => row[index] ?? null))
+      return (await refusing(postgres, columns)).rowCount ?? 0
     },
-    close: () => pool.end(),
   }
 }
 

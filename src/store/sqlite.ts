@@ -3,20 +3,17 @@
 import { Database, SQLiteError } from 'bun:sqlite'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Engine, MigrationSession, Value } from './engine.ts'
+import { maxNano } from '../money.ts'
+import type { Engine, MigrationSession, Session, Value } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { RowRefused } from './store.ts'
-import { usageColumnNames, usageColumns } from './usage-columns.ts'
 
 /** The store's file; a data directory without it holds no data. */
 export const databaseFile = 'tollgate.db'
 
-const appendUsageSql = `INSERT INTO usage (${usageColumnNames})
-  VALUES (${usageColumns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`
-
 /**
  * Opens, or makes, the database in this directory and brings it to the present schema.
- * Calls are synchronous underneath: an append of 500 rows holds the thread for some milliseconds.
+ * Calls are synchronous underneath: settling 500 rows holds the thread for some milliseconds, and a commit for a sync of the disk.
  */
 export async function openSqlite(dataDir: string, migrationFolder?: string): Promise<Engine> {
   makeDataDir(dataDir)
@@ -51,9 +48,11 @@ export function isBusy(error: unknown): boolean {
 function prepareDatabase(database: Database): void {
   database.run('PRAGMA busy_timeout = 5000')
   database.run('PRAGMA journal_mode = WAL')
-  database.run('PRAGMA synchronous = NORMAL')
+  database.run('PRAGMA synchronous = FULL')
   database.run('PRAGMA foreign_keys = ON')
   database.run('PRAGMA trusted_schema = OFF')
+  // So that REPLACE cannot remove a row past the trigger that forbids it.
+  database.run('PRAGMA recursive_triggers = ON')
 }
 
 function migrationSession(database: Database): MigrationSession {
@@ -72,26 +71,84 @@ function migrationSession(database: Database): MigrationSession {
 }
 
 function engineOver(database: Database): Engine {
-  const insertUsage = database.prepare(appendUsageSql)
-  const appendAll = database.transaction((rows: readonly (readonly Value[])[]) => {
-    for (const row of rows) insertUsage.run(...row)
-  })
+  const session = sessionOver(database)
+  const turns = createTurns()
+  const inTransaction = <Result>(
+    begin: string,
+    work: (session: Session) => Promise<Result>,
+  ): Promise<Result> =>
+    turns.take(async () => {
+      database.run(begin)
+      try {
+        const result = await work(session)
+        database.run('COMMIT')
+        return result
+      } catch (error) {
+        // Some failures, a full disk for one, have undone it already.
+        if (database.inTransaction) database.run('ROLLBACK')
+        throw error
+      }
+    })
   return {
     kind: 'sqlite',
-    async query<Row>(sql: string, values: readonly Value[]) {
-      return refusing(() => database.query(sql).all(...values) as Row[])
-    },
-    async run(sql, values) {
-      return refusing(() => database.query(sql).run(...values).changes)
-    },
-    // One prepared row after another in a transaction is as fast as a statement of many rows.
-    async appendUsage(rows) {
-      refusing(() => appendAll.immediate(rows))
-    },
+    // Outside a transaction, and so never in the middle of one: the connection is the same.
+    query: (sql, values) => turns.take(() => session.query(sql, values)),
+    run: (sql, values) => turns.take(() => session.run(sql, values)),
+    bulk: (statement, rows) =>
+      inTransaction('BEGIN IMMEDIATE', (inside) => inside.bulk(statement, rows)),
+    transaction: (work) => inTransaction('BEGIN IMMEDIATE', work),
+    snapshot: (work) => inTransaction('BEGIN', work),
     async close() {
       database.close()
     },
   }
+}
+
+function sessionOver(database: Database): Session {
+  return {
+    kind: 'sqlite',
+    async query<Row>(sql: string, values: readonly Value[]) {
+      return refusing(() => database.query(sql).all(...bindable(values)) as Row[])
+    },
+    async run(sql, values) {
+      return refusing(() => database.query(sql).run(...bindable(values)).changes)
+    },
+    // One prepared row after another in a transaction is as fast as a statement of many rows.
+    async bulk({ sqlite }, rows) {
+      const prepared = database.query(sqlite)
+      return refusing(() => {
+        let changes = 0
+        for (const row of rows) changes += prepared.run(...bindable(row)).changes
+        return changes
+      })
+    },
+  }
+}
+
+/** Work on the one connection, each piece after the one before it. */
+function createTurns() {
+  let last: Promise<unknown> | null = null
+  return {
+    take<Result>(work: () => Promise<Result>): Promise<Result> {
+      const result = last === null ? work() : last.then(work, work)
+      last = result
+      const ended = () => {
+        if (last === result) last = null
+      }
+      result.then(ended, ended)
+      return result
+    },
+  }
+}
+
+/** The driver wraps a bigint past int64 around without a word. */
+function bindable(values: readonly Value[]): Value[] {
+  for (const value of values) {
+    if (typeof value === 'bigint' && (value > maxNano || value < -maxNano)) {
+      throw new RowRefused(`${value} is past what the database can hold`)
+    }
+  }
+  return values as Value[]
 }
 
 const refusals = ['SQLITE_CONSTRAINT', 'SQLITE_MISMATCH', 'SQLITE_TOOBIG', 'SQLITE_RANGE']

@@ -88,8 +88,11 @@ export interface UsageFilter {
   readonly key?: string
   /** The model asked for. */
   readonly model?: string
-  /** Unix milliseconds, inclusive. */
+  /** The HTTP status the client got. */
+  readonly status?: number
+  /** Unix milliseconds: since <= at < until. */
   readonly since?: number
+  readonly until?: number
   /** Only rows older than this one, in the order of the list: where the page before ended. */
   readonly before?: { readonly at: number; readonly requestId: string }
   /** Newest first; at most this many. */
@@ -137,6 +140,10 @@ export interface Store {
   readonly prices: PriceTable
   readonly idempotency: IdempotencyTable
   readonly audit: AuditTable
+  /** The code of the currency all amounts are in; null before the first start. */
+  currency(): Promise<string | null>
+  /** Keeps it at the first start; throws, with what to do, where the data counts in another one. */
+  rememberCurrency(code: string): Promise<void>
   /** Rejects when the store cannot be reached. */
   ping(): Promise<void>
   close(): Promise<void>

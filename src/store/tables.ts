@@ -1,17 +1,16 @@
 // The tables of the store, written once over either engine.
 
-import type { Engine, Value } from './engine.ts'
-import type {
-  AccountTable,
-  KeyRow,
-  KeyTable,
-  Store,
-  UsageFilter,
-  UsageRow,
-  UsageTable,
-} from './store.ts'
+import { auditTable } from './audit.ts'
+import { readCurrency, rememberCurrency } from './currency.ts'
+import type { Engine } from './engine.ts'
+import { hourTable } from './hours.ts'
+import { idempotencyTable } from './idempotency.ts'
+import { walletOf } from './ledger.ts'
+import { ledgerTable } from './ledger-table.ts'
+import { priceTable } from './prices.ts'
+import type { AccountTable, KeyRow, KeyTable, Store } from './store.ts'
 import { cleanText } from './text.ts'
-import { usageColumns, usageValues } from './usage-columns.ts'
+import { usageTable } from './usage.ts'
 
 export function createStore(engine: Engine): Store {
   return {
@@ -19,6 +18,13 @@ export function createStore(engine: Engine): Store {
     keys: keyTable(engine),
     accounts: accountTable(engine),
     usage: usageTable(engine),
+    ledger: ledgerTable(engine),
+    hours: hourTable(engine),
+    prices: priceTable(engine),
+    idempotency: idempotencyTable(engine),
+    audit: auditTable(engine),
+    currency: () => readCurrency(engine),
+    rememberCurrency: (code) => rememberCurrency(engine, code),
     ping: async () => {
       await engine.query('SELECT 1', [])
     },
@@ -82,55 +88,24 @@ function parseModels(json: string | null): readonly string[] | null {
   return json === null ? null : (JSON.parse(json) as string[])
 }
 
+const makeWallet = `INSERT INTO ledger_account (id, kind) VALUES (?, 'wallet')`
+
 function accountTable(engine: Engine): AccountTable {
   return {
     async ensure(id, createdAt) {
-      const sql = 'INSERT INTO account (id, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING'
-      return (await engine.run(sql, [cleanText(id), createdAt])) > 0
+      const account = cleanText(id)
+      // The common case, at each start, needs no transaction.
+      if ((await engine.query('SELECT 1 FROM account WHERE id = ?', [account])).length > 0)
+        return false
+      return engine.transaction(async (session) => {
+        const sql = 'INSERT INTO account (id, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING'
+        if ((await session.run(sql, [account, createdAt])) === 0) return false
+        await session.run(makeWallet, [walletOf(account)])
+        return true
+      })
     },
     all() {
       return engine.query('SELECT id, created_at AS "createdAt" FROM account ORDER BY id', [])
     },
   }
-}
-
-const selectUsage = `SELECT ${usageColumns.map(({ name, field }) => `${name} AS "${field}"`).join(', ')} FROM usage`
-
-type KeptUsage = Omit<UsageRow, 'stream'> & { stream: number | boolean }
-
-function usageTable(engine: Engine): UsageTable {
-  return {
-    async append(rows) {
-      if (rows.length > 0) await engine.appendUsage(rows.map(usageValues))
-    },
-    async list(filter) {
-      const { where, values } = usageConditions(filter)
-      const kept = await engine.query<KeptUsage>(
-        `${selectUsage}${where} ORDER BY at DESC, request_id DESC LIMIT ?`,
-        [...values, filter.limit],
-      )
-      // In place: a page may be long, and nobody else has seen these objects.
-      for (const row of kept) row.stream = row.stream === 1
-      return kept as UsageRow[]
-    },
-  }
-}
-
-function usageConditions(filter: UsageFilter): { where: string; values: Value[] } {
-  const conditions: string[] = []
-  const values: Value[] = []
-  const add = (condition: string, ...bound: Value[]) => {
-    conditions.push(condition)
-    values.push(...bound)
-  }
-  if (filter.account !== undefined) add('account = ?', cleanText(filter.account))
-  if (filter.key !== undefined) add('key_id = ?', cleanText(filter.key))
-  if (filter.model !== undefined) add('model_asked = ?', cleanText(filter.model))
-  if (filter.since !== undefined) add('at >= ?', filter.since)
-  if (filter.before !== undefined) {
-    // The first condition is implied by the second, and is the one an index on `at` can use.
-    const { at, requestId } = filter.before
-    add('at <= ? AND (at, request_id) < (?, ?)', at, at, cleanText(requestId))
-  }
-  return { where: conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`, values }
 }

@@ -15,3 +15,8 @@ export function cleanText(text: string): string {
 export function cleanTextOrNull(text: string | null): string | null {
   return text === null ? null : cleanText(text)
 }
+
+/** Whole, however long: for what is kept for people to mend by hand. */
+export function cleanLongText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD')
+}

@@ -45,29 +45,52 @@ function cachedTokens(usage: JsonObject, details: JsonObject): number {
   )
 }
 
+interface Written {
+  readonly total: number
+  /** Of the total, what is kept for an hour instead of five minutes. */
+  readonly hour: number
+}
+
 /** Tokens written to the cache, as OpenAI, DashScope and Anthropic-like vendors spell it. */
-function writtenTokens(usage: JsonObject, details: JsonObject): number {
-  const split = objectIn(details, 'cache_creation')
-  const parts =
-    (count(split.ephemeral_5m_input_tokens) ?? 0) + (count(split.ephemeral_1h_input_tokens) ?? 0)
-  return (
+function writtenTokens(usage: JsonObject, details: JsonObject): Written {
+  const split = isObject(details.cache_creation)
+    ? details.cache_creation
+    : objectIn(usage, 'cache_creation')
+  const minutes = count(split.ephemeral_5m_input_tokens) ?? 0
+  const hour = count(split.ephemeral_1h_input_tokens) ?? 0
+  const total =
     first(
       details.cache_write_tokens,
       details.cache_creation_input_tokens,
       details.cache_creation_tokens,
       usage.cache_creation_input_tokens,
-    ) ?? parts
+    ) ?? minutes + hour
+  return { total, hour: Math.min(hour, total) }
+}
+
+/**
+ * Whether the vendor tells that the prompt's count leaves out what was read from the cache and written to it: its
+ * total holds both besides (and no reasoning that would explain it), or its spelling is Anthropic's, which means so.
+ */
+function countsCacheApart(usage: JsonObject, totals: Totals, cacheTokens: number): boolean {
+  const { prompt, completion, reasoning, total } = totals
+  if (cacheTokens === 0) return false
+  if (total === prompt + completion + cacheTokens && cacheTokens !== reasoning) return true
+  return (
+    count(usage.prompt_tokens) === null &&
+    first(usage.cache_read_input_tokens, usage.cache_creation_input_tokens) !== null
   )
 }
 
 interface Totals {
   readonly prompt: number
   readonly completion: number
+  readonly reasoning: number
   readonly total: number | null
 }
 
 /** Both sides of the bill; a missing side is what the total leaves. Null where nothing was counted. */
-function totalsOf(usage: JsonObject): Totals | null {
+function totalsOf(usage: JsonObject, outputDetails: JsonObject): Totals | null {
   const total = count(usage.total_tokens)
   const prompt = first(usage.prompt_tokens, usage.input_tokens)
   const completion = first(usage.completion_tokens, usage.output_tokens)
@@ -75,93 +98,138 @@ function totalsOf(usage: JsonObject): Totals | null {
   const sides = {
     prompt: prompt ?? Math.max(0, (total ?? 0) - (completion ?? 0)),
     completion: completion ?? Math.max(0, (total ?? 0) - (prompt ?? 0)),
+    reasoning: first(outputDetails.reasoning_tokens, usage.reasoning_tokens) ?? 0,
     total,
   }
   return sides.prompt + sides.completion === 0 ? null : sides
 }
 
+/** Takes parts out of a count one after another, none of them beyond what is left. */
+class Remainder {
+  left: number
+
+  constructor(whole: number) {
+    this.left = whole
+  }
+
+  take(wanted: number): number {
+    const taken = Math.min(this.left, wanted)
+    this.left -= taken
+    return taken
+  }
+}
+
 /**
  * Disjoint counts, each an integer of at least 0; null where the vendor reported nothing that can be
- * believed (absent, zeros, not numbers, beyond 1e9), so that the caller counts for itself.
+ * believed (absent, not numbers, beyond 1e9, or zeros on both sides, which some send as a placeholder),
+ * so that the caller counts for itself. A zero on one side is the vendor's word and stands.
  * Contradictions: cached beyond the prompt means that the prompt excludes the cache; reasoning beyond
  * the completion, or a total that holds it besides, means that the completion excludes reasoning (xAI).
  */
 export function readUsage(value: JsonValue | undefined): Usage | null {
   if (!isObject(value)) return null
-  const totals = totalsOf(value)
+  const outputDetails = objectIn(value, 'completion_tokens_details', 'output_tokens_details')
+  const totals = totalsOf(value, outputDetails)
   if (totals === null) return null
-  const { prompt, completion, total } = totals
   const inputDetails = objectIn(
     value,
     'prompt_tokens_details',
     'prompt_token_details',
     'input_tokens_details',
   )
-  const outputDetails = objectIn(value, 'completion_tokens_details', 'output_tokens_details')
+  return { ...readPrompt(value, totals, inputDetails), ...readReply(totals, outputDetails) }
+}
 
-  const cachedInput = cachedTokens(value, inputDetails)
-  const excludesCache = cachedInput > prompt
-  let input = excludesCache ? prompt : prompt - cachedInput
-  const take = (wanted: JsonValue | undefined): number => {
-    const taken = Math.min(input, count(wanted) ?? 0)
-    input -= taken
-    return taken
-  }
-  const cacheWrite = take(writtenTokens(value, inputDetails))
-  const audioInput = take(inputDetails.audio_tokens)
-  const imageInput = take(inputDetails.image_tokens)
-
-  const reasoning = first(outputDetails.reasoning_tokens, value.reasoning_tokens) ?? 0
-  const excludesReasoning = reasoning > completion || total === prompt + completion + reasoning
-  let output = excludesReasoning ? completion : completion - reasoning
-  const audioOutput = Math.min(output, count(outputDetails.audio_tokens) ?? 0)
-  output -= audioOutput
-
+function readPrompt(usage: JsonObject, totals: Totals, details: JsonObject) {
+  const cachedInput = cachedTokens(usage, details)
+  const written = writtenTokens(usage, details)
+  const apart = countsCacheApart(usage, totals, cachedInput + written.total)
+  const rest = new Remainder(totals.prompt)
+  if (!apart && cachedInput <= totals.prompt) rest.take(cachedInput)
+  const writes = apart ? written.total : rest.take(written.total)
+  const cacheWrite1h = Math.min(written.hour, writes)
+  const audioInput = rest.take(count(details.audio_tokens) ?? 0)
+  const imageInput = rest.take(count(details.image_tokens) ?? 0)
   return {
-    input,
+    input: rest.left,
     cachedInput,
-    cacheWrite,
-    output,
-    reasoning,
+    cacheWrite: writes - cacheWrite1h,
+    ...(cacheWrite1h > 0 && { cacheWrite1h }),
     ...(audioInput > 0 && { audioInput }),
-    ...(audioOutput > 0 && { audioOutput }),
     ...(imageInput > 0 && { imageInput }),
   }
 }
 
+function readReply(totals: Totals, details: JsonObject) {
+  const { prompt, completion, reasoning, total } = totals
+  const apart = reasoning > completion || total === prompt + completion + reasoning
+  const rest = new Remainder(completion)
+  if (!apart) rest.take(reasoning)
+  const audioOutput = rest.take(count(details.audio_tokens) ?? 0)
+  const imageOutput = rest.take(count(details.image_tokens) ?? 0)
+  return {
+    output: rest.left,
+    reasoning,
+    ...(audioOutput > 0 && { audioOutput }),
+    ...(imageOutput > 0 && { imageOutput }),
+  }
+}
+
+/** Tokens of the prompt, whatever they cost. */
+function promptOf(usage: Usage): number {
+  const { input, cachedInput, cacheWrite, cacheWrite1h = 0, audioInput = 0, imageInput = 0 } = usage
+  return input + cachedInput + cacheWrite + cacheWrite1h + audioInput + imageInput
+}
+
+function completionOf({ output, reasoning, audioOutput = 0, imageOutput = 0 }: Usage): number {
+  return output + reasoning + audioOutput + imageOutput
+}
+
 /** Disjoint counts as OpenAI's `usage`, where prompt and completion are sums. */
 export function writeUsage(usage: Usage): JsonObject {
-  const audioInput = usage.audioInput ?? 0
-  const audioOutput = usage.audioOutput ?? 0
-  const prompt =
-    usage.input + usage.cachedInput + usage.cacheWrite + audioInput + (usage.imageInput ?? 0)
-  const completion = usage.output + usage.reasoning + audioOutput
+  const prompt = promptOf(usage)
+  const completion = completionOf(usage)
+  const { cacheWrite, cacheWrite1h = 0 } = usage
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
     prompt_tokens_details: {
       cached_tokens: usage.cachedInput,
-      audio_tokens: audioInput,
-      ...(usage.cacheWrite > 0 && { cache_write_tokens: usage.cacheWrite }),
+      audio_tokens: usage.audioInput ?? 0,
+      ...(cacheWrite + cacheWrite1h > 0 && { cache_write_tokens: cacheWrite + cacheWrite1h }),
+      ...(cacheWrite1h > 0 && {
+        cache_creation: {
+          ephemeral_5m_input_tokens: cacheWrite,
+          ephemeral_1h_input_tokens: cacheWrite1h,
+        },
+      }),
       ...(usage.imageInput !== undefined && { image_tokens: usage.imageInput }),
     },
-    completion_tokens_details: { reasoning_tokens: usage.reasoning, audio_tokens: audioOutput },
+    completion_tokens_details: {
+      reasoning_tokens: usage.reasoning,
+      audio_tokens: usage.audioOutput ?? 0,
+      ...(usage.imageOutput !== undefined && { image_tokens: usage.imageOutput }),
+    },
   }
 }
 
 const required = ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const
 
 /**
- * The usage to show the client: the vendor's own where its three sums are counts, else one written
- * from what could be read; null where nothing could.
+ * The usage to show the client: the vendor's own where its three sums are counts that agree with what was read
+ * of it, so that nobody is charged for more than is shown; else one written from what could be read; null where
+ * nothing could.
  */
 export function shownUsage(raw: JsonObject): JsonObject | null {
-  if (required.every((name) => typeof raw[name] === 'number' && count(raw[name]) === raw[name])) {
-    return raw
-  }
+  const counts = required.every(
+    (name) => typeof raw[name] === 'number' && count(raw[name]) === raw[name],
+  )
   const usage = readUsage(raw)
-  return usage === null ? null : writeUsage(usage)
+  if (usage === null) return counts ? raw : null
+  const agrees =
+    raw.prompt_tokens === promptOf(usage) && raw.completion_tokens === completionOf(usage)
+  return counts && agrees ? raw : writeUsage(usage)
 }
 
 /** The usage object of a parsed reply or frame: at the top level, else where `path` says. */

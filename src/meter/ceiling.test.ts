@@ -1,0 +1,188 @@
+// What is held before the work: never less than nothing, never beyond what the database holds, enough for what comes.
+
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { maxNano } from '../money.ts'
+import {
+  type Bounds,
+  expectedOf,
+  extensionFor,
+  holdFor,
+  owedSoFar,
+  quantumBytes,
+} from './ceiling.ts'
+import { compileRate } from './rate.ts'
+
+const rate = compileRate(
+  {
+    model: 'm',
+    version: 1,
+    prices: {
+      input: '1',
+      cacheWrite: '1.25',
+      output: '10',
+      reasoning: '12',
+      'input>1000': '2',
+      'output>1000': '8',
+    },
+  },
+  1_000_000,
+)
+
+const request: Bounds = {
+  kind: 'chat',
+  peek: {
+    body: new Uint8Array(300),
+    stream: false,
+    maxOutputTokens: 50,
+    choices: 1,
+    imageParam: null,
+    tokenInput: false,
+  },
+  model: { context: null, maxOutput: null },
+  usualOutputTokens: 1_024,
+  safe: false,
+  units: null,
+}
+type Changes = Partial<Omit<Bounds, 'peek'>> & { readonly peek?: Partial<Bounds['peek']> }
+const sizeOf = (changes: Changes) =>
+  expectedOf({ ...request, ...changes, peek: { ...request.peek, ...changes.peek } })
+
+describe('a request is bounded', () => {
+  test.each<[string, Changes, number]>([
+    ['by a third of its bytes', {}, 100],
+    ['by its bytes, to be safe', { safe: true }, 300],
+    ['by half of them where they spell token ids', { peek: { tokenInput: true } }, 150],
+    ['by what its model can read', { model: { context: 64, maxOutput: null } }, 64],
+    ['by more where there are images', { peek: { imageParam: 'messages[0]' } }, 100 + 8_192],
+  ])('in its prompt %s', (_, changes, tokens) => {
+    expect(sizeOf(changes).inputTokens).toBe(tokens)
+  })
+
+  const model = { context: null, maxOutput: 2_000 }
+  const unsaid = { maxOutputTokens: null }
+  const usual = { usualOutputTokens: 1_500 }
+  test.each<[string, Changes, number]>([
+    ['whole: by what the client asks', {}, 50],
+    ['whole: by what the model can write', { model, peek: unsaid }, 2_000],
+    ['whole: by the lower of both', { model, peek: { maxOutputTokens: 9_000 } }, 2_000],
+    ['whole: by 4096 where nobody says', { peek: unsaid }, 4_096],
+    [
+      'whole: by the context where it is smaller',
+      { model: { context: 3_000, maxOutput: null }, peek: unsaid },
+      3_000,
+    ],
+    ['whole: times the choices', { peek: { choices: 3 } }, 150],
+    ['stream: by what is usual', { ...usual, model, peek: { ...unsaid, stream: true } }, 1_500],
+    ['stream: by what the client asks', { ...usual, peek: { stream: true } }, 50],
+    [
+      'stream: by what is usual for each choice',
+      { ...usual, peek: { ...unsaid, stream: true, choices: 2 } },
+      3_000,
+    ],
+    ['embedding: by nothing', { kind: 'embedding', peek: unsaid }, 0],
+  ])('in its reply, %s', (_, changes, tokens) => {
+    expect(sizeOf(changes).outputTokens).toBe(tokens)
+  })
+})
+
+describe('the hold', () => {
+  test('is at the dearest kind a token may turn out to be', () => {
+    expect(holdFor(rate, sizeOf({}))).toBe(100n * 1_250n + 50n * 12_000n)
+  })
+
+  test('never falls because a prompt may reach a tier', () => {
+    const [below, above] = [1_000, 1_001].map((inputTokens) =>
+      rate.ceiling({ kind: 'chat', inputTokens, outputTokens: 100, units: null }),
+    )
+    expect([below, above]).toEqual([1_250_000n + 1_200_000n, 2_002_000n + 1_200_000n])
+  })
+
+  test('covers whatever of these tokens the reply turns out to hold', () => {
+    const most = fc.nat(5_000)
+    const share = fc.double({ min: 0, max: 1, noNaN: true })
+    fc.assert(
+      fc.property(most, most, share, share, (inputTokens, outputTokens, written, thought) => {
+        const cacheWrite = Math.floor(inputTokens * written)
+        const reasoning = Math.floor(outputTokens * thought)
+        const charge = rate.charge(
+          {
+            input: inputTokens - cacheWrite,
+            cachedInput: 0,
+            cacheWrite,
+            output: outputTokens - reasoning,
+            reasoning,
+          },
+          null,
+        )
+        const held = rate.ceiling({ kind: 'chat', inputTokens, outputTokens, units: null })
+        expect(held >= charge).toBe(true)
+      }),
+    )
+  })
+
+  test('has room for units', () => {
+    const flat = compileRate({ model: 'm', version: 1, prices: { request: '2000' } }, 1_000_000)
+    const expected = expectedOf({ ...request, kind: 'rerank', units: { request: 1 } })
+    expect(holdFor(flat, expected)).toBe(2_000_000n)
+  })
+})
+
+describe('B16: no request overflows what is held for it', () => {
+  const dear = compileRate(
+    { model: 'm', version: 1, prices: { input: '999999999', output: '999999999' } },
+    2_000_000,
+  )
+  const count = fc.oneof(
+    fc.nat(),
+    fc.maxSafeInteger().map(Math.abs),
+    fc.constantFrom(0, 1e300, Number.MAX_VALUE, Number.MAX_SAFE_INTEGER),
+  )
+
+  test('it is within what the database holds, or refused', () => {
+    let refused = 0
+    fc.assert(
+      fc.property(
+        fc.record({
+          maxOutputTokens: fc.option(count),
+          choices: count,
+          stream: fc.boolean(),
+          tokenInput: fc.boolean(),
+          imageParam: fc.constantFrom(null, 'messages[0]'),
+          length: fc.nat(10_000_000),
+        }),
+        fc.record({ context: fc.option(count), maxOutput: fc.option(count) }),
+        fc.boolean(),
+        fc.constantFrom(rate, dear),
+        ({ length, ...peek }, model, safe, rate) => {
+          const body = { length } as Uint8Array
+          const hold = holdFor(
+            rate,
+            expectedOf({ ...request, peek: { ...peek, body }, model, safe }),
+          )
+          if (hold === null) refused++
+          else expect(hold >= 0n && hold <= maxNano).toBe(true)
+        },
+      ),
+      { numRuns: 2_000 },
+    )
+    expect(refused).toBeGreaterThan(0)
+  })
+})
+
+describe('a running stream', () => {
+  const stream = { inputTokens: 100, outputBytes: 400, heldNano: 0n }
+  const next = 100n * 1_000n + BigInt(100 + quantumBytes / 4) * 10_000n
+
+  test('owes its prompt and a token for each four bytes', () => {
+    expect(owedSoFar(rate, 100, 0)).toBe(100_000n)
+    expect(owedSoFar(rate, 100, 401)).toBe(100_000n + 101n * 10_000n)
+  })
+
+  test('asks for what its hold lacks of that and the next quantum', () => {
+    expect(extensionFor(rate, stream)).toBe(next)
+    expect(extensionFor(rate, { ...stream, heldNano: next - 1n })).toBe(1n)
+    expect(extensionFor(rate, { ...stream, heldNano: next })).toBe(0n)
+    expect(extensionFor(rate, { ...stream, heldNano: maxNano })).toBe(0n)
+  })
+})

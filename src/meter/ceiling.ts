@@ -1,0 +1,100 @@
+// How much to hold for a request before its work, and how much more while it streams.
+
+import type { ModelKind } from '../config/types.ts'
+import { maxNano, type Nano } from '../money.ts'
+import type { Peek } from '../wire/dialect.ts'
+import type { Expected, Rate, Units } from './meter.ts'
+
+/** About four bytes of text make a token, where no vendor counted. */
+const bytesPerToken = 4
+
+/** Nobody believes a reply of more tokens than this (see the reader of usage), so nothing more is held for one. */
+const maxTokens = 1_000_000_000
+
+/** Held for a prompt with images, beside its bytes: behind an address, an image has hardly any. */
+const imagePromptTokens = 8_192
+
+/** What a whole reply is taken to come to where neither the client nor the catalogue bounds it. */
+const unboundedReplyTokens = 4_096
+
+/** A stream extends its hold by this much at a time. */
+const quantumTokens = 256
+
+/** After this many bytes of output a stream looks again whether its hold covers what comes next. */
+export const quantumBytes = quantumTokens * bytesPerToken
+
+const withoutOutput: ReadonlySet<ModelKind> = new Set(['embedding', 'rerank', 'moderation'])
+
+/** What bounds a request, of the request itself and of its model. */
+export interface Bounds {
+  readonly kind: ModelKind
+  readonly peek: Pick<
+    Peek,
+    'body' | 'stream' | 'maxOutputTokens' | 'choices' | 'imageParam' | 'tokenInput'
+  >
+  /** Tokens; null where the catalogue does not know. */
+  readonly model: { readonly context: number | null; readonly maxOutput: number | null }
+  /** What streams of this key and model usually stay below, in tokens. */
+  readonly usualOutputTokens: number
+  /** Counts a token for every byte of the prompt: for a balance that an estimate could overdraw. */
+  readonly safe: boolean
+  readonly units: Units | null
+}
+
+/**
+ * A request's size, bounded by what is known before the work. A stream is expected to stay within what is usual: it
+ * extends its hold as it flows. A whole reply is expected to be as long as it may.
+ */
+export function expectedOf(bounds: Bounds): Expected {
+  const { kind, peek, model, units } = bounds
+  const context = model.context ?? maxTokens
+  const inputTokens = Math.min(promptTokens(bounds), context)
+  if (withoutOutput.has(kind)) return { kind, inputTokens, outputTokens: 0, units }
+  const limit = Math.min(peek.maxOutputTokens ?? maxTokens, model.maxOutput ?? maxTokens, context)
+  const known = peek.maxOutputTokens !== null || model.maxOutput !== null
+  const reply = peek.stream
+    ? Math.min(limit, bounds.usualOutputTokens)
+    : Math.min(limit, known ? maxTokens : unboundedReplyTokens)
+  const outputTokens = Math.min(reply * Math.max(1, peek.choices), Number.MAX_SAFE_INTEGER)
+  return { kind, inputTokens, outputTokens, units }
+}
+
+/** Every token of text has a byte, and hardly any text has less than three for one; a token id has a comma. */
+function promptTokens({ peek, safe }: Bounds): number {
+  const bytesEach = safe ? 1 : peek.tokenInput ? 2 : 3
+  const images = peek.imageParam === null ? 0 : imagePromptTokens
+  return Math.ceil(peek.body.length / bytesEach) + images
+}
+
+/** What to hold; null where it is more than any wallet can have. */
+export function holdFor(rate: Rate, expected: Expected): Nano | null {
+  const nano = rate.ceiling(expected)
+  return nano > maxNano ? null : nano
+}
+
+/** Tokens of a text that nobody counted. */
+export function countedTokens(bytes: number): number {
+  return Math.ceil(bytes / bytesPerToken)
+}
+
+/** What a stream owes until now, by counting: its prompt whole, and what was delivered. */
+export function owedSoFar(rate: Rate, inputTokens: number, outputBytes: number): Nano {
+  return rate.charge(counted(inputTokens, countedTokens(outputBytes)), null)
+}
+
+/** What a stream's hold lacks to cover what it owes and the next `quantumBytes` of output; 0 where it covers them. */
+export function extensionFor(
+  rate: Rate,
+  stream: {
+    readonly inputTokens: number
+    readonly outputBytes: number
+    readonly heldNano: Nano
+  },
+): Nano {
+  const next = owedSoFar(rate, stream.inputTokens, stream.outputBytes + quantumBytes)
+  return next > stream.heldNano ? next - stream.heldNano : 0n
+}
+
+function counted(input: number, output: number) {
+  return { input, cachedInput: 0, cacheWrite: 0, output, reasoning: 0 }
+}

@@ -1,0 +1,114 @@
+// Prices by model and moment: which of a model's cards is in force, and the rate it makes with a multiplier.
+
+import type { PriceRow } from '../store/ledger.ts'
+import type { PriceBook, Rate } from './meter.ts'
+import { compileRate } from './rate.ts'
+
+/** Who wins where several origins have a card: what the operator declared, what a command set, what is shipped. */
+const ranks: readonly (readonly PriceRow['origin'][])[] = [['file'], ['set', 'import'], ['shipped']]
+
+/** A card with the rates made from it, by multiplier: a deployment has few. */
+interface Entry {
+  readonly row: PriceRow
+  readonly rates: Map<number, Rate>
+}
+
+/** From this moment on the entry is in force; null: no card is. */
+interface Change {
+  readonly from: number
+  readonly entry: Entry | null
+}
+
+interface Pattern {
+  readonly beginning: string
+  /** Latest first. */
+  readonly changes: readonly Change[]
+}
+
+/**
+ * Of a model's cards the one in force at a moment has begun by then, and has the first rank that has one. Within a
+ * rank the card that began last counts, of two that began at once the later version; an empty one there says that
+ * the rank has none. Models without a card take the longest pattern (`gpt-*`, in the file only) that fits.
+ * Throws where a card holds what is no price.
+ */
+export function createPriceBook(rows: readonly PriceRow[]): PriceBook {
+  const entries = new Map<number, Entry>()
+  const byModel = new Map<string, Entry[]>()
+  for (const row of rows) {
+    const entry = { row, rates: new Map<number, Rate>() }
+    rateOf(entry, 1_000_000)
+    entries.set(row.version, entry)
+    const others = byModel.get(row.model)
+    if (others === undefined) byModel.set(row.model, [entry])
+    else others.push(entry)
+  }
+  const models = new Map<string, readonly Change[]>()
+  const patterns: Pattern[] = []
+  for (const [model, own] of byModel) {
+    models.set(model, changesOf(own))
+    if (!model.endsWith('*')) continue
+    const declared = own.filter(({ row }) => row.origin === 'file')
+    patterns.push({ beginning: model.slice(0, -1), changes: changesOf(declared) })
+  }
+  patterns.sort((a, b) => b.beginning.length - a.beginning.length)
+
+  return {
+    find(model, atMs, multiplierPpm) {
+      const entry = inForce(models.get(model), atMs) ?? fitting(patterns, model, atMs)
+      return entry === null ? null : rateOf(entry, multiplierPpm)
+    },
+    version(version, multiplierPpm) {
+      const entry = entries.get(version)
+      return entry === undefined ? null : rateOf(entry, multiplierPpm)
+    },
+  }
+}
+
+function rateOf({ row, rates }: Entry, multiplierPpm: number): Rate {
+  let rate = rates.get(multiplierPpm)
+  if (rate === undefined) {
+    rate = compileRate(row, multiplierPpm)
+    rates.set(multiplierPpm, rate)
+  }
+  return rate
+}
+
+function inForce(changes: readonly Change[] | undefined, atMs: number): Entry | null {
+  if (changes === undefined) return null
+  for (const { from, entry } of changes) if (from <= atMs) return entry
+  return null
+}
+
+function fitting(patterns: readonly Pattern[], model: string, atMs: number): Entry | null {
+  for (const { beginning, changes } of patterns) {
+    const entry = model.startsWith(beginning) ? inForce(changes, atMs) : null
+    if (entry !== null) return entry
+  }
+  return null
+}
+
+/** What is in force from each moment at which a card begins, latest first. */
+function changesOf(entries: readonly Entry[]): Change[] {
+  const moments = new Set(entries.map(({ row }) => row.effectiveFrom))
+  return [...moments]
+    .sort((a, b) => b - a)
+    .map((from) => ({
+      from,
+      entry: winner(entries.filter((one) => one.row.effectiveFrom <= from)),
+    }))
+}
+
+function winner(begun: readonly Entry[]): Entry | null {
+  for (const origins of ranks) {
+    const latest = begun
+      .filter(({ row }) => origins.includes(row.origin))
+      .reduce<Entry | null>((best, one) => (best === null || isLater(one, best) ? one : best), null)
+    if (latest !== null && Object.keys(latest.row.prices).length > 0) return latest
+  }
+  return null
+}
+
+function isLater({ row: a }: Entry, { row: b }: Entry): boolean {
+  if (a.effectiveFrom !== b.effectiveFrom) return a.effectiveFrom > b.effectiveFrom
+  return a.version > b.version
+}

@@ -1,0 +1,183 @@
+// A card with a multiplier, made ready for use: what usage costs, by one formula with one division.
+
+import { tokenPrices } from '../config/prices.ts'
+import type { ModelKind } from '../config/types.ts'
+import { ceilDiv, type Nano, parseUnits } from '../money.ts'
+import type { PriceRow } from '../store/ledger.ts'
+import type { Usage } from '../wire/ir.ts'
+import { type Band, type Card, readCard, type TokenKind, unitPrice } from './card.ts'
+import type { Expected, Rate, Units } from './meter.ts'
+import { missingPrice } from './required.ts'
+
+const million = 1_000_000n
+/** Prices are per million units, multipliers in millionths. */
+const divisor = million * million
+
+/** All that a prompt is made of, whatever it costs: what tiers go by. */
+const promptKinds = [
+  'input',
+  'cachedInput',
+  'cacheWrite',
+  'cacheWrite1h',
+  'audioInput',
+  'imageInput',
+] as const satisfies readonly TokenKind[]
+
+/**
+ * What a prompt may turn out to be, before it is known. Not audio: its bytes are a hundredfold its tokens. Not what
+ * is written to the cache for an hour: rare, and dearer by less than what counting bytes is above the tokens.
+ */
+const likelyInput: readonly TokenKind[] = ['input', 'cachedInput', 'cacheWrite', 'imageInput']
+const likelyOutput: readonly TokenKind[] = ['output', 'reasoning', 'audioOutput', 'imageOutput']
+
+/** A band in the order of `tokenPrices`; 0 where a kind has no price. */
+interface CompiledBand {
+  readonly above: number
+  readonly prices: readonly Nano[]
+  /** The dearest of this band and those below it. */
+  readonly dearestInput: Nano
+  readonly dearestOutput: Nano
+}
+
+/** The card must hold known names and decimals only: throws otherwise. `multiplierPpm` is in millionths. */
+export function compileRate(
+  row: Pick<PriceRow, 'model' | 'version' | 'prices'>,
+  multiplierPpm: number,
+): Rate {
+  return new CardRate(row, readCard(row.prices), multiplierPpm)
+}
+
+/** A group's multiplier (`1.25`) in millionths. */
+export function multiplierPpm(multiplier: string): number {
+  const nano = parseUnits(multiplier)
+  if (nano === null || nano % 1_000n !== 0n) throw new Error(`${multiplier} is not a multiplier`)
+  return Number(nano / 1_000n)
+}
+
+class CardRate implements Rate {
+  readonly model: string
+  readonly version: number
+  readonly multiplierPpm: number
+  private readonly card: Card
+  private readonly multiplier: bigint
+  private readonly bands: readonly CompiledBand[]
+  private readonly base: CompiledBand
+
+  constructor(row: Pick<PriceRow, 'model' | 'version'>, card: Card, multiplierPpm: number) {
+    this.model = row.model
+    this.version = row.version
+    this.multiplierPpm = multiplierPpm
+    this.card = card
+    this.multiplier = BigInt(multiplierPpm)
+    this.bands = card.bands.map((_, at) => compileBand(card.bands.slice(0, at + 1)))
+    this.base = compileBand([card.bands[0]])
+  }
+
+  charge(usage: Usage, units: Units | null): Nano {
+    return this.total(usage, units, this.multiplier)
+  }
+
+  cost(usage: Usage, units: Units | null): Nano {
+    return this.total(usage, units, million)
+  }
+
+  private total(usage: Usage, units: Units | null, multiplier: bigint): Nano {
+    const { prices } = this.bandFor(usage)
+    let sum = 0n
+    for (let at = 0; at < tokenPrices.length; at++) {
+      const count = countOf(usage, at)
+      if (count > 0) sum += BigInt(count) * (prices[at] ?? 0n)
+    }
+    if (units === null) return ceilDiv(sum * multiplier, divisor)
+    let micro = sum * million
+    for (const [name, count] of Object.entries(units)) {
+      micro += micros(count) * (unitPrice(this.card, name) ?? 0n)
+    }
+    return ceilDiv(micro * multiplier, divisor * million)
+  }
+
+  explain(usage: Usage, units: Units | null): string {
+    const { prices } = this.bandFor(usage)
+    const terms = tokenPrices.flatMap((_, at) => {
+      const count = countOf(usage, at)
+      const price = prices[at] ?? 0n
+      return count > 0 && price > 0n ? [`${count} * ${price}`] : []
+    })
+    for (const [name, count] of Object.entries(units ?? {})) {
+      const price = unitPrice(this.card, name) ?? 0n
+      if (micros(count) > 0n && price > 0n) terms.push(`${decimal(micros(count))} * ${price}`)
+    }
+    const sum = terms.length === 0 ? '0' : `(${terms.join(' + ')})`
+    return `ceil(${sum} * ${this.multiplierPpm} / 10^12) = ${this.charge(usage, units)}`
+  }
+
+  ceiling({ inputTokens, outputTokens, units }: Expected): Nano {
+    const input = whole(inputTokens)
+    const { dearestInput, dearestOutput } = this.bandAt(input)
+    const sum = BigInt(input) * dearestInput + BigInt(whole(outputTokens)) * dearestOutput
+    const tokens = ceilDiv(sum * this.multiplier, divisor)
+    return units === null ? tokens : tokens + this.charge(noUsage, units)
+  }
+
+  missing(kind: ModelKind, units: Units | null): string | null {
+    return missingPrice(this.card, kind, units)
+  }
+
+  prices(unit: string): boolean {
+    return unitPrice(this.card, unit) !== null
+  }
+
+  private bandFor(usage: Usage): CompiledBand {
+    if (this.bands.length === 1) return this.base
+    let prompt = 0
+    for (const kind of promptKinds) prompt += whole(usage[kind] ?? 0)
+    return this.bandAt(prompt)
+  }
+
+  private bandAt(promptTokens: number): CompiledBand {
+    return this.bands.findLast(({ above }) => promptTokens > above) ?? this.base
+  }
+}
+
+const noUsage: Usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
+
+/** The last of `bands` is the one compiled; those before it are below it. */
+function compileBand(bands: readonly Band[]): CompiledBand {
+  const band = bands.at(-1)
+  const dearest = (kinds: readonly TokenKind[]): Nano =>
+    bands
+      .flatMap(({ prices }) => kinds.map((kind) => prices.get(kind) ?? 0n))
+      .reduce((a, b) => (a > b ? a : b), 0n)
+  return {
+    above: band?.above ?? 0,
+    prices: tokenPrices.map((kind) => band?.prices.get(kind) ?? 0n),
+    dearestInput: dearest(likelyInput),
+    dearestOutput: dearest(likelyOutput),
+  }
+}
+
+function countOf(usage: Usage, at: number): number {
+  const kind = tokenPrices[at]
+  return kind === undefined ? 0 : whole(usage[kind] ?? 0)
+}
+
+/** Readers give counts of at least 0 that are whole; what is not finite never came from one. */
+function whole(count: number): number {
+  if (!Number.isFinite(count)) throw new RangeError(`a count of ${count} cannot be priced`)
+  return count > 0 ? Math.floor(count) : 0
+}
+
+/** Millionths of a unit, exactly where it has at most six decimals, else the nearest. */
+function micros(count: number): bigint {
+  if (Number.isInteger(count)) return BigInt(whole(count)) * million
+  if (!Number.isFinite(count) || count > Number.MAX_SAFE_INTEGER) {
+    throw new RangeError(`${count} units cannot be priced`)
+  }
+  return count > 0 ? BigInt(count.toFixed(6).replace('.', '')) : 0n
+}
+
+function decimal(micro: bigint): string {
+  const digits = String(micro).padStart(7, '0')
+  const fraction = digits.slice(-6).replace(/0+$/, '')
+  return fraction === '' ? digits.slice(0, -6) : `${digits.slice(0, -6)}.${fraction}`
+}

@@ -1,0 +1,36 @@
+// The audit: every balance and total derived again from the journal and the usage rows, in one consistent reading.
+
+import { auditAccounts, auditJournal, auditLeases } from './audit-accounts.ts'
+import { auditUsage } from './audit-usage.ts'
+import type { Engine, Session } from './engine.ts'
+import { createFindings } from './findings.ts'
+import type { AuditTable } from './ledger.ts'
+
+export function auditTable(engine: Engine): AuditTable {
+  return {
+    run(price) {
+      return engine.snapshot(async (session) => {
+        const findings = createFindings()
+        await auditAccounts(session, findings)
+        await auditLeases(session, findings)
+        await auditJournal(session, findings)
+        const usageRows = await auditUsage(session, price, findings)
+        return {
+          transfers: await count(session, 'SELECT count(*) AS count FROM transfer'),
+          usageRows,
+          wallets: await count(
+            session,
+            `SELECT count(*) AS count FROM ledger_account WHERE kind = 'wallet'`,
+          ),
+          findings: findings.list(),
+          setAside: await count(session, 'SELECT count(*) AS count FROM set_aside'),
+        }
+      })
+    },
+  }
+}
+
+async function count(session: Session, sql: string): Promise<number> {
+  const [row] = await session.query<{ readonly count: number }>(sql, [])
+  return row?.count ?? 0
+}

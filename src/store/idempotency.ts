@@ -1,0 +1,111 @@
+// The keys clients send so that a request is never run twice: who has one, and the reply it led to.
+
+import type { Engine, Session, Value } from './engine.ts'
+import type { IdempotencyDone, IdempotencyFound, IdempotencyTable } from './ledger.ts'
+import { cleanText } from './text.ts'
+
+/**
+ * The request died with its node and left no record. One that left a record ran and may have been charged, so its
+ * key stays taken.
+ */
+const abandoned = `idempotency.state = 'running'
+  AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = idempotency.node
+    AND node.epoch = idempotency.epoch AND node.state = 'open')
+  AND NOT EXISTS (SELECT 1 FROM usage WHERE usage.request_id = idempotency.request_id)`
+
+// One statement, so that of any number at once exactly one finds the key free.
+const take = `INSERT INTO idempotency
+  (account, key, body_hash, request_id, node, epoch, state, expires_at)
+  VALUES (?, ?, ?, ?, ?, ?, 'running', ?)
+  ON CONFLICT (account, key) DO UPDATE SET body_hash = excluded.body_hash,
+    request_id = excluded.request_id, node = excluded.node, epoch = excluded.epoch,
+    state = 'running', expires_at = excluded.expires_at,
+    reply_status = NULL, reply_content_type = NULL, reply_body = NULL
+  WHERE idempotency.expires_at <= ? OR (${abandoned})
+    OR (idempotency.state = 'running' AND idempotency.request_id = excluded.request_id)`
+
+const select = `SELECT body_hash AS "bodyHash", request_id AS "requestId", state,
+  reply_status AS "status", reply_content_type AS "contentType", reply_body AS body,
+  CASE WHEN EXISTS (SELECT 1 FROM usage WHERE usage.request_id = idempotency.request_id)
+    THEN 1 ELSE 0 END AS recorded
+  FROM idempotency WHERE account = ? AND key = ? AND expires_at > ?`
+
+interface Entry {
+  readonly bodyHash: string
+  readonly requestId: string
+  readonly state: 'running' | 'done'
+  readonly status: number | null
+  readonly contentType: string | null
+  readonly body: string | null
+  readonly recorded: number
+}
+
+export function idempotencyTable(engine: Engine): IdempotencyTable {
+  return {
+    async begin({ account, key, bodyHash, requestId, by, nowMs, expiresAt }) {
+      const name = [cleanText(account), cleanText(key)]
+      const taking = [...name, bodyHash, requestId, by.node, by.epoch, expiresAt, nowMs]
+      // Who has the key may let it go between the two statements; then it is asked for again.
+      for (;;) {
+        if ((await engine.run(take, taking)) > 0) return { state: 'new' }
+        const [entry] = await engine.query<Entry>(select, [...name, nowMs])
+        if (entry !== undefined) return found(entry, bodyHash)
+      }
+    },
+    async forget(account, key, requestId) {
+      await engine.run(`${release} AND state = 'running'`, [
+        cleanText(account),
+        cleanText(key),
+        requestId,
+      ])
+    },
+    // In a transaction, which is tried again where a settlement holds the same rows in another order.
+    async clean(nowMs) {
+      await engine.transaction(async (session) => {
+        await session.run(`DELETE FROM idempotency WHERE expires_at <= ? OR (${abandoned})`, [
+          nowMs,
+        ])
+      })
+    },
+  }
+}
+
+function found(entry: Entry, bodyHash: string): IdempotencyFound {
+  if (entry.bodyHash !== bodyHash) return { state: 'other-body' }
+  const { requestId, status, contentType, body } = entry
+  if (entry.state === 'running' && entry.recorded === 0) return { state: 'running' }
+  const reply =
+    status === null || contentType === null || body === null ? null : { status, contentType, body }
+  return { state: 'done', requestId, reply }
+}
+
+const release = 'DELETE FROM idempotency WHERE account = ? AND key = ? AND request_id = ?'
+
+const complete = `UPDATE idempotency SET state = 'done', reply_status = ?, reply_content_type = ?,
+  reply_body = ? WHERE account = ? AND key = ? AND request_id = ?`
+
+/**
+ * Ends a request's hold of its key, in the transaction that settles it: keeps the reply, or the bare fact that the
+ * work was done, or frees the key. A key that went to another request meanwhile is left alone.
+ */
+export async function completeIdempotency(
+  session: Session,
+  done: IdempotencyDone,
+  requestId: string,
+): Promise<void> {
+  const owner: Value[] = [cleanText(done.account), cleanText(done.key), requestId]
+  // A reply is given again to the letter or not at all.
+  const reply = done.reply !== null && isKeepable(done.reply.body) ? done.reply : null
+  if (reply !== null) {
+    await session.run(complete, [reply.status, cleanText(reply.contentType), reply.body, ...owner])
+  } else if (done.keep || done.reply !== null) {
+    await session.run(complete, [null, null, null, ...owner])
+  } else {
+    await session.run(release, owner)
+  }
+}
+
+/** See `cleanText`: such text would not come back as it went in. */
+function isKeepable(body: string): boolean {
+  return body.isWellFormed() && !body.includes('\0')
+}

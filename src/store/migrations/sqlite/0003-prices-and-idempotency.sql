@@ -1,0 +1,57 @@
+-- Cards of prices, the keys of requests that must not run twice, and what the deployment itself is.
+
+CREATE TABLE price (
+  version INTEGER PRIMARY KEY,
+  model TEXT NOT NULL,
+  effective_from INTEGER NOT NULL,
+  prices TEXT NOT NULL CHECK (json_valid(prices) AND json_type(prices) = 'object'),
+  origin TEXT NOT NULL CHECK (origin IN ('file', 'shipped', 'set', 'import')),
+  source TEXT NOT NULL,
+  source_date TEXT,
+  actor TEXT,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TRIGGER price_never_updated BEFORE UPDATE ON price BEGIN
+  SELECT raise(ABORT, 'price is append-only');
+END;
+
+CREATE TRIGGER price_never_deleted BEFORE DELETE ON price BEGIN
+  SELECT raise(ABORT, 'price is append-only');
+END;
+
+-- Who appends prices holds this row until the commit, so that versions become visible in their order.
+CREATE TABLE price_newest (
+  only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+  version INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO price_newest VALUES (1, 0);
+
+CREATE TABLE idempotency (
+  account TEXT NOT NULL,
+  key TEXT NOT NULL,
+  body_hash TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  node TEXT NOT NULL,
+  epoch INTEGER NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('running', 'done')),
+  expires_at INTEGER NOT NULL,
+  reply_status INTEGER,
+  reply_content_type TEXT,
+  reply_body TEXT,
+  PRIMARY KEY (account, key),
+  CHECK ((reply_status IS NULL) = (reply_body IS NULL)),
+  CHECK ((reply_status IS NULL) = (reply_content_type IS NULL)),
+  CHECK (state = 'done' OR reply_status IS NULL)
+) STRICT;
+
+CREATE INDEX idempotency_expiry ON idempotency (expires_at);
+
+CREATE INDEX idempotency_running ON idempotency (node, epoch) WHERE state = 'running';
+
+-- The currency every amount is in: written at the first start, and for good.
+CREATE TABLE deployment (
+  only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+  currency TEXT NOT NULL
+) STRICT;

@@ -1,0 +1,51 @@
+// Watches a number in the store that grows with every change of a table, whichever process made it.
+
+export interface RevisionWatchOptions {
+  /** The number the caller's own copy was read at. */
+  readonly known: number
+  readonly read: () => Promise<number>
+  /** Reads the table anew; resolves to the number it is now known at. Asked again where it rejects. */
+  readonly reload: () => Promise<number>
+  /** Called once per outage, at its first failed look. */
+  readonly onError: (error: unknown) => void
+  /** 500 unless a test says otherwise. */
+  readonly pollMs?: number
+}
+
+export interface RevisionWatch {
+  readonly closed: boolean
+  close(): void
+}
+
+/** Looks every half second, the first time after that; does not keep the process alive. */
+export function watchRevision(options: RevisionWatchOptions): RevisionWatch {
+  let { known } = options
+  let closed = false
+  let failing = false
+  let timer = arm()
+
+  function arm() {
+    return setTimeout(look, options.pollMs ?? 500).unref()
+  }
+
+  async function look(): Promise<void> {
+    try {
+      if ((await options.read()) !== known) known = await options.reload()
+      failing = false
+    } catch (error) {
+      if (!failing && !closed) options.onError(error)
+      failing = true
+    }
+    if (!closed) timer = arm()
+  }
+
+  return {
+    get closed() {
+      return closed
+    },
+    close() {
+      closed = true
+      clearTimeout(timer)
+    },
+  }
+}

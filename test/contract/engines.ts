@@ -1,0 +1,72 @@
+// A store with its engine beside it, on SQLite and, where TEST_DATABASE_URL names one, on PostgreSQL.
+
+import { afterEach, describe } from 'bun:test'
+import type { Engine } from '../../src/store/engine.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+import type { Store } from '../../src/store/store.ts'
+import { createStore } from '../../src/store/tables.ts'
+import { makeDirectory, makeSchema, testDatabaseUrl } from './databases.ts'
+
+export interface Bench {
+  readonly engine: Engine
+  readonly store: Store
+  /** Another connection to the same data, as another process would have. */
+  open(): Promise<Store>
+}
+
+/** Describes the tests once for each engine; `start` gives an empty database, removed after the test. */
+export function onEachEngine(
+  name: string,
+  tests: (start: () => Promise<Bench>, kind: Engine['kind']) => void,
+): void {
+  describe(`${name} on sqlite`, () => {
+    tests(
+      starter(async () => {
+        const directory = makeDirectory()
+        return {
+          open: () => openSqlite(directory.path),
+          remove: async () => directory.remove(),
+        }
+      }),
+      'sqlite',
+    )
+  })
+  const url = testDatabaseUrl
+  if (url === null) return
+  describe(`${name} on postgres`, () => {
+    tests(
+      starter(async () => {
+        const schema = await makeSchema(url)
+        return { open: () => openPostgres(schema.url), remove: () => schema.drop() }
+      }),
+      'postgres',
+    )
+  })
+}
+
+interface Place {
+  open(): Promise<Engine>
+  remove(): Promise<void>
+}
+
+function starter(make: () => Promise<Place>): () => Promise<Bench> {
+  const engines: Engine[] = []
+  let place: Place | null = null
+  afterEach(async () => {
+    await Promise.all(engines.splice(0).map((engine) => engine.close()))
+    await place?.remove()
+    place = null
+  })
+  return async () => {
+    const here = await make()
+    place = here
+    const open = async () => {
+      const engine = await here.open()
+      engines.push(engine)
+      return engine
+    }
+    const engine = await open()
+    return { engine, store: createStore(engine), open: async () => createStore(await open()) }
+  }
+}

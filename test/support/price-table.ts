@@ -1,0 +1,42 @@
+// A price table in memory, for tests of what stands on it.
+
+import type { PriceRow, PriceTable } from '../../src/store/ledger.ts'
+
+export interface MemoryPrices extends PriceTable {
+  /** While set, every call rejects with it. */
+  broken: Error | null
+}
+
+export function memoryPrices(): MemoryPrices {
+  const kept: PriceRow[] = []
+  const table: MemoryPrices = {
+    broken: null,
+    async append(rows) {
+      if (table.broken !== null) throw table.broken
+      return rows.map((row) => kept.push({ ...row, version: kept.length + 1 }))
+    },
+    async all() {
+      if (table.broken !== null) throw table.broken
+      return [...kept]
+    },
+    async newest() {
+      if (table.broken !== null) throw table.broken
+      return kept.length
+    },
+  }
+  return table
+}
+
+/** A row with what a test does not care for filled in. */
+export function priceRow(given: Partial<PriceRow> & Pick<PriceRow, 'version' | 'model'>): PriceRow {
+  return {
+    effectiveFrom: 0,
+    prices: { input: String(given.version), output: String(given.version) },
+    origin: 'set',
+    source: 'test',
+    sourceDate: null,
+    actor: null,
+    createdAt: 0,
+    ...given,
+  }
+}
