@@ -10,7 +10,7 @@ import { createLeases, type Leases } from './leases.ts'
 import type { Finished, Hold, Ledger, NoHold } from './ledger.ts'
 import type { FromWorker, IdempotencyEntry, WorkerStart } from './messages.ts'
 import { OutboxWriter } from './outbox-writer.ts'
-import { encodeRecord } from './record.ts'
+import { type EncodedRecord, encodeRecord } from './record.ts'
 import { monotonicMs, SharedState } from './shared.ts'
 import { WorkerLink } from './worker-link.ts'
 
@@ -232,7 +232,7 @@ class Node implements LedgerNode {
   }
 
   /** The record of a request that has ended, its hold closed. */
-  #close(hold: Hold | null, finished: Finished): string {
+  #close(hold: Hold | null, finished: Finished): EncodedRecord {
     const fromLeaseNano = hold === null ? 0n : this.#leases.close(hold, chargeOf(finished))
     return encodeRecord('final', this.#epoch(), fromLeaseNano, finished)
   }

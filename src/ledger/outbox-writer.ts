@@ -1,6 +1,7 @@
 // Gathers what finishes in one turn of the event loop and commits it to the outbox at once; never waits for a disk.
 
 import type { Half, Outbox } from '../store/sqlite-outbox.ts'
+import { type EncodedRecord, encodeBody } from './record.ts'
 import type { SharedState } from './shared.ts'
 
 export interface OutboxWriterOptions {
@@ -33,14 +34,14 @@ interface Unsettled {
 const retryMs = 1_000
 /** A half is left for the other when its log has grown to about this: bounds the files, and what a start must read. */
 const halfBytes = 16 * 1024 * 1024
-const pageBytes = 8_192
+const pageBytes = 4_096
 
 export class OutboxWriter {
   readonly #options: OutboxWriterOptions
-  #records: string[] = []
+  #records: EncodedRecord[] = []
   #kept: Kept[] = []
   /** The last word of each running stream that has said what it owes: goes along into a fresh half. */
-  readonly #progress = new Map<string, string>()
+  readonly #progress = new Map<string, EncodedRecord>()
   #unsettled: Unsettled[] = []
   /** What stands before this in `#unsettled` is settled. */
   #first = 0
@@ -60,7 +61,7 @@ export class OutboxWriter {
   }
 
   /** Queues a record for the end of this turn; `kept` is called once, when it is safe. */
-  push(requestId: string, record: string, kept: Kept | null): void {
+  push(requestId: string, record: EncodedRecord, kept: Kept | null): void {
     if (this.#progress.size > 0) this.#progress.delete(requestId)
     this.#records.push(record)
     if (kept !== null) this.#kept.push(kept)
@@ -70,14 +71,14 @@ export class OutboxWriter {
   }
 
   /** As `push`, committed before this returns, with all that waits. */
-  pushNow(requestId: string, record: string): void {
+  pushNow(requestId: string, record: EncodedRecord): void {
     if (this.#progress.size > 0) this.#progress.delete(requestId)
     this.#records.push(record)
     this.flush()
   }
 
   /** Commits what a running stream owes until now. */
-  pushProgress(requestId: string, record: string): void {
+  pushProgress(requestId: string, record: EncodedRecord): void {
     this.#progress.set(requestId, record)
     // While the disk refuses, only the last word counts, and it goes along when the disk takes it again.
     if (this.#failedSinceMs !== null) return
@@ -109,7 +110,7 @@ export class OutboxWriter {
     const { outbox, state, nowMs } = this.#options
     const fresh = this.#takeCleanHalf()
     const all = fresh || recovering ? [...this.#progress.values(), ...this.#records] : this.#records
-    const body = `[${all.join(',')}]`
+    const body = encodeBody(all)
     const seq = this.#seq + 1
     try {
       outbox.append(this.#half, seq, body)

@@ -1,4 +1,4 @@
-// A finished request as the outbox keeps it: one JSON array, written by hand because it is written for every request.
+// A finished request as the outbox keeps it: one array of plain values, as short as it can be because it is written for every request.
 
 import type { Nano } from '../money.ts'
 import type { IdempotencyDone, NodeRef, Settlement } from '../store/ledger.ts'
@@ -17,72 +17,72 @@ export type DecodedRecord =
     }
   | { readonly kind: 'unreadable'; readonly reason: string; readonly values: unknown }
 
-/** One record as JSON: money as decimal strings, flags as 0 and 1, everything in the order `decodeRecord` reads. */
+/**
+ * One record: money as decimal strings, flags as 0 and 1, by place. One call of the engine's own `JSON.stringify` for
+ * all of a turn costs less than text put together by hand; it writes null for what is no number, which the ledger
+ * then refuses of this record alone.
+ */
 export function encodeRecord(
   kind: RecordKind,
   epoch: number,
   fromLeaseNano: Nano,
-  finished: Finished,
-): string {
-  const { row, capNano, idempotency } = finished
-  return `[${kind === 'final' ? 0 : 1},${epoch},"${fromLeaseNano}",${capNano === null ? 'null' : `"${capNano}"`},${
-    idempotency === null ? 'null' : JSON.stringify(idempotency)
-  },${JSON.stringify(row.requestId)},${number(row.at)},${quoted(row.account)},${quoted(row.key)},${quoted(
+  { row, capNano, idempotency }: Finished,
+): EncodedRecord {
+  return [
+    kind === 'final' ? 0 : 1,
+    epoch,
+    String(fromLeaseNano),
+    capNano === null ? null : String(capNano),
+    idempotency,
+    row.requestId,
+    row.at,
+    row.account,
+    row.key,
     row.keyName,
-  )},${quoted(row.group)},${quoted(row.operation)},${quoted(row.modelAsked)},${quoted(row.modelServed)},${quoted(
+    row.group,
+    row.operation,
+    row.modelAsked,
+    row.modelServed,
     row.channel,
-  )},${quoted(row.vendor)},${number(row.attempts)},${row.stream ? 1 : 0},${number(row.input)},${number(
+    row.vendor,
+    row.attempts,
+    row.stream ? 1 : 0,
+    row.input,
     row.cachedInput,
-  )},${number(row.cacheWrite)},${number(row.output)},${number(row.reasoning)},${rareKinds(row)},${
-    row.units === null ? 'null' : JSON.stringify(row.units)
-  },"${row.usageSource}",${row.priceVersion === null ? 'null' : number(row.priceVersion)},${number(
+    row.cacheWrite,
+    row.output,
+    row.reasoning,
+    row.cacheWrite1h,
+    row.audioInput,
+    row.audioOutput,
+    row.imageInput,
+    row.imageOutput,
+    row.units,
+    row.usageSource,
+    row.priceVersion,
     row.multiplierPpm,
-  )},"${row.chargeNano}","${row.writeoffNano}","${row.vendorCostNano}",${
-    row.ttftMs === null ? 'null' : number(row.ttftMs)
-  },${number(row.durationMs)},${number(row.status)},${quoted(row.errorCode)},${
-    row.errorCause === null ? 'null' : JSON.stringify(row.errorCause)
-  },${row.failedAttempts === null ? 'null' : JSON.stringify(row.failedAttempts)}]`
+    String(row.chargeNano),
+    String(row.writeoffNano),
+    String(row.vendorCostNano),
+    row.ttftMs,
+    row.durationMs,
+    row.status,
+    row.errorCode,
+    row.errorCause,
+    row.failedAttempts,
+  ]
 }
 
-/** What most requests have none of costs one comparison. */
-function rareKinds(row: UsageRow): string {
-  const { cacheWrite1h, audioInput, audioOutput, imageInput, imageOutput } = row
-  if (
-    cacheWrite1h === 0 &&
-    audioInput === 0 &&
-    audioOutput === 0 &&
-    imageInput === 0 &&
-    imageOutput === 0
-  ) {
-    return '0,0,0,0,0'
-  }
-  return [cacheWrite1h, audioInput, audioOutput, imageInput, imageOutput].map(number).join(',')
-}
-
-/** What is no number would spoil the records beside it; as null the ledger refuses this one alone. */
-function number(value: number): string {
-  return Number.isFinite(value) ? `${value}` : 'null'
-}
-
-const mostTexts = 2_000
-const texts = new Map<string, string>()
-
-/** JSON of a text that comes again and again: names of accounts, keys, models, channels. */
-function quoted(text: string | null): string {
-  if (text === null) return 'null'
-  const known = texts.get(text)
-  if (known !== undefined) return known
-  if (texts.size >= mostTexts) texts.clear()
-  const json = JSON.stringify(text)
-  texts.set(text, json)
-  return json
+/** What one turn of the event loop leaves, as the outbox keeps it. */
+export function encodeBody(records: readonly EncodedRecord[]): string {
+  return JSON.stringify(records)
 }
 
 type Flag = 0 | 1
 type Text = string | null
 
-/** The array's members; the names say what each is. */
-type Encoded = readonly [
+/** The record's members; the names say what each is. */
+export type EncodedRecord = readonly [
   kind: Flag,
   epoch: number,
   fromLeaseNano: string,
@@ -125,7 +125,7 @@ type Encoded = readonly [
   errorCause: Text,
   failedAttempts: UsageRow['failedAttempts'],
 ]
-const encodedLength: Encoded['length'] = 41
+const encodedLength: EncodedRecord['length'] = 41
 
 /** The records of one append. Never throws: what cannot be read is returned as such. */
 export function decodeBody(body: string, node: string): DecodedRecord[] {
@@ -146,7 +146,7 @@ function decodeRecord(values: unknown, node: string): DecodedRecord {
     return { kind: 'unreadable', reason: 'not a record of this version', values }
   }
   // Written by this file alone; money is parsed, and what else is amiss the ledger refuses.
-  const encoded = values as unknown as Encoded
+  const encoded = values as unknown as EncodedRecord
   try {
     const settlement = settlementOf(encoded, { node, epoch: encoded[1] })
     return { kind: encoded[0] === 0 ? 'final' : 'progress', settlement, values }
@@ -155,7 +155,7 @@ function decodeRecord(values: unknown, node: string): DecodedRecord {
   }
 }
 
-function settlementOf(encoded: Encoded, ref: NodeRef): Settlement {
+function settlementOf(encoded: EncodedRecord, ref: NodeRef): Settlement {
   return {
     ...ref,
     fromLeaseNano: BigInt(encoded[2]),
@@ -165,7 +165,7 @@ function settlementOf(encoded: Encoded, ref: NodeRef): Settlement {
   }
 }
 
-function rowOf(encoded: Encoded): UsageRow {
+function rowOf(encoded: EncodedRecord): UsageRow {
   return {
     requestId: encoded[5],
     at: encoded[6],

@@ -148,8 +148,6 @@ function halfPath(dataDir: string, slot: number, half: Half): string {
 function openHalf(dataDir: string, slot: number, half: Half): Database {
   const file = openFile(halfPath(dataDir, slot, half))
   file.run('PRAGMA busy_timeout = 5000')
-  // Fewer, larger pages to an append: a turn's records mostly fit one.
-  file.run('PRAGMA page_size = 8192')
   file.run('PRAGMA journal_mode = WAL')
   file.run('PRAGMA synchronous = NORMAL')
   file.run('PRAGMA wal_autocheckpoint = 0')
