@@ -176,9 +176,9 @@ function startListening(state: State, config: Config, log: Log, worker: Worker |
 }
 
 /** Why no request should be sent here at present. */
-function missingFor({ load, ledger }: State): readonly string[] {
+function missingFor({ load, ledger, leftSettled }: State): readonly string[] {
   const missing = load.draining ? ['the server is stopping'] : []
-  if (!ledger.ready()) missing.push('what the last run left is being settled')
+  if (!ledger.ready() || !leftSettled.done) missing.push('what the last run left is being settled')
   else if (ledger.closed !== null) missing.push(ledger.closed)
   return missing
 }

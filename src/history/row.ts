@@ -1,6 +1,6 @@
 // A usage row with nothing in it yet: what every record of a request starts from.
 
-import type { UsageRow } from '../store/store.ts'
+import type { UsageRow } from '../store/usage-row.ts'
 
 /** Fields whose value is nothing until something is known. */
 export const emptyRow = {

@@ -79,7 +79,8 @@ async function filterOf(
   const until = instant(asked, 'until')
   const after = asked.get('after')
   const last = after === null ? null : await store.usage.find(principal.account, after)
-  if (after !== null && last === null) throw invalidRequest('after is not one of your requests', 'after')
+  if (after !== null && last === null)
+    throw invalidRequest('after is not one of your requests', 'after')
   return {
     account: principal.account,
     limit: wholeNumber(asked, 'limit', 1, mostRows) ?? usualLimit,

@@ -1,11 +1,11 @@
 // One request to a model at the front door: who asks, whether they may, what they ask, and the reply.
 
+import type { Model } from '../catalog/model.ts'
 import type { ServerSettings } from '../config/types.ts'
 import { errorTable, GatewayError, invalidRequest } from '../errors.ts'
 import type { Keyring, Principal } from '../identity/principal.ts'
 import { limitHeaders } from '../limits/headers.ts'
 import type { Admitted, Limiter, Refused } from '../limits/limiter.ts'
-import type { Model } from '../catalog/model.ts'
 import type { Answer, RelayRooms } from '../relay/ask.ts'
 import type { Bill, BillWishes } from '../relay/bill.ts'
 import { Call } from '../relay/call.ts'
@@ -127,7 +127,12 @@ export class ModelRequest {
       overhead.route.observe((performance.now() - routedMs) / 1000)
       const { idempotencyKey } = wishes
       if (idempotencyKey !== null) {
-        const kept = await this.repeated(principal, peek, idempotencyKey, hashOf(this.dialect, body))
+        const kept = await this.repeated(
+          principal,
+          peek,
+          idempotencyKey,
+          hashOf(this.dialect, body),
+        )
         if (kept !== null) return kept
       }
       const opened = this.open(principal, peek, offered.model, wishes)

@@ -1,7 +1,7 @@
 // The usage record of a request the front door answered itself: every request of a known caller leaves one.
 
 import { emptyRow } from '../history/row.ts'
-import type { UsageRow } from '../store/store.ts'
+import type { UsageRow } from '../store/usage-row.ts'
 import type { Refusal, Repeat } from './model-request.ts'
 
 /** null where nobody knows who asked. */

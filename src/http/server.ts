@@ -13,8 +13,8 @@ import {
 } from './endpoints.ts'
 import { checkHeaderBytes } from './head.ts'
 import { type Health, healthPaths, respondHealth } from './health.ts'
-import { type FrontRooms, ModelRequest } from './model-request.ts'
 import { mePaths, readMe } from './me.ts'
+import { type FrontRooms, ModelRequest } from './model-request.ts'
 import { modelList, modelObject } from './models.ts'
 import { newRequestId } from './request-id.ts'
 import {

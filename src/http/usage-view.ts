@@ -2,11 +2,14 @@
 
 import type { PriceBook } from '../meter/meter.ts'
 import { formatUnits } from '../money.ts'
-import type { UsageRow } from '../store/store.ts'
+import type { UsageRow } from '../store/usage-row.ts'
 
 /** For whoever pays: without what the operator paid, and where. */
 export function callerView(row: UsageRow, book: PriceBook) {
-  const { channel, vendor, vendorCostNano, failedAttempts, errorCause, ...shown } = usageView(row, book)
+  const { channel, vendor, vendorCostNano, failedAttempts, errorCause, ...shown } = usageView(
+    row,
+    book,
+  )
   return shown
 }
 

@@ -2,7 +2,7 @@
 
 import type { Nano } from '../money.ts'
 import type { IdempotencyDone } from '../store/ledger.ts'
-import type { UsageRow } from '../store/store.ts'
+import type { UsageRow } from '../store/usage-row.ts'
 
 /** Money set aside for one running request; closed exactly once. */
 export interface Hold {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { finishedRequest } from '../../test/support/finished.ts'
 import { maxNano } from '../money.ts'
-import type { UsageRow } from '../store/store.ts'
+import type { UsageRow } from '../store/usage-row.ts'
 import type { Finished } from './ledger.ts'
 import { decodeBody, encodeBody, encodeRecord } from './record.ts'
 

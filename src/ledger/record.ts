@@ -2,7 +2,7 @@
 
 import type { Nano } from '../money.ts'
 import type { IdempotencyDone, NodeRef, Settlement } from '../store/ledger.ts'
-import type { UsageRow } from '../store/store.ts'
+import type { UsageRow } from '../store/usage-row.ts'
 import type { Finished } from './ledger.ts'
 
 /** `final`: the request has ended. `progress`: what a running one owes, in case its process dies. */

@@ -11,7 +11,7 @@ import { createDirectory } from '../router/directory.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { vendors } from '../vendors/registry.ts'
 import { dialects } from '../wire/dialects.ts'
-import type { Lasting } from './state.ts'
+import type { Lasting } from './lasting.ts'
 import { buildTill } from './till.ts'
 
 export interface ServingRooms extends FrontRooms {
@@ -76,7 +76,8 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     },
     refused(refusal) {
       const { cause, requestId, dialect, status, durationMs } = refusal
-      if (cause !== null) log.error({ err: cause, request_id: requestId }, 'a mistake in the gateway')
+      if (cause !== null)
+        log.error({ err: cause, request_id: requestId }, 'a mistake in the gateway')
       settler.unrelayed(refusalRow(refusal), dialect.path, status, durationMs)
     },
     repeated(repeat) {

@@ -7,44 +7,26 @@ import { ensureAccounts } from '../identity/ensure-accounts.ts'
 import { issueFirstKey } from '../identity/first-key.ts'
 import { createKeyring } from '../identity/keyring.ts'
 import { loadKeys } from '../identity/watch.ts'
-import { createLedger, type LedgerNode } from '../ledger/ledger-node.ts'
+import { createLedger, type LedgerNode, type LedgerOptions } from '../ledger/ledger-node.ts'
 import { createLimiter } from '../limits/create.ts'
-import type { PriceBook } from '../meter/meter.ts'
 import { ensurePrices } from '../meter/ensure-prices.ts'
-import { createOutputEstimates, type OutputEstimates } from '../meter/output-estimate.ts'
+import { createOutputEstimates } from '../meter/output-estimate.ts'
 import { createPriceBook } from '../meter/price-book.ts'
 import { formatUnits, parseUnits } from '../money.ts'
 import { Deadlines } from '../relay/deadlines.ts'
 import { createDialer } from '../relay/dial.ts'
 import { createHealth } from '../router/health.ts'
 import type { Health } from '../router/route.ts'
-import type { PriceRow } from '../store/ledger.ts'
-import type { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { startLoopLag } from '../telemetry/loop-lag.ts'
-import { createMetrics, type LedgerReading, type Metrics } from '../telemetry/metrics.ts'
+import { createMetrics, type LedgerReading } from '../telemetry/metrics.ts'
+import type { Lasting } from './lasting.ts'
+import { settleLeftOutboxes } from './left-outboxes.ts'
 import { buildRooms, type ServingRooms } from './rooms.ts'
 import type { Worker } from './worker.ts'
 
-export type Store = Awaited<ReturnType<typeof openStore>>
 export type State = Awaited<ReturnType<typeof buildState>>
-
-/** What every set of rooms shares. */
-export interface Lasting {
-  readonly version: string
-  readonly log: Log
-  readonly store: Store
-  readonly health: Health
-  readonly limiter: ReturnType<typeof createLimiter>
-  readonly metrics: Metrics
-  readonly keyring: ReturnType<typeof createKeyring>
-  readonly ledger: LedgerNode
-  readonly load: Load
-  readonly dialer: ReturnType<typeof createDialer>
-  readonly deadlines: Deadlines
-  readonly estimates: OutputEstimates
-  readonly prices: { book: PriceBook; rows: readonly PriceRow[] }
-}
 
 export interface StateOptions {
   readonly version: string
@@ -66,6 +48,12 @@ export async function buildState(options: StateOptions) {
   const prices = await loadPrices(store, config)
   const deadlines = new Deadlines()
   const ledger = await openLedger(options, deadlines)
+  const leftSettled = { done: worker !== null && worker.slot > 0 }
+  if (!leftSettled.done) {
+    void settleLeft(options).then(() => {
+      leftSettled.done = true
+    })
+  }
   const health = watchedHealth(log)
   const { limiter, isShared } = watchedLimiter(config, log)
   const lag = startLoopLag()
@@ -102,6 +90,7 @@ export async function buildState(options: StateOptions) {
     ...lasting,
     firstSecret,
     keyRevision: revision,
+    leftSettled,
     get current() {
       return current
     },
@@ -138,23 +127,37 @@ async function loadPrices(store: Store, config: Config) {
   return { book: createPriceBook(rows), rows }
 }
 
+/** Outboxes of workers that are no longer started. */
+function settleLeft(options: StateOptions): Promise<void> {
+  const { config, log } = options
+  return settleLeftOutboxes({
+    dataDir: config.dataDir,
+    workers: config.server.workers,
+    open: (slot) => createLedger(ledgerOptions(options, slot)),
+    log,
+  })
+}
+
 async function openLedger(options: StateOptions, deadlines: Deadlines): Promise<LedgerNode> {
-  const { config, log, worker } = options
+  const ledger = await createLedger(ledgerOptions(options, options.worker?.slot ?? 0))
+  // What ran under a lost lease must not run on: it is settled with what it delivered.
+  ledger.onFenced(() => deadlines.shutDown())
+  return ledger
+}
+
+function ledgerOptions({ config, log }: StateOptions, slot: number): LedgerOptions {
   const { billing } = config
   const capOf = (decimal: string | null) => (decimal === null ? null : parseUnits(decimal))
-  const ledger = await createLedger({
+  return {
     store: { dataDir: config.dataDir, databaseUrl: config.databaseUrl },
     dataDir: config.dataDir,
-    slot: worker?.slot ?? 0,
+    slot,
     settings: config.ledger,
     durability: billing.durability,
     maxHeldPerKeyNano: capOf(billing.maxHeldPerKey),
     maxHeldPerAccountNano: capOf(billing.maxHeldPerAccount),
     log,
-  })
-  // What ran under a lost lease must not run on: it is settled with what it delivered.
-  ledger.onFenced(() => deadlines.shutDown())
-  return ledger
+  }
 }
 
 function watchedHealth(log: Log): Health {

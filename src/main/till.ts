@@ -3,7 +3,7 @@
 import type { Config } from '../config/types.ts'
 import { parseUnits } from '../money.ts'
 import { createTill, type Till } from '../relay/till.ts'
-import type { Lasting } from './state.ts'
+import type { Lasting } from './lasting.ts'
 
 const tellAgainMs = 60_000
 

@@ -1,14 +1,14 @@
 // One request from its first attempt to its settlement: the only place that fails over, commits and settles.
 
 import { errorTable, type Fault, faultTable, GatewayError } from '../errors.ts'
+import { formatUnits } from '../money.ts'
 import { plan } from '../router/plan.ts'
 import type { Candidate, Outcome } from '../router/route.ts'
-import type { FailedAttempt } from '../store/store.ts'
+import type { FailedAttempt } from '../store/usage-row.ts'
 import type { Answer, Ask, Keeping, RelayRooms, Settlement, Sight } from './ask.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
-import type { Timed } from './deadlines.ts'
 import { Capture } from './capture.ts'
-import { formatUnits } from '../money.ts'
+import type { Timed } from './deadlines.ts'
 import { Outlet, type OutletOwner } from './outlet.ts'
 import { type Prepared, prepare, send } from './send.ts'
 import { causeOf, verdict } from './verdict.ts'
@@ -412,7 +412,8 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       this.finish()
       return
     }
-    const what = why === 'refused' ? 'the balance of this account is used up' : 'max_cost is reached'
+    const what =
+      why === 'refused' ? 'the balance of this account is used up' : 'max_cost is reached'
     const error = new GatewayError('insufficient_quota', `The reply was stopped: ${what}.`)
     const outlet = this.openReply()
     if (this.ask.peek.stream) this.endWithError(outlet, error, null)

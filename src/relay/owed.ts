@@ -2,7 +2,7 @@
 
 import type { BillingSettings } from '../config/types.ts'
 import type { Nano } from '../money.ts'
-import type { UsageRow } from '../store/store.ts'
+import type { UsageRow } from '../store/usage-row.ts'
 import type { Usage } from '../wire/ir.ts'
 import type { Settlement, Sight } from './ask.ts'
 import { noUsage } from './bill.ts'

@@ -1,21 +1,18 @@
 // What remains of a finished request: its usage record, its counts, one log line, and its place given back.
 
-import { Buffer } from 'node:buffer'
 import type { BillingSettings } from '../config/types.ts'
 import type { Fault } from '../errors.ts'
-import type { Finished, Ledger } from '../ledger/ledger.ts'
-import type { Candidate } from '../router/route.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import type { OutputEstimates } from '../meter/output-estimate.ts'
-import type { IdempotencyDone } from '../store/ledger.ts'
-import type { UsageRow } from '../store/store.ts'
+import type { Candidate } from '../router/route.ts'
+import type { UsageRow } from '../store/usage-row.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Counter, Histogram } from '../telemetry/registry.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import type { Ask, Keeping, Settlement } from './ask.ts'
 import type { Channel } from './channel.ts'
-import { owedBy } from './owed.ts'
-import { causeOf } from './verdict.ts'
+import { finishedOf, usageRow } from './record.ts'
 
 export interface SettleRooms {
   readonly ledger: Ledger
@@ -56,21 +53,7 @@ export interface Settler {
 export function createSettler(rooms: SettleRooms): Settler {
   const counts = new WeakMap<Candidate, Counts>()
   const settling = rooms.metrics.overhead.with('settle')
-  const routes = new Map<string, { readonly total: Counter; readonly duration: Histogram }>()
-  const answered = (route: string, status: number, durationMs: number) => {
-    const name = `${route} ${status}`
-    let kept = routes.get(name)
-    if (kept === undefined) {
-      const { httpRequests, httpDuration } = rooms.metrics
-      kept = {
-        total: httpRequests.with(route, 'POST', String(status)),
-        duration: httpDuration.with(route),
-      }
-      routes.set(name, kept)
-    }
-    kept.total.inc()
-    kept.duration.observe(durationMs / 1000)
-  }
+  const answered = countAnswers(rooms.metrics)
   const price = (settlement: Settlement): UsageRow => {
     const { candidate } = settlement
     const channel = candidate === null ? null : rooms.channels.get(candidate.channelId)
@@ -130,6 +113,24 @@ export function createSettler(rooms: SettleRooms): Settler {
   }
 }
 
+/** Counts replies by route and status; the children of the metrics are looked up once. */
+function countAnswers(metrics: Metrics) {
+  const routes = new Map<string, { readonly total: Counter; readonly duration: Histogram }>()
+  return (route: string, status: number, durationMs: number) => {
+    const name = `${route} ${status}`
+    let kept = routes.get(name)
+    if (kept === undefined) {
+      kept = {
+        total: metrics.httpRequests.with(route, 'POST', String(status)),
+        duration: metrics.httpDuration.with(route),
+      }
+      routes.set(name, kept)
+    }
+    kept.total.inc()
+    kept.duration.observe(durationMs / 1000)
+  }
+}
+
 function countsOf(
   rooms: SettleRooms,
   kept: WeakMap<Candidate, Counts>,
@@ -161,71 +162,6 @@ function count(counts: Counts, settlement: Settlement, row: UsageRow): void {
   for (const kind of tokenKinds) {
     if (row[kind] > 0) counts.tokens[kind].inc(row[kind])
   }
-}
-
-function usageRow(
-  settlement: Settlement,
-  channel: Channel | null | undefined,
-  billing: BillingSettings,
-): UsageRow {
-  const { ask, candidate, sight, fault } = settlement
-  const { principal, peek, dialect, bill } = ask
-  const { usage, source, chargeNano, vendorCostNano } = owedBy(settlement, billing)
-  return {
-    requestId: ask.requestId,
-    at: ask.at,
-    account: principal.account,
-    key: principal.keyId,
-    keyName: principal.keyName,
-    group: principal.group,
-    operation: dialect.operation,
-    modelAsked: peek.model,
-    modelServed: sight?.model ?? null,
-    channel: candidate?.channelId ?? null,
-    vendor: channel?.vendor.id ?? null,
-    attempts: settlement.attempts,
-    stream: peek.stream,
-    input: usage.input,
-    cachedInput: usage.cachedInput,
-    cacheWrite: usage.cacheWrite,
-    output: usage.output,
-    reasoning: usage.reasoning,
-    cacheWrite1h: usage.cacheWrite1h ?? 0,
-    audioInput: usage.audioInput ?? 0,
-    audioOutput: usage.audioOutput ?? 0,
-    imageInput: usage.imageInput ?? 0,
-    imageOutput: usage.imageOutput ?? 0,
-    units: source === 'none' ? null : bill.units,
-    usageSource: source,
-    priceVersion: bill.rate.version,
-    multiplierPpm: bill.rate.multiplierPpm,
-    chargeNano,
-    writeoffNano: 0n,
-    vendorCostNano,
-    ttftMs: settlement.ttftMs === null ? null : Math.round(settlement.ttftMs),
-    durationMs: Math.round(settlement.durationMs),
-    status: settlement.status,
-    errorCode: settlement.errorCode,
-    errorCause: fault === null ? null : causeOf(fault),
-    failedAttempts: settlement.failedAttempts.length === 0 ? null : settlement.failedAttempts,
-  }
-}
-
-function finishedOf(settlement: Settlement, row: UsageRow): Finished {
-  const { capNano } = settlement.ask.bill.wishes
-  return { row, capNano, idempotency: idempotencyOf(settlement) }
-}
-
-/** The reply goes to the ledger with its charge, so that the one cannot be kept without the other. */
-function idempotencyOf({ ask, reply, status, errorCode }: Settlement): IdempotencyDone | null {
-  const key = ask.bill.wishes.idempotencyKey
-  if (key === null || reply === null) return null
-  const { account } = ask.principal
-  const whole = status === 200 && errorCode === null
-  if (!whole || reply.bytes === null) return { account, key, reply: null, keep: whole }
-  const contentType = reply.stream ? 'text/event-stream; charset=utf-8' : 'application/json'
-  const body = Buffer.from(reply.bytes).toString('utf8')
-  return { account, key, reply: { status, contentType, body }, keep: true }
 }
 
 /** Put together by hand: a line at every request must not cost what a general one does. */

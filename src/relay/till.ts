@@ -5,8 +5,8 @@ import type { ModelKind } from '../config/types.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Hold, Ledger, NoHold } from '../ledger/ledger.ts'
-import type { Expected, PriceBook, Rate, Units } from '../meter/meter.ts'
 import { countedTokens, expectedOf, holdFor } from '../meter/ceiling.ts'
+import type { Expected, PriceBook, Rate, Units } from '../meter/meter.ts'
 import type { OutputEstimates } from '../meter/output-estimate.ts'
 import { formatUnits, type Nano } from '../money.ts'
 import type { Dialect, Peek } from '../wire/dialect.ts'
@@ -98,7 +98,10 @@ function expectedBy(estimates: OutputEstimates, opening: Opening, rate: Rate): E
 }
 
 function tooMuch(): GatewayError {
-  return invalidRequest('This request may cost more than any account can hold; lower max_tokens.', null)
+  return invalidRequest(
+    'This request may cost more than any account can hold; lower max_tokens.',
+    null,
+  )
 }
 
 /** A whole reply must fit below the client's own ceiling; a stream is stopped at it. */

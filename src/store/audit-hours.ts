@@ -2,7 +2,7 @@
 
 import type { Session } from './engine.ts'
 import type { Findings } from './findings.ts'
-import type { UsageRow } from './store.ts'
+import type { UsageRow } from './usage-row.ts'
 
 const hourMs = 3_600_000
 

@@ -5,8 +5,8 @@ import { createHourCheck } from './audit-hours.ts'
 import type { Session, Value } from './engine.ts'
 import type { Findings } from './findings.ts'
 import { house } from './ledger.ts'
-import type { UsageRow } from './store.ts'
 import { type KeptUsage, selectUsage, usageRowOf } from './usage-columns.ts'
+import type { UsageRow } from './usage-row.ts'
 
 const pageRows = 2_000
 

@@ -3,8 +3,8 @@
 import type { Nano } from '../money.ts'
 import { atMost, type Lease } from './leases.ts'
 import type { NodeRef, Settlement } from './ledger.ts'
-import type { UsageRow } from './store.ts'
 import { cleanText } from './text.ts'
+import type { UsageRow } from './usage-row.ts'
 import type { LockedWallet, WalletMove } from './wallets.ts'
 
 export interface Divided {

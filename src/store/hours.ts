@@ -2,8 +2,8 @@
 
 import type { Bulk, Engine, Value } from './engine.ts'
 import type { HourFilter, HourRow, HourTable } from './ledger.ts'
-import type { UsageRow } from './store.ts'
 import { cleanText } from './text.ts'
+import type { UsageRow } from './usage-row.ts'
 
 const hourMs = 3_600_000
 

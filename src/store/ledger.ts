@@ -1,7 +1,7 @@
 // The ledger as it is kept: accounts, transfers, nodes, leases and settlement; the contract both engines pass.
 
 import type { Nano } from '../money.ts'
-import type { UsageRow } from './store.ts'
+import type { UsageRow } from './usage-row.ts'
 
 /**
  * The accounts money moves between. `wallet:ACCOUNT` is what a customer has; the others are the house's own.

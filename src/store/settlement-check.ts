@@ -2,8 +2,9 @@
 
 import { maxNano } from '../money.ts'
 import type { Settlement } from './ledger.ts'
-import { RowRefused, type UsageRow } from './store.ts'
+import { RowRefused } from './store.ts'
 import { cleanText } from './text.ts'
+import type { UsageRow } from './usage-row.ts'
 
 type Field = keyof UsageRow
 

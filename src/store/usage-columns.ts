@@ -1,8 +1,8 @@
 // The one list of what a usage row is made of: its columns, their types, and how a row turns into values and back.
 
 import type { Bulk, Value } from './engine.ts'
-import type { FailedAttempt, UsageRow } from './store.ts'
 import { cleanText, cleanTextOrNull } from './text.ts'
+import type { FailedAttempt, UsageRow } from './usage-row.ts'
 
 interface Column {
   readonly name: string

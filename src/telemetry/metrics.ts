@@ -193,14 +193,24 @@ type Read = (type: 'counter' | 'gauge', name: string, help: string, value: () =>
 
 function addLedger(read: Read, sources: MetricSources): void {
   const { ledger } = sources
-  read('gauge', 'unsettled_records', 'Finished requests not yet in the ledger.', () => ledger().unsettled)
+  read(
+    'gauge',
+    'unsettled_records',
+    'Finished requests not yet in the ledger.',
+    () => ledger().unsettled,
+  )
   read(
     'gauge',
     'settlement_lag_seconds',
     'Age of the oldest finished request not yet in the ledger.',
     () => ledger().oldestUnsettledMs / 1_000,
   )
-  read('gauge', 'held_units', 'Money held for running requests, in units of the currency.', () => ledger().heldUnits)
+  read(
+    'gauge',
+    'held_units',
+    'Money held for running requests, in units of the currency.',
+    () => ledger().heldUnits,
+  )
   read(
     'counter',
     'written_off_units_total',
@@ -208,8 +218,11 @@ function addLedger(read: Read, sources: MetricSources): void {
     () => ledger().writtenOffUnits,
   )
   read('counter', 'set_aside_total', 'Records the ledger would not take.', () => ledger().setAside)
-  read('gauge', 'admission_open', '1 while requests are admitted, 0 while the ledger forbids it.', () =>
-    Number(ledger().open),
+  read(
+    'gauge',
+    'admission_open',
+    '1 while requests are admitted, 0 while the ledger forbids it.',
+    () => Number(ledger().open),
   )
 }
 

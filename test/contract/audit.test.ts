@@ -2,7 +2,8 @@
 
 import { expect, test } from 'bun:test'
 import { house, type Pricing, type Settlement, type Transfer } from '../../src/store/ledger.ts'
-import type { Store, UsageRow } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { UsageRow } from '../../src/store/usage-row.ts'
 import { type Bench, onEachEngine } from './engines.ts'
 import { usageRow } from './store.ts'
 

@@ -2,7 +2,8 @@
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type KeyRow, RowRefused, type Store, type UsageRow } from '../../src/store/store.ts'
+import { type KeyRow, RowRefused, type Store } from '../../src/store/store.ts'
+import type { UsageRow } from '../../src/store/usage-row.ts'
 
 export interface Opened {
   readonly store: Store

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import type { UsageRow } from '../../src/store/store.ts'
+import type { UsageRow } from '../../src/store/usage-row.ts'
 import { expectError, expectFailover, onStage } from '../support/scene.ts'
 import {
   chatReply,

@@ -2,7 +2,7 @@
 
 import { emptyRow } from '../../src/history/row.ts'
 import type { Finished } from '../../src/ledger/ledger.ts'
-import type { UsageRow } from '../../src/store/store.ts'
+import type { UsageRow } from '../../src/store/usage-row.ts'
 
 export function finishedRequest(
   row: Pick<UsageRow, 'requestId'> & Partial<UsageRow>,

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open.ts'
-import type { UsageRow } from '../../src/store/store.ts'
+import type { UsageRow } from '../../src/store/usage-row.ts'
 
 const root = join(import.meta.dir, '..', '..')
 const bun = join(root, 'node_modules', '.bin', 'bun')

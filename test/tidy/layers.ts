@@ -32,7 +32,7 @@ const opensConnections: readonly RegExp[] = [
 ]
 const readsEnvironment: readonly RegExp[] = [
   /^src\/config(\.ts|\/.+)$/,
-  /^src\/main\.ts$/,
+  /^src\/main(\.ts|\/.+)$/,
   /^src\/cli\/.+$/,
 ]
 

@@ -1,0 +1,31 @@
+// What every set of rooms shares: it outlives a change of the configuration.
+
+import type { Load } from '../http/load.ts'
+import type { createKeyring } from '../identity/keyring.ts'
+import type { LedgerNode } from '../ledger/ledger-node.ts'
+import type { createLimiter } from '../limits/create.ts'
+import type { PriceBook } from '../meter/meter.ts'
+import type { OutputEstimates } from '../meter/output-estimate.ts'
+import type { Deadlines } from '../relay/deadlines.ts'
+import type { createDialer } from '../relay/dial.ts'
+import type { Health } from '../router/route.ts'
+import type { PriceRow } from '../store/ledger.ts'
+import type { Store } from '../store/store.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+
+export interface Lasting {
+  readonly version: string
+  readonly log: Log
+  readonly store: Store
+  readonly health: Health
+  readonly limiter: ReturnType<typeof createLimiter>
+  readonly metrics: Metrics
+  readonly keyring: ReturnType<typeof createKeyring>
+  readonly ledger: LedgerNode
+  readonly load: Load
+  readonly dialer: ReturnType<typeof createDialer>
+  readonly deadlines: Deadlines
+  readonly estimates: OutputEstimates
+  readonly prices: { book: PriceBook; rows: readonly PriceRow[] }
+}

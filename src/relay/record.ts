@@ -1,0 +1,78 @@
+// Makes the record of a finished request, and what the ledger is given of it.
+
+import { Buffer } from 'node:buffer'
+import type { BillingSettings } from '../config/types.ts'
+import type { Finished } from '../ledger/ledger.ts'
+import type { IdempotencyDone } from '../store/ledger.ts'
+import type { UsageRow } from '../store/usage-row.ts'
+import type { Settlement } from './ask.ts'
+import type { Channel } from './channel.ts'
+import { owedBy } from './owed.ts'
+import { causeOf } from './verdict.ts'
+
+/** The record of a finished request, with what it owes. */
+export function usageRow(
+  settlement: Settlement,
+  channel: Channel | null | undefined,
+  billing: BillingSettings,
+): UsageRow {
+  const { ask, candidate, sight, fault } = settlement
+  const { principal, peek, dialect, bill } = ask
+  const { usage, source, chargeNano, vendorCostNano } = owedBy(settlement, billing)
+  return {
+    requestId: ask.requestId,
+    at: ask.at,
+    account: principal.account,
+    key: principal.keyId,
+    keyName: principal.keyName,
+    group: principal.group,
+    operation: dialect.operation,
+    modelAsked: peek.model,
+    modelServed: sight?.model ?? null,
+    channel: candidate?.channelId ?? null,
+    vendor: channel?.vendor.id ?? null,
+    attempts: settlement.attempts,
+    stream: peek.stream,
+    input: usage.input,
+    cachedInput: usage.cachedInput,
+    cacheWrite: usage.cacheWrite,
+    output: usage.output,
+    reasoning: usage.reasoning,
+    cacheWrite1h: usage.cacheWrite1h ?? 0,
+    audioInput: usage.audioInput ?? 0,
+    audioOutput: usage.audioOutput ?? 0,
+    imageInput: usage.imageInput ?? 0,
+    imageOutput: usage.imageOutput ?? 0,
+    units: source === 'none' ? null : bill.units,
+    usageSource: source,
+    priceVersion: bill.rate.version,
+    multiplierPpm: bill.rate.multiplierPpm,
+    chargeNano,
+    writeoffNano: 0n,
+    vendorCostNano,
+    ttftMs: settlement.ttftMs === null ? null : Math.round(settlement.ttftMs),
+    durationMs: Math.round(settlement.durationMs),
+    status: settlement.status,
+    errorCode: settlement.errorCode,
+    errorCause: fault === null ? null : causeOf(fault),
+    failedAttempts: settlement.failedAttempts.length === 0 ? null : settlement.failedAttempts,
+  }
+}
+
+/** What the ledger is given of it. */
+export function finishedOf(settlement: Settlement, row: UsageRow): Finished {
+  const { capNano } = settlement.ask.bill.wishes
+  return { row, capNano, idempotency: idempotencyOf(settlement) }
+}
+
+/** The reply goes to the ledger with its charge, so that the one cannot be kept without the other. */
+function idempotencyOf({ ask, reply, status, errorCode }: Settlement): IdempotencyDone | null {
+  const key = ask.bill.wishes.idempotencyKey
+  if (key === null || reply === null) return null
+  const { account } = ask.principal
+  const whole = status === 200 && errorCode === null
+  if (!whole || reply.bytes === null) return { account, key, reply: null, keep: whole }
+  const contentType = reply.stream ? 'text/event-stream; charset=utf-8' : 'application/json'
+  const body = Buffer.from(reply.bytes).toString('utf8')
+  return { account, key, reply: { status, contentType, body }, keep: true }
+}
