@@ -258,6 +258,10 @@ describe('B16: numbers no reader gives', () => {
       expect(() => rate.charge(nothing, { second: count })).toThrow(RangeError)
     }
     expect(rate.charge(used({ input: -5, output: 1 }), { second: -1.5 })).toBe(1_000n)
+    const tiered = rateOf({ input: '1', 'input>10': '2', output: '1' })
+    expect(tiered.charge(used({ input: 11, cachedInput: -5 }), null)).toBe(22_000n)
+    const size = { kind: 'chat', inputTokens: -1, outputTokens: -1, units: null } as const
+    expect(rate.ceiling(size)).toBe(0n)
   })
 
   test('a billion tokens at the highest price lose nothing', () => {
