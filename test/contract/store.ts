@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { emptyRow } from '../../src/history/row.ts'
 import { type KeyRow, RowRefused, type Store, type UsageRow } from '../../src/store/store.ts'
 
 export interface Opened {
@@ -33,6 +34,7 @@ export function keyRow(change: Partial<KeyRow> = {}): KeyRow {
 
 export function usageRow(change: Partial<UsageRow> = {}): UsageRow {
   return {
+    ...emptyRow,
     requestId: 'req_1',
     at: 1_763_700_000_000,
     account: 'ann',
