@@ -236,7 +236,7 @@ const corruptions: readonly [string, readonly string[], readonly string[]][] = [
     [firstHour, 'usage req_1'],
   ],
   [
-    'a row with tokens no total is of',
+    'a row priced by a card that is not there',
     [`UPDATE usage SET price_version = 9 WHERE request_id = 'req_1'`],
     ['usage req_1'],
   ],
