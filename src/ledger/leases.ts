@@ -62,7 +62,10 @@ export interface Leases {
   open(): void
   /** For good: admits no new request, gives back what is free, and the rest as holds close. Extensions still work. */
   drain(): void
-  /** Notes the time, on any monotonic clock, about once a second: what is not needed goes back. */
+  /**
+   * Notes the time, on any monotonic clock, about once a second: what is not needed goes back. A call looks at up to
+   * 10,000 accounts, the next one at those after them.
+   */
   tick(nowMs: number): void
   /** What running requests hold, by account; those that hold nothing left out. */
   held(): ReadonlyMap<string, Nano>
@@ -82,12 +85,17 @@ const refusals: Readonly<Record<Refusal, NoHold>> = {
   closed: { refused: 'closed' },
 }
 
+/** Leases one tick looks at: it must not hold up requests, however many accounts there are. */
+const visitsPerTick = 10_000
+
 class NodeLeases implements Leases {
   readonly #authority: Authority
   readonly #settings: LeaseSettings
   readonly #onError: (error: unknown, account: string) => void
   readonly #schedule: (run: () => void, delayMs: number) => void
   #leases = new Map<string, Lease>()
+  /** How far the ticks have come. */
+  #round = this.#leases.values()
   /** Kept only where a bound per key is set. */
   #heldByKey = new Map<string, Nano>()
   #isOpen = false
@@ -179,6 +187,7 @@ class NodeLeases implements Leases {
     const fenced = this.#leases
     this.#isOpen = false
     this.#leases = new Map()
+    this.#round = this.#leases.values()
     this.#heldByKey = new Map()
     this.#changed += 1
     for (const lease of fenced.values()) {
@@ -200,7 +209,12 @@ class NodeLeases implements Leases {
   }
 
   tick(nowMs: number): void {
-    for (const lease of this.#leases.values()) {
+    for (let visits = 0; visits < visitsPerTick; visits += 1) {
+      const { done, value: lease } = this.#round.next()
+      if (done) {
+        this.#round = this.#leases.values()
+        return
+      }
       const { surplusNano, forget } = rest(lease, nowMs)
       this.#giveBack(lease, surplusNano)
       if (forget) this.#leases.delete(lease.account)
