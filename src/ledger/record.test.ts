@@ -101,9 +101,9 @@ test('a progress record is one', () => {
 
 describe('what cannot be read is told apart, and leaves its neighbours alone', () => {
   const good = encodeRecord('final', 1, 0n, finishedRequest({ requestId: 'req_1' }))
-  const kinds = (body: string) => decodeBody(body, 'n').map(({ kind }) => kind)
+  const kinds = (body: string): string[] => decodeBody(body, 'n').map(({ kind }) => kind)
 
-  test.each([
+  const cases: readonly [name: string, body: string, expected: readonly string[]][] = [
     ['text that is no JSON', '[[0,1', ['unreadable']],
     ['no list', '{"a":1}', ['unreadable']],
     ['a record of another length', `[[0,1,"0"],${JSON.stringify(good)}]`, ['unreadable', 'final']],
@@ -112,9 +112,10 @@ describe('what cannot be read is told apart, and leaves its neighbours alone', (
       JSON.stringify([good.with(2, '1.5'), good, good.with(32, null)]),
       ['unreadable', 'final', 'unreadable'],
     ],
-  ])('%s', (_name, body, expected) => {
-    expect(kinds(body)).toEqual(expected)
-  })
+  ]
+  for (const [name, body, expected] of cases) {
+    test(name, () => expect(kinds(body)).toEqual([...expected]))
+  }
 
   test('a count that is no number becomes null, for the ledger to refuse', () => {
     const spoilt = finishedRequest({ requestId: 'req_2', input: Number.NaN })
