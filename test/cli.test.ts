@@ -12,6 +12,7 @@ import {
   testDatabaseUrl,
 } from './contract/databases.ts'
 import { usageRow } from './contract/store.ts'
+import { type Ended, runCommand } from './support/command-line.ts'
 
 const cli = join(import.meta.dirname, '../src/cli/main.ts')
 let scratch: TestDirectory
@@ -27,26 +28,9 @@ beforeEach(() => {
   data = join(scratch.path, `data-${made}`)
 })
 
-interface Ended {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-
 /** Runs in the scratch directory, with nothing in the environment but what is given. */
-async function run(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
-  const child = Bun.spawn([process.execPath, cli, ...args], {
-    cwd: scratch.path,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { code, out, err }
+function run(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  return runCommand(args, scratch.path, env)
 }
 
 /** Runs with `--json` on the data directory; expects success and nothing on stderr. */
