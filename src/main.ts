@@ -3,37 +3,25 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createCatalog } from './catalog/catalog.ts'
 import { needsRestart } from './config/describe.ts'
 import { loadConfig } from './config/load.ts'
 import { ConfigError } from './config/problems.ts'
+import type { Flags } from './config/settings.ts'
 import type { Config } from './config/types.ts'
 import { type ConfigWatch, watchConfig } from './config/watch.ts'
-import { createRecorder, type Recorder } from './history/recorder.ts'
-import { Load } from './http/load.ts'
-import type { FrontRooms } from './http/model-request.ts'
-import { createOffer } from './http/offer.ts'
-import { refusalRow } from './http/refusal.ts'
 import { type Listener, listen } from './http/server.ts'
 import { frontPage, startText } from './http/welcome.ts'
-import { ensureAccounts } from './identity/ensure-accounts.ts'
-import { issueFirstKey } from './identity/first-key.ts'
-import { createKeyring } from './identity/keyring.ts'
-import { loadKeys, watchKeys } from './identity/watch.ts'
-import { createLimiter } from './limits/create.ts'
-import { channelConfigs, createChannels } from './relay/channels.ts'
-import { Deadlines } from './relay/deadlines.ts'
-import { createDialer } from './relay/dial.ts'
-import { createSettler } from './relay/settle.ts'
-import { createDirectory } from './router/directory.ts'
-import { createHealth } from './router/health.ts'
-import type { Health } from './router/route.ts'
+import { watchKeys } from './identity/watch.ts'
+import { StartError } from './main/start-error.ts'
+import { buildState, type State } from './main/state.ts'
+import { supervise } from './main/supervise.ts'
+import { readWorker, slotVariable, type Worker } from './main/worker.ts'
+import { createPriceBook } from './meter/price-book.ts'
+import { watchPrices } from './meter/watch-prices.ts'
 import { DataLocked, lockData } from './store/lock.ts'
 import { openStore } from './store/open.ts'
 import { createLog, type Log } from './telemetry/log.ts'
-import { startLoopLag } from './telemetry/loop-lag.ts'
-import { createMetrics } from './telemetry/metrics.ts'
-import { scrub } from './telemetry/scrub.ts'
+import { labelled } from './telemetry/registry.ts'
 import { vendors } from './vendors/registry.ts'
 import { dialects } from './wire/dialects.ts'
 
@@ -58,9 +46,6 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** A reason not to start, in words for the operator. */
-class StartError extends Error {}
-
 function checkRuntime(): void {
   if (Bun.semver.order(Bun.version, oldestBun) < 0) {
     throw new StartError(
@@ -76,46 +61,51 @@ function readFlags(argv: readonly string[]) {
       data: { type: 'string' },
       port: { type: 'string' },
       host: { type: 'string' },
+      workers: { type: 'string' },
     } as const
     return parseArgs({ args: [...argv], options, strict: true, allowPositionals: false }).values
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new StartError(
-      `${reason}\nUsage: tollgate serve [--config FILE] [--data DIR] [--port N] [--host H]`,
+      `${reason}\nUsage: tollgate serve [--config FILE] [--data DIR] [--port N] [--host H] [--workers N]`,
     )
   }
 }
 
 async function serve(argv: readonly string[]): Promise<void> {
   const flags = readFlags(argv)
-  const load = () =>
+  const loadWith = (given: Flags) =>
     loadConfig({
-      flags,
+      flags: given,
       env: process.env,
       knownVendors: Object.keys(vendors),
       knownDialects: Object.keys(dialects),
       apart: true,
     })
+  const load = () => loadWith(flags)
   const config = await load()
-  const log = createLog({ level: config.logLevel })
+  const worker = readWorker(process.env[slotVariable], config.dataDir)
+  if (worker === null && config.server.workers > 1) {
+    await supervise({ script: import.meta.path, version, config, load: loadWith, env: process.env })
+    return
+  }
+  const log = createLog({ level: config.logLevel, worker: worker?.slot ?? null })
+  const lock = worker === null ? lockData(config.dataDir) : null
   const store = await openStore(config)
-  const lock = config.databaseUrl === null ? lockData(config.dataDir) : null
-  const state = await buildState(config, store, log)
-  const listener = startListening(state, config, log)
-  const keyWatch = watchKeys(store.keys, state.keyring, {
-    revision: state.keyRevision,
-    onError: (error) =>
-      log.error({ err: error }, 'keys could not be read again; the old ones stay'),
-  })
+  const state = await buildState({ version, config, store, log, worker })
+  const listener = startListening(state, config, log, worker)
+  const watches = watchStore(state, log)
   const configWatch = config.file === null ? null : await followConfig(config, load, state, log)
   const stop = stopper(state, listener, config.server.drainMs, log, async () => {
-    keyWatch.close()
+    for (const watch of watches) watch.close()
     await configWatch?.close()
     await store.close()
     lock?.release()
   })
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  if (worker === null) {
+    process.on('SIGTERM', stop)
+    process.on('SIGINT', stop)
+  } else worker.onStop(stop)
   process.on('SIGHUP', () => void configWatch?.reload())
   process.on('uncaughtException', (error) =>
     log.error({ err: error }, 'a mistake in the gateway; it goes on'),
@@ -123,7 +113,11 @@ async function serve(argv: readonly string[]): Promise<void> {
   process.on('unhandledRejection', (error) =>
     log.error({ err: error }, 'a mistake in the gateway; it goes on'),
   )
-  // Last: whoever waits for this line may send a signal at once.
+  // Last: whoever waits for this may send a signal at once.
+  if (worker !== null) {
+    worker.ready({ url: listener.url, port: listener.port, secret: state.firstSecret })
+    return
+  }
   process.stdout.write(
     startText({
       version,
@@ -134,186 +128,42 @@ async function serve(argv: readonly string[]): Promise<void> {
   )
 }
 
-type Store = Awaited<ReturnType<typeof openStore>>
-type State = Awaited<ReturnType<typeof buildState>>
-
-function watchedHealth(log: Log): Health {
-  return createHealth({
-    random: Math.random,
-    onAlarm: (channel, fault) =>
-      log.error(
-        { channel, cause: fault.kind, detail: fault.message },
-        'a channel needs its operator',
-      ),
-  })
+/** Keys and prices changed elsewhere count here within a second. */
+function watchStore(state: State, log: Log): readonly { close(): void }[] {
+  const { store, prices } = state
+  const failed = (what: string) => (error: unknown) =>
+    log.error({ err: error }, `${what} could not be read again; the old ones stay`)
+  return [
+    watchKeys(store.keys, state.keyring, {
+      revision: state.keyRevision,
+      onError: failed('keys'),
+    }),
+    watchPrices(store.prices, prices.rows, {
+      onChange: (rows) => {
+        prices.book = createPriceBook(rows)
+      },
+      onError: failed('prices'),
+    }),
+  ]
 }
 
-function watchedRecorder(store: Store, log: Log): Recorder {
-  let told = 0
-  return createRecorder(store.usage, {
-    onError: (error, retryMs) =>
-      log.error({ err: error, retryMs }, 'usage could not be written; it will be tried again'),
-    onDropped: (row, total) => {
-      // One line for each doubling: a flood of losses must not become a flood of lines.
-      if (total < told * 2) return
-      told = total
-      log.error({ request_id: row.requestId, total }, 'usage records are lost: the queue is full')
-    },
-    onRefused: (row, error) => log.error({ row, err: error }, 'the store refuses a usage record'),
-  })
-}
-
-function watchedLimiter(config: Config, log: Log) {
-  let shared = false
-  const limiter = createLimiter({
-    valkeyUrl: config.valkeyUrl,
-    nodes: config.nodes,
-    onState: (now, reason) => {
-      shared = now === 'shared'
-      log.warn({ state: now, reason }, 'limits')
-    },
-  })
-  return { limiter, isShared: () => shared }
-}
-
-/** What outlives a change of the configuration, and the rooms that do not. */
-async function buildState(config: Config, store: Store, log: Log) {
-  const health = watchedHealth(log)
-  const recorder = watchedRecorder(store, log)
-  const { limiter, isShared } = watchedLimiter(config, log)
-  const lag = startLoopLag()
-  const metrics = createMetrics({
-    version,
-    runtime: `bun ${Bun.version}`,
-    sources: {
-      channelStates: () =>
-        [...current.relay.channels.keys()].map((id) => [id, health.state(id, performance.now())]),
-      usageQueueDepth: () => recorder.depth,
-      logPending: () => log.pending,
-      logDropped: () => log.dropped,
-      loopLagMs: () => lag.lagMs(),
-      limitsShared: isShared,
-    },
-  })
-  await ensureAccounts(store.accounts, config, Date.now())
-  const firstSecret = config.keys.length > 0 ? null : await issueFirstKey(store, Date.now())
-  const { revision, rows } = await loadKeys(store.keys)
-  const keyring = createKeyring({ configured: config.keys, stored: rows })
-  const lasting = {
-    health,
-    recorder,
-    limiter,
-    metrics,
-    keyring,
-    log,
-    store,
-    load: new Load(),
-    dialer: createDialer(),
-    deadlines: new Deadlines(),
-  }
-  let current = buildRooms(config, lasting)
-  return {
-    ...lasting,
-    firstSecret,
-    keyRevision: revision,
-    get current() {
-      return current
-    },
-    /** Swaps all rooms at once; requests under way keep those they began with. */
-    async replace(next: Config) {
-      const rooms = buildRooms(next, lasting)
-      await ensureAccounts(store.accounts, next, Date.now())
-      keyring.replace({ configured: next.keys })
-      current = rooms
-    },
-  }
-}
-
-type Lasting = Pick<
-  State,
-  | 'health'
-  | 'recorder'
-  | 'limiter'
-  | 'metrics'
-  | 'keyring'
-  | 'log'
-  | 'load'
-  | 'dialer'
-  | 'deadlines'
->
-
-function buildRooms(config: Config, lasting: Lasting): FrontRooms & { readonly config: Config } {
-  const configured = channelConfigs(config, process.env, vendors)
-  const channels = createChannels(configured, vendors)
-  const catalog = createCatalog(config.models)
-  const directory = createDirectory({
-    channels: configured,
-    groups: config.groups,
-    speaks: (vendor) => vendors[vendor]?.speaks ?? [],
-    vendorModels: (vendor) => catalog.ofVendor(vendor).map((model) => model.id),
-  })
-  const settler = createSettler({ ...lasting, channels })
-  const underWay = new Map(
-    Object.values(dialects).map(({ id, path }) => [
-      id,
-      lasting.metrics.requestsInFlight.with(path),
-    ]),
-  )
-  const { server } = config
-  return {
-    config,
-    server,
-    keyring: lasting.keyring,
-    limiter: lasting.limiter,
-    load: lasting.load,
-    overhead: {
-      auth: lasting.metrics.overhead.with('auth'),
-      route: lasting.metrics.overhead.with('route'),
-    },
-    offer: createOffer(config, catalog, directory),
-    relay: {
-      ...lasting,
-      channels,
-      dialects,
-      timeouts: config.timeouts,
-      retry: config.retry,
-      heartbeatMs: server.heartbeatMs,
-      commitAfterMs: server.commitAfterMs,
-      writeStallMs: server.writeStallMs,
-      random: Math.random,
-      scrub,
-      settle: settler.settle,
-      attemptFailed: settler.attemptFailed,
-    },
-    underWay(dialect, change) {
-      underWay.get(dialect.id)?.add(change)
-    },
-    limited({ scope, kind }) {
-      // The scope's kind only: an id would be a label without bound.
-      lasting.metrics.rateLimited.with(scope.split(':', 1)[0] ?? '', kind).inc()
-    },
-    refused(refusal) {
-      if (refusal.cause !== null)
-        lasting.log.error(
-          { err: refusal.cause, request_id: refusal.requestId },
-          'a mistake in the gateway',
-        )
-      settler.refused(refusalRow(refusal), refusal.dialect.path, refusal.status, refusal.durationMs)
-    },
-  }
-}
-
-function startListening(state: State, config: Config, log: Log): Listener {
+function startListening(state: State, config: Config, log: Log, worker: Worker | null): Listener {
+  const { healthPort } = config.server
   try {
     return listen({
       host: config.server.host,
       port: config.server.port,
+      sharePort: worker !== null,
+      healthPort: healthPort === null ? null : healthPort + (worker?.slot ?? 0),
       rooms: () => state.current,
       dialects,
       health: {
         version,
-        notReady: () => (state.load.draining ? ['the server is stopping'] : []),
-        metrics: () => state.metrics.registry.print(),
+        notReady: () => missingFor(state),
+        metrics: () => {
+          const text = state.metrics.registry.print()
+          return worker === null ? text : labelled(text, 'worker', String(worker.slot))
+        },
         metricsToken: () => state.current.server.metricsToken,
       },
       page: () => frontPage(state.current.config),
@@ -323,6 +173,14 @@ function startListening(state: State, config: Config, log: Log): Listener {
     const reason = error instanceof Error ? error.message : String(error)
     throw new StartError(`Cannot listen on ${config.server.host}:${config.server.port}: ${reason}`)
   }
+}
+
+/** Why no request should be sent here at present. */
+function missingFor({ load, ledger }: State): readonly string[] {
+  const missing = load.draining ? ['the server is stopping'] : []
+  if (!ledger.ready()) missing.push('what the last run left is being settled')
+  else if (ledger.closed !== null) missing.push(ledger.closed)
+  return missing
 }
 
 /** A changed file is taken over whole or not at all. */
@@ -382,7 +240,7 @@ function stopper(
     state.deadlines.shutDown()
     listener
       .stop()
-      .then(() => state.recorder.drain())
+      .then(() => state.ledger.drain())
       .then(() => state.limiter.close())
       .then(() => state.dialer.close())
       .then(close)

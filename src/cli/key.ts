@@ -31,6 +31,7 @@ export const keyCreate: Command = {
     rpm: { type: 'string', value: 'N', help: 'requests a minute' },
     tpm: { type: 'string', value: 'N', help: 'tokens a minute' },
     concurrency: { type: 'string', value: 'N', help: 'requests at once' },
+    'show-cost': { type: 'boolean', help: 'its replies carry what they cost' },
   },
   async run(context) {
     const secret = createSecret()
@@ -134,6 +135,7 @@ function readKey({ flags, nowMs }: Context, secret: string): KeyRow {
     requestsPerMinute: flags.count('rpm', mostPerMinute) ?? null,
     tokensPerMinute: flags.count('tpm', mostPerMinute) ?? null,
     concurrentRequests: flags.count('concurrency', mostPerMinute) ?? null,
+    showCost: flags.has('show-cost'),
   }
 }
 
@@ -160,6 +162,7 @@ function keyView(row: KeyRow, nowMs: number) {
     expiresAt: timeText(row.expiresAt),
     disabledAt: timeText(row.disabledAt),
     models: row.models,
+    showCost: row.showCost,
     limits: {
       requestsPerMinute: row.requestsPerMinute,
       tokensPerMinute: row.tokensPerMinute,

@@ -1,4 +1,4 @@
-// `tollgate serve`: the server, in this process.
+// `tollgate serve`: the server, in this process or with workers below it.
 
 import type { Command } from './command.ts'
 
@@ -11,9 +11,10 @@ export const serve: Command = {
   options: {
     port: { type: 'string', value: 'N', help: 'port to listen on (PORT, 8787)' },
     host: { type: 'string', value: 'H', help: 'address to listen on (HOST, 127.0.0.1)' },
+    workers: { type: 'string', value: 'N', help: 'serving processes (TOLLGATE_WORKERS, 1)' },
   },
   async run({ flags }) {
-    const names = ['config', 'data', 'port', 'host'] as const
+    const names = ['config', 'data', 'port', 'host', 'workers'] as const
     const argv = names.flatMap((name) => {
       const value = flags.text(name)
       return value === undefined ? [] : [`--${name}=${value}`]

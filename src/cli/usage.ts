@@ -1,5 +1,7 @@
 // `tollgate usage`: finished requests, newest first.
 
+import { usageView } from '../http/usage-view.ts'
+import { createPriceBook } from '../meter/price-book.ts'
 import { formatUnits } from '../money.ts'
 import type { Store, UsageFilter, UsageRow } from '../store/store.ts'
 import type { Command, Context } from './command.ts'
@@ -58,9 +60,10 @@ async function* pages(store: Store, filter: UsageFilter): AsyncGenerator<readonl
 }
 
 async function printAsJson(store: Store, filter: UsageFilter): Promise<void> {
+  const book = createPriceBook(await store.prices.all())
   let separator = '[\n'
   for await (const rows of pages(store, filter)) {
-    await print(separator + rows.map((row) => JSON.stringify(usageView(row))).join(',\n'))
+    await print(separator + rows.map((row) => JSON.stringify(usageView(row, book))).join(',\n'))
     separator = ',\n'
   }
   await print(separator === '[\n' ? '[]\n' : '\n]\n')
@@ -112,53 +115,4 @@ function promptTokens(row: UsageRow): number {
 
 function replyTokens(row: UsageRow): number {
   return row.output + row.reasoning + row.audioOutput + row.imageOutput
-}
-
-/** A request as the outside sees it. */
-function usageView(row: UsageRow) {
-  return {
-    requestId: row.requestId,
-    at: timeText(row.at),
-    account: row.account,
-    key: row.key,
-    keyName: row.keyName,
-    group: row.group,
-    operation: row.operation,
-    model: row.modelAsked,
-    modelServed: row.modelServed,
-    channel: row.channel,
-    vendor: row.vendor,
-    attempts: row.attempts,
-    stream: row.stream,
-    status: row.status,
-    tokens: {
-      input: row.input,
-      cachedInput: row.cachedInput,
-      cacheWrite: row.cacheWrite,
-      cacheWrite1h: row.cacheWrite1h,
-      audioInput: row.audioInput,
-      imageInput: row.imageInput,
-      output: row.output,
-      reasoning: row.reasoning,
-      audioOutput: row.audioOutput,
-      imageOutput: row.imageOutput,
-    },
-    units: row.units,
-    usageSource: row.usageSource,
-    chargeNano: String(row.chargeNano),
-    writeoffNano: String(row.writeoffNano),
-    vendorCostNano: String(row.vendorCostNano),
-    priceVersion: row.priceVersion,
-    multiplier: multiplierText(row.multiplierPpm),
-    failedAttempts: row.failedAttempts ?? [],
-    ttftMs: row.ttftMs,
-    durationMs: row.durationMs,
-    errorCode: row.errorCode,
-    errorCause: row.errorCause,
-  }
-}
-
-/** Millionths as a decimal: `1`, `0.85`. */
-function multiplierText(ppm: number): string {
-  return formatUnits(BigInt(ppm) * 1000n)
 }

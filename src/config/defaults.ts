@@ -24,6 +24,7 @@ export const serverDefaults: ServerSettings = {
   bodyTimeoutMs: 60_000,
   drainMs: 300_000,
   metricsToken: null,
+  healthPort: null,
   corsOrigins: ['*'],
 }
 

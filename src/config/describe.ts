@@ -32,6 +32,7 @@ export function needsRestart(before: Config, after: Config): readonly string[] {
       'host',
       'port',
       'workers',
+      'healthPort',
       'maxHeaderBytes',
     ]),
     ...changes('billing', before.billing, after.billing, ['durability']),

@@ -138,6 +138,10 @@ const server = section({
     text(),
     'Bearer token that reads /metrics from elsewhere than this machine; without it only this machine may.',
   ),
+  healthPort: key(
+    wholeNumber(1, portRange.max),
+    'Worker N alone answers /healthz, /readyz and /metrics at this port + N, in addition.',
+  ),
   corsOrigins: key(
     z.array(text(), 'expected a list of origins'),
     'Origins whose pages may call the API from a browser; ["*"] for all.',

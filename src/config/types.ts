@@ -58,6 +58,8 @@ export interface ServerSettings {
   readonly drainMs: number
   /** Reads /metrics from elsewhere than loopback with this bearer token. */
   readonly metricsToken: string | null
+  /** Worker N alone answers the health paths at this port + N; null: nowhere but at `port`. */
+  readonly healthPort: number | null
   /** Allowed origins of browsers; ['*'] for all. */
   readonly corsOrigins: readonly string[]
 }

@@ -5,17 +5,23 @@ import { errorTable, GatewayError, invalidRequest } from '../errors.ts'
 import type { Keyring, Principal } from '../identity/principal.ts'
 import { limitHeaders } from '../limits/headers.ts'
 import type { Admitted, Limiter, Refused } from '../limits/limiter.ts'
+import type { Model } from '../catalog/model.ts'
 import type { Answer, RelayRooms } from '../relay/ask.ts'
+import type { Bill, BillWishes } from '../relay/bill.ts'
 import { Call } from '../relay/call.ts'
+import type { Till } from '../relay/till.ts'
 import type { Histogram } from '../telemetry/registry.ts'
 import type { Dialect, Peek } from '../wire/dialect.ts'
 import { authenticate } from './authenticate.ts'
 import { declaredLength, readBody } from './body.ts'
 import { checkHeaderBytes } from './head.ts'
 import type { Load } from './load.ts'
+import type { MeRooms } from './me.ts'
 import type { Offer, Offered } from './offer.ts'
+import { hashOf, type Idempotency, takeKey } from './repeat.ts'
 import { newRequestId } from './request-id.ts'
 import { addCors, addRefusal, type Fields, jsonType, refusalOf, streamType } from './respond.ts'
+import { readWishes, type Wished } from './wishes.ts'
 
 /** What the front door works with; replaced whole when the configuration changes. */
 export interface FrontRooms {
@@ -27,12 +33,28 @@ export interface FrontRooms {
   /** Seconds spent until the caller is known, and from the whole body to the channels. */
   readonly overhead: { readonly auth: Histogram; readonly route: Histogram }
   readonly offer: Offer
+  readonly till: Till
+  readonly idempotency: Idempotency
+  readonly me: MeRooms
   /** Told when a request has its place, and when it gave it back. */
   underWay(dialect: Dialect, change: 1 | -1): void
   /** Told of each request that a limit refused. */
   limited(verdict: Refused): void
   /** Told of requests that never reached the relay, and of all refusals. */
   refused(refusal: Refusal): void
+  /** Told of a request answered with the reply of an earlier one. */
+  repeated(repeat: Repeat): void
+}
+
+/** A known caller's request, as its record needs it. */
+export interface Repeat {
+  readonly requestId: string
+  readonly at: number
+  readonly principal: Principal
+  readonly dialect: Dialect
+  readonly peek: Peek
+  readonly status: number
+  readonly durationMs: number
 }
 
 export interface Refusal {
@@ -66,6 +88,8 @@ export class ModelRequest {
   private length: number | null = null
   private reservedBytes = -1
   private call: Call | null = null
+  /** Taken for this request, until the relay has it. */
+  private idempotencyKey: string | null = null
 
   private readonly setIdleSeconds: (seconds: number) => void
 
@@ -98,11 +122,19 @@ export class ModelRequest {
       const admission = this.admit(verdict instanceof Promise ? await verdict : verdict)
       const body = await this.readBody()
       const routedMs = performance.now()
-      const peek = this.dialect.peek(body)
-      this.peek = peek
+      const { peek, wishes } = this.read(body, principal)
       const offered = this.resolve(principal, peek)
       overhead.route.observe((performance.now() - routedMs) / 1000)
-      return this.reply(await this.relay(principal, peek, offered, admission))
+      const { idempotencyKey } = wishes
+      if (idempotencyKey !== null) {
+        const kept = await this.repeated(principal, peek, idempotencyKey, hashOf(this.dialect, body))
+        if (kept !== null) return kept
+      }
+      const opened = this.open(principal, peek, offered.model, wishes)
+      const bill = opened instanceof Promise ? await opened : opened
+      const answer = await this.relay(principal, peek, offered, admission, bill)
+      this.showPrice(answer, bill)
+      return this.reply(answer)
     } catch (error) {
       return this.refuse(error)
     }
@@ -170,6 +202,54 @@ export class ModelRequest {
     return readBody(this.request, this.length, bounds, relay.deadlines)
   }
 
+  private read(body: Uint8Array, principal: Principal): Wished {
+    const peek = this.dialect.peek(body)
+    this.peek = peek
+    const wished = readWishes(this.request.headers, this.dialect, peek, principal.showCost)
+    this.peek = wished.peek
+    return wished
+  }
+
+  /** The reply this key had before; null: it is this request's now. */
+  private async repeated(
+    principal: Principal,
+    peek: Peek,
+    key: string,
+    bodyHash: string,
+  ): Promise<Response | null> {
+    const { requestId, rooms, dialect, at } = this
+    const { account } = principal
+    const kept = await takeKey(rooms.idempotency, { account, key, bodyHash, requestId })
+    if (kept === null) {
+      this.idempotencyKey = key
+      return null
+    }
+    const { status, contentType, body } = kept.reply
+    const durationMs = performance.now() - this.startedMs
+    this.admission?.finish(0, at)
+    this.giveBack()
+    rooms.repeated({ requestId, at, principal, dialect, peek, status, durationMs })
+    this.fields['idempotent-replayed'] = 'true'
+    this.fields['x-tollgate-original-request'] = kept.requestId
+    this.fields['content-type'] = contentType
+    return new Response(body, { status, headers: this.fields })
+  }
+
+  private open(
+    principal: Principal,
+    peek: Peek,
+    model: Model,
+    wishes: BillWishes,
+  ): Bill | Promise<Bill> {
+    const { dialect, at } = this
+    return this.rooms.till.open({ principal, model, dialect, peek, at, wishes })
+  }
+
+  private showPrice(answer: Answer, bill: Bill): void {
+    this.fields['x-tollgate-price-version'] = String(bill.rate.version)
+    if (answer.cost !== null) this.fields['x-tollgate-cost'] = answer.cost
+  }
+
   private resolve(principal: Principal, peek: Peek): Offered {
     const { model, candidates } = this.rooms.offer.find(principal, peek.model, this.dialect)
     if (candidates.length === 0) {
@@ -190,6 +270,7 @@ export class ModelRequest {
     peek: Peek,
     offered: Offered,
     admission: Admitted,
+    bill: Bill,
   ): Promise<Answer> {
     const { requestId, at, startedMs, dialect } = this
     const { model, candidates } = offered
@@ -204,6 +285,7 @@ export class ModelRequest {
       candidates,
       admission,
       place: this,
+      bill,
     })
     this.call = call
     return call.run()
@@ -233,7 +315,9 @@ export class ModelRequest {
     if (this.call === null) {
       this.admission?.finish(0, this.at)
       this.giveBack()
-      const { requestId, at, principal, dialect, peek } = this
+      const { requestId, at, principal, dialect, peek, idempotencyKey } = this
+      if (idempotencyKey !== null && principal !== null)
+        this.rooms.idempotency.forget(principal.account, idempotencyKey, requestId)
       const cause = thrown === error ? null : thrown
       this.rooms.refused({
         requestId,

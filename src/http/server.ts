@@ -1,6 +1,7 @@
 // The listener: turns the endpoint table into routes, and every stray request into a JSON answer.
 
 import { errorTable, GatewayError } from '../errors.ts'
+import type { Principal } from '../identity/principal.ts'
 import type { Dialect, DialectId } from '../wire/dialect.ts'
 import { authenticate } from './authenticate.ts'
 import {
@@ -13,6 +14,7 @@ import {
 import { checkHeaderBytes } from './head.ts'
 import { type Health, healthPaths, respondHealth } from './health.ts'
 import { type FrontRooms, ModelRequest } from './model-request.ts'
+import { mePaths, readMe } from './me.ts'
 import { modelList, modelObject } from './models.ts'
 import { newRequestId } from './request-id.ts'
 import {
@@ -28,10 +30,14 @@ import {
 export interface ListenOptions {
   readonly host: string
   readonly port: number
+  /** Other processes listen there too, and the system divides the connections. */
+  readonly sharePort: boolean
   /** Read anew for each request: a reload replaces them. */
   readonly rooms: () => FrontRooms
   readonly dialects: Readonly<Record<DialectId, Dialect>>
   readonly health: Health
+  /** Where the health paths alone are answered too, by nobody but this process; null: nowhere. */
+  readonly healthPort: number | null
   /** What a browser sees at `/`. */
   readonly page: () => string
   /** A mistake in the gateway: for the log. */
@@ -62,13 +68,15 @@ export function listen(options: ListenOptions): Listener {
   for (const endpoint of endpoints) {
     for (const prefix of apiPrefixes) routes[prefix + endpoint.path] = guarded(options, endpoint)
   }
-  for (const path of healthPaths) {
-    routes[path] = (request, server) =>
-      respondHealth(path, request, options.health, addressOf(request, server))
+  for (const path of mePaths) {
+    routes[path] = methodGuard(options, 'GET', readHandler(options, readOfMe))
   }
+  const health = healthRoutes(options)
+  Object.assign(routes, health)
   const server = Bun.serve({
     hostname: options.host,
     port: options.port,
+    reusePort: options.sharePort,
     idleTimeout: idleSeconds,
     // The bound of the configuration is checked by the front door, which answers in JSON.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -83,6 +91,16 @@ export function listen(options: ListenOptions): Listener {
       )
     },
   })
+  const healthServer =
+    options.healthPort === null
+      ? null
+      : Bun.serve({
+          hostname: options.host,
+          port: options.healthPort,
+          development: false,
+          routes: health,
+          fetch: (request) => stray(options, request),
+        })
   return {
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${server.port}`,
     port: server.port ?? options.port,
@@ -91,8 +109,24 @@ export function listen(options: ListenOptions): Listener {
       void server.stop(false)
       while (server.pendingRequests > 0 && performance.now() < deadlineMs) await tick()
       await server.stop(true)
+      await healthServer?.stop(true)
     },
   }
+}
+
+function healthRoutes({ health }: ListenOptions): Record<string, Handler> {
+  const routes: Record<string, Handler> = {}
+  for (const path of healthPaths) {
+    routes[path] = (request, server) =>
+      respondHealth(path, request, health, addressOf(request, server))
+  }
+  return routes
+}
+
+/** Throws where somebody listens there: processes that share a port would join in without noticing. */
+export async function checkPort(host: string, port: number): Promise<void> {
+  const server = Bun.serve({ hostname: host, port, fetch: () => Response.error() })
+  await server.stop(true)
 }
 
 function addressOf(request: Request, server: Bun.Server<undefined>): string {
@@ -104,11 +138,16 @@ function guarded(options: ListenOptions, endpoint: Endpoint): Handler {
   const handle =
     endpoint.kind === 'model'
       ? modelHandler(options, endpoint.dialect)
-      : readHandler(options, endpoint.kind)
-  const allow = endpoint.method === 'GET' ? 'GET, HEAD, OPTIONS' : `${endpoint.method}, OPTIONS`
+      : readHandler(options, endpoint.kind === 'models' ? readModels : readModel)
+  return methodGuard(options, endpoint.method, handle)
+}
+
+/** Refuses other methods before anything is looked at; answers a browser's preflight. */
+function methodGuard(options: ListenOptions, offered: 'GET' | 'POST', handle: Handler): Handler {
+  const allow = offered === 'GET' ? 'GET, HEAD, OPTIONS' : `${offered}, OPTIONS`
   return (request, server) => {
     const { method } = request
-    if (method === endpoint.method || (method === 'HEAD' && endpoint.method === 'GET')) {
+    if (method === offered || (method === 'HEAD' && offered === 'GET')) {
       return handle(request, server)
     }
     return wrongMethod(options, request, allow)
@@ -125,32 +164,41 @@ function modelHandler(options: ListenOptions, dialectId: DialectId): Handler {
   }
 }
 
-function readHandler(options: ListenOptions, kind: 'models' | 'model-by-id'): Handler {
-  return (request) => {
+/** JSON for a known caller; `read` throws GatewayError for what is not there. */
+function readHandler(options: ListenOptions, read: Read): Handler {
+  return async (request) => {
     const rooms = options.rooms()
     const fields = baseFields(rooms, request)
     try {
       checkHeaderBytes(request.headers, rooms.server.maxHeaderBytes)
       const principal = authenticate(request.headers, rooms.keyring, Date.now())
-      const models = rooms.offer.models(principal)
+      const text = await read(rooms, principal, new URL(request.url))
       fields['content-type'] = jsonType
-      if (kind === 'models') return new Response(modelList(models), { headers: fields })
-      const id = decodeId(belowPrefix(new URL(request.url).pathname).slice('/models/'.length))
-      const model = models.find((each) => each.id === id)
-      if (model !== undefined) return new Response(modelObject(model), { headers: fields })
-      throw new GatewayError(
-        'model_not_found',
-        `The model '${id}' does not exist or is not available to this key.`,
-        {
-          param: 'model',
-        },
-      )
+      return new Response(text, { headers: fields })
     } catch (error) {
       if (!(error instanceof GatewayError)) options.onCrash(error)
       return refuse(refusalOf(error), fields)
     }
   }
 }
+
+type Read = (rooms: FrontRooms, principal: Principal, url: URL) => string | Promise<string>
+
+const readModels: Read = (rooms, principal) => modelList(rooms.offer.models(principal))
+
+const readModel: Read = (rooms, principal, url) => {
+  const id = decodeId(belowPrefix(url.pathname).slice('/models/'.length))
+  const model = rooms.offer.models(principal).find((each) => each.id === id)
+  if (model !== undefined) return modelObject(model)
+  throw new GatewayError(
+    'model_not_found',
+    `The model '${id}' does not exist or is not available to this key.`,
+    { param: 'model' },
+  )
+}
+
+const readOfMe: Read = async (rooms, principal, url) =>
+  JSON.stringify(await readMe(rooms.me, principal, url))
 
 /** Ids hold `/`, `:` and `@`, plain or percent-encoded. */
 function decodeId(text: string): string {

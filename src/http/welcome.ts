@@ -1,6 +1,7 @@
 // What a newcomer sees first: the lines printed at the start, and the page at `/`.
 
 import type { Config } from '../config/types.ts'
+import { localCredit } from '../identity/first-key.ts'
 
 export interface Start {
   readonly version: string
@@ -41,6 +42,11 @@ export function startText(start: Start): string {
     `  Version  ${start.version}`,
     `  API      ${url}/v1`,
     about,
+    ...(secret === null
+      ? []
+      : [
+          `  Credit   ${localCredit} ${config.currency} on account default, posted as an adjustment: no money was paid`,
+        ]),
     '',
     'Try it:',
     firstCall(url, keys, firstModel(config)),

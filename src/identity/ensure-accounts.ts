@@ -1,21 +1,39 @@
-// Makes the accounts a configuration names exist in the store.
+// Makes the accounts a configuration names exist in the store, each with its opening balance.
 
 import type { Config } from '../config/types.ts'
-import type { AccountTable } from '../store/store.ts'
+import { parseUnits } from '../money.ts'
+import { house, walletOf } from '../store/ledger.ts'
+import type { Store } from '../store/store.ts'
 
 /**
- * Ensures every account that is declared, or that a declared key belongs to. Run before the keyring takes
- * a configuration over; returns the ids of those it made.
+ * Ensures every account that is declared, or that a declared key belongs to, and posts declared credits: once for
+ * ever, whatever the file says later. Run before the keyring takes a configuration over; returns the ids it made.
  */
 export async function ensureAccounts(
-  accounts: AccountTable,
+  store: Pick<Store, 'accounts' | 'ledger'>,
   config: Pick<Config, 'accounts' | 'keys'>,
   nowMs: number,
 ): Promise<string[]> {
   const named = new Set([...Object.keys(config.accounts), ...config.keys.map((key) => key.account)])
   const made: string[] = []
   for (const id of named) {
-    if (await accounts.ensure(id, nowMs)) made.push(id)
+    if (await store.accounts.ensure(id, nowMs)) made.push(id)
+  }
+  for (const [id, { credit }] of Object.entries(config.accounts)) {
+    const amountNano = credit === null ? null : parseUnits(credit)
+    if (amountNano === null || amountNano === 0n) continue
+    await store.ledger.post([
+      {
+        id: `opening:${id}`,
+        code: 'opening',
+        debit: house.adjust,
+        credit: walletOf(id),
+        amountNano,
+        actor: 'configuration',
+        reason: 'opening balance',
+        at: nowMs,
+      },
+    ])
   }
   return made
 }

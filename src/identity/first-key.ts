@@ -1,15 +1,35 @@
 // Makes the key a fresh installation is tried out with.
 
 import { randomUUID } from 'node:crypto'
+import { parseUnits } from '../money.ts'
+import { house, walletOf } from '../store/ledger.ts'
 import type { Store } from '../store/store.ts'
 import { createSecret, hashSecret, hintOf } from './secret.ts'
 
 const account = 'default'
 
-/** The secret of a new key of account and group `default`; null where the store already holds a key. */
+/** What the first key's account can spend at once, in the currency's unit, so that a first call works. */
+export const localCredit = '100'
+
+/**
+ * The secret of a new key of account and group `default`, which opens with a local credit; null where the store
+ * already holds a key.
+ */
 export async function issueFirstKey(store: Store, nowMs: number): Promise<string | null> {
   if ((await store.keys.all()).length > 0) return null
   await store.accounts.ensure(account, nowMs)
+  await store.ledger.post([
+    {
+      id: 'adjust:local-credit',
+      code: 'adjust',
+      debit: house.adjust,
+      credit: walletOf(account),
+      amountNano: parseUnits(localCredit) ?? 0n,
+      actor: 'first start',
+      reason: 'local credit to try the gateway with; no money was paid',
+      at: nowMs,
+    },
+  ])
   const secret = createSecret()
   await store.keys.insert({
     id: randomUUID(),
@@ -25,6 +45,7 @@ export async function issueFirstKey(store: Store, nowMs: number): Promise<string
     requestsPerMinute: null,
     tokensPerMinute: null,
     concurrentRequests: null,
+    showCost: false,
   })
   return secret
 }

@@ -96,6 +96,7 @@ function ofConfigured(key: KeyConfig): Principal {
     models: key.models,
     expiresAt: key.expiresAt,
     limits: key.limits,
+    showCost: key.showCost,
   })
 }
 
@@ -118,5 +119,6 @@ function ofStored(row: KeyRow): Principal {
     models: row.models,
     expiresAt: row.expiresAt,
     limits: Object.freeze(limits),
+    showCost: row.showCost,
   })
 }

@@ -12,6 +12,8 @@ export interface Principal {
   /** Unix milliseconds. */
   readonly expiresAt: number | null
   readonly limits: LimitSettings
+  /** Replies carry `usage.cost` unless the request says otherwise. */
+  readonly showCost: boolean
 }
 
 /** In memory, replaced whole on each change. */

@@ -3,6 +3,10 @@
 import type { Nano } from '../money.ts'
 import type { Grant } from '../store/ledger.ts'
 
+/**
+ * Calls for one account are carried out in the order they were made, each for the epoch that was open when it was made:
+ * a grant must see what was given back before it, and what an earlier epoch gives back is not the present one's.
+ */
 export interface Authority {
   /** At least `needNano` or nothing, up to `wantNano`. Rejects where the ledger cannot be reached. */
   grant(account: string, needNano: Nano, wantNano: Nano): Promise<Grant>

@@ -253,9 +253,24 @@ test('a limit of nothing refuses all, with a wait that is finite', () => {
   expect(verdict).toMatchObject({ admitted: false, kind: 'requests', retryAfterMs: 60_000 })
 })
 
+test('one of several processes keeps to its part of every limit', () => {
+  const limiter = createLocalLimiter({ workers: 4 })
+  const scopes = [
+    { id: 'key:k', limits: { requestsPerMinute: 10 } },
+    { id: 'group:g', limits: { concurrentRequests: 3, tokensPerMinute: 400 } },
+  ]
+  const first = limiter.admit(scopes, 10, 0)
+  expect(first.state.requests).toMatchObject({ limit: 2, remaining: 1 })
+  expect(first.state.tokens).toMatchObject({ limit: 100, remaining: 90 })
+  expect(limiter.admit(scopes, 0, 0)).toMatchObject({ admitted: false, kind: 'concurrent' })
+  if (first.admitted) first.finish(10, 0)
+  expect(limiter.admit(scopes, 10, 0)).toMatchObject({ admitted: true })
+  expect(limiter.admit(scopes, 10, 0)).toMatchObject({ admitted: false, scope: 'key:k' })
+})
+
 test('idle scopes are forgotten', () => {
   const book = new Book()
-  const limiter = createLocalLimiter(book)
+  const limiter = createLocalLimiter({ book })
   for (let n = 0; n < 100_000; n += 1) {
     const scope = { id: `key:${n}`, limits: { requestsPerMinute: 60, concurrentRequests: 2 } }
     const verdict = limiter.admit([scope], 0, n * 10)

@@ -1,6 +1,7 @@
 // Limits kept by this process alone: synchronous, and free of cost for a request nothing limits.
 
-import { Book, judge, limiting, stateOf, unlimited } from './book.ts'
+import type { LimitSettings } from '../config/types.ts'
+import { Book, judge, limiting, partOf, stateOf, unlimited } from './book.ts'
 import type { Admitted, Limiter, LimitScope, LimitState, Refused } from './limiter.ts'
 
 /** The answer for a request that nothing limits: always the same object. */
@@ -36,12 +37,27 @@ class LocalAdmission implements Admitted {
   }
 }
 
-/** A limiter in this process's memory; `book` may be given to look into it. */
-export function createLocalLimiter(book: Book = new Book()): LocalLimiter {
+export interface LocalOptions {
+  /** How many processes share the limits without seeing each other: each keeps to its part. */
+  readonly workers?: number
+  /** May be given to look into it. */
+  readonly book?: Book
+}
+
+/** A limiter in this process's memory. */
+export function createLocalLimiter(options: LocalOptions = {}): LocalLimiter {
+  const { workers = 1, book = new Book() } = options
+  const parts = new WeakMap<LimitSettings, LimitSettings>()
+  const partOfScope = (scope: LimitScope): LimitScope => {
+    const limits = parts.get(scope.limits) ?? partOf(scope.limits, workers)
+    parts.set(scope.limits, limits)
+    return { id: scope.id, limits }
+  }
   return {
     admit(asked, tokens, nowMs) {
-      const scopes = limiting(asked)
-      if (scopes.length === 0) return free
+      const wholes = limiting(asked)
+      if (wholes.length === 0) return free
+      const scopes = workers === 1 ? wholes : wholes.map(partOfScope)
       const uses = book.uses(scopes, nowMs)
       const refusal = judge(scopes, uses, tokens)
       if (refusal !== null) return { ...refusal, state: stateOf(scopes, uses) }

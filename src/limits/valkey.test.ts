@@ -310,7 +310,7 @@ function outages(path: string): void {
 }
 
 test('without an address limits are local and synchronous', async () => {
-  const limiter = createLimiter({ valkeyUrl: null, nodes: 1, onState: () => undefined })
+  const limiter = createLimiter({ valkeyUrl: null, nodes: 1, workers: 1, onState: () => undefined })
   expect(limiter.admit([], 0, 0)).toMatchObject({ admitted: true })
   await limiter.close()
 })

@@ -1,13 +1,15 @@
 // What the front door asks of the relay, what it gets back, and what is known when it is over.
 
 import type { Model } from '../catalog/model.ts'
-import type { RetrySettings, TimeoutSettings } from '../config/types.ts'
+import type { BillingSettings, RetrySettings, TimeoutSettings } from '../config/types.ts'
 import type { Fault } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Admitted } from '../limits/limiter.ts'
 import type { Candidate, Health } from '../router/route.ts'
 import type { Dialect, DialectId, Peek } from '../wire/dialect.ts'
+import type { FailedAttempt, UsageRow } from '../store/store.ts'
 import type { Usage } from '../wire/ir.ts'
+import type { Bill } from './bill.ts'
 import type { Channel } from './channel.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { Dialer } from './dial.ts'
@@ -27,6 +29,8 @@ export interface Ask {
   /** The request's place within its limits, given back at settlement. */
   readonly admission: Admitted
   readonly place: Place
+  /** What it pays with: closed at settlement. */
+  readonly bill: Bill
 }
 
 /** What the request holds at the front door. */
@@ -45,6 +49,8 @@ export interface Answer {
   readonly body: Uint8Array | AsyncGenerator<Uint8Array, void, void>
   /** Milliseconds spent waiting for vendors until now. */
   readonly vendorMs: number
+  /** What a whole reply cost, as a decimal; null where that is not known yet. */
+  readonly cost: string | null
 }
 
 /** What a finished reply says of itself; a Watcher is one. */
@@ -61,6 +67,14 @@ export interface Settlement {
   readonly ask: Ask
   readonly candidate: Candidate | null
   readonly attempts: number
+  /** Those before the last, with what each is taken to have cost. */
+  readonly failedAttempts: readonly FailedAttempt[]
+  /** The last vendor tried answered with a success. */
+  readonly accepted: boolean
+  /** The client had left, and the vendor was heard to its end all the same. */
+  readonly drained: boolean
+  /** The reply as the client had it, where the client may ask for it again. */
+  readonly reply: Captured | null
   readonly sight: Sight | null
   /** The client's HTTP status; 499 when it left before the end. */
   readonly status: number
@@ -69,6 +83,29 @@ export interface Settlement {
   readonly ttftMs: number | null
   readonly durationMs: number
   readonly vendorMs: number
+}
+
+/** A reply kept for whoever repeats its request. */
+export interface Captured {
+  readonly stream: boolean
+  /** null: too large to be kept. */
+  readonly bytes: Uint8Array | null
+}
+
+/** How soon a settled request's record must be safe. */
+export type Keeping =
+  /** Before this call returns: the reply's last bytes leave right after. */
+  | { readonly now: true }
+  /** The reply waits for it. */
+  | { readonly then: () => void }
+  /** Soon. */
+  | null
+
+/** How many requests whose clients left may be heard to their end at once. */
+export interface Drains {
+  running: number
+  readonly most: number
+  readonly limitMs: number
 }
 
 /** What the relay works with: built once, replaced whole when the configuration changes. */
@@ -83,11 +120,17 @@ export interface RelayRooms {
   readonly heartbeatMs: number
   readonly commitAfterMs: number
   readonly writeStallMs: number
+  readonly billing: BillingSettings
+  readonly drains: Drains
   readonly random: () => number
   /** Removes what must not be shown from a vendor's words. */
   scrub(text: string, secrets: readonly string[]): string
   /** Told once of each attempt that failed. */
   attemptFailed(ask: Ask, candidate: Candidate, fault: Fault, failedOver: boolean): void
-  /** Told once of each request, when nothing more will come of it. */
-  settle(settlement: Settlement): void
+  /** Told once of each request, when its money is known; `row` is its record by `price`. */
+  settle(settlement: Settlement, row: UsageRow, keeping: Keeping): void
+  /** Notes what a running stream owes until now, in case the process dies in it. */
+  progress(settlement: Settlement): void
+  /** The record of a request, with what it owes. */
+  price(settlement: Settlement): UsageRow
 }

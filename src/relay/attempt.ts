@@ -15,6 +15,7 @@ export interface AttemptOwner {
   emit(bytes: Uint8Array): void
   /** The vendor accepted a stream: the call may commit it by a heartbeat. */
   commit(): void
+  finished(sight: Sight): void
   completed(sight: Sight): void
   answered(bytes: Uint8Array, sight: Sight): void
   attemptFailed(fault: Fault): void
@@ -128,6 +129,10 @@ export class Attempt implements ReplyHandler, PathListener {
     this.lastSemanticMs = this.lastBytesMs
   }
 
+  finished(sight: Sight): void {
+    if (!this.over) this.owner.finished(sight)
+  }
+
   completed(sight: Sight): void {
     if (this.over) return
     this.over = true
@@ -207,6 +212,6 @@ function choosePath(
     return translatedPath({ rooms, ask, candidate, vendor, streamed }, listener)
   }
   return streamed
-    ? new IdentityStream(ask.dialect, ask.peek, vendor, listener)
+    ? new IdentityStream(ask, vendor, listener)
     : new IdentityWhole(ask.dialect, ask.peek, vendor, listener)
 }

@@ -3,13 +3,17 @@
 import { errorTable, type Fault, faultTable, GatewayError } from '../errors.ts'
 import { plan } from '../router/plan.ts'
 import type { Candidate, Outcome } from '../router/route.ts'
-import type { Answer, Ask, RelayRooms, Sight } from './ask.ts'
+import type { FailedAttempt } from '../store/store.ts'
+import type { Answer, Ask, Keeping, RelayRooms, Settlement, Sight } from './ask.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import type { Timed } from './deadlines.ts'
+import { Capture } from './capture.ts'
+import { formatUnits } from '../money.ts'
 import { Outlet, type OutletOwner } from './outlet.ts'
 import { type Prepared, prepare, send } from './send.ts'
 import { causeOf, verdict } from './verdict.ts'
 
+const atOnce: Keeping = { now: true }
 const heartbeat = new TextEncoder().encode(': keep-alive\n\n')
 
 /** The client left before the reply was whole; nginx's number for it, seen only in records. */
@@ -29,7 +33,16 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   private held: Uint8Array[] = []
   private current: Attempt | null = null
   private tried = 0
+  /** The money and the record are done; the vendor's own end may still be awaited. */
   private settled = false
+  /** Nothing more will be relayed. */
+  private over = false
+  /** The client has left, and the vendor is heard to its end: until then, by `performance.now()`. */
+  private drainsUntilMs: number | null = null
+  /** The vendor waits until more money is held. */
+  private holdsBack = false
+  private readonly failedAttempts: FailedAttempt[] = []
+  private readonly capture: Capture | null
   private clientWatched = false
   private attemptStartedMs = 0
   private vendorMs = 0
@@ -45,6 +58,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     })
     this.attempts = planned.attempts
     this.coolingMs = planned.retryAfterMs
+    this.capture = ask.bill.wishes.idempotencyKey === null ? null : new Capture()
   }
 
   /** Resolves at the commit point or with the whole reply; rejects with a GatewayError. Never called twice. */
@@ -54,21 +68,45 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     return this.answer.promise
   }
 
-  /** The client's connection is gone: the vendor is let go, what was generated is recorded. */
+  /** The client's connection is gone: by policy the vendor is let go, or heard to its end for the true usage. */
   clientGone(): void {
-    if (this.settled) return
-    this.current?.abort()
+    if (this.over || this.drainsUntilMs !== null) return
     this.outlet?.break('the client left')
-    this.report({ kind: 'none' })
-    this.settle(clientGoneStatus, null, this.current?.sight ?? null, 'client_closed_request')
+    if (!this.settled && this.mayDrain()) {
+      this.rooms.drains.running++
+      this.drainsUntilMs = performance.now() + this.rooms.drains.limitMs
+      this.current?.resume()
+    } else this.letGo()
     this.answer.reject(new GatewayError('request_timeout', 'The client closed the connection.'))
+  }
+
+  private mayDrain(): boolean {
+    const { billing, drains } = this.rooms
+    return (
+      billing.clientLeaves === 'drain' &&
+      this.current?.accepted === true &&
+      drains.running < drains.most
+    )
+  }
+
+  /** Nobody waits for the reply: the vendor is stopped, and what it delivered is owed. */
+  private letGo(): void {
+    this.current?.abort()
+    this.report({ kind: 'none' })
+    this.settle(clientGoneStatus, null, this.sight, 'client_closed_request', null)
+    this.finish()
   }
 
   /** Ends what is left of a stream because the gateway itself stops. */
   shutDown(): void {
-    if (this.settled) return
+    if (this.over) return
     this.current?.abort()
     this.report({ kind: 'none' })
+    if (this.settled) {
+      this.outlet?.end()
+      this.finish()
+      return
+    }
     this.refuse(
       new GatewayError('service_unavailable', 'The gateway is restarting.', { retryAfterMs: 1000 }),
       null,
@@ -80,16 +118,20 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   }
 
   resume(): void {
-    this.current?.resume()
+    if (!this.holdsBack) this.current?.resume()
   }
 
   emit(bytes: Uint8Array): void {
-    if (this.outlet === null) {
-      this.held.push(bytes)
-      return
+    if (this.drainsUntilMs === null) {
+      this.capture?.add(bytes)
+      if (this.outlet === null) this.held.push(bytes)
+      else {
+        this.lastEmitMs = performance.now()
+        this.outlet.push(bytes)
+      }
     }
-    this.lastEmitMs = performance.now()
-    this.outlet.push(bytes)
+    const { sight } = this
+    if (sight !== null && (sight.outputBytes ?? 0) >= this.ask.bill.dueBytes) this.extend(sight)
   }
 
   commit(): void {
@@ -97,11 +139,26 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     this.openReply()
   }
 
-  completed(sight: Sight): void {
+  /** All was said: settled before the last bytes leave, though the vendor has not closed its stream yet. */
+  finished(sight: Sight): void {
+    if (this.rooms.billing.durability === 'strict' || this.drainsUntilMs !== null) return
     this.commit()
-    this.openReply().end()
+    this.settle(200, null, sight, null, atOnce)
+  }
+
+  completed(sight: Sight): void {
     this.report({ kind: 'ok' })
-    this.settle(200, null, sight, null)
+    if (this.drainsUntilMs !== null) {
+      this.drained(sight)
+      return
+    }
+    this.commit()
+    const outlet = this.openReply()
+    if (this.settled || this.rooms.billing.durability === 'normal') {
+      this.settle(200, null, sight, null, atOnce)
+      outlet.end()
+    } else this.settle(200, null, sight, null, { then: () => outlet.end() })
+    this.finish()
   }
 
   answered(bytes: Uint8Array, sight: Sight): void {
@@ -109,13 +166,36 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     this.ttftMs = nowMs - this.ask.startedMs
     this.vendorMs += nowMs - this.attemptStartedMs
     this.report({ kind: 'ok' })
-    this.settle(200, null, sight, null)
-    this.answer.resolve({ stream: false, body: bytes, vendorMs: this.vendorMs })
+    if (this.drainsUntilMs !== null) {
+      this.drained(sight)
+      return
+    }
+    const { bill, dialect } = this.ask
+    const settlement = this.settlement(200, null, sight, null)
+    const row = this.rooms.price(settlement)
+    const cost = formatUnits(bill.capped(row.chargeNano))
+    const body = bill.wishes.showCost ? dialect.withCost(bytes, cost) : bytes
+    this.capture?.add(body)
+    const answer = { stream: false, body, vendorMs: this.vendorMs, cost }
+    this.settled = true
+    this.rooms.settle(settlement, row, { then: () => this.answer.resolve(answer) })
+    this.finish()
+  }
+
+  /** The true usage of a reply whose client had left. */
+  private drained(sight: Sight): void {
+    this.settle(clientGoneStatus, null, sight, 'client_closed_request', null)
+    this.finish()
   }
 
   attemptFailed(fault: Fault): void {
     this.report({ kind: 'fault', fault })
     this.faults.push(fault)
+    if (this.drainsUntilMs !== null) {
+      this.settle(clientGoneStatus, fault, this.sight, 'client_closed_request', null)
+      this.finish()
+      return
+    }
     if (this.outlet === null) this.vendorMs += performance.now() - this.attemptStartedMs
     const again = this.mayFailOver(fault)
     const { current } = this
@@ -127,7 +207,9 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       this.rooms.attemptFailed(this.ask, current.plan.candidate, shown, again)
     }
     if (again) {
+      this.noteFailed(fault)
       this.held = []
+      this.capture?.clear()
       this.next()
     } else if (this.outlet !== null) this.breakOff(this.outlet, fault)
     else this.refuse(this.verdict(), fault)
@@ -144,9 +226,13 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       this.rooms.deadlines.delete(this)
       return
     }
-    if (this.settled) {
+    if (this.over) {
       // The vendor is done; only a client that never takes the rest is still watched for.
       if (outlet === null || outlet.closed) this.rooms.deadlines.delete(this)
+      return
+    }
+    if (this.drainsUntilMs !== null && nowMs > this.drainsUntilMs) {
+      this.letGo()
       return
     }
     if (nowMs - ask.startedMs > timeouts.totalMs) {
@@ -154,7 +240,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       return
     }
     current?.tick(nowMs)
-    if (this.settled || !ask.peek.stream || waitingBytes > 0) return
+    if (this.settled || this.drainsUntilMs !== null || !ask.peek.stream || waitingBytes > 0) return
     const due =
       this.outlet === null
         ? current?.accepted === true && nowMs - current.sentMs > commitAfterMs
@@ -187,6 +273,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       stream: this.ask.peek.stream,
       body: outlet.body(),
       vendorMs: this.vendorMs,
+      cost: null,
     })
     return outlet
   }
@@ -253,10 +340,20 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       `The stream ended early: ${causeOf(fault)}.`,
     )
     if (this.ask.peek.stream) {
-      this.emit(new TextEncoder().encode(`data: ${this.ask.dialect.refuse(error)}\n\n`))
-      outlet.end()
-    } else outlet.break(error.message)
-    this.settle(200, fault, this.current?.sight ?? null, error.code)
+      this.endWithError(outlet, error, fault)
+      return
+    }
+    outlet.break(error.message)
+    this.settle(200, fault, this.sight, error.code, atOnce)
+    this.finish()
+  }
+
+  /** The record first: what follows are the stream's last bytes. */
+  private endWithError(outlet: Outlet, error: GatewayError, fault: Fault | null): void {
+    this.settle(200, fault, this.sight, error.code, atOnce)
+    this.emit(new TextEncoder().encode(`data: ${this.ask.dialect.refuse(error)}\n\n`))
+    outlet.end()
+    this.finish()
   }
 
   private refuse(error: GatewayError, fault: Fault | null): void {
@@ -264,13 +361,10 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       this.breakOff(this.outlet, fault ?? { kind: 'cut', message: error.message })
       return
     }
-    this.settle(
-      errorTable[error.code].status,
-      fault ?? this.faults.at(-1) ?? null,
-      this.current?.sight ?? null,
-      error.code,
-    )
+    const { status } = errorTable[error.code]
+    this.settle(status, fault ?? this.faults.at(-1) ?? null, this.sight, error.code, null)
     this.answer.reject(error)
+    this.finish()
   }
 
   private report(outcome: Outcome): void {
@@ -285,19 +379,74 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     )
   }
 
-  private settle(
+  private get sight(): Sight | null {
+    return this.current?.sight ?? null
+  }
+
+  /** A running stream needs more money held: where that takes time the vendor waits for it. */
+  private extend(sight: Sight): void {
+    if (this.settled) return
+    const { bill } = this.ask
+    const extension = bill.extend(sight.outputBytes ?? 0)
+    if (extension === 'enough') this.rooms.progress(this.settlement(200, null, sight, null))
+    else if (!(extension instanceof Promise)) this.stopFor(extension)
+    else {
+      this.holdsBack = true
+      this.current?.pause()
+      void extension.then((said) => {
+        this.holdsBack = false
+        if (this.over) return
+        if (said === 'refused') this.stopFor(said)
+        else this.current?.resume()
+      })
+    }
+  }
+
+  /** The money is used up: the vendor is stopped, what was delivered is owed and said. */
+  private stopFor(why: 'refused' | 'over-cap'): void {
+    if (this.over || this.settled) return
+    this.current?.abort()
+    this.report({ kind: 'none' })
+    if (this.drainsUntilMs !== null) {
+      this.settle(clientGoneStatus, null, this.sight, 'client_closed_request', null)
+      this.finish()
+      return
+    }
+    const what = why === 'refused' ? 'the balance of this account is used up' : 'max_cost is reached'
+    const error = new GatewayError('insufficient_quota', `The reply was stopped: ${what}.`)
+    const outlet = this.openReply()
+    if (this.ask.peek.stream) this.endWithError(outlet, error, null)
+    else this.breakOff(outlet, { kind: 'cut', message: error.message })
+  }
+
+  /** An attempt that another follows: what its vendor may ask for it is the gateway's own cost. */
+  private noteFailed(fault: Fault): void {
+    const { current } = this
+    if (current === null) return
+    const { rate, units } = this.ask.bill
+    const worked = faultTable[fault.kind].uncertain || current.accepted
+    const usage = current.sight.usage ?? this.ask.bill.counted(current.sight.outputBytes ?? 0)
+    this.failedAttempts.push({
+      channel: current.plan.candidate.channelId,
+      kind: fault.kind,
+      costNano: String(worked ? rate.cost(usage, units) : 0n),
+    })
+  }
+
+  private settlement(
     status: number,
     fault: Fault | null,
     sight: Sight | null,
     errorCode: string | null,
-  ): void {
-    if (this.settled) return
-    this.settled = true
-    if (this.outlet === null || this.outlet.waitingBytes === 0) this.rooms.deadlines.delete(this)
-    this.rooms.settle({
+  ): Settlement {
+    return {
       ask: this.ask,
       candidate: this.current?.plan.candidate ?? null,
       attempts: this.tried,
+      failedAttempts: this.failedAttempts,
+      accepted: this.current?.accepted === true,
+      drained: this.drainsUntilMs !== null,
+      reply: this.capture?.reply(this.ask.peek.stream) ?? null,
       sight,
       status,
       fault,
@@ -305,7 +454,29 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       ttftMs: this.ttftMs,
       durationMs: performance.now() - this.ask.startedMs,
       vendorMs: this.vendorMs,
-    })
+    }
+  }
+
+  /** Closes the bill, once. */
+  private settle(
+    status: number,
+    fault: Fault | null,
+    sight: Sight | null,
+    errorCode: string | null,
+    keeping: Keeping,
+  ): void {
+    if (this.settled) return
+    this.settled = true
+    const settlement = this.settlement(status, fault, sight, errorCode)
+    this.rooms.settle(settlement, this.rooms.price(settlement), keeping)
+  }
+
+  /** Nothing more will come of it. */
+  private finish(): void {
+    if (this.over) return
+    this.over = true
+    if (this.drainsUntilMs !== null) this.rooms.drains.running--
+    if (this.outlet === null || this.outlet.waitingBytes === 0) this.rooms.deadlines.delete(this)
   }
 }
 

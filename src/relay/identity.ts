@@ -9,7 +9,8 @@ import { type Dialect, frameKind, type Peek, type Watcher } from '../wire/dialec
 import type { JsonObject } from '../wire/ir.ts'
 import { type Edit, join, splice } from '../wire/json/splice.ts'
 import { FrameSplitter, frameTooLong } from '../wire/sse.ts'
-import type { Sight } from './ask.ts'
+import type { Ask, Sight } from './ask.ts'
+import type { Bill } from './bill.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
 
@@ -74,19 +75,26 @@ function refined(vendor: Vendor, fault: Fault, bytes: Uint8Array): Fault {
 export class IdentityStream implements ReplyPath {
   private readonly watcher: Watcher
   private readonly splitter = new FrameSplitter()
+  private readonly dialect: Dialect
   private readonly vendor: Vendor
   private readonly listener: PathListener
+  /** Where the client wants to see the cost. */
+  private readonly bill: Bill | null
   private done = false
   private readonly choices: number
   /** Something was said that a client would miss. */
   private spoke = false
 
-  constructor(dialect: Dialect, peek: Peek, vendor: Vendor, listener: PathListener) {
+  constructor(ask: Ask, vendor: Vendor, listener: PathListener) {
     const { quirks } = vendor
-    this.watcher = dialect.watcher({ wantsUsage: peek.wantsUsage, quirks })
+    const { dialect, peek, bill } = ask
+    const { showCost } = bill.wishes
+    this.watcher = dialect.watcher({ wantsUsage: peek.wantsUsage || showCost, quirks })
+    this.dialect = dialect
     this.vendor = vendor
     this.choices = peek.choices
     this.listener = listener
+    this.bill = showCost ? bill : null
   }
 
   get sight(): Sight {
@@ -112,7 +120,7 @@ export class IdentityStream implements ReplyPath {
     if (this.complete || this.watcher.finishReason !== null) {
       if (!this.done) {
         const held = this.watcher.held()
-        if (held !== null) this.listener.emit(held)
+        if (held !== null) this.listener.emit(this.withCost(held))
         this.listener.emit(doneFrame)
       }
       this.listener.completed(this.watcher)
@@ -137,7 +145,7 @@ export class IdentityStream implements ReplyPath {
           return
         }
         const amended = watcher.amend(bytes, start, end)
-        if (amended !== null) listener.emit(amended)
+        if (amended !== null) listener.emit(this.withCost(amended))
         // A usage frame may also carry text or the finish: the commit must not wait for another.
         if (watcher.semantic) this.speak()
         continue
@@ -147,7 +155,7 @@ export class IdentityStream implements ReplyPath {
         // Usage comes last, whatever the vendor's order.
         if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
         runStart = -1
-        listener.emit(held)
+        listener.emit(this.withCost(held))
       }
       if (runStart === -1) runStart = start
       runEnd = end
@@ -156,7 +164,16 @@ export class IdentityStream implements ReplyPath {
     }
     if (this.done && !this.spoke) {
       listener.failed({ kind: 'unreadable', message: 'the stream ended without an event' })
-    } else if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
+      return
+    }
+    if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
+    if (this.done) listener.finished(watcher)
+  }
+
+  private withCost(frame: Uint8Array): Uint8Array {
+    const { usage } = this.watcher
+    if (this.bill === null || usage === null) return frame
+    return this.dialect.withCost(frame, this.bill.shownCost(usage))
   }
 
   private speak(): void {

@@ -24,6 +24,8 @@ export interface PathListener {
   emit(bytes: Uint8Array): void
   /** A semantic event was seen (again and again: the first is the commit point). */
   semantic(): void
+  /** A streamed reply has said all it has to say; only the vendor's own end is awaited. */
+  finished(sight: Sight): void
   /** A streamed reply has ended well. */
   completed(sight: Sight): void
   /** A whole reply is ready. */

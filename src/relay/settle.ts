@@ -1,29 +1,30 @@
 // What remains of a finished request: its usage record, its counts, one log line, and its place given back.
 
+import { Buffer } from 'node:buffer'
+import type { BillingSettings } from '../config/types.ts'
 import type { Fault } from '../errors.ts'
-import type { Recorder } from '../history/recorder.ts'
+import type { Finished, Ledger } from '../ledger/ledger.ts'
 import type { Candidate } from '../router/route.ts'
+import type { OutputEstimates } from '../meter/output-estimate.ts'
+import type { IdempotencyDone } from '../store/ledger.ts'
 import type { UsageRow } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Counter, Histogram } from '../telemetry/registry.ts'
 import { scrub } from '../telemetry/scrub.ts'
-import type { Usage } from '../wire/ir.ts'
-import type { Ask, Settlement, Sight } from './ask.ts'
+import type { Ask, Keeping, Settlement } from './ask.ts'
 import type { Channel } from './channel.ts'
+import { owedBy } from './owed.ts'
 import { causeOf } from './verdict.ts'
 
 export interface SettleRooms {
-  readonly recorder: Recorder
+  readonly ledger: Ledger
+  readonly estimates: OutputEstimates
+  readonly billing: BillingSettings
   readonly metrics: Metrics
   readonly log: Log
   readonly channels: ReadonlyMap<string, Channel>
 }
-
-/** About four bytes of text make a token, where no vendor counted. */
-const bytesPerToken = 4
-
-const noUsage: Usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 
 /** Children of the metrics for one candidate: resolved once, counted on ever after. */
 interface Counts {
@@ -43,10 +44,13 @@ const tokenLabels = {
 const tokenKinds = Object.keys(tokenLabels) as (keyof typeof tokenLabels)[]
 
 export interface Settler {
-  settle(settlement: Settlement): void
+  /** The record of a request, with what it owes. */
+  price(settlement: Settlement): UsageRow
+  settle(settlement: Settlement, row: UsageRow, keeping: Keeping): void
+  progress(settlement: Settlement): void
   attemptFailed(ask: Ask, candidate: Candidate, fault: Fault, failedOver: boolean): void
-  /** A request refused before any channel was tried. */
-  refused(row: UsageRow | null, route: string, status: number, durationMs: number): void
+  /** A request that no channel was tried for: refused, or answered from what was kept. */
+  unrelayed(row: UsageRow | null, route: string, status: number, durationMs: number): void
 }
 
 export function createSettler(rooms: SettleRooms): Settler {
@@ -67,15 +71,25 @@ export function createSettler(rooms: SettleRooms): Settler {
     kept.total.inc()
     kept.duration.observe(durationMs / 1000)
   }
+  const price = (settlement: Settlement): UsageRow => {
+    const { candidate } = settlement
+    const channel = candidate === null ? null : rooms.channels.get(candidate.channelId)
+    return usageRow(settlement, channel, rooms.billing)
+  }
   return {
-    settle(settlement) {
+    price,
+    progress(settlement) {
+      rooms.ledger.progress(settlement.ask.bill.hold, finishedOf(settlement, price(settlement)))
+    },
+    settle(settlement, row, keeping) {
       const beganMs = performance.now()
       const { ask, candidate, status } = settlement
-      const row = usageRow(
-        settlement,
-        candidate === null ? null : rooms.channels.get(candidate.channelId),
-      )
-      rooms.recorder.record(row)
+      const finished = finishedOf(settlement, row)
+      const { hold } = ask.bill
+      if (keeping === null) rooms.ledger.finish(hold, finished, null)
+      else if ('then' in keeping) rooms.ledger.finish(hold, finished, keeping.then)
+      else rooms.ledger.finishNow(hold, finished)
+      rooms.estimates.note(ask.principal, ask.model.id, row.output + row.reasoning)
       ask.admission.finish(
         row.input + row.cachedInput + row.cacheWrite + row.output + row.reasoning,
         Date.now(),
@@ -108,8 +122,8 @@ export function createSettler(rooms: SettleRooms): Settler {
         'an attempt failed',
       )
     },
-    refused(row, route, status, durationMs) {
-      if (row !== null) rooms.recorder.record(row)
+    unrelayed(row, route, status, durationMs) {
+      if (row !== null) rooms.ledger.finish(null, { row, capNano: null, idempotency: null }, null)
       answered(route, status, durationMs)
       if (row !== null && rooms.log.writes('info')) logLine(rooms.log, row)
     },
@@ -149,24 +163,14 @@ function count(counts: Counts, settlement: Settlement, row: UsageRow): void {
   }
 }
 
-/** Reported by the vendor, else counted from the bytes that passed, else nothing. */
-function usageOf(
+function usageRow(
   settlement: Settlement,
-  sight: Sight | null,
-): { usage: Usage; source: UsageRow['usageSource'] } {
-  if (sight?.usage) return { usage: sight.usage, source: 'reported' }
-  const outputBytes = sight?.outputBytes ?? 0
-  if (sight === null || (outputBytes === 0 && settlement.status !== 200))
-    return { usage: noUsage, source: 'none' }
-  const input = Math.ceil(settlement.ask.peek.body.length / bytesPerToken)
-  const output = Math.ceil(outputBytes / bytesPerToken)
-  return { usage: { ...noUsage, input, output }, source: 'counted' }
-}
-
-function usageRow(settlement: Settlement, channel: Channel | null | undefined): UsageRow {
+  channel: Channel | null | undefined,
+  billing: BillingSettings,
+): UsageRow {
   const { ask, candidate, sight, fault } = settlement
-  const { principal, peek, dialect } = ask
-  const { usage, source } = usageOf(settlement, sight)
+  const { principal, peek, dialect, bill } = ask
+  const { usage, source, chargeNano, vendorCostNano } = owedBy(settlement, billing)
   return {
     requestId: ask.requestId,
     at: ask.at,
@@ -186,13 +190,42 @@ function usageRow(settlement: Settlement, channel: Channel | null | undefined): 
     cacheWrite: usage.cacheWrite,
     output: usage.output,
     reasoning: usage.reasoning,
+    cacheWrite1h: usage.cacheWrite1h ?? 0,
+    audioInput: usage.audioInput ?? 0,
+    audioOutput: usage.audioOutput ?? 0,
+    imageInput: usage.imageInput ?? 0,
+    imageOutput: usage.imageOutput ?? 0,
+    units: source === 'none' ? null : bill.units,
     usageSource: source,
+    priceVersion: bill.rate.version,
+    multiplierPpm: bill.rate.multiplierPpm,
+    chargeNano,
+    writeoffNano: 0n,
+    vendorCostNano,
     ttftMs: settlement.ttftMs === null ? null : Math.round(settlement.ttftMs),
     durationMs: Math.round(settlement.durationMs),
     status: settlement.status,
     errorCode: settlement.errorCode,
     errorCause: fault === null ? null : causeOf(fault),
+    failedAttempts: settlement.failedAttempts.length === 0 ? null : settlement.failedAttempts,
   }
+}
+
+function finishedOf(settlement: Settlement, row: UsageRow): Finished {
+  const { capNano } = settlement.ask.bill.wishes
+  return { row, capNano, idempotency: idempotencyOf(settlement) }
+}
+
+/** The reply goes to the ledger with its charge, so that the one cannot be kept without the other. */
+function idempotencyOf({ ask, reply, status, errorCode }: Settlement): IdempotencyDone | null {
+  const key = ask.bill.wishes.idempotencyKey
+  if (key === null || reply === null) return null
+  const { account } = ask.principal
+  const whole = status === 200 && errorCode === null
+  if (!whole || reply.bytes === null) return { account, key, reply: null, keep: whole }
+  const contentType = reply.stream ? 'text/event-stream; charset=utf-8' : 'application/json'
+  const body = Buffer.from(reply.bytes).toString('utf8')
+  return { account, key, reply: { status, contentType, body }, keep: true }
 }
 
 /** Put together by hand: a line at every request must not cost what a general one does. */

@@ -220,7 +220,14 @@ class Translated implements ReplyPath {
   }
 
   private write(text: string): void {
-    if (text !== '') this.listener.emit(Buffer.from(text, 'utf8'))
+    if (text === '') return
+    const { bill } = this.translation.ask
+    const { usage } = this.sight
+    const shown =
+      bill.wishes.showCost && usage !== null
+        ? framesWithCost(text, this.dialect, bill.shownCost(usage))
+        : Buffer.from(text, 'utf8')
+    this.listener.emit(shown)
   }
 
   private fail(message: string): void {
@@ -234,7 +241,13 @@ class Translated implements ReplyPath {
       id: `${this.dialect.operation === 'completion' ? 'cmpl' : 'chatcmpl'}-${ask.requestId.slice(4)}`,
       model: candidate.model,
       createdAt: Math.floor(ask.at / 1000),
-      wantsUsage: ask.peek.wantsUsage,
+      wantsUsage: ask.peek.wantsUsage || ask.bill.wishes.showCost,
     }
   }
+}
+
+/** The usage may stand in any of the frames written together. */
+function framesWithCost(text: string, dialect: Dialect, cost: string): Uint8Array {
+  const frames = text.split(/(?<=\n\n)/)
+  return join(frames.map((frame) => dialect.withCost(Buffer.from(frame, 'utf8'), cost)))
 }

@@ -42,6 +42,22 @@ export function lockData(dataDir: string): DataLock {
   }
 }
 
+/** Whether the data directory is taken, and by this process. */
+export function isHolder(dataDir: string, pid: number): boolean {
+  const pidFile = join(dataDir, 'server.pid')
+  if (runningPid(pidFile) !== pid) return false
+  const lock = openFile(join(dataDir, 'server.lock'))
+  try {
+    lock.run('BEGIN EXCLUSIVE')
+    return false
+  } catch (error) {
+    if (!isBusy(error)) throw error
+    return true
+  } finally {
+    lock.close()
+  }
+}
+
 /** Keeps a lock from being collected, and so let go, by a caller that does not keep its handle. */
 const held = new Set<ReturnType<typeof openFile>>()
 

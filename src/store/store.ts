@@ -21,6 +21,8 @@ export interface KeyRow {
   readonly requestsPerMinute: number | null
   readonly tokensPerMinute: number | null
   readonly concurrentRequests: number | null
+  /** Replies carry what they cost. */
+  readonly showCost: boolean
 }
 
 /** One finished request. Append-only; `requestId` is the primary key, a second append of it does nothing. */

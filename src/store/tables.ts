@@ -33,16 +33,19 @@ export function createStore(engine: Engine): Store {
 }
 
 const insertKey = `INSERT INTO api_key (id, name, account, group_id, hash, hint, created_at, expires_at,
-  disabled_at, models, requests_per_minute, tokens_per_minute, concurrent_requests)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  disabled_at, models, requests_per_minute, tokens_per_minute, concurrent_requests, show_cost)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 const selectKeys = `SELECT id, name, account, group_id AS "group", hash, hint, created_at AS "createdAt",
   expires_at AS "expiresAt", disabled_at AS "disabledAt", models,
   requests_per_minute AS "requestsPerMinute", tokens_per_minute AS "tokensPerMinute",
-  concurrent_requests AS "concurrentRequests"
+  concurrent_requests AS "concurrentRequests", show_cost AS "showCost"
   FROM api_key ORDER BY created_at, id`
 
-type KeptKey = Omit<KeyRow, 'models'> & { readonly models: string | null }
+type KeptKey = Omit<KeyRow, 'models' | 'showCost'> & {
+  readonly models: string | null
+  readonly showCost: number
+}
 
 function keyTable(engine: Engine): KeyTable {
   return {
@@ -61,11 +64,16 @@ function keyTable(engine: Engine): KeyTable {
         row.requestsPerMinute,
         row.tokensPerMinute,
         row.concurrentRequests,
+        row.showCost ? 1 : 0,
       ])
     },
     async all() {
       const kept = await engine.query<KeptKey>(selectKeys, [])
-      return kept.map((row) => ({ ...row, models: parseModels(row.models) }))
+      return kept.map((row) => ({
+        ...row,
+        models: parseModels(row.models),
+        showCost: row.showCost === 1,
+      }))
     },
     async disable(id, at) {
       const sql = 'UPDATE api_key SET disabled_at = coalesce(disabled_at, ?) WHERE id = ?'
@@ -95,7 +103,8 @@ function accountTable(engine: Engine): AccountTable {
     async ensure(id, createdAt) {
       const account = cleanText(id)
       // The common case, at each start, needs no transaction.
-      if ((await engine.query('SELECT 1 FROM account WHERE id = ?', [account])).length > 0) return false
+      if ((await engine.query('SELECT 1 FROM account WHERE id = ?', [account])).length > 0)
+        return false
       return engine.transaction(async (session) => {
         const sql = 'INSERT INTO account (id, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING'
         if ((await session.run(sql, [account, createdAt])) === 0) return false

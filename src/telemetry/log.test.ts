@@ -188,9 +188,48 @@ test('lines wait, leave in order, and are all there', async () => {
   rmSync(folder, { recursive: true })
 })
 
+test('lines of a worker name it, those of requests and of children too', () => {
+  const written = lines((fd) => {
+    const log = createLog({ level: 'info', fd, worker: 2 })
+    log.info({}, 'plain')
+    log.child({ part: 'a' }).info({}, 'child')
+    log.members('"status":200', 'request')
+    log.flush()
+  })
+  expect(written.map(({ worker, msg }) => [worker, msg])).toEqual([
+    [2, 'plain'],
+    [2, 'child'],
+    [2, 'request'],
+  ])
+})
+
+test("processes that share a pipe do not cut each other's lines", async () => {
+  const writer = (name: string) => `
+import { createSink } from ${JSON.stringify(join(import.meta.dir, 'sink.ts'))}
+const sink = createSink(2, { shared: true })
+for (let n = 0; n < 20000; n += 1) sink.write('${name} ' + n + ' ' + 'ä'.repeat(n % 900) + ' end\\n')
+await sink.drained()`
+  // The pipe is read slowly, so that it is full most of the time.
+  const command = ['a', 'b']
+    .map((name) => `"$BUN" -e '${writer(name).replaceAll("'", `'\\''`)}' 2>&1 &`)
+    .join('\n')
+  const child = Bun.spawn(['sh', '-c', `{ ${command}\nwait; } | cat`], {
+    env: { ...process.env, BUN: process.execPath },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const text = await new Response(child.stdout).text()
+  const found = text.split('\n').slice(0, -1)
+  expect(found).toHaveLength(40_000)
+  const whole = (line: string) => {
+    const [, n = ''] = /^[ab] (\d+) ä* end$/.exec(line) ?? []
+    return n !== '' && line.length === (Number(n) % 900) + n.length + 7
+  }
+  expect(found.filter((line) => !whole(line))).toEqual([])
+})
+
 test('past its bound the sink drops and counts; a closed descriptor costs lines and nothing else', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-log-'))
-  const sink = createSink(openSync(join(folder, 'log'), 'a'), 100)
+  const sink = createSink(openSync(join(folder, 'log'), 'a'), { limit: 100 })
   for (let n = 0; n < 30; n += 1) sink.write('0123456789')
   expect(sink.dropped).toBe(20)
   await sink.drained()

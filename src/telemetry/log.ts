@@ -41,6 +41,8 @@ export interface LogOptions {
   readonly level: LogLevel
   /** File descriptor; stderr when left out. */
   readonly fd?: number
+  /** Of several processes that write to one reader: named in every line, and no line is cut by another's. */
+  readonly worker?: number | null
 }
 
 /** Fields whose value is never written, wherever they stand. */
@@ -67,13 +69,13 @@ const deepest = 6
  * A log of JSON lines with `ts` (RFC 3339, milliseconds), `level`, `msg` and the fields given.
  * What waits is written when the process exits.
  */
-export function createLog({ level, fd = 2 }: LogOptions): Log {
-  const sink = createSink(fd)
-  const shared = { level }
+export function createLog({ level, fd = 2, worker = null }: LogOptions): Log {
+  const sink = createSink(fd, { shared: worker !== null })
+  const shared = { level, lead: worker === null ? '' : `"worker":${worker},` }
   const root = pino(
     {
       level: 'trace',
-      base: null,
+      base: worker === null ? null : { worker },
       timestamp: () => `,"ts":"${isoNow()}"`,
       // Errors are put into words by `redact`, with their secrets gone.
       serializers: { err: (error: unknown) => error },
@@ -90,7 +92,13 @@ export function createLog({ level, fd = 2 }: LogOptions): Log {
 
 const ranks = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, silent: 100 } as const
 
-function wrap(target: pino.Logger, shared: { level: LogLevel }, sink: Sink): Log {
+interface Shared {
+  level: LogLevel
+  /** Members that every line begins with. */
+  readonly lead: string
+}
+
+function wrap(target: pino.Logger, shared: Shared, sink: Sink): Log {
   const writes = (level: Exclude<LogLevel, 'silent'>) => ranks[level] >= ranks[shared.level]
   const line =
     (level: Exclude<LogLevel, 'silent'>) =>
@@ -105,7 +113,9 @@ function wrap(target: pino.Logger, shared: { level: LogLevel }, sink: Sink): Log
     error: line('error'),
     members(members, message) {
       if (!writes('info')) return
-      sink.write(`{"level":"info","ts":"${isoNow()}",${members},"msg":"${message}"}\n`)
+      sink.write(
+        `{"level":"info","ts":"${isoNow()}",${shared.lead}${members},"msg":"${message}"}\n`,
+      )
     },
     fatal(fields, message) {
       if (shared.level !== 'silent') target.fatal(fields, scrub(message))

@@ -7,7 +7,8 @@ import { createRegistry } from './registry.ts'
 export interface MetricSources {
   /** 0 ok, 1 degraded, 2 open or cooling, 3 disabled; by channel id. */
   channelStates(): readonly (readonly [channelId: string, state: number])[]
-  usageQueueDepth(): number
+  /** How the ledger's node does. */
+  ledger(): LedgerReading
   /** Characters of log lines waiting to be written. */
   logPending(): number
   logDropped(): number
@@ -15,6 +16,19 @@ export interface MetricSources {
   loopLagMs(): number
   /** Whether limits are shared at this moment. */
   limitsShared(): boolean
+}
+
+export interface LedgerReading {
+  /** Finished requests not yet in the ledger, and the age of the oldest. */
+  readonly unsettled: number
+  readonly oldestUnsettledMs: number
+  /** Money of running requests, in units of the currency: for a graph, not for an account. */
+  readonly heldUnits: number
+  /** What no wallet paid since the start, in units of the currency. */
+  readonly writtenOffUnits: number
+  /** Settlements no ledger would take, since the start. */
+  readonly setAside: number
+  readonly open: boolean
 }
 
 export interface Metrics {
@@ -41,6 +55,8 @@ export interface Metrics {
   readonly rateLimited: Family<Counter>
   /** by: client, upstream, gateway */
   readonly streamAborts: Family<Counter>
+  /** Requests refused because their model has no price. */
+  readonly unpriced: Counter
 }
 
 export interface MetricsOptions {
@@ -109,6 +125,10 @@ export function createMetrics({ version, runtime, sources }: MetricsOptions): Me
     ),
     rateLimited: counter('rate_limited_total', 'Requests refused by a limit.', 'scope', 'kind'),
     streamAborts: counter('stream_aborts_total', 'Streams that ended early.', 'by'),
+    unpriced: counter(
+      'unpriced_requests_total',
+      'Requests refused because their model has no price.',
+    ).with(),
   }
   addReadings(registry, sources)
   addProcess(registry)
@@ -145,12 +165,7 @@ function addReadings(registry: Registry, sources: MetricSources): void {
     },
     () => sources.channelStates().map(([id, state]) => [[id], state]),
   )
-  read(
-    'gauge',
-    'usage_queue_depth',
-    'Usage records waiting to be written.',
-    sources.usageQueueDepth,
-  )
+  addLedger(read, sources)
   read(
     'gauge',
     'log_queue_depth',
@@ -171,6 +186,30 @@ function addReadings(registry: Registry, sources: MetricSources): void {
   )
   read('gauge', 'limits_shared', '1 while limits are shared with other nodes, 0 while local.', () =>
     Number(sources.limitsShared()),
+  )
+}
+
+type Read = (type: 'counter' | 'gauge', name: string, help: string, value: () => number) => void
+
+function addLedger(read: Read, sources: MetricSources): void {
+  const { ledger } = sources
+  read('gauge', 'unsettled_records', 'Finished requests not yet in the ledger.', () => ledger().unsettled)
+  read(
+    'gauge',
+    'settlement_lag_seconds',
+    'Age of the oldest finished request not yet in the ledger.',
+    () => ledger().oldestUnsettledMs / 1_000,
+  )
+  read('gauge', 'held_units', 'Money held for running requests, in units of the currency.', () => ledger().heldUnits)
+  read(
+    'counter',
+    'written_off_units_total',
+    'Charges no wallet paid, in units of the currency.',
+    () => ledger().writtenOffUnits,
+  )
+  read('counter', 'set_aside_total', 'Records the ledger would not take.', () => ledger().setAside)
+  read('gauge', 'admission_open', '1 while requests are admitted, 0 while the ledger forbids it.', () =>
+    Number(ledger().open),
   )
 }
 

@@ -77,6 +77,13 @@ export function createRegistry(): Registry {
   }
 }
 
+/** Printed metrics with one more label on every sample; `value` holds nothing that needs escaping. */
+export function labelled(text: string, name: string, value: string): string {
+  return text.replaceAll(/^([^#\s{]+)(?:\{| )/gm, (start, metric: string) =>
+    start.endsWith('{') ? `${metric}{${name}="${value}",` : `${metric}{${name}="${value}"} `,
+  )
+}
+
 type PrintChild<T> = (name: string, labels: string, child: T) => string
 
 class Children<T> implements Family<T>, Printable {

@@ -14,19 +14,39 @@ export interface Sink {
   readonly dropped: number
 }
 
+export interface SinkOptions {
+  /** Characters that may wait; past them lines are dropped and counted. */
+  readonly limit?: number
+  /** Other processes write there too. */
+  readonly shared?: boolean
+}
+
 const gatherMs = 50
 const writeAt = 65_536
 const retryMs = 20
 const syncTries = 100
+/** Linux writes as much to a pipe in one piece (PIPE_BUF, pipe(7)); more may be mixed with another's. */
+const pieceBytes = 4_096
+const lineEnd = 10
 
-/** A sink on a file descriptor; past `limit` waiting characters lines are dropped and counted. */
-export function createSink(fd: number, limit = 16 * 1024 * 1024): Sink {
-  return new DescriptorSink(fd, limit)
+export function createSink(
+  fd: number,
+  { limit = 16 * 1024 * 1024, shared = false }: SinkOptions = {},
+): Sink {
+  return new DescriptorSink(fd, limit, shared)
+}
+
+/** How many bytes to write at once: all, or whole lines that go in one piece. A longer line goes alone. */
+function pieceOf(bytes: Buffer, shared: boolean): number {
+  if (!shared || bytes.length <= pieceBytes) return bytes.length
+  const last = bytes.lastIndexOf(lineEnd, pieceBytes - 1)
+  return (last === -1 ? bytes.indexOf(lineEnd) : last) + 1
 }
 
 class DescriptorSink implements Sink {
   readonly #fd: number
   readonly #limit: number
+  readonly #shared: boolean
   #waiting = ''
   #lines = 0
   #underWay: Buffer | null = null
@@ -35,9 +55,10 @@ class DescriptorSink implements Sink {
   #timer: ReturnType<typeof setTimeout> | null = null
   readonly #watchers: (() => void)[] = []
 
-  constructor(fd: number, limit: number) {
+  constructor(fd: number, limit: number, shared: boolean) {
     this.#fd = fd
     this.#limit = limit
+    this.#shared = shared
   }
 
   get pending(): number {
@@ -61,7 +82,7 @@ class DescriptorSink implements Sink {
 
   flush(): void {
     const { bytes, lines } = this.#take()
-    if (!writeAll(this.#fd, bytes)) this.#dropped += lines
+    if (!writeAll(this.#fd, bytes, this.#shared)) this.#dropped += lines
   }
 
   drained(): Promise<void> {
@@ -100,7 +121,7 @@ class DescriptorSink implements Sink {
   }
 
   #send(bytes: Buffer): void {
-    write(this.#fd, bytes, 0, bytes.length, null, (error, written) => {
+    write(this.#fd, bytes, 0, pieceOf(bytes, this.#shared), null, (error, written) => {
       if (error === null && written < bytes.length) {
         this.#underWay = bytes.subarray(written)
         this.#send(this.#underWay)
@@ -116,11 +137,11 @@ class DescriptorSink implements Sink {
 }
 
 /** False where the reader is gone or stays busy: there is nobody left to tell. */
-function writeAll(fd: number, bytes: Buffer): boolean {
+function writeAll(fd: number, bytes: Buffer, shared: boolean): boolean {
   let from = 0
   for (let tries = 0; from < bytes.length && tries < syncTries; ) {
     try {
-      from += writeSync(fd, bytes, from)
+      from += writeSync(fd, bytes, from, pieceOf(bytes.subarray(from), shared))
     } catch (error) {
       if (!(error instanceof Error) || !isBusy(error)) return false
       tries += 1

@@ -27,6 +27,7 @@ export interface Peek {
   /** Offset of the closing brace of the body. */
   readonly bodyEnd: number
   readonly maxOutputTokens: number | null
+  /** Replies that are made: `n`, or the `best_of` it is chosen from, for each of the prompts. */
   readonly choices: number
   /** The first image part, as a parameter path (`messages[1].content[0]`), else null. */
   readonly imageParam: string | null
@@ -150,6 +151,8 @@ export interface Dialect {
   tail(bytes: Uint8Array, quirks: ReplyQuirks): Omit<WholeReply, 'fault' | 'bytes'>
   /** Reads a vendor's error reply. `header` looks a reply header up by lower-case name. */
   fault(status: number, header: (name: string) => string | null, body: string): Fault
+  /** A whole reply or one stream frame with what it cost in its usage; as it was where it shows none. */
+  withCost(bytes: Uint8Array, cost: string): Uint8Array
   /** A refusal in this format's own shape, as JSON text. */
   refuse(error: GatewayError): string
   readonly hub: HubCodec | null

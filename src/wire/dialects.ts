@@ -2,6 +2,7 @@
 
 import { errorTable, type GatewayError } from '../errors.ts'
 import type { Dialect, DialectId } from './dialect.ts'
+import { withCost } from './openai/cost.ts'
 import { readFault } from './openai/fault.ts'
 import { CompletionWatcher } from './openai/watcher.ts'
 import { readTail, readWhole } from './openai/whole.ts'
@@ -31,6 +32,7 @@ const openai = {
   whole: (body, _peek, quirks) => readWhole(body, quirks),
   tail: readTail,
   fault: readFault,
+  withCost,
   refuse,
   hub: null,
 } satisfies Partial<Dialect>

@@ -10,8 +10,14 @@ const startLimitMs = 15_000
 export interface ServerProcess {
   readonly url: string
   readonly dataDir: string
+  readonly pid: number
   /** What it printed until it served. */
   readonly stdout: string
+  /** What it wrote on standard error until now. */
+  readonly stderr: string
+  /** Its exit code, once it has ended. */
+  readonly exited: Promise<number>
+  signal(name: NodeJS.Signals): void
   /** kill -9, and the end of the process. */
   kill(): Promise<void>
   /** Removes the folder. */
@@ -20,19 +26,29 @@ export interface ServerProcess {
 
 const environment = { PATH: Bun.env['PATH'] ?? '', HOME: Bun.env['HOME'] ?? '', LOG_LEVEL: 'warn' }
 
+export interface ServerOptions {
+  readonly words?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
 /** Rejects with the exit code and what it said where it ends before it serves. */
 export async function startServer(
   dataDir = mkdtempSync(join(tmpdir(), 'tollgate-server-')),
+  { words = [], env = {} }: ServerOptions = {},
 ): Promise<ServerProcess> {
-  const child = Bun.spawn([command, 'serve', '--data', dataDir, '--port', '0'], {
+  const child = Bun.spawn([command, 'serve', '--data', dataDir, '--port', '0', ...words], {
     cwd: dataDir,
-    env: environment,
+    env: { ...environment, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const killed = () => child.kill('SIGKILL')
   process.once('exit', killed)
   const timer = setTimeout(killed, startLimitMs)
-  const errors = new Response(child.stderr).text()
+  let stderr = ''
+  const errors = (async () => {
+    const decoder = new TextDecoder()
+    for await (const bytes of child.stderr) stderr += decoder.decode(bytes, { stream: true })
+  })()
   const decoder = new TextDecoder()
   let stdout = ''
   for await (const bytes of child.stdout) {
@@ -50,10 +66,23 @@ export async function startServer(
   if (url === undefined) {
     const code = await child.exited
     process.off('exit', killed)
-    throw new Error(`the server ended with ${code}: ${await errors}`)
+    await errors
+    throw new Error(`the server ended with ${code}: ${stderr}`)
   }
   const remove = () => rmSync(dataDir, { recursive: true, force: true })
-  return { url, dataDir, stdout, kill, remove }
+  return {
+    url,
+    dataDir,
+    pid: child.pid,
+    stdout,
+    get stderr() {
+      return stderr
+    },
+    exited: child.exited,
+    signal: (name) => child.kill(name),
+    kill,
+    remove,
+  }
 }
 
 /** Runs the command line on this folder; gives its standard output. Rejects where it fails. */

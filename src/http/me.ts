@@ -1,0 +1,110 @@
+// What a key may know of its account: the balance, and what each request cost.
+
+import { GatewayError, invalidRequest } from '../errors.ts'
+import type { Principal } from '../identity/principal.ts'
+import type { PriceBook } from '../meter/meter.ts'
+import { formatUnits } from '../money.ts'
+import type { Store, UsageFilter } from '../store/store.ts'
+import { callerView } from './usage-view.ts'
+
+export interface MeRooms {
+  readonly store: Pick<Store, 'ledger' | 'usage'>
+  readonly currency: string
+  prices(): PriceBook
+}
+
+export const mePaths = ['/api/me/balance', '/api/me/usage', '/api/me/usage/:id'] as const
+
+const usualLimit = 50
+const mostRows = 1_000
+
+/** The reply's value for a path below `/api/me`. Throws GatewayError. */
+export async function readMe(rooms: MeRooms, principal: Principal, url: URL): Promise<unknown> {
+  const [, , , what, id] = url.pathname.split('/')
+  if (what === 'balance') return balance(rooms, principal)
+  if (id === undefined || id === '') return usageList(rooms, principal, url.searchParams)
+  const row = await rooms.store.usage.find(principal.account, decodeURIComponent(id))
+  if (row === null) throw new GatewayError('not_found', `There is no request '${id}'.`)
+  return callerView(row, rooms.prices())
+}
+
+async function balance({ store, currency }: MeRooms, { account }: Principal) {
+  const wallet = await store.ledger.wallet(account)
+  const postedNano = wallet?.postedNano ?? 0n
+  const heldNano = wallet?.heldNano ?? 0n
+  const availableNano = postedNano - heldNano
+  return {
+    object: 'balance',
+    account,
+    currency,
+    available: formatUnits(availableNano),
+    held: formatUnits(heldNano),
+    posted: formatUnits(postedNano),
+    availableNano: String(availableNano),
+    heldNano: String(heldNano),
+    postedNano: String(postedNano),
+  }
+}
+
+async function usageList(rooms: MeRooms, principal: Principal, asked: URLSearchParams) {
+  const filter = await filterOf(rooms, principal, asked)
+  // One more than asked for says whether there are more.
+  const rows = await rooms.store.usage.list({ ...filter, limit: filter.limit + 1 })
+  const shown = rows.slice(0, filter.limit)
+  return {
+    object: 'list',
+    data: shown.map((row) => callerView(row, rooms.prices())),
+    has_more: rows.length > shown.length,
+    first_id: shown[0]?.requestId ?? null,
+    last_id: shown.at(-1)?.requestId ?? null,
+  }
+}
+
+const known = new Set(['limit', 'after', 'since', 'until', 'model', 'status', 'key'])
+
+async function filterOf(
+  { store }: MeRooms,
+  principal: Principal,
+  asked: URLSearchParams,
+): Promise<UsageFilter> {
+  for (const name of asked.keys()) {
+    if (!known.has(name)) {
+      throw invalidRequest(`${name} is not known here; use ${[...known].join(', ')}`, name)
+    }
+  }
+  const model = asked.get('model')
+  const key = asked.get('key')
+  const status = wholeNumber(asked, 'status', 100, 599)
+  const since = instant(asked, 'since')
+  const until = instant(asked, 'until')
+  const after = asked.get('after')
+  const last = after === null ? null : await store.usage.find(principal.account, after)
+  if (after !== null && last === null) throw invalidRequest('after is not one of your requests', 'after')
+  return {
+    account: principal.account,
+    limit: wholeNumber(asked, 'limit', 1, mostRows) ?? usualLimit,
+    ...(model !== null && { model }),
+    // `me` is the key the question was asked with.
+    ...(key !== null && { key: key === 'me' ? principal.keyId : key }),
+    ...(status !== null && { status }),
+    ...(since !== null && { since }),
+    ...(until !== null && { until }),
+    ...(last !== null && { before: { at: last.at, requestId: last.requestId } }),
+  }
+}
+
+function wholeNumber(asked: URLSearchParams, name: string, least: number, most: number) {
+  const text = asked.get(name)
+  if (text === null) return null
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (number >= least && number <= most) return number
+  throw invalidRequest(`${name} must be a whole number from ${least} to ${most}`, name)
+}
+
+function instant(asked: URLSearchParams, name: string): number | null {
+  const text = asked.get(name)
+  if (text === null) return null
+  const ms = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(ms)) return ms
+  throw invalidRequest(`${name} must be a time such as 2027-01-31T08:00:00Z`, name)
+}

@@ -1,0 +1,68 @@
+// A request sent again with the same `Idempotency-Key`: answered from what is kept, never done twice.
+
+import { createHash } from 'node:crypto'
+import { GatewayError } from '../errors.ts'
+import type { IdempotencyFound, IdempotencyReply } from '../store/ledger.ts'
+import type { Dialect } from '../wire/dialect.ts'
+
+/** Where the keys are kept: shared by every node. */
+export interface Idempotency {
+  begin(entry: RepeatEntry): Promise<IdempotencyFound>
+  /** Frees the key of a request that was refused before any work. */
+  forget(account: string, key: string, requestId: string): void
+}
+
+export interface RepeatEntry {
+  readonly account: string
+  readonly key: string
+  /** SHA-256 of path and body, hex. */
+  readonly bodyHash: string
+  readonly requestId: string
+}
+
+const retryAfterMs = 1_000
+
+/**
+ * Takes the key for this request: null. Or gives the reply it had before. Throws GatewayError `request_in_progress`,
+ * `idempotency_key_reused`, `reply_not_kept`, or `service_unavailable` where nobody can say.
+ */
+export async function takeKey(
+  idempotency: Idempotency,
+  entry: RepeatEntry,
+): Promise<{ readonly requestId: string; readonly reply: IdempotencyReply } | null> {
+  const found = await idempotency.begin(entry).catch(() => {
+    // Whoever keeps the keys has told the operator why.
+    throw new GatewayError(
+      'service_unavailable',
+      'The gateway cannot look up the Idempotency-Key at present; retry shortly.',
+      { retryAfterMs },
+    )
+  })
+  if (found.state === 'new') return null
+  if (found.state === 'running') {
+    throw new GatewayError(
+      'request_in_progress',
+      'A request with this Idempotency-Key is still running; retry when it has ended.',
+      { param: 'Idempotency-Key', retryAfterMs },
+    )
+  }
+  if (found.state === 'other-body') {
+    throw new GatewayError(
+      'idempotency_key_reused',
+      'This Idempotency-Key was used with another request; use a new key for each request.',
+      { param: 'Idempotency-Key' },
+    )
+  }
+  const { requestId, reply } = found
+  if (reply !== null) return { requestId, reply }
+  throw new GatewayError(
+    'reply_not_kept',
+    `The request of this Idempotency-Key was done as ${requestId}, but its reply was too large to keep.`,
+    { param: 'Idempotency-Key' },
+  )
+}
+
+/** The same for the same request only. */
+export function hashOf(dialect: Dialect, body: Uint8Array): string {
+  return createHash('sha256').update(dialect.path).update('\0').update(body).digest('hex')
+}

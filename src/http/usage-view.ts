@@ -1,0 +1,68 @@
+// A finished request as the outside sees it: whole for its operator, and what concerns the caller for the caller.
+
+import type { PriceBook } from '../meter/meter.ts'
+import { formatUnits } from '../money.ts'
+import type { UsageRow } from '../store/store.ts'
+
+/** For whoever pays: without what the operator paid, and where. */
+export function callerView(row: UsageRow, book: PriceBook) {
+  const { channel, vendor, vendorCostNano, failedAttempts, errorCause, ...shown } = usageView(row, book)
+  return shown
+}
+
+/** For the operator. */
+export function usageView(row: UsageRow, book: PriceBook) {
+  return {
+    requestId: row.requestId,
+    at: new Date(row.at).toISOString(),
+    account: row.account,
+    key: row.key,
+    keyName: row.keyName,
+    group: row.group,
+    operation: row.operation,
+    model: row.modelAsked,
+    modelServed: row.modelServed,
+    channel: row.channel,
+    vendor: row.vendor,
+    attempts: row.attempts,
+    stream: row.stream,
+    status: row.status,
+    tokens: {
+      input: row.input,
+      cachedInput: row.cachedInput,
+      cacheWrite: row.cacheWrite,
+      cacheWrite1h: row.cacheWrite1h,
+      audioInput: row.audioInput,
+      imageInput: row.imageInput,
+      output: row.output,
+      reasoning: row.reasoning,
+      audioOutput: row.audioOutput,
+      imageOutput: row.imageOutput,
+    },
+    units: row.units,
+    usageSource: row.usageSource,
+    cost: formatUnits(row.chargeNano),
+    formula: formulaOf(row, book),
+    chargeNano: String(row.chargeNano),
+    writeoffNano: String(row.writeoffNano),
+    vendorCostNano: String(row.vendorCostNano),
+    priceVersion: row.priceVersion,
+    multiplier: multiplierText(row.multiplierPpm),
+    failedAttempts: row.failedAttempts ?? [],
+    ttftMs: row.ttftMs,
+    durationMs: row.durationMs,
+    errorCode: row.errorCode,
+    errorCause: row.errorCause,
+  }
+}
+
+/** Millionths as a decimal: `1`, `0.85`. */
+function multiplierText(ppm: number): string {
+  return formatUnits(BigInt(ppm) * 1000n)
+}
+
+/** How the charge came about; null where the request was never priced, or by a card made since the book was read. */
+function formulaOf(row: UsageRow, book: PriceBook): string | null {
+  if (row.priceVersion === null) return null
+  return book.version(row.priceVersion, row.multiplierPpm)?.explain(row, row.units) ?? null
+}

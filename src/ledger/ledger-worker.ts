@@ -1,0 +1,343 @@
+// The ledger's worker: the one thread of a serving process that writes the ledger and waits for disks.
+
+import { type FileHandle, open as openHandle } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { MessagePort } from 'node:worker_threads'
+import type { Nano } from '../money.ts'
+import type { Grant, NodeRef } from '../store/ledger.ts'
+import { openStore } from '../store/open.ts'
+import { halves, type OutboxReader, openOutboxReader } from '../store/sqlite-outbox.ts'
+import type { Store } from '../store/store.ts'
+import type { Answers, FromWorker, Question, ToWorker, WorkerStart } from './messages.ts'
+import { NodeKeeper } from './node-keeper.ts'
+import { OutboxDrain } from './outbox-drain.ts'
+import { OutboxSync } from './outbox-sync.ts'
+import { Settler, SyncFailed } from './settlement.ts'
+import { monotonicMs, SharedState } from './shared.ts'
+
+const recallMs = 50
+const syncMs = 25
+const giveBackRetryMs = 500
+/** A lease without a request is given back long before. */
+const leasesLastMs = 60_000
+const mostSetAside = 100_000
+
+/** Opens the store and the outbox, settles what is left, opens the node, and serves until it is told to stop. */
+export async function runLedgerWorker(port: MessagePort, start: WorkerStart): Promise<void> {
+  const store = await openStore(start.store)
+  const reader = openOutboxReader(start.dataDir, start.slot)
+  const logs = await Promise.all(halves.map((half) => openHandle(reader.logPath(half), 'r')))
+  const setAside = await store.ledger.setAsides(mostSetAside)
+  const known = new Set(setAside.map(({ requestId }) => requestId))
+  const worker = new LedgerWorker({ port, start, store, reader, logs, setAside: known })
+  port.on('message', (message: ToWorker) => worker.take(message))
+  await worker.run()
+}
+
+interface WorkerRooms {
+  readonly port: MessagePort
+  readonly start: WorkerStart
+  readonly store: Store
+  readonly reader: OutboxReader
+  readonly logs: readonly FileHandle[]
+  readonly setAside: ReadonlySet<string>
+}
+
+class LedgerWorker {
+  readonly #rooms: WorkerRooms
+  readonly #store: Store
+  readonly #keeper: NodeKeeper
+  readonly #drain: OutboxDrain
+  readonly #sync: OutboxSync
+  readonly #stopping = new AbortController()
+  /** Messages that are being answered. */
+  readonly #answering = new Set<Promise<void>>()
+  readonly #failing = new Set<string>()
+  #stopQuestion: number | null = null
+  #wake: () => void = () => undefined
+  #held: { readonly epoch: number; readonly held: ReadonlyMap<string, Nano> } | null = null
+  #leasedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(rooms: WorkerRooms) {
+    const { start, store, reader } = rooms
+    this.#rooms = rooms
+    this.#store = store
+    const state = new SharedState(start.buffer)
+    this.#keeper = this.#makeKeeper(state)
+    this.#drain = new OutboxDrain({
+      reader,
+      state,
+      settler: this.#makeSettler(state),
+      node: start.node,
+      nowMs: Date.now,
+      setAside: rooms.setAside,
+      onProgress: () => {
+        if (start.announce) this.#tell({ kind: 'settled' })
+      },
+    })
+    this.#sync = new OutboxSync({ logs: rooms.logs, state })
+  }
+
+  /** Until it is told to stop. Rejects where something failed that is not meant to: the thread is then started again. */
+  async run(): Promise<void> {
+    let failure: unknown = null
+    const ending = (error: unknown) => {
+      if (!this.#stopping.signal.aborted) failure = error
+      this.#stopping.abort()
+    }
+    const guarded = (loop: Promise<void>) => loop.catch(ending)
+    const serve = async () => {
+      await this.#drain.settleLeft(this.#rooms.start.leftUntil)
+      await this.#keeper.open()
+      const loops = [this.#everySettle(), this.#everyRenewal(), this.#everyRecall()]
+      await Promise.all(loops.map(guarded))
+    }
+    await Promise.all([this.#everySync(), serve()].map(guarded))
+    if (failure instanceof SyncFailed) this.#tell({ kind: 'fatal', reason: failure.message })
+    else if (failure !== null) throw failure
+    else await this.#close()
+  }
+
+  take(message: ToWorker): void {
+    switch (message.kind) {
+      case 'question':
+        this.#track(this.#answer(message.id, message.question))
+        break
+      case 'giveBack':
+        this.#track(this.#giveBack(message.epoch, message.account, message.amountNano))
+        break
+      case 'recall':
+        this.#track(this.#recall(message.epoch, message.account))
+        break
+      case 'held':
+        this.#held = message
+        this.#leasedAtMs = monotonicMs()
+        this.#track(this.#noteHeld())
+        break
+      case 'wake':
+        this.#wake()
+    }
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked: Promise<void> = work.finally(() => this.#answering.delete(tracked))
+    this.#answering.add(tracked)
+  }
+
+  async #answer(id: number, question: Question): Promise<void> {
+    if (question.ask === 'stop') {
+      this.#stopQuestion = id
+      this.#stopping.abort()
+      this.#wake()
+      return
+    }
+    try {
+      this.#tell({ kind: 'answer', id, answer: await this.#find(question) })
+    } catch (error) {
+      this.#tell({ kind: 'refusal', id, reason: String(error) })
+    }
+  }
+
+  #find(question: Exclude<Question, { ask: 'stop' }>): Promise<Answers[keyof Answers]> {
+    const { idempotency } = this.#store
+    switch (question.ask) {
+      case 'grant':
+        return this.#grant(question)
+      case 'begin': {
+        const by = this.#keeper.ref
+        if (by === null) throw new Error('The node is not open in the ledger.')
+        return idempotency.begin({ ...question.entry, by })
+      }
+      case 'forget':
+        return idempotency
+          .forget(question.account, question.key, question.requestId)
+          .then(() => null)
+    }
+  }
+
+  async #grant(question: Extract<Question, { ask: 'grant' }>): Promise<Grant> {
+    const { account, needNano, wantNano } = question
+    const ref = this.#refOf(question.epoch)
+    if (ref === null) return grantOfNoEpoch
+    const grant = await this.#store.ledger.grant({ ...ref, account, needNano, wantNano })
+    this.#leasedAtMs = monotonicMs()
+    if (grant.fenced) this.#track(this.#keeper.fence(ref))
+    return grant
+  }
+
+  /** null: the asker lives in an epoch that is over, and what it leased then is released. */
+  #refOf(epoch: number): NodeRef | null {
+    const ref = this.#keeper.ref
+    return ref?.epoch === epoch ? ref : null
+  }
+
+  /** Tried until it is done: else the money stays leased, though nobody holds it, for as long as this epoch lasts. */
+  async #giveBack(epoch: number, account: string, amountNano: Nano): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      const ref = this.#refOf(epoch)
+      if (ref === null) return
+      const done = await this.#keeper.once('give back', async () => {
+        await this.#store.ledger.giveBack(ref, account, amountNano)
+        return true
+      })
+      if (done === true) return
+      await this.#pause(giveBackRetryMs)
+    }
+  }
+
+  async #recall(epoch: number, account: string): Promise<void> {
+    const ref = this.#refOf(epoch)
+    if (ref !== null) {
+      await this.#keeper.once('recall', () => this.#store.ledger.recall(account, ref))
+    }
+  }
+
+  async #noteHeld(): Promise<void> {
+    const noted = this.#held
+    if (noted === null) return
+    const ref = this.#refOf(noted.epoch)
+    const done =
+      ref === null ||
+      (await this.#keeper.once('note holds', async () => {
+        await this.#store.ledger.noteHeld(ref, noted.held)
+        return true
+      }))
+    if (done === true && this.#held === noted) this.#held = null
+  }
+
+  async #everySync(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      await this.#sync.sync()
+      await this.#pause(syncMs)
+    }
+  }
+
+  async #everySettle(): Promise<void> {
+    const { settleMs } = this.#rooms.start.settings
+    while (!this.#stopping.signal.aborted) {
+      await this.#drain.settleWritten()
+      await Promise.race([
+        this.#pause(settleMs),
+        new Promise<void>((resolve) => {
+          this.#wake = resolve
+        }),
+      ])
+    }
+  }
+
+  async #everyRenewal(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      await this.#pause(this.#rooms.start.settings.renewMs)
+      await this.#keeper.renew()
+      await this.#keeper.once('clean', () => this.#store.idempotency.clean(Date.now()))
+    }
+  }
+
+  async #everyRecall(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      await this.#pause(recallMs)
+      // Noted as it changes; here only where that has failed.
+      await this.#noteHeld()
+      if (monotonicMs() - this.#leasedAtMs > leasesLastMs) continue
+      const accounts = await this.#keeper.recalled()
+      if (accounts.length > 0) this.#tell({ kind: 'recalled', accounts })
+    }
+  }
+
+  /** Returns early, without a word, when the worker is to stop: every loop looks for that itself. */
+  async #pause(forMs: number): Promise<void> {
+    try {
+      await delay(forMs, undefined, { signal: this.#stopping.signal })
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) throw error
+    }
+  }
+
+  async #close(): Promise<void> {
+    const { store, reader, logs, port } = this.#rooms
+    await Promise.allSettled(this.#answering)
+    await this.#sync.sync()
+    await this.#keeper.once('close', () => this.#keeper.close())
+    this.#drain.recycleAll()
+    reader.close()
+    await Promise.all(logs.map((log) => log.close()))
+    await store.close()
+    if (this.#stopQuestion !== null) {
+      this.#tell({ kind: 'answer', id: this.#stopQuestion, answer: null })
+    }
+    port.close()
+  }
+
+  #tell(message: FromWorker): void {
+    this.#rooms.port.postMessage(message)
+  }
+
+  /** A failure is told once, until what failed works again. */
+  #failed(what: string, error: unknown): void {
+    if (this.#failing.has(what)) return
+    this.#failing.add(what)
+    const fields = { what, error: String(error) }
+    const message = 'The ledger could not be reached or written; it is tried again.'
+    this.#tell({ kind: 'log', level: 'warn', fields, message })
+  }
+
+  #recovered(what: string): void {
+    if (!this.#failing.delete(what)) return
+    this.#tell({ kind: 'log', level: 'info', fields: { what }, message: 'The ledger works again.' })
+  }
+
+  #makeSettler(state: SharedState): Settler {
+    return new Settler({
+      ledger: this.#store.ledger,
+      delay: (forMs) => delay(forMs, undefined, { signal: this.#stopping.signal }),
+      nowMs: Date.now,
+      onSettled: (rows, chargedNano, writtenOffNano) => {
+        state.count(rows, chargedNano, writtenOffNano)
+        this.#recovered('settle')
+      },
+      onFailure: (error) => this.#failed('settle', error),
+      onSetAside: ({ requestId, account, heldNano, reason }) => {
+        state.countSetAside()
+        const fields = { request_id: requestId, account, held_nano: String(heldNano), reason }
+        const message = 'A finished request cannot be settled; it is set aside, its money held.'
+        this.#tell({ kind: 'log', level: 'error', fields, message })
+      },
+      onLost: (entry, error) => {
+        const fields = { request_id: entry.requestId, raw: entry.raw, error: String(error) }
+        const message =
+          'A finished request can neither be settled nor set aside; this line is all of it.'
+        this.#tell({ kind: 'log', level: 'error', fields, message })
+      },
+    })
+  }
+
+  #makeKeeper(state: SharedState): NodeKeeper {
+    const { start } = this.#rooms
+    return new NodeKeeper({
+      ledger: this.#store.ledger,
+      node: start.node,
+      leaseMs: start.settings.leaseMs,
+      nowMs: monotonicMs,
+      delay: (forMs) => delay(forMs, undefined, { signal: this.#stopping.signal }),
+      onRenewed: (sinceMs) => {
+        state.renewedMs = sinceMs
+      },
+      onOpened: (ref) => this.#tell({ kind: 'opened', ref }),
+      onFenced: () => this.#tell({ kind: 'fenced' }),
+      onSwept: (refs) => {
+        const fields = { nodes: refs.map(({ node, epoch }) => `${node}/${epoch}`) }
+        const message = 'Nodes that had not renewed in time were closed, their leases released.'
+        this.#tell({ kind: 'log', level: 'warn', fields, message })
+      },
+      onFailure: (what, error) => this.#failed(what, error),
+      onRecovered: (what) => this.#recovered(what),
+    })
+  }
+}
+
+const grantOfNoEpoch: Grant = {
+  grantedNano: 0n,
+  fenced: true,
+  leasedElsewhereNano: 0n,
+  postedNano: 0n,
+}

@@ -1,0 +1,79 @@
+// What the serving thread and the ledger's worker say to each other.
+
+import type { LedgerSettings } from '../config/types.ts'
+import type { Nano } from '../money.ts'
+import type { Grant, IdempotencyFound, IdempotencyTable, NodeRef } from '../store/ledger.ts'
+import type { StoreSettings } from '../store/open.ts'
+import type { LogFields } from '../telemetry/log.ts'
+
+/** What a worker starts with. */
+export interface WorkerStart {
+  readonly store: StoreSettings
+  readonly dataDir: string
+  readonly slot: number
+  readonly node: string
+  readonly buffer: SharedArrayBuffer
+  readonly settings: LedgerSettings
+  /** Say when something was settled: for replies that wait for it. */
+  readonly announce: boolean
+  /** Up to here the outbox is of a process that ended: what its streams owed is due. 0: it is all this one's. */
+  readonly leftUntil: number
+}
+
+export type IdempotencyEntry = Omit<Parameters<IdempotencyTable['begin']>[0], 'by'>
+
+/** Questions are answered once; `epoch` is the one the asker lives in. */
+export type Question =
+  | {
+      readonly ask: 'grant'
+      readonly epoch: number
+      readonly account: string
+      readonly needNano: Nano
+      readonly wantNano: Nano
+    }
+  | { readonly ask: 'begin'; readonly entry: IdempotencyEntry }
+  | {
+      readonly ask: 'forget'
+      readonly account: string
+      readonly key: string
+      readonly requestId: string
+    }
+  /** Settle what is there, close the node, the store and the files. */
+  | { readonly ask: 'stop' }
+
+export interface Answers {
+  readonly grant: Grant
+  readonly begin: IdempotencyFound
+  readonly forget: null
+  readonly stop: null
+}
+
+export type ToWorker =
+  | { readonly kind: 'question'; readonly id: number; readonly question: Question }
+  | {
+      readonly kind: 'giveBack'
+      readonly epoch: number
+      readonly account: string
+      readonly amountNano: Nano
+    }
+  | { readonly kind: 'recall'; readonly epoch: number; readonly account: string }
+  | { readonly kind: 'held'; readonly epoch: number; readonly held: ReadonlyMap<string, Nano> }
+  /** The outbox has something that a reply waits for. */
+  | { readonly kind: 'wake' }
+
+export type FromWorker =
+  | { readonly kind: 'opened'; readonly ref: NodeRef }
+  /** The epoch is dead: another node closed it. */
+  | { readonly kind: 'fenced' }
+  | { readonly kind: 'recalled'; readonly accounts: readonly string[] }
+  | { readonly kind: 'settled' }
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: Answers[keyof Answers] }
+  | { readonly kind: 'refusal'; readonly id: number; readonly reason: string }
+  | {
+      readonly kind: 'log'
+      readonly level: 'info' | 'warn' | 'error'
+      readonly fields: LogFields
+      readonly message: string
+    }
+  /** The disk cannot be trusted any more: the process must end. */
+  | { readonly kind: 'fatal'; readonly reason: string }

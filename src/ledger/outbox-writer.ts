@@ -1,0 +1,223 @@
+// Gathers what finishes in one turn of the event loop and commits it to the outbox at once; never waits for a disk.
+
+import type { Half, Outbox } from '../store/sqlite-outbox.ts'
+import { type EncodedRecord, encodeBody } from './record.ts'
+import type { SharedState } from './shared.ts'
+
+export interface OutboxWriterOptions {
+  readonly outbox: Outbox
+  readonly state: SharedState
+  /** Monotonic milliseconds. */
+  readonly nowMs: () => number
+  /** `ledger`: what waits for its record is told when the ledger has it, not when the outbox has. */
+  readonly keptBy: 'outbox' | 'ledger'
+  /** Something waits for the ledger. */
+  readonly onWaiting: () => void
+  /** The outbox could not be written (`records` wait in memory), or can again (null). */
+  readonly onFailure: (error: unknown, records: number) => void
+  readonly onRecovered: (records: number) => void
+  /** Whoever waited for its record threw as it was told. */
+  readonly onCallbackError: (error: unknown) => void
+}
+
+type Kept = () => void
+
+/** One append that the ledger does not have yet. */
+interface Unsettled {
+  readonly seq: number
+  readonly records: number
+  readonly atMs: number
+  /** Told when the ledger has it. */
+  readonly kept: readonly Kept[]
+}
+
+const retryMs = 1_000
+/** A half is left for the other when its log has grown to about this: bounds the files, and what a start must read. */
+const halfBytes = 16 * 1024 * 1024
+const pageBytes = 4_096
+
+export class OutboxWriter {
+  readonly #options: OutboxWriterOptions
+  #records: EncodedRecord[] = []
+  #kept: Kept[] = []
+  /** The last word of each running stream that has said what it owes: goes along into a fresh half. */
+  readonly #progress = new Map<string, EncodedRecord>()
+  #unsettled: Unsettled[] = []
+  /** What stands before this in `#unsettled` is settled. */
+  #first = 0
+  #unsettledRecords = 0
+  #scheduled = false
+  #seq: number
+  #half: Half
+  #halfUsedBytes = 0
+  #failedSinceMs: number | null = null
+  #retry: ReturnType<typeof setTimeout> | null = null
+
+  constructor(options: OutboxWriterOptions) {
+    this.#options = options
+    this.#seq = options.outbox.lastSeq
+    this.#half = options.state.half
+    options.state.written = this.#seq
+  }
+
+  /** Queues a record for the end of this turn; `kept` is called once, when it is safe. */
+  push(requestId: string, record: EncodedRecord, kept: Kept | null): void {
+    if (this.#progress.size > 0) this.#progress.delete(requestId)
+    this.#records.push(record)
+    if (kept !== null) this.#kept.push(kept)
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(this.#flushScheduled)
+  }
+
+  /** As `push`, committed before this returns, with all that waits. */
+  pushNow(requestId: string, record: EncodedRecord): void {
+    if (this.#progress.size > 0) this.#progress.delete(requestId)
+    this.#records.push(record)
+    this.flush()
+  }
+
+  /** Commits what a running stream owes until now. */
+  pushProgress(requestId: string, record: EncodedRecord): void {
+    this.#progress.set(requestId, record)
+    // While the disk refuses, only the last word counts, and it goes along when the disk takes it again.
+    if (this.#failedSinceMs !== null) return
+    this.#records.push(record)
+    this.flush()
+  }
+
+  /** Forgets what a stream owed that ended without a record. */
+  forgetProgress(requestId: string): void {
+    this.#progress.delete(requestId)
+  }
+
+  readonly #flushScheduled = () => {
+    this.#scheduled = false
+    this.flush()
+  }
+
+  /** Commits what waits; while the disk refuses, records wait in memory and only the timer tries again. */
+  flush(): void {
+    if (this.#failedSinceMs === null) this.#append()
+    // Replies are not lost with the disk: their records are in memory, and nobody new is admitted.
+    else this.#tellKept()
+  }
+
+  #append(): void {
+    const recovering = this.#failedSinceMs !== null
+    const records = this.#records.length
+    if (records === 0 && !recovering) return
+    const { outbox, state, nowMs } = this.#options
+    const fresh = this.#takeCleanHalf()
+    const all = fresh || recovering ? [...this.#progress.values(), ...this.#records] : this.#records
+    const body = encodeBody(all)
+    const seq = this.#seq + 1
+    try {
+      outbox.append(this.#half, seq, body)
+    } catch (error) {
+      this.#failed(error)
+      return
+    }
+    this.#seq = seq
+    this.#halfUsedBytes += (Math.ceil(body.length / pageBytes) + 1) * pageBytes
+    state.written = seq
+    this.#records = []
+    if (recovering) this.#recovered(records)
+    this.#note({ seq, records, atMs: nowMs(), kept: this.#keptByLedger() })
+    this.#tellKept()
+  }
+
+  #keptByLedger(): readonly Kept[] {
+    if (this.#options.keptBy === 'outbox' || this.#kept.length === 0) return noKept
+    const kept = this.#kept
+    this.#kept = []
+    this.#options.onWaiting()
+    return kept
+  }
+
+  #note(unsettled: Unsettled): void {
+    this.#unsettled.push(unsettled)
+    this.#unsettledRecords += unsettled.records
+  }
+
+  #tellKept(): void {
+    if (this.#kept.length === 0) return
+    const kept = this.#kept
+    this.#kept = []
+    this.#tell(kept)
+  }
+
+  #tell(kept: readonly Kept[]): void {
+    for (const each of kept) {
+      try {
+        each()
+      } catch (error) {
+        this.#options.onCallbackError(error)
+      }
+    }
+  }
+
+  /** True where it went over to the other half, which knows nothing of the running streams yet. */
+  #takeCleanHalf(): boolean {
+    const { state } = this.#options
+    const other: Half = this.#half === 0 ? 1 : 0
+    if (this.#halfUsedBytes < halfBytes || !state.isClean(other)) return false
+    state.setClean(other, false)
+    this.#half = other
+    this.#halfUsedBytes = 0
+    state.half = other
+    return true
+  }
+
+  #failed(error: unknown): void {
+    this.#failedSinceMs ??= this.#options.nowMs()
+    this.#options.onFailure(error, this.#records.length)
+    this.#tellKept()
+    this.#retry = setTimeout(() => this.#append(), retryMs)
+  }
+
+  #recovered(records: number): void {
+    this.#failedSinceMs = null
+    this.#retry = null
+    this.#options.onRecovered(records)
+  }
+
+  /** Takes note of what the ledger has by now. */
+  noteSettled(): void {
+    const { settled } = this.#options.state
+    for (;;) {
+      const oldest = this.#unsettled[this.#first]
+      if (oldest === undefined || oldest.seq > settled) break
+      this.#first += 1
+      this.#unsettledRecords -= oldest.records
+      this.#tell(oldest.kept)
+    }
+    if (this.#first === this.#unsettled.length) this.#unsettled = []
+    else if (this.#first > 4_096) this.#unsettled.splice(0, this.#first)
+    else return
+    this.#first = 0
+  }
+
+  /** Records that the ledger does not have, as far as `noteSettled` knows; what waits in memory included. */
+  get unsettledRecords(): number {
+    return this.#unsettledRecords + this.#records.length
+  }
+
+  /** Age of the oldest of them that the outbox has; 0 where there is none. */
+  oldestUnsettledMs(): number {
+    const oldest = this.#unsettled[this.#first]
+    return oldest === undefined ? 0 : this.#options.nowMs() - oldest.atMs
+  }
+
+  /** Commits what waits, also while the disk refuses, and tells everybody who waits; returns the records still in memory. */
+  close(): number {
+    if (this.#retry !== null) clearTimeout(this.#retry)
+    this.#append()
+    if (this.#retry !== null) clearTimeout(this.#retry)
+    for (const { kept } of this.#unsettled.slice(this.#first)) this.#tell(kept)
+    this.#tellKept()
+    return this.#records.length
+  }
+}
+
+const noKept: readonly Kept[] = []

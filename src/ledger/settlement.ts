@@ -1,0 +1,97 @@
+// Brings finished requests into the ledger, whatever happens on the way: tried again, taken apart, set aside, never dropped.
+
+import type { Nano } from '../money.ts'
+import type { LedgerTable, NodeRef, SetAside, Settlement } from '../store/ledger.ts'
+import { RowRefused } from '../store/store.ts'
+
+/** A record on its way into the ledger. */
+export interface Entry {
+  readonly settlement: Settlement
+  /** The record as the outbox has it, for whoever looks into what was set aside. */
+  readonly raw: () => string
+}
+
+export interface SettlerOptions {
+  readonly ledger: Pick<LedgerTable, 'settle' | 'setAside'>
+  /** Waits; rejects when the settler is to stop. */
+  readonly delay: (delayMs: number) => Promise<void>
+  readonly nowMs: () => number
+  readonly onSettled: (rows: number, chargedNano: Nano, writtenOffNano: Nano) => void
+  /** The ledger cannot be written at present; the batch is tried again. */
+  readonly onFailure: (error: unknown, retryMs: number) => void
+  readonly onSetAside: (entry: SetAside) => void
+  /** Not even the place for what is refused took it: all that is left of it is what is told here. */
+  readonly onLost: (entry: SetAside, error: unknown) => void
+}
+
+/** A sync failed: what the disk has is not known any more, and to sync again would hide it. */
+export class SyncFailed extends Error {
+  override readonly name = 'SyncFailed'
+}
+
+const firstRetryMs = 50
+const slowestRetryMs = 2_000
+
+export class Settler {
+  readonly #options: SettlerOptions
+
+  constructor(options: SettlerOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Resolves when every entry is in the ledger or set aside. What the ledger refuses is narrowed down by halves to
+   * the entries at fault; on any other failure the batch stays as it is and is tried again, up to 2 s apart.
+   * Rejects with `SyncFailed`, and with what `delay` rejects with.
+   */
+  async settle(batch: readonly Entry[]): Promise<void> {
+    const [first] = batch
+    if (first === undefined) return
+    const settlements = batch.map(({ settlement }) => settlement)
+    const refused = await this.#persist(async () => {
+      const { settled, chargedNano, writtenOffNano } =
+        await this.#options.ledger.settle(settlements)
+      this.#options.onSettled(settled, chargedNano, writtenOffNano)
+    })
+    if (refused === null) return
+    if (batch.length === 1) return this.#setAside(first, refused)
+    const middle = batch.length >> 1
+    await this.settle(batch.slice(0, middle))
+    await this.settle(batch.slice(middle))
+  }
+
+  #setAside({ settlement, raw }: Entry, refused: RowRefused): Promise<void> {
+    const { row, fromLeaseNano } = settlement
+    const kept = { requestId: row.requestId, account: row.account, heldNano: fromLeaseNano }
+    const entry = { ...kept, raw: raw(), reason: refused.message, at: this.#options.nowMs() }
+    return this.keepAside(entry, settlement)
+  }
+
+  /** Resolves when the entry is kept apart, its money still held. */
+  async keepAside(entry: SetAside, from: NodeRef): Promise<void> {
+    const refused = await this.#persist(() => this.#options.ledger.setAside(entry, from))
+    if (refused === null) this.#options.onSetAside(entry)
+    else this.#options.onLost(entry, refused)
+  }
+
+  /** Until the work is done (null) or refused for what is in it. */
+  async #persist(work: () => Promise<void>): Promise<RowRefused | null> {
+    for (let retryMs = firstRetryMs; ; retryMs = Math.min(retryMs * 2, slowestRetryMs)) {
+      try {
+        await work()
+        return null
+      } catch (error) {
+        if (error instanceof RowRefused) return error
+        if (isSyncFailure(error)) throw new SyncFailed(String(error), { cause: error })
+        this.#options.onFailure(error, retryMs)
+        await this.#options.delay(retryMs)
+      }
+    }
+  }
+}
+
+/** SQLite's word for a sync that failed. PostgreSQL ends itself then. */
+function isSyncFailure(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return code === 'SQLITE_IOERR_FSYNC' || code === 'SQLITE_IOERR_DIR_FSYNC'
+}

@@ -1,0 +1,110 @@
+// What the serving thread and the ledger's worker tell each other without a message: numbers in shared memory.
+
+import type { Nano } from '../money.ts'
+import type { Half } from '../store/sqlite-outbox.ts'
+
+/** The one clock of both threads, in milliseconds: monotonic, so that no step of the wall clock moves a lease. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n)
+}
+
+const fields = [
+  'written',
+  'settled',
+  'half',
+  'clean0',
+  'clean1',
+  'renewedMs',
+  'rows',
+  'charged',
+  'writtenOff',
+  'setAside',
+] as const
+
+type Field = (typeof fields)[number]
+
+const place = Object.fromEntries(fields.map((field, index) => [field, index])) as Record<
+  Field,
+  number
+>
+
+export class SharedState {
+  readonly buffer: SharedArrayBuffer
+  readonly #numbers: BigInt64Array
+
+  /** Over the buffer of another thread, or a fresh one where everything is 0. */
+  constructor(buffer = new SharedArrayBuffer(fields.length * BigInt64Array.BYTES_PER_ELEMENT)) {
+    this.buffer = buffer
+    this.#numbers = new BigInt64Array(buffer)
+  }
+
+  #get(field: Field): bigint {
+    return Atomics.load(this.#numbers, place[field])
+  }
+
+  #set(field: Field, value: bigint): void {
+    Atomics.store(this.#numbers, place[field], value)
+  }
+
+  #add(field: Field, value: bigint): void {
+    Atomics.add(this.#numbers, place[field], value)
+  }
+
+  /** The last sequence in the outbox; the serving thread's. */
+  get written(): number {
+    return Number(this.#get('written'))
+  }
+  set written(seq: number) {
+    this.#set('written', BigInt(seq))
+  }
+
+  /** The half that is appended to; the serving thread's. */
+  get half(): Half {
+    return this.#get('half') === 0n ? 0 : 1
+  }
+  set half(half: Half) {
+    this.#set('half', BigInt(half))
+  }
+
+  /** Up to here all is in the ledger; the worker's. */
+  get settled(): number {
+    return Number(this.#get('settled'))
+  }
+  set settled(seq: number) {
+    this.#set('settled', BigInt(seq))
+  }
+
+  /** Whether a half is empty and its log ready; set by the worker, cleared by the serving thread as it takes the half. */
+  isClean(half: Half): boolean {
+    return this.#get(half === 0 ? 'clean0' : 'clean1') === 1n
+  }
+  setClean(half: Half, clean: boolean): void {
+    this.#set(half === 0 ? 'clean0' : 'clean1', clean ? 1n : 0n)
+  }
+
+  /** `monotonicMs` just before the last renewal that the ledger granted; the worker's. */
+  get renewedMs(): number {
+    return Number(this.#get('renewedMs'))
+  }
+  set renewedMs(atMs: number) {
+    this.#set('renewedMs', BigInt(atMs))
+  }
+
+  /** Totals since this process started; the worker's. */
+  count(settled: number, chargedNano: Nano, writtenOffNano: Nano): void {
+    this.#add('rows', BigInt(settled))
+    this.#add('charged', chargedNano)
+    this.#add('writtenOff', writtenOffNano)
+  }
+  countSetAside(): void {
+    this.#add('setAside', 1n)
+  }
+  totals(): { rows: number; chargedNano: Nano; writtenOffNano: Nano; setAside: number } {
+    return {
+      rows: Number(this.#get('rows')),
+      chargedNano: this.#get('charged'),
+      writtenOffNano: this.#get('writtenOff'),
+      setAside: Number(this.#get('setAside')),
+    }
+  }
+}

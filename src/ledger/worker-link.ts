@@ -1,0 +1,111 @@
+// The serving thread's end of the ledger's worker: questions with answers, and a new worker where one has died.
+
+import { Worker } from 'node:worker_threads'
+import type { Answers, FromWorker, Question, ToWorker, WorkerStart } from './messages.ts'
+
+export interface WorkerLinkOptions {
+  /** What the next worker starts with: asked each time. */
+  readonly start: () => WorkerStart
+  /** Everything but answers. */
+  readonly onMessage: (message: Exclude<FromWorker, Reply>) => void
+  /** The worker died; another starts after `retryMs`. */
+  readonly onDeath: (error: unknown, retryMs: number) => void
+}
+
+type Reply = Extract<FromWorker, { kind: 'answer' | 'refusal' }>
+
+interface Asked {
+  readonly resolve: (answer: Answers[keyof Answers]) => void
+  readonly reject: (error: Error) => void
+}
+
+const firstRetryMs = 100
+const slowestRetryMs = 2_000
+/** One that lived this long did not die of how it started. */
+const settledInMs = 10_000
+
+export class WorkerLink {
+  readonly #options: WorkerLinkOptions
+  readonly #asked = new Map<number, Asked>()
+  #worker: Worker | null = null
+  #nextId = 1
+  #retryMs = firstRetryMs
+  #startedAtMs = 0
+  #restart: ReturnType<typeof setTimeout> | null = null
+  #closed = false
+
+  constructor(options: WorkerLinkOptions) {
+    this.#options = options
+    this.#startWorker()
+  }
+
+  /** Rejects where the worker refuses, or dies before it answers. */
+  ask<Kind extends Question['ask']>(
+    question: Extract<Question, { ask: Kind }>,
+  ): Promise<Answers[Kind]> {
+    const worker = this.#worker
+    if (worker === null) return Promise.reject(new Error('The worker of the ledger is starting.'))
+    const id = this.#nextId
+    this.#nextId += 1
+    const answered = new Promise<Answers[keyof Answers]>((resolve, reject) => {
+      this.#asked.set(id, { resolve, reject })
+    })
+    worker.postMessage({ kind: 'question', id, question } satisfies ToWorker)
+    return answered as Promise<Answers[Kind]>
+  }
+
+  /** Dropped while no worker runs: the next one knows nothing of what it would have meant. */
+  tell(message: ToWorker): void {
+    this.#worker?.postMessage(message)
+  }
+
+  /** Ends the worker as it stands; answers that are due are rejected. */
+  async close(): Promise<void> {
+    this.#closed = true
+    if (this.#restart !== null) clearTimeout(this.#restart)
+    const worker = this.#worker
+    this.#worker = null
+    this.#rejectAll('The ledger is closed.')
+    await worker?.terminate()
+  }
+
+  #startWorker(): void {
+    const { start, onMessage } = this.#options
+    const worker = new Worker(new URL('./worker-main.ts', import.meta.url), { workerData: start() })
+    this.#startedAtMs = performance.now()
+    this.#worker = worker
+    let failure: unknown = null
+    worker.on('message', (message: FromWorker) => {
+      if (this.#worker !== worker) return
+      if (message.kind === 'answer' || message.kind === 'refusal') this.#settle(message)
+      else onMessage(message)
+    })
+    worker.on('error', (error) => {
+      failure = error
+    })
+    worker.on('exit', (code) => this.#died(worker, failure ?? new Error(`it ended with ${code}`)))
+  }
+
+  #settle(reply: Reply): void {
+    const asked = this.#asked.get(reply.id)
+    this.#asked.delete(reply.id)
+    if (reply.kind === 'answer') asked?.resolve(reply.answer)
+    else asked?.reject(new Error(reply.reason))
+  }
+
+  #died(worker: Worker, error: unknown): void {
+    if (this.#worker !== worker || this.#closed) return
+    this.#worker = null
+    this.#rejectAll('The worker of the ledger has ended.')
+    if (performance.now() - this.#startedAtMs > settledInMs) this.#retryMs = firstRetryMs
+    this.#options.onDeath(error, this.#retryMs)
+    this.#restart = setTimeout(() => this.#startWorker(), this.#retryMs)
+    this.#retryMs = Math.min(this.#retryMs * 2, slowestRetryMs)
+  }
+
+  #rejectAll(reason: string): void {
+    const asked = [...this.#asked.values()]
+    this.#asked.clear()
+    for (const { reject } of asked) reject(new Error(reason))
+  }
+}

@@ -1,0 +1,48 @@
+// Settles what workers left that are no longer started: an outbox stays behind when `workers` is lowered.
+
+import { readdirSync } from 'node:fs'
+import type { Log } from '../telemetry/log.ts'
+
+/** What is asked of a node of the ledger that only settles what its outbox holds. */
+export interface LeftNode {
+  /** Resolves when what was left in the outbox is settled. */
+  readonly opened: Promise<void>
+  /** Gives the leases back and closes; resolves to the number of records that stay. */
+  drain(): Promise<number>
+}
+
+export interface LeftOptions {
+  readonly dataDir: string
+  /** Slots from 0 that are in use. */
+  readonly workers: number
+  readonly open: (slot: number) => Promise<LeftNode>
+  readonly log: Pick<Log, 'info' | 'error'>
+}
+
+/** Slots with an outbox in this directory that none of so many workers has, lowest first. */
+export function leftSlots(dataDir: string, workers: number): number[] {
+  return readdirSync(dataDir)
+    .flatMap((name) => /^outbox-(\d+)\.db$/.exec(name)?.[1] ?? [])
+    .map(Number)
+    .filter((slot) => slot >= workers)
+    .sort((a, b) => a - b)
+}
+
+/**
+ * Opens and settles them one after another; for one process of a server only. Never rejects: an outbox that
+ * cannot be opened is told of and stays as it is.
+ */
+export async function settleLeftOutboxes(options: LeftOptions): Promise<void> {
+  const { dataDir, workers, open, log } = options
+  for (const slot of leftSlots(dataDir, workers)) {
+    try {
+      const node = await open(slot)
+      await node.opened
+      const unsettled = await node.drain()
+      if (unsettled === 0) log.info({ slot }, 'the outbox of a former worker is settled')
+      else log.error({ slot, unsettled }, 'the outbox of a former worker still holds records')
+    } catch (error) {
+      log.error({ err: error, slot }, 'the outbox of a former worker cannot be settled')
+    }
+  }
+}

@@ -1,0 +1,87 @@
+// Builds the rooms a request passes through from one configuration; replaced whole when that changes.
+
+import { createCatalog } from '../catalog/catalog.ts'
+import type { Config } from '../config/types.ts'
+import type { FrontRooms } from '../http/model-request.ts'
+import { createOffer } from '../http/offer.ts'
+import { refusalRow, repeatRow } from '../http/refusal.ts'
+import { channelConfigs, createChannels } from '../relay/channels.ts'
+import { createSettler } from '../relay/settle.ts'
+import { createDirectory } from '../router/directory.ts'
+import { scrub } from '../telemetry/scrub.ts'
+import { vendors } from '../vendors/registry.ts'
+import { dialects } from '../wire/dialects.ts'
+import type { Lasting } from './state.ts'
+import { buildTill } from './till.ts'
+
+export interface ServingRooms extends FrontRooms {
+  readonly config: Config
+}
+
+/** Requests whose clients left, heard to their end at once at most, and for how long. */
+const mostDrains = 64
+const drainLimitMs = 30_000
+
+export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
+  const { server, billing } = config
+  const { metrics, log, ledger } = lasting
+  const configured = channelConfigs(config, process.env, vendors)
+  const channels = createChannels(configured, vendors)
+  const catalog = createCatalog(config.models)
+  const directory = createDirectory({
+    channels: configured,
+    groups: config.groups,
+    speaks: (vendor) => vendors[vendor]?.speaks ?? [],
+    vendorModels: (vendor) => catalog.ofVendor(vendor).map((model) => model.id),
+  })
+  const settler = createSettler({ ...lasting, channels, billing })
+  const underWay = new Map(
+    Object.values(dialects).map(({ id, path }) => [id, metrics.requestsInFlight.with(path)]),
+  )
+  return {
+    config,
+    server,
+    keyring: lasting.keyring,
+    limiter: lasting.limiter,
+    load: lasting.load,
+    overhead: { auth: metrics.overhead.with('auth'), route: metrics.overhead.with('route') },
+    offer: createOffer(config, catalog, directory),
+    till: buildTill(config, lasting),
+    idempotency: ledger,
+    me: { store: lasting.store, currency: config.currency, prices: () => lasting.prices.book },
+    relay: {
+      ...lasting,
+      channels,
+      dialects,
+      timeouts: config.timeouts,
+      retry: config.retry,
+      heartbeatMs: server.heartbeatMs,
+      commitAfterMs: server.commitAfterMs,
+      writeStallMs: server.writeStallMs,
+      billing,
+      drains: { running: 0, most: mostDrains, limitMs: drainLimitMs },
+      random: Math.random,
+      scrub,
+      price: settler.price,
+      settle: settler.settle,
+      progress: settler.progress,
+      attemptFailed: settler.attemptFailed,
+    },
+    underWay(dialect, change) {
+      underWay.get(dialect.id)?.add(change)
+    },
+    limited({ scope, kind }) {
+      // The scope's kind only: an id would be a label without bound.
+      metrics.rateLimited.with(scope.split(':', 1)[0] ?? '', kind).inc()
+    },
+    refused(refusal) {
+      const { cause, requestId, dialect, status, durationMs } = refusal
+      if (cause !== null) log.error({ err: cause, request_id: requestId }, 'a mistake in the gateway')
+      settler.unrelayed(refusalRow(refusal), dialect.path, status, durationMs)
+    },
+    repeated(repeat) {
+      const { dialect, status, durationMs } = repeat
+      settler.unrelayed(repeatRow(repeat), dialect.path, status, durationMs)
+    },
+  }
+}

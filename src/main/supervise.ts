@@ -1,0 +1,111 @@
+// Makes this process the supervisor of `--workers`: takes the data and the port, starts the workers, passes signals on.
+
+import { needsRestart } from '../config/describe.ts'
+import type { Flags } from '../config/settings.ts'
+import type { Config } from '../config/types.ts'
+import { checkPort } from '../http/server.ts'
+import { startText } from '../http/welcome.ts'
+import { lockData } from '../store/lock.ts'
+import { createLog } from '../telemetry/log.ts'
+import { StartError } from './start-error.ts'
+import { startWorkers, type Workers } from './workers.ts'
+
+export interface SuperviseOptions {
+  /** The script that a worker runs, with flags as this process was given. */
+  readonly script: string
+  readonly version: string
+  readonly config: Config
+  /** Reads the configuration anew under these flags; throws ConfigError. */
+  readonly load: (flags: Flags) => Promise<Config>
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** What a server that was killed just now may take to leave its port. */
+const leavingMs = 1_000
+
+/** Resolves when the workers have been started; the process then lives until they have ended. Throws StartError, DataLocked. */
+export async function supervise(options: SuperviseOptions): Promise<void> {
+  const { config, version, script } = options
+  checkPlatform(process.platform)
+  const log = createLog({ level: config.logLevel })
+  const lock = lockData(config.dataDir)
+  await waitForPort(config.server.host, config.server.port)
+  const workers = startWorkers({
+    count: config.server.workers,
+    port: config.server.port,
+    command: (port) => [script, ...words(pinned(config, port))],
+    env: options.env,
+    log,
+    whyNot: () => changes(options),
+    onReady: ({ url, secret }) => process.stdout.write(startText({ version, url, secret, config })),
+    onEnd: (code) => {
+      lock.release()
+      log.flush()
+      process.exit(code)
+    },
+  })
+  passSignals(workers)
+  const mistake = (error: unknown) =>
+    log.error({ err: error }, 'a mistake in the supervisor; it goes on')
+  process.on('uncaughtException', mistake)
+  process.on('unhandledRejection', mistake)
+}
+
+/** Elsewhere the system gives a shared port's connections to one process only, or refuses to share it. */
+export function checkPlatform(platform: NodeJS.Platform): void {
+  if (platform === 'linux') return
+  throw new StartError(
+    'Several workers need Linux, where the system divides the connections to one port among them. Set --workers 1 or leave it out.',
+  )
+}
+
+async function waitForPort(host: string, port: number): Promise<void> {
+  if (port === 0) return
+  const deadlineMs = performance.now() + leavingMs
+  for (;;) {
+    try {
+      await checkPort(host, port)
+      return
+    } catch (error) {
+      const busy = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+      if (!busy || performance.now() > deadlineMs) {
+        const reason = error instanceof Error ? error.message : String(error)
+        throw new StartError(`Cannot listen on ${host}:${port}: ${reason}`)
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+}
+
+/** What all workers must agree in, whatever the file says by the time one is started again. */
+function pinned(config: Config, port: number): Flags {
+  return {
+    config: config.file ?? undefined,
+    data: config.dataDir,
+    host: config.server.host,
+    port: String(port),
+    workers: String(config.server.workers),
+  }
+}
+
+function words(flags: Flags): string[] {
+  return Object.entries(flags).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}=${value}`],
+  )
+}
+
+/** Why a worker started now would not be like the others; null: it would. */
+async function changes({ config, load }: SuperviseOptions): Promise<string | null> {
+  try {
+    const changed = needsRestart(config, await load(pinned(config, config.server.port)))
+    return changed.length === 0 ? null : `changed until the next start: ${changed.join(', ')}`
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+function passSignals(workers: Workers): void {
+  process.on('SIGTERM', () => workers.stop())
+  process.on('SIGINT', () => workers.stop())
+  process.on('SIGHUP', () => workers.reload())
+}

@@ -1,0 +1,68 @@
+// A worker's side of the supervisor: who it is, that it serves, and when it shall stop.
+
+import { isHolder } from '../store/lock.ts'
+import { StartError } from './start-error.ts'
+
+/** The variable that makes a process a worker; its value is the slot, from 0. */
+export const slotVariable = 'TOLLGATE_WORKER'
+
+/** What a worker tells once it serves. */
+export interface Ready {
+  readonly url: string
+  readonly port: number
+  /** A key made just now. */
+  readonly secret: string | null
+}
+
+/** What the supervisor tells: how many times it was asked to stop. */
+export interface Stop {
+  readonly stops: number
+}
+
+export interface Worker {
+  readonly slot: number
+  ready(ready: Ready): void
+  /**
+   * Calls `stop` once for each request to stop: a signal to this process, or one to the supervisor. A terminal
+   * sends Ctrl-C to both, which counts once.
+   */
+  onStop(stop: () => void): void
+}
+
+/**
+ * null: this process is no worker. Throws StartError where its parent is no supervisor: two processes on one
+ * slot would spend the same lease.
+ */
+export function readWorker(slotText: string | undefined, dataDir: string): Worker | null {
+  if (slotText === undefined || slotText === '') return null
+  const slot = Number(slotText)
+  if (
+    !Number.isSafeInteger(slot) ||
+    slot < 0 ||
+    process.send === undefined ||
+    !isHolder(dataDir, process.ppid)
+  )
+    throw new StartError(
+      `${slotVariable} is set by Tollgate itself, for the processes that --workers starts. Unset it.`,
+    )
+  return { slot, ready, onStop }
+}
+
+function ready(told: Ready): void {
+  process.send?.(told)
+}
+
+function onStop(stop: () => void): void {
+  let signals = 0
+  let stopped = 0
+  const reach = (stops: number) => {
+    while (stopped < stops) {
+      stopped++
+      stop()
+    }
+  }
+  const signalled = () => reach(++signals)
+  process.on('SIGTERM', signalled)
+  process.on('SIGINT', signalled)
+  process.on('message', ({ stops }: Stop) => reach(stops))
+}

@@ -1,0 +1,137 @@
+// Opens a request's bill: finds its price, bounds its cost and holds that much of the account's money.
+
+import type { Model } from '../catalog/model.ts'
+import type { ModelKind } from '../config/types.ts'
+import { GatewayError, invalidRequest } from '../errors.ts'
+import type { Principal } from '../identity/principal.ts'
+import type { Hold, Ledger, NoHold } from '../ledger/ledger.ts'
+import type { Expected, PriceBook, Rate, Units } from '../meter/meter.ts'
+import { countedTokens, expectedOf, holdFor } from '../meter/ceiling.ts'
+import type { OutputEstimates } from '../meter/output-estimate.ts'
+import { formatUnits, type Nano } from '../money.ts'
+import type { Dialect, Peek } from '../wire/dialect.ts'
+import { Bill, type BillWishes } from './bill.ts'
+
+export interface TillRooms {
+  readonly ledger: Ledger
+  readonly currency: string
+  /** The prices of the moment. */
+  prices(): PriceBook
+  /** The group's multiplier in millionths. */
+  multiplierPpm(group: string): number
+  readonly estimates: OutputEstimates
+  /** A model without a price was asked for: the operator must know. */
+  unpriced(model: string, missing: string | null): void
+}
+
+/** A request about to be paid for. */
+export interface Opening {
+  readonly principal: Principal
+  readonly model: Model
+  readonly dialect: Dialect
+  readonly peek: Peek
+  /** Unix milliseconds. */
+  readonly at: number
+  readonly wishes: BillWishes
+}
+
+export interface Till {
+  /** At once where this node's lease covers it. Throws, or rejects with, GatewayError. */
+  open(opening: Opening): Bill | Promise<Bill>
+}
+
+const retryAfterMs = 1_000
+
+export function createTill(rooms: TillRooms): Till {
+  const { ledger } = rooms
+  return {
+    open(opening) {
+      const { principal, peek, wishes } = opening
+      if (ledger.closed !== null) throw closed()
+      const rate = rateOf(rooms, opening)
+      const expected = expectedBy(rooms.estimates, opening, rate)
+      const boundNano = holdFor(rate, expected)
+      if (boundNano === null) throw tooMuch()
+      const amountNano = withinCap(boundNano, opening, rooms.currency)
+      const inputTokens = Math.min(expected.inputTokens, countedTokens(peek.body.length))
+      const held = ledger.hold(principal.account, principal.keyId, amountNano)
+      const bill = (result: Hold | NoHold): Bill => {
+        if ('refused' in result) throw refusal(result, amountNano, rooms.currency)
+        return new Bill(ledger, rate, result, inputTokens, wishes)
+      }
+      return held instanceof Promise ? held.then(bill) : bill(held)
+    },
+  }
+}
+
+function rateOf(rooms: TillRooms, opening: Opening): Rate {
+  const { model, principal, at } = opening
+  const rate = rooms.prices().find(model.id, at, rooms.multiplierPpm(principal.group))
+  const missing = rate?.missing(dialectKind(opening), null) ?? null
+  if (rate !== null && missing === null) return rate
+  rooms.unpriced(model.id, missing)
+  const what = missing === null ? 'no price' : `no price for ${missing}`
+  throw new GatewayError(
+    'service_unavailable',
+    `The model '${model.id}' has ${what} and cannot be used until its operator sets one.`,
+    { param: 'model', retry: false },
+  )
+}
+
+/** What the endpoint does decides which prices are needed, whatever else the model can do. */
+function dialectKind({ dialect }: Opening): ModelKind {
+  return dialect.operation
+}
+
+const requestUnits: Units = { request: 1 }
+
+function expectedBy(estimates: OutputEstimates, opening: Opening, rate: Rate): Expected {
+  const { principal, model, peek } = opening
+  return expectedOf({
+    kind: dialectKind(opening),
+    peek,
+    model,
+    usualOutputTokens: estimates.usual(principal, model.id),
+    safe: false,
+    units: rate.prices('request') ? requestUnits : null,
+  })
+}
+
+function tooMuch(): GatewayError {
+  return invalidRequest('This request may cost more than any account can hold; lower max_tokens.', null)
+}
+
+/** A whole reply must fit below the client's own ceiling; a stream is stopped at it. */
+function withinCap(boundNano: Nano, { wishes, peek }: Opening, currency: string): Nano {
+  const { capNano } = wishes
+  if (capNano === null || boundNano <= capNano) return boundNano
+  if (peek.stream) return capNano
+  throw invalidRequest(
+    `This request may cost up to ${formatUnits(boundNano)} ${currency}, more than max_cost allows; lower max_tokens or raise max_cost.`,
+    'max_cost',
+  )
+}
+
+function refusal({ refused }: NoHold, amountNano: Nano, currency: string): GatewayError {
+  if (refused === 'closed') return closed()
+  const needs = `it may cost up to ${formatUnits(amountNano)} ${currency}`
+  if (refused === 'insufficient') {
+    return new GatewayError(
+      'insufficient_quota',
+      `The balance of this account does not cover the request: ${needs}. Top up, or lower max_tokens.`,
+    )
+  }
+  return new GatewayError(
+    'insufficient_quota',
+    `Requests under way hold what this account has: ${needs}. Retry when some of them have ended.`,
+    { retryAfterMs, retry: true },
+  )
+}
+
+function closed(): GatewayError {
+  return new GatewayError(
+    'service_unavailable',
+    'The gateway cannot account for requests at present; retry shortly.',
+    { retryAfterMs },
+  )
+}

@@ -1,0 +1,102 @@
+// Who pays a charge: the lease as far as it still has it, then the wallet's free money, then the house.
+
+import type { Nano } from '../money.ts'
+import { atMost, type Lease } from './leases.ts'
+import type { NodeRef, Settlement } from './ledger.ts'
+import type { UsageRow } from './store.ts'
+import { cleanText } from './text.ts'
+import type { LockedWallet, WalletMove } from './wallets.ts'
+
+export interface Divided {
+  readonly row: UsageRow
+  /** Their sum is the row's whole charge. */
+  readonly chargeNano: Nano
+  readonly writeoffNano: Nano
+}
+
+export interface Division {
+  /** In the order given. */
+  readonly rows: readonly Divided[]
+  readonly chargedNano: Nano
+  readonly writtenOffNano: Nano
+  readonly moves: readonly WalletMove[]
+  /** Those that changed, as they are now. */
+  readonly leases: readonly Lease[]
+}
+
+/** The name a lease has in the maps of a batch. */
+export function leaseName({ node, epoch }: NodeRef, account: string): string {
+  return `${cleanText(node)}\0${epoch}\0${account}`
+}
+
+/** What of an amount a lease and a wallet's free money cover. */
+export interface Cover {
+  readonly fromLeaseNano: Nano
+  readonly fromFreeNano: Nano
+}
+
+/** The money of a transaction's wallets and leases, and how much of it is used up. */
+export class Purses {
+  private readonly free = new Map<string, Nano>()
+  private readonly left = new Map<string, Lease>()
+
+  constructor(wallets: ReadonlyMap<string, LockedWallet>, leases: readonly Lease[]) {
+    for (const [account, { postedNano, leasedNano }] of wallets) {
+      this.free.set(account, postedNano - leasedNano)
+    }
+    for (const lease of leases) this.left.set(leaseName(lease, lease.account), lease)
+  }
+
+  /** Takes the amount, at most `leaseNano` of it from the node's lease. */
+  take(ref: NodeRef, account: string, amountNano: Nano, leaseNano: Nano): Cover {
+    const name = leaseName(ref, account)
+    const lease = this.left.get(name)
+    const fromLeaseNano = atMost(atMost(amountNano, leaseNano), lease?.amountNano ?? 0n)
+    if (lease !== undefined && fromLeaseNano > 0n) {
+      this.left.set(name, { ...lease, amountNano: lease.amountNano - fromLeaseNano })
+    }
+    const free = this.free.get(account) ?? 0n
+    const fromFreeNano = atMost(amountNano - fromLeaseNano, free)
+    if (fromFreeNano > 0n) this.free.set(account, free - fromFreeNano)
+    return { fromLeaseNano, fromFreeNano }
+  }
+
+  /** Every lease as it is now. */
+  leases(): Lease[] {
+    return [...this.left.values()]
+  }
+}
+
+/** Row after row in the order given, each finding what those before it have left. */
+export function divide(batch: readonly Settlement[], purses: Purses): Division {
+  const rows: Divided[] = []
+  const paid = new Map<string, { fromLeaseNano: Nano; fromFreeNano: Nano }>()
+  let chargedNano = 0n
+  let writtenOffNano = 0n
+  for (const settlement of batch) {
+    const { row, capNano, fromLeaseNano } = settlement
+    const wholeNano = row.chargeNano
+    let chargeNano = 0n
+    if (wholeNano > 0n) {
+      const account = cleanText(row.account)
+      const owedNano = capNano === null ? wholeNano : atMost(wholeNano, capNano)
+      const cover = purses.take(settlement, account, owedNano, fromLeaseNano)
+      chargeNano = cover.fromLeaseNano + cover.fromFreeNano
+      const sums = paid.get(account) ?? { fromLeaseNano: 0n, fromFreeNano: 0n }
+      sums.fromLeaseNano += cover.fromLeaseNano
+      sums.fromFreeNano += cover.fromFreeNano
+      paid.set(account, sums)
+    }
+    const writeoffNano = wholeNano - chargeNano
+    rows.push({ row, chargeNano, writeoffNano })
+    chargedNano += chargeNano
+    writtenOffNano += writeoffNano
+  }
+  const moves = [...paid].map(([account, { fromLeaseNano, fromFreeNano }]) => ({
+    account,
+    debitNano: fromLeaseNano + fromFreeNano,
+    creditNano: 0n,
+    pendingNano: -fromLeaseNano,
+  }))
+  return { rows, chargedNano, writtenOffNano, moves, leases: purses.leases() }
+}

@@ -1,0 +1,149 @@
+// The journal: posting transfers, all or none, and reading those of one wallet.
+
+import type { Nano } from '../money.ts'
+import type { Bulk, Engine, Session, Value } from './engine.ts'
+import { type LedgerTable, type Transfer, walletOf } from './ledger.ts'
+import { RowRefused } from './store.ts'
+import { cleanText, cleanTextOrNull } from './text.ts'
+import { lockWallets, moveHouse, moveWallets } from './wallets.ts'
+
+const columns = 'id, code, debit, credit, amount_nano, actor, reason, at'
+
+/** Known ids are passed over. */
+export const insertTransfers: Bulk = {
+  sqlite: `INSERT INTO transfer (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  postgres: `INSERT INTO transfer (${columns})
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[],
+      $6::text[], $7::text[], $8::bigint[])
+    ON CONFLICT DO NOTHING`,
+}
+
+const select = `SELECT transfer.id, transfer.code, transfer.debit, transfer.credit,
+  CAST(transfer.amount_nano AS TEXT) AS "amountNano", transfer.actor, transfer.reason,
+  transfer.at FROM`
+
+// The indexes of the journal have only these.
+const rare = `code NOT IN ('usage', 'writeoff')`
+
+const selectRare = `${select} transfer WHERE ${rare} AND debit = ?
+  UNION ALL ${select} transfer WHERE ${rare} AND credit = ?
+  ORDER BY at DESC, id DESC LIMIT ?`
+
+const selectUsed = `${select} usage JOIN transfer ON transfer.id = 'usage:' || usage.request_id
+  WHERE usage.account = ? AND usage.charge_nano > 0
+  ORDER BY usage.at DESC, usage.request_id DESC LIMIT ?`
+
+type JournalTable = Pick<LedgerTable, 'post' | 'transfers'>
+
+export function journalTable(engine: Engine): JournalTable {
+  return {
+    post: (transfers) => post(engine, transfers),
+    async transfers({ account, usage, limit }) {
+      const name = cleanText(account)
+      const read = async (sql: string, values: readonly Value[]) => {
+        const kept = await engine.query<Omit<Transfer, 'amountNano'> & { amountNano: string }>(
+          sql,
+          values,
+        )
+        return kept.map((row) => ({ ...row, amountNano: BigInt(row.amountNano) }))
+      }
+      const wallet = walletOf(name)
+      const found = await read(selectRare, [wallet, wallet, limit])
+      if (!usage) return found
+      const used = await read(selectUsed, [name, limit])
+      return [...found, ...used].sort(newestFirst).slice(0, limit)
+    },
+  }
+}
+
+function newestFirst(one: Transfer, other: Transfer): number {
+  if (one.at !== other.at) return other.at - one.at
+  return one.id < other.id ? 1 : -1
+}
+
+type Posted = Awaited<ReturnType<LedgerTable['post']>>
+
+/** Undoes the transaction of a posting that a wallet cannot pay. */
+class Insufficient extends Error {}
+
+async function post(engine: Engine, transfers: readonly Transfer[]): Promise<Posted> {
+  const cleaned = transfers.map(cleanTransfer)
+  try {
+    return await engine.transaction((session) => postAll(session, cleaned))
+  } catch (error) {
+    if (error instanceof Insufficient) return 'insufficient'
+    throw error
+  }
+}
+
+async function postAll(session: Session, transfers: readonly Transfer[]): Promise<Posted> {
+  const moves = movesOf(transfers)
+  const wallets = await lockWallets(session, moves.wallets.keys())
+  // Before the funds are looked at: what was posted once is known, whatever the wallet has today.
+  const [first, ...others] = transfers.map(transferValues)
+  if (first === undefined) return 'posted'
+  if ((await session.bulk(insertTransfers, [first])) === 0) return 'known'
+  if (others.length > 0 && (await session.bulk(insertTransfers, others)) < others.length) {
+    throw new RowRefused(`One of these transfers is in the journal already, ${first[0]} is not`)
+  }
+  for (const [account, { creditNano, debitNano }] of moves.wallets) {
+    const wallet = wallets.get(account)
+    if (wallet === undefined) throw new RowRefused(`There is no account ${account}`)
+    const lessNano = debitNano - creditNano
+    if (lessNano > 0n && lessNano > wallet.postedNano - wallet.leasedNano) throw new Insufficient()
+  }
+  await moveWallets(
+    session,
+    [...moves.wallets].map(([account, move]) => ({ account, ...move, pendingNano: 0n })),
+  )
+  await moveHouse(
+    session,
+    [...moves.house].map(([id, move]) => ({ id, ...move, pendingNano: 0n })),
+  )
+  return 'posted'
+}
+
+interface Sums {
+  debitNano: Nano
+  creditNano: Nano
+}
+
+/** What the transfers do to each wallet, by account, and to each of the house's accounts. */
+function movesOf(transfers: readonly Transfer[]) {
+  const wallets = new Map<string, Sums>()
+  const house = new Map<string, Sums>()
+  const sums = (id: string): Sums => {
+    const [side, name] = id.startsWith(walletPrefix)
+      ? [wallets, id.slice(walletPrefix.length)]
+      : [house, id]
+    const found = side.get(name) ?? { debitNano: 0n, creditNano: 0n }
+    side.set(name, found)
+    return found
+  }
+  for (const { debit, credit, amountNano } of transfers) {
+    sums(debit).debitNano += amountNano
+    sums(credit).creditNano += amountNano
+  }
+  return { wallets, house }
+}
+
+const walletPrefix = walletOf('')
+
+function cleanTransfer(transfer: Transfer): Transfer {
+  const { id, code } = transfer
+  if (cleanText(id) !== id) throw new RowRefused('The id of a transfer is too long or no text')
+  // A row of usage and its entries are made together or not at all.
+  if (code === 'usage' || code === 'writeoff') throw new RowRefused(`${code} is posted by settling`)
+  return {
+    ...transfer,
+    debit: cleanText(transfer.debit),
+    credit: cleanText(transfer.credit),
+    actor: cleanTextOrNull(transfer.actor),
+    reason: cleanTextOrNull(transfer.reason),
+  }
+}
+
+export function transferValues(transfer: Transfer): Value[] {
+  const { id, code, debit, credit, amountNano, actor, reason, at } = transfer
+  return [id, code, debit, credit, amountNano, actor, reason, at]
+}

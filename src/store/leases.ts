@@ -1,0 +1,104 @@
+// What nodes lease of the wallets: the rows, read and written under the locks of their wallets.
+
+import type { Nano } from '../money.ts'
+import type { Bulk, Session, Value } from './engine.ts'
+import type { NodeRef } from './ledger.ts'
+
+export interface Lease extends NodeRef {
+  readonly account: string
+  readonly amountNano: Nano
+}
+
+/** Added to a statement that reads rows in order to change them: SQLite has locked them all already. */
+export const forUpdate = { sqlite: '', postgres: ' FOR UPDATE' }
+export const forShare = { sqlite: '', postgres: ' FOR SHARE' }
+
+export const nowMs = {
+  sqlite: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
+  postgres: `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`,
+}
+
+const amongAccounts = {
+  sqlite: 'account IN (SELECT value FROM json_each(?))',
+  postgres: 'account = ANY(ARRAY(SELECT json_array_elements_text(CAST(? AS json))))',
+}
+
+/** What this node leases of these accounts; no row where it leases nothing. */
+export async function lockLeases(
+  session: Session,
+  { node, epoch }: NodeRef,
+  accounts: Iterable<string>,
+): Promise<Lease[]> {
+  const rows = await session.query<{ account: string; amount: string }>(
+    `SELECT account, CAST(amount_nano AS TEXT) AS amount FROM lease
+      WHERE node = ? AND epoch = ? AND ${amongAccounts[session.kind]}
+      ORDER BY account${forUpdate[session.kind]}`,
+    [node, epoch, JSON.stringify([...new Set(accounts)])],
+  )
+  return rows.map(({ account, amount }) => ({ node, epoch, account, amountNano: BigInt(amount) }))
+}
+
+const setAmount: Bulk = {
+  sqlite: `UPDATE lease SET amount_nano = ?1, held_nano = min(held_nano, ?1)
+    WHERE node = ?2 AND epoch = ?3 AND account = ?4`,
+  postgres: `UPDATE lease SET amount_nano = changed.amount,
+    held_nano = least(held_nano, changed.amount)
+    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[])
+      AS changed (amount, node, epoch, account)
+    WHERE lease.node = changed.node AND lease.epoch = changed.epoch
+      AND lease.account = changed.account`,
+}
+
+const drop: Bulk = {
+  sqlite: 'DELETE FROM lease WHERE node = ? AND epoch = ? AND account = ?',
+  postgres: `DELETE FROM lease USING unnest($1::text[], $2::bigint[], $3::text[])
+      AS dropped (node, epoch, account)
+    WHERE lease.node = dropped.node AND lease.epoch = dropped.epoch
+      AND lease.account = dropped.account`,
+}
+
+/** Writes what leases have now; one with nothing left goes. What was held is never more than what is leased. */
+export async function writeLeases(session: Session, leases: readonly Lease[]): Promise<void> {
+  const some = leases.filter(({ amountNano }) => amountNano > 0n)
+  const none = leases.filter(({ amountNano }) => amountNano === 0n)
+  const key = ({ node, epoch, account }: Lease): Value[] => [node, epoch, account]
+  if (some.length > 0) {
+    await session.bulk(
+      setAmount,
+      some.map((lease) => [lease.amountNano, ...key(lease)]),
+    )
+  }
+  if (none.length > 0) await session.bulk(drop, none.map(key))
+}
+
+const setHeld: Bulk = {
+  sqlite: 'UPDATE lease SET held_nano = ? WHERE node = ? AND epoch = ? AND account = ?',
+  postgres: `UPDATE lease SET held_nano = noted.held
+    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[])
+      AS noted (held, node, epoch, account)
+    WHERE lease.node = noted.node AND lease.epoch = noted.epoch AND lease.account = noted.account`,
+}
+
+/** See `LedgerTable.noteHeld`; as far as the lease goes. */
+export async function noteHeld(
+  session: Session,
+  { node, epoch }: NodeRef,
+  held: ReadonlyMap<string, Nano>,
+): Promise<void> {
+  const rows = await session.query<Record<'account' | 'amount' | 'held', string>>(
+    `SELECT account, CAST(amount_nano AS TEXT) AS amount, CAST(held_nano AS TEXT) AS held FROM lease
+      WHERE node = ? AND epoch = ? AND (held_nano > 0 OR ${amongAccounts[session.kind]})
+      ORDER BY account${forUpdate[session.kind]}`,
+    [node, epoch, JSON.stringify([...held.keys()])],
+  )
+  const changes: Value[][] = []
+  for (const { account, amount, held: before } of rows) {
+    const now = atMost(held.get(account) ?? 0n, BigInt(amount))
+    if (now !== BigInt(before)) changes.push([now, node, epoch, account])
+  }
+  if (changes.length > 0) await session.bulk(setHeld, changes)
+}
+
+export function atMost(amountNano: Nano, limitNano: Nano): Nano {
+  return amountNano < limitNano ? amountNano : limitNano
+}

@@ -1,0 +1,214 @@
+// Nodes and what they lease: opening, renewing, closing, sweeping, granting, giving back and recalling.
+
+import type { Nano } from '../money.ts'
+import type { Engine, Session } from './engine.ts'
+import {
+  atMost,
+  forShare,
+  forUpdate,
+  type Lease,
+  lockLeases,
+  noteHeld,
+  nowMs,
+  writeLeases,
+} from './leases.ts'
+import type { Grant, GrantRequest, LedgerTable, NodeRef } from './ledger.ts'
+import { RowRefused } from './store.ts'
+import { cleanText } from './text.ts'
+import { lockWallets, moveWallets } from './wallets.ts'
+
+type NodeTable = Pick<LedgerTable, 'openNode' | 'renewNode' | 'closeNode' | 'sweep'>
+
+const isOpen = `id = ? AND epoch = ? AND state = 'open'`
+
+export function nodeTable(engine: Engine): NodeTable {
+  const now = nowMs[engine.kind]
+  return {
+    openNode(node, lifetimeMs) {
+      return engine.transaction(async (session) => {
+        const [opened] = await session.query<{ readonly epoch: number }>(
+          `INSERT INTO node (id, epoch, state, expires_at) VALUES (?, 1, 'open', ${now} + ?)
+            ON CONFLICT (id) DO UPDATE SET epoch = node.epoch + 1, state = 'open',
+              expires_at = excluded.expires_at
+            RETURNING epoch`,
+          [cleanText(node), lifetimeMs],
+        )
+        if (opened === undefined) throw new Error(`The node ${node} could not be opened.`)
+        await releaseLeases(session, [cleanText(node)])
+        return { node, epoch: opened.epoch }
+      })
+    },
+    async renewNode({ node, epoch }, lifetimeMs) {
+      const sql = `UPDATE node SET expires_at = ${now} + ? WHERE ${isOpen}`
+      return (await engine.run(sql, [lifetimeMs, cleanText(node), epoch])) > 0
+    },
+    async closeNode({ node, epoch }) {
+      await engine.transaction(async (session) => {
+        const sql = `UPDATE node SET state = 'closed' WHERE ${isOpen}`
+        if ((await session.run(sql, [cleanText(node), epoch])) > 0) {
+          await releaseLeases(session, [cleanText(node)])
+        }
+      })
+    },
+    async sweep() {
+      const lapsed = `SELECT id AS node, epoch FROM node WHERE state = 'open' AND expires_at <= ${now}`
+      // The common case writes nothing and waits for nobody.
+      if ((await engine.query(lapsed, [])).length === 0) return []
+      return engine.transaction(async (session) => {
+        const refs = await session.query<NodeRef>(
+          `${lapsed} ORDER BY id${forUpdate[session.kind]}`,
+          [],
+        )
+        for (const { node, epoch } of refs) {
+          await session.run(`UPDATE node SET state = 'closed' WHERE ${isOpen}`, [node, epoch])
+        }
+        await releaseLeases(
+          session,
+          refs.map(({ node }) => node),
+        )
+        return refs
+      })
+    },
+  }
+}
+
+/** Releases all these nodes lease, whichever the epoch; their rows are locked, so that no lease is added meanwhile. */
+async function releaseLeases(session: Session, nodes: readonly string[]): Promise<void> {
+  await lockWallets(
+    session,
+    (await leasesOf(session, nodes)).map(({ account }) => account),
+  )
+  // Read again: until the wallets were locked a settlement may have taken from them.
+  const released = new Map<string, Nano>()
+  for (const { account, amountNano } of await leasesOf(session, nodes)) {
+    released.set(account, (released.get(account) ?? 0n) + amountNano)
+  }
+  await movePending(
+    session,
+    [...released].map(([account, amountNano]) => [account, -amountNano]),
+  )
+  for (const node of nodes) await session.run('DELETE FROM lease WHERE node = ?', [node])
+}
+
+async function leasesOf(session: Session, nodes: readonly string[]): Promise<Lease[]> {
+  const leases: Lease[] = []
+  for (const node of nodes) {
+    const rows = await session.query<{ account: string; epoch: number; amount: string }>(
+      'SELECT account, epoch, CAST(amount_nano AS TEXT) AS amount FROM lease WHERE node = ?',
+      [node],
+    )
+    for (const { account, epoch, amount } of rows) {
+      leases.push({ node, epoch, account, amountNano: BigInt(amount) })
+    }
+  }
+  return leases
+}
+
+/** By how much what is leased of each account grows. */
+async function movePending(session: Session, changes: readonly (readonly [string, Nano])[]) {
+  await moveWallets(
+    session,
+    changes.map(([account, pendingNano]) => ({
+      account,
+      debitNano: 0n,
+      creditNano: 0n,
+      pendingNano,
+    })),
+  )
+}
+
+type LeaseTable = Pick<LedgerTable, 'grant' | 'giveBack' | 'recall' | 'recalled' | 'noteHeld'>
+
+export function leaseTable(engine: Engine): LeaseTable {
+  return {
+    grant: (request) => engine.transaction((session) => grant(session, request)),
+    async giveBack(ref, account, amountNano) {
+      await engine.transaction((session) =>
+        giveBack(session, cleanRef(ref), cleanText(account), amountNano),
+      )
+    },
+    async recall(account, { node, epoch }) {
+      await engine.transaction(async (session) => {
+        await lockWallets(session, [cleanText(account)])
+        await session.run(
+          `UPDATE lease SET recalled_at = ${nowMs[session.kind]}
+            WHERE account = ? AND NOT (node = ? AND epoch = ?)`,
+          [cleanText(account), cleanText(node), epoch],
+        )
+      })
+    },
+    async recalled({ node, epoch }) {
+      const values = [cleanText(node), epoch]
+      const asked = 'FROM lease WHERE node = ? AND epoch = ? AND recalled_at IS NOT NULL'
+      // Asked many times a second, and nearly always in vain: that is no reason to write.
+      if ((await engine.query(`SELECT 1 ${asked} LIMIT 1`, values)).length === 0) return []
+      return engine.transaction(async (session) => {
+        const rows = await session.query<{ readonly account: string }>(
+          `SELECT account ${asked} ORDER BY account${forUpdate[session.kind]}`,
+          values,
+        )
+        await session.run(
+          `UPDATE lease SET recalled_at = NULL
+            WHERE node = ? AND epoch = ? AND recalled_at IS NOT NULL`,
+          values,
+        )
+        return rows.map(({ account }) => account)
+      })
+    },
+    async noteHeld(ref, held) {
+      const cleaned = new Map([...held].map(([account, nano]) => [cleanText(account), nano]))
+      await engine.transaction((session) => noteHeld(session, cleanRef(ref), cleaned))
+    },
+  }
+}
+
+function cleanRef({ node, epoch }: NodeRef): NodeRef {
+  return { node: cleanText(node), epoch }
+}
+
+async function grant(session: Session, request: GrantRequest): Promise<Grant> {
+  const { node, epoch } = cleanRef(request)
+  const account = cleanText(request.account)
+  const { needNano, wantNano } = request
+  if (needNano < 0n || wantNano < 0n) throw new RowRefused('A grant of less than nothing')
+  const open = await session.query(`SELECT 1 FROM node WHERE ${isOpen}${forShare[session.kind]}`, [
+    node,
+    epoch,
+  ])
+  const wallet = (await lockWallets(session, [account])).get(account)
+  const postedNano = wallet?.postedNano ?? 0n
+  const freeNano = postedNano - (wallet?.leasedNano ?? 0n)
+  const fenced = open.length === 0
+  const mostNano = needNano > wantNano ? needNano : wantNano
+  const grantedNano = fenced || freeNano < needNano ? 0n : atMost(mostNano, freeNano)
+  if (grantedNano > 0n) {
+    await movePending(session, [[account, grantedNano]])
+    await session.run(
+      `INSERT INTO lease (node, epoch, account, amount_nano) VALUES (?, ?, ?, ?)
+        ON CONFLICT (node, epoch, account)
+        DO UPDATE SET amount_nano = lease.amount_nano + excluded.amount_nano`,
+      [node, epoch, account, grantedNano],
+    )
+  }
+  const [elsewhere] = await session.query<{ readonly amount: string }>(
+    `SELECT CAST(coalesce(sum(amount_nano), 0) AS TEXT) AS amount FROM lease
+      WHERE account = ? AND NOT (node = ? AND epoch = ?)`,
+    [account, node, epoch],
+  )
+  return { grantedNano, fenced, leasedElsewhereNano: BigInt(elsewhere?.amount ?? 0), postedNano }
+}
+
+async function giveBack(
+  session: Session,
+  ref: NodeRef,
+  account: string,
+  amountNano: Nano,
+): Promise<void> {
+  if (amountNano < 0n) throw new RowRefused('Less than nothing was given back')
+  await lockWallets(session, [account])
+  const [lease] = await lockLeases(session, ref, [account])
+  if (lease === undefined || amountNano === 0n) return
+  const backNano = atMost(amountNano, lease.amountNano)
+  await movePending(session, [[account, -backNano]])
+  await writeLeases(session, [{ ...lease, amountNano: lease.amountNano - backNano }])
+}

@@ -1,0 +1,60 @@
+// Settlements no ledger will take: kept as they came, their money pinned until somebody has looked.
+
+import { Purses } from './divide.ts'
+import type { Engine, Session } from './engine.ts'
+import { lockLeases, writeLeases } from './leases.ts'
+import type { LedgerTable, NodeRef, SetAside } from './ledger.ts'
+import { RowRefused } from './store.ts'
+import { cleanLongText, cleanText } from './text.ts'
+import { lockWallets, moveWallets } from './wallets.ts'
+
+const isKnown = `SELECT 1 FROM set_aside WHERE request_id = ?
+  UNION ALL SELECT 1 FROM usage WHERE request_id = ?`
+
+const insert = `INSERT INTO set_aside (request_id, account, held_nano, node, epoch, raw, reason, at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+
+const select = `SELECT request_id AS "requestId", account, CAST(held_nano AS TEXT) AS "heldNano",
+  raw, reason, at FROM set_aside ORDER BY at DESC, request_id DESC LIMIT ?`
+
+export function setAsideTable(engine: Engine): Pick<LedgerTable, 'setAside' | 'setAsides'> {
+  return {
+    async setAside(entry, from) {
+      await engine.transaction((session) => setAside(session, entry, from))
+    },
+    async setAsides(limit) {
+      const kept = await engine.query<Omit<SetAside, 'heldNano'> & { heldNano: string }>(select, [
+        limit,
+      ])
+      return kept.map((row) => ({ ...row, heldNano: BigInt(row.heldNano) }))
+    },
+  }
+}
+
+async function setAside(session: Session, entry: SetAside, from: NodeRef): Promise<void> {
+  if (entry.heldNano < 0n) throw new RowRefused('Less than nothing was to be set aside')
+  const account = cleanText(entry.account)
+  const ref = { node: cleanText(from.node), epoch: from.epoch }
+  const wallets = await lockWallets(session, [account])
+  const requestId = cleanText(entry.requestId)
+  if ((await session.query(isKnown, [requestId, requestId])).length > 0) return
+  const purses = new Purses(wallets, await lockLeases(session, ref, [account]))
+  const cover = purses.take(ref, account, entry.heldNano, entry.heldNano)
+  // What comes from the lease is pending already; it only has another owner now.
+  if (cover.fromFreeNano > 0n) {
+    await moveWallets(session, [
+      { account, debitNano: 0n, creditNano: 0n, pendingNano: cover.fromFreeNano },
+    ])
+  }
+  await writeLeases(session, purses.leases())
+  await session.run(insert, [
+    requestId,
+    account,
+    cover.fromLeaseNano + cover.fromFreeNano,
+    ref.node,
+    ref.epoch,
+    cleanLongText(entry.raw),
+    cleanText(entry.reason),
+    entry.at,
+  ])
+}

@@ -1,0 +1,124 @@
+// Settling: finished requests become usage rows, entries of the journal and hourly totals, in one transaction a batch.
+
+import type { Nano } from '../money.ts'
+import { type Divided, divide, Purses } from './divide.ts'
+import type { Engine, Session, Value } from './engine.ts'
+import { addHours, HourTotals } from './hours.ts'
+import { completeIdempotency } from './idempotency.ts'
+import { insertTransfers } from './journal.ts'
+import { type Lease, lockLeases, writeLeases } from './leases.ts'
+import { house, type NodeRef, type Settlement, type SettleResult, walletOf } from './ledger.ts'
+import { checkSettlement } from './settlement-check.ts'
+import { cleanText } from './text.ts'
+import { insertUsage, usageValues } from './usage-columns.ts'
+import { lockWallets, moveHouse, moveWallets } from './wallets.ts'
+
+/** Undoes a transaction that found rows which were settled before. */
+class SomeKnown extends Error {}
+
+/** See `LedgerTable.settle`. */
+export async function settle(engine: Engine, batch: readonly Settlement[]): Promise<SettleResult> {
+  let rest = distinct(batch)
+  while (rest.length > 0) {
+    const rows = rest
+    try {
+      return await engine.transaction((session) => settleNew(session, rows))
+    } catch (error) {
+      if (!(error instanceof SomeKnown)) throw error
+    }
+    // Rare, after a crash: that a batch has only new rows is not worth asking each time.
+    const known = await knownIds(engine, rest)
+    rest = rest.filter(({ row }) => !known.has(row.requestId))
+  }
+  return { settled: 0, chargedNano: 0n, writtenOffNano: 0n }
+}
+
+/** The first of each id, checked. */
+function distinct(batch: readonly Settlement[]): Settlement[] {
+  const byId = new Map<string, Settlement>()
+  for (const settlement of batch) {
+    checkSettlement(settlement)
+    const { requestId } = settlement.row
+    if (!byId.has(requestId)) byId.set(requestId, settlement)
+  }
+  return [...byId.values()]
+}
+
+const idsAtOnce = 100
+const selectKnown = `SELECT request_id AS id FROM usage
+  WHERE request_id IN (${Array.from({ length: idsAtOnce }, () => '?').join(', ')})`
+
+async function knownIds(session: Session, batch: readonly Settlement[]): Promise<Set<string>> {
+  const known = new Set<string>()
+  for (let from = 0; from < batch.length; from += idsAtOnce) {
+    const ids = batch.slice(from, from + idsAtOnce).map(({ row }) => row.requestId)
+    const filled = Array.from({ length: idsAtOnce }, (_, index) => ids[index] ?? null)
+    for (const { id } of await session.query<{ id: string }>(selectKnown, filled)) known.add(id)
+  }
+  return known
+}
+
+async function settleNew(session: Session, batch: readonly Settlement[]): Promise<SettleResult> {
+  const charged = batch.filter(({ row }) => row.chargeNano > 0n)
+  const wallets = await lockWallets(
+    session,
+    charged.map(({ row }) => cleanText(row.account)),
+  )
+  const purses = new Purses(wallets, await leasesOf(session, charged))
+  const divided = divide(batch, purses)
+  const { rows, chargedNano, writtenOffNano } = divided
+  const usage = rows.map(({ row, chargeNano, writeoffNano }) =>
+    usageValues(row, chargeNano, writeoffNano),
+  )
+  if ((await session.bulk(insertUsage, usage)) < batch.length) throw new SomeKnown()
+  const entries = rows.flatMap(entriesOf)
+  if (entries.length > 0) await session.bulk(insertTransfers, entries)
+  await moveWallets(session, divided.moves)
+  await writeLeases(session, divided.leases)
+  const hours = new HourTotals()
+  for (const { row, chargeNano, writeoffNano } of rows) hours.add(row, chargeNano, writeoffNano)
+  await session.bulk(addHours, hours.values())
+  for (const { idempotency, row } of batch) {
+    if (idempotency !== null) await completeIdempotency(session, idempotency, row.requestId)
+  }
+  await moveHouse(session, houseMoves(chargedNano, writtenOffNano))
+  return { settled: batch.length, chargedNano, writtenOffNano }
+}
+
+/** A batch comes from one node, and seldom from more than one of its epochs. */
+async function leasesOf(session: Session, charged: readonly Settlement[]): Promise<Lease[]> {
+  const nodes = new Map<string, { readonly ref: NodeRef; readonly accounts: Set<string> }>()
+  for (const { node, epoch, fromLeaseNano, row } of charged) {
+    if (fromLeaseNano === 0n) continue
+    const name = `${node} ${epoch}`
+    const found = nodes.get(name) ?? { ref: { node: cleanText(node), epoch }, accounts: new Set() }
+    found.accounts.add(cleanText(row.account))
+    nodes.set(name, found)
+  }
+  const leases: Lease[] = []
+  for (const { ref, accounts } of nodes.values()) {
+    leases.push(...(await lockLeases(session, ref, accounts)))
+  }
+  return leases
+}
+
+/** At the request's own time, so that the journal of a wallet is in the order of its usage. */
+function entriesOf({ row, chargeNano, writeoffNano }: Divided): Value[][] {
+  const at = Math.round(row.at)
+  const entry = (code: string, debit: string, amountNano: Nano): Value[][] =>
+    amountNano === 0n
+      ? []
+      : [[`${code}:${row.requestId}`, code, debit, house.revenue, amountNano, null, null, at]]
+  return [
+    ...entry('usage', walletOf(cleanText(row.account)), chargeNano),
+    ...entry('writeoff', house.writeoff, writeoffNano),
+  ]
+}
+
+function houseMoves(chargedNano: Nano, writtenOffNano: Nano) {
+  const still = { debitNano: 0n, creditNano: 0n, pendingNano: 0n }
+  return [
+    { ...still, id: house.revenue, creditNano: chargedNano + writtenOffNano },
+    { ...still, id: house.writeoff, debitNano: writtenOffNano },
+  ].filter(({ debitNano, creditNano }) => debitNano + creditNano > 0n)
+}

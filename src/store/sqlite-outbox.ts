@@ -1,0 +1,182 @@
+// The outbox of one serving process: what finished requests left, on this machine's disk until the ledger has it.
+
+import type { Database } from 'bun:sqlite'
+import { randomUUID } from 'node:crypto'
+import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { isBusy, makeDataDir, openFile } from './sqlite.ts'
+
+/**
+ * Two files take turns, so that the thread that appends never waits for a disk: it only ever inserts into one,
+ * while another thread empties the other, syncs its new log header and hands it back.
+ */
+export type Half = 0 | 1
+export const halves: readonly Half[] = [0, 1]
+
+/** One append: everything that finished in one turn of the event loop. */
+export interface OutboxRow {
+  /** Counts up over both halves. */
+  readonly seq: number
+  readonly body: string
+}
+
+/** The appending end; one thread of one process. */
+export interface Outbox {
+  /** The name of this node in the ledger, for as long as the files live. */
+  readonly node: string
+  /** The highest sequence in the files; 0 when they are empty. */
+  readonly lastSeq: number
+  /** Commits one row without a sync. Throws what SQLite says; then nothing was written. */
+  append(half: Half, seq: number, body: string): void
+  /** Closes the files and lets the slot go. */
+  close(): void
+}
+
+/** The emptying end; another thread, with connections of its own. */
+export interface OutboxReader {
+  /** Rows with `after` < seq <= `until` of both halves in order, at most `limit`. */
+  read(after: number, until: number, limit: number): OutboxRow[]
+  /** The highest sequence in one half; 0 when it is empty. */
+  lastSeq(half: Half): number
+  /** Empties a half that nobody appends to, and makes its log ready to be written without a sync. */
+  recycle(half: Half): void
+  /** Where the appends of a half are until a recycling: what has to be synced against a power cut. */
+  logPath(half: Half): string
+  close(): void
+}
+
+/** Another process has this slot. */
+export class OutboxTaken extends Error {
+  override readonly name = 'OutboxTaken'
+}
+
+const takeTurn = 'UPDATE turn SET count = count + 1'
+
+/** Opens, or makes, the outbox of a slot for appending. Throws `OutboxTaken` where another process has it. */
+export function openOutbox(dataDir: string, slot: number): Outbox {
+  makeDataDir(dataDir)
+  const owner = takeSlot(dataDir, slot)
+  const opened: Database[] = [owner]
+  try {
+    const node = nameOf(owner)
+    // The transaction stays open for the life of the process: it is what keeps others out.
+    owner.run('BEGIN EXCLUSIVE')
+    const files = halves.map((half) => {
+      const file = openHalf(dataDir, slot, half)
+      opened.push(file)
+      makeTables(file)
+      return file
+    })
+    syncFolder(dataDir)
+    const [first, second] = files.map((file) =>
+      file.prepare('INSERT INTO outbox (seq, body) VALUES (?, ?)'),
+    )
+    if (first === undefined || second === undefined) throw new Error('An outbox has two halves.')
+    return {
+      node,
+      lastSeq: Math.max(...files.map(lastSeqOf)),
+      append: (half, seq, body) => {
+        ;(half === 0 ? first : second).run(seq, body)
+      },
+      close: () => closeAll(opened),
+    }
+  } catch (error) {
+    closeAll(opened)
+    throw error
+  }
+}
+
+/** Opens an outbox that this process has open for appending already. */
+export function openOutboxReader(dataDir: string, slot: number): OutboxReader {
+  const files = halves.map((half) => openHalf(dataDir, slot, half))
+  const select = files.map((file) =>
+    file.prepare('SELECT seq, body FROM outbox WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?'),
+  )
+  const fileOf = (half: Half): Database => {
+    const file = files[half]
+    if (file === undefined) throw new Error('An outbox has two halves.')
+    return file
+  }
+  return {
+    read(after, until, limit) {
+      const rows = select.flatMap((statement) => statement.all(after, until, limit) as OutboxRow[])
+      return rows.sort((a, b) => a.seq - b.seq).slice(0, limit)
+    },
+    lastSeq: (half) => lastSeqOf(fileOf(half)),
+    recycle(half) {
+      const file = fileOf(half)
+      file.run('DELETE FROM outbox')
+      const restarted = file.query('PRAGMA wal_checkpoint(RESTART)').get() as { busy: number }
+      if (restarted.busy !== 0) throw new Error('A half of the outbox is still in use.')
+      // The first write after a restart of the log syncs its header: it is made here, not by an append.
+      file.run(takeTurn)
+    },
+    logPath: (half) => `${halfPath(dataDir, slot, half)}-wal`,
+    close: () => closeAll(files),
+  }
+}
+
+function takeSlot(dataDir: string, slot: number): Database {
+  const owner = openFile(join(dataDir, `outbox-${slot}.db`))
+  try {
+    owner.run('BEGIN EXCLUSIVE')
+    owner.run('CREATE TABLE IF NOT EXISTS node (id TEXT NOT NULL) STRICT')
+    owner.run('INSERT INTO node (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM node)', [
+      randomUUID(),
+    ])
+    owner.run('COMMIT')
+    return owner
+  } catch (error) {
+    owner.close()
+    if (!isBusy(error)) throw error
+    throw new OutboxTaken(
+      `Another Tollgate process writes outbox ${slot} in ${dataDir}. Stop it first, or give this one a slot of its own.`,
+    )
+  }
+}
+
+function nameOf(owner: Database): string {
+  const row = owner.query('SELECT id FROM node').get() as { readonly id: string } | null
+  if (row === null) throw new Error('The outbox has lost the name of its node.')
+  return row.id
+}
+
+function halfPath(dataDir: string, slot: number, half: Half): string {
+  return join(dataDir, `outbox-${slot}-${half === 0 ? 'a' : 'b'}.db`)
+}
+
+function openHalf(dataDir: string, slot: number, half: Half): Database {
+  const file = openFile(halfPath(dataDir, slot, half))
+  file.run('PRAGMA busy_timeout = 5000')
+  file.run('PRAGMA journal_mode = WAL')
+  file.run('PRAGMA synchronous = NORMAL')
+  file.run('PRAGMA wal_autocheckpoint = 0')
+  return file
+}
+
+function makeTables(file: Database): void {
+  file.run('CREATE TABLE IF NOT EXISTS outbox (seq INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT')
+  file.run('CREATE TABLE IF NOT EXISTS turn (count INTEGER NOT NULL) STRICT')
+  file.run('INSERT INTO turn (count) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM turn)')
+  // The first write to a log syncs its header.
+  file.run(takeTurn)
+}
+
+function lastSeqOf(file: Database): number {
+  const row = file.query('SELECT max(seq) AS last FROM outbox').get() as { last: number | null }
+  return row.last ?? 0
+}
+
+/** Makes the names of new files survive a power cut too. */
+function syncFolder(dataDir: string): void {
+  const folder = openSync(dataDir, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}
+
+function closeAll(files: readonly Database[]): void {
+  for (const file of files) file.close()
+}

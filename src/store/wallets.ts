@@ -1,0 +1,115 @@
+// The accounts of the ledger: their counters, locked in one order and moved by what a transaction does.
+
+import type { Nano } from '../money.ts'
+import type { Bulk, Session, Value } from './engine.ts'
+import { type Wallet, walletOf } from './ledger.ts'
+import { RowRefused } from './store.ts'
+
+/** What a wallet has while a transaction keeps it locked. */
+export interface LockedWallet {
+  readonly postedNano: Nano
+  readonly leasedNano: Nano
+}
+
+/** What one transaction adds to an account's counters; `pendingNano` may be below 0. */
+interface Change {
+  readonly debitNano: Nano
+  readonly creditNano: Nano
+  readonly pendingNano: Nano
+}
+
+export interface WalletMove extends Change {
+  readonly account: string
+}
+
+export interface HouseMove extends Change {
+  readonly id: string
+}
+
+const lock = {
+  sqlite: 'id IN (SELECT value FROM json_each(?)) ORDER BY id',
+  postgres: `id = ANY(ARRAY(SELECT json_array_elements_text(CAST(? AS json))))
+    ORDER BY id FOR UPDATE`,
+}
+
+/**
+ * Locks the wallets of these accounts, by account; one that has none is left out. Every change of a wallet or of a
+ * lease of its account starts here, once in its transaction, so that none waits for another in a circle.
+ */
+export async function lockWallets(
+  session: Session,
+  accounts: Iterable<string>,
+): Promise<Map<string, LockedWallet>> {
+  const rows = await session.query<{ account: string; posted: string; leased: string }>(
+    `SELECT substr(id, 8) AS account, CAST(credits_posted - debits_posted AS TEXT) AS posted,
+      CAST(debits_pending AS TEXT) AS leased FROM ledger_account WHERE ${lock[session.kind]}`,
+    [JSON.stringify([...new Set(accounts)].map(walletOf))],
+  )
+  return new Map(
+    rows.map(({ account, posted, leased }) => [
+      account,
+      { postedNano: BigInt(posted), leasedNano: BigInt(leased) },
+    ]),
+  )
+}
+
+const moveCounters: Bulk = {
+  sqlite: `UPDATE ledger_account SET debits_posted = debits_posted + ?,
+    credits_posted = credits_posted + ?, debits_pending = debits_pending + ? WHERE id = ?`,
+  postgres: `UPDATE ledger_account SET debits_posted = debits_posted + move.debit,
+    credits_posted = credits_posted + move.credit, debits_pending = debits_pending + move.pending
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[])
+      AS move (debit, credit, pending, id)
+    WHERE ledger_account.id = move.id`,
+}
+
+/**
+ * Moves wallets that are locked, by account. Throws `RowRefused` where one is missing, would have less than nothing
+ * free, or has more than the database can count.
+ */
+export async function moveWallets(session: Session, moves: readonly WalletMove[]): Promise<void> {
+  await moveAll(
+    session,
+    moves.map(({ account, ...amounts }) => ({ id: walletOf(account), ...amounts })),
+  )
+}
+
+/** Moves the house's accounts, always last: who holds one makes every other settlement wait. */
+export async function moveHouse(session: Session, moves: readonly HouseMove[]): Promise<void> {
+  const ordered = moves.toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  for (const move of ordered) await moveAll(session, [move])
+}
+
+async function moveAll(session: Session, moves: readonly HouseMove[]): Promise<void> {
+  if (moves.length === 0) return
+  const rows = moves.map(({ id, debitNano, creditNano, pendingNano }): Value[] => [
+    debitNano,
+    creditNano,
+    pendingNano,
+    id,
+  ])
+  if ((await session.bulk(moveCounters, rows)) === moves.length) return
+  throw new RowRefused(`The ledger lacks one of ${moves.map(({ id }) => id).join(', ')}`)
+}
+
+const selectWallets = `SELECT substr(id, 8) AS account,
+  CAST(credits_posted - debits_posted AS TEXT) AS posted, CAST(debits_pending AS TEXT) AS leased,
+  CAST((SELECT coalesce(sum(held_nano), 0) FROM lease WHERE account = substr(id, 8))
+    + (SELECT coalesce(sum(held_nano), 0) FROM set_aside WHERE account = substr(id, 8)) AS TEXT) AS held
+  FROM ledger_account WHERE`
+
+/** By account; all where none is named. */
+export async function readWallets(session: Session, account?: string): Promise<Wallet[]> {
+  const [where, values] =
+    account === undefined ? [`kind = 'wallet' ORDER BY id`, []] : ['id = ?', [walletOf(account)]]
+  const rows = await session.query<Record<'account' | 'posted' | 'leased' | 'held', string>>(
+    `${selectWallets} ${where}`,
+    values,
+  )
+  return rows.map(({ account, posted, leased, held }) => ({
+    account,
+    postedNano: BigInt(posted),
+    leasedNano: BigInt(leased),
+    heldNano: BigInt(held),
+  }))
+}

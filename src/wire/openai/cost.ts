@@ -1,0 +1,31 @@
+// Shows what a reply cost, as `usage.cost` beside the vendor's own counts.
+
+import { JsonSyntaxError, members, skipSpace } from '../json/scan.ts'
+import { join, splice } from '../json/splice.ts'
+
+const openBrace = 0x7b
+const closeBrace = 0x7d
+
+/**
+ * A whole reply, or one stream frame, with the cost (a decimal) in its usage; a vendor's own `cost` gives way. As it
+ * was where it holds no usage object.
+ */
+export function withCost(bytes: Uint8Array, cost: string): Uint8Array {
+  const start = bytes.indexOf(openBrace)
+  if (start === -1) return bytes
+  try {
+    const usage = members(bytes, start).find(({ key }) => key === 'usage')
+    if (usage?.kind !== 'object') return bytes
+    const text = JSON.stringify(cost)
+    const present = members(bytes, usage.start).find(({ key }) => key === 'cost')
+    if (present !== undefined) {
+      return join(splice(bytes, [{ start: present.start, end: present.end, text }]))
+    }
+    const inside = usage.start + 1
+    const comma = bytes[skipSpace(bytes, inside)] === closeBrace ? '' : ','
+    return join(splice(bytes, [{ start: inside, end: inside, text: `"cost":${text}${comma}` }]))
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return bytes
+    throw error
+  }
+}

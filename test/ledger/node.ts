@@ -1,0 +1,147 @@
+// A serving process as far as its leases go: messages to the ledger in order, each carried out when the scheduler says.
+
+import type { LeaseSettings, Leases } from '../../src/ledger/leases.ts'
+import { createLeases } from '../../src/ledger/leases.ts'
+import type { Hold, NoHold } from '../../src/ledger/ledger.ts'
+import type { Grant, NodeRef } from '../../src/store/ledger.ts'
+import type { Bank, Charge } from './bank.ts'
+
+/** What decides when something happens: at some later moment, in any order, or after a virtual time. */
+export interface Scheduler {
+  /** A message on its way, or work of the other side. */
+  soon(run: () => void): void
+  later(run: () => void, delayMs: number): void
+}
+
+export class Node {
+  readonly leases: Leases
+  readonly errors: unknown[] = []
+  /** What ended and is not settled yet, by the epoch it ended in. */
+  readonly unsettled: (Charge & { readonly ref: NodeRef })[] = []
+  /** Whether the ledger is out of reach for grants. */
+  isCutOff = false
+  ref: NodeRef
+  readonly #bank: Bank
+  readonly #scheduler: Scheduler
+  /** Sent and not carried out: one at a time, in order. */
+  readonly #messages: (() => void)[] = []
+  /** Given back in memory, and not in the ledger yet. */
+  #onTheWay = new Map<string, bigint>()
+
+  constructor(name: string, bank: Bank, scheduler: Scheduler, settings?: LeaseSettings) {
+    this.#bank = bank
+    this.#scheduler = scheduler
+    this.ref = bank.open(name)
+    this.leases = createLeases({
+      authority: {
+        grant: (account, needNano, wantNano) => this.#grant(account, needNano, wantNano),
+        giveBack: (account, amountNano) => this.#giveBack(account, amountNano),
+        recall: (account) => {
+          const { ref } = this
+          this.#send(() => bank.recall(ref, account))
+        },
+      },
+      settings: settings ?? { maxHeldPerKeyNano: null, maxHeldPerAccountNano: null },
+      onError: (error) => this.errors.push(error),
+      schedule: (run, delayMs) => scheduler.later(run, delayMs),
+    })
+    this.leases.open()
+  }
+
+  hold(account: string, amount: bigint): Hold | NoHold | Promise<Hold | NoHold> {
+    return this.leases.hold(account, 'key', amount)
+  }
+
+  /** Ends a request; its charge waits for `settle`. */
+  close(hold: Hold, charge: bigint): bigint {
+    const fromLease = this.leases.close(hold, charge)
+    this.unsettled.push({ account: hold.account, charge, fromLease, ref: this.ref })
+    return fromLease
+  }
+
+  /** The oldest charge enters the ledger. */
+  settle(): void {
+    const charge = this.unsettled.shift()
+    if (charge !== undefined) this.#bank.settle(charge.ref, charge)
+  }
+
+  /** The look at what other nodes ask for, as a running process takes it all the time. */
+  poll(): void {
+    for (const account of this.#bank.recalled(this.ref)) this.leases.recall(account)
+  }
+
+  /** Stood still too long: fences itself, is swept, and opens anew when it may. */
+  fence(): void {
+    this.leases.fence()
+    const { ref } = this
+    this.#scheduler.soon(() => {
+      this.#bank.close(ref)
+      this.#scheduler.soon(() => this.#reopen(ref))
+    })
+  }
+
+  /** The ledger closed the node, and the node learns of it later: by an answer, or by its renewal. */
+  sweep(): void {
+    this.#bank.close(this.ref)
+    const { ref } = this
+    this.#scheduler.soon(() => {
+      if (this.ref === ref) this.leases.fence()
+      this.#scheduler.soon(() => this.#reopen(ref))
+    })
+  }
+
+  /** Throws where memory believes in more money than the ledger has leased to this node. */
+  check(accounts: readonly string[]): void {
+    for (const account of accounts) {
+      const state = this.leases.state(account)
+      const freeNano = state?.freeNano ?? 0n
+      const heldNano = state?.heldNano ?? 0n
+      if (freeNano < 0n || heldNano < 0n) throw new Error(`${account}: ${freeNano}, ${heldNano}`)
+      // Between a surprise and its discovery the epoch is gone; what it believes is written off, not overdrawn.
+      if (!this.#bank.isOpen(this.ref)) continue
+      const unsettled = this.unsettled
+        .filter((charge) => charge.account === account && charge.ref === this.ref)
+        .reduce((sum, { fromLease }) => sum + fromLease, 0n)
+      const believed = freeNano + heldNano + unsettled + (this.#onTheWay.get(account) ?? 0n)
+      const leased = this.#bank.leased(account, this.ref)
+      if (believed > leased) throw new Error(`${account}: believes ${believed}, has ${leased}`)
+    }
+  }
+
+  #reopen(after: NodeRef): void {
+    if (this.ref !== after) return
+    this.leases.fence()
+    this.ref = this.#bank.open(after.node)
+    this.#onTheWay = new Map()
+    this.leases.open()
+  }
+
+  #grant(account: string, needNano: bigint, wantNano: bigint): Promise<Grant> {
+    const { ref, isCutOff } = this
+    return new Promise((resolve, reject) => {
+      this.#send(() => {
+        if (isCutOff) {
+          this.#scheduler.soon(() => reject(new Error('the ledger is out of reach')))
+          return
+        }
+        const grant = this.#bank.grant(ref, account, needNano, wantNano)
+        this.#scheduler.soon(() => resolve(grant))
+      })
+    })
+  }
+
+  #giveBack(account: string, amountNano: bigint): void {
+    const { ref } = this
+    const onTheWay = this.#onTheWay
+    onTheWay.set(account, (onTheWay.get(account) ?? 0n) + amountNano)
+    this.#send(() => {
+      onTheWay.set(account, (onTheWay.get(account) ?? 0n) - amountNano)
+      this.#bank.giveBack(ref, account, amountNano)
+    })
+  }
+
+  #send(message: () => void): void {
+    this.#messages.push(message)
+    this.#scheduler.soon(() => this.#messages.shift()?.())
+  }
+}
