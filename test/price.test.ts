@@ -145,7 +145,11 @@ describe('price set and schedule', () => {
       expect(err).toContain('--allow-large applies it')
     }
     expect(await versions()).toHaveLength(count)
-    expect((await run('set', 'o3', 'input=20', 'output=0.8')).code).toBe(0)
+    // Without a price of its own a cached token costs what a fresh one does: 0.5 -> 20.
+    expect((await run('set', 'o3', 'input=20', 'output=8')).err).toContain(
+      'o3: cachedInput 0.5 -> 20',
+    )
+    expect((await run('set', 'o3', 'input=20', 'cachedInput=0.5', 'output=0.8')).code).toBe(0)
     expect((await run('set', 'o3', 'input=2', '--allow-large')).err).toContain(
       'without output, requests to o3 are refused',
     )
