@@ -60,7 +60,8 @@ async function importCards(
   }
   const rows = await store.prices.all()
   const changes = changesOf(context, rows, cards)
-  if (!context.json) await print(table(headings, changes.flatMap(changeCells)))
+  if (!context.json && changes.length > 0)
+    await print(table(headings, changes.flatMap(changeCells)))
   noteFile(context, rows, changes)
   const large = changes.filter(({ differences }) => differences.some((each) => each.large))
   const refused = large.length > 0 && !context.flags.has('allow-large')
