@@ -19,7 +19,7 @@ export interface Context {
 export interface Command {
   /** `key create`. */
   readonly name: string
-  /** Words it takes, as help shows them: `ID`, `[FILE]`. */
+  /** Words it takes, as help shows them: `ID`, `[FILE]`, `NAME=PRICE...` for one or more. */
   readonly words: readonly string[]
   readonly summary: string
   readonly options: Readonly<Record<string, Option>>

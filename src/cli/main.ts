@@ -12,6 +12,9 @@ import { commandHelp, createHelp, version } from './help.ts'
 import { keyCreate, keyDisable, keyList, keyRemove } from './key.ts'
 import { print, say } from './output.ts'
 import { parseLine } from './parse.ts'
+import { priceList } from './price.ts'
+import { priceImport } from './price-import.ts'
+import { priceRollback, priceSchedule, priceSet, priceWithdraw } from './price-set.ts'
 import { serve } from './serve.ts'
 import { usage } from './usage.ts'
 
@@ -27,6 +30,12 @@ const commands: readonly Command[] = [
   balance,
   usage,
   audit,
+  priceList,
+  priceSet,
+  priceSchedule,
+  priceWithdraw,
+  priceRollback,
+  priceImport,
   channelList,
   channelTest(loadTestChannel),
   configCheck,

@@ -99,6 +99,7 @@ function checkWords(command: Command, words: readonly string[]): void {
   if (words.length < needed.length) {
     throw new UsageError(`${command.name} needs ${needed.slice(words.length).join(' ')}`)
   }
+  if (command.words.at(-1)?.endsWith('...')) return
   const extra = words[command.words.length]
   if (extra !== undefined) {
     throw new UsageError(`${command.name} does not take ${JSON.stringify(extra)}`)

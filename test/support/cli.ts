@@ -5,15 +5,8 @@ import { join } from 'node:path'
 import type { Settlement } from '../../src/store/ledger.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store, UsageRow } from '../../src/store/store.ts'
+import { type Ended, mainFile, runCommand } from './command-line.ts'
 import { makeDirectory, type TestDirectory } from '../contract/databases.ts'
-
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
-
-export interface Ended {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
 
 export interface Cli {
   readonly main: string
@@ -40,14 +33,14 @@ export function useCli(): Cli {
     made += 1
   })
   const cli: Cli = {
-    main,
+    main: mainFile,
     get scratch() {
       return directory.path
     },
     get data() {
       return join(directory.path, `data-${made}`)
     },
-    run: (args, env = {}) => run(directory.path, args, env),
+    run: (args, env = {}) => runCommand(args, directory.path, env),
     async json(...args) {
       const { code, out, err } = await cli.run([...args, '--data', cli.data, '--json'])
       expect({ code, err }).toEqual({ code: 0, err: '' })
@@ -63,25 +56,6 @@ export function useCli(): Cli {
     },
   }
   return cli
-}
-
-async function run(
-  cwd: string,
-  args: readonly string[],
-  env: Record<string, string>,
-): Promise<Ended> {
-  const child = Bun.spawn([process.execPath, main, ...args], {
-    cwd,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { code, out, err }
 }
 
 /** A row as a node without leases hands it in: what it costs comes from the wallet's free money. */

@@ -1,0 +1,114 @@
+// Cards of prices as commands read, compare and show them.
+
+import { priceNamePattern, priceNames } from '../config/prices.ts'
+import { suggestion } from '../config/problems.ts'
+import { readCard, type TokenKind } from '../meter/card.ts'
+import { createPriceBook } from '../meter/price-book.ts'
+import { formatUnits, parseUnits } from '../money.ts'
+import type { PriceRow } from '../store/ledger.ts'
+import { timeText } from './output.ts'
+
+export type Prices = PriceRow['prices']
+
+/** What is wrong with a price, or null. */
+export function priceProblem(name: string, amount: unknown): string | null {
+  if (!priceNamePattern.test(name)) {
+    const base = name.split(/[>/]/)[0] ?? ''
+    const near = suggestion(base, priceNames) || `; expected one of ${priceNames.join(', ')}`
+    return priceNames.includes(base)
+      ? `${name}: a tier is written input>200000, an image price image/1024x1024/hd`
+      : `${name}: unknown price${near}`
+  }
+  if (typeof amount === 'string' && parseUnits(amount) !== null) return null
+  return `${name}: expected a decimal of at least 0 with at most nine places, such as 0.15`
+}
+
+/** The amounts written one way: `0.150` is `0.15`. */
+export function plainPrices(prices: Prices): Prices {
+  const entries = Object.entries(prices)
+  return Object.fromEntries(
+    entries.map(([name, text]) => [name, formatUnits(parseUnits(text) ?? 0n)]),
+  )
+}
+
+/** One name's price before and after, in units of the currency for a million; null: none, not even of its parent. */
+export interface Difference {
+  readonly name: string
+  readonly before: string | null
+  readonly after: string | null
+  /** In percent with one place: `+33.3`; null where there was none, or it was 0. */
+  readonly percent: string | null
+  /** More than tenfold up or down, or to or from nothing where there was a price. */
+  readonly large: boolean
+}
+
+/** What differs for whoever is charged: a name that only one card has is compared with what the other asks for it. */
+export function compareCards(before: Prices | null, after: Prices): Difference[] {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after)])
+  return [...names].flatMap((name) => {
+    const was = before === null ? null : priceOf(before, name)
+    const is = priceOf(after, name)
+    return was === is ? [] : [differenceOf(name, was, is)]
+  })
+}
+
+function differenceOf(name: string, was: bigint | null, is: bigint | null): Difference {
+  const now = is ?? 0n
+  return {
+    name,
+    before: was === null ? null : formatUnits(was),
+    after: is === null ? null : formatUnits(is),
+    percent: was === null || was === 0n ? null : percentText(was, now),
+    large: was !== null && (now > was * 10n || now * 10n < was),
+  }
+}
+
+function percentText(was: bigint, now: bigint): string {
+  const tenths = ((now - was) * 1_000n) / was
+  const size = tenths < 0n ? -tenths : tenths
+  return `${now < was ? '-' : '+'}${size / 10n}.${size % 10n}`
+}
+
+/** What the card asks for a name, by the rules requests are charged by. */
+function priceOf(prices: Prices, name: string): bigint | null {
+  const { bands, units } = readCard(prices)
+  const [kind = '', above = '0'] = name.split('>')
+  const band = bands.findLast((each) => each.above <= Number(above))
+  return band?.prices.get(kind as TokenKind) ?? units.get(name) ?? null
+}
+
+/** The cards in force at a moment, by model. */
+export function cardsInForce(
+  rows: readonly PriceRow[],
+  atMs: number,
+): (model: string) => PriceRow | null {
+  const book = createPriceBook(rows)
+  const byVersion = new Map(rows.map((row) => [row.version, row]))
+  return (model) => byVersion.get(book.find(model, atMs, 1_000_000)?.version ?? 0) ?? null
+}
+
+/** A card as `--json` shows it. */
+export function cardView(row: PriceRow) {
+  return {
+    model: row.model,
+    version: row.version,
+    from: timeText(row.effectiveFrom),
+    origin: row.origin,
+    prices: row.prices,
+    source: row.source,
+    sourceDate: row.sourceDate,
+    actor: row.actor,
+    createdAt: timeText(row.createdAt),
+  }
+}
+
+export function pricesText(prices: Prices): string {
+  const entries = Object.entries(prices)
+  return entries.length === 0 ? 'withdrawn' : entries.map((entry) => entry.join(' ')).join(', ')
+}
+
+/** Lines such as `input 0.15 -> 0.2 (+33.3%)`. */
+export function differenceText({ name, before, after, percent }: Difference): string {
+  const change = percent === null ? '' : ` (${percent}%)`
+  return `${name} ${before ?? '-'} -> ${after ?? '-'}${change}`
+}

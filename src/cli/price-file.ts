@@ -1,0 +1,119 @@
+// The files `tollgate price import` takes: our own form, and the price data of the genai-prices project.
+
+import { readFile } from 'node:fs/promises'
+import { readVendorPrices, type VendorPrices } from '../catalog/genai-prices.ts'
+import { shippedModels } from '../catalog/shipped-models.ts'
+import { type Prices, plainPrices, priceProblem } from './price-card.ts'
+
+export interface ImportedCard {
+  readonly model: string
+  readonly prices: Prices
+  readonly source: string
+  readonly sourceDate: string | null
+}
+
+export interface PriceImport {
+  readonly cards: readonly ImportedCard[]
+  /** What the amounts are in; null: in the deployment's currency, whatever it is. */
+  readonly currency: string | null
+}
+
+/** `vendor`: every model the data has of it, in place of the shipped ones. Throws where the file is neither kind. */
+export async function readPriceImport(
+  file: string,
+  vendor: string | undefined,
+  nowMs: number,
+): Promise<PriceImport> {
+  const data = readJson(await readFile(file, 'utf8'), file)
+  if (!Array.isArray(data)) {
+    if (vendor !== undefined) throw new Error(`--vendor: ${file} does not say whose prices it has`)
+    return { cards: ownCards(data), currency: null }
+  }
+  const prices = readVendorPrices(data)
+  const cards =
+    vendor === undefined ? shippedCards(prices, nowMs) : vendorCards(prices, vendor, nowMs)
+  return { cards, currency: 'USD' }
+}
+
+function readJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Error(`${file} is not JSON`, { cause: error })
+  }
+}
+
+function shippedCards(data: VendorPrices, nowMs: number): ImportedCard[] {
+  const cards = new Map<string, ImportedCard>()
+  for (const { vendor, models } of shippedModels) {
+    for (const model of Object.keys(models)) {
+      const card = cards.has(model) ? null : vendorCard(data, vendor, model, nowMs)
+      if (card !== null) cards.set(model, card)
+    }
+  }
+  return [...cards.values()]
+}
+
+function vendorCards(data: VendorPrices, vendor: string, nowMs: number): ImportedCard[] {
+  const known = data.models(vendor)
+  if (known === null) throw new Error(`--vendor ${vendor}: the file has no prices of it`)
+  const shipped = shippedModels.find((list) => list.vendor === vendor)?.models ?? {}
+  const names = new Set([...known, ...Object.keys(shipped)])
+  return [...names].flatMap((model) => vendorCard(data, vendor, model, nowMs) ?? [])
+}
+
+function vendorCard(
+  data: VendorPrices,
+  vendor: string,
+  model: string,
+  nowMs: number,
+): ImportedCard | null {
+  const card = data.find(vendor, model, nowMs)
+  return card && { model, prices: card.prices, source: card.source, sourceDate: null }
+}
+
+/** `{MODEL: {prices, source, date}}`; all that is wrong is said at once. */
+function ownCards(data: unknown): ImportedCard[] {
+  const problems: string[] = []
+  const cards = Object.entries(sectionOf(data) ?? {}).flatMap(([model, entry]) => {
+    const { prices, source, date, ...rest } = sectionOf(entry) ?? {}
+    const own = Object.entries(sectionOf(prices) ?? {})
+    const found = [
+      ...own.map(([name, amount]) => priceProblem(name, amount)),
+      ...Object.keys(rest).map((name) => `${name}: unknown key`),
+      own.length === 0 ? 'prices: expected at least one' : null,
+      typeof (source ?? '') === 'string' ? null : 'source: expected text',
+      date == null || isDay(date) ? null : 'date: expected a day such as 2027-01-31',
+      /[*\s]/.test(model) || model === '' ? 'expected the whole name of a model' : null,
+    ]
+    problems.push(...found.flatMap((problem) => (problem === null ? [] : [`${model}: ${problem}`])))
+    const named = plainPrices(
+      Object.fromEntries(own.map(([name, amount]) => [name, String(amount)])),
+    )
+    return [
+      {
+        model,
+        prices: named,
+        source: typeof source === 'string' && source !== '' ? source : 'import',
+        sourceDate: typeof date === 'string' ? date : null,
+      },
+    ]
+  })
+  if (sectionOf(data) === null)
+    problems.push('expected an object of models, or a list of providers')
+  if (problems.length > 0) throw new Error(`not imported: ${problems.join('; ')}`)
+  return cards
+}
+
+function isDay(value: unknown): boolean {
+  return (
+    typeof value === 'string' &&
+    /^\d{4}-\d{2}-\d{2}$/.test(value) &&
+    !Number.isNaN(Date.parse(value))
+  )
+}
+
+function sectionOf(value: unknown): Readonly<Record<string, unknown>> | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  return { ...value }
+}

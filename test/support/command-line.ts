@@ -1,0 +1,30 @@
+// The command line as a process of its own, with nothing in the environment but what is given.
+
+import { join } from 'node:path'
+
+export const mainFile = join(import.meta.dirname, '../../src/cli/main.ts')
+
+export interface Ended {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+export async function runCommand(
+  args: readonly string[],
+  folder: string,
+  env: Record<string, string> = {},
+): Promise<Ended> {
+  const child = Bun.spawn([process.execPath, mainFile, ...args], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { code, out, err }
+}
