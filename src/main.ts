@@ -113,6 +113,8 @@ async function serve(argv: readonly string[]): Promise<void> {
   process.on('unhandledRejection', (error) =>
     log.error({ err: error }, 'a mistake in the gateway; it goes on'),
   )
+  // Health is answered meanwhile; requests are taken when what the last run left is settled.
+  await state.ledger.opened
   // Last: whoever waits for this may send a signal at once.
   if (worker !== null) {
     worker.ready({ url: listener.url, port: listener.port, secret: state.firstSecret })

@@ -21,6 +21,7 @@ function stored(secret: string, change: Partial<KeyRow> = {}): KeyRow {
     requestsPerMinute: null,
     tokensPerMinute: null,
     concurrentRequests: null,
+    showCost: false,
     ...change,
   }
 }
@@ -54,6 +55,7 @@ describe('the keyring', () => {
         models: ['gpt-*'],
         expiresAt: null,
         limits: { requestsPerMinute: 60, concurrentRequests: 0 },
+        showCost: false,
       })
     }
   })

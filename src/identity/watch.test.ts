@@ -29,13 +29,14 @@ const row: KeyRow = {
   requestsPerMinute: null,
   tokensPerMinute: null,
   concurrentRequests: null,
+  showCost: false,
 }
 
 beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'tollgate-watch-'))
   store = await openStore({ dataDir, databaseUrl: null })
   other = await openStore({ dataDir, databaseUrl: null })
-  await ensureAccounts(store.accounts, { accounts: { ann: { credit: null } }, keys: [] }, 1)
+  await ensureAccounts(store, { accounts: { ann: { credit: null } }, keys: [] }, 1)
 })
 afterEach(async () => {
   await store.close()
@@ -104,11 +105,12 @@ test('accounts named by the configuration are made once', async () => {
         expiresAt: null,
         models: null,
         disabled: false,
+        showCost: false,
         limits: {},
       },
     ],
   }
-  expect(await ensureAccounts(store.accounts, config, 1)).toEqual(['bob', 'zoe'])
-  expect(await ensureAccounts(store.accounts, config, 2)).toEqual([])
+  expect(await ensureAccounts(store, config, 1)).toEqual(['bob', 'zoe'])
+  expect(await ensureAccounts(store, config, 2)).toEqual([])
   expect((await store.accounts.all()).map(({ id }) => id)).toEqual(['ann', 'bob', 'zoe'])
 })

@@ -33,7 +33,7 @@ function attemptAt(stream: boolean) {
   const attempt = new Attempt(
     {
       rooms,
-      ask: { dialect, peek: { stream } } as unknown as Ask,
+      ask: { dialect, peek: { stream }, bill: { wishes: { showCost: false } } } as unknown as Ask,
       candidate: {
         channelId: 'c',
         model: 'm',
@@ -55,6 +55,7 @@ function attemptAt(stream: boolean) {
     {
       emit: () => undefined,
       commit: () => undefined,
+      finished: () => undefined,
       completed: () => undefined,
       answered: () => undefined,
       attemptFailed: (fault) => faults.push(fault),

@@ -30,6 +30,7 @@ export function keyRow(change: Partial<KeyRow> = {}): KeyRow {
     requestsPerMinute: null,
     tokensPerMinute: null,
     concurrentRequests: null,
+    showCost: false,
     ...change,
   }
 }

@@ -70,7 +70,9 @@ async function checkBooks(scene: LedgerScene): Promise<void> {
     expect(posted).toBeGreaterThanOrEqual(0n)
   }
   const report = await scene.store.audit.run(
-    ({ chargeNano, writeoffNano }) => chargeNano + writeoffNano,
+    () =>
+      ({ chargeNano, writeoffNano }) =>
+        chargeNano + writeoffNano,
   )
   expect(report.findings).toEqual([])
   expect(report.setAside).toBe(0)

@@ -34,6 +34,7 @@ function translation({ vendor, from, to, streamed, stream }: Relay): Translation
     peek: { stream, wantsUsage: true } as Ask['peek'],
     requestId: 'req-1234',
     at: 1_700_000_000_000,
+    bill: { wishes: { showCost: false } },
   } as Ask
   const candidate = {
     channelId: 'c',
@@ -57,6 +58,7 @@ export function relay(asked: Relay, pieces: readonly Uint8Array[]): Relayed {
     semantic: () => {
       seen.semantic = true
     },
+    finished: () => undefined,
     completed: () => {
       seen.clean = true
     },

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, beforeEach, expect } from 'bun:test'
 import { join } from 'node:path'
 import type { Settlement } from '../../src/store/ledger.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { Store, UsageRow } from '../../src/store/store.ts'
-import { type Ended, mainFile, runCommand } from './command-line.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { UsageRow } from '../../src/store/usage-row.ts'
 import { makeDirectory, type TestDirectory } from '../contract/databases.ts'
+import { type Ended, mainFile, runCommand } from './command-line.ts'
 
 export interface Cli {
   readonly main: string

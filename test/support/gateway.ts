@@ -15,7 +15,7 @@ const rowLimitMs = 3_000
 export const testKey = 'sk-test-0123456789abcdef'
 
 export interface GatewayOptions {
-  /** As in the configuration file; `keys` is filled in when left out. */
+  /** As in the configuration file; `keys`, credit and prices are filled in where left out. */
   readonly config?: Readonly<Record<string, unknown>>
   readonly env?: Readonly<Record<string, string>>
 }
@@ -55,7 +55,7 @@ export interface PostOptions {
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
   const file = join(dataDir, 'tollgate.yaml')
-  const config = { keys: [{ name: 'test', secret: testKey }], ...options.config }
+  const config = paidFor(options.config ?? {})
   // JSON is YAML.
   writeFileSync(file, JSON.stringify(config))
   const child = Bun.spawn(
@@ -74,6 +74,23 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   } catch (error) {
     await gateway.stop()
     throw error
+  }
+}
+
+/** Every model has a price and every account money, unless the test says of either what it wants. */
+function paidFor(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const keys = (given['keys'] ?? [{ name: 'test', secret: testKey }]) as { account?: string }[]
+  const accounts = Object.fromEntries(
+    ['default', ...keys.map(({ account }) => account ?? 'default')].map((id) => [
+      id,
+      { credit: '1000000' },
+    ]),
+  )
+  return {
+    ...given,
+    keys,
+    accounts: { ...accounts, ...(given['accounts'] as object | undefined) },
+    models: { '*': { prices: { input: '1', output: '2' } }, ...(given['models'] as object) },
   }
 }
 
