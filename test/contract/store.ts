@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { emptyRow } from '../../src/history/row.ts'
+import type { Settlement } from '../../src/store/ledger.ts'
 import { type KeyRow, RowRefused, type Store, type UsageRow } from '../../src/store/store.ts'
 
 export interface Opened {
@@ -50,17 +51,32 @@ export function usageRow(change: Partial<UsageRow> = {}): UsageRow {
     stream: true,
     input: 10,
     cachedInput: 3,
-    cacheWrite: 0,
     output: 20,
     reasoning: 5,
     usageSource: 'reported',
     ttftMs: 120,
     durationMs: 900,
     status: 200,
-    errorCode: null,
-    errorCause: null,
     ...change,
   }
+}
+
+/** A finished request of a node that leases nothing. */
+export function settlement(change: Partial<Settlement> = {}): Settlement {
+  return {
+    node: 'no-node',
+    epoch: 1,
+    row: usageRow(),
+    fromLeaseNano: 0n,
+    capNano: null,
+    idempotency: null,
+    ...change,
+  }
+}
+
+/** Settles rows that cost nothing. */
+export async function append(store: Store, rows: readonly UsageRow[]): Promise<void> {
+  await store.ledger.settle(rows.map((row) => settlement({ row })))
 }
 
 const failed: Partial<UsageRow> = {
@@ -74,6 +90,22 @@ const failed: Partial<UsageRow> = {
   status: 503,
   errorCode: 'service_unavailable',
   errorCause: 'every channel is down',
+}
+
+/** Everything a row may have, but money, which settling decides. */
+const fullRow: Partial<UsageRow> = {
+  cacheWrite: 1,
+  cacheWrite1h: 2,
+  audioInput: 3,
+  audioOutput: 4,
+  imageInput: 5,
+  imageOutput: 6,
+  units: { 'image/1024x1024': 2, second: 12.5 },
+  usageSource: 'drained',
+  priceVersion: 3_000_000_000,
+  multiplierPpm: 1_500_000,
+  vendorCostNano: 9_223_372_036_854_775_807n,
+  failedAttempts: [{ channel: 'other', kind: 'timeout', costNano: '12' }],
 }
 
 /** Runs the contract; `make` gives an empty store each time. */
@@ -110,7 +142,7 @@ export function storeContract(engine: Store['engine'], make: () => Promise<Opene
       await store.keys.insert(keyRow())
       expect(await other.keys.revision()).toBeGreaterThan(before)
       expect(await other.keys.all()).toEqual([keyRow()])
-      await other.usage.append([usageRow()])
+      await append(other, [usageRow()])
       expect(await store.usage.list({ limit: 10 })).toEqual([usageRow()])
     })
   })
@@ -183,6 +215,20 @@ function keyTests(start: () => Promise<Store>): void {
 }
 
 function accountTests(start: () => Promise<Store>): void {
+  test('an account is made with its wallet', async () => {
+    const store = await start()
+    expect(await store.ledger.wallet('zoe')).toBeNull()
+    await store.accounts.ensure('zoe', 2)
+    const empty = { account: 'zoe', postedNano: 0n, leasedNano: 0n, heldNano: 0n }
+    expect(await store.ledger.wallet('zoe')).toEqual(empty)
+  })
+
+  test('an account is made once, whoever is first', async () => {
+    const store = await start()
+    const made = await Promise.all(Array.from({ length: 8 }, () => store.accounts.ensure('ann', 1)))
+    expect(made.filter((each) => each)).toHaveLength(1)
+  })
+
   test('an account is made once', async () => {
     const store = await start()
     expect(await store.accounts.ensure('zoe', 2)).toBe(true)
@@ -201,25 +247,26 @@ function usageTests(start: () => Promise<Store>): void {
   test('usage comes back as it went in; numbers are numbers', async () => {
     const store = await start()
     const large = usageRow({ requestId: 'req_2', input: 9_007_199_254_740_991, ...failed })
-    await store.usage.append([usageRow(), large])
-    expect(await store.usage.list({ limit: 10 })).toEqual([large, usageRow()])
+    const full = usageRow({ requestId: 'req_3', ...fullRow })
+    await append(store, [usageRow(), large, full])
+    expect(await store.usage.list({ limit: 10 })).toEqual([full, large, usageRow()])
   })
 
   test('a request appended again changes nothing', async () => {
     const store = await start()
-    await store.usage.append([usageRow()])
-    await store.usage.append([usageRow({ output: 999 }), usageRow({ requestId: 'req_2' })])
+    await append(store, [usageRow()])
+    await append(store, [usageRow({ output: 999 }), usageRow({ requestId: 'req_2' })])
     const outputs = (await store.usage.list({ limit: 10 })).map((row) => row.output)
     expect(outputs).toEqual([20, 20])
   })
 
   test('an append of nothing, and one of 1,000 rows', async () => {
     const store = await start()
-    await store.usage.append([])
+    await append(store, [])
     const rows = Array.from({ length: 1000 }, (_, index) =>
       usageRow({ requestId: `req_${index}`, at: 1_763_700_000_000 + index }),
     )
-    await store.usage.append(rows)
+    await append(store, rows)
     expect(await store.usage.list({ limit: 1000 })).toEqual(rows.toReversed())
   })
 
@@ -229,18 +276,24 @@ function usageTests(start: () => Promise<Store>): void {
       usageRow({ requestId: 'bad', output: Number.NaN }),
       usageRow({ requestId: 'bad', output: 1.5 }),
       usageRow({ requestId: 'bad', status: Number.POSITIVE_INFINITY }),
+      usageRow({ requestId: 'bad', durationMs: Number.NaN }),
+      usageRow({ requestId: 'bad', chargeNano: -1n }),
+      usageRow({ requestId: 'bad', vendorCostNano: 9_223_372_036_854_775_808n }),
+      usageRow({ requestId: 'bad', account: undefined as unknown as string }),
+      usageRow({ requestId: '' }),
+      usageRow({ requestId: 'a\0b' }),
       usageRow({ requestId: 'bad', usageSource: 'guessed' as 'counted' }),
     ]
     for (const row of bad) {
-      const append = store.usage.append([usageRow(), row])
-      await expect(append).rejects.toBeInstanceOf(RowRefused)
+      const refused = append(store, [usageRow(), row])
+      await expect(refused).rejects.toBeInstanceOf(RowRefused)
     }
     expect(await store.usage.list({ limit: 10 })).toEqual([])
   })
 
   test('fractions of a millisecond are rounded', async () => {
     const store = await start()
-    await store.usage.append([usageRow({ at: 1000.6, ttftMs: 0.4, durationMs: 12.5 })])
+    await append(store, [usageRow({ at: 1000.6, ttftMs: 0.4, durationMs: 12.5 })])
     const [row] = await store.usage.list({ limit: 1 })
     expect([row?.at, row?.ttftMs, row?.durationMs]).toEqual([1001, 0, 13])
   })
@@ -249,7 +302,7 @@ function usageTests(start: () => Promise<Store>): void {
 function foreignTextTests(start: () => Promise<Store>): void {
   test('NUL, half a surrogate pair and endless text are kept as the engine can', async () => {
     const store = await start()
-    await store.usage.append([
+    await append(store, [
       usageRow({ modelAsked: 'a\0b', modelServed: 'x\uD800y', errorCause: 'z'.repeat(100_000) }),
     ])
     const [row] = await store.usage.list({ limit: 1, model: 'a\0b' })
@@ -265,7 +318,7 @@ function foreignTextTests(start: () => Promise<Store>): void {
       fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 50 }), async (model) => {
         count += 1
         const requestId = `req_${count}`
-        await store.usage.append([usageRow({ requestId, at: count, modelAsked: model })])
+        await append(store, [usageRow({ requestId, at: count, modelAsked: model })])
         const [row] = await store.usage.list({ limit: 1, model, since: count })
         expect(row?.requestId).toBe(requestId)
         expect(row?.modelAsked).toBe(model.toWellFormed().replaceAll('\0', '\uFFFD'))
@@ -285,7 +338,7 @@ function listTests(start: () => Promise<Store>): void {
 
   test('the list is newest first, bounded and filtered', async () => {
     const store = await start()
-    await store.usage.append(rows)
+    await append(store, rows)
     const ids = async (filter: Omit<Parameters<Store['usage']['list']>[0], 'limit'>) =>
       (await store.usage.list({ limit: 10, ...filter })).map((row) => row.requestId).join('')
     expect(await ids({})).toBe('dcba')
@@ -294,13 +347,24 @@ function listTests(start: () => Promise<Store>): void {
     expect(await ids({ key: 'key_2' })).toBe('db')
     expect(await ids({ model: 'o4' })).toBe('c')
     expect(await ids({ since: 200 })).toBe('dcb')
+    expect(await ids({ until: 200 })).toBe('a')
+    expect(await ids({ status: 503 })).toBe('')
+    expect(await ids({ status: 200, since: 200, until: 300 })).toBe('cb')
     expect(await ids({ account: 'ann', key: 'key_2', since: 301 })).toBe('')
     expect(await ids({ before: { at: 200, requestId: 'c' } })).toBe('ba')
   })
 
+  test('a row is found by its id, for its own account only', async () => {
+    const store = await start()
+    await append(store, rows)
+    expect(await store.usage.find('bob', 'b')).toEqual(rows[1] ?? null)
+    expect(await store.usage.find('ann', 'b')).toBeNull()
+    expect(await store.usage.find('ann', 'z')).toBeNull()
+  })
+
   test('pages put together are the whole list', async () => {
     const store = await start()
-    await store.usage.append(rows)
+    await append(store, rows)
     const paged: UsageRow[] = []
     for (;;) {
       const last = paged.at(-1)
