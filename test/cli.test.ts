@@ -1,76 +1,36 @@
 // The command line as people and scripts use it: real processes, on a data directory of their own.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hashSecret, looksWellFormed } from '../src/identity/secret.ts'
-import { openStore } from '../src/store/open.ts'
-import {
-  makeDirectory,
-  makeSchema,
-  type TestDirectory,
-  testDatabaseUrl,
-} from './contract/databases.ts'
+import { makeSchema, testDatabaseUrl } from './contract/databases.ts'
 import { usageRow } from './contract/store.ts'
+import { settlementOf, useCli } from './support/cli.ts'
 
-const cli = join(import.meta.dirname, '../src/cli/main.ts')
-let scratch: TestDirectory
-let data: string
-let made = 0
-
-beforeAll(() => {
-  scratch = makeDirectory()
-})
-afterAll(() => scratch.remove())
-beforeEach(() => {
-  made += 1
-  data = join(scratch.path, `data-${made}`)
-})
-
-interface Ended {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-
-/** Runs in the scratch directory, with nothing in the environment but what is given. */
-async function run(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
-  const child = Bun.spawn([process.execPath, cli, ...args], {
-    cwd: scratch.path,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { code, out, err }
-}
-
-/** Runs with `--json` on the data directory; expects success and nothing on stderr. */
-async function runJson(...args: string[]) {
-  const { code, out, err } = await run([...args, '--data', data, '--json'])
-  expect({ code, err }).toEqual({ code: 0, err: '' })
-  return JSON.parse(out)
-}
+const cli = useCli()
 
 const createArgs = ['key', 'create', '--account', 'ann', '--group', 'default', '--name', 'laptop']
 
 async function fill(rows: number): Promise<void> {
-  const store = await openStore({ dataDir: data, databaseUrl: null })
   const all = Array.from({ length: rows }, (_, index) =>
-    usageRow({ requestId: `req_${String(index).padStart(6, '0')}`, at: 1_763_700_000_000 + index }),
+    settlementOf(
+      usageRow({
+        requestId: `req_${String(index).padStart(6, '0')}`,
+        at: 1_763_700_000_000 + index,
+      }),
+    ),
   )
-  for (let from = 0; from < rows; from += 1000)
-    await store.usage.append(all.slice(from, from + 1000))
-  await store.close()
+  await cli.withStore(async (store) => {
+    for (let from = 0; from < rows; from += 1000) {
+      await store.ledger.settle(all.slice(from, from + 1000))
+    }
+  })
 }
 
 describe('keys', () => {
   test('are made, listed, disabled and removed; the secret is shown once and kept nowhere', async () => {
-    const created = await runJson(
+    const created = await cli.json(
       ...createArgs,
       ...['--expires', '2099-01-01T00:00:00+02:00', '--models', 'gpt-4o, o4*'],
       ...['--rpm', '60', '--tpm', '100000', '--concurrency', '4'],
@@ -87,25 +47,25 @@ describe('keys', () => {
       models: ['gpt-4o', 'o4*'],
       limits: { requestsPerMinute: 60, tokensPerMinute: 100000, concurrentRequests: 4 },
     })
-    expect(await runJson('key', 'list')).toEqual([shown])
+    expect(await cli.json('key', 'list')).toEqual([shown])
     expect(
-      (await runJson('account', 'list')).map((each: { account: string }) => each.account),
+      (await cli.json('account', 'list')).map((each: { account: string }) => each.account),
     ).toEqual(['ann'])
-    for (const file of readdirSync(data)) {
-      expect(readFileSync(join(data, file)).includes(secret)).toBe(false)
+    for (const file of readdirSync(cli.data)) {
+      expect(readFileSync(join(cli.data, file)).includes(secret)).toBe(false)
     }
 
-    expect(await runJson('key', 'disable', created.id)).toEqual({ id: created.id, disabled: true })
-    expect((await runJson('key', 'list'))[0].status).toBe('disabled')
-    expect(await runJson('key', 'remove', created.id)).toEqual({ id: created.id, removed: true })
-    expect(await runJson('key', 'list')).toEqual([])
+    expect(await cli.json('key', 'disable', created.id)).toEqual({ id: created.id, disabled: true })
+    expect((await cli.json('key', 'list'))[0].status).toBe('disabled')
+    expect(await cli.json('key', 'remove', created.id)).toEqual({ id: created.id, removed: true })
+    expect(await cli.json('key', 'list')).toEqual([])
   })
 
   test('for people: stdout of create is the secret alone, the list is a table', async () => {
-    const { code, out, err } = await run([...createArgs, '--data', data])
+    const { code, out, err } = await cli.run([...createArgs, '--data', cli.data])
     expect([code, looksWellFormed(out.trim())]).toEqual([0, true])
     expect(err).toContain('shown this once')
-    const list = await run(['key', 'list', '--data', data])
+    const list = await cli.run(['key', 'list', '--data', cli.data])
     expect(list.out).toMatch(
       /^ID +NAME +ACCOUNT .*\nkey_\w{16} +laptop +ann +default .* active +- +\*\n$/,
     )
@@ -114,14 +74,14 @@ describe('keys', () => {
   })
 
   test('that are not there, or live in the configuration, are told', async () => {
-    await run([...createArgs, '--data', data])
-    const unknown = await run(['key', 'disable', 'key_x', '--data', data])
+    await cli.run([...createArgs, '--data', cli.data])
+    const unknown = await cli.run(['key', 'disable', 'key_x', '--data', cli.data])
     expect(unknown).toEqual({
       code: 1,
       out: '',
       err: 'tollgate: there is no key "key_x"; `tollgate key list` lists them\n',
     })
-    const configured = await run(['key', 'remove', 'config:bench', '--data', data])
+    const configured = await cli.run(['key', 'remove', 'config:bench', '--data', cli.data])
     expect([configured.code, configured.err]).toEqual([
       1,
       'tollgate: key config:bench is declared in the configuration: change it there\n',
@@ -129,17 +89,17 @@ describe('keys', () => {
   })
 
   test('two commands at once, while a store is open, both count', async () => {
-    const store = await openStore({ dataDir: data, databaseUrl: null })
-    await Promise.all(Array.from({ length: 4 }, () => runJson(...createArgs)))
-    expect(await store.keys.all()).toHaveLength(4)
-    await store.close()
+    await cli.withStore(async (store) => {
+      await Promise.all(Array.from({ length: 4 }, () => cli.json(...createArgs)))
+      expect(await store.keys.all()).toHaveLength(4)
+    })
   })
 })
 
 describe('usage', () => {
   test('prints every field by its public name, newest first', async () => {
     await fill(3)
-    const rows = await runJson('usage', '--limit', '2')
+    const rows = await cli.json('usage', '--limit', '2')
     expect(rows.map((row: { requestId: string }) => row.requestId)).toEqual([
       'req_000002',
       'req_000001',
@@ -159,10 +119,27 @@ describe('usage', () => {
       attempts: 1,
       stream: true,
       status: 200,
-      tokens: { input: 10, cachedInput: 3, cacheWrite: 0, output: 20, reasoning: 5 },
+      tokens: {
+        input: 10,
+        cachedInput: 3,
+        cacheWrite: 0,
+        cacheWrite1h: 0,
+        audioInput: 0,
+        imageInput: 0,
+        output: 20,
+        reasoning: 5,
+        audioOutput: 0,
+        imageOutput: 0,
+      },
+      units: null,
       usageSource: 'reported',
       chargeNano: '0',
+      writeoffNano: '0',
+      vendorCostNano: '0',
       priceVersion: null,
+      multiplier: '1',
+      formula: null,
+      failedAttempts: [],
       ttftMs: 120,
       durationMs: 900,
       errorCode: null,
@@ -172,7 +149,7 @@ describe('usage', () => {
 
   test('filters, and an empty list is an empty list', async () => {
     await fill(3)
-    const count = async (...args: string[]) => (await runJson('usage', ...args)).length
+    const count = async (...args: string[]) => (await cli.json('usage', ...args)).length
     expect(await count('--account', 'ann', '--key', 'key_1', '--model', 'gpt-4o-mini')).toBe(3)
     expect(await count('--account', 'bob')).toBe(0)
     expect(await count('--since', '2025-11-21T04:40:00.001Z')).toBe(2)
@@ -182,14 +159,14 @@ describe('usage', () => {
 
   test('a list longer than a page is whole, in order, and valid JSON', async () => {
     await fill(12_345)
-    const rows: { requestId: string }[] = await runJson('usage', '--limit', '1000000')
+    const rows: { requestId: string }[] = await cli.json('usage', '--limit', '1000000')
     const expected = Array.from(
       { length: 12_345 },
       (_, index) => `req_${String(index).padStart(6, '0')}`,
     )
     expect(rows.map((row) => row.requestId)).toEqual(expected.toReversed())
-    expect(await runJson('usage')).toHaveLength(100)
-    const table = await run(['usage', '--limit', '6000', '--data', data])
+    expect(await cli.json('usage')).toHaveLength(100)
+    const table = await cli.run(['usage', '--limit', '6000', '--data', cli.data])
     expect(table.out.split('\n')).toHaveLength(6002)
     expect(table.out.match(/REQUEST/g)).toHaveLength(1)
   })
@@ -197,7 +174,7 @@ describe('usage', () => {
   test('a reader that leaves early is no failure', async () => {
     await fill(12_000)
     const command = `"$0" "$1" usage --limit 12000 --data "$2" | head -n 1; exit "\${PIPESTATUS[0]}"`
-    const child = Bun.spawn(['bash', '-c', command, process.execPath, cli, data], {
+    const child = Bun.spawn(['bash', '-c', command, process.execPath, cli.main, cli.data], {
       stdout: 'pipe',
       stderr: 'pipe',
     })
@@ -206,10 +183,9 @@ describe('usage', () => {
   })
 
   test("a client's control characters do not reach the terminal", async () => {
-    const store = await openStore({ dataDir: data, databaseUrl: null })
-    await store.usage.append([usageRow({ modelAsked: 'evil\u001b[31m\nmodel' })])
-    await store.close()
-    const { out } = await run(['usage', '--data', data])
+    const row = usageRow({ modelAsked: 'evil\u001b[31m\nmodel' })
+    await cli.withStore((store) => store.ledger.settle([settlementOf(row)]))
+    const { out } = await cli.run(['usage', '--data', cli.data])
     expect(out).toContain('evil\uFFFD[31m\uFFFDmodel')
     expect(out).not.toContain('\u001b')
   })
@@ -243,7 +219,7 @@ describe('a command line that is wrong', () => {
   ]
 
   test.each(wrong)('%j', async (args, message) => {
-    const { code, out, err } = await run(args, { TOLLGATE_DATA: data })
+    const { code, out, err } = await cli.run(args, { TOLLGATE_DATA: cli.data })
     expect([code, out]).toEqual([2, ''])
     expect(err).toStartWith('tollgate: ')
     expect(err).toContain(message)
@@ -253,16 +229,16 @@ describe('a command line that is wrong', () => {
 
 describe('failures', () => {
   test('data that is not there is told, and not made', async () => {
-    const { code, out, err } = await run(['usage', '--json', '--data', data])
+    const { code, out, err } = await cli.run(['usage', '--json', '--data', cli.data])
     expect([code, out]).toEqual([1, ''])
     expect(err).toMatch(
       /^tollgate: there is no Tollgate data in .*: name the server's data directory/,
     )
-    expect(readdirSync(scratch.path)).not.toContain(data.split('/').at(-1))
+    expect(readdirSync(cli.scratch)).not.toContain(cli.data.split('/').at(-1))
   })
 
   test('a database out of reach, or a file that is none, is one line without the password', async () => {
-    const away = await run(['usage'], {
+    const away = await cli.run(['usage'], {
       DATABASE_URL: 'postgres://ann:hunter2@127.0.0.1:1/tollgate',
     })
     expect([away.code, away.out]).toEqual([1, ''])
@@ -271,12 +247,12 @@ describe('failures', () => {
     )
     expect(away.err).not.toContain('hunter2')
 
-    mkdirSync(data)
+    mkdirSync(cli.data)
     writeFileSync(
-      join(data, 'tollgate.db'),
+      join(cli.data, 'tollgate.db'),
       'this is not a database, whatever its name says'.repeat(50),
     )
-    const broken = await run(['usage', '--data', data])
+    const broken = await cli.run(['usage', '--data', cli.data])
     expect([broken.code, broken.out]).toEqual([1, ''])
     expect(broken.err).toMatch(/^tollgate: .*not a database.*\n$/)
   })
@@ -285,7 +261,7 @@ describe('failures', () => {
 describe('help and version', () => {
   test('help lists every command; help of one tells its options', async () => {
     for (const args of [['help'], [], ['--help']]) {
-      const { code, out } = await run(args)
+      const { code, out } = await cli.run(args)
       expect(code).toBe(0)
       for (const name of [
         'serve',
@@ -297,16 +273,16 @@ describe('help and version', () => {
         expect(out).toContain(name)
       }
     }
-    const told = await run(['usage', '--help'])
-    expect((await run(['help', 'usage'])).out).toBe(told.out)
+    const told = await cli.run(['usage', '--help'])
+    expect((await cli.run(['help', 'usage'])).out).toBe(told.out)
     expect(told.out).toContain('--since T')
-    expect((await run(['help', 'nothing'])).code).toBe(1)
+    expect((await cli.run(['help', 'nothing'])).code).toBe(1)
   })
 
   test('version is that of the package', async () => {
     const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'))
-    expect((await run(['version'])).out).toBe(`${manifest.version}\n`)
-    expect(JSON.parse((await run(['--version', '--json'])).out)).toEqual({
+    expect((await cli.run(['version'])).out).toBe(`${manifest.version}\n`)
+    expect(JSON.parse((await cli.run(['--version', '--json'])).out)).toEqual({
       version: manifest.version,
     })
   })
@@ -314,8 +290,8 @@ describe('help and version', () => {
 
 describe('configuration', () => {
   const write = (text: string) => {
-    mkdirSync(data)
-    const file = join(data, 'tollgate.yaml')
+    mkdirSync(cli.data)
+    const file = join(cli.data, 'tollgate.yaml')
     writeFileSync(file, text)
     return file
   }
@@ -327,17 +303,17 @@ channels:
 
   test('check accepts a good file and lists what is wrong with a bad one', async () => {
     const file = write(good)
-    const accepted = await run(['config', 'check', file, '--json'])
+    const accepted = await cli.run(['config', 'check', file, '--json'])
     expect([accepted.code, JSON.parse(accepted.out)]).toEqual([
       0,
       { valid: true, file, problems: [] },
     ])
 
     writeFileSync(file, 'channel: []\nserver: { port: 99999999 }\n')
-    const refused = await run(['config', 'check', '--config', file])
+    const refused = await cli.run(['config', 'check', '--config', file])
     expect([refused.code, refused.out]).toEqual([1, ''])
     expect(refused.err).toContain('did you mean channels?')
-    const told = await run(['config', 'check', file, '--json'])
+    const told = await cli.run(['config', 'check', file, '--json'])
     expect([told.code, told.err]).toEqual([1, ''])
     expect(JSON.parse(told.out).problems.length).toBeGreaterThan(1)
   })
@@ -349,7 +325,7 @@ channels:
       ['channel', 'list'],
     ]) {
       for (const flags of [[], ['--json']]) {
-        const { code, out, err } = await run([...words, ...flags, '--config', file])
+        const { code, out, err } = await cli.run([...words, ...flags, '--config', file])
         expect([code, err]).toEqual([0, ''])
         expect(out).toContain('main')
         expect(out).not.toContain(secret)
@@ -358,20 +334,20 @@ channels:
   })
 
   test('without a file the channels are what the server would serve', async () => {
-    const { out } = await run(['channel', 'list', '--json'])
+    const { out } = await cli.run(['channel', 'list', '--json'])
     expect(JSON.parse(out).map((channel: { id: string }) => channel.id)).toEqual(['sandbox'])
   })
 
   test('an unknown channel is told with the nearest name', async () => {
-    const { code, err } = await run(['channel', 'test', 'mian', '--config', write(good)])
+    const { code, err } = await cli.run(['channel', 'test', 'mian', '--config', write(good)])
     expect([code, err]).toEqual([1, 'tollgate: there is no channel "mian"; did you mean main?\n'])
   })
 
   test('the file says where the data is, unless a flag does', async () => {
     const file = write(`data: inside\n${good}`)
-    expect((await run([...createArgs, '--config', file])).code).toBe(0)
-    expect(readdirSync(join(data, 'inside'))).toContain('tollgate.db')
-    const listed = await run(['key', 'list', '--json'], { TOLLGATE_CONFIG: file })
+    expect((await cli.run([...createArgs, '--config', file])).code).toBe(0)
+    expect(readdirSync(join(cli.data, 'inside'))).toContain('tollgate.db')
+    const listed = await cli.run(['key', 'list', '--json'], { TOLLGATE_CONFIG: file })
     expect(JSON.parse(listed.out)).toHaveLength(1)
   })
 })
@@ -382,10 +358,10 @@ if (url !== null) {
     const schema = await makeSchema(url)
     try {
       const env = { DATABASE_URL: schema.url }
-      expect((await run(createArgs, env)).code).toBe(0)
-      const { out } = await run(['key', 'list', '--json'], env)
+      expect((await cli.run(createArgs, env)).code).toBe(0)
+      const { out } = await cli.run(['key', 'list', '--json'], env)
       expect(JSON.parse(out)).toHaveLength(1)
-      expect(readdirSync(scratch.path)).not.toContain('data')
+      expect(readdirSync(cli.scratch)).not.toContain('data')
     } finally {
       await schema.drop()
     }

@@ -1,68 +1,29 @@
 // Replays every vendor's documented replies, and holds each vendor to having them.
 
 import { describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
 import type { Fault } from '../src/errors.ts'
 import { vendors } from '../src/vendors/registry.ts'
 import { call } from '../src/vendors/sandbox/testing.ts'
 import { frameKind, type ReplyQuirks } from '../src/wire/dialect.ts'
 import { dialects } from '../src/wire/dialects.ts'
 import type { ChatEvent, JsonObject, JsonValue, Usage } from '../src/wire/ir.ts'
+import {
+  bytesOf,
+  type Case,
+  casesOf,
+  type Expected,
+  type Fixture,
+  vendorFolders,
+} from './support/fixtures.ts'
 
-interface Expected {
-  readonly text?: string
-  readonly reasoning?: string
-  readonly toolCalls?: readonly { id: string; name: string; arguments: string }[]
-  readonly finishReason?: string
-  readonly usage?: Usage
-  readonly vectors?: readonly (readonly number[])[]
-  readonly fault?: { kind: string; code?: string; param?: string; retryAfterMs?: number }
-}
-
-interface Fixture {
-  readonly source: 'documented' | 'recorded'
-  readonly from: string
-  readonly dialect: 'openai-chat' | 'openai-completions' | 'openai-embeddings'
-  readonly model: string
-  readonly request: JsonObject
-  readonly reply: {
-    readonly status?: number
-    readonly headers?: Readonly<Record<string, string>>
-    /** A string stands for itself, anything else for its JSON. */
-    readonly body?: JsonValue
-    readonly stream?: readonly string[]
-    readonly comments?: readonly string[]
-    /** False where the stream ends without `[DONE]`. */
-    readonly done?: boolean
-  }
-  readonly expect: Expected
-}
-
-interface Case {
-  readonly vendor: string
-  readonly name: string
-  readonly fixture: Fixture
-}
-
-const root = new URL('./fixtures/vendors/', import.meta.url)
-
-function casesOf(vendor: string): Case[] {
-  return readdirSync(new URL(`${vendor}/`, root)).map((file) => ({
-    vendor,
-    name: file.replace(/\.json$/, ''),
-    fixture: JSON.parse(readFileSync(new URL(`${vendor}/${file}`, root), 'utf8')),
-  }))
-}
-
-const folders = readdirSync(root)
-const cases = folders.flatMap(casesOf)
+const cases = vendorFolders.flatMap(casesOf)
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 test('every vendor has fixtures, and every fixture a vendor', () => {
-  expect(folders.toSorted()).toEqual(Object.keys(vendors).toSorted())
+  expect(vendorFolders.toSorted()).toEqual(Object.keys(vendors).toSorted())
 })
 
 test.each(Object.keys(vendors))('%s has the fixtures its dialects call for', (id) => {
@@ -87,16 +48,6 @@ test.each(cases)(
     expect(Object.keys(fixture.expect)).not.toEqual([])
   },
 )
-
-/** The reply's body as it stands on the wire. */
-function bytesOf({ reply }: Fixture): string {
-  if (reply.stream === undefined) {
-    return typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)
-  }
-  const comments = (reply.comments ?? []).map((comment) => `: ${comment}\n\n`)
-  const frames = reply.stream.map((data) => `data: ${data}\n\n`)
-  return [...comments, ...frames, reply.done === false ? '' : 'data: [DONE]\n\n'].join('')
-}
 
 /** The usage as the vendor put it: the last one of a stream. */
 function rawUsage({ vendor, fixture }: Case): JsonObject | null {

@@ -6,6 +6,7 @@ import { formatUnits, type Nano, parseUnits } from '../money.ts'
 import { house, type Transfer, walletOf } from '../store/ledger.ts'
 import type { Store } from '../store/store.ts'
 import { type Command, type Context, type Option, UsageError } from './command.ts'
+import { readName } from './name.ts'
 import { printJson, say } from './output.ts'
 import { withStore } from './settings.ts'
 import { currencyOf, findWallet, walletView } from './wallet.ts'
@@ -40,7 +41,7 @@ export const accountDebit: Command = {
 }
 
 async function adjust(context: Context, direction: 'credit' | 'debit'): Promise<undefined> {
-  const [account = ''] = context.words
+  const account = readName(context.words[0] ?? '', 'ACCOUNT')
   const transfer = readTransfer(context, account, direction)
   const make = context.flags.has('create')
   const view = await withStore(
@@ -82,8 +83,9 @@ function readTransfer(
     )
   }
   const wallet = walletOf(account)
+  const reference = readName(flags.text('reference') ?? randomUUID(), '--reference')
   return {
-    id: `adjust:${flags.text('reference') ?? randomUUID()}`,
+    id: `adjust:${reference}`,
     code: 'adjust',
     debit: direction === 'credit' ? house.adjust : wallet,
     credit: direction === 'credit' ? wallet : house.adjust,

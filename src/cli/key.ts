@@ -4,6 +4,7 @@ import { configuredKeyId } from '../identity/keyring.ts'
 import { createSecret, hashSecret, hintOf, randomBase62 } from '../identity/secret.ts'
 import type { KeyRow, KeyTable, Store } from '../store/store.ts'
 import { type Command, type Context, UsageError } from './command.ts'
+import { readName } from './name.ts'
 import { print, printJson, say, table, timeText } from './output.ts'
 import { withStore } from './settings.ts'
 import { readTime } from './time.ts'
@@ -122,9 +123,9 @@ function readKey({ flags, nowMs }: Context, secret: string): KeyRow {
   if (models?.includes('')) throw new UsageError('--models: a name between commas is empty')
   return {
     id: `key_${randomBase62(16)}`,
-    name: readName(flags.required('name'), 'name'),
-    account: readName(flags.required('account'), 'account'),
-    group: readName(flags.required('group'), 'group'),
+    name: readName(flags.required('name'), '--name'),
+    account: readName(flags.required('account'), '--account'),
+    group: readName(flags.required('group'), '--group'),
     hash: hashSecret(secret),
     hint: hintOf(secret),
     createdAt: nowMs,
@@ -135,16 +136,6 @@ function readKey({ flags, nowMs }: Context, secret: string): KeyRow {
     tokensPerMinute: flags.count('tpm', mostPerMinute) ?? null,
     concurrentRequests: flags.count('concurrency', mostPerMinute) ?? null,
   }
-}
-
-/** Names are compared letter by letter elsewhere, so blanks at the ends would be a trap. */
-function readName(text: string, flag: string): string {
-  if (text !== text.trim() || /\p{C}/u.test(text) || text.length > 128) {
-    throw new UsageError(
-      `--${flag}: expected at most 128 characters, none of them a control character, no blank at the ends`,
-    )
-  }
-  return text
 }
 
 function keyView(row: KeyRow, nowMs: number) {

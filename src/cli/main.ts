@@ -3,6 +3,7 @@
 import { ConfigError } from '../config/problems.ts'
 import { accountList } from './account.ts'
 import { accountCredit, accountDebit } from './adjust.ts'
+import { audit } from './audit.ts'
 import { balance } from './balance.ts'
 import { channelList, channelTest, type TestChannel } from './channel.ts'
 import { type Command, UsageError } from './command.ts'
@@ -25,6 +26,7 @@ const commands: readonly Command[] = [
   accountDebit,
   balance,
   usage,
+  audit,
   channelList,
   channelTest(loadTestChannel),
   configCheck,

@@ -1,5 +1,7 @@
 // `tollgate usage`: finished requests, newest first.
 
+import type { PriceBook } from '../meter/meter.ts'
+import { createPriceBook } from '../meter/price-book.ts'
 import { formatUnits } from '../money.ts'
 import type { Store, UsageFilter, UsageRow } from '../store/store.ts'
 import type { Command, Context } from './command.ts'
@@ -58,9 +60,10 @@ async function* pages(store: Store, filter: UsageFilter): AsyncGenerator<readonl
 }
 
 async function printAsJson(store: Store, filter: UsageFilter): Promise<void> {
+  const book = createPriceBook(await store.prices.all())
   let separator = '[\n'
   for await (const rows of pages(store, filter)) {
-    await print(separator + rows.map((row) => JSON.stringify(usageView(row))).join(',\n'))
+    await print(separator + rows.map((row) => JSON.stringify(usageView(row, book))).join(',\n'))
     separator = ',\n'
   }
   await print(separator === '[\n' ? '[]\n' : '\n]\n')
@@ -115,7 +118,7 @@ function replyTokens(row: UsageRow): number {
 }
 
 /** A request as the outside sees it. */
-function usageView(row: UsageRow) {
+function usageView(row: UsageRow, book: PriceBook) {
   return {
     requestId: row.requestId,
     at: timeText(row.at),
@@ -150,6 +153,7 @@ function usageView(row: UsageRow) {
     vendorCostNano: String(row.vendorCostNano),
     priceVersion: row.priceVersion,
     multiplier: multiplierText(row.multiplierPpm),
+    formula: formulaOf(row, book),
     failedAttempts: row.failedAttempts ?? [],
     ttftMs: row.ttftMs,
     durationMs: row.durationMs,
@@ -161,4 +165,10 @@ function usageView(row: UsageRow) {
 /** Millionths as a decimal: `1`, `0.85`. */
 function multiplierText(ppm: number): string {
   return formatUnits(BigInt(ppm) * 1000n)
+}
+
+/** How the charge came about; null where the request was never priced, or by a card made since the list began. */
+function formulaOf(row: UsageRow, book: PriceBook): string | null {
+  if (row.priceVersion === null) return null
+  return book.version(row.priceVersion, row.multiplierPpm)?.explain(row, row.units) ?? null
 }

@@ -11,6 +11,8 @@ test('1024 until something longer was seen, and for another caller or model', ()
   expect(estimates.usual(key, 'm')).toBe(1_024)
   estimates.note(key, 'm', 5_000)
   expect(estimates.usual(key, 'm')).toBe(5_793)
+  estimates.note(key, 'near', 1_025)
+  expect(estimates.usual(key, 'near')).toBe(1_448)
   expect([estimates.usual(key, 'other'), estimates.usual({}, 'm')]).toEqual([1_024, 1_024])
 })
 

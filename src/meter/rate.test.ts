@@ -1,9 +1,12 @@
 // What usage costs: against an independent oracle, tier by tier, and where a price is missing.
 
 import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
+import YAML from 'yaml'
 import { billed } from '../../test/support/price-oracle.ts'
 import { tokenPrices } from '../config/prices.ts'
+import { formatUnits } from '../money.ts'
 import type { Usage } from '../wire/ir.ts'
 import type { Rate, Units } from './meter.ts'
 import { compileRate, multiplierPpm } from './rate.ts'
@@ -101,12 +104,14 @@ describe('the formula', () => {
     expect(rate.charge(nothing, null)).toBe(0n)
   })
 
-  test('the worked example of the documentation', () => {
-    const rate = rateOf({ input: '0.15', cachedInput: '0.075', output: '0.60' }, '1.25')
+  test('the documentation works its example out right', () => {
+    const page = readFileSync(`${import.meta.dir}/../../docs/pricing.md`, 'utf8')
+    const [, prices = ''] = /prices: (\{.+\})/.exec(page) ?? []
+    const [, by = ''] = /`multiplier: "(.+?)"`/.exec(page) ?? []
+    const rate = rateOf(YAML.parse(prices), by)
     const tokens = used({ input: 176, cachedInput: 1_024, output: 300, reasoning: 33 })
-    expect(rate.explain(tokens, null)).toBe(
-      'ceil((176 * 150000000 + 1024 * 75000000 + 300 * 600000000 + 33 * 600000000) * 1250000 / 10^12) = 378750',
-    )
+    expect(page).toContain(`\n${rate.explain(tokens, null)}\n`)
+    expect(page).toContain(` ${formatUnits(rate.charge(tokens, null))} of the currency`)
   })
 })
 
@@ -253,6 +258,10 @@ describe('B16: numbers no reader gives', () => {
       expect(() => rate.charge(nothing, { second: count })).toThrow(RangeError)
     }
     expect(rate.charge(used({ input: -5, output: 1 }), { second: -1.5 })).toBe(1_000n)
+    const tiered = rateOf({ input: '1', 'input>10': '2', output: '1' })
+    expect(tiered.charge(used({ input: 11, cachedInput: -5 }), null)).toBe(22_000n)
+    const size = { kind: 'chat', inputTokens: -1, outputTokens: -1, units: null } as const
+    expect(rate.ceiling(size)).toBe(0n)
   })
 
   test('a billion tokens at the highest price lose nothing', () => {

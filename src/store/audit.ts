@@ -5,12 +5,14 @@ import { auditUsage } from './audit-usage.ts'
 import type { Engine, Session } from './engine.ts'
 import { createFindings } from './findings.ts'
 import type { AuditTable } from './ledger.ts'
+import { readPrices } from './prices.ts'
 
 export function auditTable(engine: Engine): AuditTable {
   return {
-    run(price) {
+    run(pricing) {
       return engine.snapshot(async (session) => {
         const findings = createFindings()
+        const price = pricing(await readPrices(session))
         await auditAccounts(session, findings)
         await auditLeases(session, findings)
         await auditJournal(session, findings)

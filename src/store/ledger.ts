@@ -202,12 +202,15 @@ export interface AuditFinding {
   readonly message: string
 }
 
+export type Pricing = (cards: readonly PriceRow[]) => (row: UsageRow) => Nano | null
+
 export interface AuditTable {
   /**
    * Re-derives every balance and total from the journal in one consistent reading. Set-aside rows are reported apart.
-   * `price` recomputes a row's whole charge (null where its price version is not known); called for each row.
+   * `pricing` makes, of every card there is at that moment, what recomputes a row's whole charge (null where its
+   * price version is not known); that is called for each row that names a version.
    */
-  run(price: (row: UsageRow) => Nano | null): Promise<AuditReport>
+  run(pricing: Pricing): Promise<AuditReport>
 }
 
 export interface AuditReport {

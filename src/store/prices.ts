@@ -1,6 +1,6 @@
 // Cards of prices as they were written down: appended, never changed.
 
-import type { Engine } from './engine.ts'
+import type { Engine, Session } from './engine.ts'
 import type { PriceRow, PriceTable } from './ledger.ts'
 import { cleanText, cleanTextOrNull } from './text.ts'
 
@@ -38,15 +38,18 @@ export function priceTable(engine: Engine): PriceTable {
         return rows.map((_, index) => first + index)
       })
     },
-    async all() {
-      const kept = await engine.query<KeptPrice>(selectPrices, [])
-      // A CHECK keeps the column a JSON object; only this room writes it.
-      return kept.map((row) => ({ ...row, prices: JSON.parse(row.prices) as PriceRow['prices'] }))
-    },
+    all: () => readPrices(engine),
     async newest() {
       const sql = 'SELECT coalesce(max(version), 0) AS version FROM price'
       const [row] = await engine.query<{ readonly version: number }>(sql, [])
       return row?.version ?? 0
     },
   }
+}
+
+/** Every version, oldest first. */
+export async function readPrices(session: Session): Promise<PriceRow[]> {
+  const kept = await session.query<KeptPrice>(selectPrices, [])
+  // A CHECK keeps the column a JSON object; only this room writes it.
+  return kept.map((row) => ({ ...row, prices: JSON.parse(row.prices) as PriceRow['prices'] }))
 }

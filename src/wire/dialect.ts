@@ -27,6 +27,7 @@ export interface Peek {
   /** Offset of the closing brace of the body. */
   readonly bodyEnd: number
   readonly maxOutputTokens: number | null
+  /** Replies that are made: `n`, or the `best_of` it is chosen from, for each of the prompts. */
   readonly choices: number
   /** The first image part, as a parameter path (`messages[1].content[0]`), else null. */
   readonly imageParam: string | null

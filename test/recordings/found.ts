@@ -30,7 +30,7 @@ const folders: Readonly<Record<string, string>> = {
 }
 
 /** `shared/recordings` beside the repository or beside a folder above it; null where there is none. */
-function recordingsFolder(): string | null {
+export function recordingsFolder(): string | null {
   let at = resolve(import.meta.dir, '../..')
   for (;;) {
     const above = dirname(at)

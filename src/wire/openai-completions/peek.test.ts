@@ -79,6 +79,16 @@ test('best_of is at least n, and no stream', () => {
   expect(peek({ best_of: 1, stream: true }).stream).toBe(true)
 })
 
+test('every reply that is made counts: those chosen from, for each of the prompts', () => {
+  const made = (members: Readonly<Record<string, unknown>>) => peek(members).choices
+  expect(made({})).toBe(1)
+  expect(made({ prompt: ['a', 'b', 'c'], n: 2 })).toBe(6)
+  expect(made({ prompt: ['a'], n: 2, best_of: 5 })).toBe(5)
+  expect(made({ prompt: [1, 2, 3] })).toBe(1)
+  expect(made({ prompt: [[1, 2], [3]], n: 2 })).toBe(4)
+  expect(made({ prompt: 'a' })).toBe(1)
+})
+
 test('what is found', () => {
   const found = peek({ stream: true, stream_options: { include_usage: true }, max_tokens: 3 })
   expect(found).toMatchObject({ model: 'm', stream: true, wantsUsage: true, maxOutputTokens: 3 })

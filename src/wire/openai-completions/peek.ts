@@ -39,25 +39,24 @@ const rules: ReadonlyMap<string, Rule> = new Map([
 const prompt = { name: 'prompt', maxItems: null }
 const promptList = inputList(prompt)
 
-/** `best_of` completions are made and the best `n` returned, which no stream could do. */
-function checkBestOf(body: Body, choices: number, stream: boolean): void {
+/** `best_of` completions are made and the best `n` returned, which no stream could do; gives how many are made. */
+function madeOf(body: Body, choices: number, stream: boolean): number {
   const bestOf = numberField(body, 'best_of')
-  if (bestOf === null) return
-  if (bestOf === 0) return
+  if (bestOf === null || bestOf === 0) return choices
   if (bestOf < choices) throw invalidRequest('best_of must be at least n', 'best_of')
   if (stream && bestOf > 1) {
     throw invalidRequest('best_of is not allowed when stream is true', 'best_of')
   }
+  return bestOf
 }
 
 function read(body: Body): Peek {
   const { bytes, keys } = body
   const { model, modelSpan } = modelOf(body)
-  const { holdsTokens } = readInput(body, prompt)
+  const { holdsTokens, items } = readInput(body, prompt)
   checkFields(bytes, body.members, rules)
   const { stream, wantsUsage, streamOptionsSpan } = streamOf(body)
-  const choices = numberField(body, 'n') ?? 1
-  checkBestOf(body, choices, stream)
+  const made = madeOf(body, numberField(body, 'n') ?? 1, stream)
   return {
     body: bytes,
     model,
@@ -67,7 +66,7 @@ function read(body: Body): Peek {
     streamOptionsSpan,
     bodyEnd: body.end,
     maxOutputTokens: numberField(body, 'max_tokens'),
-    choices,
+    choices: made * items,
     imageParam: null,
     keys,
     encodingFormat: 'float',

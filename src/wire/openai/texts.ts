@@ -106,16 +106,24 @@ export function inputList(rules: InputRules): Inside {
   return { key: rules.name, visit: (bytes, at) => checkList(bytes, at, rules) }
 }
 
-/** Checks the field where it is no list, and says whether it holds token ids. Throws GatewayError naming it. */
-export function readInput(body: Body, rules: InputRules): { readonly holdsTokens: boolean } {
+export interface Input {
+  readonly holdsTokens: boolean
+  /** Texts, or lists of token ids. */
+  readonly items: number
+}
+
+/** Checks the field where it is no list, and says what it holds. Throws GatewayError naming it. */
+export function readInput(body: Body, rules: InputRules): Input {
   const { bytes } = body
   const { name } = rules
   const member = present(body, name)
   if (member === null) throw invalidRequest(`${name} is required`, name)
   if (member.kind === 'string') {
     checkText(bytes, member.start, name, rules)
-    return { holdsTokens: false }
+    return { holdsTokens: false, items: 1 }
   }
   if (member.kind !== 'array') throw invalidRequest(complaint(rules), name)
-  return { holdsTokens: bytes[skipSpace(bytes, member.start + 1)] !== 0x22 }
+  const kind = kindAt(bytes, skipSpace(bytes, member.start + 1))
+  // The list was gone through in the pass over this body just before.
+  return { holdsTokens: kind !== 'string', items: kind === 'number' ? 1 : list.count }
 }

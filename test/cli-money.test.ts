@@ -1,0 +1,338 @@
+// The commands about money, as an operator runs them beside a server: balance, credit, debit, usage, audit.
+
+import { describe, expect, test } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openSqlite } from '../src/store/sqlite.ts'
+import type { Store } from '../src/store/store.ts'
+import { makeSchema, testDatabaseUrl } from './contract/databases.ts'
+import { usageRow } from './contract/store.ts'
+import { settlementOf, useCli } from './support/cli.ts'
+
+const cli = useCli()
+const nano = '000000000'
+
+const gift = ['--reason', 'a gift', '--actor', 'op']
+const create = (amount: string) => cli.json('account', 'credit', 'ann', amount, ...gift, '--create')
+
+/** As a server does when it starts and takes what its requests will need. */
+async function lease(store: Store, amountNano: bigint, heldNano: bigint) {
+  const node = await store.ledger.openNode('server', 60_000)
+  const need = { needNano: amountNano, wantNano: amountNano }
+  await store.ledger.grant({ ...node, account: 'ann', ...need })
+  await store.ledger.noteHeld(node, new Map([['ann', heldNano]]))
+  return node
+}
+
+describe('credit and balance', () => {
+  test('an account is made, credited and shown, in units and in nano-units', async () => {
+    const credited = await create('12.5')
+    expect(credited).toEqual({
+      id: expect.stringMatching(/^adjust:[0-9a-f-]{36}$/),
+      posted: true,
+      amountNano: '12500000000',
+      account: 'ann',
+      currency: 'USD',
+      availableNano: '12500000000',
+      heldNano: '0',
+      postedNano: '12500000000',
+    })
+    const balance = {
+      account: 'ann',
+      currency: 'USD',
+      availableNano: '12500000000',
+      heldNano: '0',
+      postedNano: '12500000000',
+    }
+    expect(await cli.json('balance', 'ann')).toEqual(balance)
+    expect(await cli.json('account', 'list')).toEqual([
+      { ...balance, createdAt: expect.stringMatching(/^20\d\d-.*Z$/) },
+    ])
+    const shown = await cli.run(['balance', 'ann', '--data', cli.data])
+    expect(shown).toEqual({
+      code: 0,
+      out: 'ACCOUNT  CURRENCY  AVAILABLE  HELD  POSTED\nann      USD       12.5       0     12.5\n',
+      err: '',
+    })
+    const [entry] = await cli.withStore((store) =>
+      store.ledger.transfers({ account: 'ann', limit: 10 }),
+    )
+    expect(entry).toMatchObject({ code: 'adjust', actor: 'op', reason: 'a gift' })
+  })
+
+  test('held is what running requests hold, not what a server leases', async () => {
+    await create('10')
+    await cli.withStore((store) => lease(store, 8_000_000_000n, 3_000_000_001n))
+    expect(await cli.json('balance', 'ann')).toMatchObject({
+      availableNano: '6999999999',
+      heldNano: '3000000001',
+      postedNano: `10${nano}`,
+    })
+  })
+
+  test('the currency is what the data counts in, before that what the configuration says', async () => {
+    await create('1')
+    const file = join(cli.data, 'tollgate.yaml')
+    writeFileSync(file, 'currency: CNY\n')
+    const configured = ['balance', 'ann', '--json', '--data', cli.data, '--config', file]
+    expect(JSON.parse((await cli.run(configured)).out).currency).toBe('CNY')
+    await cli.withStore((store) => store.rememberCurrency('EUR'))
+    expect((await cli.json('balance', 'ann')).currency).toBe('EUR')
+    expect(JSON.parse((await cli.run(configured)).out).currency).toBe('EUR')
+  })
+
+  test('an account that is not there is told, and made only when asked to', async () => {
+    await create('1')
+    const message = 'tollgate: there is no account "bob"; `tollgate account list` lists them\n'
+    for (const words of [
+      ['balance', 'bob'],
+      ['account', 'credit', 'bob', '1', ...gift],
+      ['account', 'debit', 'bob', '1', ...gift],
+    ]) {
+      const ended = await cli.run([...words, '--data', cli.data])
+      expect(ended).toEqual({ code: 1, out: '', err: message })
+    }
+    expect(await cli.json('account', 'list')).toHaveLength(1)
+  })
+})
+
+describe('posting once', () => {
+  test('five at once with one reference post once', async () => {
+    await create('1')
+    const again = ['account', 'credit', 'ann', '2', ...gift, '--reference', 'invoice 7']
+    const ended = await Promise.all(Array.from({ length: 5 }, () => cli.json(...again)))
+    expect(ended.filter(({ posted }) => posted)).toHaveLength(1)
+    expect(ended.every(({ id }) => id === 'adjust:invoice 7')).toBe(true)
+    expect((await cli.json('balance', 'ann')).postedNano).toBe(`3${nano}`)
+    const told = await cli.run([...again, '--data', cli.data])
+    expect([told.code, told.out]).toEqual([0, ''])
+    expect(told.err).toContain('Posted before, nothing changed for ann: 3 USD available')
+  })
+
+  test('a reference used for something else is refused', async () => {
+    await create('10')
+    await cli.json('account', 'credit', 'bob', '10', ...gift, '--create')
+    const once = [...gift, '--reference', 'r1', '--data', cli.data]
+    await cli.run(['account', 'credit', 'ann', '2', ...once])
+    for (const [direction = '', account = '', amount = '', what = ''] of [
+      ['credit', 'ann', '3', '2 for ann'],
+      ['debit', 'ann', '2', '2 for ann'],
+      ['credit', 'bob', '2', 'another account'],
+    ]) {
+      expect(await cli.run(['account', direction, account, amount, ...once])).toEqual({
+        code: 1,
+        out: '',
+        err: `tollgate: adjust:r1 was posted before, for ${what}: choose another --reference\n`,
+      })
+    }
+    expect((await cli.json('balance', 'ann')).postedNano).toBe(`12${nano}`)
+    expect((await cli.json('balance', 'bob')).postedNano).toBe(`10${nano}`)
+  })
+})
+
+describe('debit', () => {
+  test('takes what is free, and nothing where that is too little', async () => {
+    await create('10')
+    expect(await cli.json('account', 'debit', 'ann', '4', ...gift)).toMatchObject({
+      posted: true,
+      amountNano: `-4${nano}`,
+      postedNano: `6${nano}`,
+    })
+    const refused = await cli.run([
+      'account',
+      'debit',
+      'ann',
+      '6.000000001',
+      ...gift,
+      '--data',
+      cli.data,
+    ])
+    expect(refused).toEqual({
+      code: 1,
+      out: '',
+      err: 'tollgate: ann has 6 USD that no running request holds: 6.000000001 cannot be taken\n',
+    })
+    expect((await cli.json('account', 'debit', 'ann', '6', ...gift)).postedNano).toBe('0')
+  })
+
+  test('asks a running server for what its requests do not hold, and leaves what they do', async () => {
+    await create('10')
+    await cli.withStore(async (store) => {
+      const node = await lease(store, 10_000_000_000n, 3_000_000_000n)
+      const debit = (amount: string) =>
+        cli.run(['account', 'debit', 'ann', amount, ...gift, '--json', '--data', cli.data])
+      // A server that gives back what it is asked for.
+      let serving = true
+      const server = (async () => {
+        while (serving) {
+          for (const account of await store.ledger.recalled(node)) {
+            await store.ledger.giveBack(node, account, 7_000_000_000n)
+          }
+          await Bun.sleep(5)
+        }
+      })()
+      try {
+        const taken = await debit('7')
+        expect([taken.code, taken.err]).toEqual([0, ''])
+        expect(JSON.parse(taken.out)).toMatchObject({
+          availableNano: '0',
+          heldNano: `3${nano}`,
+          postedNano: `3${nano}`,
+        })
+        const refused = await debit('1')
+        expect([refused.code, refused.err]).toEqual([
+          1,
+          'tollgate: ann has 0 USD that no running request holds: 1 cannot be taken\n',
+        ])
+      } finally {
+        serving = false
+        await server
+      }
+    })
+  })
+})
+
+describe('usage', () => {
+  test('shows what a request cost, by which card and how', async () => {
+    await create('1')
+    await cli.withStore(async (store) => {
+      await store.prices.append([
+        {
+          model: 'gpt-4o-mini',
+          effectiveFrom: 0,
+          prices: { input: '0.15', cachedInput: '0.075', output: '0.60', second: '1000' },
+          origin: 'file',
+          source: 'test',
+          sourceDate: null,
+          actor: null,
+          createdAt: 1,
+        },
+      ])
+      // 10 * 150 + 3 * 75 + 25 * 600 nano of tokens and 1,500,000 of seconds, at 0.85.
+      const row = usageRow({
+        priceVersion: 1,
+        multiplierPpm: 850_000,
+        units: { second: 1.5 },
+        chargeNano: 1_289_217n,
+        vendorCostNano: 1_516_725n,
+        failedAttempts: [{ channel: 'spare', kind: 'busy', costNano: '0' }],
+      })
+      await store.ledger.settle([{ ...settlementOf(row), capNano: 1_000_000n }])
+    })
+    const [shown] = await cli.json('usage')
+    expect(shown).toMatchObject({
+      units: { second: 1.5 },
+      chargeNano: '1000000',
+      writeoffNano: '289217',
+      vendorCostNano: '1516725',
+      priceVersion: 1,
+      multiplier: '0.85',
+      failedAttempts: [{ channel: 'spare', kind: 'busy', costNano: '0' }],
+    })
+    expect(shown.formula).toMatch(/^ceil\(\(10 \* 150000000 \+ .*850000 \/ 10\^12\) = 1289217$/)
+    const { out } = await cli.run(['usage', '--data', cli.data])
+    expect(out).toMatch(/ IN +OUT +COST +MS /)
+    expect(out).toMatch(/ 13 +25 +0\.001 +900 /)
+    expect((await cli.json('audit')).ok).toBe(true)
+  })
+})
+
+describe('audit', () => {
+  test('of a ledger in order: one object, exit 0; what is set aside is shown', async () => {
+    await create('10')
+    await cli.withStore(async (store) => {
+      const node = await lease(store, 5_000_000_000n, 0n)
+      const poison = { requestId: 'req_poison', account: 'ann', heldNano: 2_000_000_000n }
+      await store.ledger.setAside({ ...poison, raw: '["?"]', reason: 'no number', at: 0 }, node)
+    })
+    expect(await cli.json('audit')).toEqual({
+      ok: true,
+      transfers: 1,
+      usageRows: 0,
+      wallets: 1,
+      findings: [],
+      setAside: 1,
+      setAsides: [
+        {
+          requestId: 'req_poison',
+          account: 'ann',
+          heldNano: `2${nano}`,
+          raw: '["?"]',
+          reason: 'no number',
+          at: '1970-01-01T00:00:00.000Z',
+        },
+      ],
+    })
+    const { code, out, err } = await cli.run(['audit', '--data', cli.data])
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toStartWith('1 transfers, 0 usage rows, 1 wallets: no difference.\n')
+    expect(out).toMatch(/req_poison +ann +2 +1970-01-01T00:00:00.000Z +no number\n$/)
+  })
+
+  test('of one that is not: exit 1, each difference named', async () => {
+    await create('10')
+    const engine = await openSqlite(cli.data)
+    await engine.run(`UPDATE ledger_account SET credits_posted = 9 WHERE id = 'wallet:ann'`, [])
+    await engine.close()
+    const told = await cli.run(['audit', '--data', cli.data])
+    expect([told.code, told.err]).toEqual([1, ''])
+    expect(told.out).toContain('2 findings')
+    expect(told.out).toMatch(
+      /wallet +wallet:ann +has debits 0 and credits 9, .* 0 and 10000000000\n/,
+    )
+    const json = await cli.run(['audit', '--data', cli.data, '--json'])
+    expect([json.code, json.err]).toEqual([1, ''])
+    const { ok, findings } = JSON.parse(json.out)
+    expect([ok, findings.map((each: { subject: string }) => each.subject)]).toEqual([
+      false,
+      ['wallet:ann', 'all accounts'],
+    ])
+  })
+})
+
+describe('a command line that is wrong', () => {
+  const wrong: [string[], string][] = [
+    [['balance'], 'balance needs ACCOUNT'],
+    [['account', 'credit', 'ann'], 'account credit needs AMOUNT'],
+    [['account', 'credit', 'ann', '1'], '--reason is missing'],
+    [['account', 'credit', 'ann', '0', ...gift], 'AMOUNT 0: expected a decimal above 0'],
+    [['account', 'debit', 'ann', '1,5', ...gift], 'AMOUNT 1,5: expected a decimal above 0'],
+    [['account', 'debit', 'ann', '1e3', ...gift], 'AMOUNT 1e3: expected a decimal above 0'],
+    [['account', 'credit', 'ann', '0.0000000001', ...gift], 'with at most nine places'],
+    [['account', 'credit', 'ann', '9223372037', ...gift], 'AMOUNT 9223372037'],
+    [['account', 'credit', 'ann', '-5', ...gift], 'account credit has no -5'],
+    [['account', 'debit', 'ann', '1', ...gift, '--create'], 'account debit has no --create'],
+    [['account', 'credit', ' ann', '1', ...gift], 'ACCOUNT: expected 1 to 128 characters'],
+    [['audit', 'ann'], 'audit does not take "ann"'],
+  ]
+
+  test.each(wrong)('%j', async (args, message) => {
+    mkdirSync(cli.data)
+    const { code, out, err } = await cli.run(args, { TOLLGATE_DATA: cli.data })
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain(message)
+    expect(err.trimEnd()).not.toContain('\n')
+  })
+})
+
+const url = testDatabaseUrl
+if (url !== null) {
+  test('DATABASE_URL puts them on PostgreSQL', async () => {
+    const schema = await makeSchema(url)
+    try {
+      const env = { DATABASE_URL: schema.url }
+      const credit = ['account', 'credit', 'ann', '2', ...gift, '--create']
+      expect((await cli.run(credit, env)).code).toBe(0)
+      expect((await cli.run(['account', 'debit', 'ann', '0.5', ...gift], env)).code).toBe(0)
+      const balance = await cli.run(['balance', 'ann', '--json'], env)
+      expect(JSON.parse(balance.out).availableNano).toBe('1500000000')
+      expect(await cli.run(['audit'], env)).toEqual({
+        code: 0,
+        out: '2 transfers, 0 usage rows, 1 wallets: no difference.\n',
+        err: '',
+      })
+    } finally {
+      await schema.drop()
+    }
+  })
+}

@@ -1,0 +1,90 @@
+// The command line as a process of its own, in a scratch directory with a data directory for each test.
+
+import { afterAll, beforeAll, beforeEach, expect } from 'bun:test'
+import { join } from 'node:path'
+import type { Settlement } from '../../src/store/ledger.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store, UsageRow } from '../../src/store/store.ts'
+import { makeDirectory, type TestDirectory } from '../contract/databases.ts'
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts')
+
+export interface Ended {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+export interface Cli {
+  readonly main: string
+  readonly scratch: string
+  /** Not made yet; another one in each test. */
+  readonly data: string
+  /** Runs in the scratch directory, with nothing in the environment but what is given. */
+  run(args: readonly string[], env?: Record<string, string>): Promise<Ended>
+  /** Runs with `--json` on the data directory; expects success and nothing on stderr. */
+  json(...args: string[]): Promise<ReturnType<typeof JSON.parse>>
+  /** Works on the data as a server would, in this process. */
+  withStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result>
+}
+
+/** Call it once, at the top of a test file. */
+export function useCli(): Cli {
+  let directory: TestDirectory
+  let made = 0
+  beforeAll(() => {
+    directory = makeDirectory()
+  })
+  afterAll(() => directory.remove())
+  beforeEach(() => {
+    made += 1
+  })
+  const cli: Cli = {
+    main,
+    get scratch() {
+      return directory.path
+    },
+    get data() {
+      return join(directory.path, `data-${made}`)
+    },
+    run: (args, env = {}) => run(directory.path, args, env),
+    async json(...args) {
+      const { code, out, err } = await cli.run([...args, '--data', cli.data, '--json'])
+      expect({ code, err }).toEqual({ code: 0, err: '' })
+      return JSON.parse(out)
+    },
+    async withStore(work) {
+      const store = await openStore({ dataDir: cli.data, databaseUrl: null })
+      try {
+        return await work(store)
+      } finally {
+        await store.close()
+      }
+    },
+  }
+  return cli
+}
+
+async function run(
+  cwd: string,
+  args: readonly string[],
+  env: Record<string, string>,
+): Promise<Ended> {
+  const child = Bun.spawn([process.execPath, main, ...args], {
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { code, out, err }
+}
+
+/** A row as a node without leases hands it in: what it costs comes from the wallet's free money. */
+export function settlementOf(row: UsageRow): Settlement {
+  return { node: 'test', epoch: 1, row, fromLeaseNano: 0n, capNano: null, idempotency: null }
+}

@@ -1,0 +1,61 @@
+// The fixtures of vendors: documented and recorded replies, each with what it means.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import type { JsonObject, JsonValue, Usage } from '../../src/wire/ir.ts'
+
+export interface Expected {
+  readonly text?: string
+  readonly reasoning?: string
+  readonly toolCalls?: readonly { id: string; name: string; arguments: string }[]
+  readonly finishReason?: string
+  readonly usage?: Usage
+  readonly vectors?: readonly (readonly number[])[]
+  readonly fault?: { kind: string; code?: string; param?: string; retryAfterMs?: number }
+}
+
+export interface Fixture {
+  readonly source: 'documented' | 'recorded'
+  readonly from: string
+  readonly dialect: 'openai-chat' | 'openai-completions' | 'openai-embeddings'
+  readonly model: string
+  readonly request: JsonObject
+  readonly reply: {
+    readonly status?: number
+    readonly headers?: Readonly<Record<string, string>>
+    /** A string stands for itself, anything else for its JSON. */
+    readonly body?: JsonValue
+    readonly stream?: readonly string[]
+    readonly comments?: readonly string[]
+    /** False where the stream ends without `[DONE]`. */
+    readonly done?: boolean
+  }
+  readonly expect: Expected
+}
+
+export interface Case {
+  readonly vendor: string
+  readonly name: string
+  readonly fixture: Fixture
+}
+
+const root = new URL('../fixtures/vendors/', import.meta.url)
+
+export function casesOf(vendor: string): Case[] {
+  return readdirSync(new URL(`${vendor}/`, root)).map((file) => ({
+    vendor,
+    name: file.replace(/\.json$/, ''),
+    fixture: JSON.parse(readFileSync(new URL(`${vendor}/${file}`, root), 'utf8')),
+  }))
+}
+
+export const vendorFolders: readonly string[] = readdirSync(root)
+
+/** The reply's body as it stands on the wire. */
+export function bytesOf({ reply }: Fixture): string {
+  if (reply.stream === undefined) {
+    return typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)
+  }
+  const comments = (reply.comments ?? []).map((comment) => `: ${comment}\n\n`)
+  const frames = reply.stream.map((data) => `data: ${data}\n\n`)
+  return [...comments, ...frames, reply.done === false ? '' : 'data: [DONE]\n\n'].join('')
+}
