@@ -42,7 +42,10 @@ export class LedgerModel implements LedgerTable {
   usage: UsageRow[] = []
   pins: SetAside[] = []
 
-  constructor(private readonly now: () => number = Date.now) {
+  private readonly now: () => number
+
+  constructor(now: () => number = Date.now) {
+    this.now = now
     for (const id of Object.values(house)) this.counters.set(id, { debits: 0n, credits: 0n })
   }
 
@@ -296,8 +299,11 @@ export class LedgerModel implements LedgerTable {
 }
 
 class Undone extends Error {
-  constructor(readonly result: unknown) {
+  readonly result: unknown
+
+  constructor(result: unknown) {
     super('undone')
+    this.result = result
   }
 }
 
