@@ -37,14 +37,23 @@ function complete({ engine }: Bench, change: Partial<IdempotencyDone>, requestId
 
 const retry = { requestId: 'req_2' }
 
-onEachEngine('idempotency keys', (start) => {
-  const begun = async () => {
-    const bench = await start()
-    const node = await bench.store.ledger.openNode('node-1', lifetimeMs)
-    expect(await bench.store.idempotency.begin(entry(node))).toEqual({ state: 'new' })
-    return { bench, node, table: bench.store.idempotency }
-  }
+type Start = () => Promise<Bench>
 
+/** A node with one request running under the key. */
+async function begun(start: Start) {
+  const bench = await start()
+  const node = await bench.store.ledger.openNode('node-1', lifetimeMs)
+  expect(await bench.store.idempotency.begin(entry(node))).toEqual({ state: 'new' })
+  return { bench, node, table: bench.store.idempotency }
+}
+
+onEachEngine('idempotency keys', (start) => {
+  takingTests(start)
+  endingTests(start)
+  freeingTests(start)
+})
+
+function takingTests(start: Start): void {
   test('of 200 at once over several connections exactly one is new', async () => {
     const { store, open } = await start()
     const node = await store.ledger.openNode('node-1', lifetimeMs)
@@ -60,7 +69,7 @@ onEachEngine('idempotency keys', (start) => {
   })
 
   test('of 200 at once on a key whose request died exactly one is new', async () => {
-    const { bench, table } = await begun()
+    const { bench, table } = await begun(start)
     const { store } = bench
     const node = await store.ledger.openNode('node-1', lifetimeMs)
     const tables = [table, (await bench.open()).idempotency]
@@ -73,7 +82,7 @@ onEachEngine('idempotency keys', (start) => {
   })
 
   test('a running key answers so, another body is told apart, other names are other keys', async () => {
-    const { node, table } = await begun()
+    const { node, table } = await begun(start)
     expect(await table.begin(entry(node, retry))).toEqual({ state: 'running' })
     expect(await table.begin(entry(node, { ...retry, bodyHash: 'b'.repeat(64) }))).toEqual({
       state: 'other-body',
@@ -84,14 +93,16 @@ onEachEngine('idempotency keys', (start) => {
   })
 
   test('the same request asking again still has its key', async () => {
-    const { bench, node, table } = await begun()
+    const { bench, node, table } = await begun(start)
     expect(await table.begin(entry(node))).toEqual({ state: 'new' })
     await complete(bench, {})
     expect((await table.begin(entry(node))).state).toBe('done')
   })
+}
 
+function endingTests(start: Start): void {
   test('a reply is given again to the letter', async () => {
-    const { bench, node, table } = await begun()
+    const { bench, node, table } = await begun(start)
     await complete(bench, {})
     expect(await table.begin(entry(node, retry))).toEqual({
       state: 'done',
@@ -104,7 +115,7 @@ onEachEngine('idempotency keys', (start) => {
   })
 
   test('a long reply is kept whole, one that no database takes is not kept', async () => {
-    const { bench, node, table } = await begun()
+    const { bench, node, table } = await begun(start)
     const body = '🔑'.repeat(500_000)
     await complete(bench, { reply: { ...reply, body } })
     const found = await table.begin(entry(node, retry))
@@ -123,7 +134,7 @@ onEachEngine('idempotency keys', (start) => {
   })
 
   test('without a reply the key is kept or freed as the request says', async () => {
-    const { bench, node, table } = await begun()
+    const { bench, node, table } = await begun(start)
     await complete(bench, { reply: null, keep: true })
     const taken = { state: 'done', requestId: 'req_1', reply: null } as const
     expect(await table.begin(entry(node, retry))).toEqual(taken)
@@ -134,7 +145,7 @@ onEachEngine('idempotency keys', (start) => {
   })
 
   test('a request ends only the key it has itself', async () => {
-    const { bench, node, table } = await begun()
+    const { bench, node, table } = await begun(start)
     await complete(bench, {}, 'req_other')
     await complete(bench, { reply: null, keep: false }, 'req_other')
     await table.forget('ann', 'key-1', 'req_other')
@@ -142,16 +153,18 @@ onEachEngine('idempotency keys', (start) => {
   })
 
   test('a refused request frees its key, a finished one does not', async () => {
-    const { bench, node, table } = await begun()
+    const { bench, node, table } = await begun(start)
     await table.forget('ann', 'key-1', 'req_1')
     expect(await table.begin(entry(node, retry))).toEqual({ state: 'new' })
     await complete(bench, {}, 'req_2')
     await table.forget('ann', 'key-1', 'req_2')
     expect((await table.begin(entry(node, { requestId: 'req_3' }))).state).toBe('done')
   })
+}
 
+function freeingTests(start: Start): void {
   test('an expired key is free, running or done, whatever the body', async () => {
-    const { bench, node, table } = await begun()
+    const { bench, node, table } = await begun(start)
     const later = { nowMs: nowMs + 1000, expiresAt: nowMs + 2000, bodyHash: 'b'.repeat(64) }
     expect(await table.begin(entry(node, { ...retry, ...later }))).toEqual({ state: 'new' })
     await complete(bench, {}, 'req_2')
@@ -163,7 +176,7 @@ onEachEngine('idempotency keys', (start) => {
   })
 
   test('a key whose node was closed is free, unless its request was recorded', async () => {
-    const { bench, node, table } = await begun()
+    const { bench, node, table } = await begun(start)
     const { store, engine } = bench
     await table.begin(entry(node, { key: 'key-2', requestId: 'req_recorded' }))
     await engine.bulk(insertUsage, [usageValues(usageRow({ requestId: 'req_recorded' }), 0n, 0n)])
@@ -178,7 +191,7 @@ onEachEngine('idempotency keys', (start) => {
   })
 
   test("a node's next start frees what its earlier one had running", async () => {
-    const { bench, table } = await begun()
+    const { bench, table } = await begun(start)
     const node = await bench.store.ledger.openNode('node-1', lifetimeMs)
     expect(await table.begin(entry(node, { ...retry, bodyHash: 'b'.repeat(64) }))).toEqual({
       state: 'new',
@@ -186,7 +199,7 @@ onEachEngine('idempotency keys', (start) => {
   })
 
   test('cleaning removes what is expired or died, and nothing else', async () => {
-    const { bench, node, table } = await begun()
+    const { bench, node, table } = await begun(start)
     const { store, engine } = bench
     const dead = await store.ledger.openNode('node-2', lifetimeMs)
     await table.begin(entry(dead, { key: 'died' }))
@@ -201,4 +214,4 @@ onEachEngine('idempotency keys', (start) => {
     )
     expect(left.map(({ key }) => key)).toEqual(['key-1', 'recorded'])
   })
-})
+}

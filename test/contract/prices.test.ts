@@ -77,7 +77,9 @@ onEachEngine('the table of prices', (start, kind) => {
     }
     expect(await store.prices.all()).toEqual([{ ...card(), version: 1 }])
   })
+})
 
+onEachEngine('the currency', (start) => {
   test('the currency of the first start is remembered, and another one refused', async () => {
     const { store, open } = await start()
     expect(await store.currency()).toBeNull()

@@ -1,0 +1,35 @@
+-- The role a server runs as: what it needs and no more. It can add to the journal, to usage and to the prices, and
+-- change or remove nothing there.
+--
+-- Run it as the owner of the tables, in the database and schema they are in, after each migration; it may be run again.
+-- Then give the role its password and start the servers with it:
+--
+--   psql "$OWNER_URL" -f deploy/postgres-role.sql
+--   psql "$OWNER_URL" -c "ALTER ROLE tollgate_app PASSWORD '...'"
+--
+-- A newer version migrates as the owner first: DATABASE_URL="$OWNER_URL" tollgate account list
+
+DO $$
+BEGIN
+  IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'tollgate_app') THEN
+    CREATE ROLE tollgate_app LOGIN;
+  END IF;
+  EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM tollgate_app', current_schema());
+  EXECUTE format('GRANT USAGE ON SCHEMA %I TO tollgate_app', current_schema());
+  EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO tollgate_app', current_schema());
+END
+$$;
+
+-- Append-only.
+GRANT INSERT ON transfer, usage, price, set_aside, deployment TO tollgate_app;
+
+GRANT INSERT ON account TO tollgate_app;
+GRANT INSERT, UPDATE, DELETE ON api_key TO tollgate_app;
+GRANT UPDATE ON api_key_revision TO tollgate_app;
+GRANT INSERT ON ledger_account TO tollgate_app;
+GRANT UPDATE (debits_posted, credits_posted, debits_pending) ON ledger_account TO tollgate_app;
+GRANT INSERT, UPDATE ON node TO tollgate_app;
+GRANT INSERT, UPDATE, DELETE ON lease TO tollgate_app;
+GRANT INSERT, UPDATE ON usage_hour TO tollgate_app;
+GRANT UPDATE ON price_newest TO tollgate_app;
+GRANT INSERT, UPDATE, DELETE ON idempotency TO tollgate_app;

@@ -1,0 +1,69 @@
+// One of several processes that work one ledger at once; tells what it was told, as one line of JSON.
+
+import { openStore } from '../../src/store/open.ts'
+import { finished, hourMs } from '../support/ledger-scene.ts'
+
+const [engine = '', address = '', name = '', seed = '1', steps = '100'] = process.argv.slice(2)
+const accounts = ['ann', 'bob', 'zoe']
+/** So few that the processes settle the same requests all the time. */
+const requests = 300
+
+/** The same run for the same seed (mulberry32). */
+let state = Number(seed)
+function chance(below: number): number {
+  state = (state + 0x6d2b79f5) | 0
+  let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+  return ((mixed ^ (mixed >>> 14)) >>> 0) % below
+}
+
+function settlement(index: number) {
+  const account = accounts[index % accounts.length] ?? 'ann'
+  const charge = { chargeNano: BigInt(index % 17), priceVersion: 1 }
+  const row = { requestId: `req_${index}`, account, ...charge }
+  return finished(ref, row, { fromLeaseNano: BigInt(chance(17)) })
+}
+
+const store = await openStore({
+  dataDir: address,
+  databaseUrl: engine === 'postgres' ? address : null,
+})
+let ref = await store.ledger.openNode(name, hourMs)
+let settled = 0
+let chargedNano = 0n
+let writtenOffNano = 0n
+
+const steppers: (() => Promise<unknown>)[] = [
+  () => {
+    const account = accounts[chance(3)] ?? 'ann'
+    const wantNano = BigInt(chance(200))
+    return store.ledger.grant({ ...ref, account, needNano: BigInt(chance(50)), wantNano })
+  },
+  () => store.ledger.giveBack(ref, accounts[chance(3)] ?? 'ann', BigInt(chance(40))),
+  async () => {
+    const batch = Array.from({ length: 1 + chance(30) }, () => settlement(chance(requests)))
+    const result = await store.ledger.settle(batch)
+    settled += result.settled
+    chargedNano += result.chargedNano
+    writtenOffNano += result.writtenOffNano
+  },
+  () => store.ledger.noteHeld(ref, new Map(accounts.map((each) => [each, BigInt(chance(60))]))),
+  () => store.ledger.recall(accounts[chance(3)] ?? 'ann', ref),
+  () => store.ledger.recalled(ref),
+  () => store.ledger.sweep(),
+  async () => {
+    if (chance(5) === 0) ref = await store.ledger.openNode(name, hourMs)
+    else await store.ledger.renewNode(ref, chance(3) === 0 ? 0 : hourMs)
+  },
+]
+
+for (let step = 0; step < Number(steps); step += 1) await steppers[chance(steppers.length)]?.()
+await store.ledger.closeNode(ref)
+await store.close()
+console.log(
+  JSON.stringify({
+    settled,
+    chargedNano: String(chargedNano),
+    writtenOffNano: String(writtenOffNano),
+  }),
+)

@@ -1,0 +1,189 @@
+// Many at once on one ledger: no wallet is overdrawn, no request settled twice, nobody waits in a circle.
+
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { openStore, type StoreSettings } from '../../src/store/open.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+import type { Store, UsageRow } from '../../src/store/store.ts'
+import {
+  balanced,
+  deposit,
+  finished,
+  fund,
+  hourMs,
+  imbalance,
+  lessee,
+} from '../support/ledger-scene.ts'
+import { makeDirectory, makeSchema, testDatabaseUrl } from './databases.ts'
+import { type Bench, onEachEngine } from './engines.ts'
+
+interface Several extends Bench {
+  /** One of the stores on the same data. */
+  pick(index: number): Store
+}
+
+type Open = () => Promise<Several>
+
+onEachEngine('a ledger many use at once', (start, kind) => {
+  // On SQLite one thread has one connection; PostgreSQL has four in each of these.
+  const several = async () => {
+    const bench = await start()
+    const stores = [bench.store]
+    while (kind === 'postgres' && stores.length < 3) stores.push(await bench.open())
+    return { ...bench, pick: (index: number) => stores[index % stores.length] ?? bench.store }
+  }
+  moneyTests(several)
+  nodeTests(several)
+})
+
+function moneyTests(several: Open): void {
+  test('37 can be paid of 200 at once, and 37 are granted', async () => {
+    const { engine, store, pick } = await several()
+    await fund(store, 'ann', 379n)
+    const refs = await Promise.all(
+      ['n1', 'n2', 'n3'].map((node) => store.ledger.openNode(node, hourMs)),
+    )
+    const grants = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => {
+        const ref = refs[index % refs.length] ?? { node: 'none', epoch: 1 }
+        const wish = { account: 'ann', needNano: 10n, wantNano: 10n }
+        return pick(index).ledger.grant({ ...ref, ...wish })
+      }),
+    )
+    expect(grants.filter(({ grantedNano }) => grantedNano === 10n)).toHaveLength(37)
+    expect(grants.filter(({ grantedNano }) => grantedNano === 0n)).toHaveLength(163)
+    expect(await store.ledger.wallet('ann')).toMatchObject({ leasedNano: 370n })
+    expect(await imbalance(engine)).toEqual(balanced)
+  })
+
+  test('batches that overlap settle each request once', async () => {
+    const { engine, store, pick } = await several()
+    await fund(store, 'ann', 1_000n)
+    const ref = await lessee(store, 'n1', 'ann', 500n)
+    const row = (index: number) =>
+      finished(ref, { requestId: `req_${index}`, chargeNano: 3n }, { fromLeaseNano: 3n })
+    const results = await Promise.all(
+      Array.from({ length: 12 }, (_, batch) => {
+        const rows = Array.from({ length: 60 }, (_, index) => row(batch * 20 + index))
+        return pick(batch).ledger.settle(batch % 2 === 0 ? rows : rows.reverse())
+      }),
+    )
+    // 12 windows of 60, each 20 after the one before.
+    expect(results.reduce((sum, { settled }) => sum + settled, 0)).toBe(280)
+    expect(results.reduce((sum, { chargedNano }) => sum + chargedNano, 0n)).toBe(840n)
+    const wallet = { postedNano: 160n, leasedNano: 0n }
+    expect(await store.ledger.wallet('ann')).toMatchObject(wallet)
+    expect(await store.usage.list({ limit: 1000 })).toHaveLength(280)
+    expect(await imbalance(engine)).toEqual(balanced)
+  })
+
+  test('the same deposit from eight at once is posted by one', async () => {
+    const { store, pick } = await several()
+    await store.accounts.ensure('ann', 1)
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        pick(index).ledger.post([deposit('ann', 7n, 'order')]),
+      ),
+    )
+    expect(answers.filter((answer) => answer === 'posted')).toHaveLength(1)
+    expect(answers.filter((answer) => answer === 'known')).toHaveLength(7)
+    expect((await store.ledger.wallet('ann'))?.postedNano).toBe(7n)
+  })
+}
+
+function nodeTests(several: Open): void {
+  test('a node that renews while it is swept is either swept or renewed', async () => {
+    const { engine, store, pick } = await several()
+    await fund(store, 'ann', 1_000n)
+    const names = Array.from({ length: 24 }, (_, index) => `n${index}`)
+    const refs = await Promise.all(names.map((node) => lessee(store, node, 'ann', 10n)))
+    for (const ref of refs) await store.ledger.renewNode(ref, 0)
+    const sweeps = [0, 1, 2].map((index) => pick(index).ledger.sweep())
+    const renewals = refs.map((ref, index) => pick(index).ledger.renewNode(ref, hourMs))
+    const renewed = await Promise.all(renewals)
+    const swept = (await Promise.all(sweeps)).flat().map(({ node }) => node)
+    expect(new Set(swept).size).toBe(swept.length)
+    const kept = refs.filter((_, index) => renewed[index]).map(({ node }) => node)
+    expect([...swept, ...kept].sort()).toEqual([...names].sort())
+    const leasedNano = BigInt(kept.length) * 10n
+    expect(await store.ledger.wallet('ann')).toMatchObject({ leasedNano })
+    expect(await imbalance(engine)).toEqual(balanced)
+  })
+
+  test('a recall is returned to one of those who ask', async () => {
+    const { store, pick } = await several()
+    await fund(store, 'ann', 100n)
+    const ref = await lessee(store, 'n1', 'ann', 10n)
+    await store.ledger.recall('ann', { node: 'n2', epoch: 1 })
+    const asked = Array.from({ length: 8 }, (_, index) => pick(index).ledger.recalled(ref))
+    expect((await Promise.all(asked)).flat()).toEqual(['ann'])
+  })
+}
+
+describe('four processes on one ledger', () => {
+  test('sqlite', async () => {
+    const directory = makeDirectory()
+    const settings = { dataDir: directory.path, databaseUrl: null }
+    await race('sqlite', directory.path, settings)
+    const engine = await openSqlite(directory.path)
+    expect(await imbalance(engine)).toEqual(balanced)
+    await engine.close()
+    directory.remove()
+  })
+
+  const url = testDatabaseUrl
+  if (url === null) return
+  test('postgres, without a deadlock', async () => {
+    const schema = await makeSchema(url)
+    const engine = await openPostgres(schema.url)
+    const deadlocks = async () => {
+      const sql = `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`
+      return (await engine.query<{ readonly deadlocks: number }>(sql, []))[0]?.deadlocks
+    }
+    const before = await deadlocks()
+    await race('postgres', schema.url, { dataDir: '/nonexistent', databaseUrl: schema.url })
+    expect(await imbalance(engine)).toEqual(balanced)
+    expect(await deadlocks()).toBe(before)
+    await engine.close()
+    await schema.drop()
+  })
+})
+
+/** Runs the processes, and finds what they were told in what is kept. */
+async function race(engine: string, address: string, settings: StoreSettings): Promise<void> {
+  const store = await openStore(settings)
+  for (const account of ['ann', 'bob', 'zoe']) await fund(store, account, 600n)
+  const script = join(import.meta.dirname, 'ledger-race.ts')
+  const children = [1, 2, 3, 4].map((number) =>
+    Bun.spawn([process.execPath, script, engine, address, `n${number}`, String(number), '200'], {
+      stdout: 'pipe',
+      stderr: 'pipe',
+    }),
+  )
+  const ends = await Promise.all(
+    children.map(async (child) => ({
+      said: await new Response(child.stdout).text(),
+      failed: await new Response(child.stderr).text(),
+      code: await child.exited,
+    })),
+  )
+  expect(ends.map(({ code, failed }) => ({ code, failed }))).toEqual(
+    ends.map(() => ({ code: 0, failed: '' })),
+  )
+  const told = ends.map(({ said }) => JSON.parse(said) as Record<string, string>)
+  const sum = (name: string) => told.reduce((total, each) => total + BigInt(each[name] ?? 0), 0n)
+  const rows = await store.usage.list({ limit: 10_000 })
+  expect(rows.length).toBeGreaterThan(100)
+  expect(sum('settled')).toBe(BigInt(rows.length))
+  expect(sum('chargedNano')).toBe(rows.reduce((total, row) => total + row.chargeNano, 0n))
+  expect(sum('writtenOffNano')).toBe(rows.reduce((total, row) => total + row.writeoffNano, 0n))
+  expect((await store.audit.run(() => whole)).findings).toEqual([])
+  expect((await store.ledger.wallets()).map(({ leasedNano }) => leasedNano)).toEqual([0n, 0n, 0n])
+  await store.close()
+}
+
+/** Nothing here has a price of its own: what was divided is what it was. */
+function whole({ chargeNano, writeoffNano }: UsageRow): bigint {
+  return chargeNano + writeoffNano
+}

@@ -1,0 +1,125 @@
+// Under the role of deploy/postgres-role.sql a server does all it must, and no change of the journal.
+
+import { afterEach, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { deposit, finished, fund, hourMs, lessee } from '../support/ledger-scene.ts'
+import { makeSchema, type TestSchema, testDatabaseUrl } from './databases.ts'
+import { keyRow } from './store.ts'
+
+const file = join(import.meta.dirname, '../../deploy/postgres-role.sql')
+
+const ends: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+const databaseUrl = testDatabaseUrl
+if (databaseUrl !== null) {
+  test('openStore, and everything the ledger does, work under the role', async () => {
+    const { store } = await underRole(databaseUrl)
+    await fund(store, 'ann', 100n)
+    const ref = await lessee(store, 'n1', 'ann', 60n)
+    expect(await store.ledger.post([deposit('ann', 5n, 'more')])).toBe('posted')
+    const row = { requestId: 'a', chargeNano: 70n }
+    expect(await store.ledger.settle([finished(ref, row, { fromLeaseNano: 50n })])).toEqual({
+      settled: 1,
+      chargedNano: 70n,
+      writtenOffNano: 0n,
+    })
+    await store.ledger.noteHeld(ref, new Map([['ann', 4n]]))
+    await store.ledger.giveBack(ref, 'ann', 1n)
+    await store.ledger.recall('ann', { node: 'n2', epoch: 1 })
+    expect(await store.ledger.recalled(ref)).toEqual(['ann'])
+    const entry = { requestId: 'b', account: 'ann', heldNano: 3n, raw: '', reason: 'x', at: 1 }
+    await store.ledger.setAside(entry, ref)
+    expect(await store.ledger.renewNode(ref, 0)).toBe(true)
+    expect(await store.ledger.sweep()).toEqual([ref])
+    await store.ledger.closeNode(await store.ledger.openNode('n1', hourMs))
+    expect(await store.hours.list({})).toHaveLength(1)
+    expect(await store.ledger.wallet('ann')).toMatchObject({ postedNano: 35n, leasedNano: 3n })
+  })
+
+  test('so does everything beside the ledger', async () => {
+    const { store } = await underRole(databaseUrl)
+    await store.accounts.ensure('ann', 1)
+    await store.keys.insert(keyRow())
+    expect(await store.keys.disable('key_1', 5)).toBe(true)
+    expect(await store.keys.remove('key_1')).toBe(true)
+    await store.rememberCurrency('USD')
+    const card = { model: 'm', effectiveFrom: 1, prices: { input: '1' }, origin: 'set' } as const
+    const more = { source: 'test', sourceDate: null, actor: null, createdAt: 1 }
+    await store.prices.append([{ ...card, ...more }])
+    const by = await store.ledger.openNode('n1', hourMs)
+    const begun = { account: 'ann', key: 'k', bodyHash: 'h', requestId: 'a', by, nowMs: 1 }
+    await store.idempotency.begin({ ...begun, expiresAt: 9 })
+    const idempotency = { account: 'ann', key: 'k', reply: null, keep: true }
+    await store.ledger.settle([finished(by, { requestId: 'a' }, { idempotency })])
+    await store.idempotency.forget('ann', 'k', 'a')
+    await store.idempotency.clean(10)
+    const report = await store.audit.run(() => () => 0n)
+    expect(report.findings).toEqual([])
+  })
+
+  const forbidden = [
+    'UPDATE transfer SET amount_nano = 1',
+    'DELETE FROM transfer',
+    'TRUNCATE transfer',
+    'UPDATE usage SET charge_nano = 0',
+    'DELETE FROM usage',
+    'TRUNCATE usage',
+    'DELETE FROM set_aside',
+    'DELETE FROM ledger_account',
+    `UPDATE ledger_account SET kind = 'house'`,
+    'DROP TRIGGER transfer_never_changed ON transfer',
+    'ALTER TABLE transfer DISABLE TRIGGER ALL',
+    'DROP TABLE transfer',
+    'SET session_replication_role = replica',
+  ]
+  test.each(forbidden)('%s is not permitted', async (sql) => {
+    const { url, store } = await underRole(databaseUrl)
+    await fund(store, 'ann', 100n)
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    ends.push(() => client.end())
+    await expect(client.query(sql)).rejects.toThrow(/permission denied|must be owner/)
+    expect((await store.ledger.wallet('ann'))?.postedNano).toBe(100n)
+  })
+}
+
+/** A migrated schema, and a store on it under a role of its own made by the file. */
+async function underRole(databaseUrl: string): Promise<{ url: string; store: Store }> {
+  const schema = await makeSchema(databaseUrl)
+  ends.push(() => schema.drop())
+  await (await openStore({ dataDir: '/nonexistent', databaseUrl: schema.url })).close()
+  const url = await makeRole(schema)
+  const store = await openStore({ dataDir: '/nonexistent', databaseUrl: url })
+  ends.push(() => store.close())
+  return { url, store }
+}
+
+/** Roles are the whole server's, so each test has its own name for it. */
+async function makeRole(schema: TestSchema): Promise<string> {
+  const role = `app_${randomBytes(8).toString('hex')}`
+  const password = randomBytes(16).toString('hex')
+  const sql = readFileSync(file, 'utf8').replaceAll('tollgate_app', role)
+  const owner = new pg.Client({ connectionString: schema.url })
+  await owner.connect()
+  ends.push(() => owner.end())
+  await owner.query(sql)
+  // May be run again, as after each migration.
+  await owner.query(sql)
+  await owner.query(`ALTER ROLE ${role} PASSWORD '${password}'`)
+  ends.push(async () => {
+    await owner.query(`DROP OWNED BY ${role}`)
+    await owner.query(`DROP ROLE ${role}`)
+  })
+  const url = new URL(schema.url)
+  url.username = role
+  url.password = password
+  return url.href
+}
