@@ -31,6 +31,9 @@ export function startChild(task: ChildTask, script = 'child.ts'): Child {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, script), JSON.stringify(task)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  // One that is stopped would outlive a test that failed, and hold its pipes open.
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
   const lines: string[] = []
   const waiting = new Set<() => void>()
   const read = async () => {
@@ -43,6 +46,7 @@ export function startChild(task: ChildTask, script = 'child.ts'): Child {
       for (const look of waiting) look()
     }
     await child.exited
+    process.off('exit', kill)
     return child.exitCode
   }
   const ended = read()

@@ -1,0 +1,42 @@
+// A ledger node that asks for a hold again and again and says each answer; to be stopped and continued.
+
+import { writeSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createLedger } from '../../src/ledger/ledger-node.ts'
+import { createLog } from '../../src/telemetry/log.ts'
+import { finishedRequest } from '../support/finished.ts'
+import type { ChildTask } from './lines.ts'
+
+const task = JSON.parse(process.argv[2] ?? '') as ChildTask
+const say = (line: string) => writeSync(1, `${line}\n`)
+
+const node = await createLedger({
+  ...task,
+  maxHeldPerKeyNano: null,
+  maxHeldPerAccountNano: null,
+  log: createLog({ level: 'silent' }),
+})
+await node.opened
+const running = await node.hold('acme', 'key_1', 500_000n)
+if ('refused' in running) throw new Error('The first request was refused.')
+node.onFenced(() => {
+  say('fenced')
+  node.finishNow(running, finishedRequest({ requestId: 'req_running', chargeNano: 400_000n }))
+})
+say('opened')
+
+/** Longer between two turns of the loop: the process did not run. */
+const stoppedMs = task.settings.fenceMs
+let beforeMs = performance.now()
+for (;;) {
+  await delay(2)
+  const nowMs = performance.now()
+  if (nowMs - beforeMs > stoppedMs) say('stopped')
+  beforeMs = nowMs
+  const made = await node.hold('acme', 'key_1', 10n)
+  if ('refused' in made) say(`refused ${made.refused}`)
+  else {
+    say('admitted')
+    node.release(made)
+  }
+}
