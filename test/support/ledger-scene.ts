@@ -1,0 +1,81 @@
+// Money to begin with, and what to ask of a ledger afterwards, for tests of it.
+
+import type { Engine } from '../../src/store/engine.ts'
+import type { NodeRef, Settlement, Transfer } from '../../src/store/ledger.ts'
+import { house, walletOf } from '../../src/store/ledger.ts'
+import type { Store, UsageRow } from '../../src/store/store.ts'
+import { settlement, usageRow } from '../contract/store.ts'
+
+export const hourMs = 3_600_000
+
+/** A transfer from the house to a wallet; `reference` makes its id. */
+export function deposit(account: string, amountNano: bigint, reference: string): Transfer {
+  return {
+    id: `topup:${reference}`,
+    code: 'topup',
+    debit: house.adjust,
+    credit: walletOf(account),
+    amountNano,
+    actor: null,
+    reason: null,
+    at: 1_000,
+  }
+}
+
+/** Makes the account and gives it its first money. */
+export async function fund(store: Store, account: string, amountNano: bigint): Promise<void> {
+  await store.accounts.ensure(account, 1)
+  if (amountNano > 0n) await store.ledger.post([deposit(account, amountNano, `first-${account}`)])
+}
+
+/** An open node that leases this much of the account. */
+export async function lessee(
+  store: Store,
+  node: string,
+  account: string,
+  amountNano: bigint,
+): Promise<NodeRef> {
+  const ref = await store.ledger.openNode(node, hourMs)
+  await store.ledger.grant({ ...ref, account, needNano: amountNano, wantNano: amountNano })
+  return ref
+}
+
+/** A finished request of this node. */
+export function finished(
+  ref: NodeRef,
+  row: Partial<UsageRow>,
+  change: Partial<Settlement> = {},
+): Settlement {
+  return settlement({ ...ref, row: usageRow(row), ...change })
+}
+
+export interface Sums {
+  /** Of all accounts: debits less credits. */
+  readonly unbalanced: bigint
+  /** Wallets with less than nothing free. */
+  readonly overdrawn: number
+  /** Of all wallets: pending less leases and pins. */
+  readonly unexplained: bigint
+}
+
+/** What must be nothing at every commit. */
+export async function imbalance(engine: Engine): Promise<Sums> {
+  const [row] = await engine.query<Record<'unbalanced' | 'overdrawn' | 'unexplained', string>>(
+    `SELECT CAST((SELECT sum(debits_posted) - sum(credits_posted) FROM ledger_account) AS TEXT)
+        AS unbalanced,
+      CAST((SELECT count(*) FROM ledger_account
+        WHERE kind = 'wallet' AND credits_posted - debits_posted < debits_pending) AS TEXT)
+        AS overdrawn,
+      CAST((SELECT sum(debits_pending) FROM ledger_account)
+        - (SELECT coalesce(sum(amount_nano), 0) FROM lease)
+        - (SELECT coalesce(sum(held_nano), 0) FROM set_aside) AS TEXT) AS unexplained`,
+    [],
+  )
+  return {
+    unbalanced: BigInt(row?.unbalanced ?? 1),
+    overdrawn: Number(row?.overdrawn ?? 1),
+    unexplained: BigInt(row?.unexplained ?? 1),
+  }
+}
+
+export const balanced: Sums = { unbalanced: 0n, overdrawn: 0, unexplained: 0n }
