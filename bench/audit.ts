@@ -1,4 +1,4 @@
-// Times the audit of a large ledger on SQLite: `bun bench/audit.ts [ROWS] [DIR]`; a directory given is kept.
+// Times the audit of a large ledger: `bun bench/audit.ts [ROWS] [DIR]`; a directory given is kept. DATABASE_URL names an empty PostgreSQL.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -100,11 +100,12 @@ async function generate(store: Store, rows: number): Promise<void> {
 
 const [rowsText = '1000000', given] = process.argv.slice(2)
 const dataDir = given ?? mkdtempSync(join(tmpdir(), 'tollgate-audit-'))
-const made = !existsSync(join(dataDir, 'tollgate.db'))
-const store = await openStore({ dataDir, databaseUrl: null })
+const missing = !existsSync(join(dataDir, 'tollgate.db'))
+const databaseUrl = process.env['DATABASE_URL'] ?? null
+const store = await openStore({ dataDir, databaseUrl })
 try {
   const generating = performance.now()
-  if (made) await generate(store, Number(rowsText))
+  if (missing) await generate(store, Number(rowsText))
   const auditing = performance.now()
   const { findings, ...report } = await store.audit.run((kept) => {
     const book = createPriceBook(kept)
