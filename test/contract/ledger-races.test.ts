@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { openStore, type StoreSettings } from '../../src/store/open.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
-import type { Store, UsageRow } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { UsageRow } from '../../src/store/usage-row.ts'
 import {
   balanced,
   deposit,

@@ -38,7 +38,9 @@ async function expectQuiet(chargedNano: bigint): Promise<void> {
     heldNano: 0n,
   })
   const report = await scene.store.audit.run(
-    ({ chargeNano, writeoffNano }) => chargeNano + writeoffNano,
+    () =>
+      ({ chargeNano, writeoffNano }) =>
+        chargeNano + writeoffNano,
   )
   expect(report.findings).toEqual([])
 }

@@ -12,7 +12,8 @@ import type {
   Wallet,
 } from '../../src/store/ledger.ts'
 import { house, walletOf } from '../../src/store/ledger.ts'
-import { RowRefused, type UsageRow } from '../../src/store/store.ts'
+import { RowRefused } from '../../src/store/store.ts'
+import type { UsageRow } from '../../src/store/usage-row.ts'
 
 const mostNano = 2n ** 63n - 1n
 

@@ -3,7 +3,8 @@
 import type { Engine } from '../../src/store/engine.ts'
 import type { NodeRef, Settlement, Transfer } from '../../src/store/ledger.ts'
 import { house, walletOf } from '../../src/store/ledger.ts'
-import type { Store, UsageRow } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { UsageRow } from '../../src/store/usage-row.ts'
 import { settlement, usageRow } from '../contract/store.ts'
 
 export const hourMs = 3_600_000
