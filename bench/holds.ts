@@ -20,6 +20,7 @@ function leasesOf(grantedNano: bigint, settings: LeaseSettings): Leases {
       }),
       giveBack: () => undefined,
       recall: () => undefined,
+      forget: () => undefined,
     },
     settings,
     onError: (error) => {

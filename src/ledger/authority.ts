@@ -14,4 +14,6 @@ export interface Authority {
   giveBack(account: string, amountNano: Nano): void
   /** Asks the other nodes for what they do not need. */
   recall(account: string): void
+  /** Nothing of this account is held or free here any more. */
+  forget(account: string): void
 }

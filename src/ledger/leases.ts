@@ -217,7 +217,10 @@ class NodeLeases implements Leases {
       }
       const { surplusNano, forget } = rest(lease, nowMs)
       this.#giveBack(lease, surplusNano)
-      if (forget) this.#leases.delete(lease.account)
+      if (forget) {
+        this.#leases.delete(lease.account)
+        this.#authority.forget(lease.account)
+      }
     }
   }
 

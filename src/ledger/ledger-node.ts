@@ -411,6 +411,7 @@ class Node implements LedgerNode {
         giveBack: (account, amountNano) =>
           this.#link.tell({ kind: 'giveBack', epoch: this.#epoch(), account, amountNano }),
         recall: (account) => this.#link.tell({ kind: 'recall', epoch: this.#epoch(), account }),
+        forget: (account) => this.#link.tell({ kind: 'forget', epoch: this.#epoch(), account }),
       },
       settings: { maxHeldPerKeyNano, maxHeldPerAccountNano },
       onError: (error, account) => {

@@ -8,6 +8,7 @@ import type { Grant, NodeRef } from '../store/ledger.ts'
 import { openStore } from '../store/open.ts'
 import { halves, type OutboxReader, openOutboxReader } from '../store/sqlite-outbox.ts'
 import type { Store } from '../store/store.ts'
+import { LeaseWork } from './lease-work.ts'
 import type { Answers, FromWorker, Question, ToWorker, WorkerStart } from './messages.ts'
 import { NodeKeeper } from './node-keeper.ts'
 import { OutboxDrain } from './outbox-drain.ts'
@@ -18,7 +19,6 @@ import { isSyncFailure } from './sync-failure.ts'
 
 const recallMs = 50
 const syncMs = 25
-const giveBackRetryMs = 500
 /** A lease without a request is given back long before. */
 const leasesLastMs = 60_000
 const mostSetAside = 100_000
@@ -51,6 +51,7 @@ class LedgerWorker {
   readonly #rooms: WorkerRooms
   readonly #store: Store
   readonly #keeper: NodeKeeper
+  readonly #leases: LeaseWork
   readonly #drain: OutboxDrain
   readonly #sync: OutboxSync
   readonly #stopping = new AbortController()
@@ -80,6 +81,13 @@ class LedgerWorker {
       onProgress: () => {
         if (start.announce) this.#tell({ kind: 'settled' })
       },
+    })
+    this.#leases = new LeaseWork({
+      ledger: store.ledger,
+      ref: () => this.#keeper.ref,
+      settled: () => this.#settledUntil(state, state.written),
+      onFenced: (ref) => this.#track(this.#keeper.fence(ref)),
+      onFailure: (what, error) => this.#failed(what, error),
     })
     this.#sync = new OutboxSync({ logs: rooms.logs, state })
   }
@@ -111,10 +119,13 @@ class LedgerWorker {
         this.#track(this.#answer(message.id, message.question))
         break
       case 'giveBack':
-        this.#track(this.#giveBack(message.epoch, message.account, message.amountNano))
+        this.#track(this.#leases.giveBack(message.epoch, message.account, message.amountNano))
         break
       case 'recall':
-        this.#track(this.#recall(message.epoch, message.account))
+        this.#track(this.#leases.recall(message.epoch, message.account))
+        break
+      case 'forget':
+        this.#track(this.#leases.forget(message.epoch, message.account))
         break
       case 'held':
         this.#held = message
@@ -164,12 +175,9 @@ class LedgerWorker {
   }
 
   async #grant(question: Extract<Question, { ask: 'grant' }>): Promise<Grant> {
-    const { account, needNano, wantNano } = question
-    const ref = this.#refOf(question.epoch)
-    if (ref === null) return grantOfNoEpoch
-    const grant = await this.#store.ledger.grant({ ...ref, account, needNano, wantNano })
+    const { epoch, account, needNano, wantNano } = question
+    const grant = await this.#leases.grant(epoch, account, needNano, wantNano)
     this.#leasedAtMs = monotonicMs()
-    if (grant.fenced) this.#track(this.#keeper.fence(ref))
     return grant
   }
 
@@ -177,27 +185,6 @@ class LedgerWorker {
   #refOf(epoch: number): NodeRef | null {
     const ref = this.#keeper.ref
     return ref?.epoch === epoch ? ref : null
-  }
-
-  /** Tried until it is done: else the money stays leased, though nobody holds it, for as long as this epoch lasts. */
-  async #giveBack(epoch: number, account: string, amountNano: Nano): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      const ref = this.#refOf(epoch)
-      if (ref === null) return
-      const done = await this.#keeper.once('give back', async () => {
-        await this.#store.ledger.giveBack(ref, account, amountNano)
-        return true
-      })
-      if (done === true) return
-      await this.#pause(giveBackRetryMs)
-    }
-  }
-
-  async #recall(epoch: number, account: string): Promise<void> {
-    const ref = this.#refOf(epoch)
-    if (ref !== null) {
-      await this.#keeper.once('recall', () => this.#store.ledger.recall(account, ref))
-    }
   }
 
   async #noteHeld(): Promise<void> {
@@ -237,6 +224,13 @@ class LedgerWorker {
   /** Needs room on the disk, which settling may do without; so it may fail and be tried the next time. */
   async #recycle(): Promise<void> {
     await this.#keeper.once('empty the outbox', async () => this.#drain.recycle())
+  }
+
+  /** The settling loop gets there by itself. */
+  async #settledUntil(state: SharedState, until: number): Promise<void> {
+    while (state.settled < until && !this.#stopping.signal.aborted) {
+      await this.#pause(this.#rooms.start.settings.settleMs)
+    }
   }
 
   async #everyRenewal(): Promise<void> {
@@ -352,11 +346,4 @@ class LedgerWorker {
       onRecovered: (what) => this.#recovered(what),
     })
   }
-}
-
-const grantOfNoEpoch: Grant = {
-  grantedNano: 0n,
-  fenced: true,
-  leasedElsewhereNano: 0n,
-  postedNano: 0n,
 }

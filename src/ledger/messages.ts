@@ -59,6 +59,8 @@ export type ToWorker =
       readonly amountNano: Nano
     }
   | { readonly kind: 'recall'; readonly epoch: number; readonly account: string }
+  /** Nothing of the account is held or free any more. */
+  | { readonly kind: 'forget'; readonly epoch: number; readonly account: string }
   | { readonly kind: 'held'; readonly epoch: number; readonly held: ReadonlyMap<string, Nano> }
   /** The outbox has something that a reply waits for. */
   | { readonly kind: 'wake' }

@@ -36,6 +36,7 @@ export class Node {
       authority: {
         grant: (account, needNano, wantNano) => this.#grant(account, needNano, wantNano),
         giveBack: (account, amountNano) => this.#giveBack(account, amountNano),
+        forget: () => undefined,
         recall: (account) => {
           const { ref } = this
           this.#send(() => bank.recall(ref, account))

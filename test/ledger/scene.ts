@@ -60,6 +60,7 @@ export function scene(settings: Partial<LeaseSettings> = {}): Scene {
       },
       giveBack: (account, amountNano) => givenBack.push([account, amountNano]),
       recall: (account) => recalls.push(account),
+      forget: () => undefined,
     },
     settings: { ...uncapped, ...settings },
     onError: (error) => errors.push(error),

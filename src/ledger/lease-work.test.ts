@@ -1,0 +1,140 @@
+// Lease work against a ledger that answers when the test says: order, and what an unclear end leaves behind.
+
+import { expect, test } from 'bun:test'
+import { maxNano } from '../money.ts'
+import type { Grant, NodeRef } from '../store/ledger.ts'
+import { LeaseWork } from './lease-work.ts'
+
+const ref: NodeRef = { node: 'n', epoch: 3 }
+const granted: Grant = {
+  grantedNano: 5n,
+  fenced: false,
+  leasedElsewhereNano: 0n,
+  postedNano: 9n,
+}
+
+interface Call {
+  readonly what: string
+  answer(): void
+  fail(): void
+}
+
+function stage() {
+  const calls: Call[] = []
+  const failures: string[] = []
+  const fenced: NodeRef[] = []
+  let settle: () => void = () => undefined
+  let open: NodeRef | null = ref
+  const call = <Result>(what: string, result: Result): Promise<Result> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    calls.push({ what, answer: () => resolve(result), fail: () => reject(new Error('away')) })
+    return promise
+  }
+  const work = new LeaseWork({
+    ledger: {
+      grant: ({ account, needNano }) =>
+        call(`grant ${account} ${needNano}`, { ...granted, fenced: account === 'swept' }),
+      giveBack: (_ref, account, amountNano) => call(`giveBack ${account} ${amountNano}`, undefined),
+      recall: (account) => call(`recall ${account}`, undefined),
+    },
+    ref: () => open,
+    settled: () =>
+      new Promise((resolve) => {
+        settle = resolve
+      }),
+    onFenced: (dead) => fenced.push(dead),
+    onFailure: (what) => failures.push(what),
+  })
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+  const next = async () => {
+    await turn()
+    const last = calls.shift()
+    if (last === undefined) throw new Error('nothing was asked of the ledger')
+    return last
+  }
+  return {
+    work,
+    calls,
+    failures,
+    fenced,
+    next,
+    turn,
+    settle: () => settle(),
+    close: () => {
+      open = null
+    },
+  }
+}
+
+test('a grant waits for what was given back before it', async () => {
+  const { work, calls, next, turn } = stage()
+  const back = work.giveBack(3, 'ann', 7n)
+  const grant = work.grant(3, 'ann', 5n, 5n)
+  const first = await next()
+  expect(first.what).toBe('giveBack ann 7')
+  await turn()
+  expect(calls).toEqual([])
+  first.answer()
+  const second = await next()
+  expect(second.what).toBe('grant ann 5')
+  second.answer()
+  expect(await grant).toEqual(granted)
+  await back
+})
+
+test('what failed is not tried again; the account gives back all when it rests, after its last requests', async () => {
+  const { work, calls, failures, next, turn, settle } = stage()
+  const back = work.giveBack(3, 'ann', 7n)
+  ;(await next()).fail()
+  await back
+  await turn()
+  expect({ calls, failures }).toEqual({ calls: [], failures: ['give back'] })
+  const forgotten = work.forget(3, 'ann')
+  await turn()
+  expect(calls).toEqual([])
+  settle()
+  const all = await next()
+  expect(all.what).toBe(`giveBack ann ${maxNano}`)
+  all.answer()
+  await forgotten
+  await work.forget(3, 'ann')
+  expect(calls).toEqual([])
+})
+
+test('a grant that failed rejects, and may have been done all the same', async () => {
+  const { work, next, turn, settle } = stage()
+  const grant = work.grant(3, 'bob', 1n, 1n)
+  grant.catch(() => undefined)
+  ;(await next()).fail()
+  expect(grant).rejects.toThrow('away')
+  const forgotten = work.forget(3, 'bob')
+  await turn()
+  settle()
+  const all = await next()
+  expect(all.what).toBe(`giveBack bob ${maxNano}`)
+  all.answer()
+  await forgotten
+})
+
+test('an account whose every call was answered has nothing to give back at rest', async () => {
+  const { work, calls, next } = stage()
+  const grant = work.grant(3, 'ann', 5n, 5n)
+  ;(await next()).answer()
+  await grant
+  await work.forget(3, 'ann')
+  expect(calls).toEqual([])
+})
+
+test('calls of an epoch that is over reach no ledger', async () => {
+  const { work, calls, fenced, next, close } = stage()
+  expect(await work.grant(2, 'ann', 5n, 5n)).toMatchObject({ grantedNano: 0n, fenced: true })
+  await work.giveBack(2, 'ann', 5n)
+  await work.recall(2, 'ann')
+  expect(calls).toEqual([])
+  const grant = work.grant(3, 'swept', 5n, 5n)
+  ;(await next()).answer()
+  await grant
+  expect(fenced).toEqual([ref])
+  close()
+  expect(await work.grant(3, 'ann', 5n, 5n)).toMatchObject({ fenced: true })
+})

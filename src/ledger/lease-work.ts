@@ -1,0 +1,108 @@
+// What the serving thread asks of its leases, carried out in the order it was asked; and what an unclear end leaves behind.
+
+import { maxNano, type Nano } from '../money.ts'
+import type { Grant, LedgerTable, NodeRef } from '../store/ledger.ts'
+
+export interface LeaseWorkOptions {
+  readonly ledger: Pick<LedgerTable, 'grant' | 'giveBack' | 'recall'>
+  /** The node as it is open now; null while it is not. */
+  readonly ref: () => NodeRef | null
+  /** Resolves when what the outbox holds at this moment is settled. */
+  readonly settled: () => Promise<void>
+  readonly onFenced: (ref: NodeRef) => void
+  readonly onFailure: (what: string, error: unknown) => void
+}
+
+/**
+ * Each call waits for those before it: a grant must see what was given back. None is tried again by itself, for one
+ * that failed may have been done all the same, and twice would be wrong; what stays leased though nobody counts on
+ * it goes back when the account rests.
+ */
+export class LeaseWork {
+  readonly #options: LeaseWorkOptions
+  #last: Promise<unknown> = Promise.resolve()
+  /** Accounts of whose lease the ledger may think otherwise than the serving thread, by the epoch of it. */
+  readonly #unclear = new Map<string, number>()
+
+  constructor(options: LeaseWorkOptions) {
+    this.#options = options
+  }
+
+  /** Rejects where the ledger cannot be reached. */
+  grant(epoch: number, account: string, needNano: Nano, wantNano: Nano): Promise<Grant> {
+    return this.#inTurn(async () => {
+      const ref = this.#refOf(epoch)
+      if (ref === null) return grantOfNoEpoch
+      const { ledger, onFenced } = this.#options
+      const grant = await this.#tried(ref, account, () =>
+        ledger.grant({ ...ref, account, needNano, wantNano }),
+      )
+      if (grant.fenced) onFenced(ref)
+      return grant
+    })
+  }
+
+  giveBack(epoch: number, account: string, amountNano: Nano): Promise<void> {
+    return this.#quietly('give back', async () => {
+      const ref = this.#refOf(epoch)
+      if (ref === null) return
+      const { ledger } = this.#options
+      await this.#tried(ref, account, () => ledger.giveBack(ref, account, amountNano))
+    })
+  }
+
+  recall(epoch: number, account: string): Promise<void> {
+    return this.#quietly('recall', async () => {
+      const ref = this.#refOf(epoch)
+      if (ref !== null) await this.#options.ledger.recall(account, ref)
+    })
+  }
+
+  /** Nothing of the account is held or free in the serving thread: what the lease still has is nobody's. */
+  forget(epoch: number, account: string): Promise<void> {
+    return this.#quietly('give back', async () => {
+      if (this.#unclear.get(account) !== epoch) return
+      // Requests that ended a moment ago are still to be paid from it.
+      await this.#options.settled()
+      const ref = this.#refOf(epoch)
+      if (ref !== null) await this.#options.ledger.giveBack(ref, account, maxNano)
+      this.#unclear.delete(account)
+    })
+  }
+
+  async #tried<Result>(
+    ref: NodeRef,
+    account: string,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await work()
+    } catch (error) {
+      this.#unclear.set(account, ref.epoch)
+      throw error
+    }
+  }
+
+  #quietly(what: string, work: () => Promise<void>): Promise<void> {
+    return this.#inTurn(work).catch((error: unknown) => this.#options.onFailure(what, error))
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#last.then(work, work)
+    this.#last = result
+    return result
+  }
+
+  /** null: the asker lives in an epoch that is over, and what it leased then is released. */
+  #refOf(epoch: number): NodeRef | null {
+    const ref = this.#options.ref()
+    return ref?.epoch === epoch ? ref : null
+  }
+}
+
+const grantOfNoEpoch: Grant = {
+  grantedNano: 0n,
+  fenced: true,
+  leasedElsewhereNano: 0n,
+  postedNano: 0n,
+}
