@@ -10,7 +10,7 @@ const hourMs = 3_600_000
 const columns = `account, hour, key_id, model, channel, group_id, status,
   requests, input_tokens, output_tokens, charge_nano, writeoff_nano, vendor_cost_nano`
 
-const addUp = `ON CONFLICT (account, hour, key_id, model, channel, group_id, status) DO UPDATE SET
+const addUp = `ON CONFLICT (hour, account, key_id, model, channel, group_id, status) DO UPDATE SET
   requests = usage_hour.requests + excluded.requests,
   input_tokens = usage_hour.input_tokens + excluded.input_tokens,
   output_tokens = usage_hour.output_tokens + excluded.output_tokens,

@@ -45,6 +45,15 @@ onEachEngine('the database guards the ledger', (start, kind) => {
     expect(await store.ledger.wallet('ann')).toMatchObject({ postedNano: 90n, leasedNano: 60n })
   })
 
+  test('a commit is on the disk when it returns', async () => {
+    const { engine } = await start()
+    const [sql, answer] =
+      kind === 'sqlite'
+        ? ['PRAGMA synchronous', { synchronous: 2 }]
+        : ['SHOW synchronous_commit', { synchronous_commit: 'on' }]
+    expect(await engine.query(sql, [])).toEqual([answer])
+  })
+
   test('what fails in a transaction undoes all of it, and the next one is not in it', async () => {
     const { engine, store } = await start()
     await fund(store, 'ann', 100n)

@@ -7,6 +7,7 @@ import type { Engine } from '../../src/store/engine.ts'
 import { readMigrations } from '../../src/store/migrate.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
+import { createStore } from '../../src/store/tables.ts'
 import { makeDirectory, makeSchema, type TestDirectory, testDatabaseUrl } from './databases.ts'
 
 interface Target {
@@ -63,6 +64,13 @@ function migrationTests(engine: 'sqlite' | 'postgres', make: () => Promise<Targe
     })
 
     const bench: Bench = {
+      firstFolder: () => {
+        const folder = join(scratch.path, 'first')
+        mkdirSync(folder)
+        const file = '0001-keys-and-usage.sql'
+        copyFileSync(join(own, engine, file), join(folder, file))
+        return folder
+      },
       folderWith: (...more) => folderWith(scratch.path, engine, more),
       async open(folder) {
         const opened = await target.open(folder)
@@ -71,6 +79,7 @@ function migrationTests(engine: 'sqlite' | 'postgres', make: () => Promise<Targe
       },
     }
     growthTests(bench)
+    carryTests(bench)
     refusalTests(bench)
 
     test('eight processes that start at once all come up on one schema', async () => {
@@ -91,6 +100,8 @@ function migrationTests(engine: 'sqlite' | 'postgres', make: () => Promise<Targe
 }
 
 interface Bench {
+  /** Only the first migration, as the first version had it. */
+  firstFolder(): string
   /** The product's own migrations, and these after them. */
   folderWith(...more: string[]): string
   open(folder?: string): Promise<Engine>
@@ -134,6 +145,43 @@ function growthTests({ folderWith, open }: Bench): void {
     await expect(before.query('SELECT note FROM account', [])).rejects.toThrow()
     const mended = await open(folderWith(addColumn, 'CREATE TABLE extra (id TEXT);'))
     expect(await versions(mended)).toBe(present + 2)
+  })
+}
+
+function carryTests({ firstFolder, open }: Bench): void {
+  test('usage from before there was money is kept, added up, and can no longer be changed', async () => {
+    const first = await open(firstFolder())
+    await first.run(`INSERT INTO account (id, created_at) VALUES ('ann', 1), ('bob', 2)`, [])
+    const insert = `INSERT INTO usage (request_id, at, account, key_id, key_name, group_id, operation,
+      model_asked, channel, attempts, stream, input_tokens, cached_input_tokens, cache_write_tokens,
+      output_tokens, reasoning_tokens, usage_source, duration_ms, status)
+      VALUES (?, ?, 'ann', 'k', 'laptop', 'default', 'chat', 'm', ?, 1, 1, 10, 3, 0, 20, 5, 'reported', 9, 200)`
+    const rows = [
+      ['a', 3_600_000, 'main'],
+      ['b', 7_199_999, 'main'],
+      ['c', 7_200_000, null],
+    ] as const
+    for (const row of rows) await first.run(insert, row)
+    const store = createStore(await open())
+    const list = await store.usage.list({ limit: 9 })
+    expect(list.map(({ requestId }) => requestId)).toEqual(['c', 'b', 'a'])
+    const plain = { multiplierPpm: 1_000_000, chargeNano: 0n, writeoffNano: 0n, units: null }
+    expect(list[0]).toMatchObject({ ...plain, channel: null, input: 10, cacheWrite1h: 0 })
+    const hours = await store.hours.list({})
+    expect(
+      hours.map(({ hour, channel, requests, inputTokens }) => [
+        hour,
+        channel,
+        requests,
+        inputTokens,
+      ]),
+    ).toEqual([
+      [3_600_000, 'main', 2, 20],
+      [7_200_000, '', 1, 10],
+    ])
+    expect((await store.ledger.wallets()).map(({ account }) => account)).toEqual(['ann', 'bob'])
+    expect((await store.audit.run(() => () => 0n)).findings).toEqual([])
+    await expect(first.run('DELETE FROM usage', [])).rejects.toThrow('append-only')
   })
 }
 
