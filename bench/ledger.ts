@@ -1,80 +1,38 @@
-// What money costs the serving thread for each request: hold, finish and the commit of a turn; and the worker to read it back.
+// What money costs: the serving thread for each request's hold, record and commit; the worker until the ledger has it.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { emptyRow } from '../src/history/row.ts'
-import { createLeases } from '../src/ledger/leases.ts'
-import type { Finished } from '../src/ledger/ledger.ts'
+import { ledgerDefaults } from '../src/config/defaults.ts'
+import { createLeases, type Leases } from '../src/ledger/leases.ts'
+import { createLedger } from '../src/ledger/ledger-node.ts'
 import { OutboxWriter } from '../src/ledger/outbox-writer.ts'
-import { decodeBody, encodeRecord } from '../src/ledger/record.ts'
+import { encodeBody, encodeRecord } from '../src/ledger/record.ts'
 import { monotonicMs, SharedState } from '../src/ledger/shared.ts'
-import { openOutbox, openOutboxReader } from '../src/store/sqlite-outbox.ts'
+import { openStore } from '../src/store/open.ts'
+import { type OutboxReader, openOutbox, openOutboxReader } from '../src/store/sqlite-outbox.ts'
+import { createLog } from '../src/telemetry/log.ts'
+import { finishedRequest } from '../test/support/finished.ts'
 
-const turns = 20_000
+const turns = 4_000
 const rounds = 5
-
-function finishedRequest(index: number): Finished {
-  const row = {
-    ...emptyRow,
+const holdNano = 1_000_000n
+const ignore = () => undefined
+const requests = Array.from({ length: 1_024 }, (_, index) =>
+  finishedRequest({
     requestId: `req_019${String(index).padStart(9, '0')}000001a1b2c3d4e5`,
-    at: 1_795_000_000_000 + index,
-    account: 'bench',
-    key: 'key_1',
-    keyName: 'bench',
-    group: 'default',
-    operation: 'chat',
-    modelAsked: 'gpt-4o-mini',
-    modelServed: 'gpt-4o-mini-2024-07-18',
-    channel: 'main',
-    vendor: 'openai',
-    attempts: 1,
-    stream: false,
     input: 120 + (index % 50),
-    output: 400 + (index % 90),
-    usageSource: 'reported',
-    priceVersion: 3,
     chargeNano: 258_000n + BigInt(index % 1_000),
-    vendorCostNano: 258_000n,
-    ttftMs: 312.25,
-    durationMs: 640.5,
-    status: 200,
-  } as const
-  return { row, capNano: null, idempotency: null }
-}
+  }),
+)
 
-/** Microseconds of CPU of this thread alone: nothing else runs in this process. */
-function cpuMicros(since?: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(since)
-  return user + system
-}
-
-async function measure(records: number): Promise<void> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-'))
-  const outbox = openOutbox(dataDir, 0)
-  const reader = openOutboxReader(dataDir, 0)
-  const state = new SharedState()
-  const ignore = () => undefined
-  const writer = new OutboxWriter({
-    outbox,
-    state,
-    nowMs: monotonicMs,
-    keptBy: 'outbox',
-    onWaiting: ignore,
-    onFailure: (error) => {
-      throw error
-    },
-    onRecovered: ignore,
-    onCallbackError: ignore,
-  })
+/** A wallet without end, asked in memory: what a lease costs the database is no part of this. */
+function openLeases(): Leases {
+  const postedNano = 10n ** 18n
+  const granted = { fenced: false, leasedElsewhereNano: 0n, postedNano }
   const leases = createLeases({
     authority: {
-      grant: async (_account, _need, want) => ({
-        grantedNano: want,
-        fenced: false,
-        leasedElsewhereNano: 0n,
-        postedNano: 1_000_000_000_000_000n,
-      }),
+      grant: async (_account, _needNano, wantNano) => ({ ...granted, grantedNano: wantNano }),
       giveBack: ignore,
       recall: ignore,
     },
@@ -82,48 +40,97 @@ async function measure(records: number): Promise<void> {
     onError: ignore,
   })
   leases.open()
-  const first = await leases.hold('bench', 'key_1', 1_000_000n)
-  if ('refused' in first) throw new Error('The bench account was refused.')
-  const requests = Array.from({ length: 1_024 }, (_, index) => finishedRequest(index))
-  const kept = ignore
-  let at = 0
-  const turn = async () => {
-    for (let each = 0; each < records; each += 1) {
-      const finished = requests[at++ % requests.length] as Finished
-      const made = leases.hold('bench', 'key_1', 1_000_000n)
-      const hold = made instanceof Promise ? await made : made
-      if ('refused' in hold) throw new Error('The bench account was refused.')
-      const record = encodeRecord('final', 1, leases.close(hold, finished.row.chargeNano), finished)
-      writer.push(finished.row.requestId, record, kept)
-    }
-    writer.flush()
-  }
-  const figures: number[] = []
-  const reading: number[] = []
-  for (let round = 0; round < rounds; round += 1) {
-    const before = process.cpuUsage()
-    for (let each = 0; each < turns / rounds; each += 1) await turn()
-    figures.push(cpuMicros(before) / (turns / rounds) / records)
-    const from = process.cpuUsage()
-    while (state.settled < state.written) {
-      const rows = reader.read(state.settled, state.written, 100)
-      for (const row of rows) decodeBody(row.body, outbox.node)
-      state.settled = rows.at(-1)?.seq ?? state.written
-    }
-    reading.push(cpuMicros(from) / (turns / rounds) / records)
-    const idle = state.half === 0 ? 1 : 0
-    if (!state.isClean(idle)) {
-      reader.recycle(idle)
-      state.setClean(idle, true)
-    }
-    writer.noteSettled()
-  }
-  const words = (all: number[]) => all.map((each) => each.toFixed(2)).join(' ')
-  console.log(`${records} records a turn: hold, finish, commit ${words(figures)} us a record`)
-  console.log(`${records} records a turn: read and decode      ${words(reading)} us a record`)
-  reader.close()
-  outbox.close()
-  rmSync(dataDir, { recursive: true })
+  return leases
 }
 
-for (const records of [1, 4, 16]) await measure(records)
+async function turn(leases: Leases, writer: OutboxWriter, records: number, from: number) {
+  for (let each = 0; each < records; each += 1) {
+    const finished = requests[(from + each) % requests.length]
+    const made = leases.hold('acme', 'key_1', holdNano)
+    const hold = made instanceof Promise ? await made : made
+    if (finished === undefined || 'refused' in hold) throw new Error('The request was refused.')
+    const fromLeaseNano = leases.close(hold, finished.row.chargeNano)
+    const record = encodeRecord('final', 1, fromLeaseNano, finished)
+    writer.push(finished.row.requestId, record, ignore)
+  }
+  writer.flush()
+}
+
+/** As the worker does between two rounds, outside what is measured. */
+function empty(reader: OutboxReader, state: SharedState, writer: OutboxWriter): void {
+  state.settled = state.written
+  writer.noteSettled()
+  const idle = state.half === 0 ? 1 : 0
+  if (state.isClean(idle)) return
+  reader.recycle(idle)
+  state.setClean(idle, true)
+}
+
+/** Microseconds of CPU to a record; nothing else runs in this process. */
+function cpuMicros(since: NodeJS.CpuUsage, records: number): string {
+  const { user, system } = process.cpuUsage(since)
+  return ((user + system) / records).toFixed(2)
+}
+
+async function measureServing(dataDir: string, records: number): Promise<void> {
+  const outbox = openOutbox(dataDir, records)
+  const reader = openOutboxReader(dataDir, records)
+  const state = new SharedState()
+  const fail = (error: unknown) => {
+    throw error
+  }
+  const told = { onWaiting: ignore, onRecovered: ignore, onFailure: fail, onCallbackError: fail }
+  const nowMs = monotonicMs
+  const writer = new OutboxWriter({ outbox, state, nowMs, keptBy: 'outbox', ...told })
+  const leases = openLeases()
+  const figures: string[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    const before = process.cpuUsage()
+    for (let each = 0; each < turns; each += 1) await turn(leases, writer, records, each * records)
+    figures.push(cpuMicros(before, turns * records))
+    empty(reader, state, writer)
+  }
+  console.log(`serving thread, ${records} records a turn: ${figures.join(' ')} us a record`)
+  reader.close()
+  outbox.close()
+}
+
+/** An outbox that a process left, until the node is open: reading, settling, committing, all on SQLite. */
+async function measureWorker(dataDir: string): Promise<void> {
+  const count = 100_000
+  const outbox = openOutbox(dataDir, 0)
+  for (let seq = 1; seq <= count / 4; seq += 1) {
+    const four = [0, 1, 2, 3].map((each) => finishedRequest({ requestId: `req_${seq}_${each}` }))
+    const body = encodeBody(four.map((finished) => encodeRecord('final', 1, 0n, finished)))
+    outbox.append(0, seq, body)
+  }
+  outbox.close()
+  const store = await openStore({ dataDir, databaseUrl: null })
+  await store.accounts.ensure('acme', Date.now())
+  await store.close()
+  const before = process.cpuUsage()
+  const beganAt = performance.now()
+  const node = await createLedger({
+    store: { dataDir, databaseUrl: null },
+    dataDir,
+    settings: ledgerDefaults,
+    durability: 'normal',
+    maxHeldPerKeyNano: null,
+    maxHeldPerAccountNano: null,
+    log: createLog({ level: 'warn' }),
+  })
+  await node.opened
+  const tookMs = Math.round(performance.now() - beganAt)
+  console.log(
+    `worker: ${cpuMicros(before, count)} us a record; ${count} left: open in ${tookMs} ms`,
+  )
+  await node.drain()
+}
+
+const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-'))
+try {
+  for (const records of [1, 4, 16]) await measureServing(dataDir, records)
+  await measureWorker(dataDir)
+} finally {
+  rmSync(dataDir, { recursive: true })
+}

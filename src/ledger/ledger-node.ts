@@ -259,7 +259,7 @@ class Node implements LedgerNode {
     if (this.#outboxFault !== null) return `the outbox cannot be written: ${this.#outboxFault}`
     if (this.#ref === null) {
       return this.#everOpened
-        ? 'the node was closed in the ledger and is being opened anew'
+        ? 'the node is being opened anew in the ledger'
         : 'what the last run left in the outbox is being settled'
     }
     const records = this.#writer.unsettledRecords

@@ -28,7 +28,7 @@ export async function runLedgerWorker(port: MessagePort, start: WorkerStart): Pr
   const servingMs = clockFrom(start.nowMs)
   const store = await openStore(start.store)
   const reader = openOutboxReader(start.dataDir, start.slot)
-  const logs = await Promise.all(halves.map((half) => openHandle(reader.logPath(half), 'r')))
+  const logs = await Promise.all(halves.map((half) => openHandle(reader.logPath(half), 'r+')))
   const setAside = await store.ledger.setAsides(mostSetAside)
   const known = new Set(setAside.map(({ requestId }) => requestId))
   const worker = new LedgerWorker({ port, start, store, reader, logs, setAside: known, servingMs })
@@ -101,7 +101,9 @@ class LedgerWorker {
     }
     const guarded = (loop: Promise<void>) => loop.catch(ending)
     const serve = async () => {
+      // While the leases that cover it still stand: opening the node releases them.
       await this.#drain.settleLeft(this.#rooms.start.leftUntil)
+      await this.#drain.settleWritten()
       await this.#recycle()
       await this.#keeper.open()
       const loops = [this.#everySettle(), this.#everyRenewal(), this.#everyRecall()]
