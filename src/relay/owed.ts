@@ -10,7 +10,9 @@ import { noUsage } from './bill.ts'
 export interface Owed {
   readonly usage: Usage
   readonly source: UsageRow['usageSource']
-  /** By the formula; 0n where a policy makes the request free. */
+  /** A policy makes it so, whatever was used. */
+  readonly free: boolean
+  /** By the formula; 0n where it is free. */
   readonly chargeNano: Nano
   /** What the vendors are taken to ask for all attempts. */
   readonly vendorCostNano: Nano
@@ -24,8 +26,9 @@ export function owedBy(settlement: Settlement, billing: BillingSettings): Owed {
   const { usage, source } = usageOf(settlement, sight)
   let vendorCostNano = source === 'none' ? 0n : rate.cost(usage, units)
   for (const failed of failedAttempts) vendorCostNano += BigInt(failed.costNano)
-  const free = source === 'none' || isFree(settlement, usage, billing)
-  return { usage, source, chargeNano: free ? 0n : rate.charge(usage, units), vendorCostNano }
+  if (source === 'none') return { usage, source, free: false, chargeNano: 0n, vendorCostNano }
+  const free = isFree(settlement, usage, billing)
+  return { usage, source, free, chargeNano: free ? 0n : rate.charge(usage, units), vendorCostNano }
 }
 
 /** Reported by the vendor, else counted from the bytes that passed; nothing where nothing was delivered. */

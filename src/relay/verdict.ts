@@ -58,3 +58,10 @@ export function verdict(
     retry: !faults.every((fault) => operators.has(fault.kind)),
   })
 }
+
+/** Why a request could not be put in a vendor's format. A mistake of ours is told, and gives its place back too. */
+export function refusalFor(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error
+  reportError(error)
+  return new GatewayError('server_error', 'The gateway failed to handle this request.')
+}
