@@ -11,7 +11,7 @@ import { Capture } from './capture.ts'
 import type { Timed } from './deadlines.ts'
 import { Outlet, type OutletOwner } from './outlet.ts'
 import { type Prepared, prepare, send } from './send.ts'
-import { causeOf, refusalFor, verdict } from './verdict.ts'
+import { causeOf, refusalFor, stoppedFor, verdict } from './verdict.ts'
 
 const atOnce: Keeping = { now: true }
 const heartbeat = new TextEncoder().encode(': keep-alive\n\n')
@@ -423,9 +423,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     }
     this.current?.abort()
     this.report({ kind: 'none' })
-    const what =
-      why === 'refused' ? 'the balance of this account is used up' : 'max_cost is reached'
-    const error = new GatewayError('insufficient_quota', `The reply was stopped: ${what}.`)
+    const error = stoppedFor(why)
     const outlet = this.openReply()
     if (this.ask.peek.stream) this.endWithError(outlet, error, null)
     else this.breakOff(outlet, { kind: 'cut', message: error.message })
