@@ -67,7 +67,7 @@ export interface Settlement {
   readonly ask: Ask
   readonly candidate: Candidate | null
   readonly attempts: number
-  /** Those before the last, with what each is taken to have cost. */
+  /** Those that delivered nothing, with what each is taken to have cost. */
   readonly failedAttempts: readonly FailedAttempt[]
   /** The last vendor tried answered with a success. */
   readonly accepted: boolean

@@ -27,7 +27,7 @@ export class Bill {
   /** What is charged beside tokens; null where the rate has no price for it. */
   readonly units: Units | null
   /** Output bytes at which a running stream must ask again. */
-  dueBytes = quantumBytes
+  dueBytes: number
   private readonly ledger: Ledger
   /** The prompt's tokens, counted from its bytes. */
   private readonly inputTokens: number
@@ -46,6 +46,7 @@ export class Bill {
     this.hold = hold
     this.inputTokens = inputTokens
     this.wishes = wishes
+    this.dueBytes = this.dueAfter(0)
   }
 
   /** What so much delivered text comes to, where no vendor has counted yet. */
@@ -66,19 +67,29 @@ export class Bill {
 
   /** Makes sure of the money for another quantum of output. */
   extend(outputBytes: number): Extension {
-    this.dueBytes = outputBytes + quantumBytes
-    const nextNano = this.rate.charge(this.counted(this.dueBytes), this.units)
     const { capNano } = this.wishes
-    if (capNano !== null && nextNano > capNano) {
-      // The last quantum may be cut by the cap; what is owed already must not pass it.
-      if (this.rate.charge(this.counted(outputBytes), this.units) >= capNano) return 'over-cap'
-    }
-    const wantedNano = capNano !== null && nextNano > capNano ? capNano : nextNano
-    const missingNano = wantedNano - this.hold.amountNano
+    if (capNano !== null && this.owedAt(outputBytes) >= capNano) return 'over-cap'
+    this.dueBytes = this.dueAfter(outputBytes)
+    const missingNano = this.capped(this.owedAt(this.dueBytes)) - this.hold.amountNano
     if (missingNano <= 0n) return 'enough'
     const extended = this.ledger.extend(this.hold, missingNano)
     if (typeof extended === 'boolean') return said(extended)
     return extended.then(said)
+  }
+
+  /** A quantum further, or where the client's own ceiling is reached: past it nobody would pay. */
+  private dueAfter(outputBytes: number): number {
+    const { capNano } = this.wishes
+    if (capNano === null) return outputBytes + quantumBytes
+    const owedNano = this.owedAt(outputBytes)
+    const quantumNano = this.owedAt(outputBytes + quantumBytes) - owedNano
+    const leftNano = capNano - owedNano
+    if (quantumNano <= leftNano) return outputBytes + quantumBytes
+    return outputBytes + Math.max(1, Number((BigInt(quantumBytes) * leftNano) / quantumNano))
+  }
+
+  private owedAt(outputBytes: number): Nano {
+    return this.rate.charge(this.counted(outputBytes), this.units)
   }
 }
 

@@ -11,7 +11,7 @@ import { Capture } from './capture.ts'
 import type { Timed } from './deadlines.ts'
 import { Outlet, type OutletOwner } from './outlet.ts'
 import { type Prepared, prepare, send } from './send.ts'
-import { causeOf, verdict } from './verdict.ts'
+import { causeOf, refusalFor, stoppedFor, verdict } from './verdict.ts'
 
 const atOnce: Keeping = { now: true }
 const heartbeat = new TextEncoder().encode(': keep-alive\n\n')
@@ -41,6 +41,8 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   private drainsUntilMs: number | null = null
   /** The vendor waits until more money is held. */
   private holdsBack = false
+  /** The vendor waits until the client has taken what there is. */
+  private clientBehind = false
   private readonly failedAttempts: FailedAttempt[] = []
   private readonly capture: Capture | null
   private clientWatched = false
@@ -75,7 +77,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     if (!this.settled && this.mayDrain()) {
       this.rooms.drains.running++
       this.drainsUntilMs = performance.now() + this.rooms.drains.limitMs
-      this.current?.resume()
+      this.resume()
     } else this.letGo()
     this.answer.reject(new GatewayError('request_timeout', 'The client closed the connection.'))
   }
@@ -114,11 +116,18 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   }
 
   pause(): void {
+    this.clientBehind = true
     this.current?.pause()
   }
 
   resume(): void {
-    if (!this.holdsBack) this.current?.resume()
+    this.clientBehind = false
+    this.flow()
+  }
+
+  /** The vendor goes on where neither the client nor the money holds it back. */
+  private flow(): void {
+    if (!this.clientBehind && !this.holdsBack) this.current?.resume()
   }
 
   emit(bytes: Uint8Array): void {
@@ -206,8 +215,8 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       }
       this.rooms.attemptFailed(this.ask, current.plan.candidate, shown, again)
     }
+    if (!this.hasDelivered()) this.noteFailed(fault)
     if (again) {
-      this.noteFailed(fault)
       this.held = []
       this.capture?.clear()
       this.next()
@@ -385,42 +394,48 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
 
   /** A running stream needs more money held: where that takes time the vendor waits for it. */
   private extend(sight: Sight): void {
-    if (this.settled) return
-    const { bill } = this.ask
-    const extension = bill.extend(sight.outputBytes ?? 0)
-    if (extension === 'enough') this.rooms.progress(this.settlement(200, null, sight, null))
-    else if (!(extension instanceof Promise)) this.stopFor(extension)
-    else {
-      this.holdsBack = true
-      this.current?.pause()
-      void extension.then((said) => {
-        this.holdsBack = false
-        if (this.over) return
-        if (said === 'refused') this.stopFor(said)
-        else this.current?.resume()
-      })
+    if (this.settled || this.holdsBack) return
+    const extension = this.ask.bill.extend(sight.outputBytes ?? 0)
+    if (!(extension instanceof Promise)) {
+      this.extended(extension)
+      return
     }
+    this.holdsBack = true
+    this.current?.pause()
+    void extension.then((said) => {
+      this.holdsBack = false
+      this.extended(said)
+      if (!this.over) this.flow()
+    })
+  }
+
+  private extended(said: 'enough' | 'refused' | 'over-cap'): void {
+    if (this.settled) return
+    if (said === 'enough') this.rooms.progress(this.settlement(200, null, this.sight, null))
+    else this.stopFor(said)
   }
 
   /** The money is used up: the vendor is stopped, what was delivered is owed and said. */
   private stopFor(why: 'refused' | 'over-cap'): void {
-    if (this.over || this.settled) return
-    this.current?.abort()
-    this.report({ kind: 'none' })
     if (this.drainsUntilMs !== null) {
-      this.settle(clientGoneStatus, null, this.sight, 'client_closed_request', null)
-      this.finish()
+      this.letGo()
       return
     }
-    const what =
-      why === 'refused' ? 'the balance of this account is used up' : 'max_cost is reached'
-    const error = new GatewayError('insufficient_quota', `The reply was stopped: ${what}.`)
+    this.current?.abort()
+    this.report({ kind: 'none' })
+    const error = stoppedFor(why)
     const outlet = this.openReply()
     if (this.ask.peek.stream) this.endWithError(outlet, error, null)
     else this.breakOff(outlet, { kind: 'cut', message: error.message })
   }
 
-  /** An attempt that another follows: what its vendor may ask for it is the gateway's own cost. */
+  /** From here on the client owes something: the attempt is no longer the gateway's own loss. */
+  private hasDelivered(): boolean {
+    const { outlet, sight } = this
+    return outlet !== null && (sight?.usage != null || (sight?.outputBytes ?? 0) > 0)
+  }
+
+  /** An attempt nobody is charged for: what its vendor may ask for it is the gateway's own cost. */
   private noteFailed(fault: Fault): void {
     const { current } = this
     if (current === null) return
@@ -479,11 +494,4 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     if (this.drainsUntilMs !== null) this.rooms.drains.running--
     if (this.outlet === null || this.outlet.waitingBytes === 0) this.rooms.deadlines.delete(this)
   }
-}
-
-/** Why a request could not be put in a vendor's format. A mistake of ours is told, and gives its place back too. */
-function refusalFor(error: unknown): GatewayError {
-  if (error instanceof GatewayError) return error
-  reportError(error)
-  return new GatewayError('server_error', 'The gateway failed to handle this request.')
 }

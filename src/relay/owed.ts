@@ -1,6 +1,7 @@
 // What a finished request owes: the stated policies, on plain data.
 
 import type { BillingSettings } from '../config/types.ts'
+import type { Rate } from '../meter/meter.ts'
 import type { Nano } from '../money.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import type { Usage } from '../wire/ir.ts'
@@ -10,10 +11,10 @@ import { noUsage } from './bill.ts'
 export interface Owed {
   readonly usage: Usage
   readonly source: UsageRow['usageSource']
-  /** By the formula; 0n where a policy makes the request free. */
+  /** A policy makes it so, whatever was used. */
+  readonly free: boolean
+  /** By the formula; 0n where it is free. */
   readonly chargeNano: Nano
-  /** The card the charge follows; null where a policy and no price decides. */
-  readonly priceVersion: number | null
   /** What the vendors are taken to ask for all attempts. */
   readonly vendorCostNano: Nano
 }
@@ -27,11 +28,15 @@ export function owedBy(settlement: Settlement, billing: BillingSettings): Owed {
   const costNano = source === 'none' ? 0n : rate.cost(usage, units)
   let vendorCostNano = costNano
   for (const failed of failedAttempts) vendorCostNano += BigInt(failed.costNano)
-  const free = source !== 'none' && isFree(settlement, usage, billing)
-  if (free) return { usage, source, chargeNano: 0n, priceVersion: null, vendorCostNano }
-  const chargeNano =
-    source === 'none' || rate.multiplierPpm === 1_000_000 ? costNano : rate.charge(usage, units)
-  return { usage, source, chargeNano, priceVersion: rate.version, vendorCostNano }
+  if (source === 'none') return { usage, source, free: false, chargeNano: 0n, vendorCostNano }
+  const free = isFree(settlement, usage, billing)
+  const chargeNano = free ? 0n : isPlain(rate) ? costNano : rate.charge(usage, units)
+  return { usage, source, free, chargeNano, vendorCostNano }
+}
+
+/** What the vendor asks is what the client pays. */
+function isPlain({ multiplierPpm }: Rate): boolean {
+  return multiplierPpm === 1_000_000
 }
 
 /** Reported by the vendor, else counted from the bytes that passed; nothing where nothing was delivered. */

@@ -18,7 +18,7 @@ export function usageRow(
 ): UsageRow {
   const { ask, candidate, sight, fault } = settlement
   const { principal, peek, dialect, bill } = ask
-  const { usage, source, chargeNano, priceVersion, vendorCostNano } = owedBy(settlement, billing)
+  const { usage, source, free, chargeNano, vendorCostNano } = owedBy(settlement, billing)
   return {
     requestId: ask.requestId,
     at: ask.at,
@@ -45,8 +45,9 @@ export function usageRow(
     imageOutput: usage.imageOutput ?? 0,
     units: source === 'none' ? null : bill.units,
     usageSource: source,
-    priceVersion,
-    multiplierPpm: bill.rate.multiplierPpm,
+    priceVersion: bill.rate.version,
+    // Free is priced like everything else, times nothing: whoever derives it again gets the same.
+    multiplierPpm: free ? 0 : bill.rate.multiplierPpm,
     chargeNano,
     writeoffNano: 0n,
     vendorCostNano,

@@ -52,7 +52,10 @@ export function createTill(rooms: TillRooms): Till {
       const expected = expectedBy(rooms.estimates, opening, rate)
       const boundNano = holdFor(rate, expected)
       if (boundNano === null) throw tooMuch()
-      const amountNano = withinCap(boundNano, opening, rooms.currency)
+      const amountNano =
+        wishes.capNano === null || boundNano <= wishes.capNano
+          ? boundNano
+          : withinCap(wishes.capNano, { boundNano, rate, expected }, peek.stream, rooms.currency)
       const inputTokens = Math.min(expected.inputTokens, countedTokens(peek.body.length))
       const held = ledger.hold(principal.account, principal.keyId, amountNano)
       const bill = (result: Hold | NoHold): Bill => {
@@ -104,11 +107,30 @@ function tooMuch(): GatewayError {
   )
 }
 
-/** A whole reply must fit below the client's own ceiling; a stream is stopped at it. */
-function withinCap(boundNano: Nano, { wishes, peek }: Opening, currency: string): Nano {
-  const { capNano } = wishes
-  if (capNano === null || boundNano <= capNano) return boundNano
-  if (peek.stream) return capNano
+interface Bounded {
+  readonly boundNano: Nano
+  readonly rate: Rate
+  readonly expected: Expected
+}
+
+/**
+ * A whole reply must fit below the client's own ceiling. A stream is stopped at it, and must have room for some output:
+ * else the prompt would be done again and again for nothing.
+ */
+function withinCap(
+  capNano: Nano,
+  { boundNano, rate, expected }: Bounded,
+  stream: boolean,
+  currency: string,
+): Nano {
+  if (stream) {
+    const promptNano = rate.ceiling({ ...expected, outputTokens: 0 })
+    if (promptNano < capNano) return capNano
+    throw invalidRequest(
+      `The prompt alone may cost up to ${formatUnits(promptNano)} ${currency}, which max_cost leaves no room for; raise max_cost.`,
+      'max_cost',
+    )
+  }
   throw invalidRequest(
     `This request may cost up to ${formatUnits(boundNano)} ${currency}, more than max_cost allows; lower max_tokens or raise max_cost.`,
     'max_cost',

@@ -58,3 +58,19 @@ export function verdict(
     retry: !faults.every((fault) => operators.has(fault.kind)),
   })
 }
+
+/** Why a request could not be put in a vendor's format. A mistake of ours is told, and gives its place back too. */
+export function refusalFor(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error
+  reportError(error)
+  return new GatewayError('server_error', 'The gateway failed to handle this request.')
+}
+
+/** What ends a running stream that nothing more can be paid for. */
+export function stoppedFor(why: 'refused' | 'over-cap'): GatewayError {
+  const what =
+    why === 'over-cap'
+      ? 'max_cost is reached'
+      : "no more of this account's balance can be held for it"
+  return new GatewayError('insufficient_quota', `The reply was stopped: ${what}.`)
+}

@@ -36,7 +36,7 @@ export interface UsageRow {
   readonly usageSource: 'reported' | 'drained' | 'counted' | 'none'
   /** The card the request was admitted under; null where it never was. */
   readonly priceVersion: number | null
-  /** The group's multiplier at admission, in millionths. */
+  /** The group's multiplier at admission, in millionths; 0 where a policy made the request free. */
   readonly multiplierPpm: number
   /** What the wallet paid; with `writeoffNano` it is the formula's result, to the nano. */
   readonly chargeNano: Nano
@@ -51,7 +51,7 @@ export interface UsageRow {
   readonly errorCode: string | null
   /** The finer cause of a failure, for operators. */
   readonly errorCause: string | null
-  /** Attempts before the last, with what each is taken to have cost; null where the first was the last. */
+  /** Attempts that delivered nothing, with what each is taken to have cost; null where there was none. */
   readonly failedAttempts: readonly FailedAttempt[] | null
 }
 

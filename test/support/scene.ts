@@ -118,9 +118,10 @@ export async function request(
   gateway: Gateway,
   body: Section,
   path = '/v1/chat/completions',
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<Seen> {
   const startedMs = performance.now()
-  const response = await gateway.post(path, body)
+  const response = await gateway.post(path, body, { headers })
   const { text, broken } = await readAll(response)
   const streamed = response.headers.get('content-type')?.includes('event-stream') === true
   return {
