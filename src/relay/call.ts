@@ -388,7 +388,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     if (this.settled) return
     const { bill } = this.ask
     const extension = bill.extend(sight.outputBytes ?? 0)
-    if (extension === 'enough') this.rooms.progress(this.settlement(200, null, sight, null))
+    if (extension === 'enough') this.noteProgress()
     else if (!(extension instanceof Promise)) this.stopFor(extension)
     else {
       this.holdsBack = true
@@ -397,9 +397,17 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
         this.holdsBack = false
         if (this.over) return
         if (said === 'refused') this.stopFor(said)
-        else this.current?.resume()
+        else {
+          this.noteProgress()
+          this.current?.resume()
+        }
       })
     }
+  }
+
+  /** What is owed until now, in case the process dies in the stream. */
+  private noteProgress(): void {
+    if (!this.settled) this.rooms.progress(this.settlement(200, null, this.sight, null))
   }
 
   /** The money is used up: the vendor is stopped, what was delivered is owed and said. */
