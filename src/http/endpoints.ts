@@ -67,3 +67,13 @@ export function belowPrefix(path: string): string {
   while (rest.startsWith('/v1/')) rest = rest.slice(3)
   return rest
 }
+
+/** Ids hold `/`, `:` and `@`, plain or percent-encoded; what is no encoding is taken as it stands. */
+export function decodeId(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch (error) {
+    if (error instanceof URIError) return text
+    throw error
+  }
+}

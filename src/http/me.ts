@@ -5,6 +5,7 @@ import type { Principal } from '../identity/principal.ts'
 import type { PriceBook } from '../meter/meter.ts'
 import { formatUnits } from '../money.ts'
 import type { Store, UsageFilter } from '../store/store.ts'
+import { decodeId } from './endpoints.ts'
 import { callerView } from './usage-view.ts'
 
 export interface MeRooms {
@@ -22,8 +23,8 @@ const mostRows = 1_000
 export async function readMe(rooms: MeRooms, principal: Principal, url: URL): Promise<unknown> {
   const [, , , what, id] = url.pathname.split('/')
   if (what === 'balance') return balance(rooms, principal)
-  if (id === undefined || id === '') return usageList(rooms, principal, url.searchParams)
-  const row = await rooms.store.usage.find(principal.account, decodeURIComponent(id))
+  if (id === undefined) return usageList(rooms, principal, url.searchParams)
+  const row = await rooms.store.usage.find(principal.account, decodeId(id))
   if (row === null) throw new GatewayError('not_found', `There is no request '${id}'.`)
   return callerView(row, rooms.prices())
 }
@@ -102,10 +103,15 @@ function wholeNumber(asked: URLSearchParams, name: string, least: number, most: 
   throw invalidRequest(`${name} must be a whole number from ${least} to ${most}`, name)
 }
 
+/** A day, midnight UTC, or a time with its offset: without one it would mean something else on each machine. */
+const time = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/
+
 function instant(asked: URLSearchParams, name: string): number | null {
   const text = asked.get(name)
   if (text === null) return null
-  const ms = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
-  if (!Number.isNaN(ms)) return ms
+  const ms = time.test(text) ? Date.parse(text) : Number.NaN
+  // What is no day, such as 31 February, rolls over into the next month.
+  const day = text.slice(0, 10)
+  if (!Number.isNaN(ms) && new Date(day).toISOString().startsWith(day)) return ms
   throw invalidRequest(`${name} must be a time such as 2027-01-31T08:00:00Z`, name)
 }

@@ -236,6 +236,7 @@ export class ModelRequest {
     rooms.repeated({ requestId, at, principal, dialect, peek, status, durationMs })
     this.fields['idempotent-replayed'] = 'true'
     this.fields['x-tollgate-original-request'] = kept.requestId
+    if (peek.stream) addStreamFields(this.fields)
     this.fields['content-type'] = contentType
     return new Response(body, { status, headers: this.fields })
   }
@@ -305,8 +306,7 @@ export class ModelRequest {
       `gateway;dur=${hundredths(gatewayMs)}, vendor;dur=${hundredths(answer.vendorMs)}`
     if (answer.stream) {
       fields['content-type'] = streamType
-      fields['cache-control'] = 'no-cache'
-      fields['x-accel-buffering'] = 'no'
+      addStreamFields(fields)
     } else fields['content-type'] = jsonType
     // The runtime takes an async generator as a body; the DOM's types do not know of it.
     return new Response(answer.body as BodyInit, { headers: fields })
@@ -340,6 +340,12 @@ export class ModelRequest {
     this.fields['openai-processing-ms'] = String(Math.round(durationMs))
     return new Response(this.dialect.refuse(error), { status, headers: this.fields })
   }
+}
+
+/** Proxies on the way must pass a stream on as it comes. */
+function addStreamFields(fields: Fields): void {
+  fields['cache-control'] = 'no-cache'
+  fields['x-accel-buffering'] = 'no'
 }
 
 function hundredths(ms: number): number {

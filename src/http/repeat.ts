@@ -22,6 +22,9 @@ export interface RepeatEntry {
 
 const retryAfterMs = 1_000
 
+/** How long after a reply its key may still count as running: the ledger learns of it after the client, in batches. */
+const lookAgainMs = [20, 40, 80, 160, 320] as const
+
 /**
  * Takes the key for this request: null. Or gives the reply it had before. Throws GatewayError `request_in_progress`,
  * `idempotency_key_reused`, `reply_not_kept`, or `service_unavailable` where nobody can say.
@@ -30,8 +33,9 @@ export async function takeKey(
   idempotency: Idempotency,
   entry: RepeatEntry,
 ): Promise<{ readonly requestId: string; readonly reply: IdempotencyReply } | null> {
-  const found = await idempotency.begin(entry).catch(() => {
-    // Whoever keeps the keys has told the operator why.
+  const found = await begin(idempotency, entry).catch(() => {
+    // It may have been taken all the same. Whoever keeps the keys has told the operator why this failed.
+    idempotency.forget(entry.account, entry.key, entry.requestId)
     throw new GatewayError(
       'service_unavailable',
       'The gateway cannot look up the Idempotency-Key at present; retry shortly.',
@@ -57,9 +61,19 @@ export async function takeKey(
   if (reply !== null) return { requestId, reply }
   throw new GatewayError(
     'reply_not_kept',
-    `The request of this Idempotency-Key was done as ${requestId}, but its reply was too large to keep.`,
+    `The request of this Idempotency-Key was done as ${requestId}, but its reply was not kept.`,
     { param: 'Idempotency-Key' },
   )
+}
+
+async function begin(idempotency: Idempotency, entry: RepeatEntry): Promise<IdempotencyFound> {
+  let found = await idempotency.begin(entry)
+  for (const waitMs of lookAgainMs) {
+    if (found.state !== 'running') break
+    await new Promise<void>((resolve) => setTimeout(resolve, waitMs))
+    found = await idempotency.begin(entry)
+  }
+  return found
 }
 
 /** The same for the same request only. */

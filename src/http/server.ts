@@ -7,6 +7,7 @@ import { authenticate } from './authenticate.ts'
 import {
   apiPrefixes,
   belowPrefix,
+  decodeId,
   type Endpoint,
   endpoints,
   unsupportedFamilies,
@@ -199,16 +200,6 @@ const readModel: Read = (rooms, principal, url) => {
 
 const readOfMe: Read = async (rooms, principal, url) =>
   JSON.stringify(await readMe(rooms.me, principal, url))
-
-/** Ids hold `/`, `:` and `@`, plain or percent-encoded. */
-function decodeId(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch (error) {
-    if (error instanceof URIError) return text
-    throw error
-  }
-}
 
 function wrongMethod(options: ListenOptions, request: Request, allow: string): Response {
   const rooms = options.rooms()

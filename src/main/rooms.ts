@@ -5,9 +5,11 @@ import type { Config } from '../config/types.ts'
 import type { FrontRooms } from '../http/model-request.ts'
 import { createOffer } from '../http/offer.ts'
 import { refusalRow, repeatRow } from '../http/refusal.ts'
+import type { Idempotency } from '../http/repeat.ts'
 import { channelConfigs, createChannels } from '../relay/channels.ts'
 import { createSettler } from '../relay/settle.ts'
 import { createDirectory } from '../router/directory.ts'
+import type { Log } from '../telemetry/log.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { vendors } from '../vendors/registry.ts'
 import { dialects } from '../wire/dialects.ts'
@@ -47,7 +49,7 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     overhead: { auth: metrics.overhead.with('auth'), route: metrics.overhead.with('route') },
     offer: createOffer(config, catalog, directory),
     till: buildTill(config, lasting),
-    idempotency: ledger,
+    idempotency: keysFor(billing.idempotencyHours, ledger, log),
     me: { store: lasting.store, currency: config.currency, prices: () => lasting.prices.book },
     relay: {
       ...lasting,
@@ -83,6 +85,33 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     repeated(repeat) {
       const { dialect, status, durationMs } = repeat
       settler.unrelayed(repeatRow(repeat), dialect.path, status, durationMs)
+    },
+  }
+}
+
+const hourMs = 3_600_000
+
+function keysFor(hours: number, ledger: Lasting['ledger'], log: Log): Idempotency {
+  return {
+    async begin(entry) {
+      const nowMs = Date.now()
+      try {
+        return await ledger.begin({ ...entry, nowMs, expiresAt: nowMs + hours * hourMs })
+      } catch (error) {
+        log.error(
+          { err: error, request_id: entry.requestId },
+          'an Idempotency-Key could not be looked up: its request is refused',
+        )
+        throw error
+      }
+    },
+    forget(account, key, requestId) {
+      ledger.forget(account, key, requestId).catch((error: unknown) => {
+        log.warn(
+          { err: error, request_id: requestId },
+          'an Idempotency-Key could not be freed: it stays taken until it expires',
+        )
+      })
     },
   }
 }

@@ -87,9 +87,8 @@ export interface Settlement {
 
 /** A reply kept for whoever repeats its request. */
 export interface Captured {
-  readonly stream: boolean
-  /** null: too large to be kept. */
-  readonly bytes: Uint8Array | null
+  /** What went to the client until now; null where it is too large to be kept. */
+  bytes(): Uint8Array | null
 }
 
 /** How soon a settled request's record must be safe. */

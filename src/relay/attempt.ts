@@ -212,6 +212,6 @@ function choosePath(
     return translatedPath({ rooms, ask, candidate, vendor, streamed }, listener)
   }
   return streamed
-    ? new IdentityStream(ask, vendor, listener)
+    ? new IdentityStream(ask, rooms.billing, vendor, listener)
     : new IdentityWhole(ask.dialect, ask.peek, vendor, listener)
 }

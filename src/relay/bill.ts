@@ -3,7 +3,7 @@
 import type { Hold, Ledger } from '../ledger/ledger.ts'
 import { countedTokens, quantumBytes } from '../meter/ceiling.ts'
 import type { Rate, Units } from '../meter/meter.ts'
-import { formatUnits, type Nano } from '../money.ts'
+import type { Nano } from '../money.ts'
 import type { Usage } from '../wire/ir.ts'
 
 export const noUsage: Usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
@@ -52,11 +52,6 @@ export class Bill {
   /** What so much delivered text comes to, where no vendor has counted yet. */
   counted(outputBytes: number): Usage {
     return { ...noUsage, input: this.inputTokens, output: countedTokens(outputBytes) }
-  }
-
-  /** What a reply of this usage is charged, as the client is shown it. */
-  shownCost(usage: Usage): string {
-    return formatUnits(this.capped(this.rate.charge(usage, this.units)))
   }
 
   /** The part of a charge that the client's own ceiling leaves. */

@@ -462,7 +462,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       failedAttempts: this.failedAttempts,
       accepted: this.current?.accepted === true,
       drained: this.drainsUntilMs !== null,
-      reply: this.capture?.reply(this.ask.peek.stream) ?? null,
+      reply: this.capture,
       sight,
       status,
       fault,

@@ -6,22 +6,22 @@ import type { Captured } from './ask.ts'
 /** A larger reply is not kept: the key then only tells that the work was done. */
 const maxBytes = 1_048_576
 
-export class Capture {
+export class Capture implements Captured {
   private chunks: Uint8Array[] = []
-  private bytes = 0
+  private length = 0
 
   add(chunk: Uint8Array): void {
-    this.bytes += chunk.length
-    if (this.bytes <= maxBytes) this.chunks.push(chunk)
+    this.length += chunk.length
+    if (this.length <= maxBytes) this.chunks.push(chunk)
     else this.chunks = []
   }
 
   clear(): void {
     this.chunks = []
-    this.bytes = 0
+    this.length = 0
   }
 
-  reply(stream: boolean): Captured {
-    return { stream, bytes: this.bytes <= maxBytes ? join(this.chunks) : null }
+  bytes(): Uint8Array | null {
+    return this.length <= maxBytes ? join(this.chunks) : null
   }
 }

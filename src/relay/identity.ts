@@ -1,6 +1,7 @@
 // The identity path: client and vendor speak the same dialect, so bytes are relayed and only looked at.
 
 import { Buffer } from 'node:buffer'
+import type { BillingSettings } from '../config/types.ts'
 import type { Fault } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
 import { needsAmend } from '../vendors/amendments.ts'
@@ -10,7 +11,7 @@ import type { JsonObject } from '../wire/ir.ts'
 import { type Edit, join, splice } from '../wire/json/splice.ts'
 import { FrameSplitter, frameTooLong } from '../wire/sse.ts'
 import type { Ask, Sight } from './ask.ts'
-import type { Bill } from './bill.ts'
+import { shownCost } from './owed.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
 
@@ -78,14 +79,14 @@ export class IdentityStream implements ReplyPath {
   private readonly dialect: Dialect
   private readonly vendor: Vendor
   private readonly listener: PathListener
-  /** Where the client wants to see the cost. */
-  private readonly bill: Bill | null
+  private readonly ask: Ask
+  private readonly billing: BillingSettings
   private done = false
   private readonly choices: number
   /** Something was said that a client would miss. */
   private spoke = false
 
-  constructor(ask: Ask, vendor: Vendor, listener: PathListener) {
+  constructor(ask: Ask, billing: BillingSettings, vendor: Vendor, listener: PathListener) {
     const { quirks } = vendor
     const { dialect, peek, bill } = ask
     const { showCost } = bill.wishes
@@ -94,7 +95,8 @@ export class IdentityStream implements ReplyPath {
     this.vendor = vendor
     this.choices = peek.choices
     this.listener = listener
-    this.bill = showCost ? bill : null
+    this.ask = ask
+    this.billing = billing
   }
 
   get sight(): Sight {
@@ -172,8 +174,8 @@ export class IdentityStream implements ReplyPath {
 
   private withCost(frame: Uint8Array): Uint8Array {
     const { usage } = this.watcher
-    if (this.bill === null || usage === null) return frame
-    return this.dialect.withCost(frame, this.bill.shownCost(usage))
+    if (!this.ask.bill.wishes.showCost || usage === null) return frame
+    return this.dialect.withCost(frame, shownCost(this.ask, usage, this.billing))
   }
 
   private speak(): void {

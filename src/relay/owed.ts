@@ -2,10 +2,10 @@
 
 import type { BillingSettings } from '../config/types.ts'
 import type { Rate } from '../meter/meter.ts'
-import type { Nano } from '../money.ts'
+import { formatUnits, type Nano } from '../money.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import type { Usage } from '../wire/ir.ts'
-import type { Settlement, Sight } from './ask.ts'
+import type { Ask, Settlement, Sight } from './ask.ts'
 import { noUsage } from './bill.ts'
 
 export interface Owed {
@@ -39,6 +39,13 @@ function isPlain({ multiplierPpm }: Rate): boolean {
   return multiplierPpm === 1_000_000
 }
 
+/** What a stream that ends well is charged, as its client is shown it beside the vendor's counts. */
+export function shownCost(ask: Ask, usage: Usage, billing: BillingSettings): string {
+  const { bill } = ask
+  const free = isFreeAnswer(ask, usage, billing)
+  return formatUnits(free ? 0n : bill.capped(bill.rate.charge(usage, bill.units)))
+}
+
 /** Reported by the vendor, else counted from the bytes that passed; nothing where nothing was delivered. */
 function usageOf(settlement: Settlement, sight: Sight | null): Pick<Owed, 'usage' | 'source'> {
   const { status, errorCode, accepted } = settlement
@@ -56,12 +63,14 @@ function usageOf(settlement: Settlement, sight: Sight | null): Pick<Owed, 'usage
 function isFree(settlement: Settlement, usage: Usage, billing: BillingSettings): boolean {
   const { status, errorCode, ask } = settlement
   if (status !== 200) return errorCode !== 'client_closed_request'
-  if (errorCode === null) {
-    return billing.emptyAnswers === 'free' && speaks(ask.dialect.operation) && isEmpty(usage)
-  }
+  if (errorCode === null) return isFreeAnswer(ask, usage, billing)
   // The client's own money or ceiling ended it: what was delivered is owed whatever the policy.
   if (errorCode === 'insufficient_quota') return false
   return billing.vendorFails === 'free' || isEmpty(usage)
+}
+
+function isFreeAnswer({ dialect }: Ask, usage: Usage, billing: BillingSettings): boolean {
+  return billing.emptyAnswers === 'free' && speaks(dialect.operation) && isEmpty(usage)
 }
 
 function speaks(operation: string): boolean {

@@ -1,6 +1,6 @@
 // Makes the record of a finished request, and what the ledger is given of it.
 
-import { Buffer } from 'node:buffer'
+import { Buffer, isUtf8 } from 'node:buffer'
 import type { BillingSettings } from '../config/types.ts'
 import type { Finished } from '../ledger/ledger.ts'
 import type { IdempotencyDone } from '../store/ledger.ts'
@@ -66,14 +66,25 @@ export function finishedOf(settlement: Settlement, row: UsageRow): Finished {
   return { row, capNano, idempotency: idempotencyOf(settlement) }
 }
 
+/** As `finishedOf`, of a request that still runs: should it die, its key stays taken, and what came of it is no reply. */
+export function runningOf(settlement: Settlement, row: UsageRow): Finished {
+  const { principal, bill } = settlement.ask
+  const { capNano, idempotencyKey: key } = bill.wishes
+  const idempotency =
+    key === null ? null : { account: principal.account, key, reply: null, keep: true }
+  return { row, capNano, idempotency }
+}
+
 /** The reply goes to the ledger with its charge, so that the one cannot be kept without the other. */
 function idempotencyOf({ ask, reply, status, errorCode }: Settlement): IdempotencyDone | null {
   const key = ask.bill.wishes.idempotencyKey
   if (key === null || reply === null) return null
   const { account } = ask.principal
   const whole = status === 200 && errorCode === null
-  if (!whole || reply.bytes === null) return { account, key, reply: null, keep: whole }
-  const contentType = reply.stream ? 'text/event-stream; charset=utf-8' : 'application/json'
-  const body = Buffer.from(reply.bytes).toString('utf8')
+  const bytes = whole ? reply.bytes() : null
+  // Given again to the letter or not at all.
+  if (bytes === null || !isUtf8(bytes)) return { account, key, reply: null, keep: whole }
+  const contentType = ask.peek.stream ? 'text/event-stream; charset=utf-8' : 'application/json'
+  const body = Buffer.from(bytes).toString('utf8')
   return { account, key, reply: { status, contentType, body }, keep: true }
 }

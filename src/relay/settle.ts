@@ -12,7 +12,7 @@ import type { Counter, Histogram } from '../telemetry/registry.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import type { Ask, Keeping, Settlement } from './ask.ts'
 import type { Channel } from './channel.ts'
-import { finishedOf, usageRow } from './record.ts'
+import { finishedOf, runningOf, usageRow } from './record.ts'
 
 export interface SettleRooms {
   readonly ledger: Ledger
@@ -62,7 +62,7 @@ export function createSettler(rooms: SettleRooms): Settler {
   return {
     price,
     progress(settlement) {
-      rooms.ledger.progress(settlement.ask.bill.hold, finishedOf(settlement, price(settlement)))
+      rooms.ledger.progress(settlement.ask.bill.hold, runningOf(settlement, price(settlement)))
     },
     settle(settlement, row, keeping) {
       const beganMs = performance.now()

@@ -10,6 +10,7 @@ import type { ChatEvent, JsonValue, Usage } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
 import { FrameSplitter, frameData, frameTooLong } from '../wire/sse.ts'
 import type { Ask, RelayRooms, Sight } from './ask.ts'
+import { shownCost } from './owed.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
 
@@ -221,11 +222,11 @@ class Translated implements ReplyPath {
 
   private write(text: string): void {
     if (text === '') return
-    const { bill } = this.translation.ask
+    const { rooms, ask } = this.translation
     const { usage } = this.sight
     const shown =
-      bill.wishes.showCost && usage !== null
-        ? framesWithCost(text, this.dialect, bill.shownCost(usage))
+      ask.bill.wishes.showCost && usage !== null
+        ? framesWithCost(text, this.dialect, shownCost(ask, usage, rooms.billing))
         : Buffer.from(text, 'utf8')
     this.listener.emit(shown)
   }

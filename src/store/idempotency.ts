@@ -13,11 +13,15 @@ const abandoned = `idempotency.state = 'running'
     AND node.epoch = idempotency.epoch AND node.state = 'open')
   AND NOT EXISTS (SELECT 1 FROM usage WHERE usage.request_id = idempotency.request_id)`
 
-// One statement, so that of any number at once exactly one finds the key free.
-const take = `INSERT INTO idempotency
+// Taking is one statement, so that of any number at once exactly one finds the key free.
+const insert = `INSERT INTO idempotency
   (account, key, body_hash, request_id, node, epoch, state, expires_at)
   VALUES (?, ?, ?, ?, ?, ?, 'running', ?)
-  ON CONFLICT (account, key) DO UPDATE SET body_hash = excluded.body_hash,
+  ON CONFLICT (account, key)`
+
+const takeNew = `${insert} DO NOTHING`
+
+const takeOver = `${insert} DO UPDATE SET body_hash = excluded.body_hash,
     request_id = excluded.request_id, node = excluded.node, epoch = excluded.epoch,
     state = 'running', expires_at = excluded.expires_at,
     reply_status = NULL, reply_content_type = NULL, reply_body = NULL
@@ -27,8 +31,9 @@ const take = `INSERT INTO idempotency
 const select = `SELECT body_hash AS "bodyHash", request_id AS "requestId", state,
   reply_status AS "status", reply_content_type AS "contentType", reply_body AS body,
   CASE WHEN EXISTS (SELECT 1 FROM usage WHERE usage.request_id = idempotency.request_id)
-    THEN 1 ELSE 0 END AS recorded
-  FROM idempotency WHERE account = ? AND key = ? AND expires_at > ?`
+    THEN 1 ELSE 0 END AS recorded,
+  CASE WHEN expires_at <= ? OR (${abandoned}) THEN 1 ELSE 0 END AS free
+  FROM idempotency WHERE account = ? AND key = ?`
 
 interface Entry {
   readonly bodyHash: string
@@ -38,18 +43,25 @@ interface Entry {
   readonly contentType: string | null
   readonly body: string | null
   readonly recorded: number
+  readonly free: number
 }
 
 export function idempotencyTable(engine: Engine): IdempotencyTable {
   return {
     async begin({ account, key, bodyHash, requestId, by, nowMs, expiresAt }) {
       const name = [cleanText(account), cleanText(key)]
-      const taking = [...name, bodyHash, requestId, by.node, by.epoch, expiresAt, nowMs]
-      // Who has the key may let it go between the two statements; then it is asked for again.
+      const taking = [...name, bodyHash, requestId, by.node, by.epoch, expiresAt]
+      // Looked up first: a statement that may write locks the row, and a crowd that repeats would queue for it. Who
+      // has the key may let it go between the two statements, or another may take it; then it is looked up again.
       for (;;) {
-        if ((await engine.run(take, taking)) > 0) return { state: 'new' }
-        const [entry] = await engine.query<Entry>(select, [...name, nowMs])
-        if (entry !== undefined) return found(entry, bodyHash)
+        const [entry] = await engine.query<Entry>(select, [nowMs, ...name])
+        if (entry === undefined) {
+          if ((await engine.run(takeNew, taking)) > 0) return { state: 'new' }
+          continue
+        }
+        const own = entry.state === 'running' && entry.requestId === requestId
+        if (entry.free === 0 && !own) return found(entry, bodyHash)
+        if ((await engine.run(takeOver, [...taking, nowMs])) > 0) return { state: 'new' }
       }
     },
     async forget(account, key, requestId) {
