@@ -22,11 +22,13 @@ export interface EngineCase {
   readonly databaseUrl: string | null
 }
 
+/** Empty where no PostgreSQL was given. */
+export const postgresCases: readonly EngineCase[] =
+  testDatabaseUrl === null ? [] : [{ engine: 'postgres', databaseUrl: testDatabaseUrl }]
+
 export const engineCases: readonly EngineCase[] = [
   { engine: 'sqlite', databaseUrl: null },
-  ...(testDatabaseUrl === null
-    ? []
-    : [{ engine: 'postgres', databaseUrl: testDatabaseUrl } as const]),
+  ...postgresCases,
 ]
 
 export interface StartOptions {
