@@ -11,7 +11,7 @@ import {
   expectBalances,
   expectCleanAudit,
 } from '../support/deployment.ts'
-import { ready, type Seen, startLoad } from './gateway-load.ts'
+import { expectCharged, ready, type Seen, startLoad } from './gateway-load.ts'
 
 /** More of them than a run of all tests has time for: TOLLGATE_TEST_KILLS=50. */
 const kills = Number(Bun.env['TOLLGATE_TEST_KILLS'] ?? 8)
@@ -49,17 +49,6 @@ async function killAgainAndAgain(deployment: Deployment): Promise<Killed> {
   return killed
 }
 
-/** Every reply that ended is in the books once, at its price. Returns how many there were. */
-function expectCharged(seen: readonly Seen[], rows: ReadonlyMap<string, UsageRow>): number {
-  const answered = seen.filter(({ whole, status }) => whole && status === 200)
-  for (const { requestId, dueNano } of answered) {
-    const row = rows.get(requestId)
-    const paid = row === undefined ? null : row.chargeNano + row.writeoffNano
-    expect([requestId, row?.status, paid]).toEqual([requestId, 200, dueNano])
-  }
-  return answered.length
-}
-
 /** Every stream the kill has cut is charged for what it had said it owed. Returns how many there were. */
 function expectProgress(seen: readonly Seen[], rows: ReadonlyMap<string, UsageRow>): number {
   const cut = seen.filter(
@@ -87,7 +76,7 @@ describe.each(engineCases)('kill -9 of a gateway on $engine', ({ engine, databas
       const { seen, readyMs } = await killAgainAndAgain(deployment)
       const rows = await expectBalances(deployment, creditsNano)
       const byId = new Map(rows.map((row) => [row.requestId, row]))
-      const answered = expectCharged(seen, byId)
+      const answered = expectCharged(seen, rows)
       const cut = expectProgress(seen, byId)
       for (const account of Object.keys(credits)) {
         const wallet = await deployment.store.ledger.wallet(account)

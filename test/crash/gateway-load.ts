@@ -1,5 +1,7 @@
 // Clients of every kind at once against a gateway that may die: each remembers what it was promised.
 
+import { expect } from 'bun:test'
+import type { UsageRow } from '../../src/store/usage-row.ts'
 import { chat, costNano, type Outcome } from '../support/deployment.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 
@@ -91,4 +93,16 @@ function contentBytes(text: string): number {
 /** Until `/readyz` answers 200. */
 export async function ready({ url }: ServerProcess): Promise<void> {
   while ((await fetch(`${url}/readyz`)).status !== 200) await Bun.sleep(1)
+}
+
+/** Every reply that ended is in the books once, at its price. Returns how many there were. */
+export function expectCharged(seen: readonly Seen[], rows: readonly UsageRow[]): number {
+  const byId = new Map(rows.map((row) => [row.requestId, row]))
+  const answered = seen.filter(({ whole, status }) => whole && status === 200)
+  for (const { requestId, dueNano } of answered) {
+    const row = byId.get(requestId)
+    const paid = row === undefined ? null : row.chargeNano + row.writeoffNano
+    expect([requestId, row?.status, paid]).toEqual([requestId, 200, dueNano])
+  }
+  return answered.length
 }

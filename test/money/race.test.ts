@@ -1,6 +1,7 @@
 // A thousand requests at once against a wallet that affords 37: one process, several workers, several nodes.
 
 import { describe, expect, test } from 'bun:test'
+import { eventually } from '../support/clients.ts'
 import {
   type Deployment,
   deploy,
@@ -10,7 +11,6 @@ import {
   keyOf,
   postgresCases,
 } from '../support/deployment.ts'
-import { eventually } from '../support/clients.ts'
 import { parseReply, portOf, post, RawClient } from '../support/socket.ts'
 
 const requests = 1_000
@@ -56,8 +56,7 @@ async function rush(urls: readonly string[]): Promise<Rush> {
 
 /** The half unit left affords 50 cheap requests, on whichever node they are asked: each admitted in time. */
 async function spendTheRest(urls: readonly string[]): Promise<number> {
-  const ask = (n: number) =>
-    completion(urls[n % urls.length] ?? '', 'sandbox/completion+tokens=1')
+  const ask = (n: number) => completion(urls[n % urls.length] ?? '', 'sandbox/completion+tokens=1')
   let slowestMs = 0
   for (let n = 0; n < cheapAffordable; n += 1) {
     const { status, elapsedMs } = await ask(n)
@@ -72,7 +71,11 @@ async function completion(url: string, model: string) {
   const startedMs = performance.now()
   const reply = await fetch(`${url}/v1/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${keyOf('acme')}`, 'content-type': 'application/json', connection: 'close' },
+    headers: {
+      authorization: `Bearer ${keyOf('acme')}`,
+      'content-type': 'application/json',
+      connection: 'close',
+    },
     body: JSON.stringify({ model, prompt: 'Hello' }),
   })
   await reply.bytes()
@@ -100,15 +103,23 @@ async function race(what: string, deployment: Deployment, urls: readonly string[
 }
 
 describe.each(engineCases)('I13 on $engine', ({ engine, databaseUrl }) => {
-  test.each([1, 4])('%d serving processes behind one port', async (workers) => {
-    const deployment = await deploy({ databaseUrl, credits: { acme: credit }, config: { models } })
-    try {
-      const { url } = await deployment.start({ workers })
-      await race(`${engine}, ${workers} processes`, deployment, [url])
-    } finally {
-      await deployment.remove()
-    }
-  }, 60_000)
+  test.each([1, 4])(
+    '%d serving processes behind one port',
+    async (workers) => {
+      const deployment = await deploy({
+        databaseUrl,
+        credits: { acme: credit },
+        config: { models },
+      })
+      try {
+        const { url } = await deployment.start({ workers })
+        await race(`${engine}, ${workers} processes`, deployment, [url])
+      } finally {
+        await deployment.remove()
+      }
+    },
+    60_000,
+  )
 })
 
 describe.each(postgresCases)('I13 on $engine', ({ engine, databaseUrl }) => {
