@@ -1,0 +1,136 @@
+// A thousand requests at once against a wallet that affords 37: one process, several workers, several nodes.
+
+import { describe, expect, test } from 'bun:test'
+import { eventually } from '../support/clients.ts'
+import {
+  type Deployment,
+  deploy,
+  engineCases,
+  expectBalances,
+  expectCleanAudit,
+  keyOf,
+  postgresCases,
+} from '../support/deployment.ts'
+import { parseReply, portOf, post, RawClient } from '../support/socket.ts'
+
+const requests = 1_000
+const affordable = 37
+/** 37 requests at 1, and half a unit that no request at 1 can have. */
+const credit = '37.5'
+const creditNano = 37_500_000_000n
+const cheapAffordable = 50
+/** A price of a request is per million of them. */
+const models = {
+  'sandbox/chat*': { prices: { input: '0', output: '0', request: '1000000' } },
+  'sandbox/completion*': { prices: { input: '0', output: '0', request: '10000' } },
+}
+/** All that are admitted run at the same time: their replies begin when the last has been refused. */
+const slow = 'sandbox/chat+first=2500'
+const admissionLimitMs = 300
+
+interface Rush {
+  readonly statuses: ReadonlyMap<number, number>
+  readonly slowestRefusalMs: number
+}
+
+/** Every connection stands before the first request is sent, so that they come at once. */
+async function rush(urls: readonly string[]): Promise<Rush> {
+  const body = JSON.stringify({ model: slow, messages: [{ role: 'user', content: 'Hello' }] })
+  const headers = { authorization: `Bearer ${keyOf('acme')}`, connection: 'close' }
+  const ports = urls.map(portOf)
+  const clients = await Promise.all(
+    Array.from({ length: requests }, (_, n) => RawClient.open(ports[n % ports.length] ?? 0)),
+  )
+  const startedMs = performance.now()
+  for (const client of clients) client.send(post('/v1/chat/completions', headers, body))
+  const statuses = new Map<number, number>()
+  let slowestRefusalMs = 0
+  for (const client of clients) {
+    const { status } = parseReply(await client.closed(30_000))
+    statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    if (status !== 200)
+      slowestRefusalMs = Math.max(slowestRefusalMs, (client.closedMs ?? 0) - startedMs)
+  }
+  return { statuses, slowestRefusalMs }
+}
+
+/** The half unit left affords 50 cheap requests, on whichever node they are asked: each admitted in time. */
+async function spendTheRest(urls: readonly string[]): Promise<number> {
+  const ask = (n: number) => completion(urls[n % urls.length] ?? '', 'sandbox/completion+tokens=1')
+  let slowestMs = 0
+  for (let n = 0; n < cheapAffordable; n += 1) {
+    const { status, elapsedMs } = await ask(n)
+    expect([n, status]).toEqual([n, 200])
+    slowestMs = Math.max(slowestMs, elapsedMs)
+  }
+  for (const n of urls.keys()) expect((await ask(n)).status).toBe(429)
+  return slowestMs
+}
+
+async function completion(url: string, model: string) {
+  const startedMs = performance.now()
+  const reply = await fetch(`${url}/v1/completions`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${keyOf('acme')}`,
+      'content-type': 'application/json',
+      connection: 'close',
+    },
+    body: JSON.stringify({ model, prompt: 'Hello' }),
+  })
+  await reply.bytes()
+  return { status: reply.status, elapsedMs: performance.now() - startedMs }
+}
+
+async function race(what: string, deployment: Deployment, urls: readonly string[]): Promise<void> {
+  const { statuses, slowestRefusalMs } = await rush(urls)
+  expect(Object.fromEntries(statuses)).toEqual({ 200: affordable, 429: requests - affordable })
+  const slowestMs = await spendTheRest(urls)
+  expect(slowestMs).toBeLessThan(admissionLimitMs)
+  await eventually(async () => {
+    const wallet = await deployment.store.ledger.wallet('acme')
+    return wallet?.postedNano === 0n ? true : undefined
+  })
+  const rows = await expectBalances(deployment, { acme: creditNano })
+  const paid = rows.filter(({ chargeNano }) => chargeNano > 0n)
+  expect(paid).toHaveLength(affordable + cheapAffordable)
+  expect(rows.every(({ writeoffNano }) => writeoffNano === 0n)).toBeTrue()
+  await expectCleanAudit(deployment)
+  console.log(
+    `${what}: ${affordable} of ${requests} answered, the last refusal after ${Math.round(slowestRefusalMs)} ms; ` +
+      `then ${cheapAffordable} small ones, the slowest ${Math.round(slowestMs)} ms`,
+  )
+}
+
+describe.each(engineCases)('I13 on $engine', ({ engine, databaseUrl }) => {
+  test.each([1, 4])(
+    '%d serving processes behind one port',
+    async (workers) => {
+      const deployment = await deploy({
+        databaseUrl,
+        credits: { acme: credit },
+        config: { models },
+      })
+      try {
+        const { url } = await deployment.start({ workers })
+        await race(`${engine}, ${workers} processes`, deployment, [url])
+      } finally {
+        await deployment.remove()
+      }
+    },
+    60_000,
+  )
+})
+
+describe.each(postgresCases)('I13 on $engine', ({ engine, databaseUrl }) => {
+  test('three nodes on one database', async () => {
+    const deployment = await deploy({ databaseUrl, credits: { acme: credit }, config: { models } })
+    try {
+      const servers = [0, 1, 2].map((node) => deployment.start({ node }))
+      const urls = (await Promise.all(servers)).map(({ url }) => url)
+      await race(`${engine}, 3 nodes`, deployment, urls)
+    } finally {
+      await deployment.remove()
+    }
+  }, 60_000)
+})
