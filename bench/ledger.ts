@@ -35,6 +35,7 @@ function openLeases(): Leases {
       grant: async (_account, _needNano, wantNano) => ({ ...granted, grantedNano: wantNano }),
       giveBack: ignore,
       recall: ignore,
+      forget: ignore,
     },
     settings: { maxHeldPerKeyNano: null, maxHeldPerAccountNano: null },
     onError: ignore,
