@@ -1,0 +1,237 @@
+// One call of the relay on a vendor played by hand: every byte, pause and answer of the ledger comes when the test says.
+
+import { Buffer } from 'node:buffer'
+import { billingDefaults, retryDefaults, timeoutDefaults } from '../../src/config/defaults.ts'
+import type { BillingSettings } from '../../src/config/types.ts'
+import type { Hold, Ledger } from '../../src/ledger/ledger.ts'
+import { compileRate } from '../../src/meter/rate.ts'
+import type { Ask, Drains, RelayRooms } from '../../src/relay/ask.ts'
+import { Bill } from '../../src/relay/bill.ts'
+import { Call } from '../../src/relay/call.ts'
+import type { Channel } from '../../src/relay/channel.ts'
+import { Deadlines } from '../../src/relay/deadlines.ts'
+import { usageRow } from '../../src/relay/record.ts'
+import type { UsageRow } from '../../src/store/usage-row.ts'
+import { vendors } from '../../src/vendors/registry.ts'
+import type { ReplyHandler } from '../../src/vendors/transport.ts'
+import { dialects } from '../../src/wire/dialects.ts'
+
+/** A running call, from all its sides. */
+export interface Line {
+  readonly call: Call
+  /** The vendor's side. */
+  readonly vendor: {
+    head(stream: boolean): void
+    send(text: string): void
+    end(): void
+    readonly paused: boolean
+    readonly aborted: boolean
+  }
+  /** What the client gets; rejects where it is broken off. */
+  readonly reply: Promise<string>
+  /** Begins to take the reply. */
+  take(): void
+  /** What was asked of the ledger for the hold, in order. */
+  readonly asked: bigint[]
+  /** Records, and what was noted on the way. */
+  readonly rows: UsageRow[]
+  readonly progress: UsageRow[]
+}
+
+export interface LineOptions {
+  readonly stream?: boolean
+  readonly billing?: Partial<BillingSettings>
+  readonly drains?: Drains
+  /** What is held before. */
+  readonly heldNano?: bigint
+  extend?(byNano: bigint): boolean | Promise<boolean>
+}
+
+class HandVendor {
+  paused = false
+  aborted = false
+  handler: ReplyHandler | null = null
+
+  open(handler: ReplyHandler) {
+    this.handler = handler
+    return {
+      pause: () => {
+        this.paused = true
+      },
+      resume: () => {
+        this.paused = false
+      },
+      abort: () => {
+        this.aborted = true
+      },
+    }
+  }
+
+  head(stream: boolean): void {
+    const type = stream ? 'text/event-stream' : 'application/json'
+    this.handler?.head(200, (name) => (name === 'content-type' ? type : null))
+  }
+
+  send(text: string): void {
+    this.handler?.bytes(Buffer.from(text))
+  }
+
+  end(): void {
+    this.handler?.end()
+  }
+}
+
+const alwaysWell: RelayRooms['health'] = {
+  usable: () => true,
+  blocked: () => null,
+  mayRetry: () => true,
+  begin: () => undefined,
+  report: () => undefined,
+  waitMs: () => 0,
+  state: () => 0,
+}
+
+const prices = { input: '1000', output: '2000' }
+const rate = compileRate({ model: 'm', version: 1, prices }, 1_000_000)
+
+/** A call whose vendor was asked and has not answered yet. */
+export function openLine(options: LineOptions = {}): Line {
+  const { stream = true, extend = () => true, heldNano = 0n } = options
+  const vendor = new HandVendor()
+  const billing = { ...billingDefaults, ...options.billing }
+  const asked: bigint[] = []
+  const rows: UsageRow[] = []
+  const progress: UsageRow[] = []
+  const hold = { account: 'a', keyId: 'k', amountNano: heldNano }
+  const bill = new Bill(ledgerOf(hold, asked, extend), rate, hold, 10, {
+    capNano: null,
+    showCost: false,
+    idempotencyKey: null,
+  })
+  const channel = channelOf(vendor)
+  const call = new Call(
+    {
+      ...roomsOf(channel, billing, options.drains ?? { running: 0, most: 64, limitMs: 30_000 }),
+      settle: (_settlement, row, keeping) => {
+        rows.push(row)
+        if (keeping !== null && 'then' in keeping) keeping.then()
+      },
+      price: (settlement) => usageRow(settlement, channel, billing),
+      progress: (settlement) => progress.push(usageRow(settlement, channel, billing)),
+    },
+    askOf(stream, bill),
+  )
+  const taking = Promise.withResolvers<void>()
+  const reply = readReply(call, taking.promise)
+  // A test that does not look at it still sees no stray rejection.
+  reply.catch(() => undefined)
+  return { call, vendor, reply, take: taking.resolve, asked, rows, progress }
+}
+
+async function readReply(call: Call, taking: Promise<void>): Promise<string> {
+  const { body } = await call.run()
+  await taking
+  if (body instanceof Uint8Array) return Buffer.from(body).toString()
+  let text = ''
+  for await (const bytes of body) text += Buffer.from(bytes).toString()
+  return text
+}
+
+function ledgerOf(
+  hold: { amountNano: bigint },
+  asked: bigint[],
+  extend: (byNano: bigint) => boolean | Promise<boolean>,
+): Ledger {
+  const grow = (byNano: bigint, granted: boolean) => {
+    if (granted) hold.amountNano += byNano
+    return granted
+  }
+  const only: Pick<Ledger, 'extend'> = {
+    extend(_hold: Hold, byNano) {
+      asked.push(byNano)
+      const said = extend(byNano)
+      return said instanceof Promise
+        ? said.then((granted) => grow(byNano, granted))
+        : grow(byNano, said)
+    },
+  }
+  return only as Ledger
+}
+
+function channelOf(vendor: HandVendor): Channel {
+  const { 'openai-compatible': compatible } = vendors
+  if (compatible === undefined) throw new Error('no vendor for what is compatible')
+  return {
+    id: 'c',
+    vendor: { ...compatible, local: { open: (_call, handler) => vendor.open(handler) } },
+    timeouts: {},
+    secrets: [],
+    destination: () => {
+      throw new Error('a vendor by hand has no address')
+    },
+  }
+}
+
+function roomsOf(channel: Channel, billing: BillingSettings, drains: Drains) {
+  const idle: Pick<RelayRooms, 'dialer' | 'attemptFailed'> = {
+    dialer: {
+      open: () => {
+        throw new Error('a vendor by hand is not dialled')
+      },
+      connections: 0,
+      close: () => undefined,
+    },
+    attemptFailed: () => undefined,
+  }
+  return {
+    ...idle,
+    channels: new Map([['c', channel]]),
+    dialects,
+    health: alwaysWell,
+    deadlines: new Deadlines(),
+    timeouts: timeoutDefaults,
+    retry: retryDefaults,
+    heartbeatMs: 15_000,
+    commitAfterMs: 15_000,
+    writeStallMs: 60_000,
+    billing,
+    drains,
+    random: () => 0,
+    scrub: (text: string) => text,
+  }
+}
+
+function askOf(stream: boolean, bill: Bill): Ask {
+  const dialect = dialects['openai-chat']
+  const body = { model: 'm', stream, messages: [{ role: 'user', content: 'Hello' }] }
+  return {
+    requestId: 'req-1',
+    at: 1_700_000_000_000,
+    startedMs: performance.now(),
+    dialect,
+    peek: dialect.peek(Buffer.from(JSON.stringify(body))),
+    principal: {
+      account: 'a',
+      keyId: 'k',
+      keyName: 'key',
+      group: 'default',
+      limits: {},
+      models: null,
+      showCost: false,
+    } as unknown as Ask['principal'],
+    model: { id: 'm', timeouts: {} } as Ask['model'],
+    candidates: [
+      {
+        channelId: 'c',
+        model: 'm',
+        dialect: 'openai-chat',
+        identity: true,
+        priority: 0,
+        weight: 1,
+      },
+    ],
+    admission: { finish: () => undefined } as unknown as Ask['admission'],
+    place: { giveBack: () => undefined, watchClient: () => undefined, cutOff: () => undefined },
+    bill,
+  }
+}
