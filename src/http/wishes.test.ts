@@ -1,3 +1,5 @@
+// What clients ask of their bill, in each form they may and may not ask it.
+
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../errors.ts'
 import { dialects } from '../wire/dialects.ts'

@@ -1,3 +1,5 @@
+// Members cut out of JSON texts, wherever they stand.
+
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { JsonSyntaxError } from './scan.ts'

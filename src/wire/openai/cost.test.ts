@@ -1,3 +1,5 @@
+// What `usage.cost` does to a reply, byte by byte.
+
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { withCost } from './cost.ts'
