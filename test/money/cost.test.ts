@@ -2,8 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formatUnits } from '../../src/money.ts'
-import { ask } from '../support/clients.ts'
+import { ask, eventually } from '../support/clients.ts'
 import { expectRefusal } from '../support/requests.ts'
+import { run } from '../support/server-process.ts'
 import {
   chatReply,
   delta,
@@ -212,6 +213,30 @@ describe('a completion by a model that only chats', () => {
     expect(await streamCost(reply)).toBe('0.000017')
     expect(await recordedCost(reply)).toBe('0.000017')
   })
+})
+
+test('a key made with --show-cost shows it, one made without does not', async () => {
+  const words = ['key', 'create', '--account', 'ann', '--group', 'default', '--json']
+  const model = newModel()
+  for (const [more, cost] of [
+    [['--name', 'shows', '--show-cost'], '0.000017'],
+    [['--name', 'hides'], undefined],
+  ] as const) {
+    const made = JSON.parse(await run(shop.dataDir, ...words, ...more))
+    expect(made.showCost).toBe(cost !== undefined)
+    // A key made beside a running server works within a second.
+    const reply = await eventually(async () => {
+      const answer = await shop.post(chat, bodyOf(model), {}, made.secret)
+      return answer.status === 200 ? answer : undefined
+    })
+    expect(((await reply.json()) as Chunk).usage?.['cost']).toBe(cost)
+  }
+  const listed = JSON.parse(await run(shop.dataDir, 'key', 'list', '--json'))
+  expect(
+    Object.fromEntries(
+      listed.map((key: Record<string, unknown>) => [key['name'], key['showCost']]),
+    ),
+  ).toEqual({ shows: true, hides: false })
 })
 
 test.each(['yes', '1', 'TRUE', ''])('x-tollgate-cost: %j is refused', async (value) => {
