@@ -54,7 +54,7 @@ export const ledgerDefaults: LedgerSettings = {
   leaseMs: 60_000,
   renewMs: 15_000,
   fenceMs: 40_000,
-  settleMs: 20,
+  settleMs: 100,
   maxLagMs: 5_000,
   maxUnsettled: 50_000,
 }

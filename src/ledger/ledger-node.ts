@@ -29,6 +29,8 @@ export interface LedgerOptions {
   readonly log: Log
   /** The disk cannot be trusted any more: unless given, the process says so and ends with 1. */
   readonly onFatal?: (reason: string) => void
+  /** The worker's first file: its own, unless a test has another. */
+  readonly workerScript?: URL
 }
 
 export interface LedgerStats {
@@ -113,6 +115,7 @@ class Node implements LedgerNode {
     this.#leases = this.#makeLeases()
     this.#judge()
     this.#link = new WorkerLink({
+      script: options.workerScript ?? new URL('./worker-main.ts', import.meta.url),
       start: () => this.#workerStart(),
       onMessage: (message) => this.#take(message),
       onDeath: (error, retryMs) => this.#workerDied(error, retryMs),
@@ -359,6 +362,7 @@ class Node implements LedgerNode {
       slot,
       node: this.#outbox.node,
       buffer: this.#state.buffer,
+      nowMs: monotonicMs(),
       settings,
       announce: durability === 'strict',
       leftUntil: this.#everOpened ? 0 : this.#leftUntil,

@@ -12,8 +12,9 @@ import type { Answers, FromWorker, Question, ToWorker, WorkerStart } from './mes
 import { NodeKeeper } from './node-keeper.ts'
 import { OutboxDrain } from './outbox-drain.ts'
 import { OutboxSync } from './outbox-sync.ts'
-import { Settler, SyncFailed } from './settlement.ts'
-import { monotonicMs, SharedState } from './shared.ts'
+import { Settler } from './settlement.ts'
+import { clockFrom, monotonicMs, SharedState } from './shared.ts'
+import { isSyncFailure } from './sync-failure.ts'
 
 const recallMs = 50
 const syncMs = 25
@@ -24,12 +25,13 @@ const mostSetAside = 100_000
 
 /** Opens the store and the outbox, settles what is left, opens the node, and serves until it is told to stop. */
 export async function runLedgerWorker(port: MessagePort, start: WorkerStart): Promise<void> {
+  const servingMs = clockFrom(start.nowMs)
   const store = await openStore(start.store)
   const reader = openOutboxReader(start.dataDir, start.slot)
   const logs = await Promise.all(halves.map((half) => openHandle(reader.logPath(half), 'r')))
   const setAside = await store.ledger.setAsides(mostSetAside)
   const known = new Set(setAside.map(({ requestId }) => requestId))
-  const worker = new LedgerWorker({ port, start, store, reader, logs, setAside: known })
+  const worker = new LedgerWorker({ port, start, store, reader, logs, setAside: known, servingMs })
   port.on('message', (message: ToWorker) => worker.take(message))
   await worker.run()
 }
@@ -41,6 +43,8 @@ interface WorkerRooms {
   readonly reader: OutboxReader
   readonly logs: readonly FileHandle[]
   readonly setAside: ReadonlySet<string>
+  /** The serving thread's clock. */
+  readonly servingMs: () => number
 }
 
 class LedgerWorker {
@@ -56,10 +60,12 @@ class LedgerWorker {
   #stopQuestion: number | null = null
   #wake: () => void = () => undefined
   #held: { readonly epoch: number; readonly held: ReadonlyMap<string, Nano> } | null = null
+  readonly #servingMs: () => number
   #leasedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(rooms: WorkerRooms) {
     const { start, store, reader } = rooms
+    this.#servingMs = rooms.servingMs
     this.#rooms = rooms
     this.#store = store
     const state = new SharedState(start.buffer)
@@ -88,12 +94,13 @@ class LedgerWorker {
     const guarded = (loop: Promise<void>) => loop.catch(ending)
     const serve = async () => {
       await this.#drain.settleLeft(this.#rooms.start.leftUntil)
+      await this.#recycle()
       await this.#keeper.open()
       const loops = [this.#everySettle(), this.#everyRenewal(), this.#everyRecall()]
       await Promise.all(loops.map(guarded))
     }
     await Promise.all([this.#everySync(), serve()].map(guarded))
-    if (failure instanceof SyncFailed) this.#tell({ kind: 'fatal', reason: failure.message })
+    if (isSyncFailure(failure)) this.#endProcess(failure)
     else if (failure !== null) throw failure
     else await this.#close()
   }
@@ -134,6 +141,7 @@ class LedgerWorker {
     try {
       this.#tell({ kind: 'answer', id, answer: await this.#find(question) })
     } catch (error) {
+      if (isSyncFailure(error)) this.#endProcess(error)
       this.#tell({ kind: 'refusal', id, reason: String(error) })
     }
   }
@@ -218,6 +226,7 @@ class LedgerWorker {
       // SQLite holds this thread while it settles: no sync could begin meanwhile.
       await this.#sync.sync()
       await this.#drain.settleWritten()
+      await this.#recycle()
       await Promise.race([
         this.#pause(settleMs),
         new Promise<void>((resolve) => {
@@ -225,6 +234,11 @@ class LedgerWorker {
         }),
       ])
     }
+  }
+
+  /** Needs room on the disk, which settling may do without; so it may fail and be tried the next time. */
+  async #recycle(): Promise<void> {
+    await this.#keeper.once('empty the outbox', async () => this.#drain.recycle())
   }
 
   async #everyRenewal(): Promise<void> {
@@ -260,7 +274,7 @@ class LedgerWorker {
     await Promise.allSettled(this.#answering)
     await this.#sync.sync()
     await this.#keeper.once('close', () => this.#keeper.close())
-    this.#drain.recycleAll()
+    await this.#keeper.once('empty the outbox', async () => this.#drain.recycleAll())
     reader.close()
     await Promise.all(logs.map((log) => log.close()))
     await store.close()
@@ -270,12 +284,17 @@ class LedgerWorker {
     port.close()
   }
 
+  #endProcess(error: unknown): void {
+    this.#tell({ kind: 'fatal', reason: String(error) })
+  }
+
   #tell(message: FromWorker): void {
     this.#rooms.port.postMessage(message)
   }
 
   /** A failure is told once, until what failed works again. */
   #failed(what: string, error: unknown): void {
+    if (isSyncFailure(error)) this.#endProcess(error)
     if (this.#failing.has(what)) return
     this.#failing.add(what)
     const fields = { what, error: String(error) }
@@ -319,7 +338,7 @@ class LedgerWorker {
       ledger: this.#store.ledger,
       node: start.node,
       leaseMs: start.settings.leaseMs,
-      nowMs: monotonicMs,
+      nowMs: this.#servingMs,
       delay: (forMs) => delay(forMs, undefined, { signal: this.#stopping.signal }),
       onRenewed: (sinceMs) => {
         state.renewedMs = sinceMs

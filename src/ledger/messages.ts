@@ -13,6 +13,8 @@ export interface WorkerStart {
   readonly slot: number
   readonly node: string
   readonly buffer: SharedArrayBuffer
+  /** The serving thread's clock as it starts the worker. */
+  readonly nowMs: number
   readonly settings: LedgerSettings
   /** Say when something was settled: for replies that wait for it. */
   readonly announce: boolean

@@ -33,7 +33,6 @@ export class OutboxDrain {
     const { state } = this.#options
     const until = state.written
     while (state.settled < until) await this.#settleNext(until, () => undefined)
-    this.recycle()
   }
 
   /**
@@ -53,7 +52,6 @@ export class OutboxDrain {
     for (let at = 0; at < entries.length; at += maxBatch) {
       await settler.settle(entries.slice(at, at + maxBatch))
     }
-    this.recycle()
   }
 
   /** Hands back the half that is not appended to, once all in it is settled. */

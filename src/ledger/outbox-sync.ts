@@ -1,8 +1,8 @@
 // Bounds what a power cut can take: syncs the outbox's log while the ledger does not have its records yet.
 
 import type { FileHandle } from 'node:fs/promises'
-import { SyncFailed } from './settlement.ts'
 import type { SharedState } from './shared.ts'
+import { SyncFailed } from './sync-failure.ts'
 
 export interface OutboxSyncOptions {
   /** The logs of both halves. */

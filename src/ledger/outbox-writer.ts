@@ -86,11 +86,6 @@ export class OutboxWriter {
     this.flush()
   }
 
-  /** Forgets what a stream owed that ended without a record. */
-  forgetProgress(requestId: string): void {
-    this.#progress.delete(requestId)
-  }
-
   readonly #flushScheduled = () => {
     this.#scheduled = false
     this.flush()

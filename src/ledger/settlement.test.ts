@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { finishedRequest } from '../../test/support/finished.ts'
 import type { SetAside, Settlement, SettleResult } from '../store/ledger.ts'
 import { RowRefused } from '../store/store.ts'
-import { type Entry, Settler, SyncFailed } from './settlement.ts'
+import { type Entry, Settler } from './settlement.ts'
+import { SyncFailed } from './sync-failure.ts'
 
 interface Scene {
   readonly settler: Settler

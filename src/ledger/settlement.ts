@@ -3,6 +3,7 @@
 import type { Nano } from '../money.ts'
 import type { LedgerTable, NodeRef, SetAside, Settlement } from '../store/ledger.ts'
 import { RowRefused } from '../store/store.ts'
+import { isSyncFailure, SyncFailed } from './sync-failure.ts'
 
 /** A record on its way into the ledger. */
 export interface Entry {
@@ -22,11 +23,6 @@ export interface SettlerOptions {
   readonly onSetAside: (entry: SetAside) => void
   /** Not even the place for what is refused took it: all that is left of it is what is told here. */
   readonly onLost: (entry: SetAside, error: unknown) => void
-}
-
-/** A sync failed: what the disk has is not known any more, and to sync again would hide it. */
-export class SyncFailed extends Error {
-  override readonly name = 'SyncFailed'
 }
 
 const firstRetryMs = 50
@@ -88,10 +84,4 @@ export class Settler {
       }
     }
   }
-}
-
-/** SQLite's word for a sync that failed. PostgreSQL ends itself then. */
-function isSyncFailure(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return code === 'SQLITE_IOERR_FSYNC' || code === 'SQLITE_IOERR_DIR_FSYNC'
 }

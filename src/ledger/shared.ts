@@ -3,9 +3,18 @@
 import type { Nano } from '../money.ts'
 import type { Half } from '../store/sqlite-outbox.ts'
 
-/** The one clock of both threads, in milliseconds: monotonic, so that no step of the wall clock moves a lease. */
+/** Milliseconds that no step of the wall clock moves; each thread counts from its own beginning. */
 export function monotonicMs(): number {
-  return Number(process.hrtime.bigint() / 1_000_000n)
+  return performance.now()
+}
+
+/**
+ * The serving thread's clock in the worker: `nowMs` was read there before the worker began, so that this one is
+ * behind by what the beginning took, never ahead.
+ */
+export function clockFrom(nowMs: number): () => number {
+  const aheadMs = nowMs - monotonicMs()
+  return () => monotonicMs() + aheadMs
 }
 
 const fields = [
@@ -82,12 +91,12 @@ export class SharedState {
     this.#set(half === 0 ? 'clean0' : 'clean1', clean ? 1n : 0n)
   }
 
-  /** `monotonicMs` just before the last renewal that the ledger granted; the worker's. */
+  /** Just before the last renewal that the ledger granted was asked for, by the serving thread's clock; the worker's. */
   get renewedMs(): number {
     return Number(this.#get('renewedMs'))
   }
   set renewedMs(atMs: number) {
-    this.#set('renewedMs', BigInt(atMs))
+    this.#set('renewedMs', BigInt(Math.floor(atMs)))
   }
 
   /** Totals since this process started; the worker's. */

@@ -4,6 +4,8 @@ import { Worker } from 'node:worker_threads'
 import type { Answers, FromWorker, Question, ToWorker, WorkerStart } from './messages.ts'
 
 export interface WorkerLinkOptions {
+  /** The worker's first file. */
+  readonly script: URL
   /** What the next worker starts with: asked each time. */
   readonly start: () => WorkerStart
   /** Everything but answers. */
@@ -70,8 +72,8 @@ export class WorkerLink {
   }
 
   #startWorker(): void {
-    const { start, onMessage } = this.#options
-    const worker = new Worker(new URL('./worker-main.ts', import.meta.url), { workerData: start() })
+    const { script, start, onMessage } = this.#options
+    const worker = new Worker(script, { workerData: start() })
     this.#startedAtMs = performance.now()
     this.#worker = worker
     let failure: unknown = null

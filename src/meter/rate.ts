@@ -62,6 +62,8 @@ class CardRate implements Rate {
   private readonly multiplier: bigint
   private readonly bands: readonly CompiledBand[]
   private readonly base: CompiledBand
+  /** Asked of every request, and always the same. */
+  private readonly missingFor = new Map<ModelKind, string | null>()
 
   constructor(row: Pick<PriceRow, 'model' | 'version'>, card: Card, multiplierPpm: number) {
     this.model = row.model
@@ -120,7 +122,13 @@ class CardRate implements Rate {
   }
 
   missing(kind: ModelKind, units: Units | null): string | null {
-    return missingPrice(this.card, kind, units)
+    if (units !== null) return missingPrice(this.card, kind, units)
+    let missing = this.missingFor.get(kind)
+    if (missing === undefined) {
+      missing = missingPrice(this.card, kind, null)
+      this.missingFor.set(kind, missing)
+    }
+    return missing
   }
 
   prices(unit: string): boolean {

@@ -6,8 +6,6 @@ import type { Rate, Units } from '../meter/meter.ts'
 import { formatUnits, type Nano } from '../money.ts'
 import type { Usage } from '../wire/ir.ts'
 
-const oneRequest: Units = { request: 1 }
-
 export const noUsage: Usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 
 /** What the client asked of its bill beside the work itself. */
@@ -34,10 +32,17 @@ export class Bill {
   /** The prompt's tokens, counted from its bytes. */
   private readonly inputTokens: number
 
-  constructor(ledger: Ledger, rate: Rate, hold: Hold, inputTokens: number, wishes: BillWishes) {
+  constructor(
+    ledger: Ledger,
+    rate: Rate,
+    hold: Hold,
+    units: Units | null,
+    inputTokens: number,
+    wishes: BillWishes,
+  ) {
     this.ledger = ledger
     this.rate = rate
-    this.units = rate.prices('request') ? oneRequest : null
+    this.units = units
     this.hold = hold
     this.inputTokens = inputTokens
     this.wishes = wishes

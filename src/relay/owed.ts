@@ -12,6 +12,8 @@ export interface Owed {
   readonly source: UsageRow['usageSource']
   /** By the formula; 0n where a policy makes the request free. */
   readonly chargeNano: Nano
+  /** The card the charge follows; null where a policy and no price decides. */
+  readonly priceVersion: number | null
   /** What the vendors are taken to ask for all attempts. */
   readonly vendorCostNano: Nano
 }
@@ -22,10 +24,14 @@ export function owedBy(settlement: Settlement, billing: BillingSettings): Owed {
   const { ask, sight, failedAttempts } = settlement
   const { rate, units } = ask.bill
   const { usage, source } = usageOf(settlement, sight)
-  let vendorCostNano = source === 'none' ? 0n : rate.cost(usage, units)
+  const costNano = source === 'none' ? 0n : rate.cost(usage, units)
+  let vendorCostNano = costNano
   for (const failed of failedAttempts) vendorCostNano += BigInt(failed.costNano)
-  const free = source === 'none' || isFree(settlement, usage, billing)
-  return { usage, source, chargeNano: free ? 0n : rate.charge(usage, units), vendorCostNano }
+  const free = source !== 'none' && isFree(settlement, usage, billing)
+  if (free) return { usage, source, chargeNano: 0n, priceVersion: null, vendorCostNano }
+  const chargeNano =
+    source === 'none' || rate.multiplierPpm === 1_000_000 ? costNano : rate.charge(usage, units)
+  return { usage, source, chargeNano, priceVersion: rate.version, vendorCostNano }
 }
 
 /** Reported by the vendor, else counted from the bytes that passed; nothing where nothing was delivered. */

@@ -18,7 +18,7 @@ export function usageRow(
 ): UsageRow {
   const { ask, candidate, sight, fault } = settlement
   const { principal, peek, dialect, bill } = ask
-  const { usage, source, chargeNano, vendorCostNano } = owedBy(settlement, billing)
+  const { usage, source, chargeNano, priceVersion, vendorCostNano } = owedBy(settlement, billing)
   return {
     requestId: ask.requestId,
     at: ask.at,
@@ -45,7 +45,7 @@ export function usageRow(
     imageOutput: usage.imageOutput ?? 0,
     units: source === 'none' ? null : bill.units,
     usageSource: source,
-    priceVersion: bill.rate.version,
+    priceVersion,
     multiplierPpm: bill.rate.multiplierPpm,
     chargeNano,
     writeoffNano: 0n,

@@ -57,7 +57,7 @@ export function createTill(rooms: TillRooms): Till {
       const held = ledger.hold(principal.account, principal.keyId, amountNano)
       const bill = (result: Hold | NoHold): Bill => {
         if ('refused' in result) throw refusal(result, amountNano, rooms.currency)
-        return new Bill(ledger, rate, result, inputTokens, wishes)
+        return new Bill(ledger, rate, result, expected.units, inputTokens, wishes)
       }
       return held instanceof Promise ? held.then(bill) : bill(held)
     },

@@ -82,10 +82,13 @@ export function divide(batch: readonly Settlement[], purses: Purses): Division {
       const owedNano = capNano === null ? wholeNano : atMost(wholeNano, capNano)
       const cover = purses.take(settlement, account, owedNano, fromLeaseNano)
       chargeNano = cover.fromLeaseNano + cover.fromFreeNano
-      const sums = paid.get(account) ?? { fromLeaseNano: 0n, fromFreeNano: 0n }
-      sums.fromLeaseNano += cover.fromLeaseNano
-      sums.fromFreeNano += cover.fromFreeNano
-      paid.set(account, sums)
+      // An account without a wallet pays nothing, and there is nothing to move.
+      if (chargeNano > 0n) {
+        const sums = paid.get(account) ?? { fromLeaseNano: 0n, fromFreeNano: 0n }
+        sums.fromLeaseNano += cover.fromLeaseNano
+        sums.fromFreeNano += cover.fromFreeNano
+        paid.set(account, sums)
+      }
     }
     const writeoffNano = wholeNano - chargeNano
     rows.push({ row, chargeNano, writeoffNano })

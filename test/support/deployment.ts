@@ -152,6 +152,7 @@ export interface Outcome {
   readonly status: number
   readonly text: string
   readonly whole: boolean
+  readonly startedMs: number
   readonly elapsedMs: number
 }
 
@@ -179,7 +180,7 @@ export async function chat(
   } catch {
     // Cut by whatever the test did; `whole` says so.
   }
-  return { requestId, status, text, whole, elapsedMs: performance.now() - startedMs }
+  return { requestId, status, text, whole, startedMs, elapsedMs: performance.now() - startedMs }
 }
 
 /** The code of an error reply. */

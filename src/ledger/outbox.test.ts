@@ -1,0 +1,291 @@
+// The outbox from its writer to the settlement of what it holds, over its real files.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeDirectory, type TestDirectory } from '../../test/contract/databases.ts'
+import { finishedRequest } from '../../test/support/finished.ts'
+import type { SetAside, Settlement } from '../store/ledger.ts'
+import {
+  type Outbox,
+  type OutboxReader,
+  openOutbox,
+  openOutboxReader,
+} from '../store/sqlite-outbox.ts'
+import { OutboxDrain } from './outbox-drain.ts'
+import { OutboxSync } from './outbox-sync.ts'
+import { OutboxWriter } from './outbox-writer.ts'
+import { encodeRecord, type RecordKind } from './record.ts'
+import { Settler } from './settlement.ts'
+import { SharedState } from './shared.ts'
+import { SyncFailed } from './sync-failure.ts'
+
+let directory: TestDirectory
+let outbox: Outbox
+let reader: OutboxReader
+let state: SharedState
+let settled: Settlement[]
+let aside: SetAside[]
+let nowMs: number
+
+beforeEach(() => {
+  directory = makeDirectory()
+  state = new SharedState()
+  settled = []
+  aside = []
+  nowMs = 0
+  open()
+})
+
+afterEach(() => {
+  close()
+  directory.remove()
+})
+
+function open(): void {
+  outbox = openOutbox(directory.path, 0)
+  reader = openOutboxReader(directory.path, 0)
+}
+
+function close(): void {
+  reader.close()
+  outbox.close()
+}
+
+interface Faults {
+  readonly append?: () => void
+  readonly failures?: unknown[]
+}
+
+function makeWriter({ append = () => undefined, failures = [] }: Faults = {}): OutboxWriter {
+  const faulty: Outbox = {
+    ...outbox,
+    append(half, seq, body) {
+      append()
+      outbox.append(half, seq, body)
+    },
+  }
+  return new OutboxWriter({
+    outbox: faulty,
+    state,
+    nowMs: () => nowMs,
+    keptBy: 'outbox',
+    onWaiting: () => undefined,
+    onFailure: (error) => failures.push(error),
+    onRecovered: (records) => failures.push(`recovered ${records}`),
+    onCallbackError: (error) => failures.push(error),
+  })
+}
+
+function makeDrain(known: readonly string[] = []): OutboxDrain {
+  const settler = new Settler({
+    ledger: {
+      async settle(batch) {
+        settled.push(...batch)
+        return { settled: batch.length, chargedNano: 0n, writtenOffNano: 0n }
+      },
+      async setAside(entry) {
+        aside.push(entry)
+      },
+    },
+    delay: () => Promise.reject(new Error('nothing is to be waited for')),
+    nowMs: () => 42,
+    onSettled: () => undefined,
+    onFailure: () => undefined,
+    onSetAside: () => undefined,
+    onLost: () => undefined,
+  })
+  const node = outbox.node
+  const setAside = new Set(known)
+  const nowMs = () => 42
+  return new OutboxDrain({
+    reader,
+    state,
+    settler,
+    node,
+    nowMs,
+    setAside,
+    onProgress: () => undefined,
+  })
+}
+
+const record = (requestId: string, kind: RecordKind = 'final', chargeNano = 1_000n) =>
+  encodeRecord(kind, 1, 0n, finishedRequest({ requestId, chargeNano }))
+
+const ids = () => settled.map(({ row }) => row.requestId)
+
+describe('the writer', () => {
+  test('commits a turn of the event loop at once, then tells who waits', async () => {
+    const writer = makeWriter()
+    const told: string[] = []
+    const both = Promise.withResolvers<void>()
+    writer.push('a', record('a'), () => told.push('a'))
+    writer.push('b', record('b'), () => {
+      told.push('b')
+      both.resolve()
+    })
+    expect([state.written, told]).toEqual([0, []])
+    await both.promise
+    expect([state.written, told]).toEqual([1, ['a', 'b']])
+    await makeDrain().settleWritten()
+    expect(ids()).toEqual(['a', 'b'])
+  })
+
+  test('commits what waits together with what may not wait', () => {
+    const writer = makeWriter()
+    writer.push('a', record('a'), null)
+    writer.pushNow('b', record('b'))
+    expect(state.written).toBe(1)
+    expect(writer.unsettledRecords).toBe(2)
+    nowMs = 30
+    expect(writer.oldestUnsettledMs()).toBe(30)
+    state.settled = 1
+    writer.noteSettled()
+    expect([writer.unsettledRecords, writer.oldestUnsettledMs()]).toEqual([0, 0])
+  })
+
+  test('a callback that throws keeps nobody else from being told', () => {
+    const failures: unknown[] = []
+    const writer = makeWriter({ failures })
+    let told = false
+    writer.push('a', record('a'), () => {
+      throw new Error('the client is gone')
+    })
+    writer.push('b', record('b'), () => {
+      told = true
+    })
+    writer.flush()
+    expect(told).toBe(true)
+    expect(failures).toEqual([new Error('the client is gone')])
+  })
+
+  test('P4: keeps records in memory while the disk refuses, and writes them when it does not', async () => {
+    let full = true
+    const failures: unknown[] = []
+    const append = () => {
+      if (full) throw new Error('database or disk is full')
+    }
+    const writer = makeWriter({ append, failures })
+    let told = 0
+    writer.push('a', record('a'), () => {
+      told += 1
+    })
+    writer.flush()
+    writer.pushNow('b', record('b'))
+    writer.pushProgress('c', record('c', 'progress'))
+    expect([told, state.written, writer.unsettledRecords]).toEqual([1, 0, 2])
+    full = false
+    expect(writer.close()).toBe(0)
+    expect(failures).toEqual([new Error('database or disk is full'), 'recovered 2'])
+    await makeDrain().settleLeft(state.written)
+    expect(ids()).toEqual(['a', 'b', 'c'])
+  })
+
+  test('two files take turns, emptied without their writer, and running streams move along', async () => {
+    const writer = makeWriter()
+    const drain = makeDrain()
+    drain.recycle()
+    writer.pushProgress('stream', record('stream', 'progress', 500n))
+    const halves = new Set<number>()
+    let turns = 0
+    // Three changes of the file: the first is used again.
+    for (let changes = 0; changes < 3; turns += 1) {
+      const before = state.half
+      writer.pushNow(`r${turns}`, record(`r${turns}`))
+      halves.add(state.half)
+      if (state.half === before) continue
+      changes += 1
+      await drain.settleWritten()
+      drain.recycle()
+      expect(state.isClean(before)).toBe(true)
+      expect(reader.lastSeq(before)).toBe(0)
+    }
+    expect([...halves]).toEqual([0, 1])
+    expect(ids()).toEqual(Array.from({ length: turns }, (_, index) => `r${index}`))
+    for (const name of ['a', 'b']) {
+      const { size } = statSync(join(directory.path, `outbox-0-${name}.db-wal`))
+      expect(size).toBeLessThan(40 * 1024 * 1024)
+    }
+    // As if the process had died here: only the last half still knows of the stream.
+    settled = []
+    const left = state.written
+    state = new SharedState()
+    state.written = left
+    await makeDrain().settleLeft(left)
+    expect(settled.at(-1)?.row).toMatchObject({
+      requestId: 'stream',
+      chargeNano: 500n,
+      status: 503,
+    })
+  })
+})
+
+describe('what a process left', () => {
+  test('is there for the next one, under the same name', async () => {
+    const { node } = outbox
+    makeWriter().pushNow('a', record('a'))
+    close()
+    open()
+    expect([outbox.node, outbox.lastSeq]).toEqual([node, 1])
+    state = new SharedState()
+    makeWriter().pushNow('b', record('b'))
+    await makeDrain().settleWritten()
+    expect(ids()).toEqual(['a', 'b'])
+    expect(settled[0]?.node).toBe(node)
+  })
+
+  test('of its streams, those without an end owe what they said last', async () => {
+    const writer = makeWriter()
+    writer.pushProgress('ended', record('ended', 'progress', 100n))
+    writer.pushProgress('died', record('died', 'progress', 100n))
+    writer.pushProgress('died', record('died', 'progress', 300n))
+    writer.pushNow('ended', record('ended', 'final', 700n))
+    await makeDrain().settleLeft(state.written)
+    expect(settled.map(({ row }) => [row.requestId, row.chargeNano, row.errorCause])).toEqual([
+      ['ended', 700n, null],
+      ['died', 300n, 'the gateway died during the request'],
+    ])
+  })
+
+  test('of a running process, what streams owe is not due', async () => {
+    const writer = makeWriter()
+    writer.pushProgress('running', record('running', 'progress'))
+    await makeDrain().settleWritten()
+    expect(settled).toEqual([])
+    expect(state.settled).toBe(1)
+  })
+
+  test('what was set aside before is not settled on top of that', async () => {
+    const writer = makeWriter()
+    writer.pushNow('aside', record('aside'))
+    writer.pushNow('fine', record('fine'))
+    await makeDrain(['aside']).settleLeft(state.written)
+    expect(ids()).toEqual(['fine'])
+  })
+
+  test('B18: what cannot be read is kept apart as it is, and stops nothing', async () => {
+    makeWriter().pushNow('a', record('a'))
+    outbox.append(0, 2, 'not JSON')
+    outbox.append(0, 3, JSON.stringify([record('b')]))
+    state.written = 3
+    await makeDrain().settleWritten()
+    expect(ids()).toEqual(['a', 'b'])
+    expect(aside).toMatchObject([{ requestId: `unreadable:${outbox.node}:2`, raw: '"not JSON"' }])
+  })
+
+  test('more than a batch, and sequences that were never written', async () => {
+    const writer = makeWriter()
+    for (let index = 0; index < 1_203; index += 1) writer.pushNow(`r${index}`, record(`r${index}`))
+    state.written += 5
+    await makeDrain().settleWritten()
+    expect(settled).toHaveLength(1_203)
+    expect(state.settled).toBe(1_208)
+  })
+})
+
+test('P5: a sync that fails is told as such, and not tried again in silence', async () => {
+  const error = Object.assign(new Error('i/o error'), { code: 'EIO' })
+  const sync = new OutboxSync({ logs: [{ datasync: () => Promise.reject(error) }], state })
+  await sync.sync()
+  makeWriter().pushNow('a', record('a'))
+  expect(sync.sync()).rejects.toBeInstanceOf(SyncFailed)
+})
