@@ -2,12 +2,13 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { startPostgres, startValkey } from './services.mjs'
+import { ensure, startPostgres, startValkey } from './services.mjs'
 import { bun, root, say, setupOrExit } from './setup.mjs'
 
 const services = [
   { name: 'PostgreSQL', variable: 'TEST_DATABASE_URL', start: startPostgres },
   { name: 'Valkey', variable: 'TEST_VALKEY_URL', start: startValkey },
+  { name: 'system calls', variable: 'TEST_STRACE', start: findStrace },
 ]
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 
@@ -48,6 +49,11 @@ async function startServices() {
   }
   for (const reason of leftOut) say(`leaving out ${reason}`)
   return { env, stops, leftOut }
+}
+
+/** No service but a program; in place of an address, where it is. */
+async function findStrace() {
+  return { url: ensure('strace', ['strace']), stop: () => undefined }
 }
 
 /** Resolves to Bun's exit code and the end of what it wrote to stderr, where its summary is. */

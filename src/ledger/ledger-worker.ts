@@ -212,6 +212,8 @@ class LedgerWorker {
   async #everySettle(): Promise<void> {
     const { settleMs } = this.#rooms.start.settings
     while (!this.#stopping.signal.aborted) {
+      // SQLite holds this thread while it settles: no sync could begin meanwhile.
+      await this.#sync.sync()
       await this.#drain.settleWritten()
       await this.#recycle()
       await Promise.race([

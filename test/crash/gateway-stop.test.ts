@@ -47,8 +47,11 @@ describe.each(engineCases)('P2: SIGTERM under load on $engine', ({ engine, datab
         expectNoneFailed(load.seen, rows)
         await expectNothingLeased(deployment, 'acme')
         await expectCleanAudit(deployment)
+        const answered = load.seen.filter(({ status }) => status === 200).length
+        const unheard = load.seen.filter(({ status, dueNano }) => status === 0 && dueNano !== null)
         console.log(
-          `${engine}, ${workers} processes: ${load.seen.length} requests, ended ${Math.round(stopMs)} ms after SIGTERM`,
+          `${engine}, ${workers} processes: ${answered} requests answered, ${unheard.length} found nobody, ` +
+            `ended ${Math.round(stopMs)} ms after SIGTERM`,
         )
       } finally {
         await deployment.remove()
@@ -68,11 +71,12 @@ function expectNoneFailed(
   const answered = new Set(seen.filter(({ whole }) => whole).map(({ requestId }) => requestId))
   const wholeRows = rows.filter(({ stream, status }) => !stream && status === 200)
   expect(wholeRows.filter(({ requestId }) => !answered.has(requestId))).toEqual([])
+  const refused = seen.filter(({ status }) => status !== 200 && status !== 0)
+  expect(refused.filter(({ status }) => status !== 503)).toEqual([])
   const cut = seen.filter(
     ({ status, whole, dueNano }) => status === 200 && !whole && dueNano !== null,
   )
   expect(cut.filter(({ text }) => !text.includes('data: {"error":'))).toEqual([])
-  // None of these is charged for nothing, nor for what was not delivered.
   expect(cut.length).toBeGreaterThan(0)
 }
 

@@ -120,6 +120,8 @@ describe.each(postgresCases)('P6: $engine goes away', ({ databaseUrl }) => {
       await servedAgain(url)
       const answered = load.seen.filter(({ status, whole }) => status === 200 && whole)
       expect(answered.length).toBeGreaterThan(breaks)
+      const refused = load.seen.filter(({ status }) => status !== 200 && status !== 0)
+      expect(refused.filter(({ status }) => status !== 503)).toEqual([])
       await eventually(async () => {
         const wallet = await deployment.store.ledger.wallet('acme')
         return wallet?.heldNano === 0n ? true : undefined

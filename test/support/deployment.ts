@@ -37,6 +37,8 @@ export interface StartOptions {
   readonly workers?: number
   readonly env?: Readonly<Record<string, string>>
   readonly words?: readonly string[]
+  /** As `ServerOptions.under`. */
+  readonly under?: readonly string[]
 }
 
 export interface Deployment {
@@ -54,6 +56,8 @@ export interface Deployment {
 
 export interface DeploymentOptions {
   readonly databaseUrl: string | null
+  /** Of the first node; in a temporary directory unless given. */
+  readonly dataDir?: string
   /** What gateways connect by; the same database unless given. */
   readonly through?: (databaseUrl: string) => string
   /** Credits of accounts, decimals; each has a key `SECRET-ACCOUNT`. */
@@ -72,7 +76,10 @@ export async function deploy(options: DeploymentOptions): Promise<Deployment> {
   const schema = databaseUrl === null ? null : await makeSchema(databaseUrl)
   const configFile = join(folder.path, 'tollgate.yaml')
   writeFileSync(configFile, JSON.stringify(configOf(options)))
-  const dataDir = (node = 0) => join(folder.path, `node-${node}`)
+  const dataDir = (node = 0) =>
+    node === 0 && options.dataDir !== undefined
+      ? options.dataDir
+      : join(folder.path, `node-${node}`)
   mkdirSync(dataDir())
   const store = await openStore({ dataDir: dataDir(), databaseUrl: schema?.url ?? null })
   const servers: ServerProcess[] = []
@@ -80,12 +87,13 @@ export async function deploy(options: DeploymentOptions): Promise<Deployment> {
     configFile,
     store,
     dataDir,
-    async start({ node = 0, workers = 1, env = {}, words = [] } = {}) {
+    async start({ node = 0, workers = 1, env = {}, words = [], under = [] } = {}) {
       mkdirSync(dataDir(node), { recursive: true })
       const through = options.through ?? ((url) => url)
       const server = await startServer(dataDir(node), {
         words: ['--config', configFile, '--workers', String(workers), ...words],
         env: { ...(schema === null ? {} : { DATABASE_URL: through(schema.url) }), ...env },
+        under,
       })
       servers.push(server)
       return server
@@ -144,6 +152,7 @@ export interface Outcome {
   readonly status: number
   readonly text: string
   readonly whole: boolean
+  readonly startedMs: number
   readonly elapsedMs: number
 }
 
@@ -171,7 +180,7 @@ export async function chat(
   } catch {
     // Cut by whatever the test did; `whole` says so.
   }
-  return { requestId, status, text, whole, elapsedMs: performance.now() - startedMs }
+  return { requestId, status, text, whole, startedMs, elapsedMs: performance.now() - startedMs }
 }
 
 /** The code of an error reply. */

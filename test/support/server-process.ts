@@ -29,18 +29,23 @@ const environment = { PATH: Bun.env['PATH'] ?? '', HOME: Bun.env['HOME'] ?? '', 
 export interface ServerOptions {
   readonly words?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
+  /** A command that runs the server as its last words, in a process of the same id. */
+  readonly under?: readonly string[]
 }
 
 /** Rejects with the exit code and what it said where it ends before it serves. */
 export async function startServer(
   dataDir = mkdtempSync(join(tmpdir(), 'tollgate-server-')),
-  { words = [], env = {} }: ServerOptions = {},
+  { words = [], env = {}, under = [] }: ServerOptions = {},
 ): Promise<ServerProcess> {
-  const child = Bun.spawn([command, 'serve', '--data', dataDir, '--port', '0', ...words], {
-    cwd: dataDir,
-    env: { ...environment, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = Bun.spawn(
+    [...under, command, 'serve', '--data', dataDir, '--port', '0', ...words],
+    {
+      cwd: dataDir,
+      env: { ...environment, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   const killed = () => child.kill('SIGKILL')
   process.once('exit', killed)
   const timer = setTimeout(killed, startLimitMs)
