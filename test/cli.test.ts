@@ -133,6 +133,7 @@ describe('usage', () => {
       },
       units: null,
       usageSource: 'reported',
+      cost: '0',
       chargeNano: '0',
       writeoffNano: '0',
       vendorCostNano: '0',

@@ -6,6 +6,7 @@ import {
   linksResolve,
   namedPathsExist,
   namesAreDocumented,
+  rowsAreTested,
   schemaKeys,
   vendorsHaveFixtures,
 } from './tidy/coverage.ts'
@@ -273,6 +274,12 @@ describe('the tree', () => {
     expect(namesAreDocumented('configuration key', keys, files)).toEqual([])
   })
 
+  test('what money keeps to is tested by number', () => {
+    const page = files.find(({ path }) => path === 'docs/reliability.md')
+    expect(page?.text).toContain('| I1 |')
+    if (page !== undefined) expect(rowsAreTested(page, files)).toEqual([])
+  })
+
   test('vendors have fixtures', async () => {
     if (!existsSync(join(root, 'src/vendors/registry.ts'))) return
     const { vendors } = await import(join(root, 'src/vendors/registry.ts'))
@@ -347,6 +354,14 @@ describe('a rule on the tree', () => {
     expect(vendorsHaveFixtures(['a'], [{ path, text: '{"source":"guessed"}' }])).toHaveLength(1)
     expect(vendorsHaveFixtures(['a'], [{ path, text: '[]' }])).toHaveLength(1)
     expect(vendorsHaveFixtures(['b'], [{ path, text: '{"source":"recorded"}' }])).toHaveLength(1)
+  })
+
+  test('rowsAreTested', () => {
+    const page = { path: 'docs/a.md', text: '| I1 | kept |\n| I2 | kept |\n| B30 | not |' }
+    const text = `test('I1, I2: holds', () => {})\nconst b = 'B30'`
+    const found = rowsAreTested(page, [{ path: 'src/a.test.ts', text }])
+    expect(found).toEqual(['docs/a.md: no test names B30'])
+    expect(rowsAreTested(page, [{ path: 'src/a.ts', text }])).toHaveLength(3)
   })
 
   test('linksResolve', () => {

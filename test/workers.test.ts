@@ -114,7 +114,8 @@ async function openStream(server: ServerProcess): Promise<{ rest: Promise<string
   )
   const reader = reply.body?.getReader()
   if (reader === undefined) throw new Error('the reply has no body')
-  await reader.read()
+  const first = new TextDecoder().decode((await reader.read()).value)
+  if (reply.status !== 200) throw new Error(`${reply.status}: ${first}`)
   const rest = (async () => {
     let text = ''
     const decoder = new TextDecoder()

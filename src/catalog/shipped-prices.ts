@@ -35,7 +35,9 @@ export function shippedPrices(currency: string): readonly ShippedPrices[] {
   const file = readPriceFile()
   const cards = new Map<string, ShippedPrices>()
   for (const [model, prices] of Object.entries(sandboxPrices)) {
-    cards.set(model, { model, prices, source: sandbox.vendor, sourceDate: null })
+    for (const name of [model, `${model}+*`]) {
+      cards.set(name, { model: name, prices, source: sandbox.vendor, sourceDate: null })
+    }
   }
   for (const { vendor, models } of currency === file.currency ? shippedModels : []) {
     const priced = file.vendors[vendor]

@@ -163,6 +163,17 @@ describe('a fence', () => {
 })
 
 describe('giving back', () => {
+  test('is asked of others only where the wallet has run out', async () => {
+    const stage = scene()
+    const first = stage.leases.hold('a', 'k', 30n)
+    void stage.leases.hold('a', 'k', 50n)
+    await stage.next().answer({ grantedNano: 30n, postedNano: 500n, leasedElsewhereNano: 100n })
+    expect(stage.recalls).toEqual([])
+    await stage.next().answer({ grantedNano: 0n, postedNano: 500n, leasedElsewhereNano: 470n })
+    expect(stage.recalls).toEqual(['a'])
+    expect(admitted(await first).amountNano).toBe(30n)
+  })
+
   test('a recall gives all that is free, and sizes later grants to the need for a while', async () => {
     const stage = scene()
     await leased(stage, 100n)

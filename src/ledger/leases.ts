@@ -346,7 +346,10 @@ class NodeLeases implements Leases {
     this.#serve(lease)
     if (this.#isDraining) this.#giveBack(lease, lease.freeNano)
     if (lease.waiters.length === 0) return
-    if (lease.elsewhereNano > 0n) this.#authority.recall(lease.account)
+    // Only a wallet that has run out is worth what a recall costs: every node then leases no more than it needs.
+    if (lease.elsewhereNano > 0n && lease.lackingNano !== null) {
+      this.#authority.recall(lease.account)
+    }
     if (lease.waiters.some((waiter) => isWorthAsking(lease, waiter))) this.#ask(lease)
   }
 

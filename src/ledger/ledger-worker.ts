@@ -213,8 +213,7 @@ class LedgerWorker {
     const { settleMs } = this.#rooms.start.settings
     while (!this.#stopping.signal.aborted) {
       // SQLite holds this thread while it settles: no sync could begin meanwhile.
-      await this.#sync.sync()
-      await this.#drain.settleWritten()
+      await this.#drain.settleWritten(() => this.#sync.sync())
       await this.#recycle()
       await Promise.race([
         this.#pause(settleMs),

@@ -28,11 +28,14 @@ export class OutboxDrain {
     this.#options = options
   }
 
-  /** Settles all that is written at present. */
-  async settleWritten(): Promise<void> {
+  /** Settles all that is written at present, `before` going ahead of each batch. */
+  async settleWritten(before: () => Promise<void> = async () => undefined): Promise<void> {
     const { state } = this.#options
     const until = state.written
-    while (state.settled < until) await this.#settleNext(until, () => undefined)
+    while (state.settled < until) {
+      await before()
+      await this.#settleNext(until, () => undefined)
+    }
   }
 
   /**

@@ -19,7 +19,7 @@ type Wanted = Pick<PriceRow, 'model' | 'prices' | 'origin' | 'source' | 'sourceD
  * Appends a version for each declared or shipped card that differs from the newest of its origin and model, and an
  * empty one for a declared card that is gone; returns every version there is. `declared` are the models of the
  * configuration, patterns included. A model's first card of an origin holds from the beginning, so that a clock
- * set back leaves no model without a price; a later one holds from `nowMs`.
+ * set back leaves no model without a price; a later one holds from `nowMs`. Of several processes at once, one writes.
  */
 export async function ensurePrices(
   table: PriceTable,
@@ -27,7 +27,22 @@ export async function ensurePrices(
   shipped: readonly ShippedCard[],
   nowMs: number,
 ): Promise<readonly PriceRow[]> {
-  const known = await table.all()
+  for (;;) {
+    const known = await table.all()
+    const added = missing(known, declared, shipped, nowMs)
+    if (added.length === 0) return known
+    const versions = await table.appendAfter(known.at(-1)?.version ?? 0, added)
+    if (versions !== null) return table.all()
+  }
+}
+
+/** The cards to be appended to those that are known, in order of their versions. */
+function missing(
+  known: readonly PriceRow[],
+  declared: Readonly<Record<string, ModelConfig>>,
+  shipped: readonly ShippedCard[],
+  nowMs: number,
+): Omit<PriceRow, 'version'>[] {
   const newest = new Map<string, PriceRow>()
   for (const row of known) newest.set(keyOf(row), row)
   const wanted: Wanted[] = [
@@ -39,15 +54,12 @@ export async function ensurePrices(
     if (row.origin === 'file' && !declaredNow.has(keyOf(row)))
       wanted.push(cardOfFile(row.model, {}))
   }
-  const added = wanted.flatMap((card) => {
+  return wanted.flatMap((card) => {
     const before = newest.get(keyOf(card))
     if (samePrices(before?.prices ?? {}, card.prices)) return []
     const effectiveFrom = before === undefined ? 0 : Math.max(nowMs, before.effectiveFrom)
     return [{ ...card, effectiveFrom, actor: null, createdAt: nowMs }]
   })
-  if (added.length === 0) return known
-  await table.append(added)
-  return table.all()
 }
 
 function declaredCards(declared: Readonly<Record<string, ModelConfig>>): Wanted[] {

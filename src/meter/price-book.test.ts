@@ -98,8 +98,13 @@ describe('a pattern', () => {
     expect(inForce(rows, 'claude', 50)).toBeNull()
   })
 
-  test('counts in the file only', () => {
+  test('counts where it is declared or shipped, a shipped one last', () => {
     expect(inForce(rows, 'o3', 50)).toBeNull()
+    const shipped = ['gpt-4.1*', 'p+*'].map((model, index) =>
+      priceRow({ version: 5 + index, model, origin: 'shipped' }),
+    )
+    expect(inForce([...rows, ...shipped], 'gpt-4.1-nano', 50)).toBe(2)
+    expect(inForce([...rows, ...shipped], 'p+q=1', 50)).toBe(6)
   })
 
   test('that is withdrawn leaves what it covered to a shorter one', () => {

@@ -28,7 +28,8 @@ interface Pattern {
 /**
  * Of a model's cards the one in force at a moment has begun by then, and has the first rank that has one. Within a
  * rank the card that began last counts, of two that began at once the later version; an empty one there says that
- * the rank has none. Models without a card take the longest pattern (`gpt-*`, in the file only) that fits.
+ * the rank has none. Models without a card take the longest pattern (`gpt-*`) of the file that fits, else the longest
+ * that is shipped.
  * Throws where a card holds what is no price.
  */
 export function createPriceBook(rows: readonly PriceRow[]): PriceBook {
@@ -43,14 +44,8 @@ export function createPriceBook(rows: readonly PriceRow[]): PriceBook {
     else others.push(entry)
   }
   const models = new Map<string, readonly Change[]>()
-  const patterns: Pattern[] = []
-  for (const [model, own] of byModel) {
-    models.set(model, changesOf(own))
-    if (!model.endsWith('*')) continue
-    const declared = own.filter(({ row }) => row.origin === 'file')
-    patterns.push({ beginning: model.slice(0, -1), changes: changesOf(declared) })
-  }
-  patterns.sort((a, b) => b.beginning.length - a.beginning.length)
+  for (const [model, own] of byModel) models.set(model, changesOf(own))
+  const patterns = [...patternsOf(byModel, 'file'), ...patternsOf(byModel, 'shipped')]
 
   return {
     find(model, atMs, multiplierPpm) {
@@ -62,6 +57,20 @@ export function createPriceBook(rows: readonly PriceRow[]): PriceBook {
       return entry === undefined ? null : rateOf(entry, multiplierPpm)
     },
   }
+}
+
+/** Longest first. */
+function patternsOf(
+  byModel: ReadonlyMap<string, readonly Entry[]>,
+  origin: PriceRow['origin'],
+): Pattern[] {
+  return [...byModel]
+    .filter(([model]) => model.endsWith('*'))
+    .map(([model, own]) => ({
+      beginning: model.slice(0, -1),
+      changes: changesOf(own.filter(({ row }) => row.origin === origin)),
+    }))
+    .sort((a, b) => b.beginning.length - a.beginning.length)
 }
 
 function rateOf({ row, rates }: Entry, multiplierPpm: number): Rate {

@@ -139,8 +139,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
         this.outlet.push(bytes)
       }
     }
-    const { sight } = this
-    if (sight !== null && (sight.outputBytes ?? 0) >= this.ask.bill.dueBytes) this.extend(sight)
+    this.cover()
   }
 
   commit(): void {
@@ -392,10 +391,11 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     return this.current?.sight ?? null
   }
 
-  /** A running stream needs more money held: where that takes time the vendor waits for it. */
-  private extend(sight: Sight): void {
-    if (this.settled || this.holdsBack) return
-    const extension = this.ask.bill.extend(sight.outputBytes ?? 0)
+  /** Has more money held where a running stream outgrows its hold; while that takes time the vendor waits. */
+  private cover(): void {
+    const outputBytes = this.sight?.outputBytes ?? 0
+    if (outputBytes < this.ask.bill.dueBytes || this.settled || this.holdsBack) return
+    const extension = this.ask.bill.extend(outputBytes)
     if (!(extension instanceof Promise)) {
       this.extended(extension)
       return
@@ -405,6 +405,8 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     void extension.then((said) => {
       this.holdsBack = false
       this.extended(said)
+      // What was on its way already may have outgrown this too.
+      this.cover()
       if (!this.over) this.flow()
     })
   }

@@ -242,6 +242,11 @@ export interface PriceRow {
 export interface PriceTable {
   /** Appends, all or none; returns the versions in order. */
   append(rows: readonly Omit<PriceRow, 'version'>[]): Promise<readonly number[]>
+  /** As `append`, where `newest` is still the newest version; else nothing, and null: another process was quicker. */
+  appendAfter(
+    newest: number,
+    rows: readonly Omit<PriceRow, 'version'>[],
+  ): Promise<readonly number[] | null>
   /** Every version, oldest first. */
   all(): Promise<readonly PriceRow[]>
   /** The highest version: what a running server polls. 0 when there is none. */

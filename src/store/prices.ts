@@ -16,26 +16,15 @@ export function priceTable(engine: Engine): PriceTable {
   return {
     append(rows) {
       return engine.transaction(async (session) => {
-        const [newest] = await session.query<{ readonly version: number }>(
-          'UPDATE price_newest SET version = version + ? RETURNING version',
-          [rows.length],
-        )
-        if (newest === undefined) throw new Error('The table price_newest has lost its row.')
-        const first = newest.version - rows.length + 1
-        for (const [index, row] of rows.entries()) {
-          await session.run(insertPrice, [
-            first + index,
-            cleanText(row.model),
-            row.effectiveFrom,
-            JSON.stringify(row.prices),
-            row.origin,
-            cleanText(row.source),
-            cleanTextOrNull(row.sourceDate),
-            cleanTextOrNull(row.actor),
-            row.createdAt,
-          ])
-        }
-        return rows.map((_, index) => first + index)
+        const newest = await take(session, rows.length)
+        if (newest === null) throw new Error('The table price_newest has lost its row.')
+        return insert(session, newest, rows)
+      })
+    },
+    appendAfter(known, rows) {
+      return engine.transaction(async (session) => {
+        const newest = await take(session, rows.length, known)
+        return newest === null ? null : insert(session, newest, rows)
       })
     },
     all: () => readPrices(engine),
@@ -45,6 +34,37 @@ export function priceTable(engine: Engine): PriceTable {
       return row?.version ?? 0
     },
   }
+}
+
+/** Takes so many versions and gives the newest before them; null where that is not `known` any more. */
+async function take(session: Session, count: number, known?: number): Promise<number | null> {
+  const unchanged = known === undefined ? '' : 'WHERE version = ?'
+  const [taken] = await session.query<{ readonly version: number }>(
+    `UPDATE price_newest SET version = version + ? ${unchanged} RETURNING version`,
+    known === undefined ? [count] : [count, known],
+  )
+  return taken === undefined ? null : taken.version - count
+}
+
+async function insert(
+  session: Session,
+  newest: number,
+  rows: readonly Omit<PriceRow, 'version'>[],
+): Promise<readonly number[]> {
+  for (const [index, row] of rows.entries()) {
+    await session.run(insertPrice, [
+      newest + 1 + index,
+      cleanText(row.model),
+      row.effectiveFrom,
+      JSON.stringify(row.prices),
+      row.origin,
+      cleanText(row.source),
+      cleanTextOrNull(row.sourceDate),
+      cleanTextOrNull(row.actor),
+      row.createdAt,
+    ])
+  }
+  return rows.map((_, index) => newest + 1 + index)
 }
 
 /** Every version, oldest first. */

@@ -24,7 +24,7 @@ onEachEngine('the database guards the ledger', (start, kind) => {
           'UPDATE OR REPLACE usage SET charge_nano = 0',
         ]),
   ]
-  test.each(refusals)('%s', async (sql) => {
+  test.each(refusals)('I4: %s', async (sql) => {
     const { engine, store } = await start()
     await settleOne(store)
     const before = await journal(engine)
@@ -38,7 +38,7 @@ onEachEngine('the database guards the ledger', (start, kind) => {
     'UPDATE ledger_account SET credits_posted = credits_posted - 31 WHERE id = ?',
     'UPDATE ledger_account SET debits_pending = -1 WHERE id = ?',
   ]
-  test.each(overdrafts)('%s', async (sql) => {
+  test.each(overdrafts)('I3: %s', async (sql) => {
     const { engine, store } = await start()
     await settleOne(store)
     await expect(engine.run(sql, ['wallet:ann'])).rejects.toThrow(/constraint/i)

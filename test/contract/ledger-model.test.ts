@@ -10,7 +10,7 @@ import { LedgerModel } from '../support/ledger-model.ts'
 import { makeDirectory, makeSchema, testDatabaseUrl } from './databases.ts'
 import { accounts, answer, type Command, commands, keptBy, keptByModel } from './ledger-model.ts'
 
-describe('the ledger is its model', () => {
+describe('I1, I2, I5, I22: the ledger is its model', () => {
   test('on sqlite', async () => {
     await compare(150, async (work) => {
       const directory = makeDirectory()

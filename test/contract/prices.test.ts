@@ -79,6 +79,20 @@ onEachEngine('the table of prices', (start, kind) => {
   })
 })
 
+onEachEngine('prices written by several', (start, kind) => {
+  test('of many who append after the same version, one does', async () => {
+    const { store, open } = await start()
+    await store.prices.append([card()])
+    const stores = kind === 'sqlite' ? [store] : [store, await open(), await open()]
+    const appends = Array.from({ length: 9 }, (_, index) =>
+      stores[index % stores.length]?.prices.appendAfter(1, [card(), card()]),
+    )
+    const done = (await Promise.all(appends)).filter((versions) => versions !== null)
+    expect(done).toEqual([[2, 3]])
+    expect(await store.prices.all()).toHaveLength(3)
+  })
+})
+
 onEachEngine('the currency', (start) => {
   test('the currency of the first start is remembered, and another one refused', async () => {
     const { store, open } = await start()

@@ -195,7 +195,7 @@ function setAsideTests(open: Open): void {
 }
 
 function hourTests(open: Open): void {
-  test('totals are by hour and by everything a row is of, and the sum is the rows', async () => {
+  test('B24: totals are by hour and by everything a row is of, and the sum is the rows', async () => {
     const store = await open()
     await fund(store, 'ann', 100n)
     await fund(store, 'bob', 100n)

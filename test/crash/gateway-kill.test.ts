@@ -70,7 +70,7 @@ function expectProgress(seen: readonly Seen[], rows: ReadonlyMap<string, UsageRo
 }
 
 describe.each(engineCases)('kill -9 of a gateway on $engine', ({ engine, databaseUrl }) => {
-  test('I6, I7, I20: what was answered is charged once, what was cut by its progress, and nothing is held', async () => {
+  test('P1, I6, I7, I20: what was answered is charged once, what was cut by its progress, and nothing is held', async () => {
     const deployment = await deploy({ databaseUrl, credits })
     try {
       const { seen, readyMs } = await killAgainAndAgain(deployment)

@@ -204,7 +204,7 @@ async function expectNothingLeaks(world: World, scheduler: fc.Scheduler): Promis
   expect(world.bank.charged + world.bank.writtenOff).toBe(world.charged)
 }
 
-describe('any interleaving of requests, messages and settlements', () => {
+describe('I12, I14: any interleaving of requests, messages and settlements', () => {
   test('overdraws nothing, leaks nothing, and writes off at most what no lease covered', async () => {
     const acts = [...usual, 'cut', 'mend'] as const
     await fc.assert(

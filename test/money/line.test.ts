@@ -10,6 +10,11 @@ const frame = (value: object | string) =>
 const text = (bytes: number) => frame(delta({ content: 'x'.repeat(bytes) }))
 const ending =
   frame(delta({}, 'stop')) + frame({ ...delta({}), choices: [], usage }) + frame('[DONE]')
+/** The vendor ends well, and closes its side. */
+const finish = ({ vendor }: Line) => {
+  vendor.send(ending)
+  vendor.end()
+}
 /** Output bytes after which a stream asks again, and what as many tokens cost. */
 const quantum = 1_024
 const quantumNano = 256n * 2_000_000n
@@ -23,16 +28,18 @@ describe('a stream that outgrows its hold', () => {
     expect([line.vendor.paused, line.asked.length]).toEqual([false, 0])
     line.vendor.send(text(1))
     expect([line.vendor.paused, line.asked.length]).toEqual([true, 1])
-    // What was on its way already is relayed, and no second question asked.
+    // What was on its way already is relayed; it is asked for when the answer has come.
     line.vendor.send(text(3 * quantum))
     expect([line.vendor.paused, line.asked.length]).toEqual([true, 1])
     expect(line.progress).toHaveLength(0)
     answer.resolve(true)
     await eventually(() => !line.vendor.paused || undefined)
-    expect(line.progress).toMatchObject([{ usageSource: 'counted', input: 10, output: 1_024 }])
-    line.vendor.send(text(1))
+    expect(line.progress).toMatchObject([
+      { usageSource: 'counted', input: 10, output: 1_024 },
+      { usageSource: 'counted', input: 10, output: 1_024 },
+    ])
     expect(line.asked).toHaveLength(2)
-    line.vendor.send(ending)
+    finish(line)
     line.take()
     expect(await line.reply).toEndWith('data: [DONE]\n\n')
     expect(line.rows).toMatchObject([{ usageSource: 'reported', errorCode: null }])
@@ -50,7 +57,7 @@ describe('a stream that outgrows its hold', () => {
       quantumNano,
     ])
     expect(line.progress.map(({ output }) => output)).toEqual([256, 512, 768, 1_024])
-    line.vendor.send(ending)
+    finish(line)
   })
 
   test('held back by its client as well, goes on only when both let it', async () => {
@@ -64,7 +71,7 @@ describe('a stream that outgrows its hold', () => {
     expect(line.vendor.paused).toBe(true)
     line.take()
     await eventually(() => !line.vendor.paused || undefined)
-    line.vendor.send(ending)
+    finish(line)
     expect(await line.reply).toEndWith('data: [DONE]\n\n')
   })
 
@@ -79,29 +86,26 @@ describe('a stream that outgrows its hold', () => {
     expect(line.vendor.paused).toBe(true)
     answer.resolve(true)
     await eventually(() => !line.vendor.paused || undefined)
-    line.vendor.send(ending)
+    finish(line)
     await line.reply
   })
 
   test.each([
-    ['at once', () => false],
-    ['after a while', () => Promise.resolve(false)],
-  ] as const)(
-    'refused %s, is stopped: what was delivered is owed, and said',
-    async (_when, extend) => {
-      const line = openLine({ extend })
-      line.vendor.head(true)
-      line.vendor.send(text(quantum))
-      line.take()
-      const reply = await line.reply
-      expect(reply).toContain('"code":"insufficient_quota"')
-      expect(reply).not.toContain('[DONE]')
-      expect(line.vendor.aborted).toBe(true)
-      expect(line.rows).toMatchObject([
-        { status: 200, errorCode: 'insufficient_quota', output: 256, usageSource: 'counted' },
-      ])
-    },
-  )
+    { when: 'at once', extend: () => false },
+    { when: 'after a while', extend: () => Promise.resolve(false) },
+  ])('refused $when, is stopped: what was delivered is owed, and said', async ({ extend }) => {
+    const line = openLine({ extend })
+    line.vendor.head(true)
+    line.vendor.send(text(quantum))
+    line.take()
+    const reply = await line.reply
+    expect(reply).toContain('"code":"insufficient_quota"')
+    expect(reply).not.toContain('[DONE]')
+    expect(line.vendor.aborted).toBe(true)
+    expect(line.rows).toMatchObject([
+      { status: 200, errorCode: 'insufficient_quota', output: 256, usageSource: 'counted' },
+    ])
+  })
 
   test('refused after its end, has ended well', async () => {
     const answer = Promise.withResolvers<boolean>()
@@ -132,6 +136,7 @@ describe('a client that has left, policy drain', () => {
     await eventually(() => line.vendor.aborted || undefined)
     expect(line.rows).toMatchObject([{ ...left, usageSource: 'counted', input: 10, output: 20 }])
     expect(drains.running).toBe(0)
+    line.take()
     await expect(line.reply).rejects.toThrow()
   })
 
@@ -146,10 +151,6 @@ describe('a client that has left, policy drain', () => {
     expect(drains.running).toBe(64)
     expect(lines.filter(({ vendor }) => vendor.aborted)).toEqual(lines.slice(64))
     expect(lines[64]?.rows).toMatchObject([{ ...left, usageSource: 'counted', output: 10 }])
-    const finish = ({ vendor }: Line) => {
-      vendor.send(ending)
-      vendor.end()
-    }
     for (const line of lines.slice(0, 64)) finish(line)
     expect(drains.running).toBe(0)
     for (const { rows } of lines.slice(0, 64))
@@ -184,8 +185,7 @@ describe('a client that has left, policy drain', () => {
     line.vendor.send(text(40))
     line.call.clientGone()
     line.call.clientGone()
-    line.vendor.send(ending)
-    line.vendor.end()
+    finish(line)
     line.call.clientGone()
     expect(line.rows).toHaveLength(1)
   })

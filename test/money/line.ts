@@ -103,7 +103,7 @@ export function openLine(options: LineOptions = {}): Line {
   const rows: UsageRow[] = []
   const progress: UsageRow[] = []
   const hold = { account: 'a', keyId: 'k', amountNano: heldNano }
-  const bill = new Bill(ledgerOf(hold, asked, extend), rate, hold, 10, {
+  const bill = new Bill(ledgerOf(hold, asked, extend), rate, hold, null, 10, {
     capNano: null,
     showCost: false,
     idempotencyKey: null,

@@ -123,14 +123,12 @@ describe.each(postgresCases)('P6: $engine goes away', ({ databaseUrl }) => {
       const refused = load.seen.filter(({ status }) => status !== 200 && status !== 0)
       expect(refused.filter(({ status }) => status !== 503)).toEqual([])
       await eventually(async () => {
-        const wallet = await deployment.store.ledger.wallet('acme')
-        return wallet?.heldNano === 0n ? true : undefined
-      })
-      const rows = await eventually(async () => {
-        const found = await expectBalances(deployment, { acme: 1_000n * unitNano })
+        const found = await deployment.store.usage.list({ limit: 1_000_000 })
         const known = new Set(found.map(({ requestId }) => requestId))
-        return answered.every(({ requestId }) => known.has(requestId)) ? found : undefined
+        const due = load.seen.filter(({ requestId, status }) => status === 200 && requestId !== '')
+        return due.every(({ requestId }) => known.has(requestId)) ? true : undefined
       })
+      const rows = await expectBalances(deployment, { acme: 1_000n * unitNano })
       expectCharged(load.seen, rows)
       console.log(
         `${breaks} times all connections broken: ${answered.length} replies, each charged once`,

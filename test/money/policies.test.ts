@@ -65,7 +65,7 @@ describe('a client leaves, policy stop: the vendor is let go', () => {
     })
   })
 
-  test('amid the stream: the prompt and what was delivered, by counting', async () => {
+  test('B11, I10: amid the stream: the prompt and what was delivered, by counting', async () => {
     shop.first.on('m-amid', [send(sseHead), send(words(forty)), hang])
     await leave(shop, 'm-amid', forty)
     await shop.first.of('m-amid')[0]?.gone
@@ -276,7 +276,7 @@ const kinds: readonly [name: string, script: Script, kind: string, isCosted: boo
 ]
 
 describe('failover', () => {
-  test('k failed attempts cost the client what none do; what their vendors may ask is the house own', async () => {
+  test('B17, I11: k failed attempts cost the client what none do; what their vendors may ask is the house own', async () => {
     await using shop = await openShop()
     await shop.stream({ model: 'm-at-once' })
     const atOnce = await shop.rowOf('m-at-once')

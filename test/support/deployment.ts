@@ -130,20 +130,37 @@ export async function expectCleanAudit(deployment: Deployment): Promise<void> {
   expect({ ok, findings, setAside }).toEqual({ ok: true, findings: [], setAside: 0 })
 }
 
-/** What a wallet has is its credit less what its usage rows say it paid. Gives the rows. */
+/**
+ * What a wallet has is its credit less what its usage rows say it paid; looked at again for a while, since requests may
+ * be settled between the one look and the other. Gives the rows.
+ */
 export async function expectBalances(
-  { store }: Deployment,
+  deployment: Deployment,
   creditsNano: Readonly<Record<string, bigint>>,
 ) {
-  const rows = await store.usage.list({ limit: 1_000_000 })
-  expect(new Set(rows.map(({ requestId }) => requestId)).size).toBe(rows.length)
-  for (const [account, creditNano] of Object.entries(creditsNano)) {
-    const paid = rows.filter((row) => row.account === account)
-    const paidNano = paid.reduce((sum, { chargeNano }) => sum + chargeNano, 0n)
-    const wallet = await store.ledger.wallet(account)
-    expect([account, wallet?.postedNano]).toEqual([account, creditNano - paidNano])
+  const deadlineMs = performance.now() + 5_000
+  for (;;) {
+    const { rows, found, expected } = await readBalances(deployment, creditsNano)
+    if (Bun.deepEquals(found, expected) || performance.now() > deadlineMs) {
+      expect(found).toEqual(expected)
+      expect(new Set(rows.map(({ requestId }) => requestId)).size).toBe(rows.length)
+      return rows
+    }
+    await Bun.sleep(20)
   }
-  return rows
+}
+
+async function readBalances({ store }: Deployment, creditsNano: Readonly<Record<string, bigint>>) {
+  const expected = new Map(Object.entries(creditsNano))
+  const found = new Map<string, bigint | undefined>()
+  const rows = await store.usage.list({ limit: 1_000_000 })
+  for (const account of expected.keys())
+    found.set(account, (await store.ledger.wallet(account))?.postedNano)
+  for (const { account, chargeNano } of rows) {
+    const left = expected.get(account)
+    if (left !== undefined) expected.set(account, left - chargeNano)
+  }
+  return { rows, found, expected }
 }
 
 /** What came of one request: `whole` where the reply ended as it should. */

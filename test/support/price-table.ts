@@ -15,6 +15,9 @@ export function memoryPrices(): MemoryPrices {
       if (table.broken !== null) throw table.broken
       return rows.map((row) => kept.push({ ...row, version: kept.length + 1 }))
     },
+    async appendAfter(newest, rows) {
+      return newest === kept.length ? table.append(rows) : null
+    },
     async all() {
       if (table.broken !== null) throw table.broken
       return [...kept]

@@ -36,6 +36,15 @@ export function schemaKeys(schema: unknown): string[] {
   return [...new Set(keys)]
 }
 
+/** Each number a page of docs/ begins a row with, `| B7 | ...`, stands in the name of a test. */
+export function rowsAreTested(page: TreeFile, files: readonly TreeFile[]): string[] {
+  const tests = files.filter(({ path }) => path.endsWith('.test.ts'))
+  const names = tests.flatMap(({ text }) => text.match(/(?<=\(\s*)(['`]).*?\1(?=,)/g) ?? [])
+  const tested = new Set(names.flatMap((name) => name.match(/\b[A-Z]\d+\b/g) ?? []))
+  const rows = [...page.text.matchAll(/^\| ([A-Z]\d+) \|/gm)].map(([, row = '']) => row)
+  return rows.filter((row) => !tested.has(row)).map((row) => `${page.path}: no test names ${row}`)
+}
+
 /** Each vendor has a folder of JSON fixtures, each saying whether it was recorded or documented. */
 export function vendorsHaveFixtures(ids: readonly string[], files: readonly TreeFile[]): string[] {
   return ids.flatMap((id) => {

@@ -15,7 +15,7 @@ export const sandbox: ShippedModels = {
 
 const chat = { input: '0.50', cachedInput: '0.05', output: '1.50' }
 
-/** Our own, per million units of whatever the currency is: small, so that a trial lasts, and never free. */
+/** By model; with settings behind its name it costs the same. Small, so that a trial lasts, and never free. */
 export const sandboxPrices: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'sandbox/chat': chat,
   'sandbox/reasoning': chat,
