@@ -11,7 +11,7 @@ import type { Bill, BillWishes } from '../relay/bill.ts'
 import { Call } from '../relay/call.ts'
 import type { Till } from '../relay/till.ts'
 import type { Histogram } from '../telemetry/registry.ts'
-import type { Dialect, Peek } from '../wire/dialect.ts'
+import type { Address, Dialect, Peek } from '../wire/dialect.ts'
 import { authenticate } from './authenticate.ts'
 import { declaredLength, readBody } from './body.ts'
 import { checkHeaderBytes } from './head.ts'
@@ -72,6 +72,7 @@ export interface Refusal {
 
 /** About four bytes of English text make a token; corrected by what the vendor reports. */
 const bytesPerToken = 4
+const maxDroppedChars = 1_024
 
 export class ModelRequest {
   private readonly rooms: FrontRooms
@@ -92,20 +93,26 @@ export class ModelRequest {
   private idempotencyKey: string | null = null
 
   private readonly setIdleSeconds: (seconds: number) => void
+  private readonly address: Address
 
-  /** `setIdleSeconds` bounds how long the client's connection may be without progress; 0 is for ever. */
+  /**
+   * `setIdleSeconds` bounds how long the client's connection may be without progress; 0 is for ever. `address` is what
+   * the request's path says, for formats that keep the model there.
+   */
   constructor(
     rooms: FrontRooms,
     dialect: Dialect,
     request: Request,
     setIdleSeconds: (seconds: number) => void,
+    address: Address = {},
   ) {
     this.rooms = rooms
+    this.address = address
     this.setIdleSeconds = setIdleSeconds
     this.dialect = dialect
     this.request = request
     this.requestId = newRequestId(this.at)
-    this.fields = { 'x-request-id': this.requestId }
+    this.fields = { 'x-request-id': this.requestId, ...dialect.replyHeaders?.(this.requestId) }
     addCors(this.fields, request.headers.get('origin'), rooms.server.corsOrigins)
   }
 
@@ -131,7 +138,7 @@ export class ModelRequest {
           principal,
           peek,
           idempotencyKey,
-          hashOf(this.dialect, body),
+          hashOf(this.dialect, this.address, body),
         )
         if (kept !== null) return kept
       }
@@ -208,7 +215,7 @@ export class ModelRequest {
   }
 
   private read(body: Uint8Array, principal: Principal): Wished {
-    const peek = this.dialect.peek(body)
+    const peek = this.dialect.peek(body, this.address)
     this.peek = peek
     const wished = readWishes(this.request.headers, this.dialect, peek, principal.showCost)
     this.peek = wished.peek
@@ -254,6 +261,7 @@ export class ModelRequest {
   private showPrice(answer: Answer, bill: Bill): void {
     this.fields['x-tollgate-price-version'] = String(bill.rate.version)
     if (answer.cost !== null) this.fields['x-tollgate-cost'] = answer.cost
+    if (answer.dropped.length > 0) this.fields['x-tollgate-dropped'] = namesOf(answer.dropped)
   }
 
   private resolve(principal: Principal, peek: Peek): Offered {
@@ -292,6 +300,7 @@ export class ModelRequest {
       admission,
       place: this,
       bill,
+      address: this.address,
     })
     this.call = call
     return call.run()
@@ -338,8 +347,15 @@ export class ModelRequest {
     }
     addRefusal(this.fields, error)
     this.fields['openai-processing-ms'] = String(Math.round(durationMs))
-    return new Response(this.dialect.refuse(error), { status, headers: this.fields })
+    const body = this.dialect.refuse(error, this.requestId)
+    return new Response(body, { status, headers: this.fields })
   }
+}
+
+/** What a header may hold of them: a client's own names may be anything. */
+function namesOf(dropped: readonly string[]): string {
+  const names = [...new Set(dropped)].map((name) => name.replace(/[^\x21-\x7e]/g, '?'))
+  return names.join(', ').slice(0, maxDroppedChars)
 }
 
 /** Proxies on the way must pass a stream on as it comes. */

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { GatewayError } from '../errors.ts'
 import type { IdempotencyFound, IdempotencyReply } from '../store/ledger.ts'
-import type { Dialect } from '../wire/dialect.ts'
+import type { Address, Dialect } from '../wire/dialect.ts'
 
 /** Where the keys are kept: shared by every node. */
 export interface Idempotency {
@@ -77,6 +77,8 @@ async function begin(idempotency: Idempotency, entry: RepeatEntry): Promise<Idem
 }
 
 /** The same for the same request only. */
-export function hashOf(dialect: Dialect, body: Uint8Array): string {
-  return createHash('sha256').update(dialect.path).update('\0').update(body).digest('hex')
+export function hashOf(dialect: Dialect, address: Address, body: Uint8Array): string {
+  const { model = '', stream = '' } = address
+  const place = `${dialect.path}\0${model}\0${stream}\0`
+  return createHash('sha256').update(place).update(body).digest('hex')
 }

@@ -11,7 +11,7 @@ export type Fields = Record<string, string>
 const exposed =
   'x-request-id, request-id, openai-processing-ms, retry-after, retry-after-ms, x-should-retry, server-timing, ' +
   'x-ratelimit-limit-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-requests, ' +
-  'x-tollgate-cost, x-tollgate-price-version, idempotent-replayed, x-tollgate-original-request, ' +
+  'x-tollgate-cost, x-tollgate-price-version, x-tollgate-dropped, idempotent-replayed, x-tollgate-original-request, ' +
   'x-ratelimit-remaining-tokens, x-ratelimit-reset-requests, x-ratelimit-reset-tokens'
 
 /** Adds what a browser asks for, where its page's origin is allowed. */

@@ -7,7 +7,7 @@ import type { Principal } from '../identity/principal.ts'
 import type { Admitted } from '../limits/limiter.ts'
 import type { Candidate, Health } from '../router/route.ts'
 import type { FailedAttempt, UsageRow } from '../store/usage-row.ts'
-import type { Dialect, DialectId, Peek } from '../wire/dialect.ts'
+import type { Address, Dialect, DialectId, Peek } from '../wire/dialect.ts'
 import type { Usage } from '../wire/ir.ts'
 import type { Bill } from './bill.ts'
 import type { Channel } from './channel.ts'
@@ -31,6 +31,8 @@ export interface Ask {
   readonly place: Place
   /** What it pays with: closed at settlement. */
   readonly bill: Bill
+  /** What the request's address says, where its format keeps it there. */
+  readonly address?: Address
 }
 
 /** What the request holds at the front door. */
@@ -51,6 +53,8 @@ export interface Answer {
   readonly vendorMs: number
   /** What a whole reply cost, as a decimal; null where that is not known yet. */
   readonly cost: string | null
+  /** What of the request the vendor was not told, by name. */
+  readonly dropped: readonly string[]
 }
 
 /** What a finished reply says of itself; a Watcher is one. */

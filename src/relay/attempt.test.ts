@@ -44,6 +44,7 @@ function attemptAt(stream: boolean) {
       },
       channel: {
         id: 'c',
+        tag: 't',
         vendor: { id: 'v', quirks: {} } as Vendor,
         timeouts: {},
         secrets: [],
@@ -51,6 +52,8 @@ function attemptAt(stream: boolean) {
       },
       identity: true,
       timeouts: timeoutDefaults,
+      request: null,
+      dropped: [],
     },
     {
       emit: () => undefined,

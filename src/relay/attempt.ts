@@ -1,9 +1,10 @@
 // One attempt at one channel: sends the request, hands the reply to its path, and watches its timers.
 
 import type { TimeoutSettings } from '../config/types.ts'
-import type { Fault } from '../errors.ts'
+import type { Fault, GatewayError } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
 import type { Exchange, ReplyHandler, TransportFault } from '../vendors/transport.ts'
+import type { ChatRequest } from '../wire/ir.ts'
 import type { Ask, RelayRooms, Sight } from './ask.ts'
 import type { Channel } from './channel.ts'
 import { IdentityStream, IdentityWhole } from './identity.ts'
@@ -29,6 +30,10 @@ export interface AttemptPlan {
   /** Client and vendor speak alike: bytes are relayed, not re-written. */
   readonly identity: boolean
   readonly timeouts: TimeoutSettings
+  /** What the client asked in the hub's words; null where bytes are relayed. */
+  readonly request: ChatRequest | null
+  /** What of it the vendor was not told, by name. */
+  readonly dropped: readonly string[]
 }
 
 /** After the last event of a stream its end should follow at once. */
@@ -64,6 +69,11 @@ export class Attempt implements ReplyHandler, PathListener {
 
   get sight(): Sight {
     return this.path?.sight ?? nothingSeen
+  }
+
+  /** As `ReplyPath.fail`; null where nothing was said yet. */
+  failFrames(error: GatewayError): string | null {
+    return this.path?.fail?.(error) ?? null
   }
 
   pause(): void {
@@ -195,6 +205,12 @@ export class Attempt implements ReplyHandler, PathListener {
   }
 }
 
+/** Server-sent events, or the frames of AWS. */
+function isStream(type: string | null): boolean {
+  if (type === null) return false
+  return type.includes('text/event-stream') || type.includes('vnd.amazon.eventstream')
+}
+
 /** How a reply with this head is to be read. */
 function choosePath(
   plan: AttemptPlan,
@@ -207,9 +223,9 @@ function choosePath(
   const dialect = rooms.dialects[candidate.dialect]
   if (status < 200 || status >= 300)
     return new ErrorReply(status, header, { dialect, vendor }, listener)
-  const streamed = header('content-type')?.includes('text/event-stream') === true
+  const streamed = isStream(header('content-type'))
   if (!plan.identity || streamed !== ask.peek.stream) {
-    return translatedPath({ rooms, ask, candidate, vendor, streamed }, listener)
+    return translatedPath({ ...plan, streamed }, listener)
   }
   return streamed
     ? new IdentityStream(ask, rooms.billing, vendor, listener)

@@ -10,11 +10,14 @@ import { Attempt, type AttemptOwner } from './attempt.ts'
 import { Capture } from './capture.ts'
 import type { Timed } from './deadlines.ts'
 import { Outlet, type OutletOwner } from './outlet.ts'
+import { failedAttempt } from './owed.ts'
+import { sealedFirst } from './sealed.ts'
 import { type Prepared, prepare, send } from './send.ts'
+import { type Asked, askedOf } from './translate.ts'
 import { causeOf, refusalFor, stoppedFor, verdict } from './verdict.ts'
 
 const atOnce: Keeping = { now: true }
-const heartbeat = new TextEncoder().encode(': keep-alive\n\n')
+const encoder = new TextEncoder()
 
 /** The client left before the reply was whole; nginx's number for it, seen only in records. */
 const clientGoneStatus = 499
@@ -24,6 +27,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   readonly ask: Ask
   private readonly rooms: RelayRooms
   private readonly attempts: readonly Candidate[]
+  private readonly asked: Asked
   /** Every channel is cooling: how long until the first may be tried. */
   private readonly coolingMs: number | null
   private readonly faults: Fault[] = []
@@ -58,7 +62,8 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     const planned = plan(ask.candidates, rooms.health, nowMs, rooms.random, {
       maxAttempts: rooms.retry.maxAttempts,
     })
-    this.attempts = planned.attempts
+    this.attempts = sealedFirst(planned.attempts, rooms, ask)
+    this.asked = askedOf(ask)
     this.coolingMs = planned.retryAfterMs
     this.capture = ask.bill.wishes.idempotencyKey === null ? null : new Capture()
   }
@@ -184,7 +189,8 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     const cost = formatUnits(bill.capped(row.chargeNano))
     const body = bill.wishes.showCost ? dialect.withCost(bytes, cost) : bytes
     this.capture?.add(body)
-    const answer = { stream: false, body, vendorMs: this.vendorMs, cost }
+    const dropped = this.current?.plan.dropped ?? []
+    const answer = { stream: false, body, vendorMs: this.vendorMs, cost, dropped }
     this.settled = true
     this.rooms.settle(settlement, row, { then: () => this.answer.resolve(answer) })
     this.finish()
@@ -256,7 +262,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     if (!due) return
     // A quiet stream shows signs of life, or proxies on the way take it for dead.
     this.openReply()
-    this.emit(heartbeat)
+    this.emit(encoder.encode(this.ask.dialect.heartbeat))
   }
 
   /** Not from the start: most replies are there before their first tick, and watching costs more than they do. */
@@ -282,6 +288,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       body: outlet.body(),
       vendorMs: this.vendorMs,
       cost: null,
+      dropped: this.current?.plan.dropped ?? [],
     })
     return outlet
   }
@@ -306,7 +313,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   /** null where the request cannot be put in the vendor's format, which the client has then been told. */
   private prepared(candidate: Candidate): Prepared | null {
     try {
-      return prepare(this.rooms, this.ask, candidate)
+      return prepare(this.rooms, this.ask, candidate, this.asked)
     } catch (error) {
       this.refuse(refusalFor(error), null)
       return null
@@ -359,7 +366,9 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   /** The record first: what follows are the stream's last bytes. */
   private endWithError(outlet: Outlet, error: GatewayError, fault: Fault | null): void {
     this.settle(200, fault, this.sight, error.code, atOnce)
-    this.emit(new TextEncoder().encode(`data: ${this.ask.dialect.refuse(error)}\n\n`))
+    const { dialect, requestId } = this.ask
+    const frames = this.current?.failFrames(error) ?? dialect.errorFrames(error, requestId)
+    this.emit(encoder.encode(frames))
     outlet.end()
     this.finish()
   }
@@ -433,22 +442,14 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
 
   /** From here on the client owes something: the attempt is no longer the gateway's own loss. */
   private hasDelivered(): boolean {
-    const { outlet, sight } = this
-    return outlet !== null && (sight?.usage != null || (sight?.outputBytes ?? 0) > 0)
+    return this.outlet !== null && (this.sight?.usage != null || (this.sight?.outputBytes ?? 0) > 0)
   }
 
   /** An attempt nobody is charged for: what its vendor may ask for it is the gateway's own cost. */
   private noteFailed(fault: Fault): void {
-    const { current } = this
-    if (current === null) return
-    const { rate, units } = this.ask.bill
-    const worked = faultTable[fault.kind].uncertain || current.accepted
-    const usage = current.sight.usage ?? this.ask.bill.counted(current.sight.outputBytes ?? 0)
-    this.failedAttempts.push({
-      channel: current.plan.candidate.channelId,
-      kind: fault.kind,
-      costNano: String(worked ? rate.cost(usage, units) : 0n),
-    })
+    if (this.current === null) return
+    const { channelId } = this.current.plan.candidate
+    this.failedAttempts.push(failedAttempt(this.ask, channelId, this.current, fault))
   }
 
   private settlement(

@@ -1,18 +1,20 @@
 // A channel made ready at construction: its vendor, its signed request head, what must be amended.
 
 import { Buffer } from 'node:buffer'
+import { createHash } from 'node:crypto'
 import type { ChannelConfig, TimeoutSettings } from '../config/types.ts'
-import type { Vendor } from '../vendors/vendor.ts'
-import type { DialectId } from '../wire/dialect.ts'
+import type { Call, Vendor } from '../vendors/vendor.ts'
 import type { Destination } from './dial/connection.ts'
 
 export interface Channel {
   readonly id: string
+  /** What stands for the channel in what clients are given to keep: not its name. */
+  readonly tag: string
   readonly vendor: Vendor
   readonly timeouts: Partial<TimeoutSettings>
   /** What must never reach a client or a log, whatever a vendor's error says. */
   readonly secrets: readonly string[]
-  destination(dialect: DialectId, model: string): Destination
+  destination(call: Call): Destination
 }
 
 /** Channels whose names were never seen before are not kept past this many models. */
@@ -20,7 +22,7 @@ const maxDestinations = 1_024
 
 /**
  * Resolves a configured channel. Throws where the vendor needs an address the operator did not give.
- * The address of each (dialect, model) is worked out once and kept.
+ * The address of each kind of call is worked out once and kept.
  */
 export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
   const baseUrl = config.baseUrl ?? vendor.baseUrl
@@ -37,14 +39,15 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
   const known = new Map<string, Destination>()
   return {
     id: config.id,
+    tag: createHash('sha256').update(config.id).digest('hex').slice(0, 8),
     vendor,
     timeouts: config.timeouts,
     secrets: config.key === null ? [] : [config.key],
-    destination(dialect, model) {
-      const name = `${dialect} ${model}`
+    destination(call) {
+      const name = `${call.dialect} ${call.stream} ${call.model}`
       const found = known.get(name)
       if (found !== undefined) return found
-      const made = destinationOf(vendor.address({ dialect, model }, settings), signature)
+      const made = destinationOf(vendor.address(call, settings), signature)
       if (known.size < maxDestinations) known.set(name, made)
       return made
     },

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import type { BillingSettings } from '../config/types.ts'
-import type { Fault } from '../errors.ts'
+import type { Fault, GatewayError } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
 import { needsAmend } from '../vendors/amendments.ts'
 import type { Vendor } from '../vendors/vendor.ts'
@@ -15,8 +15,6 @@ import { shownCost } from './owed.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
 
-/** Some vendors leave the terminator out after a stream that is whole. */
-const doneFrame = Buffer.from('data: [DONE]\n\n')
 const injectedOptions = '{"include_usage":true}'
 
 /** The client's bytes for the vendor: its own name of the model and the wish for usage spliced in. */
@@ -28,15 +26,16 @@ export function identitySegments(
   const { amend } = vendor
   if (amend !== undefined && needsAmend(amend, peek.keys, peek.body)) {
     const body = parsedObject(peek.body)
-    body['model'] = candidate.model
+    if (peek.modelSpan !== null) body['model'] = candidate.model
     if (asksUsage(peek, vendor))
       body['stream_options'] = { ...asObject(body['stream_options']), include_usage: true }
-    const call = { dialect: candidate.dialect, model: candidate.model }
+    const call = { dialect: candidate.dialect, model: candidate.model, stream: peek.stream }
     return [Buffer.from(JSON.stringify(amend.body(body, call)), 'utf8')]
   }
   const edits: Edit[] = []
-  if (candidate.model !== peek.model)
-    edits.push({ ...peek.modelSpan, text: JSON.stringify(candidate.model) })
+  const { modelSpan } = peek
+  if (candidate.model !== peek.model && modelSpan !== null)
+    edits.push({ ...modelSpan, text: JSON.stringify(candidate.model) })
   if (asksUsage(peek, vendor)) edits.push(usageEdit(peek))
   return edits.length === 0 ? [peek.body] : splice(peek.body, edits)
 }
@@ -103,6 +102,12 @@ export class IdentityStream implements ReplyPath {
     return this.watcher
   }
 
+  fail(error: GatewayError): string {
+    const { requestId } = this.ask
+    const { watcher, dialect } = this
+    return watcher.fail?.(error, requestId) ?? dialect.errorFrames(error, requestId)
+  }
+
   get complete(): boolean {
     const { finishReason, usage } = this.watcher
     // With several choices, the finish of one says nothing of the others.
@@ -123,7 +128,8 @@ export class IdentityStream implements ReplyPath {
       if (!this.done) {
         const held = this.watcher.held()
         if (held !== null) this.listener.emit(this.withCost(held))
-        this.listener.emit(doneFrame)
+        const { terminator } = this.dialect
+        if (terminator !== '') this.listener.emit(Buffer.from(terminator, 'utf8'))
       }
       this.listener.completed(this.watcher)
     } else this.listener.failed({ kind: 'cut', message: 'the stream ended before its finish' })

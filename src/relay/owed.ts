@@ -1,9 +1,10 @@
 // What a finished request owes: the stated policies, on plain data.
 
 import type { BillingSettings } from '../config/types.ts'
+import { type Fault, faultTable } from '../errors.ts'
 import type { Rate } from '../meter/meter.ts'
 import { formatUnits, type Nano } from '../money.ts'
-import type { UsageRow } from '../store/usage-row.ts'
+import type { FailedAttempt, UsageRow } from '../store/usage-row.ts'
 import type { Usage } from '../wire/ir.ts'
 import type { Ask, Settlement, Sight } from './ask.ts'
 import { noUsage } from './bill.ts'
@@ -80,4 +81,18 @@ function speaks(operation: string): boolean {
 function isEmpty(usage: Usage): boolean {
   const { output, reasoning, audioOutput = 0, imageOutput = 0 } = usage
   return output + reasoning + audioOutput + imageOutput === 0
+}
+
+/** An attempt that delivered nothing, with what its vendor may ask for it. */
+export function failedAttempt(
+  { bill }: Ask,
+  channel: string,
+  attempt: { readonly accepted: boolean; readonly sight: Sight },
+  { kind }: Fault,
+): FailedAttempt {
+  const { accepted, sight } = attempt
+  const usage = sight.usage ?? bill.counted(sight.outputBytes ?? 0)
+  const worked = faultTable[kind].uncertain || accepted
+  const costNano = worked ? bill.rate.cost(usage, bill.units) : 0n
+  return { channel, kind, costNano: String(costNano) }
 }

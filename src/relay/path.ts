@@ -1,7 +1,7 @@
 // How one attempt's reply is read: the interface of the identity and translate paths, and the reading of errors.
 
 import { Buffer } from 'node:buffer'
-import type { Fault } from '../errors.ts'
+import type { Fault, GatewayError } from '../errors.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import type { Dialect } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
@@ -16,6 +16,8 @@ export interface ReplyPath {
   readonly sight: Sight
   /** All that the client needs has come: a vendor that only dawdles with the end changes nothing. */
   readonly complete: boolean
+  /** The frames that end the stream in an error, where they depend on what was said. */
+  fail?(error: GatewayError): string | null
 }
 
 /** The attempt's side of a path. After `failed`, `completed` or `answered` it hears nothing more. */

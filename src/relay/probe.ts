@@ -81,7 +81,7 @@ function ask(dialer: Dialer, channel: Channel, question: Question): Promise<Faul
     })
     if (local !== undefined) local.open({ dialect, model, body }, handler)
     else {
-      const destination = channel.destination(dialect, model)
+      const destination = channel.destination({ dialect, model, stream: false })
       dialer.open({ destination, segments: [body], connectMs: 5_000, sendIdleMs: 30_000 }, handler)
     }
   })

@@ -8,33 +8,33 @@ import type { Ask, RelayRooms } from './ask.ts'
 import type { AttemptPlan } from './attempt.ts'
 import type { Channel } from './channel.ts'
 import { identitySegments } from './identity.ts'
-import { translatedSegments } from './translate.ts'
+import { type Asked, encoded } from './translate.ts'
 
 export interface Prepared {
   readonly plan: AttemptPlan
   readonly segments: readonly Uint8Array[]
 }
 
-/** Throws GatewayError where the request cannot be put in the vendor's format. */
-export function prepare(rooms: RelayRooms, ask: Ask, candidate: Candidate): Prepared {
+/** `asked` is the request in the hub's words. Throws GatewayError where it cannot be put in the vendor's format. */
+export function prepare(rooms: RelayRooms, ask: Ask, candidate: Candidate, asked: Asked): Prepared {
   const channel = rooms.channels.get(candidate.channelId)
   if (channel === undefined) throw new Error(`no channel ${candidate.channelId}`)
   const { vendor } = channel
   const identity = candidate.identity && vendor.quirks.rewrite !== true
-  const segments = candidate.identity
-    ? identitySegments(ask.peek, candidate, vendor)
-    : translatedSegments(rooms, ask, candidate, vendor)
   const timeouts = timeoutsOf(rooms.timeouts, ask, channel)
-  return { plan: { rooms, ask, candidate, channel, identity, timeouts }, segments }
+  const plan = { rooms, ask, candidate, channel, identity, timeouts, request: null, dropped: [] }
+  if (candidate.identity) return { plan, segments: identitySegments(ask.peek, candidate, vendor) }
+  const { segments, request, dropped } = encoded(rooms, ask, candidate, channel, asked)
+  return { plan: { ...plan, request, dropped }, segments }
 }
 
 /** Sends the request; the handler hears of its reply. */
 export function send({ plan, segments }: Prepared, handler: ReplyHandler): Exchange {
-  const { rooms, channel, candidate, timeouts } = plan
+  const { rooms, ask, channel, candidate, timeouts } = plan
   const { dialect, model } = candidate
   const { local } = channel.vendor
   if (local === undefined) {
-    const destination = channel.destination(dialect, model)
+    const destination = channel.destination({ dialect, model, stream: ask.peek.stream })
     const { connectMs, sendIdleMs } = timeouts
     return rooms.dialer.open({ destination, segments, connectMs, sendIdleMs }, handler)
   }

@@ -1,50 +1,93 @@
 // The translate path: decoded once into the hub, encoded for the vendor, and its reply told in the client's format.
 
 import { Buffer } from 'node:buffer'
-import { invalidRequest } from '../errors.ts'
+import { type GatewayError, invalidRequest } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
 import { needsAmend } from '../vendors/amendments.ts'
-import type { Vendor } from '../vendors/vendor.ts'
-import type { Dialect, HubCodec, Reader, Writer } from '../wire/dialect.ts'
-import type { ChatEvent, JsonValue, Usage } from '../wire/ir.ts'
+import {
+  type Decoded,
+  type Dialect,
+  FrameError,
+  type FrameSource,
+  type HubCodec,
+  type Reader,
+  type Writer,
+} from '../wire/dialect.ts'
+import type { ChatEvent, ChatRequest, JsonValue, Usage } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
-import { FrameSplitter, frameData, frameTooLong } from '../wire/sse.ts'
+import { SseFrames } from '../wire/sse-frames.ts'
 import type { Ask, RelayRooms, Sight } from './ask.ts'
+import type { Channel } from './channel.ts'
 import { shownCost } from './owed.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
+import { sealedEvent, unsealedRequest } from './sealed.ts'
 
 /** What a vendor's whole reply may weigh before it is given up. */
 const maxWholeBytes = 67_108_864
 
+/** What the client asked, in the hub's words. */
+export interface Asked {
+  /** Decoded at the first call. Throws GatewayError where it cannot be. */
+  readonly request: () => Decoded<ChatRequest>
+}
+
+export function askedOf(ask: Ask): Asked {
+  let decoded: Decoded<ChatRequest> | null = null
+  return {
+    request() {
+      const { hub } = ask.dialect
+      if (hub === null) throw notHere(ask)
+      decoded ??= hub.decodeRequest(parsedObject(ask.peek.body), ask.address)
+      return decoded
+    },
+  }
+}
+
+export interface Encoded {
+  readonly segments: readonly Uint8Array[]
+  readonly request: ChatRequest
+  readonly dropped: readonly string[]
+}
+
 /** The request in the vendor's format. Throws GatewayError where it cannot be said there. */
-export function translatedSegments(
+export function encoded(
   rooms: RelayRooms,
   ask: Ask,
   candidate: Candidate,
-  vendor: Vendor,
-): readonly Uint8Array[] {
-  const source = ask.dialect.hub
+  channel: Channel,
+  asked: Asked,
+): Encoded {
   const target = rooms.dialects[candidate.dialect].hub
-  if (source === null || target === null) {
-    throw invalidRequest(`The model '${ask.peek.model}' cannot be used on this endpoint.`, 'model')
-  }
-  const request = source.decodeRequest(parsedObject(ask.peek.body)).value
-  let body = target.encodeRequest(request, candidate.model).value
+  if (target === null) throw notHere(ask)
+  const { vendor } = channel
+  const { dialect, model } = candidate
+  const { value: request, dropped } = asked.request()
+  const own = unsealedRequest(request, dialect, channel, ask.dialect.id === dialect)
+  const written = target.encodeRequest(own, model)
+  let body = written.value
   if (request.stream && vendor.usageOnStream === 'ask')
     body['stream_options'] = { include_usage: true }
   const { amend } = vendor
-  const bytes = Buffer.from(JSON.stringify(body), 'utf8')
-  if (amend === undefined || !needsAmend(amend, Object.keys(body), bytes)) return [bytes]
-  body = amend.body(body, { dialect: candidate.dialect, model: candidate.model })
-  return [Buffer.from(JSON.stringify(body), 'utf8')]
+  let bytes = Buffer.from(JSON.stringify(body), 'utf8')
+  if (amend !== undefined && needsAmend(amend, Object.keys(body), bytes)) {
+    body = amend.body(body, { dialect, model, stream: request.stream })
+    bytes = Buffer.from(JSON.stringify(body), 'utf8')
+  }
+  return { segments: [bytes], request, dropped: [...dropped, ...written.dropped] }
+}
+
+function notHere(ask: Ask): GatewayError {
+  return invalidRequest(`The model '${ask.peek.model}' cannot be used on this endpoint.`, 'model')
 }
 
 export interface Translation {
   readonly rooms: RelayRooms
   readonly ask: Ask
   readonly candidate: Candidate
-  readonly vendor: Vendor
+  readonly channel: Channel
+  /** What the client asked; null where its bytes went on as they were. */
+  readonly request: ChatRequest | null
   /** The vendor answered with a stream, whatever the client asked for. */
   readonly streamed: boolean
 }
@@ -52,10 +95,10 @@ export interface Translation {
 /** Reads a reply of the vendor's dialect and writes it in the client's, streamed or whole as the client asked. */
 export function translatedPath(translation: Translation, listener: PathListener): ReplyPath {
   const { rooms, ask, candidate } = translation
-  const source = rooms.dialects[candidate.dialect].hub
+  const source = rooms.dialects[candidate.dialect]
   const target = ask.dialect.hub
-  if (source === null || target === null) return new Unreadable(listener)
-  return new Translated(translation, source, target, ask.dialect, listener)
+  if (source.hub === null || target === null) return new Unreadable(listener)
+  return new Translated(translation, source, source.hub, target, listener)
 }
 
 /** A reply nobody can read: streamed where no stream exists, such as embeddings. */
@@ -86,10 +129,14 @@ class EventSight implements Sight {
   outputBytes = 0
   finishReason: string | null = null
   model: string | null = null
+  /** Base64 is no text whose tokens could be counted. */
+  private inImage = false
 
   note(event: ChatEvent): void {
     if (event.type === 'usage') this.usage = event.usage
-    else if (event.type === 'part-delta') this.outputBytes += Buffer.byteLength(event.text)
+    else if (event.type === 'part-start') this.inImage = event.head.type === 'image'
+    else if (event.type === 'part-delta' && !this.inImage)
+      this.outputBytes += Buffer.byteLength(event.text)
     else if (event.type === 'choice-end') this.finishReason = event.reason
     else if (event.type === 'response-start') this.model = event.model
   }
@@ -98,6 +145,7 @@ class EventSight implements Sight {
 function isSemantic(event: ChatEvent): boolean {
   if (event.type === 'part-delta') return event.text !== ''
   if (event.type === 'part-start') return event.head.type === 'tool-call'
+  if (event.type === 'part-end') return event.sealed !== undefined
   return event.type === 'choice-end'
 }
 
@@ -108,36 +156,40 @@ class Translated implements ReplyPath {
   private readonly target: HubCodec
   private readonly dialect: Dialect
   private readonly listener: PathListener
-  private readonly splitter = new FrameSplitter()
+  private readonly frames: FrameSource
   private readonly reader: Reader
   private readonly writer: Writer | null
   private readonly events: ChatEvent[] = []
   private chunks: Uint8Array[] = []
   private heldBytes = 0
-  private done = false
   private over = false
 
   constructor(
     translation: Translation,
+    from: Dialect,
     source: HubCodec,
     target: HubCodec,
-    dialect: Dialect,
     listener: PathListener,
   ) {
-    const { ask, vendor } = translation
+    const { ask, channel } = translation
     this.translation = translation
     this.source = source
     this.target = target
-    this.dialect = dialect
+    this.dialect = ask.dialect
     this.listener = listener
-    this.reader = source.reader(vendor.quirks)
+    this.frames = from.frames?.() ?? new SseFrames()
+    this.reader = source.reader(channel.vendor.quirks)
     this.writer = ask.peek.stream ? target.writer(this.head()) : null
   }
 
   get complete(): boolean {
     const { finishReason, usage, outputBytes } = this.sight
     const ended = finishReason !== null || outputBytes > 0
-    return (this.done && ended) || (finishReason !== null && usage !== null)
+    return (this.frames.done && ended) || (finishReason !== null && usage !== null)
+  }
+
+  fail(error: GatewayError): string | null {
+    return this.writer?.fail?.(error, this.translation.ask.requestId) ?? null
   }
 
   bytes(chunk: Uint8Array): void {
@@ -145,14 +197,12 @@ class Translated implements ReplyPath {
       this.hold(chunk)
       return
     }
-    const count = this.splitter.push(chunk)
-    if (count === frameTooLong) this.fail('an event of the stream is too long')
-    else this.readFrames(count)
+    this.readFrames(() => this.frames.push(chunk))
   }
 
   end(): void {
     if (this.translation.streamed) {
-      this.readFrames(this.splitter.end())
+      this.readFrames(() => this.frames.end())
       if (this.over) return
       if (!this.complete) {
         this.over = true
@@ -167,16 +217,19 @@ class Translated implements ReplyPath {
   private hold(chunk: Uint8Array): void {
     this.chunks.push(chunk)
     this.heldBytes += chunk.length
-    if (this.heldBytes > maxWholeBytes) this.fail('the reply is too long')
+    if (this.heldBytes > maxWholeBytes) this.unreadable('the reply is too long')
   }
 
-  private readFrames(count: number): void {
-    const { bytes, starts, ends } = this.splitter
-    for (let at = 0; at < count && !this.over && !this.done; at++) {
-      const { data } = frameData(bytes, starts[at] ?? 0, ends[at] ?? 0)
-      if (data === '[DONE]') this.done = true
-      else if (data !== null) this.take(this.reader.frame(data))
+  private readFrames(cut: () => readonly string[]): void {
+    let found: readonly string[]
+    try {
+      found = cut()
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error
+      this.unreadable(error.message)
+      return
     }
+    for (const data of found) if (!this.over) this.take(this.reader.frame(data))
   }
 
   private readWhole(): void {
@@ -188,15 +241,17 @@ class Translated implements ReplyPath {
     } catch (error) {
       // What is no JSON is no reply: another channel may do better.
       if (!(error instanceof SyntaxError)) throw error
-      this.fail('the reply is not JSON')
+      this.unreadable('the reply is not JSON')
       return
     }
-    this.take(this.source.readWhole(body, this.translation.vendor.quirks))
+    this.take(this.source.readWhole(body, this.translation.channel.vendor.quirks))
   }
 
   private take(events: readonly ChatEvent[]): void {
-    for (const event of events) {
+    const { candidate, channel } = this.translation
+    for (const said of events) {
       if (this.over) return
+      const event = sealedEvent(said, candidate.dialect, channel)
       if (event.type === 'fault') {
         this.over = true
         this.listener.failed(event.fault)
@@ -231,18 +286,19 @@ class Translated implements ReplyPath {
     this.listener.emit(shown)
   }
 
-  private fail(message: string): void {
+  private unreadable(message: string): void {
     this.over = true
     this.listener.failed({ kind: 'unreadable', message })
   }
 
   private head() {
-    const { ask, candidate } = this.translation
+    const { ask, candidate, request } = this.translation
     return {
-      id: `${this.dialect.operation === 'completion' ? 'cmpl' : 'chatcmpl'}-${ask.requestId.slice(4)}`,
+      id: this.dialect.idPrefix + ask.requestId.slice(4),
       model: candidate.model,
       createdAt: Math.floor(ask.at / 1000),
       wantsUsage: ask.peek.wantsUsage || ask.bill.wishes.showCost,
+      ...(request !== null && { request }),
     }
   }
 }

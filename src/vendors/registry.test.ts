@@ -54,9 +54,9 @@ test('the registry holds exactly the vendors of the table, under their own ids',
 
 test.each(chat)('%s is called at %s', (id, address, environment) => {
   const vendor = vendorNamed(id)
-  expect(vendor.address({ dialect: 'openai-chat', model: 'model-1' }, settings(vendor))).toBe(
-    address,
-  )
+  expect(
+    vendor.address({ dialect: 'openai-chat', model: 'model-1', stream: false }, settings(vendor)),
+  ).toBe(address)
   expect(vendor.environment).toBe(environment)
   expect(vendor.ownedBy).toMatch(/^[a-z0-9-]+$/)
   if (vendor.baseUrl !== null) expect(checkBaseUrl(vendor.baseUrl)).toBe(vendor.baseUrl)
@@ -69,7 +69,7 @@ test.each(Object.keys(vendors))('%s signs in a header and never in the address',
   expect(headers).toEqual([expected as [string, string]])
   expect(vendor.headers(settings(vendor, { key: null }))).toEqual([])
   for (const dialect of vendor.speaks) {
-    const address = vendor.address({ dialect, model: 'a/b' }, settings(vendor))
+    const address = vendor.address({ dialect, model: 'a/b', stream: false }, settings(vendor))
     expect(address).not.toContain(key)
     expect(new URL(address).pathname).toEndWith(
       {
@@ -128,7 +128,7 @@ const azure: readonly (readonly [
 test.each(azure)('azure-openai: %s with version %p', (baseUrl, version, dialect, expected) => {
   const options: Record<string, string> = version === '' ? {} : { apiVersion: version }
   const address = vendorNamed('azure-openai').address(
-    { dialect, model: 'my model' },
+    { dialect, model: 'my model', stream: false },
     { baseUrl, key, options },
   )
   expect(address).toBe(expected)

@@ -18,6 +18,7 @@ export interface Call {
   readonly dialect: DialectId
   /** The vendor's own name of the model. */
   readonly model: string
+  readonly stream: boolean
 }
 
 export interface Amend {

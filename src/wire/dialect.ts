@@ -17,8 +17,8 @@ export interface Peek {
   /** The bytes all spans refer to: the client's own, or their canonical form where a key repeats or is escaped. */
   readonly body: Uint8Array
   readonly model: string
-  /** The model's JSON string, quotes included. */
-  readonly modelSpan: Span
+  /** The model's JSON string, quotes included; null where the address names the model. */
+  readonly modelSpan: Span | null
   readonly stream: boolean
   /** The client asked for usage on the stream itself (`stream_options.include_usage`). */
   readonly wantsUsage: boolean
@@ -37,6 +37,12 @@ export interface Peek {
   readonly encodingFormat: 'float' | 'base64'
   /** Embeddings: the input holds token ids and not text. */
   readonly tokenInput: boolean
+}
+
+/** What a request's address says, where a format keeps it there and not in the body. */
+export interface Address {
+  readonly model?: string
+  readonly stream?: boolean
 }
 
 /** What a stream frame is to the relay. Plain numbers: one is made per frame. */
@@ -86,6 +92,8 @@ export interface Watcher {
   /** A finish reason was seen for some choice. */
   readonly finishReason: string | null
   readonly model: string | null
+  /** The frames that end the stream in an error, where they depend on what was said; else the dialect's own. */
+  fail?(error: GatewayError, requestId: string): string
 }
 
 /** A whole reply, judged: either a fault, or the bytes for the client with what they say. */
@@ -110,6 +118,22 @@ export interface Reader {
 export interface Writer {
   event(event: ChatEvent): string
   end(): string
+  /** As `Watcher.fail`. */
+  fail?(error: GatewayError, requestId: string): string
+}
+
+/** Cuts a vendor's stream into the data of its frames, given in any pieces. */
+export interface FrameSource {
+  /** Data of the frames completed, in order, without a terminator. Throws FrameError where they cannot be read. */
+  push(chunk: Uint8Array): readonly string[]
+  end(): readonly string[]
+  /** The stream's terminator was seen. */
+  readonly done: boolean
+}
+
+/** A stream that cannot be cut into frames: too long a frame, a wrong checksum. */
+export class FrameError extends Error {
+  override readonly name = 'FrameError'
 }
 
 export interface WriterHead {
@@ -118,6 +142,8 @@ export interface WriterHead {
   /** Unix seconds. */
   readonly createdAt: number
   readonly wantsUsage: boolean
+  /** What the client asked, where the format repeats it in its reply. */
+  readonly request?: ChatRequest
 }
 
 export interface Decoded<T> {
@@ -128,7 +154,12 @@ export interface Decoded<T> {
 
 /** The hub's side of a dialect: what a format with another on the far side needs. */
 export interface HubCodec {
-  decodeRequest(body: JsonObject): Decoded<ChatRequest>
+  /** `address` is the request's own. Throws GatewayError `invalid_request_error` naming the field. */
+  decodeRequest(body: JsonObject, address?: Address): Decoded<ChatRequest>
+  /**
+   * Throws GatewayError where leaving out what this format cannot say would change what is asked; the rest is named in
+   * `dropped`.
+   */
   encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject>
   reader(quirks: ReplyQuirks): Reader
   /** Replays a whole reply as the events of its stream. */
@@ -141,10 +172,18 @@ export interface HubCodec {
 export interface Dialect {
   readonly id: DialectId
   readonly operation: Operation
-  /** Path below the vendor's base address, e.g. `/chat/completions`. */
+  /** Where the gateway itself is asked, below the prefix; names the endpoint in logs and metrics. */
   readonly path: string
+  /** What the ids of its replies begin with, e.g. `chatcmpl-`. */
+  readonly idPrefix: string
+  /** What a stream ends with (`data: [DONE]`), for vendors that leave it out; empty where the format has none. */
+  readonly terminator: string
+  /** What a quiet stream is sent, which every client passes over. */
+  readonly heartbeat: string
   /** Validates and locates. Throws GatewayError `invalid_request_error` naming the field. */
-  peek(body: Uint8Array): Peek
+  peek(body: Uint8Array, address?: Address): Peek
+  /** How this format's vendors cut their streams; server-sent events unless given. */
+  frames?(): FrameSource
   watcher(options: WatchOptions): Watcher
   whole(body: Uint8Array, peek: Peek, quirks: ReplyQuirks): WholeReply
   /** What the end of a reply too large to hold says; `bytes` may begin anywhere in it. */
@@ -154,6 +193,10 @@ export interface Dialect {
   /** A whole reply or one stream frame with what it cost in its usage; as it was where it shows none. */
   withCost(bytes: Uint8Array, cost: string): Uint8Array
   /** A refusal in this format's own shape, as JSON text. */
-  refuse(error: GatewayError): string
+  refuse(error: GatewayError, requestId: string): string
+  /** The frames that end a stream in an error. */
+  errorFrames(error: GatewayError, requestId: string): string
+  /** Headers this format's clients look for on every reply. */
+  replyHeaders?(requestId: string): Readonly<Record<string, string>>
   readonly hub: HubCodec | null
 }

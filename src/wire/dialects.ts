@@ -34,6 +34,10 @@ const openai = {
   fault: readFault,
   withCost,
   refuse,
+  terminator: 'data: [DONE]\n\n',
+  // A comment, which every reader of server-sent events passes over.
+  heartbeat: ': keep-alive\n\n',
+  errorFrames: (error) => `data: ${refuse(error)}\n\n`,
   hub: null,
 } satisfies Partial<Dialect>
 
@@ -43,6 +47,7 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
     id: 'openai-chat',
     operation: 'chat',
     path: '/chat/completions',
+    idPrefix: 'chatcmpl-',
     peek: peekChat,
     hub: chatHub,
   },
@@ -51,6 +56,7 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
     id: 'openai-completions',
     operation: 'completion',
     path: '/completions',
+    idPrefix: 'cmpl-',
     peek: peekCompletions,
     hub: completionsHub,
   },
@@ -59,6 +65,7 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
     id: 'openai-embeddings',
     operation: 'embedding',
     path: '/embeddings',
+    idPrefix: '',
     peek: peekEmbeddings,
     whole: (body, peek, quirks) => wholeEmbeddings(body, peek.encodingFormat, quirks),
   },

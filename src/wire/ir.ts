@@ -31,27 +31,151 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
 export type Role = 'system' | 'developer' | 'user' | 'assistant' | 'tool'
 
-export type RequestPart =
-  | { readonly type: 'text'; readonly text: string; readonly extra?: Extra }
-  | { readonly type: 'image'; readonly url: string; readonly extra?: Extra }
-  | {
-      readonly type: 'tool-call'
-      readonly id: string
-      readonly name: string
-      /** JSON text, or any text where the tool is `custom`. */
-      readonly arguments: string
-      readonly custom?: true
-      readonly extra?: Extra
-    }
-  /** A part only one dialect knows: it stands in `extra` under that dialect's name. */
-  | { readonly type: 'other'; readonly extra: Extra }
+/** Up to here the vendor may keep the prompt for later requests: five minutes, or an hour. */
+export interface CacheMark {
+  readonly ttl: '5m' | '1h'
+}
 
+/** What every part of a request may have. */
+interface PartBase {
+  readonly cache?: CacheMark
+  readonly extra?: Extra
+}
+
+/** Text a person or a model wrote. `sealed`: the vendor's own, to be given back on this part. */
+export interface TextPart extends PartBase {
+  readonly type: 'text'
+  readonly text: string
+  readonly sealed?: string
+}
+
+export interface ImagePart extends PartBase {
+  readonly type: 'image'
+  /** `https:` or `data:`; a vendor's own file has `vendorFile` and an empty address. */
+  readonly url: string
+  readonly vendorFile?: string
+  readonly detail?: string
+}
+
+export interface FilePart extends PartBase {
+  readonly type: 'file'
+  /** `https:` or `data:` (its media type says what it is); empty where `vendorFile` is set. */
+  readonly url: string
+  /** The id of a file that lies with the vendor. */
+  readonly vendorFile?: string
+  readonly name?: string
+}
+
+export interface AudioPart extends PartBase {
+  readonly type: 'audio'
+  /** `wav`, `mp3`, ... */
+  readonly format: string
+  /** Base64. */
+  readonly data: string
+}
+
+/**
+ * What a model thought, given back to it. `sealed` is the signature or the encrypted text as the client was given it
+ * (see hub/seal.ts); `redacted`: there is nothing but that.
+ */
+export interface ReasoningPart extends PartBase {
+  readonly type: 'reasoning'
+  readonly text: string
+  readonly sealed?: string
+  readonly redacted?: true
+}
+
+export interface ToolCallPart extends PartBase {
+  readonly type: 'tool-call'
+  readonly id: string
+  readonly name: string
+  /** JSON text, or any text where the tool is `custom`. May be empty, which means `{}`. */
+  readonly arguments: string
+  readonly custom?: true
+  readonly sealed?: string
+}
+
+/** A part only one dialect knows: it stands in `extra` under that dialect's name. */
+export interface OtherPart extends PartBase {
+  readonly type: 'other'
+  readonly extra: Extra
+}
+
+export type RequestPart =
+  | TextPart
+  | ImagePart
+  | FilePart
+  | AudioPart
+  | ReasoningPart
+  | ToolCallPart
+  | OtherPart
+
+/**
+ * One turn, or a part of one: consecutive messages of a role stand as the client sent them, and a dialect whose turns
+ * must alternate joins them. Role `tool` answers one call with text, images and files.
+ */
 export interface Message {
   readonly role: Role
   readonly parts: readonly RequestPart[]
   /** For role `tool`: the call it answers. */
   readonly callId?: string
+  /** For role `tool`: the tool failed. */
+  readonly isError?: true
   readonly extra?: Extra
+}
+
+export type Tool =
+  | {
+      readonly type: 'function'
+      readonly name: string
+      readonly description?: string
+      /** JSON Schema of the arguments; absent where there are none. */
+      readonly parameters?: JsonObject
+      readonly strict?: boolean
+      readonly cache?: CacheMark
+      readonly extra?: Extra
+    }
+  /** Its input is text, by a grammar where `format` says one (OpenAI's form). */
+  | {
+      readonly type: 'custom'
+      readonly name: string
+      readonly description?: string
+      readonly format?: JsonObject
+      readonly cache?: CacheMark
+      readonly extra?: Extra
+    }
+  /** A tool the vendor runs itself; only its own dialect knows it. */
+  | { readonly type: 'other'; readonly extra: Extra }
+
+export type ToolChoice =
+  | { readonly mode: 'none' | 'auto' | 'required' }
+  /** This one must be called. */
+  | { readonly mode: 'tool'; readonly name: string }
+  /** Only these may be called; `required`: one of them must. */
+  | { readonly mode: 'allowed'; readonly names: readonly string[]; readonly required: boolean }
+
+export type ResponseFormat =
+  | { readonly type: 'text' }
+  /** Any JSON. */
+  | { readonly type: 'json' }
+  | {
+      readonly type: 'schema'
+      readonly name: string
+      readonly schema: JsonObject
+      readonly description?: string
+      readonly strict?: boolean
+    }
+
+export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+
+/** How much the model is to think; by effort or by a budget, whichever the client said. */
+export interface Reasoning {
+  readonly effort?: Effort
+  readonly budgetTokens?: number
+  /** The model decides by itself. */
+  readonly adaptive?: true
+  /** The client wants to see the thoughts, or a summary of them; absent: the vendor's habit. */
+  readonly show?: 'none' | 'auto' | 'concise' | 'detailed'
 }
 
 export interface ChatRequest {
@@ -61,6 +185,7 @@ export interface ChatRequest {
   readonly maxOutputTokens?: number
   readonly temperature?: number
   readonly topP?: number
+  readonly topK?: number
   readonly stop?: readonly string[]
   readonly choices?: number
   readonly seed?: number
@@ -69,13 +194,45 @@ export interface ChatRequest {
   /** Token id -> -100..100. */
   readonly logitBias?: JsonObject
   readonly user?: string
+  readonly tools?: readonly Tool[]
+  readonly toolChoice?: ToolChoice
+  /** false: at most one call in a reply. */
+  readonly parallelToolCalls?: boolean
+  readonly responseFormat?: ResponseFormat
+  readonly reasoning?: Reasoning
+  /** Probabilities of tokens are wanted, with so many alternatives for each. */
+  readonly logprobs?: number
+  readonly verbosity?: string
+  /** In OpenAI's words: `auto`, `default`, `flex`, `priority`, ... */
+  readonly serviceTier?: string
+  readonly metadata?: JsonObject
+  /** Requests of one key share what the vendor keeps of their prompts. */
+  readonly promptCacheKey?: string
+  /** The whole prompt is to be kept (a mark of the request, not of a part). */
+  readonly cache?: CacheMark
+  /** What the reply may consist of: `text`, `image`, `audio`. */
+  readonly modalities?: readonly string[]
+  readonly extra?: Extra
+}
+
+/** A place on the web that the text rests on; `start` and `end` are offsets in the part's text. */
+export interface UrlCitation {
+  readonly url: string
+  readonly title?: string
+  readonly start?: number
+  readonly end?: number
   readonly extra?: Extra
 }
 
 export type PartHead =
   | { readonly type: 'text' }
-  | { readonly type: 'reasoning' }
+  /** `redacted`: nothing is shown of it; its end has it sealed. */
+  | { readonly type: 'reasoning'; readonly redacted?: true }
   | { readonly type: 'refusal' }
+  /** Its deltas are base64. */
+  | { readonly type: 'image'; readonly mediaType: string }
+  /** What one dialect alone tells, such as a tool the vendor ran itself: never shown as a tool call. */
+  | { readonly type: 'other'; readonly extra: Extra }
   | {
       readonly type: 'tool-call'
       readonly id: string
@@ -87,7 +244,7 @@ export type PartHead =
 /**
  * One thing a reply says. A whole reply is the fold of its events: `response-start` first, then for each
  * choice its parts and one `choice-end`, choices interleaved at will. Part numbers count up within a
- * choice and are never used twice. Of text, reasoning and refusal at most one part is open per choice;
+ * choice and are never used twice. Of all but tool calls at most one part is open per choice;
  * tool calls may be open beside them and each other, for vendors interleave parallel calls. Every part
  * is closed before its choice ends. Usage may come at any time, each event replacing the last.
  */
@@ -111,16 +268,33 @@ export type ChatEvent =
       readonly part: number
       readonly text: string
     }
+  /** `sealed`: the vendor's signature or encrypted text, to be given back to it on this part. */
   | {
       readonly type: 'part-end'
       readonly choice: number
       readonly part: number
+      readonly sealed?: string
       readonly extra?: Extra
+    }
+  | {
+      readonly type: 'citation'
+      readonly choice: number
+      readonly part: number
+      readonly citation: UrlCitation
+    }
+  /** Probabilities of the tokens of an open part, in OpenAI's form. */
+  | {
+      readonly type: 'logprobs'
+      readonly choice: number
+      readonly part: number
+      readonly tokens: readonly JsonObject[]
     }
   | {
       readonly type: 'choice-end'
       readonly choice: number
       readonly reason: FinishReason
+      /** The text of `stop` that was met, where the vendor says so. */
+      readonly stopText?: string
       readonly extra?: Extra
     }
   /** Private fields that come between the others: of one choice, or of the reply itself where null. */

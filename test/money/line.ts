@@ -163,6 +163,7 @@ function channelOf(vendor: HandVendor): Channel {
   if (compatible === undefined) throw new Error('no vendor for what is compatible')
   return {
     id: 'c',
+    tag: 't',
     vendor: { ...compatible, local: { open: (_call, handler) => vendor.open(handler) } },
     timeouts: {},
     secrets: [],

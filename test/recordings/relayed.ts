@@ -2,6 +2,7 @@
 
 import type { Fault } from '../../src/errors.ts'
 import type { Ask } from '../../src/relay/ask.ts'
+import type { Channel } from '../../src/relay/channel.ts'
 import { type Translation, translatedPath } from '../../src/relay/translate.ts'
 import type { Vendor } from '../../src/vendors/vendor.ts'
 import type { DialectId } from '../../src/wire/dialect.ts'
@@ -44,7 +45,9 @@ function translation({ vendor, from, to, streamed, stream }: Relay): Translation
     priority: 0,
     weight: 1,
   }
-  return { rooms: { dialects } as Translation['rooms'], ask, candidate, vendor, streamed }
+  const channel = { id: 'c', tag: 't', vendor } as Channel
+  const rooms = { dialects } as Translation['rooms']
+  return { rooms, ask, candidate, channel, request: null, streamed }
 }
 
 /** The pieces are the vendor's reply as its bytes arrive; its connection then ends well. */

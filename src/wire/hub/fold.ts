@@ -1,10 +1,21 @@
 // Folds the events of a reply into the whole reply they tell, still in nobody's spelling.
 
-import type { ChatEvent, Extra, FinishReason, PartHead, Usage } from '../ir.ts'
+import type {
+  ChatEvent,
+  Extra,
+  FinishReason,
+  JsonObject,
+  PartHead,
+  UrlCitation,
+  Usage,
+} from '../ir.ts'
 
 export interface FoldedPart {
   readonly head: PartHead
   text: string
+  sealed: string | null
+  readonly citations: UrlCitation[]
+  readonly logprobs: JsonObject[]
   extra: Extra | null
 }
 
@@ -14,6 +25,7 @@ export interface FoldedChoice {
   readonly parts: readonly FoldedPart[]
   /** Null where the reply broke off before this choice ended. */
   readonly reason: FinishReason | null
+  readonly stopText: string | null
   /** Private fields in the order they came, those of the choice's end last. */
   readonly extras: readonly Extra[]
 }
@@ -33,6 +45,7 @@ interface OpenChoice {
   readonly parts: Map<number, FoldedPart>
   readonly extras: Extra[]
   reason: FinishReason | null
+  stopText: string | null
 }
 
 /** The whole reply; a fault among the events is the caller's to judge and is passed over. */
@@ -41,7 +54,7 @@ export function fold(events: readonly ChatEvent[]): FoldedReply {
   const choiceAt = (index: number): OpenChoice => {
     const known = choices.get(index)
     if (known !== undefined) return known
-    const opened: OpenChoice = { index, parts: new Map(), extras: [], reason: null }
+    const opened: OpenChoice = { index, parts: new Map(), extras: [], reason: null, stopText: null }
     choices.set(index, opened)
     return opened
   }
@@ -65,20 +78,33 @@ type ChoiceEvent = Exclude<ChatEvent, { readonly type: 'response-start' | 'usage
 
 function foldChoice(choice: OpenChoice, event: ChoiceEvent): void {
   if (event.type === 'part-start') {
-    choice.parts.set(event.part, { head: event.head, text: '', extra: null })
-  } else if (event.type === 'part-delta') {
-    const part = choice.parts.get(event.part)
-    if (part !== undefined) part.text += event.text
-  } else if (event.type === 'part-end') {
-    const part = choice.parts.get(event.part)
-    if (part !== undefined) part.extra = event.extra ?? null
-  } else {
+    const { head } = event
+    const part = { head, text: '', sealed: null, citations: [], logprobs: [], extra: null }
+    choice.parts.set(event.part, part)
+  } else if (event.type === 'extra') choice.extras.push(event.extra)
+  else if (event.type === 'choice-end') {
     if (event.extra !== undefined) choice.extras.push(event.extra)
-    if (event.type === 'choice-end') choice.reason = event.reason
+    choice.reason = event.reason
+    choice.stopText = event.stopText ?? null
+  } else {
+    const part = choice.parts.get(event.part)
+    if (part !== undefined) foldPart(part, event)
   }
 }
 
-function closed({ index, parts, extras, reason }: OpenChoice): FoldedChoice {
+type PartEvent = Exclude<ChoiceEvent, { readonly type: 'part-start' | 'extra' | 'choice-end' }>
+
+function foldPart(part: FoldedPart, event: PartEvent): void {
+  if (event.type === 'part-delta') part.text += event.text
+  else if (event.type === 'citation') part.citations.push(event.citation)
+  else if (event.type === 'logprobs') part.logprobs.push(...event.tokens)
+  else {
+    part.sealed = event.sealed ?? null
+    part.extra = event.extra ?? null
+  }
+}
+
+function closed({ index, parts, reason, stopText, extras }: OpenChoice): FoldedChoice {
   const inOrder = [...parts.entries()].sort(([a], [b]) => a - b)
-  return { index, parts: inOrder.map(([, part]) => part), extras, reason }
+  return { index, parts: inOrder.map(([, part]) => part), extras, reason, stopText }
 }

@@ -67,6 +67,8 @@ export class ChatWriter implements Writer {
         return this.partEnd(event)
       case 'choice-end':
         return this.choiceEnd(event)
+      case 'citation':
+      case 'logprobs':
       case 'fault':
         // The relay tells the client of a fault, in the format's own words.
         return ''

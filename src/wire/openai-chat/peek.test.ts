@@ -262,7 +262,7 @@ describe('what is found', () => {
     expect(found.model).toBe(model)
     expect(found.wantsUsage).toBe(false)
     expect(textOf(found.body)).toBe(JSON.stringify(JSON.parse(filled)))
-    expect(textOf(found.body.subarray(found.modelSpan.start, found.modelSpan.end))).toBe(
+    expect(textOf(found.body.subarray(found.modelSpan?.start, found.modelSpan?.end))).toBe(
       `"${model}"`,
     )
   })
@@ -290,7 +290,7 @@ describe('what is found', () => {
         )
         const { body, modelSpan } = peek(text)
         expect(textOf(body)).toBe(text)
-        expect(textOf(body.subarray(modelSpan.start, modelSpan.end))).toBe('"m"')
+        expect(textOf(body.subarray(modelSpan?.start, modelSpan?.end))).toBe('"m"')
       }),
     )
   })

@@ -92,7 +92,7 @@ test('every reply that is made counts: those chosen from, for each of the prompt
 test('what is found', () => {
   const found = peek({ stream: true, stream_options: { include_usage: true }, max_tokens: 3 })
   expect(found).toMatchObject({ model: 'm', stream: true, wantsUsage: true, maxOutputTokens: 3 })
-  expect(textOf(found.body.subarray(found.modelSpan.start, found.modelSpan.end))).toBe('"m"')
+  expect(textOf(found.body.subarray(found.modelSpan?.start, found.modelSpan?.end))).toBe('"m"')
   expect(param({ stream_options: {} })).toBe('stream_options')
   expect(param({ model: undefined })).toBe('model')
 })

@@ -75,6 +75,6 @@ test('what is found', () => {
     wantsUsage: false,
   })
   expect(found.keys).toEqual(['model', 'input', 'unknown'])
-  expect(textOf(found.body.subarray(found.modelSpan.start, found.modelSpan.end))).toBe('"m"')
+  expect(textOf(found.body.subarray(found.modelSpan?.start, found.modelSpan?.end))).toBe('"m"')
   expect(param({ model: '' })).toBe('model')
 })

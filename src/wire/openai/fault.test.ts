@@ -165,7 +165,7 @@ describe('inside a success', () => {
 test('a refusal has the shape of OpenAI', () => {
   const { refuse } = dialects['openai-chat']
   const plain = new GatewayError('invalid_request_error', 'no "n"', { param: 'n' })
-  expect(JSON.parse(refuse(plain))).toEqual({
+  expect(JSON.parse(refuse(plain, 'req_1'))).toEqual({
     error: {
       message: 'no "n"',
       type: 'invalid_request_error',
@@ -174,8 +174,11 @@ test('a refusal has the shape of OpenAI', () => {
     },
   })
   const finer = new GatewayError('invalid_request_error', 'm', { shownCode: 'content_filter' })
-  expect(JSON.parse(refuse(finer)).error).toMatchObject({ code: 'content_filter', param: null })
-  expect(JSON.parse(refuse(new GatewayError('rate_limit_exceeded', 'm'))).error.type).toBe(
+  expect(JSON.parse(refuse(finer, 'req_1')).error).toMatchObject({
+    code: 'content_filter',
+    param: null,
+  })
+  expect(JSON.parse(refuse(new GatewayError('rate_limit_exceeded', 'm'), 'req_1')).error.type).toBe(
     'rate_limit_exceeded',
   )
 })

@@ -1,0 +1,76 @@
+// What vendors sealed, to and from the client: marked with its channel on the way out, opened for that channel alone.
+
+import { Buffer } from 'node:buffer'
+import type { Candidate } from '../router/route.ts'
+import { seal, sealPrefix, unseal } from '../wire/hub/seal.ts'
+import type { ChatEvent, ChatRequest, Message, RequestPart } from '../wire/ir.ts'
+import type { Ask, RelayRooms } from './ask.ts'
+import type { Channel } from './channel.ts'
+
+/** The event as the client may be given it. */
+export function sealedEvent(event: ChatEvent, dialect: string, channel: Channel): ChatEvent {
+  if (event.type !== 'part-end' || event.sealed === undefined) return event
+  const { sealed, ...rest } = event
+  const marked = seal(sealed, { dialect, channel: channel.tag })
+  return marked === null ? rest : { ...rest, sealed: marked }
+}
+
+/**
+ * The request as this channel may be given it: what it sealed itself is opened, what others did is left out, for a
+ * vendor refuses what it cannot verify. What was never marked is taken for the vendor's where `own` says that the client
+ * speaks its dialect.
+ */
+export function unsealedRequest(
+  request: ChatRequest,
+  dialect: string,
+  channel: Channel,
+  own: boolean,
+): ChatRequest {
+  if (!request.messages.some(({ parts }) => parts.some(isSealed))) return request
+  const opened = (part: RequestPart): RequestPart[] => {
+    if (!isSealed(part)) return [part]
+    const { sealed, ...rest } = part
+    const found = unseal(sealed)
+    const mine = found?.origin.dialect === dialect && found.origin.channel === channel.tag
+    const value = found === null ? (own ? sealed : null) : mine ? found.value : null
+    if (value !== null) return [{ ...part, sealed: value } as RequestPart]
+    return part.type === 'reasoning' && part.redacted ? [] : [rest as RequestPart]
+  }
+  const messages = request.messages.map(
+    (message): Message => ({ ...message, parts: message.parts.flatMap(opened) }),
+  )
+  return { ...request, messages }
+}
+
+function isSealed(part: RequestPart): part is RequestPart & { readonly sealed: string } {
+  return 'sealed' in part && part.sealed !== undefined
+}
+
+/** The longest head of a sealed text that names its channel. */
+const headBytes = 128
+
+/** The tag of the channel that sealed what the client brings back, the latest where several did; null where none did. */
+function sealingChannel(body: Uint8Array): string | null {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  const at = bytes.lastIndexOf(sealPrefix)
+  if (at < 0) return null
+  const [head = ''] = bytes
+    .subarray(at, at + headBytes)
+    .toString('latin1')
+    .split('"', 1)
+  // The head alone is read, cut where four characters stand for three whole bytes.
+  return unseal(head.slice(0, head.length - (head.length % 4)))?.origin.channel ?? null
+}
+
+/** The attempts, those at the channel that sealed what the client brings back first. */
+export function sealedFirst(
+  attempts: readonly Candidate[],
+  rooms: RelayRooms,
+  ask: Ask,
+): readonly Candidate[] {
+  if (attempts.length < 2) return attempts
+  const tag = sealingChannel(ask.peek.body)
+  if (tag === null) return attempts
+  const isThere = ({ channelId }: Candidate) => rooms.channels.get(channelId)?.tag === tag
+  return [...attempts.filter(isThere), ...attempts.filter((each) => !isThere(each))]
+}
