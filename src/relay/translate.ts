@@ -22,7 +22,7 @@ import { fetchMissing, type Inlined, missingAddresses, withBytes } from './door/
 import { shownCost } from './owed.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
-import { sealedEvent, unsealedRequest } from './sealed.ts'
+import { sealedEvent, unsealedRequest, withoutThoughts } from './sealed.ts'
 
 /** What a vendor's whole reply may weigh before it is given up. */
 const maxWholeBytes = 67_108_864
@@ -88,7 +88,7 @@ function encodedNow(
   const { value, dropped } = asked.request()
   const request = withBytes(value, target, asked.inlined)
   const own = unsealedRequest(request, dialect, channel, ask.dialect.id === dialect)
-  const written = target.encodeRequest(own, model)
+  const written = target.encodeRequest(vendor.refusesThoughts ? withoutThoughts(own) : own, model)
   let body = written.value
   if (request.stream && vendor.usageOnStream === 'ask')
     body['stream_options'] = { include_usage: true }
