@@ -41,7 +41,7 @@ const sandbox: ChannelConfig = {
     'sandbox/reasoning': 'sandbox/reasoning',
     'sandbox/completion': 'sandbox/completion',
     'sandbox/embedding': 'sandbox/embedding',
-    'sandbox/*': '*',
+    'sandbox/*': 'sandbox/*',
   },
   origin: 'built-in',
 }

@@ -36,9 +36,15 @@ class Names<T> {
   }
 
   find(name: string): T | undefined {
+    return this.match(name)?.value
+  }
+
+  /** `rest` is what the star stood for; null where the name stands as it is. */
+  match(name: string): { readonly value: T; readonly rest: string | null } | undefined {
     const exact = this.exact.get(name)
-    if (exact !== undefined) return exact
-    return this.#patterns.find(({ prefix }) => name.startsWith(prefix))?.value
+    if (exact !== undefined) return { value: exact, rest: null }
+    const pattern = this.#patterns.find(({ prefix }) => name.startsWith(prefix))
+    return pattern && { value: pattern.value, rest: name.slice(pattern.prefix.length) }
   }
 }
 
@@ -88,6 +94,11 @@ export function createDirectory(options: DirectoryOptions): Directory {
   }
 }
 
+/** Where the vendor's name is a pattern too, its star stands for what the public one's did. */
+function ownName(own: string, rest: string): string {
+  return own.endsWith('*') ? own.slice(0, -1) + rest : own
+}
+
 function serve(channel: ChannelConfig, options: DirectoryOptions): Served {
   const { vendor, dialect, models } = channel
   const catalogue = options.vendorModels(vendor)
@@ -125,14 +136,14 @@ function find(
   if (allowed.find(model) === undefined) return none
   const found: Candidate[] = []
   for (const { channel, speaks, names } of channels) {
-    const target = names.find(model)
+    const target = names.match(model)
     if (target === undefined) continue
     const identity = speaks.includes(dialect)
     const spoken = identity ? dialect : speaks.find((each) => hubbed(dialect, each))
     if (spoken === undefined) continue
     found.push({
       channelId: channel.id,
-      model: target.endsWith('*') ? model : target,
+      model: ownName(target.value, target.rest ?? model),
       dialect: spoken,
       identity,
       priority: channel.priority,
