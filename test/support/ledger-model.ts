@@ -99,6 +99,8 @@ export class LedgerModel implements LedgerTable {
       throw new RowRefused('posted by settling')
     }
     const [first] = transfers
+    // What no entry may be is refused, also under an id that is known.
+    if (first !== undefined && !isRight(first)) throw new RowRefused(first.id)
     if (first !== undefined && this.journal.some(({ id }) => id === first.id)) return 'known'
     return this.allOrNone(() => {
       for (const transfer of transfers) this.book(transfer)
@@ -111,12 +113,10 @@ export class LedgerModel implements LedgerTable {
   }
 
   private book(transfer: Transfer): void {
-    const { id, code, debit, credit, amountNano, actor, reason } = transfer
+    const { id, debit, credit, amountNano } = transfer
     const from = this.counters.get(debit)
     const to = this.counters.get(credit)
-    const isExplained = code !== 'adjust' || (Boolean(actor) && Boolean(reason))
-    const isRight = id.startsWith(`${code}:`) && amountNano > 0n && debit !== credit && isExplained
-    if (!isRight || from === undefined || to === undefined) throw new RowRefused(id)
+    if (!isRight(transfer) || from === undefined || to === undefined) throw new RowRefused(id)
     if (this.journal.some((known) => known.id === id)) throw new RowRefused(`${id} is taken`)
     from.debits += amountNano
     to.credits += amountNano
@@ -319,4 +319,10 @@ function least(one: bigint, other: bigint): bigint {
 
 function sum(amounts: readonly bigint[]): bigint {
   return amounts.reduce((total, amount) => total + amount, 0n)
+}
+
+/** What can be said of an entry by itself. */
+function isRight({ id, code, debit, credit, amountNano, actor, reason }: Transfer): boolean {
+  const isExplained = code !== 'adjust' || (Boolean(actor) && Boolean(reason))
+  return id.startsWith(`${code}:`) && amountNano > 0n && debit !== credit && isExplained
 }
