@@ -24,6 +24,7 @@ export const endpoints: readonly Endpoint[] = [
   { kind: 'model', path: '/chat/completions', method: 'POST', dialect: 'openai-chat' },
   { kind: 'model', path: '/completions', method: 'POST', dialect: 'openai-completions' },
   { kind: 'model', path: '/embeddings', method: 'POST', dialect: 'openai-embeddings' },
+  { kind: 'model', path: '/rerank', method: 'POST', dialect: 'rerank' },
   { kind: 'models', path: '/models', method: 'GET' },
   { kind: 'model-by-id', path: '/models/*', method: 'GET' },
 ]

@@ -29,11 +29,16 @@ const endpointOfKind: Readonly<Record<string, string>> = {
   chat: '/v1/chat/completions',
   completion: '/v1/completions',
   embedding: '/v1/embeddings',
+  rerank: '/v1/rerank',
 }
 
-/** A translation there is: chats and legacy completions in any format on vendors that chat in any other. */
-const hubbed = (from: DialectId, to: DialectId): boolean =>
-  dialects[from].hub !== null && dialects[to].hub !== null && dialects[to].operation === 'chat'
+/** A translation there is: chats and legacy completions in any format on vendors that chat in any other, and likewise lists. */
+function hubbed(from: DialectId, to: DialectId): boolean {
+  const [client, vendor] = [dialects[from], dialects[to]]
+  if (client.list !== undefined && vendor.list !== undefined)
+    return client.operation === vendor.operation
+  return client.hub !== null && vendor.hub !== null && vendor.operation === 'chat'
+}
 
 export function createOffer(config: Config, catalog: Catalog, directory: Directory): Offer {
   const scopes = new WeakMap<Principal, readonly LimitScope[]>()

@@ -54,6 +54,7 @@ function attemptAt(stream: boolean) {
       timeouts: timeoutDefaults,
       request: null,
       dropped: [],
+      list: null,
     },
     {
       emit: () => undefined,

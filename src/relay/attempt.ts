@@ -5,11 +5,13 @@ import type { Fault, GatewayError } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
 import type { Exchange, ReplyHandler, TransportFault } from '../vendors/transport.ts'
 import type { ChatRequest } from '../wire/ir.ts'
+import type { ListRequest } from '../wire/list/list.ts'
 import type { Ask, RelayRooms, Sight } from './ask.ts'
 import type { Channel } from './channel.ts'
 import { IdentityStream, IdentityWhole } from './identity.ts'
 import { ErrorReply, type PathListener, type ReplyPath } from './path.ts'
 import { translatedPath } from './translate.ts'
+import { listPath } from './translate-list.ts'
 
 /** What the call does with an attempt's news. */
 export interface AttemptOwner {
@@ -34,6 +36,8 @@ export interface AttemptPlan {
   readonly request: ChatRequest | null
   /** What of it the vendor was not told, by name. */
   readonly dropped: readonly string[]
+  /** What was asked, where the operation is embedding or reranking and the vendor's form another. */
+  readonly list: ListRequest | null
 }
 
 /** After the last event of a stream its end should follow at once. */
@@ -223,6 +227,7 @@ function choosePath(
   const dialect = rooms.dialects[candidate.dialect]
   if (status < 200 || status >= 300)
     return new ErrorReply(status, header, { dialect, vendor }, listener)
+  if (plan.list !== null) return listPath({ rooms, ask, candidate, list: plan.list }, listener)
   const streamed = isStream(header('content-type'))
   if (!plan.identity || streamed !== ask.peek.stream) {
     return translatedPath({ ...plan, streamed }, listener)

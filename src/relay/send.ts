@@ -9,6 +9,7 @@ import type { AttemptPlan } from './attempt.ts'
 import type { Channel } from './channel.ts'
 import { identitySegments } from './identity.ts'
 import { type Asked, type Encoded, encoded } from './translate.ts'
+import { encodedList } from './translate-list.ts'
 
 export interface Prepared {
   readonly plan: AttemptPlan
@@ -30,8 +31,14 @@ export function prepare(
   const { vendor } = channel
   const identity = candidate.identity && vendor.quirks.rewrite !== true
   const timeouts = timeoutsOf(rooms.timeouts, ask, channel)
-  const plan = { rooms, ask, candidate, channel, identity, timeouts, request: null, dropped: [] }
+  const unsaid = { request: null, dropped: [], list: null }
+  const plan = { rooms, ask, candidate, channel, identity, timeouts, ...unsaid }
   if (candidate.identity) return { plan, segments: identitySegments(ask.peek, candidate, vendor) }
+  const listed = encodedList(rooms, ask, candidate)
+  if (listed !== null) {
+    const { segments, dropped, list } = listed
+    return { plan: { ...plan, dropped, list }, segments }
+  }
   const planned = ({ segments, request, dropped }: Encoded): Prepared => ({
     plan: { ...plan, request, dropped },
     segments,

@@ -5,7 +5,7 @@ import type { DialectId } from '../wire/dialect.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 /** Paths of OpenAI's own interface below the base address. */
-const paths: Readonly<Record<DialectId, string>> = {
+const paths: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-chat': '/chat/completions',
   'openai-completions': '/completions',
   'openai-embeddings': '/embeddings',
@@ -20,12 +20,15 @@ export const allDialects: readonly DialectId[] = [
   'openai-embeddings',
 ]
 
+/** Throws where the format is none of OpenAI's: a mistake in a vendor's `speaks`. */
 export function openaiPath(dialect: DialectId): string {
-  return paths[dialect]
+  const path = paths[dialect]
+  if (path === undefined) throw new Error(`no path of OpenAI's for ${dialect}`)
+  return path
 }
 
 function address(call: Call, settings: ChannelSettings): string {
-  return settings.baseUrl + paths[call.dialect]
+  return settings.baseUrl + openaiPath(call.dialect)
 }
 
 /** `authorization: Bearer KEY`, or nothing where the channel has no key. */

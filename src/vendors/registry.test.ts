@@ -62,6 +62,13 @@ test.each(chat)('%s is called at %s', (id, address, environment) => {
   if (vendor.baseUrl !== null) expect(checkBaseUrl(vendor.baseUrl)).toBe(vendor.baseUrl)
 })
 
+/** What the path of a call ends in. */
+const ends: Readonly<Partial<Record<DialectId, string>>> = {
+  'openai-chat': '/chat/completions',
+  'openai-completions': '/completions',
+  'openai-embeddings': '/embeddings',
+}
+
 test.each(Object.keys(vendors))('%s signs in a header and never in the address', (id) => {
   const vendor = vendorNamed(id)
   const headers = vendor.headers(settings(vendor))
@@ -71,13 +78,7 @@ test.each(Object.keys(vendors))('%s signs in a header and never in the address',
   for (const dialect of vendor.speaks) {
     const address = vendor.address({ dialect, model: 'a/b', stream: false }, settings(vendor))
     expect(address).not.toContain(key)
-    expect(new URL(address).pathname).toEndWith(
-      {
-        'openai-chat': '/chat/completions',
-        'openai-completions': '/completions',
-        'openai-embeddings': '/embeddings',
-      }[dialect],
-    )
+    expect(new URL(address).pathname).toEndWith(ends[dialect] ?? 'a path of this test')
   }
 })
 

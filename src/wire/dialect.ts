@@ -10,9 +10,20 @@ import type {
   JsonValue,
   Usage,
 } from './ir.ts'
+import type { ListReply, ListRequest } from './list/list.ts'
 
-export type DialectId = 'openai-chat' | 'openai-completions' | 'openai-embeddings'
-export type Operation = 'chat' | 'completion' | 'embedding'
+export type DialectId =
+  | 'openai-chat'
+  | 'openai-completions'
+  | 'openai-embeddings'
+  | 'gemini-embeddings'
+  | 'cohere-embed'
+  | 'voyage-embeddings'
+  | 'rerank'
+  | 'cohere-rerank'
+  | 'jina-rerank'
+  | 'voyage-rerank'
+export type Operation = 'chat' | 'completion' | 'embedding' | 'rerank'
 
 /** A half-open range of byte offsets. */
 export interface Span {
@@ -179,6 +190,17 @@ export interface HubCodec {
   writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject
 }
 
+/** A dialect's side of embeddings and reranking. */
+export interface ListCodec {
+  /** Throws GatewayError `invalid_request_error` naming the field. */
+  decodeRequest(body: JsonObject, address?: Address): Decoded<ListRequest>
+  /** Throws GatewayError where the vendor cannot be asked this. */
+  encodeRequest(request: ListRequest, model: string): Decoded<JsonObject>
+  readReply(body: JsonValue, request: ListRequest): ListReply | Fault
+  /** Throws BadVector where a vector is none. */
+  writeReply(reply: ListReply, request: ListRequest, head: WriterHead): JsonObject
+}
+
 export interface Dialect {
   readonly id: DialectId
   readonly operation: Operation
@@ -209,4 +231,6 @@ export interface Dialect {
   /** Headers this format's clients look for on every reply. */
   replyHeaders?(requestId: string): Readonly<Record<string, string>>
   readonly hub: HubCodec | null
+  /** The common form of embeddings and reranking, where the operation is one of these. */
+  readonly list?: ListCodec
 }

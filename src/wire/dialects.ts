@@ -1,7 +1,9 @@
 // The dialects spoken here, each put together from its parts: the only place that knows them all.
 
 import { errorTable, type GatewayError } from '../errors.ts'
-import type { Dialect, DialectId } from './dialect.ts'
+import { cohereEmbed } from './cohere-embed/embed.ts'
+import type { Dialect, DialectId, ListCodec, Operation } from './dialect.ts'
+import { geminiEmbeddings } from './gemini-embeddings/embeddings.ts'
 import { withCost } from './openai/cost.ts'
 import { readFault } from './openai/fault.ts'
 import { CompletionWatcher } from './openai/watcher.ts'
@@ -10,8 +12,14 @@ import { chatHub } from './openai-chat/hub.ts'
 import { peekChat } from './openai-chat/peek.ts'
 import { completionsHub } from './openai-completions/hub.ts'
 import { peekCompletions } from './openai-completions/peek.ts'
+import { embeddingsList } from './openai-embeddings/list.ts'
 import { peekEmbeddings } from './openai-embeddings/peek.ts'
 import { wholeEmbeddings } from './openai-embeddings/whole.ts'
+import { peekRerank } from './rerank/peek.ts'
+import { rerankList } from './rerank/rerank.ts'
+import { cohereRerank, jinaRerank, voyageRerank } from './rerank/vendors.ts'
+import { vendorOnly } from './vendor-only.ts'
+import { voyageEmbeddings } from './voyage/embeddings.ts'
 
 /** OpenAI's error body, as JSON text. */
 function refuse(error: GatewayError): string {
@@ -41,6 +49,11 @@ const openai = {
   hub: null,
 } satisfies Partial<Dialect>
 
+/** A vendor's own form of embeddings or reranking. */
+function listOnly(id: DialectId, operation: Operation, list: ListCodec): Dialect {
+  return vendorOnly({ id, operation, path: '', fault: readFault, hub: null, list })
+}
+
 export const dialects: Readonly<Record<DialectId, Dialect>> = {
   'openai-chat': {
     ...openai,
@@ -68,5 +81,21 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
     idPrefix: '',
     peek: peekEmbeddings,
     whole: (body, peek, quirks) => wholeEmbeddings(body, peek.encodingFormat, quirks),
+    list: embeddingsList,
   },
+  'gemini-embeddings': listOnly('gemini-embeddings', 'embedding', geminiEmbeddings),
+  'cohere-embed': listOnly('cohere-embed', 'embedding', cohereEmbed),
+  'voyage-embeddings': listOnly('voyage-embeddings', 'embedding', voyageEmbeddings),
+  rerank: {
+    ...openai,
+    id: 'rerank',
+    operation: 'rerank',
+    path: '/rerank',
+    idPrefix: 'rerank-',
+    peek: peekRerank,
+    list: rerankList,
+  },
+  'cohere-rerank': listOnly('cohere-rerank', 'rerank', cohereRerank),
+  'jina-rerank': listOnly('jina-rerank', 'rerank', jinaRerank),
+  'voyage-rerank': listOnly('voyage-rerank', 'rerank', voyageRerank),
 }

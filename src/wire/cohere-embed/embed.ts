@@ -1,0 +1,45 @@
+// Cohere's embeddings (docs.cohere.com/reference/embed, v2), as their vendor takes and gives them.
+
+import type { Decoded, ListCodec } from '../dialect.ts'
+import type { JsonObject, JsonValue } from '../ir.ts'
+import { plainTexts, promptUsage, vendorsOnly, withoutList } from '../list/fields.ts'
+import type { ListReply, ListRequest } from '../list/list.ts'
+import { isObject } from '../openai/usage.ts'
+
+const mostTexts = 96
+
+function encodeRequest(request: ListRequest, model: string): Decoded<JsonObject> {
+  const { dimensions, encoding = 'float', purpose = 'document', user } = request
+  const value: JsonObject = {
+    model,
+    texts: plainTexts(request, 'Cohere', mostTexts, 'input'),
+    // Cohere must be told; what OpenAI's clients embed is mostly what is searched later.
+    input_type: purpose === 'query' ? 'search_query' : 'search_document',
+    embedding_types: [encoding],
+    ...(dimensions !== undefined && { output_dimension: dimensions }),
+  }
+  return { value, dropped: user === undefined ? [] : ['user'] }
+}
+
+function readReply(body: JsonValue, { encoding = 'float' }: ListRequest) {
+  if (!isObject(body)) return { kind: 'unreadable', message: 'the reply is no object' } as const
+  const { embeddings, meta } = body
+  if (!isObject(embeddings)) return withoutList(body, 'embeddings')
+  const list = embeddings[encoding] ?? embeddings['float']
+  if (!Array.isArray(list)) return withoutList(body, 'embeddings')
+  const billed = isObject(meta) && isObject(meta['billed_units']) ? meta['billed_units'] : {}
+  const reply: ListReply = {
+    model: null,
+    vectors: list as (string | number[])[],
+    ranking: [],
+    usage: promptUsage(billed['input_tokens']),
+  }
+  return reply
+}
+
+export const cohereEmbed: ListCodec = {
+  decodeRequest: vendorsOnly,
+  encodeRequest,
+  readReply,
+  writeReply: vendorsOnly,
+}

@@ -1,0 +1,54 @@
+// Google's embeddings (ai.google.dev/api/embeddings, batchEmbedContents), as their vendor takes and gives them.
+
+import type { Decoded, ListCodec } from '../dialect.ts'
+import type { JsonObject, JsonValue } from '../ir.ts'
+import { plainTexts, vendorsOnly, withoutList } from '../list/fields.ts'
+import type { ListReply, ListRequest } from '../list/list.ts'
+import { isObject } from '../openai/usage.ts'
+
+const mostTexts = 100
+const taskTypes = { query: 'RETRIEVAL_QUERY', document: 'RETRIEVAL_DOCUMENT' } as const
+
+function encodeRequest(request: ListRequest, model: string): Decoded<JsonObject> {
+  const { dimensions, purpose, user } = request
+  const requests = plainTexts(request, 'Gemini', mostTexts, 'input').map((text) => ({
+    model: `models/${model}`,
+    content: { parts: [{ text }] },
+    ...(purpose !== undefined && { taskType: taskTypes[purpose] }),
+    ...(dimensions !== undefined && { outputDimensionality: dimensions }),
+  }))
+  return { value: { requests }, dropped: user === undefined ? [] : ['user'] }
+}
+
+/** Google counts nothing here. A shortened vector is not of length one any more, which the others' are. */
+function readReply(body: JsonValue, { dimensions }: ListRequest) {
+  if (!isObject(body)) return { kind: 'unreadable', message: 'the reply is no object' } as const
+  const { embeddings } = body
+  if (!Array.isArray(embeddings)) return withoutList(body, 'embeddings')
+  const vectors = embeddings.map((item) => (isObject(item) ? item['values'] : undefined))
+  if (!vectors.every(areNumbers))
+    return { kind: 'unreadable', message: 'a vector is missing' } as const
+  const reply: ListReply = {
+    model: null,
+    vectors: dimensions === undefined ? vectors : vectors.map(ofLengthOne),
+    ranking: [],
+    usage: null,
+  }
+  return reply
+}
+
+function areNumbers(value: JsonValue | undefined): value is number[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'number')
+}
+
+function ofLengthOne(vector: readonly number[]): readonly number[] {
+  const length = Math.hypot(...vector)
+  return length === 0 ? vector : vector.map((each) => each / length)
+}
+
+export const geminiEmbeddings: ListCodec = {
+  decodeRequest: vendorsOnly,
+  encodeRequest,
+  readReply,
+  writeReply: vendorsOnly,
+}

@@ -1,0 +1,61 @@
+// What the formats of embeddings and reranking have in common: refusals, token counts, lists read out of replies.
+
+import { type Fault, GatewayError, invalidRequest } from '../../errors.ts'
+import type { JsonObject, JsonValue, Usage } from '../ir.ts'
+import { faultInside } from '../openai/fault.ts'
+import { isObject } from '../openai/usage.ts'
+import type { ListRequest, Ranked } from './list.ts'
+
+/** The texts, for vendors that read no token ids. Throws GatewayError naming the client's field. */
+export function plainTexts(
+  request: ListRequest,
+  vendor: string,
+  most: number,
+  param: string,
+): string[] {
+  const { texts } = request
+  if (texts.length > most) {
+    throw invalidRequest(`${vendor} takes at most ${most} texts at once; send fewer.`, param)
+  }
+  return texts.map((text) => {
+    if (typeof text === 'string') return text
+    throw invalidRequest(`${vendor} takes texts, not token ids.`, param)
+  })
+}
+
+/** All tokens are of the prompt. */
+export function promptUsage(tokens: JsonValue | undefined): Usage | null {
+  if (typeof tokens !== 'number' || !Number.isSafeInteger(tokens) || tokens < 0) return null
+  return { input: tokens, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
+}
+
+/** What a reply without its list is. */
+export function withoutList(body: JsonObject, name: string): Fault {
+  const error = body['error'] ?? body['message'] ?? body['detail']
+  if (error != null) return faultInside(error)
+  return { kind: 'unreadable', message: `the reply has no ${name}` }
+}
+
+/** Of `[{index, relevance_score}]`; null where one is not so, or names a text that was not sent. */
+export function readRanking(list: JsonValue | undefined, texts: number): readonly Ranked[] | null {
+  if (!Array.isArray(list)) return null
+  const ranked: Ranked[] = []
+  for (const item of list) {
+    if (!isObject(item)) return null
+    const { index, relevance_score: score } = item
+    if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= texts)
+      return null
+    if (typeof score !== 'number') return null
+    ranked.push({ index, score })
+  }
+  return ranked
+}
+
+export function isFault(value: object): value is Fault {
+  return 'kind' in value && 'message' in value
+}
+
+/** A dialect only vendors speak was asked for a client's side: a mistake of the gateway. */
+export function vendorsOnly(): never {
+  throw new GatewayError('server_error', 'No client speaks this format here.')
+}

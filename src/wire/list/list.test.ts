@@ -1,0 +1,199 @@
+// Embeddings and reranking from OpenAI's, Cohere's and Jina's clients to vendors of other forms, and back.
+
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { DialectId, ListCodec } from '../dialect.ts'
+import { dialects } from '../dialects.ts'
+import type { JsonObject } from '../ir.ts'
+import { unpackVector } from '../openai-embeddings/vectors.ts'
+import { bytesOf } from '../testing.ts'
+import { isFault } from './fields.ts'
+
+function codec(id: DialectId): ListCodec {
+  const { list } = dialects[id]
+  if (list === undefined) throw new Error(`no list in ${id}`)
+  return list
+}
+
+const head = { id: 'rerank-1', model: 'm', createdAt: 1, wantsUsage: true }
+
+/** What the vendor is asked, and what the client gets of its answer. */
+function through(client: DialectId, vendor: DialectId, body: JsonObject, answer: JsonObject = {}) {
+  dialects[client].peek(bytesOf(JSON.stringify(body)))
+  const { value, dropped } = codec(client).decodeRequest(body)
+  const sent = codec(vendor).encodeRequest(value, 'own')
+  const reply = codec(vendor).readReply(answer, value)
+  const told = isFault(reply) ? reply : codec(client).writeReply(reply, value, head)
+  return { sent: sent.value, dropped: [...dropped, ...sent.dropped], told }
+}
+
+const texts = ['sunny', 'rainy']
+const asked = { model: 'm', input: texts }
+
+describe('embeddings', () => {
+  const numbers = [
+    [0.5, -0.25],
+    [1, 0],
+  ]
+  const answers: Readonly<Record<string, JsonObject>> = {
+    'voyage-embeddings': {
+      data: numbers.map((embedding, index) => ({ object: 'embedding', index, embedding })),
+      model: 'voyage-3.5',
+      usage: { total_tokens: 4 },
+    },
+    'cohere-embed': {
+      embeddings: { float: numbers },
+      meta: { billed_units: { input_tokens: 4 } },
+    },
+    'gemini-embeddings': { embeddings: numbers.map((values) => ({ values })) },
+  }
+
+  test.each(Object.entries(answers))('by %s come in the form that was asked for', (id, answer) => {
+    const vendor = id as DialectId
+    const floats = through('openai-embeddings', vendor, asked, answer)
+    expect(floats.told).toMatchObject({
+      object: 'list',
+      data: numbers.map((embedding, index) => ({ object: 'embedding', index, embedding })),
+    })
+    const body = { ...asked, encoding_format: 'base64' }
+    const { told } = through('openai-embeddings', vendor, body, answer)
+    const packed = (told as { data: { embedding: string }[] }).data.map(
+      ({ embedding }) => embedding,
+    )
+    expect(packed.map(unpackVector)).toEqual(numbers)
+  })
+
+  test('W52: base64 of the vendor is numbers for who asked for numbers', () => {
+    const vectors = new Uint8Array(new Float32Array([0.5, -0.25]).buffer).toBase64()
+    const answer = { embeddings: { base64: [vectors] } }
+    const body = { ...asked, input: 'sunny', encoding_format: 'base64' }
+    expect(through('openai-embeddings', 'cohere-embed', body, answer).told).toMatchObject({
+      data: [{ embedding: vectors }],
+    })
+    const data = [{ index: 0, embedding: vectors }]
+    expect(
+      through('openai-embeddings', 'voyage-embeddings', { ...asked, input: 'sunny' }, { data })
+        .told,
+    ).toMatchObject({ data: [{ embedding: [0.5, -0.25] }] })
+  })
+
+  test('are asked for as each vendor has it', () => {
+    const body = { ...asked, dimensions: 256, user: 'u', input_type: 'query', extra: 1 }
+    expect(through('openai-embeddings', 'voyage-embeddings', body)).toMatchObject({
+      sent: { model: 'own', input: texts, output_dimension: 256, input_type: 'query' },
+      dropped: ['extra', 'user'],
+    })
+    expect(through('openai-embeddings', 'cohere-embed', body)).toMatchObject({
+      sent: {
+        model: 'own',
+        texts,
+        output_dimension: 256,
+        input_type: 'search_query',
+        embedding_types: ['float'],
+      },
+      dropped: ['extra', 'user'],
+    })
+    const request = { model: 'models/own', outputDimensionality: 256, taskType: 'RETRIEVAL_QUERY' }
+    expect(through('openai-embeddings', 'gemini-embeddings', body).sent).toEqual({
+      requests: texts.map((text) => ({ ...request, content: { parts: [{ text }] } })),
+    })
+    expect(through('openai-embeddings', 'cohere-embed', asked).sent['input_type']).toBe(
+      'search_document',
+    )
+  })
+
+  test('shortened by Gemini are of length one', () => {
+    const answer = { embeddings: [{ values: [3, 4] }] }
+    const body = { ...asked, input: 'sunny', dimensions: 2 }
+    expect(through('openai-embeddings', 'gemini-embeddings', body, answer).told).toMatchObject({
+      data: [{ embedding: [0.6, 0.8] }],
+    })
+  })
+
+  test.each(['voyage-embeddings', 'cohere-embed', 'gemini-embeddings'] as const)(
+    'of token ids are refused by %s, one list or several',
+    (vendor) => {
+      for (const input of [
+        [1, 2],
+        [[1], [2]],
+      ])
+        expect(() => through('openai-embeddings', vendor, { model: 'm', input })).toThrow(
+          'takes texts, not token ids',
+        )
+    },
+  )
+
+  test('more than the vendor takes at once are refused with its number', () => {
+    const input = Array.from({ length: 101 }, () => 'x')
+    expect(() => through('openai-embeddings', 'cohere-embed', { model: 'm', input })).toThrow(
+      'Cohere takes at most 96 texts',
+    )
+    expect(() => through('openai-embeddings', 'gemini-embeddings', { model: 'm', input })).toThrow(
+      'Gemini takes at most 100 texts',
+    )
+  })
+
+  test('any vector survives the change of form, to the precision of its 32 bits', () => {
+    const float = fc.float({ noNaN: true, noDefaultInfinity: true })
+    fc.assert(
+      fc.property(fc.array(float, { minLength: 1 }), (vector) => {
+        const answer = { embeddings: { float: [vector] } }
+        const body = { model: 'm', input: 'x', encoding_format: 'base64' }
+        const { told } = through('openai-embeddings', 'cohere-embed', body, answer)
+        const [item] = (told as { data: { embedding: string }[] }).data
+        expect(unpackVector(item?.embedding ?? '')).toEqual(vector)
+      }),
+    )
+  })
+})
+
+describe('reranking', () => {
+  const body = { model: 'm', query: 'sea?', documents: texts, top_n: 1 }
+  const ranking = [
+    { index: 1, relevance_score: 0.75 },
+    { index: 0, relevance_score: 0.25 },
+  ]
+
+  test.each([
+    ['cohere-rerank', { results: ranking }, { top_n: 1 }],
+    ['jina-rerank', { results: ranking, usage: { total_tokens: 9 } }, { top_n: 1 }],
+    ['voyage-rerank', { data: ranking, usage: { total_tokens: 9 } }, { top_k: 1 }],
+  ] as const)('by %s, read by clients of Cohere and of Jina', (vendor, answer, most) => {
+    const { sent, told } = through('rerank', vendor, body, answer as unknown as JsonObject)
+    expect(sent).toMatchObject({ model: 'own', query: 'sea?', documents: texts, ...most })
+    expect(told).toMatchObject({ id: 'rerank-1', results: ranking, meta: { billed_units: {} } })
+  })
+
+  test('documents come back where they are wanted, whatever the vendor sends', () => {
+    const documents = [{ text: 'sunny' }, 'rainy']
+    const wanting = { ...body, documents, return_documents: true }
+    const { told } = through('rerank', 'cohere-rerank', wanting, { results: ranking })
+    expect(told).toMatchObject({
+      results: [{ document: { text: 'rainy' } }, { document: { text: 'sunny' } }],
+    })
+    const { told: without } = through('rerank', 'cohere-rerank', body, { results: ranking })
+    expect(JSON.stringify(without)).not.toContain('rainy')
+  })
+
+  test.each([
+    ['an index of no document', { results: [{ index: 2, relevance_score: 1 }] }, 'unreadable'],
+    ['no score', { results: [{ index: 0 }] }, 'unreadable'],
+    ['no list', { id: 'x' }, 'unreadable'],
+  ])('%s is a fault', (_what, answer, kind) => {
+    expect(through('rerank', 'cohere-rerank', body, answer as JsonObject).told).toMatchObject({
+      kind,
+    })
+  })
+
+  test.each([
+    [{ model: 'm', documents: ['a'] }, 'query is required'],
+    [{ model: 'm', query: 'q' }, 'documents is required'],
+    [{ model: 'm', query: 'q', documents: 'a' }, 'documents must be an array'],
+    [{ model: 'm', query: 'q', documents: [] }, 'documents must not be empty'],
+    [{ model: 'm', query: 'q', documents: ['a', 1] }, 'documents[1] must be a string'],
+    [{ model: 'm', query: 'q', documents: ['a'], top_n: 0 }, 'top_n must be an integer'],
+    [{ model: 'm', query: 5, documents: ['a'] }, 'query must be a string'],
+  ])('%j is refused', (wrong, why) => {
+    expect(() => dialects.rerank.peek(bytesOf(JSON.stringify(wrong)))).toThrow(why)
+  })
+})

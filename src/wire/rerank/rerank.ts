@@ -1,0 +1,64 @@
+// Reranking: what clients of Cohere's and Jina's interfaces ask and are given, one reply that both can read.
+
+import type { Decoded, ListCodec, WriterHead } from '../dialect.ts'
+import type { JsonObject, JsonValue } from '../ir.ts'
+import type { ListReply, ListRequest } from '../list/list.ts'
+import { isObject } from '../openai/usage.ts'
+
+const known: ReadonlySet<string> = new Set([
+  'model',
+  'query',
+  'documents',
+  'top_n',
+  'return_documents',
+])
+
+/** The body has passed `peekRerank`. */
+function decodeRequest(body: JsonObject): Decoded<ListRequest> {
+  const { model, query, documents, top_n: most, return_documents: withTexts } = body
+  const value: ListRequest = {
+    model: String(model),
+    query: String(query),
+    texts: Array.isArray(documents) ? documents.map(textOf) : [],
+    withTexts: withTexts === true,
+    ...(typeof most === 'number' && { most }),
+  }
+  const dropped = Object.keys(body).filter((name) => body[name] != null && !known.has(name))
+  return { value, dropped }
+}
+
+function textOf(document: JsonValue): string {
+  return String(isObject(document) ? (document['text'] ?? '') : document)
+}
+
+/** `meta` is Cohere's, `usage` Jina's; neither's clients mind the other's. */
+function writeReply(reply: ListReply, request: ListRequest, head: WriterHead): JsonObject {
+  const { texts, withTexts } = request
+  const tokens = reply.usage?.input
+  return {
+    id: head.id,
+    model: reply.model ?? head.model,
+    results: reply.ranking.map(({ index, score }) => ({
+      index,
+      relevance_score: score,
+      ...(withTexts === true && { document: { text: String(texts[index] ?? '') } }),
+    })),
+    meta: {
+      api_version: { version: '2' },
+      billed_units: { search_units: 1, ...(tokens !== undefined && { input_tokens: tokens }) },
+    },
+    ...(tokens !== undefined && { usage: { prompt_tokens: tokens, total_tokens: tokens } }),
+  }
+}
+
+/** No vendor is asked in this form: each has its own. */
+function nobody(): never {
+  throw new Error('this is the form of clients')
+}
+
+export const rerankList: ListCodec = {
+  decodeRequest,
+  encodeRequest: nobody,
+  readReply: nobody,
+  writeReply,
+}

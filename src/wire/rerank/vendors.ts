@@ -1,0 +1,65 @@
+// Reranking as Cohere, Jina and Voyage take and give it (docs.cohere.com/reference/rerank, jina.ai/reranker, docs.voyageai.com/reference/reranker-api).
+
+import type { Decoded, ListCodec } from '../dialect.ts'
+import type { JsonObject, JsonValue } from '../ir.ts'
+import { plainTexts, promptUsage, readRanking, vendorsOnly, withoutList } from '../list/fields.ts'
+import type { ListReply, ListRequest } from '../list/list.ts'
+import { isObject } from '../openai/usage.ts'
+
+interface Form {
+  readonly vendor: string
+  readonly mostTexts: number
+  /** How the number of wanted results is called. */
+  readonly most: 'top_n' | 'top_k'
+  /** Where the ranking stands. */
+  readonly list: 'results' | 'data'
+  /** Whether texts are left out of the reply only where that is said. */
+  readonly sendsTexts: boolean
+}
+
+const forms = {
+  cohere: { vendor: 'Cohere', mostTexts: 1_000, most: 'top_n', list: 'results', sendsTexts: false },
+  jina: { vendor: 'Jina', mostTexts: 1_000, most: 'top_n', list: 'results', sendsTexts: true },
+  voyage: { vendor: 'Voyage', mostTexts: 1_000, most: 'top_k', list: 'data', sendsTexts: true },
+} as const satisfies Readonly<Record<string, Form>>
+
+function codecOf(form: Form): ListCodec {
+  return {
+    decodeRequest: vendorsOnly,
+    encodeRequest: (request, model) => encodeRequest(form, request, model),
+    readReply: (body, request) => readReply(form, body, request),
+    writeReply: vendorsOnly,
+  }
+}
+
+function encodeRequest(form: Form, request: ListRequest, model: string): Decoded<JsonObject> {
+  const value: JsonObject = {
+    model,
+    query: request.query ?? '',
+    documents: plainTexts(request, form.vendor, form.mostTexts, 'documents'),
+    ...(request.most !== undefined && { [form.most]: request.most }),
+    // The texts are known here: they are put back from the request.
+    ...(form.sendsTexts && { return_documents: false }),
+  }
+  return { value, dropped: [] }
+}
+
+function readReply(form: Form, body: JsonValue, { texts }: ListRequest) {
+  if (!isObject(body)) return { kind: 'unreadable', message: 'the reply is no object' } as const
+  const { model, usage } = body
+  if (!Array.isArray(body[form.list])) return withoutList(body, form.list)
+  const ranking = readRanking(body[form.list], texts.length)
+  if (ranking === null) return { kind: 'unreadable', message: 'a result is none' } as const
+  const counts = isObject(usage) ? usage : {}
+  const reply: ListReply = {
+    model: typeof model === 'string' ? model : null,
+    vectors: [],
+    ranking,
+    usage: promptUsage(counts['total_tokens']),
+  }
+  return reply
+}
+
+export const cohereRerank = codecOf(forms.cohere)
+export const jinaRerank = codecOf(forms.jina)
+export const voyageRerank = codecOf(forms.voyage)

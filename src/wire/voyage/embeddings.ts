@@ -1,0 +1,28 @@
+// Voyage's embeddings (docs.voyageai.com/reference/embeddings-api): OpenAI's form with fields of its own.
+
+import type { Decoded, ListCodec } from '../dialect.ts'
+import type { JsonObject } from '../ir.ts'
+import { plainTexts, vendorsOnly } from '../list/fields.ts'
+import type { ListRequest } from '../list/list.ts'
+import { readEmbeddings } from '../openai-embeddings/list.ts'
+
+const mostTexts = 1_000
+
+function encodeRequest(request: ListRequest, model: string): Decoded<JsonObject> {
+  const { dimensions, encoding, purpose, user } = request
+  const value: JsonObject = {
+    model,
+    input: plainTexts(request, 'Voyage', mostTexts, 'input'),
+    ...(dimensions !== undefined && { output_dimension: dimensions }),
+    ...(encoding === 'base64' && { encoding_format: 'base64' }),
+    ...(purpose !== undefined && { input_type: purpose }),
+  }
+  return { value, dropped: user === undefined ? [] : ['user'] }
+}
+
+export const voyageEmbeddings: ListCodec = {
+  decodeRequest: vendorsOnly,
+  encodeRequest,
+  readReply: readEmbeddings,
+  writeReply: vendorsOnly,
+}
