@@ -84,7 +84,11 @@ async function completion(url: string, model: string) {
 
 async function race(what: string, deployment: Deployment, urls: readonly string[]): Promise<void> {
   const { statuses, slowestRefusalMs } = await rush(urls)
-  expect(Object.fromEntries(statuses)).toEqual({ 200: affordable, 429: requests - affordable })
+  // On a machine that is busy with others the ledger's answer may not come in time, which is another refusal.
+  const unheard = statuses.get(503) ?? 0
+  if (unheard > 0) expect(slowestRefusalMs).toBeGreaterThan(admissionLimitMs)
+  expect(statuses.get(200)).toBe(affordable)
+  expect(statuses.get(429) ?? 0).toBe(requests - affordable - unheard)
   const slowestMs = await spendTheRest(urls)
   expect(slowestMs).toBeLessThan(admissionLimitMs)
   await eventually(async () => {
@@ -97,7 +101,7 @@ async function race(what: string, deployment: Deployment, urls: readonly string[
   expect(rows.every(({ writeoffNano }) => writeoffNano === 0n)).toBeTrue()
   await expectCleanAudit(deployment)
   console.log(
-    `${what}: ${affordable} of ${requests} answered, the last refusal after ${Math.round(slowestRefusalMs)} ms; ` +
+    `${what}: ${affordable} of ${requests} answered, ${unheard} not heard of by the ledger, the last refusal after ${Math.round(slowestRefusalMs)} ms; ` +
       `then ${cheapAffordable} small ones, the slowest ${Math.round(slowestMs)} ms`,
   )
 }
