@@ -1,6 +1,6 @@
 // One request from its first attempt to its settlement: the only place that fails over, commits and settles.
 
-import { errorTable, type Fault, faultTable, GatewayError } from '../errors.ts'
+import { type Fault, faultTable, GatewayError } from '../errors.ts'
 import { formatUnits } from '../money.ts'
 import { plan } from '../router/plan.ts'
 import type { Candidate, Outcome } from '../router/route.ts'
@@ -14,7 +14,7 @@ import { failedAttempt } from './owed.ts'
 import { sealedFirst } from './sealed.ts'
 import { type Prepared, prepare, send } from './send.ts'
 import { type Asked, askedOf } from './translate.ts'
-import { causeOf, refusalFor, stoppedFor, verdict } from './verdict.ts'
+import { causeOf, refusalFor, refusalStatus, stoppedFor, verdict } from './verdict.ts'
 
 const atOnce: Keeping = { now: true }
 const encoder = new TextEncoder()
@@ -378,7 +378,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       this.breakOff(this.outlet, fault ?? { kind: 'cut', message: error.message })
       return
     }
-    const { status } = errorTable[error.code]
+    const status = refusalStatus(this.ask.dialect, error)
     this.settle(status, fault ?? this.faults.at(-1) ?? null, this.sight, error.code, null)
     this.answer.reject(error)
     this.finish()

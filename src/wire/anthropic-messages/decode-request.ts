@@ -84,7 +84,8 @@ function decodeResult(block: JsonObject): Message {
   const parts = decodeContent(content)
   const last = parts.at(-1)
   if (cache !== undefined && last !== undefined) parts[parts.length - 1] = { ...last, cache }
-  const kept = last === undefined && marked !== undefined ? { ...rest, cache_control: marked } : rest
+  const kept =
+    last === undefined && marked !== undefined ? { ...rest, cache_control: marked } : rest
   return {
     role: 'tool',
     parts,
@@ -145,7 +146,9 @@ function choiceOf(choice: JsonObject): ToolChoice | null {
   return choice.type === 'tool' ? { mode: 'tool', name: stringOf(choice.name) } : null
 }
 
-function takeTools(rest: JsonObject): Pick<ChatRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'> {
+function takeTools(
+  rest: JsonObject,
+): Pick<ChatRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'> {
   const tools = objectsOf(rest['tools']).map(decodeTool)
   const choice = rest['tool_choice']
   delete rest['tools']

@@ -71,7 +71,8 @@ function documentSource(url: string, place: Place): JsonObject {
 function fileBlock(part: FilePart, place: Place): JsonObject {
   const { url, vendorFile, name } = part
   if (/^data:image\//i.test(url)) return imageBlock({ ...part, type: 'image' }, place)
-  const source = vendorFile === undefined ? documentSource(url, place) : fileSource(vendorFile, place)
+  const source =
+    vendorFile === undefined ? documentSource(url, place) : fileSource(vendorFile, place)
   return {
     type: 'document',
     source,
@@ -122,7 +123,10 @@ export function encodePart(part: RequestPart, place: Place): JsonObject[] {
     case 'text': {
       const { text, cache, extra, sealed } = part
       if (isBlank(text)) return sealBlock(sealed)
-      return [...sealBlock(sealed), { type: 'text', text, ...writeCache(cache), ...ownFields(extra) }]
+      return [
+        ...sealBlock(sealed),
+        { type: 'text', text, ...writeCache(cache), ...ownFields(extra) },
+      ]
     }
     case 'image':
       return [imageBlock(part, place)]

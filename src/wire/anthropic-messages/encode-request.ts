@@ -3,7 +3,7 @@
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../dialect.ts'
 import type { ChatRequest, JsonObject } from '../ir.ts'
-import { encodeTools, formatOf, answersByTool } from './encode-tools.ts'
+import { answersByTool, encodeTools, formatOf } from './encode-tools.ts'
 import { calledTools, encodeConversation, keepsItsThoughts, writeTurns } from './encode-turns.ts'
 import { objectOf, ownFields, self, writeCache } from './fields.ts'
 import { type ModelTraits, traitsOf } from './models.ts'
@@ -41,7 +41,10 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
   const format = answersByTool(request, traits) ? {} : formatOf(request, traits, dropped)
   const effort = thinking.effort === null ? {} : { effort: thinking.effort }
   const output = { ...objectOf(config), ...effort, ...format }
-  const user = { ...objectOf(metadata), ...(request.user !== undefined && { user_id: request.user }) }
+  const user = {
+    ...objectOf(metadata),
+    ...(request.user !== undefined && { user_id: request.user }),
+  }
   const body: JsonObject = {
     model,
     max_tokens: maxTokens,

@@ -102,10 +102,7 @@ function leading(messages: readonly Message[]): number {
  * only some models take it as what it is. What says nothing is left out. Throws GatewayError naming a part that cannot
  * be said.
  */
-export function encodeConversation(
-  messages: readonly Message[],
-  dropped: string[],
-): Conversation {
+export function encodeConversation(messages: readonly Message[], dropped: string[]): Conversation {
   const begins = leading(messages)
   const system: JsonObject[] = []
   const turns = new Turns()

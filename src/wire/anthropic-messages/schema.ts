@@ -34,7 +34,17 @@ const formats: ReadonlySet<string> = new Set([
   'ipv6',
   'uuid',
 ])
-const asTheyAre = ['$ref', '$id', '$schema', 'title', 'default', 'const', 'enum', 'type', 'required']
+const asTheyAre = [
+  '$ref',
+  '$id',
+  '$schema',
+  'title',
+  'default',
+  'const',
+  'enum',
+  'type',
+  'required',
+]
 const maps: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
 const lists: Readonly<Record<string, string>> = { anyOf: 'anyOf', oneOf: 'anyOf', allOf: 'allOf' }
 
@@ -69,7 +79,9 @@ function mapped(schemas: JsonObject): JsonObject {
 }
 
 function isOfObjects({ type, properties }: JsonObject): boolean {
-  return type === 'object' || (Array.isArray(type) && type.includes('object')) || isObject(properties)
+  return (
+    type === 'object' || (Array.isArray(type) && type.includes('object')) || isObject(properties)
+  )
 }
 
 /**
