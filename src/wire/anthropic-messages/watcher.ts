@@ -172,7 +172,9 @@ export class MessagesWatcher implements Watcher {
 
   /** The frame that shows what the reply cost, where the client wants to see it. */
   private finish(delta: JsonObject): FrameKind {
-    const { stop_reason: reason } = delta
+    const { stop_reason: reason, stop_details: details } = delta
+    const { explanation } = objectOf(details)
+    if (typeof explanation === 'string') this.outputBytes += encoder.encode(explanation).length
     if (typeof reason === 'string' && reason !== '') {
       this.finishReason = reason
       this.semantic = true
