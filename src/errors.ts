@@ -66,6 +66,7 @@ export const faultTable = {
   cut: { failover: true, uncertain: true, health: 'failure', code: 'service_unavailable' },
   unreadable: { failover: true, uncertain: true, health: 'failure', code: 'service_unavailable' },
   vendor_error: { failover: true, uncertain: false, health: 'failure', code: 'server_error' },
+  overloaded: { failover: true, uncertain: false, health: 'failure', code: 'service_unavailable' },
   rate_limited: { failover: true, uncertain: false, health: 'cool', code: 'rate_limit_exceeded' },
   quota: { failover: true, uncertain: false, health: 'cool', code: 'service_unavailable' },
   credentials: { failover: true, uncertain: false, health: 'disable', code: 'service_unavailable' },

@@ -1,5 +1,6 @@
 // The shipped models of every vendor, in the order that decides between vendors.
 
+import { anthropic } from './models/anthropic.ts'
 import {
   dashscope,
   deepseek,
@@ -20,6 +21,7 @@ export const shippedModels: readonly ShippedModels[] = [
   sandbox,
   openai,
   azureOpenai,
+  anthropic,
   xai,
   deepseek,
   mistral,

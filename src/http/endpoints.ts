@@ -10,6 +10,14 @@ export interface ModelEndpoint {
   readonly dialect: DialectId
 }
 
+/** A row that only counts what a request to a model would come to. */
+export interface CountEndpoint {
+  readonly kind: 'count-tokens'
+  readonly path: string
+  readonly method: 'POST'
+  readonly dialect: DialectId
+}
+
 /** A row that reads what the gateway itself knows. */
 export interface ReadEndpoint {
   readonly kind: 'models' | 'model-by-id'
@@ -17,7 +25,7 @@ export interface ReadEndpoint {
   readonly method: 'GET'
 }
 
-export type Endpoint = ModelEndpoint | ReadEndpoint
+export type Endpoint = ModelEndpoint | CountEndpoint | ReadEndpoint
 
 /** Paths below a prefix of `apiPrefixes`. */
 export const endpoints: readonly Endpoint[] = [
@@ -25,6 +33,13 @@ export const endpoints: readonly Endpoint[] = [
   { kind: 'model', path: '/completions', method: 'POST', dialect: 'openai-completions' },
   { kind: 'model', path: '/embeddings', method: 'POST', dialect: 'openai-embeddings' },
   { kind: 'model', path: '/rerank', method: 'POST', dialect: 'rerank' },
+  { kind: 'model', path: '/messages', method: 'POST', dialect: 'anthropic-messages' },
+  {
+    kind: 'count-tokens',
+    path: '/messages/count_tokens',
+    method: 'POST',
+    dialect: 'anthropic-messages',
+  },
   { kind: 'models', path: '/models', method: 'GET' },
   { kind: 'model-by-id', path: '/models/*', method: 'GET' },
 ]

@@ -2,7 +2,7 @@
 
 import type { Model } from '../catalog/model.ts'
 import type { ServerSettings } from '../config/types.ts'
-import { errorTable, GatewayError, invalidRequest } from '../errors.ts'
+import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Keyring, Principal } from '../identity/principal.ts'
 import { limitHeaders } from '../limits/headers.ts'
 import type { Admitted, Limiter, Refused } from '../limits/limiter.ts'
@@ -10,6 +10,7 @@ import type { Answer, RelayRooms } from '../relay/ask.ts'
 import type { Bill, BillWishes } from '../relay/bill.ts'
 import { Call } from '../relay/call.ts'
 import type { Till } from '../relay/till.ts'
+import { refusalStatus } from '../relay/verdict.ts'
 import type { Histogram } from '../telemetry/registry.ts'
 import type { Address, Dialect, Peek } from '../wire/dialect.ts'
 import { authenticate } from './authenticate.ts'
@@ -107,7 +108,7 @@ export class ModelRequest {
     address: Address = {},
   ) {
     this.rooms = rooms
-    this.address = address
+    this.address = { ...address, ...headersOf(dialect, request.headers) }
     this.setIdleSeconds = setIdleSeconds
     this.dialect = dialect
     this.request = request
@@ -217,7 +218,12 @@ export class ModelRequest {
   private read(body: Uint8Array, principal: Principal): Wished {
     const peek = this.dialect.peek(body, this.address)
     this.peek = peek
-    const wished = readWishes(this.request.headers, this.dialect, peek, principal.showCost)
+    const wished = readWishes(
+      this.request.headers,
+      (bytes) => this.dialect.peek(bytes, this.address),
+      peek,
+      principal.showCost,
+    )
     this.peek = wished.peek
     return wished
   }
@@ -323,7 +329,7 @@ export class ModelRequest {
 
   private refuse(thrown: unknown): Response {
     const error = refusalOf(thrown)
-    const { status } = errorTable[error.code]
+    const status = refusalStatus(this.dialect, error)
     const durationMs = performance.now() - this.startedMs
     // Once the relay had the request, it settled it and gave back what was held.
     if (this.call === null) {
@@ -352,6 +358,16 @@ export class ModelRequest {
   }
 }
 
+/** The client's headers that its format gives a meaning. */
+export function headersOf(dialect: Dialect, headers: Headers): Pick<Address, 'headers'> {
+  const found: Record<string, string> = {}
+  for (const name of dialect.clientHeaders ?? []) {
+    const value = headers.get(name)
+    if (value !== null) found[name] = value
+  }
+  return Object.keys(found).length === 0 ? {} : { headers: found }
+}
+
 /** What a header may hold of them: a client's own names may be anything. */
 function namesOf(dropped: readonly string[]): string {
   const names = [...new Set(dropped)].map((name) => name.replace(/[^\x21-\x7e]/g, '?'))
@@ -368,7 +384,8 @@ function hundredths(ms: number): number {
   return Math.round(ms * 100) / 100
 }
 
-function checkContentType(type: string | null): void {
+/** Throws GatewayError for a body that says it is no JSON. */
+export function checkContentType(type: string | null): void {
   if (type === null || type.startsWith('application/json')) return
   if (/^application\/[\w.+-]*json\b/i.test(type)) return
   throw new GatewayError(

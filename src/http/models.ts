@@ -1,6 +1,7 @@
-// One body for GET /v1/models that the OpenAI, Anthropic and Codex clients all accept.
+// The bodies of GET /v1/models: one that the OpenAI, Anthropic and Codex clients all accept, and Anthropic's own.
 
 import type { Model } from '../catalog/model.ts'
+import { invalidRequest } from '../errors.ts'
 
 /** What the Codex CLI tells a model it has no instructions of its own for. */
 const codexInstructions =
@@ -57,6 +58,49 @@ export function modelList(models: readonly Model[]): string {
     has_more: false,
     models: chat.map(codexEntry),
   })
+}
+
+/** An entry in Anthropic's form ("Get a Model"). */
+function anthropicEntry(model: Model): Record<string, unknown> {
+  return {
+    type: 'model',
+    id: model.id,
+    display_name: model.id,
+    created_at: new Date(model.createdAt * 1000).toISOString().replace('.000Z', 'Z'),
+    max_input_tokens: model.context,
+    max_tokens: model.maxOutput,
+  }
+}
+
+const pageDefault = 20
+const pageMost = 1_000
+
+/** A page in Anthropic's form ("List Models"): `limit`, `after_id`, `before_id`. Throws GatewayError naming a bad one. */
+export function anthropicModelList(models: readonly Model[], query: URLSearchParams): string {
+  const text = query.get('limit')
+  const limit = text === null ? pageDefault : Number(text)
+  if (!Number.isInteger(limit) || limit < 1 || limit > pageMost) {
+    throw invalidRequest(`limit must be an integer between 1 and ${pageMost}`, 'limit')
+  }
+  const place = (name: string): number | null => {
+    const id = query.get(name)
+    return id === null ? null : models.findIndex((model) => model.id === id)
+  }
+  const after = place('after_id')
+  const before = place('before_id')
+  const end = before === null || before < 0 ? models.length : before
+  const start = after !== null ? after + 1 : before === null ? 0 : Math.max(0, end - limit)
+  const page = models.slice(start, Math.min(end, start + limit))
+  return JSON.stringify({
+    data: page.map(anthropicEntry),
+    first_id: page[0]?.id ?? null,
+    last_id: page.at(-1)?.id ?? null,
+    has_more: before !== null && after === null ? start > 0 : start + page.length < end,
+  })
+}
+
+export function anthropicModelObject(model: Model): string {
+  return JSON.stringify(anthropicEntry(model))
 }
 
 export function modelObject(model: Model): string {

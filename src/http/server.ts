@@ -4,6 +4,7 @@ import { errorTable, GatewayError } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Dialect, DialectId } from '../wire/dialect.ts'
 import { authenticate } from './authenticate.ts'
+import { countTokens } from './count-tokens.ts'
 import {
   apiPrefixes,
   belowPrefix,
@@ -16,7 +17,7 @@ import { checkHeaderBytes } from './head.ts'
 import { type Health, healthPaths, respondHealth } from './health.ts'
 import { mePaths, readMe } from './me.ts'
 import { type FrontRooms, ModelRequest } from './model-request.ts'
-import { modelList, modelObject } from './models.ts'
+import { anthropicModelList, anthropicModelObject, modelList, modelObject } from './models.ts'
 import { newRequestId } from './request-id.ts'
 import {
   addCors,
@@ -86,10 +87,8 @@ export function listen(options: ListenOptions): Listener {
     fetch: (request) => stray(options, request),
     error: (error) => {
       options.onCrash(error)
-      return refuse(
-        new GatewayError('server_error', 'The gateway failed to handle this request.'),
-        {},
-      )
+      const told = new GatewayError('server_error', 'The gateway failed to handle this request.')
+      return refuse(told, {}, openaiShape)
     },
   })
   const healthServer =
@@ -136,11 +135,22 @@ function addressOf(request: Request, server: Bun.Server<undefined>): string {
 
 /** Methods first: what the table does not offer is answered before anything is looked at. */
 function guarded(options: ListenOptions, endpoint: Endpoint): Handler {
-  const handle =
-    endpoint.kind === 'model'
-      ? modelHandler(options, endpoint.dialect)
-      : readHandler(options, endpoint.kind === 'models' ? readModels : readModel)
-  return methodGuard(options, endpoint.method, handle)
+  return methodGuard(options, endpoint.method, handlerOf(options, endpoint))
+}
+
+function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
+  switch (endpoint.kind) {
+    case 'model':
+      return modelHandler(options, endpoint.dialect)
+    case 'count-tokens': {
+      const dialect = options.dialects[endpoint.dialect]
+      return jsonHandler(options, (rooms, request) => countTokens(rooms, dialect, request))
+    }
+    case 'models':
+      return readHandler(options, readModels)
+    case 'model-by-id':
+      return readHandler(options, readModel)
+  }
 }
 
 /** Refuses other methods before anything is looked at; answers a browser's preflight. */
@@ -165,32 +175,58 @@ function modelHandler(options: ListenOptions, dialectId: DialectId): Handler {
   }
 }
 
-/** JSON for a known caller; `read` throws GatewayError for what is not there. */
-function readHandler(options: ListenOptions, read: Read): Handler {
+/** JSON for whoever may have it; `answer` throws GatewayError where it may not be, or is not there. */
+function jsonHandler(
+  options: ListenOptions,
+  answer: (rooms: FrontRooms, request: Request) => string | Promise<string>,
+): Handler {
   return async (request) => {
     const rooms = options.rooms()
     const fields = baseFields(rooms, request)
     try {
-      checkHeaderBytes(request.headers, rooms.server.maxHeaderBytes)
-      const principal = authenticate(request.headers, rooms.keyring, Date.now())
-      const text = await read(rooms, principal, new URL(request.url))
+      const text = await answer(rooms, request)
+      const requestId = fields['x-request-id'] ?? ''
+      Object.assign(fields, shapeFor(options, request).replyHeaders?.(requestId))
       fields['content-type'] = jsonType
       return new Response(text, { headers: fields })
     } catch (error) {
       if (!(error instanceof GatewayError)) options.onCrash(error)
-      return refuse(refusalOf(error), fields)
+      return refuse(refusalOf(error), fields, shapeFor(options, request))
     }
   }
 }
 
-type Read = (rooms: FrontRooms, principal: Principal, url: URL) => string | Promise<string>
+/** JSON for a known caller. */
+function readHandler(options: ListenOptions, read: Read): Handler {
+  return jsonHandler(options, (rooms, { headers, url }) => {
+    checkHeaderBytes(headers, rooms.server.maxHeaderBytes)
+    return read(rooms, authenticate(headers, rooms.keyring, Date.now()), new URL(url), headers)
+  })
+}
 
-const readModels: Read = (rooms, principal) => modelList(rooms.offer.models(principal))
+type Read = (
+  rooms: FrontRooms,
+  principal: Principal,
+  url: URL,
+  headers: Headers,
+) => string | Promise<string>
 
-const readModel: Read = (rooms, principal, url) => {
+/** Anthropic's clients say their version with every request, and nobody else does. */
+function isAnthropic(headers: Headers): boolean {
+  return headers.has('anthropic-version')
+}
+
+const readModels: Read = (rooms, principal, url, headers) => {
+  const models = rooms.offer.models(principal)
+  return isAnthropic(headers) ? anthropicModelList(models, url.searchParams) : modelList(models)
+}
+
+const readModel: Read = (rooms, principal, url, headers) => {
   const id = decodeId(belowPrefix(url.pathname).slice('/models/'.length))
   const model = rooms.offer.models(principal).find((each) => each.id === id)
-  if (model !== undefined) return modelObject(model)
+  if (model !== undefined) {
+    return isAnthropic(headers) ? anthropicModelObject(model) : modelObject(model)
+  }
   throw new GatewayError(
     'model_not_found',
     `The model '${id}' does not exist or is not available to this key.`,
@@ -212,6 +248,7 @@ function wrongMethod(options: ListenOptions, request: Request, allow: string): R
   return refuse(
     new GatewayError('method_not_allowed', `This path takes ${allow}, not ${request.method}.`),
     fields,
+    shapeFor(options, request),
   )
 }
 
@@ -221,15 +258,17 @@ function stray(options: ListenOptions, request: Request): Response {
   const path = pathOf(request.url)
   if (path === '/') return root(options, request)
   const fields = baseFields(rooms, request)
+  const shape = shapeFor(options, request)
   if (request.method === 'OPTIONS') return wrongMethod(options, request, 'GET, POST, OPTIONS')
   const family = belowPrefix(path).split('/')[1] ?? ''
   if (unsupportedFamilies.has(family)) {
     const message = `The interface '${family}' is not offered by this gateway.`
-    return refuse(new GatewayError('unsupported_endpoint', message), fields)
+    return refuse(new GatewayError('unsupported_endpoint', message), fields, shape)
   }
   return refuse(
     new GatewayError('not_found', `There is nothing at ${request.method} ${path}.`),
     fields,
+    shape,
   )
 }
 
@@ -261,11 +300,24 @@ function baseFields(rooms: FrontRooms, request: Request): Fields {
   return fields
 }
 
-function refuse(error: GatewayError, fields: Fields): Response {
-  fields['x-request-id'] ??= newRequestId(Date.now())
+/** How a refusal is put outside of a dialect's own requests. */
+type Shape = Pick<Dialect, 'refuse' | 'status' | 'replyHeaders'>
+
+const openaiShape: Shape = { refuse: refusalBody }
+
+/** Anthropic's clients are refused in their own words, also where no model is asked. */
+function shapeFor({ dialects }: ListenOptions, request: Request): Shape {
+  const { headers, url } = request
+  const asks = isAnthropic(headers) || belowPrefix(pathOf(url)).startsWith('/messages')
+  return asks ? dialects['anthropic-messages'] : openaiShape
+}
+
+function refuse(error: GatewayError, fields: Fields, shape: Shape): Response {
+  const requestId = fields['x-request-id'] ?? newRequestId(Date.now())
+  Object.assign(fields, { 'x-request-id': requestId }, shape.replyHeaders?.(requestId))
   addRefusal(fields, error)
-  return new Response(refusalBody(error), {
-    status: errorTable[error.code].status,
+  return new Response(shape.refuse(error, requestId), {
+    status: shape.status?.(error) ?? errorTable[error.code].status,
     headers: fields,
   })
 }

@@ -11,7 +11,7 @@ const chat = dialects['openai-chat']
 function read(headers: Readonly<Record<string, string>>, more = '', keyShowsCost = false) {
   const text = `{"model":"m"${more},"messages":[{"role":"user","content":"Hi"}]}`
   const peek = chat.peek(new TextEncoder().encode(text))
-  const wished = readWishes(new Headers(headers), chat, peek, keyShowsCost)
+  const wished = readWishes(new Headers(headers), chat.peek, peek, keyShowsCost)
   return { ...wished.wishes, body: new TextDecoder().decode(wished.peek.body), peek: wished.peek }
 }
 

@@ -3,7 +3,7 @@
 import { invalidRequest } from '../errors.ts'
 import { type Nano, parseUnits } from '../money.ts'
 import type { BillWishes } from '../relay/bill.ts'
-import type { Dialect, Peek } from '../wire/dialect.ts'
+import type { Peek } from '../wire/dialect.ts'
 import { withoutMember } from '../wire/json/without.ts'
 
 export interface Wished {
@@ -13,11 +13,11 @@ export interface Wished {
 
 /**
  * Reads `x-tollgate-cost`, `x-tollgate-max-cost`, `Idempotency-Key` and the body's `max_cost`, which is for the
- * gateway alone and goes no further. Throws GatewayError `invalid_request_error` naming the field.
+ * gateway alone and goes no further; `again` reads a body without it. Throws GatewayError `invalid_request_error` naming the field.
  */
 export function readWishes(
   headers: Headers,
-  dialect: Dialect,
+  again: (body: Uint8Array) => Peek,
   peek: Peek,
   keyShowsCost: boolean,
 ): Wished {
@@ -30,10 +30,10 @@ export function readWishes(
   }
   if (!peek.keys.includes('max_cost')) return { peek, wishes }
   const { bytes, value } = withoutMember(peek.body, 'max_cost') ?? { bytes: peek.body, value: '' }
-  if (value === 'null') return { peek: dialect.peek(bytes), wishes }
+  if (value === 'null') return { peek: again(bytes), wishes }
   const text = value.startsWith('"') ? value.slice(1, -1) : value
   return {
-    peek: dialect.peek(bytes),
+    peek: again(bytes),
     wishes: { ...wishes, capNano: ceilingOf(text, 'max_cost') },
   }
 }

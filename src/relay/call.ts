@@ -1,6 +1,6 @@
 // One request from its first attempt to its settlement: the only place that fails over, commits and settles.
 
-import { errorTable, type Fault, GatewayError } from '../errors.ts'
+import { type Fault, GatewayError } from '../errors.ts'
 import { formatUnits } from '../money.ts'
 import type { Outcome } from '../router/route.ts'
 import type { FailedAttempt } from '../store/usage-row.ts'
@@ -12,7 +12,7 @@ import type { Timed } from './deadlines.ts'
 import { Outlet, type OutletOwner } from './outlet.ts'
 import { failedAttempt } from './owed.ts'
 import { type Prepared, send } from './send.ts'
-import { causeOf, stoppedFor } from './verdict.ts'
+import { causeOf, refusalStatus, stoppedFor } from './verdict.ts'
 
 const atOnce: Keeping = { now: true }
 const encoder = new TextEncoder()
@@ -338,7 +338,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       this.breakOff(this.outlet, fault ?? { kind: 'cut', message: error.message })
       return
     }
-    const { status } = errorTable[error.code]
+    const status = refusalStatus(this.ask.dialect, error)
     this.settle(status, fault ?? this.attempts.faults.at(-1) ?? null, this.sight, error.code, null)
     this.answer.reject(error)
     this.finish()

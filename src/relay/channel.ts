@@ -14,8 +14,12 @@ export interface Channel {
   readonly timeouts: Partial<TimeoutSettings>
   /** What must never reach a client or a log, whatever a vendor's error says. */
   readonly secrets: readonly string[]
-  destination(call: Call): Destination
+  /** `passed`: headers of the client's that go along, in place of the vendor's of the same name. */
+  destination(call: Call, passed?: PassedHeaders): Destination
 }
+
+/** Names in lower case. */
+export type PassedHeaders = Readonly<Record<string, string>>
 
 /** Channels whose names were never seen before are not kept past this many models. */
 const maxDestinations = 1_024
@@ -32,10 +36,10 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
     key: config.key,
     options: config.options,
   }
-  const signature = vendor
+  const headers = vendor
     .headers(settings)
-    .map(([name, value]) => `${name}: ${checkedHeader(config.id, value)}\r\n`)
-    .join('')
+    .map(([name, value]) => [name, checkedHeader(config.id, value)] as const)
+  const signature = headerLines(headers)
   const known = new Map<string, Destination>()
   return {
     id: config.id,
@@ -43,8 +47,13 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
     vendor,
     timeouts: config.timeouts,
     secrets: config.key === null ? [] : [config.key],
-    destination(call) {
-      const name = `${call.dialect} ${call.stream} ${call.model}`
+    destination(call, passed = {}) {
+      const given = Object.entries(passed)
+      if (given.length > 0) {
+        const own = headers.filter(([name]) => passed[name] === undefined)
+        return destinationOf(vendor.address(call, settings), headerLines([...own, ...given]))
+      }
+      const name = `${call.dialect} ${call.stream} ${call.counts === true} ${call.model}`
       const found = known.get(name)
       if (found !== undefined) return found
       const made = destinationOf(vendor.address(call, settings), signature)
@@ -52,6 +61,10 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
       return made
     },
   }
+}
+
+function headerLines(headers: readonly (readonly [name: string, value: string])[]): string {
+  return headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
 }
 
 function checkedHeader(channelId: string, value: string): string {

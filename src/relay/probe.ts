@@ -46,14 +46,22 @@ export async function testChannel(config: Config, id: string): Promise<Probe> {
   }
   const startedMs = performance.now()
   const dialer = createDialer()
-  const fault = await ask(dialer, channel, questionFor(model, catalog.find(model)?.kind))
+  const fault = await ask(
+    dialer,
+    channel,
+    questionFor(model, catalog.find(model)?.kind, vendor.speaks),
+  )
   dialer.close()
   const durationMs = Math.round(performance.now() - startedMs)
   const message = fault === null ? `${model} answered` : scrub(fault.message, channel.secrets)
   return { ok: fault === null, model, durationMs, message }
 }
 
-function questionFor(model: string, kind: string | undefined): Question {
+function questionFor(
+  model: string,
+  kind: string | undefined,
+  speaks: readonly DialectId[],
+): Question {
   const put = (dialect: DialectId, rest: object): Question => ({
     dialect,
     model,
@@ -61,9 +69,10 @@ function questionFor(model: string, kind: string | undefined): Question {
   })
   if (kind === 'embedding') return put('openai-embeddings', { input: 'ok' })
   if (kind === 'completion') return put('openai-completions', { prompt: 'Say ok.', max_tokens: 8 })
-  return put('openai-chat', {
-    messages: [{ role: 'user', content: 'Answer with the one word: ok' }],
-  })
+  const messages = [{ role: 'user', content: 'Answer with the one word: ok' }]
+  return speaks.includes('openai-chat')
+    ? put('openai-chat', { messages })
+    : put('anthropic-messages', { messages, max_tokens: 64 })
 }
 
 /** null when the reply was a good one. */

@@ -53,7 +53,9 @@ export function send({ plan, segments }: Prepared, handler: ReplyHandler): Excha
   const { dialect, model } = candidate
   const { local } = channel.vendor
   if (local === undefined) {
-    const destination = channel.destination({ dialect, model, stream: ask.peek.stream })
+    // The client's own headers are of use to a vendor of its format alone.
+    const passed = candidate.identity ? ask.address?.headers : undefined
+    const destination = channel.destination({ dialect, model, stream: ask.peek.stream }, passed)
     const { connectMs, sendIdleMs } = timeouts
     return rooms.dialer.open({ destination, segments, connectMs, sendIdleMs }, handler)
   }

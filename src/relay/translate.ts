@@ -5,6 +5,7 @@ import { type GatewayError, invalidRequest } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
 import { needsAmend } from '../vendors/amendments.ts'
 import {
+  type AskedOf,
   type Decoded,
   type Dialect,
   FrameError,
@@ -202,7 +203,7 @@ class Translated implements ReplyPath {
     this.dialect = ask.dialect
     this.listener = listener
     this.frames = from.frames?.() ?? new SseFrames()
-    this.reader = source.reader(channel.vendor.quirks)
+    this.reader = source.reader(channel.vendor.quirks, askedIn(translation))
     this.writer = ask.peek.stream ? target.writer(this.head()) : null
   }
 
@@ -268,7 +269,8 @@ class Translated implements ReplyPath {
       this.unreadable('the reply is not JSON')
       return
     }
-    this.take(this.source.readWhole(body, this.translation.channel.vendor.quirks))
+    const { quirks } = this.translation.channel.vendor
+    this.take(this.source.readWhole(body, quirks, askedIn(this.translation)))
   }
 
   private take(events: readonly ChatEvent[]): void {
@@ -325,6 +327,10 @@ class Translated implements ReplyPath {
       ...(request !== null && { request }),
     }
   }
+}
+
+function askedIn({ request, candidate }: Translation): AskedOf | undefined {
+  return request === null ? undefined : { request, model: candidate.model }
 }
 
 /** The usage may stand in any of the frames written together. */

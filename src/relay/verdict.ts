@@ -1,6 +1,7 @@
 // What the client is told when no channel served it: the faults of all attempts, weighed.
 
-import { type Fault, faultTable, GatewayError } from '../errors.ts'
+import { errorTable, type Fault, faultTable, GatewayError } from '../errors.ts'
+import type { Dialect } from '../wire/dialect.ts'
 
 const causes: Readonly<Record<Fault['kind'], string>> = {
   unreachable: 'the vendor could not be reached',
@@ -9,6 +10,7 @@ const causes: Readonly<Record<Fault['kind'], string>> = {
   cut: "the vendor's reply was cut off",
   unreadable: "the vendor's reply could not be read",
   vendor_error: 'the vendor failed',
+  overloaded: 'the vendor is overloaded',
   rate_limited: 'the vendor limits its rate',
   quota: 'the vendor refused for want of quota',
   credentials: "the vendor refused the gateway's credentials",
@@ -73,4 +75,9 @@ export function stoppedFor(why: 'refused' | 'over-cap'): GatewayError {
       ? 'max_cost is reached'
       : "no more of this account's balance can be held for it"
   return new GatewayError('insufficient_quota', `The reply was stopped: ${what}.`)
+}
+
+/** The HTTP status of a refusal, as the client's format has it. */
+export function refusalStatus(dialect: Dialect, error: GatewayError): number {
+  return dialect.status?.(error) ?? errorTable[error.code].status
 }

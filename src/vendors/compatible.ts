@@ -4,11 +4,12 @@ import { invalidRequest } from '../errors.ts'
 import type { DialectId } from '../wire/dialect.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
-/** Paths of OpenAI's own interface below the base address. */
+/** Paths below the base address: OpenAI's own, and those that compatible vendors put beside them. */
 const paths: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-chat': '/chat/completions',
   'openai-completions': '/completions',
   'openai-embeddings': '/embeddings',
+  'anthropic-messages': '/messages',
 }
 
 export const chatOnly: readonly DialectId[] = ['openai-chat']

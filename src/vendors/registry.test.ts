@@ -21,6 +21,7 @@ function settings(vendor: Vendor, more: Partial<ChannelSettings> = {}): ChannelS
 const chat: readonly (readonly [id: string, address: string, environment: string | undefined])[] = [
   ['openai', 'https://api.openai.com/v1/chat/completions', 'OPENAI_API_KEY'],
   ['azure-openai', 'https://operator.example/openai/v1/chat/completions', 'AZURE_OPENAI_API_KEY'],
+  ['anthropic', 'https://api.anthropic.com/v1/messages', 'ANTHROPIC_API_KEY'],
   ['xai', 'https://api.x.ai/v1/chat/completions', 'XAI_API_KEY'],
   ['deepseek', 'https://api.deepseek.com/chat/completions', 'DEEPSEEK_API_KEY'],
   ['mistral', 'https://api.mistral.ai/v1/chat/completions', 'MISTRAL_API_KEY'],
@@ -54,9 +55,11 @@ test('the registry holds exactly the vendors of the table, under their own ids',
 
 test.each(chat)('%s is called at %s', (id, address, environment) => {
   const vendor = vendorNamed(id)
-  expect(
-    vendor.address({ dialect: 'openai-chat', model: 'model-1', stream: false }, settings(vendor)),
-  ).toBe(address)
+  const dialect = id === 'anthropic' ? 'anthropic-messages' : 'openai-chat'
+  expect(vendor.speaks).toContain(dialect)
+  expect(vendor.address({ dialect, model: 'model-1', stream: false }, settings(vendor))).toBe(
+    address,
+  )
   expect(vendor.environment).toBe(environment)
   expect(vendor.ownedBy).toMatch(/^[a-z0-9-]+$/)
   if (vendor.baseUrl !== null) expect(checkBaseUrl(vendor.baseUrl)).toBe(vendor.baseUrl)
@@ -67,14 +70,20 @@ const ends: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-chat': '/chat/completions',
   'openai-completions': '/completions',
   'openai-embeddings': '/embeddings',
+  'anthropic-messages': '/messages',
+}
+
+const signatures: Readonly<Record<string, readonly [string, string]>> = {
+  'azure-openai': ['api-key', key],
+  anthropic: ['x-api-key', key],
 }
 
 test.each(Object.keys(vendors))('%s signs in a header and never in the address', (id) => {
   const vendor = vendorNamed(id)
   const headers = vendor.headers(settings(vendor))
-  const expected = id === 'azure-openai' ? ['api-key', key] : ['authorization', `Bearer ${key}`]
-  expect(headers).toEqual([expected as [string, string]])
-  expect(vendor.headers(settings(vendor, { key: null }))).toEqual([])
+  const unsigned = vendor.headers(settings(vendor, { key: null }))
+  expect(headers).toEqual([signatures[id] ?? ['authorization', `Bearer ${key}`], ...unsigned])
+  expect(unsigned).toEqual(id === 'anthropic' ? [['anthropic-version', '2023-06-01']] : [])
   for (const dialect of vendor.speaks) {
     const address = vendor.address({ dialect, model: 'a/b', stream: false }, settings(vendor))
     expect(address).not.toContain(key)

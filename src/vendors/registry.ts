@@ -1,5 +1,6 @@
 // Every vendor by the name a channel's `vendor` gives it: explicit, so that a search finds it.
 
+import { anthropic } from './anthropic.ts'
 import { azureOpenai } from './azure-openai.ts'
 import { cerebras } from './cerebras.ts'
 import { dashscope } from './dashscope.ts'
@@ -27,6 +28,7 @@ import { zhipu } from './zhipu.ts'
 export const vendors: Readonly<Record<string, Vendor>> = {
   openai,
   'azure-openai': azureOpenai,
+  anthropic,
   xai,
   deepseek,
   mistral,

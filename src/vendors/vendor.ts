@@ -19,6 +19,8 @@ export interface Call {
   /** The vendor's own name of the model. */
   readonly model: string
   readonly stream: boolean
+  /** Only the tokens of the request are to be counted. */
+  readonly counts?: true
 }
 
 export interface Amend {
@@ -51,6 +53,8 @@ export interface Vendor {
   readonly usageOnStream: 'ask' | 'always'
   /** Whole address of one call. */
   address(call: Call, settings: ChannelSettings): string
+  /** Counts the tokens of a request without answering it: at the address of a call with `counts`. */
+  readonly countsTokens?: boolean
   /** Headers that sign a call, lower-case names; called once per channel, not per request. */
   headers(settings: ChannelSettings): readonly (readonly [name: string, value: string])[]
   /** What of a request must be put differently for this vendor; `needsAmend` says when. */

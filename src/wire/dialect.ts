@@ -16,6 +16,7 @@ export type DialectId =
   | 'openai-chat'
   | 'openai-completions'
   | 'openai-embeddings'
+  | 'anthropic-messages'
   | 'gemini-embeddings'
   | 'cohere-embed'
   | 'voyage-embeddings'
@@ -62,6 +63,10 @@ export interface Peek {
 export interface Address {
   readonly model?: string
   readonly stream?: boolean
+  /** The client's headers of `Dialect.clientHeaders`, where it sent them. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Only the tokens of the request are to be counted. */
+  readonly counts?: true
 }
 
 /** What a stream frame is to the relay. Plain numbers: one is made per frame. */
@@ -171,6 +176,13 @@ export interface Decoded<T> {
   readonly dropped: readonly string[]
 }
 
+/** What a reply answers, where its reader must know. */
+export interface AskedOf {
+  readonly request: ChatRequest
+  /** The vendor's own name of the model. */
+  readonly model: string
+}
+
 /** The hub's side of a dialect: what a format with another on the far side needs. */
 export interface HubCodec {
   /** `address` is the request's own. Throws GatewayError `invalid_request_error` naming the field. */
@@ -182,9 +194,9 @@ export interface HubCodec {
   encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject>
   /** The vendor cannot fetch this itself: it is to be given the bytes (a `data:` address). Never unless given. */
   needsBytes?(part: ImagePart | FilePart): boolean
-  reader(quirks: ReplyQuirks): Reader
+  reader(quirks: ReplyQuirks, asked?: AskedOf): Reader
   /** Replays a whole reply as the events of its stream. */
-  readWhole(body: JsonValue, quirks: ReplyQuirks): readonly ChatEvent[]
+  readWhole(body: JsonValue, quirks: ReplyQuirks, asked?: AskedOf): readonly ChatEvent[]
   writer(head: WriterHead): Writer
   /** Folds events into a whole reply. */
   writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject
@@ -212,6 +224,8 @@ export interface Dialect {
   readonly terminator: string
   /** What a quiet stream is sent, which every client passes over. */
   readonly heartbeat: string
+  /** Headers of the client that mean something in this format, in lower case: they go on to a vendor that speaks it. */
+  readonly clientHeaders?: readonly string[]
   /** Validates and locates. Throws GatewayError `invalid_request_error` naming the field. */
   peek(body: Uint8Array, address?: Address): Peek
   /** How this format's vendors cut their streams; server-sent events unless given. */
@@ -224,6 +238,8 @@ export interface Dialect {
   fault(status: number, header: (name: string) => string | null, body: string): Fault
   /** A whole reply or one stream frame with what it cost in its usage; as it was where it shows none. */
   withCost(bytes: Uint8Array, cost: string): Uint8Array
+  /** The HTTP status of a refusal, where this format has another for it than the table of errors.ts. */
+  status?(error: GatewayError): number
   /** A refusal in this format's own shape, as JSON text. */
   refuse(error: GatewayError, requestId: string): string
   /** The frames that end a stream in an error. */

@@ -1,6 +1,7 @@
 // The dialects spoken here, each put together from its parts: the only place that knows them all.
 
 import { errorTable, type GatewayError } from '../errors.ts'
+import { anthropicMessages } from './anthropic-messages/dialect.ts'
 import { cohereEmbed } from './cohere-embed/embed.ts'
 import type { Dialect, DialectId, ListCodec, Operation } from './dialect.ts'
 import { geminiEmbeddings } from './gemini-embeddings/embeddings.ts'
@@ -98,4 +99,5 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
   'cohere-rerank': listOnly('cohere-rerank', 'rerank', cohereRerank),
   'jina-rerank': listOnly('jina-rerank', 'rerank', jinaRerank),
   'voyage-rerank': listOnly('voyage-rerank', 'rerank', voyageRerank),
+  'anthropic-messages': anthropicMessages,
 }

@@ -16,7 +16,11 @@ export interface Expected {
 export interface Fixture {
   readonly source: 'documented' | 'recorded'
   readonly from: string
-  readonly dialect: 'openai-chat' | 'openai-completions' | 'openai-embeddings'
+  readonly dialect:
+    | 'openai-chat'
+    | 'openai-completions'
+    | 'openai-embeddings'
+    | 'anthropic-messages'
   readonly model: string
   readonly request: JsonObject
   readonly reply: {
@@ -51,11 +55,16 @@ export function casesOf(vendor: string): Case[] {
 export const vendorFolders: readonly string[] = readdirSync(root)
 
 /** The reply's body as it stands on the wire. */
-export function bytesOf({ reply }: Fixture): string {
+export function bytesOf({ dialect, reply }: Fixture): string {
   if (reply.stream === undefined) {
     return typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)
   }
   const comments = (reply.comments ?? []).map((comment) => `: ${comment}\n\n`)
-  const frames = reply.stream.map((data) => `data: ${data}\n\n`)
+  const frames = reply.stream.map((data) => `${eventLine(dialect, data)}data: ${data}\n\n`)
   return [...comments, ...frames, reply.done === false ? '' : 'data: [DONE]\n\n'].join('')
+}
+
+/** Anthropic names each event beside its data. */
+function eventLine(dialect: Fixture['dialect'], data: string): string {
+  return dialect === 'anthropic-messages' ? `event: ${JSON.parse(data).type}\n` : ''
 }

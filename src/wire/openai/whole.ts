@@ -162,7 +162,7 @@ function scanWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
 }
 
 /** The offset of the last `"name":` before `before`, at its value; -1 where there is none. */
-function lastMember(
+export function lastMember(
   bytes: Uint8Array,
   name: string,
   before: number,

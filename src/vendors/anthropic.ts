@@ -1,0 +1,24 @@
+// Anthropic: its own format, a key in a header of its own, a version in another.
+
+import { openaiPath } from './compatible.ts'
+import type { Vendor } from './vendor.ts'
+
+/** "Versioning": what requests put together here are written for; a client's own version stands above it. */
+const version = '2023-06-01'
+
+export const anthropic: Vendor = {
+  id: 'anthropic',
+  ownedBy: 'anthropic',
+  baseUrl: 'https://api.anthropic.com/v1',
+  environment: 'ANTHROPIC_API_KEY',
+  speaks: ['anthropic-messages'],
+  usageOnStream: 'always',
+  address: ({ dialect, counts }, { baseUrl }) =>
+    `${baseUrl}${openaiPath(dialect)}${counts === true ? '/count_tokens' : ''}`,
+  headers: ({ key }) => [
+    ...(key === null ? [] : [['x-api-key', key] as const]),
+    ['anthropic-version', version],
+  ],
+  countsTokens: true,
+  quirks: {},
+}

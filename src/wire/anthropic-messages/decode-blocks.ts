@@ -1,0 +1,145 @@
+// Content blocks of a request in Anthropic's format, into the hub's parts.
+
+import type { JsonObject, JsonValue, RequestPart } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+import { textUrl } from './data-url.ts'
+import { objectOf, objectsOf, present, self, stringOf, takeCache, withExtra } from './fields.ts'
+import { carriedSeal } from './seals.ts'
+
+/** A string, or blocks. */
+export function decodeContent(content: JsonValue | undefined): RequestPart[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  return decodeBlocks(objectsOf(content))
+}
+
+/** Seals that stand beside the part they are of go back onto it. */
+export function decodeBlocks(blocks: readonly JsonObject[]): RequestPart[] {
+  const parts: RequestPart[] = []
+  let next: string | null = null
+  for (const block of blocks) {
+    const seal = block.type === 'thinking' ? carriedSeal(stringOf(block.signature)) : null
+    if (seal?.side === 'next') next = seal.sealed
+    else if (seal !== null) {
+      const last = parts.pop()
+      if (last !== undefined) parts.push(sealedPart(last, seal.sealed))
+    } else {
+      const part = decodeBlock(block)
+      parts.push(next === null ? part : sealedPart(part, next))
+      next = null
+    }
+  }
+  // The part it was of said nothing.
+  if (next !== null) parts.push({ type: 'text', text: '', sealed: next })
+  return parts
+}
+
+function sealedPart(part: RequestPart, sealed: string): RequestPart {
+  return part.type === 'text' || part.type === 'tool-call' ? { ...part, sealed } : part
+}
+
+export function decodeBlock(block: JsonObject): RequestPart {
+  const fields = present(block)
+  const { type } = fields
+  if (type === 'text' && typeof fields.text === 'string') return textPart(fields)
+  if (type === 'image' && isObject(fields.source)) return imagePart(fields, fields.source)
+  if (type === 'document' && isObject(fields.source)) return documentPart(fields, fields.source)
+  if (type === 'tool_use') return callPart(fields)
+  if (type === 'thinking') return thinkingPart(fields)
+  if (type === 'redacted_thinking') {
+    const { data, type: _, ...rest } = fields
+    return {
+      type: 'reasoning',
+      text: '',
+      sealed: stringOf(data),
+      redacted: true,
+      ...withExtra(rest),
+    }
+  }
+  return other(block)
+}
+
+function other(block: JsonObject): RequestPart {
+  return { type: 'other', extra: { [self]: block } }
+}
+
+/** Citations this gateway made of another vendor's lack what only Anthropic gives them. */
+function citesForeign(citation: JsonObject): boolean {
+  return citation.type === 'web_search_result_location' && citation.encrypted_index === ''
+}
+
+function textPart(block: JsonObject): RequestPart {
+  const cache = takeCache(block)
+  const { type: _, text, citations, ...rest } = block
+  const kept = objectsOf(citations).filter((each) => !citesForeign(each))
+  const fields = kept.length > 0 ? { ...rest, citations: kept } : rest
+  return { type: 'text', text: stringOf(text), ...cache, ...withExtra(fields) }
+}
+
+function urlOf(source: JsonObject): { url: string; vendorFile?: string } | null {
+  if (source.type === 'base64') {
+    return { url: `data:${stringOf(source.media_type)};base64,${stringOf(source.data)}` }
+  }
+  if (source.type === 'url') return { url: stringOf(source.url) }
+  if (source.type === 'file') return { url: '', vendorFile: stringOf(source.file_id) }
+  return null
+}
+
+function imagePart(block: JsonObject, source: JsonObject): RequestPart {
+  const place = urlOf(source)
+  if (place === null) return other(block)
+  const cache = takeCache(block)
+  const { type: _, source: __, ...rest } = block
+  return { type: 'image', ...place, ...cache, ...withExtra(rest) }
+}
+
+/** The text a document consists of; null where it is none. */
+function documentText(source: JsonObject): string | null {
+  if (source.type === 'text') return stringOf(source.data)
+  if (source.type !== 'content') return null
+  if (typeof source.content === 'string') return source.content
+  const blocks = objectsOf(source.content)
+  if (blocks.some((each) => each.type !== 'text')) return null
+  return blocks.map((each) => stringOf(each.text)).join('\n')
+}
+
+function documentPart(block: JsonObject, source: JsonObject): RequestPart {
+  const text = documentText(source)
+  const place = text === null ? urlOf(source) : { url: textUrl(text) }
+  if (place === null) return other(block)
+  const cache = takeCache(block)
+  const { type: _, source: __, title, ...rest } = block
+  // Where the citations of a document are counted in its blocks, those must stay what they are.
+  const fields = source.type === 'content' ? { ...rest, source } : rest
+  const name = stringOf(title)
+  return {
+    type: 'file',
+    ...place,
+    ...(name !== '' && { name }),
+    ...cache,
+    ...withExtra(fields),
+  }
+}
+
+function callPart(block: JsonObject): RequestPart {
+  const cache = takeCache(block)
+  const { type: _, id, name, input, ...rest } = block
+  return {
+    type: 'tool-call',
+    id: stringOf(id),
+    name: stringOf(name),
+    arguments: JSON.stringify(objectOf(input)),
+    ...cache,
+    ...withExtra(rest),
+  }
+}
+
+function thinkingPart(block: JsonObject): RequestPart {
+  const { type: _, thinking, signature, ...rest } = block
+  const sealed = stringOf(signature)
+  return {
+    type: 'reasoning',
+    text: stringOf(thinking),
+    ...(sealed !== '' && { sealed }),
+    ...withExtra(rest),
+  }
+}

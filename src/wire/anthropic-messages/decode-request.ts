@@ -1,0 +1,223 @@
+// A request in Anthropic's Messages format, into the hub.
+
+import { invalidRequest } from '../../errors.ts'
+import type { Decoded } from '../dialect.ts'
+import type {
+  ChatRequest,
+  Effort,
+  JsonObject,
+  JsonValue,
+  Message,
+  Reasoning,
+  ResponseFormat,
+  Tool,
+  ToolChoice,
+} from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+import { decodeBlocks, decodeContent } from './decode-blocks.ts'
+import { objectOf, objectsOf, present, self, stringOf, takeCache, withExtra } from './fields.ts'
+
+/**
+ * The body as Anthropic's "Create a Message" describes it, under either of its versions. Null counts as absent; fields
+ * nobody else has ride along in `extra`.
+ */
+export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
+  const rest = present(body)
+  const { model, messages, stream } = rest
+  if (typeof model !== 'string') throw invalidRequest('model must be a string', 'model')
+  if (!Array.isArray(messages)) throw invalidRequest('messages must be an array', 'messages')
+  for (const name of ['model', 'messages', 'stream']) delete rest[name]
+  const system = takeSystem(rest)
+  const value: ChatRequest = {
+    model,
+    messages: [...system, ...messages.flatMap(decodeTurn)],
+    stream: stream === true,
+    ...takeNumbers(rest),
+    ...takeStop(rest),
+    ...takeTools(rest),
+    ...takeReasoning(rest),
+    ...takeFormat(rest),
+    ...takeUser(rest),
+    ...takeTier(rest),
+    ...takeCache(rest),
+    ...withExtra(rest),
+  }
+  return { value, dropped: [] }
+}
+
+function takeSystem(rest: JsonObject): Message[] {
+  const parts = decodeContent(rest['system'])
+  delete rest['system']
+  return parts.length === 0 ? [] : [{ role: 'system', parts }]
+}
+
+/**
+ * One turn as the messages it consists of. Results stand first, as the format demands of a turn that has them; each
+ * answers one call.
+ */
+function decodeTurn(value: JsonValue, index: number): Message[] {
+  const param = `messages[${index}]`
+  if (!isObject(value)) throw invalidRequest(`${param} must be an object`, param)
+  const { role, content, ...rest } = present(value)
+  if (role === 'system' || role === 'assistant') {
+    return [{ role, parts: decodeContent(content), ...withExtra(rest) }]
+  }
+  if (typeof content === 'string') {
+    return [{ role: 'user', parts: decodeContent(content), ...withExtra(rest) }]
+  }
+  const blocks = objectsOf(content)
+  const results = blocks.filter(({ type }) => type === 'tool_result')
+  const others = blocks.filter(({ type }) => type !== 'tool_result')
+  const messages = results.map(decodeResult)
+  if (others.length > 0 || messages.length === 0) {
+    messages.push({ role: 'user', parts: decodeBlocks(others), ...withExtra(rest) })
+  }
+  return messages
+}
+
+/** A mark on the result is one on its last part. */
+function decodeResult(block: JsonObject): Message {
+  const fields = present(block)
+  const marked = fields['cache_control']
+  const { cache } = takeCache(fields)
+  const { type: _, tool_use_id: id, content, is_error: isError, ...rest } = fields
+  const parts = decodeContent(content)
+  const last = parts.at(-1)
+  if (cache !== undefined && last !== undefined) parts[parts.length - 1] = { ...last, cache }
+  const kept =
+    last === undefined && marked !== undefined ? { ...rest, cache_control: marked } : rest
+  return {
+    role: 'tool',
+    parts,
+    callId: stringOf(id),
+    ...(isError === true && { isError }),
+    ...withExtra(kept),
+  }
+}
+
+const numbers = [
+  ['max_tokens', 'maxOutputTokens'],
+  ['temperature', 'temperature'],
+  ['top_p', 'topP'],
+  ['top_k', 'topK'],
+] as const
+
+function takeNumbers(rest: JsonObject) {
+  const found: { [Field in (typeof numbers)[number][1]]?: number } = {}
+  for (const [name, field] of numbers) {
+    const value = rest[name]
+    if (typeof value !== 'number') continue
+    found[field] = value
+    delete rest[name]
+  }
+  return found
+}
+
+function takeStop(rest: JsonObject): Pick<ChatRequest, 'stop'> {
+  const { stop_sequences: stop } = rest
+  delete rest['stop_sequences']
+  if (!Array.isArray(stop)) return {}
+  const texts = stop.filter((each) => typeof each === 'string')
+  return texts.length === 0 ? {} : { stop: texts }
+}
+
+function decodeTool(tool: JsonObject): Tool {
+  const fields = present(tool)
+  const { type = 'custom' } = fields
+  if (type !== 'custom' || typeof fields['name'] !== 'string') {
+    return { type: 'other', extra: { [self]: tool } }
+  }
+  const cache = takeCache(fields)
+  const { type: _, name, description, input_schema: schema, strict, ...rest } = fields
+  return {
+    type: 'function',
+    name: stringOf(name),
+    ...(typeof description === 'string' && { description }),
+    ...(isObject(schema) && { parameters: schema }),
+    ...(typeof strict === 'boolean' && { strict }),
+    ...cache,
+    ...withExtra(rest),
+  }
+}
+
+function choiceOf(choice: JsonObject): ToolChoice | null {
+  if (choice.type === 'none' || choice.type === 'auto') return { mode: choice.type }
+  if (choice.type === 'any') return { mode: 'required' }
+  return choice.type === 'tool' ? { mode: 'tool', name: stringOf(choice.name) } : null
+}
+
+function takeTools(
+  rest: JsonObject,
+): Pick<ChatRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'> {
+  const tools = objectsOf(rest['tools']).map(decodeTool)
+  const choice = rest['tool_choice']
+  delete rest['tools']
+  const toolChoice = isObject(choice) ? choiceOf(choice) : null
+  if (toolChoice !== null) delete rest['tool_choice']
+  const single = isObject(choice) && choice.disable_parallel_tool_use === true
+  return {
+    ...(tools.length > 0 && { tools }),
+    ...(toolChoice !== null && { toolChoice }),
+    ...(single && { parallelToolCalls: false }),
+  }
+}
+
+const efforts: ReadonlySet<string> = new Set(['low', 'medium', 'high', 'xhigh', 'max'])
+
+function isEffort(value: JsonValue | undefined): value is Effort {
+  return typeof value === 'string' && efforts.has(value)
+}
+
+/** Thinking, with the effort that the format keeps apart from it. */
+function takeReasoning(rest: JsonObject): Pick<ChatRequest, 'reasoning'> {
+  const thinking = objectOf(rest['thinking'])
+  const { effort: asked, ...config } = objectOf(rest['output_config'])
+  delete rest['thinking']
+  if (isEffort(asked)) rest['output_config'] = config
+  const { display } = thinking
+  const effort = effortOf(thinking, isEffort(asked) ? asked : undefined)
+  const budgetTokens = thinking.type === 'enabled' ? thinking.budget_tokens : undefined
+  const reasoning: Reasoning = {
+    ...(effort !== undefined && { effort }),
+    ...(typeof budgetTokens === 'number' && { budgetTokens }),
+    ...(thinking.type === 'adaptive' && { adaptive: true as const }),
+    ...(display === 'summarized' && { show: 'auto' as const }),
+    ...(display === 'omitted' && { show: 'none' as const }),
+  }
+  return Object.keys(reasoning).length === 0 ? {} : { reasoning }
+}
+
+/** Thinking between tools is the least there is. */
+function effortOf({ type }: JsonObject, asked: Effort | undefined): Effort | undefined {
+  if (type === 'disabled') return 'none'
+  return type === 'between_tools' ? 'minimal' : asked
+}
+
+/** `output_config.format`, or `output_format` as the beta had it; the format names no schema. */
+function takeFormat(rest: JsonObject): { responseFormat?: ResponseFormat } {
+  const { format: inside, ...config } = objectOf(rest['output_config'])
+  const format = objectOf(inside ?? rest['output_format'])
+  const known = format.type === 'json_schema' && isObject(format.schema)
+  if (known) delete rest['output_format']
+  if (known || inside === undefined) rest['output_config'] = config
+  if (Object.keys(objectOf(rest['output_config'])).length === 0) delete rest['output_config']
+  if (!known) return {}
+  return { responseFormat: { type: 'schema', name: 'response', schema: objectOf(format.schema) } }
+}
+
+function takeUser(rest: JsonObject): Pick<ChatRequest, 'user'> {
+  const { user_id: user, ...metadata } = objectOf(rest['metadata'])
+  if (typeof user !== 'string') return {}
+  if (Object.keys(metadata).length > 0) rest['metadata'] = metadata
+  else delete rest['metadata']
+  return { user }
+}
+
+const tiers: Readonly<Record<string, string>> = { auto: 'auto', standard_only: 'default' }
+
+function takeTier(rest: JsonObject): Pick<ChatRequest, 'serviceTier'> {
+  const serviceTier = tiers[stringOf(rest['service_tier'])]
+  if (serviceTier === undefined) return {}
+  delete rest['service_tier']
+  return { serviceTier }
+}

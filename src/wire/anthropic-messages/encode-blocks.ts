@@ -1,0 +1,158 @@
+// Parts of a request as Anthropic's content blocks.
+
+import { type GatewayError, invalidRequest } from '../../errors.ts'
+import type { FilePart, ImagePart, JsonObject, RequestPart, ToolCallPart } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+import { readDataUrl, textOf } from './data-url.ts'
+import { ownFields, self, writeCache } from './fields.ts'
+import { toolId } from './ids.ts'
+
+/** Where a part stands in the client's request, and what could not be said of it. */
+export interface Place {
+  /** `messages[1].content[0]`. */
+  readonly param: string
+  readonly role: 'user' | 'assistant'
+  readonly dropped: string[]
+}
+
+/** How base64 of each picture format begins: what a media type says is not always true. */
+const beginnings: readonly (readonly [beginning: string, mediaType: string])[] = [
+  ['iVBORw0KGgo', 'image/png'],
+  ['/9j/', 'image/jpeg'],
+  ['R0lGOD', 'image/gif'],
+  ['UklGR', 'image/webp'],
+]
+const pictures: ReadonlySet<string> = new Set(beginnings.map(([, mediaType]) => mediaType))
+
+function cannot(what: string, { param }: Place): GatewayError {
+  return invalidRequest(`${param}: this model's vendor takes ${what}`, param)
+}
+
+/** A file of this vendor's; another's id would lead nowhere. */
+function fileSource(id: string, place: Place): JsonObject {
+  if (!id.startsWith('file_')) throw cannot('no files that lie with another vendor', place)
+  return { type: 'file', file_id: id }
+}
+
+function pictureSource(mediaType: string, data: string, place: Place): JsonObject {
+  const seen = beginnings.find(([beginning]) => data.startsWith(beginning))?.[1]
+  const type = seen ?? (mediaType === 'image/jpg' ? 'image/jpeg' : mediaType)
+  if (!pictures.has(type)) throw cannot('images as JPEG, PNG, GIF or WebP alone', place)
+  return { type: 'base64', media_type: type, data }
+}
+
+function imageBlock(part: ImagePart, place: Place): JsonObject {
+  if (part.detail !== undefined) place.dropped.push(`${place.param}.image_url.detail`)
+  const source =
+    part.vendorFile === undefined
+      ? addressSource(part.url, place)
+      : fileSource(part.vendorFile, place)
+  return { type: 'image', source, ...writeCache(part.cache), ...ownFields(part.extra) }
+}
+
+function addressSource(url: string, place: Place): JsonObject {
+  const data = readDataUrl(url, place.param)
+  return data === null ? { type: 'url', url } : pictureSource(data.mediaType, data.data, place)
+}
+
+const plainTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|x-ndjson)\b)/
+
+function documentSource(url: string, place: Place): JsonObject {
+  const data = readDataUrl(url, place.param)
+  if (data === null) return { type: 'url', url }
+  const { mediaType } = data
+  if (mediaType === 'application/pdf') {
+    return { type: 'base64', media_type: mediaType, data: data.data }
+  }
+  if (!plainTypes.test(mediaType)) throw cannot('documents as PDF or text alone', place)
+  return { type: 'text', media_type: 'text/plain', data: textOf(data.data, place.param) }
+}
+
+function fileBlock(part: FilePart, place: Place): JsonObject {
+  const { url, vendorFile, name } = part
+  if (/^data:image\//i.test(url)) return imageBlock({ ...part, type: 'image' }, place)
+  const source =
+    vendorFile === undefined ? documentSource(url, place) : fileSource(vendorFile, place)
+  return {
+    type: 'document',
+    source,
+    ...(name !== undefined && { title: name }),
+    ...writeCache(part.cache),
+    ...ownFields(part.extra),
+  }
+}
+
+/** A call's input as the object the format demands; what is none is kept under a name. */
+export function inputOf(text: string): JsonObject {
+  if (text.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : { input: text }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return { input: text }
+  }
+}
+
+function callBlock(part: ToolCallPart): JsonObject {
+  return {
+    type: 'tool_use',
+    id: toolId(part.id),
+    name: part.name,
+    input: part.custom ? { input: part.arguments } : inputOf(part.arguments),
+    ...writeCache(part.cache),
+    ...ownFields(part.extra),
+  }
+}
+
+/** A seal of this vendor's on another part is that of a thought which showed nothing. */
+function sealBlock(sealed: string | undefined): JsonObject[] {
+  return sealed === undefined ? [] : [{ type: 'thinking', thinking: '', signature: sealed }]
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === ''
+}
+
+/**
+ * The blocks of one part, none where it says nothing: Anthropic refuses text that is empty. Throws GatewayError naming
+ * the part where it cannot be said and the model would miss it.
+ */
+export function encodePart(part: RequestPart, place: Place): JsonObject[] {
+  switch (part.type) {
+    case 'text': {
+      const { text, cache, extra, sealed } = part
+      if (isBlank(text)) return sealBlock(sealed)
+      return [
+        ...sealBlock(sealed),
+        { type: 'text', text, ...writeCache(cache), ...ownFields(extra) },
+      ]
+    }
+    case 'image':
+      return [imageBlock(part, place)]
+    case 'file':
+      return [fileBlock(part, place)]
+    case 'tool-call':
+      return [...sealBlock(part.sealed), callBlock(part)]
+    case 'audio':
+      throw cannot('no audio', place)
+    case 'reasoning': {
+      const { text, sealed, redacted, extra } = part
+      if (sealed === undefined) {
+        // A thought that nobody signed is refused.
+        if (text !== '') place.dropped.push(place.param)
+        return []
+      }
+      if (redacted) return [{ type: 'redacted_thinking', data: sealed, ...ownFields(extra) }]
+      return [{ type: 'thinking', thinking: text, signature: sealed, ...ownFields(extra) }]
+    }
+    case 'other': {
+      const own = part.extra[self]
+      if (own !== undefined) return [own]
+      if (place.role === 'user') throw cannot('no such part', place)
+      // What a model said in another format's own way belongs to the past.
+      place.dropped.push(place.param)
+      return []
+    }
+  }
+}

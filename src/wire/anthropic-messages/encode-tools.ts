@@ -1,0 +1,146 @@
+// Tools, the choice among them, and the form of the reply, as Anthropic takes them.
+
+import { invalidRequest } from '../../errors.ts'
+import type { ChatRequest, JsonObject, Tool } from '../ir.ts'
+import { ownFields, self, writeCache } from './fields.ts'
+import type { ModelTraits } from './models.ts'
+import { constrained, inputSchema, isExpressible } from './schema.ts'
+
+/**
+ * The tool whose input is the reply, for models that cannot be held to a schema otherwise. Its name alone marks it: the
+ * reader shows its input as text.
+ */
+export const replyTool = 'tollgate_json_reply'
+
+/** What tells the reader of a reply that its text is the input of `replyTool`. */
+export function answersByTool(request: ChatRequest, traits: ModelTraits): boolean {
+  const { responseFormat: format, toolChoice: choice } = request
+  if (format === undefined || format.type === 'text' || !traits.forcedTool) return false
+  // Where a tool of the client's own must be called there is no text to shape.
+  if (choice?.mode === 'required' || choice?.mode === 'tool') return false
+  if (choice?.mode === 'allowed' && choice.required) return false
+  return format.type === 'json' || !traits.structured || !isExpressible(format.schema)
+}
+
+/** `output_config.format`, where the model has it and the reply does not come by a tool. */
+export function formatOf(
+  { responseFormat: format }: ChatRequest,
+  traits: ModelTraits,
+  dropped: string[],
+): JsonObject {
+  if (format === undefined || format.type === 'text') return {}
+  if (format.type === 'json' || !traits.structured) {
+    dropped.push('response_format')
+    return {}
+  }
+  return { format: { type: 'json_schema', schema: constrained(format.schema) } }
+}
+
+function encodeTool(tool: Tool, index: number, traits: ModelTraits, dropped: string[]): JsonObject {
+  if (tool.type === 'other') {
+    const own = tool.extra[self]
+    if (own !== undefined) return own
+  }
+  if (tool.type !== 'function') {
+    const param = `tools[${index}]`
+    throw invalidRequest(`${param}: this model's vendor has no tool of this type`, param)
+  }
+  const { name, description, strict, cache, extra } = tool
+  const schema = inputSchema(tool.parameters)
+  const strictly = strict === true && traits.structured && isExpressible(schema)
+  if (strict === true && !strictly) dropped.push(`tools[${index}].function.strict`)
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    input_schema: strictly ? constrained(schema) : schema,
+    ...(strictly && { strict: true }),
+    ...writeCache(cache),
+    ...ownFields(extra),
+  }
+}
+
+function replyToolFor({ responseFormat: format }: ChatRequest): JsonObject {
+  const described = format?.type === 'schema' ? format.description : undefined
+  return {
+    name: replyTool,
+    description: `Gives the final answer, as its input.${described === undefined ? '' : ` ${described}`}`,
+    input_schema: inputSchema(format?.type === 'schema' ? format.schema : { type: 'object' }),
+  }
+}
+
+/** The choice in Anthropic's words; `forced` where some tool must be called. */
+interface Choice {
+  readonly type: 'auto' | 'any' | 'none' | 'tool'
+  readonly name?: string
+}
+
+function choiceOf({ toolChoice: choice }: ChatRequest): Choice | null {
+  switch (choice?.mode) {
+    case undefined:
+      return null
+    case 'none':
+    case 'auto':
+      return { type: choice.mode }
+    case 'required':
+      return { type: 'any' }
+    case 'tool':
+      return { type: 'tool', name: choice.name }
+    case 'allowed':
+      return { type: choice.required ? 'any' : 'auto' }
+  }
+}
+
+/** Where only some tools may be called the others are left out. */
+function offered({ tools = [], toolChoice: choice }: ChatRequest): readonly Tool[] {
+  if (choice?.mode !== 'allowed') return tools
+  return tools.filter((tool) => tool.type !== 'other' && choice.names.includes(tool.name))
+}
+
+export interface EncodedTools {
+  readonly fields: JsonObject
+  /** Some tool must be called, which rules thinking out. */
+  readonly forced: boolean
+}
+
+/** `called`: tools the conversation has calls of, which the vendor wants to know even where none is offered. */
+export function encodeTools(
+  request: ChatRequest,
+  traits: ModelTraits,
+  called: readonly string[],
+  dropped: string[],
+): EncodedTools {
+  const list = offered(request).map((tool, at) => encodeTool(tool, at, traits, dropped))
+  const answers = answersByTool(request, traits)
+  if (list.length === 0 && !answers) return withoutTools(called)
+  const asked = choiceOf(request)
+  const choice = answers ? replyChoice(list.length, asked) : asked
+  const forced = choice?.type === 'any' || choice?.type === 'tool'
+  if (forced && !traits.forcedTool) {
+    const message = 'tool_choice: this model cannot be made to call a tool'
+    throw invalidRequest(message, 'tool_choice')
+  }
+  const single = (request.parallelToolCalls === false || answers) && choice?.type !== 'none'
+  return {
+    fields: {
+      tools: answers ? [...list, replyToolFor(request)] : list,
+      ...((choice !== null || single) && {
+        tool_choice: {
+          ...(choice ?? { type: 'auto' }),
+          ...(single && { disable_parallel_tool_use: true }),
+        },
+      }),
+    },
+    forced,
+  }
+}
+
+/** With the client's tools beside it the reply may also be a call of one of them. */
+function replyChoice(others: number, asked: Choice | null): Choice {
+  return others > 0 && asked?.type !== 'none' ? { type: 'any' } : { type: 'tool', name: replyTool }
+}
+
+function withoutTools(called: readonly string[]): EncodedTools {
+  if (called.length === 0) return { fields: {}, forced: false }
+  const tools = called.map((name) => ({ name, input_schema: inputSchema(undefined) }))
+  return { fields: { tools, tool_choice: { type: 'none' } }, forced: false }
+}

@@ -1,0 +1,56 @@
+// What a request's tokens may come to, where no vendor counts them: text by its bytes, pictures by the piece.
+
+import type { JsonObject, JsonValue } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+
+/** "Vision": width times height by 750, and no picture is shown larger than about this. */
+const imageTokens = 1_600
+/** "PDF support": a page is 1,500 to 3,000 tokens of text, and about as many bytes of base64 for each as this. */
+const documentBytesPerToken = 40
+/** What stands around each message and each tool. */
+const frameTokens = 8
+
+export interface Estimate {
+  /** Bytes of text whose tokens are to be counted. */
+  bytes: number
+  /** Tokens of everything else. */
+  tokens: number
+}
+
+const encoder = new TextEncoder()
+
+/** Bytes of text and tokens of the rest, in `system`, `messages` and `tools`. */
+export function estimateOf(body: JsonObject): Estimate {
+  const sum: Estimate = { bytes: 0, tokens: 0 }
+  add(body.system, sum)
+  for (const list of [body.messages, body.tools]) {
+    if (!Array.isArray(list)) continue
+    sum.tokens += list.length * frameTokens
+  }
+  add(body.messages, sum)
+  if (Array.isArray(body.tools)) sum.bytes += encoder.encode(JSON.stringify(body.tools)).length
+  return sum
+}
+
+function add(value: JsonValue | undefined, sum: Estimate): void {
+  if (typeof value === 'string') sum.bytes += encoder.encode(value).length
+  else if (Array.isArray(value)) for (const each of value) add(each, sum)
+  else if (isObject(value)) addBlock(value, sum)
+}
+
+function addBlock(block: JsonObject, sum: Estimate): void {
+  const { type, source, input } = block
+  if (type === 'image') sum.tokens += imageTokens
+  else if (isObject(source)) addSource(source, sum)
+  if (isObject(input)) sum.bytes += encoder.encode(JSON.stringify(input)).length
+  for (const name of ['text', 'content', 'thinking', 'name', 'title', 'context'] as const) {
+    add(block[name], sum)
+  }
+}
+
+function addSource({ type, data, content }: JsonObject, sum: Estimate): void {
+  if (type === 'base64' && typeof data === 'string') {
+    sum.tokens += Math.ceil(data.length / documentBytesPerToken)
+  } else if (type === 'text') add(data, sum)
+  else add(content, sum)
+}

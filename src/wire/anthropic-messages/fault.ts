@@ -1,0 +1,35 @@
+// Errors of Anthropic's interface, as faults.
+
+import type { Fault } from '../../errors.ts'
+import type { JsonValue } from '../ir.ts'
+import { faultInside, readFault as readAnyFault } from '../openai/fault.ts'
+
+/** "Errors": 529 is the whole service's load, not this account's. */
+const overloadedStatus = 529
+
+function sharpened(fault: Fault, text: string): Fault {
+  if (fault.status === overloadedStatus || text.includes('overloaded_error')) {
+    return { ...fault, kind: 'overloaded' }
+  }
+  if (
+    fault.kind === 'rejected' &&
+    /prompt is too long|exceed.{0,40}context (window|limit)/i.test(text)
+  ) {
+    return { ...fault, code: 'context_length_exceeded' }
+  }
+  return fault
+}
+
+/** Reads an error reply; `header` looks a reply header up by lower-case name. */
+export function readFault(
+  status: number,
+  header: (name: string) => string | null,
+  body: string,
+): Fault {
+  return sharpened(readAnyFault(status, header, body), body)
+}
+
+/** Reads the value of `error` in a stream's event or in a success. */
+export function faultIn(error: JsonValue): Fault {
+  return sharpened(faultInside(error), JSON.stringify(error))
+}

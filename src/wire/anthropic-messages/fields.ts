@@ -1,0 +1,51 @@
+// Small tools of Anthropic's format: private fields kept and given back, and the marks of the cache.
+
+import type { DialectId } from '../dialect.ts'
+import type { CacheMark, Extra, JsonObject, JsonValue } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+
+export const self: DialectId = 'anthropic-messages'
+
+/** The private fields of this dialect; an empty object where there are none. */
+export function ownFields(extra: Extra | null | undefined): JsonObject {
+  return extra?.[self] ?? {}
+}
+
+/** `{ extra }` with the fields, or nothing where there are none. */
+export function withExtra(fields: JsonObject): { extra?: Extra } {
+  for (const _ in fields) return { extra: { [self]: fields } }
+  return {}
+}
+
+/** A copy without members that are null, for null counts as absent. */
+export function present(body: JsonObject): JsonObject {
+  const kept: JsonObject = {}
+  for (const name in body) if (body[name] != null) kept[name] = body[name]
+  return kept
+}
+
+export function stringOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+export function objectOf(value: JsonValue | undefined): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+export function objectsOf(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}
+
+/** Takes `cache_control` out of a block. A duration nobody documented counts as five minutes. */
+export function takeCache(block: JsonObject): { cache?: CacheMark } {
+  const { cache_control: mark } = block
+  delete block['cache_control']
+  if (!isObject(mark)) return {}
+  return { cache: { ttl: mark.ttl === '1h' ? '1h' : '5m' } }
+}
+
+/** `{ cache_control }` for a mark, or nothing. Five minutes is what a mark without a duration means. */
+export function writeCache(cache: CacheMark | undefined): JsonObject {
+  if (cache === undefined) return {}
+  return { cache_control: { type: 'ephemeral', ...(cache.ttl === '1h' && { ttl: '1h' }) } }
+}

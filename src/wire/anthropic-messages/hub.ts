@@ -1,0 +1,17 @@
+// Anthropic's side of the hub: requests, replies and streams of its Messages interface.
+
+import type { HubCodec } from '../dialect.ts'
+import { decodeRequest } from './decode-request.ts'
+import { encodeRequest } from './encode-request.ts'
+import { MessagesReader } from './reader.ts'
+import { writeWhole } from './whole.ts'
+import { MessagesWriter } from './writer.ts'
+
+export const messagesHub: HubCodec = {
+  decodeRequest,
+  encodeRequest,
+  reader: (quirks, asked) => new MessagesReader(quirks, asked),
+  readWhole: (body, quirks, asked) => new MessagesReader(quirks, asked).whole(body),
+  writer: (head) => new MessagesWriter(head),
+  writeWhole,
+}

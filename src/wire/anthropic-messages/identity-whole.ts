@@ -1,0 +1,77 @@
+// Judges a whole message of Anthropic's on its way to a client who speaks the same.
+
+import type { ReplyQuirks, WholeReply } from '../dialect.ts'
+import type { JsonObject, JsonValue, Usage } from '../ir.ts'
+import { JsonSyntaxError, parseSpan, stringEnd, valueEnd } from '../json/scan.ts'
+import { stringOf } from '../openai/rules.ts'
+import { isObject } from '../openai/usage.ts'
+import { faulty, lastMember, readable, withoutList } from '../openai/whole.ts'
+import { faultIn } from './fault.ts'
+import { readUsage } from './usage.ts'
+
+function textOf(value: JsonValue | undefined): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** Bytes of what the model said, for counting where no usage is reported. */
+function saidBytes(content: readonly JsonValue[]): number {
+  const encoder = new TextEncoder()
+  let count = 0
+  for (const block of content) {
+    if (!isObject(block)) continue
+    const { text, thinking, input } = block
+    for (const part of [text, thinking, input]) {
+      if (typeof part === 'string') count += encoder.encode(part).length
+      else if (isObject(part)) count += encoder.encode(JSON.stringify(part)).length
+    }
+  }
+  return count
+}
+
+/** A message must have its list `content`; the bytes go on as they came. */
+export function readWholeMessage(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
+  return readable(body, (at) => {
+    const reply = parseSpan(body, at, body.length) as JsonObject
+    if (reply.type === 'error' || isObject(reply.error)) {
+      return faulty(body, faultIn(reply.error ?? reply))
+    }
+    const { content, usage: raw, model, stop_reason: reason } = reply
+    if (!Array.isArray(content)) return faulty(body, withoutList(body, at, body.length, 'content'))
+    const usage = isObject(raw) ? readUsage(quirks.usage?.(raw) ?? raw) : null
+    return {
+      fault: null,
+      bytes: body,
+      usage,
+      outputBytes: usage === null ? saidBytes(content) : null,
+      finishReason: textOf(reason),
+      model: textOf(model),
+    }
+  })
+}
+
+function tailUsage(bytes: Uint8Array, quirks: ReplyQuirks): Usage | null {
+  const { value } = lastMember(bytes, 'usage', bytes.length)
+  if (value < 0 || bytes[value] !== 0x7b) return null
+  try {
+    const raw = parseSpan(bytes, value, valueEnd(bytes, value))
+    return isObject(raw) ? readUsage(quirks.usage?.(raw) ?? raw) : null
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return null
+    throw error
+  }
+}
+
+/** What the end of a message says; `bytes` may begin anywhere in it. */
+export function readMessageTail(
+  bytes: Uint8Array,
+  quirks: ReplyQuirks,
+): Omit<WholeReply, 'fault' | 'bytes'> {
+  const { value } = lastMember(bytes, 'stop_reason', bytes.length)
+  const named = value >= 0 && bytes[value] === 0x22
+  return {
+    usage: tailUsage(bytes, quirks),
+    outputBytes: bytes.length,
+    finishReason: named ? stringOf(bytes, value, stringEnd(bytes, value)) : null,
+    model: null,
+  }
+}

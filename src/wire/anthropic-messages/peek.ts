@@ -1,0 +1,109 @@
+// Judges a request in Anthropic's Messages format on its bytes and finds what the gateway acts on.
+
+import { invalidRequest } from '../../errors.ts'
+import type { Address, Peek } from '../dialect.ts'
+import { ElementScan, kindAt, type Member } from '../json/scan.ts'
+import { type Body, modelOf, numberField, present, readBody } from '../openai/body.ts'
+import {
+  boolean,
+  checkFields,
+  integer,
+  number,
+  object,
+  type Rule,
+  string,
+  typedObject,
+} from '../openai/rules.ts'
+import { checkMessages, seen } from './check-messages.ts'
+
+/** The version under which sampling is gone, and two forms of content with it. */
+const strictVersion = '2026-10-21'
+
+const textOrBlocks: Rule = (_bytes, _start, _end, kind) =>
+  kind === 'string' || kind === 'array' ? null : 'must be a string or an array of text blocks'
+
+const strings: Rule = (bytes, start, _end, kind) => {
+  const complaint = 'must be an array of strings'
+  if (kind !== 'array') return complaint
+  const scan = new ElementScan()
+  scan.open(bytes, start)
+  while (scan.next()) if (kindAt(bytes, scan.value) !== 'string') return complaint
+  return null
+}
+
+/** Types and ranges of Anthropic's "Create a Message". */
+const rules: ReadonlyMap<string, Rule> = new Map([
+  ['max_tokens', integer(0)],
+  ['stream', boolean],
+  ['system', textOrBlocks],
+  ['stop_sequences', strings],
+  ['temperature', number(0, 1)],
+  ['top_p', number(0, 1)],
+  ['top_k', integer(0)],
+  ['tool_choice', typedObject],
+  ['thinking', typedObject],
+  ['output_config', object],
+  ['metadata', object],
+  ['service_tier', string],
+])
+
+const messages = { key: 'messages', visit: checkMessages }
+
+function checkTools(bytes: Uint8Array, member: Member): void {
+  if (member.kind !== 'array') throw invalidRequest('tools must be an array', 'tools')
+  const scan = new ElementScan()
+  scan.open(bytes, member.start)
+  while (scan.next()) {
+    const param = `tools[${scan.count - 1}]`
+    if (kindAt(bytes, scan.value) !== 'object') {
+      throw invalidRequest(`${param} must be an object`, param)
+    }
+  }
+}
+
+const sampling = ['temperature', 'top_p', 'top_k'] as const
+
+function checkVersion(body: Body): void {
+  const named = sampling.find((name) => present(body, name) !== null)
+  if (named !== undefined) {
+    throw invalidRequest(`${named} is not supported in version ${strictVersion}`, named)
+  }
+  if (seen.removed !== null) throw invalidRequest(seen.removed.message, seen.removed.param)
+}
+
+function read(body: Body, address: Address = {}): Peek {
+  const { bytes, keys } = body
+  const { model, modelSpan } = modelOf(body)
+  const list = present(body, 'messages')
+  if (list === null) throw invalidRequest('messages is required', 'messages')
+  if (list.kind !== 'array') throw invalidRequest('messages must be an array', 'messages')
+  checkFields(bytes, body.members, rules)
+  const tools = present(body, 'tools')
+  if (tools !== null) checkTools(bytes, tools)
+  const maxOutputTokens = numberField(body, 'max_tokens')
+  if (maxOutputTokens === null && address.counts !== true) {
+    throw invalidRequest('max_tokens is required', 'max_tokens')
+  }
+  if (address.headers?.['anthropic-version'] === strictVersion) checkVersion(body)
+  return {
+    body: bytes,
+    model,
+    modelSpan,
+    stream: present(body, 'stream')?.kind === 'true',
+    // The format's streams always tell it.
+    wantsUsage: true,
+    streamOptionsSpan: null,
+    bodyEnd: body.end,
+    maxOutputTokens,
+    choices: 1,
+    imageParam: seen.imageParam,
+    keys,
+    encodingFormat: 'float',
+    tokenInput: false,
+  }
+}
+
+/** A missing version counts as 2023-06-01. Throws GatewayError `invalid_request_error` naming the field at fault. */
+export function peekMessages(body: Uint8Array, address?: Address): Peek {
+  return readBody(body, messages, (found) => read(found, address))
+}

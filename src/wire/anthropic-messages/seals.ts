@@ -1,0 +1,20 @@
+// Seals on parts that are no thoughts: carried by a client of this format in a thinking block of their own.
+
+/** The block's signature is of the part behind it, or of the one before. */
+const marks = { next: 'next:', previous: 'prev:' } as const
+export type Side = keyof typeof marks
+
+export function carried(sealed: string, side: Side): string {
+  return marks[side] + sealed
+}
+
+/** The seal and whose it is; null where the signature is the thought's own. */
+export function carriedSeal(
+  signature: string,
+): { readonly side: Side; readonly sealed: string } | null {
+  for (const side of ['next', 'previous'] as const) {
+    const mark = marks[side]
+    if (signature.startsWith(mark)) return { side, sealed: signature.slice(mark.length) }
+  }
+  return null
+}

@@ -1,0 +1,197 @@
+// Watches one stream of Anthropic's on its way to a client who speaks the same: what each event is and what it costs.
+
+import type { Fault } from '../../errors.ts'
+import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../dialect.ts'
+import type { JsonObject, Usage } from '../ir.ts'
+import { JsonSyntaxError, MemberScan, parseSpan, skipSpace, spells } from '../json/scan.ts'
+import { join } from '../json/splice.ts'
+import { textBytes } from '../openai/chunk.ts'
+import { stringOf } from '../openai/rules.ts'
+import { frameData, plainDataStart } from '../sse.ts'
+import { faultIn } from './fault.ts'
+import { objectOf } from './fields.ts'
+import { mergeUsage, readUsage } from './usage.ts'
+
+const encoder = new TextEncoder()
+const top = new MemberScan()
+const inside = new MemberScan()
+
+const LF = 0x0a
+const QUOTE = 0x22
+const OPEN_OBJECT = 0x7b
+
+/** Members of a delta that are generated text. */
+const said = ['text', 'thinking', 'partial_json', 'content'] as const
+
+interface Document {
+  readonly bytes: Uint8Array
+  readonly at: number
+  readonly end: number
+  /** The frame says in its `event` line what its data are. */
+  readonly named: boolean
+}
+
+/** Where the data begin in a frame of one line of data behind its event's name; -1 where it is not that simple. */
+function namedDataStart(bytes: Uint8Array, start: number, end: number): number {
+  if (!spells(bytes, start, start + 6, 'event:')) return -1
+  const lineEnd = bytes.indexOf(LF, start)
+  if (lineEnd < 0 || lineEnd + 1 >= end) return -1
+  return plainDataStart(bytes, lineEnd + 1, end)
+}
+
+export class MessagesWatcher implements Watcher {
+  fault: Fault | null = null
+  usage: Usage | null = null
+  outputBytes = 0
+  finishReason: string | null = null
+  model: string | null = null
+  semantic = false
+  private readonly options: WatchOptions
+  private raw: JsonObject = {}
+  private id: string | null = null
+  /** The last frame's data, where it lacks the line that names them. */
+  private unnamed: Document | null = null
+  private type = ''
+
+  constructor(options: WatchOptions) {
+    this.options = options
+  }
+
+  frame(bytes: Uint8Array, start: number, end: number): FrameKind {
+    this.semantic = false
+    this.unnamed = null
+    const document = this.documentIn(bytes, start, end)
+    if (document === null) return frameKind.lifecycle
+    const kind = this.judge(document)
+    if (document.named || kind === frameKind.fault) return kind
+    // Official clients pass over what has no name: it is put in before the frame goes on.
+    this.unnamed = document
+    return frameKind.usage
+  }
+
+  private documentIn(bytes: Uint8Array, start: number, end: number): Document | null {
+    const at = namedDataStart(bytes, start, end)
+    if (at >= 0) return { bytes, at, end, named: true }
+    const { data, event } = frameData(bytes, start, end)
+    if (data === null || data.trim() === '') return null
+    const document = encoder.encode(data.replaceAll('\n', ' '))
+    return { bytes: document, at: 0, end: document.length, named: event !== null }
+  }
+
+  private judge(document: Document): FrameKind {
+    try {
+      return this.read(document)
+    } catch (error) {
+      if (!(error instanceof JsonSyntaxError)) throw error
+      return this.failed({ kind: 'unreadable', message: 'an event of the stream is not JSON' })
+    }
+  }
+
+  private failed(fault: Fault): FrameKind {
+    this.fault = fault
+    return frameKind.fault
+  }
+
+  private read({ bytes, at, end }: Document): FrameKind {
+    this.type = ''
+    let delta = -1
+    let error = false
+    top.open(bytes, at)
+    while (top.next()) {
+      if (top.is('type') && bytes[top.value] === QUOTE) {
+        this.type = stringOf(bytes, top.value, top.skip())
+      } else if (top.is('delta') && bytes[top.value] === OPEN_OBJECT) delta = top.value
+      else if (top.is('error') && bytes[top.value] === OPEN_OBJECT) error = true
+    }
+    const past = skipSpace(bytes, top.at)
+    if (past < end) throw new JsonSyntaxError(past, 'unexpected bytes behind the event')
+    if (this.type === 'content_block_delta' && delta >= 0) return this.delta(bytes, delta)
+    if (this.type === 'content_block_stop' || this.type === 'ping') return frameKind.lifecycle
+    if (this.type === 'message_stop') return frameKind.done
+    return this.readRare(parseSpan(bytes, at, end) as JsonObject, error)
+  }
+
+  private delta(bytes: Uint8Array, at: number): FrameKind {
+    let count = 0
+    inside.open(bytes, at)
+    while (inside.next()) {
+      if (bytes[inside.value] === QUOTE && said.some((name) => inside.is(name))) {
+        const { value } = inside
+        count += textBytes(bytes, value, inside.skip())
+      } else if (inside.is('signature')) this.semantic = true
+    }
+    this.outputBytes += count
+    this.semantic ||= count > 0
+    return this.semantic ? frameKind.semantic : frameKind.lifecycle
+  }
+
+  private readRare(event: JsonObject, error: boolean): FrameKind {
+    switch (this.type) {
+      case 'message_start':
+        return this.start(objectOf(event.message))
+      case 'content_block_start':
+        return this.blockStart(objectOf(event.content_block))
+      case 'message_delta':
+        this.count(objectOf(event.usage))
+        return this.finish(objectOf(event.delta))
+      default:
+        if (this.type !== 'error' && !error) return frameKind.lifecycle
+        return this.failed(faultIn(event.error ?? event))
+    }
+  }
+
+  private start(message: JsonObject): FrameKind {
+    const { id, model, usage, content, stop_reason: reason } = message
+    const own = typeof id === 'string' ? id : ''
+    if (this.id !== null && this.id !== own) {
+      const text = 'another message began before the first had ended'
+      return this.failed({ kind: 'unreadable', message: text })
+    }
+    this.id = own
+    if (typeof model === 'string' && model !== '') this.model = model
+    this.count(objectOf(usage))
+    if (typeof reason === 'string' && reason !== '') this.finishReason = reason
+    const speaks = Array.isArray(content) && content.length > 0
+    this.semantic = speaks
+    return speaks ? frameKind.semantic : frameKind.lifecycle
+  }
+
+  /** A block of text or thinking says nothing until its first delta; of any other its start is news. */
+  private blockStart(block: JsonObject): FrameKind {
+    const { type, text, thinking } = block
+    const begun = typeof text === 'string' ? text : typeof thinking === 'string' ? thinking : ''
+    this.outputBytes += encoder.encode(begun).length
+    this.semantic = begun !== '' || (type !== 'text' && type !== 'thinking')
+    return this.semantic ? frameKind.semantic : frameKind.lifecycle
+  }
+
+  private count(usage: JsonObject): void {
+    this.raw = mergeUsage(this.raw, usage)
+    this.usage = readUsage(this.options.quirks.usage?.(this.raw) ?? this.raw) ?? this.usage
+  }
+
+  /** The frame that shows what the reply cost, where the client wants to see it. */
+  private finish(delta: JsonObject): FrameKind {
+    const { stop_reason: reason, stop_details: details } = delta
+    const { explanation } = objectOf(details)
+    if (typeof explanation === 'string') this.outputBytes += encoder.encode(explanation).length
+    if (typeof reason === 'string' && reason !== '') {
+      this.finishReason = reason
+      this.semantic = true
+    }
+    return frameKind.usage
+  }
+
+  amend(bytes: Uint8Array, start: number, end: number): Uint8Array {
+    const { unnamed } = this
+    this.unnamed = null
+    if (unnamed === null || this.type === '') return bytes.subarray(start, end)
+    const data = unnamed.bytes.subarray(unnamed.at, unnamed.end)
+    const name = encoder.encode(`event: ${this.type}\ndata: `)
+    return join([name, data, encoder.encode('\n\n')])
+  }
+
+  held(): null {
+    return null
+  }
+}

@@ -1,0 +1,74 @@
+// Writes the events of a reply as one whole message of Anthropic's.
+
+import type { WriterHead } from '../dialect.ts'
+import { type FoldedPart, fold } from '../hub/fold.ts'
+import type { ChatEvent, Extra, JsonObject } from '../ir.ts'
+import { inputOf } from './encode-blocks.ts'
+import { carried } from './seals.ts'
+import { emptyBlock, formOf, ownCitations, privateFields, writeCitation } from './write-blocks.ts'
+import { messageHead, tellsRefusal, writeCounts, writeEnding } from './write-end.ts'
+
+/** Usage is zeros where none is known: clients read it without looking. */
+export function writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject {
+  const reply = fold(events)
+  const [choice] = reply.choices
+  const parts = choice?.parts ?? []
+  const refusal = parts.map((part) => (part.head.type === 'refusal' ? part.text : '')).join('')
+  const extra = merged(choice?.extras ?? [])
+  const content = parts.flatMap(blocksOf)
+  if (refusal !== '' && !tellsRefusal(extra)) content.push({ type: 'text', text: refusal })
+  const start = { ...reply, type: 'response-start' as const, extra: merged(reply.extras) }
+  return {
+    ...messageHead(head, start),
+    content,
+    ...writeEnding({
+      reason: choice?.reason ?? 'stop',
+      stopText: choice?.stopText ?? undefined,
+      extra,
+      refusal,
+    }),
+    usage: writeCounts(reply.usage, extra),
+  }
+}
+
+function merged(extras: readonly Extra[]): Extra {
+  const all: Record<string, JsonObject> = {}
+  for (const extra of extras) {
+    for (const [owner, fields] of Object.entries(extra)) all[owner] = { ...all[owner], ...fields }
+  }
+  return all
+}
+
+function sealBefore(sealed: string | null): JsonObject[] {
+  return sealed === null
+    ? []
+    : [{ type: 'thinking', thinking: '', signature: carried(sealed, 'next') }]
+}
+
+function blocksOf(part: FoldedPart): JsonObject[] {
+  const { head, text, sealed } = part
+  switch (formOf(head)) {
+    case 'text': {
+      const citations = [
+        ...part.citations.map((each) => writeCitation(each, text)),
+        ...ownCitations(part.extra),
+      ]
+      const block = { type: 'text', text, ...(citations.length > 0 && { citations }) }
+      return text === '' ? sealBefore(sealed) : [...sealBefore(sealed), block]
+    }
+    case 'thinking':
+      return [{ type: 'thinking', thinking: text, signature: sealed ?? '' }]
+    case 'redacted':
+      return sealed === null ? [] : [{ type: 'redacted_thinking', data: sealed }]
+    case 'call': {
+      const custom = head.type === 'tool-call' && head.custom
+      const input = custom ? { input: text } : inputOf(text)
+      return [...sealBefore(sealed), { ...emptyBlock(head), input, ...privateFields(part.extra) }]
+    }
+    case 'other':
+      return [emptyBlock(head)]
+    case 'refusal':
+    case 'none':
+      return []
+  }
+}

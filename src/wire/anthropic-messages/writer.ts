@@ -1,0 +1,262 @@
+// Writes events as the stream of Anthropic's Messages interface: blocks one after the other, never two at once.
+
+import type { Writer, WriterHead } from '../dialect.ts'
+import type { ChatEvent, JsonObject, PartHead, Usage } from '../ir.ts'
+import { carried } from './seals.ts'
+import {
+  customInput,
+  deltaOf,
+  emptyBlock,
+  type Form,
+  formOf,
+  ownCitations,
+  privateFields,
+  writeCitation,
+} from './write-blocks.ts'
+import { type Ending, messageHead, tellsRefusal, writeCounts, writeEnding } from './write-end.ts'
+
+type EventOf<Type extends ChatEvent['type']> = Extract<ChatEvent, { readonly type: Type }>
+
+/** A part that is not told to its end yet. */
+interface OpenPart {
+  readonly head: PartHead
+  readonly form: Form
+  /** What it said, as deltas that could not be told yet. */
+  readonly waiting: JsonObject[]
+  text: string
+  ended: EventOf<'part-end'> | null
+  /** Its seal was told before it. */
+  sealTold: boolean
+}
+
+/** One event of the stream, with the name that official clients go by. */
+export function frame(type: string, fields: JsonObject): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
+}
+
+export class MessagesWriter implements Writer {
+  private readonly head: WriterHead
+  private start: EventOf<'response-start'> | null = null
+  private usage: Usage | null = null
+  private began = false
+  /** In the order they began; the first is the one whose block is open. */
+  private readonly parts = new Map<number, OpenPart>()
+  /** Index of the block that is open; blocks before it are closed. */
+  private index = 0
+  private blockOpen = false
+  private refusal = ''
+  private ending: Ending | null = null
+
+  constructor(head: WriterHead) {
+    this.head = head
+  }
+
+  event(event: ChatEvent): string {
+    // The format has one reply to a request.
+    if ('choice' in event && event.choice !== null && event.choice !== 0) return ''
+    switch (event.type) {
+      case 'response-start':
+        this.start = event
+        return ''
+      case 'usage':
+        this.usage = event.usage
+        return ''
+      case 'part-start':
+        return this.begin() + this.partStart(event)
+      case 'part-delta':
+        return this.partDelta(event)
+      case 'citation':
+        return this.cite(event)
+      case 'part-end':
+        return this.partEnd(event)
+      case 'choice-end':
+        return this.begin() + this.choiceEnd(event)
+      case 'logprobs':
+      case 'extra':
+      case 'fault':
+        return ''
+    }
+  }
+
+  /** What is known only at the end: the usage may come after everything else. */
+  end(): string {
+    const before = this.begin() + this.unfinished()
+    const ending = this.ending ?? { reason: 'stop', refusal: this.refusal }
+    const usage = writeCounts(this.usage, ending.extra)
+    const delta = writeEnding(ending)
+    const { context_management: edits, ...rest } = delta
+    const beside = edits === undefined ? {} : { context_management: edits }
+    const last = frame('message_delta', { delta: rest, usage, ...beside })
+    return before + last + frame('message_stop', {})
+  }
+
+  private unfinished(): string {
+    if (this.ending !== null) return ''
+    return this.choiceEnd({ type: 'choice-end', choice: 0, reason: 'stop' })
+  }
+
+  private begin(): string {
+    if (this.began) return ''
+    this.began = true
+    const message = {
+      ...messageHead(this.head, this.start),
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      stop_details: null,
+      usage: writeCounts(this.usage, undefined),
+    }
+    return frame('message_start', { message })
+  }
+
+  private partStart({ part, head }: EventOf<'part-start'>): string {
+    const form = formOf(head)
+    const opened: OpenPart = { head, form, waiting: [], text: '', ended: null, sealTold: false }
+    this.parts.set(part, opened)
+    // A text begins with its first word: it may have none.
+    return this.isFirst(opened) && form !== 'text' ? this.open(opened, {}) : ''
+  }
+
+  private isFirst(part: OpenPart): boolean {
+    const [first] = this.parts.values()
+    return first === part
+  }
+
+  /** Begins the block, where the part has one that can begin before its end. */
+  private open(part: OpenPart, fields: JsonObject): string {
+    const { form, head } = part
+    if (form === 'none' || form === 'redacted' || form === 'refusal' || form === 'other') return ''
+    this.blockOpen = true
+    const block = { ...emptyBlock(head), ...fields }
+    return frame('content_block_start', { index: this.index, content_block: block })
+  }
+
+  private delta(delta: JsonObject): string {
+    return frame('content_block_delta', { index: this.index, delta })
+  }
+
+  private close(): string {
+    if (!this.blockOpen) return ''
+    this.blockOpen = false
+    return frame('content_block_stop', { index: this.index++ })
+  }
+
+  private whole(block: JsonObject): string {
+    const start = frame('content_block_start', { index: this.index, content_block: block })
+    this.blockOpen = true
+    return start + this.close()
+  }
+
+  private partDelta({ part: number, text }: EventOf<'part-delta'>): string {
+    const part = this.parts.get(number)
+    if (part === undefined || text === '') return ''
+    part.text += text
+    if (part.form === 'refusal') this.refusal += text
+    if (part.head.type === 'tool-call' && part.head.custom) return ''
+    return this.say(part, deltaOf(part.form, text))
+  }
+
+  private say(part: OpenPart, delta: JsonObject): string {
+    if (this.isFirst(part) && (this.blockOpen || part.form === 'text')) {
+      return (this.blockOpen ? '' : this.open(part, {})) + this.delta(delta)
+    }
+    if (part.form !== 'none') part.waiting.push(delta)
+    return ''
+  }
+
+  private cite({ part: number, citation }: EventOf<'citation'>): string {
+    const part = this.parts.get(number)
+    if (part?.form !== 'text') return ''
+    return this.say(part, {
+      type: 'citations_delta',
+      citation: writeCitation(citation, part.text),
+    })
+  }
+
+  private partEnd(event: EventOf<'part-end'>): string {
+    const part = this.parts.get(event.part)
+    if (part === undefined) return ''
+    part.ended = event
+    return this.isFirst(part) ? this.advance() : ''
+  }
+
+  /** Ends the part that is due, and tells those behind it as far as they have come. */
+  private advance(): string {
+    let out = ''
+    for (const [number, part] of this.parts) {
+      const { ended } = part
+      if (!this.blockOpen) out += this.sealBefore(part) + this.openLate(part)
+      if (ended === null) return out
+      this.parts.delete(number)
+      out += this.finish(part, ended)
+    }
+    return out
+  }
+
+  /** A part that waited while others were told. */
+  private openLate(part: OpenPart): string {
+    if (part.form === 'text' && part.waiting.length === 0) return ''
+    const fields = part.head.type === 'tool-call' ? privateFields(part.ended?.extra) : {}
+    const opened = this.open(part, fields)
+    if (!this.blockOpen) return opened
+    return (
+      opened +
+      part.waiting
+        .splice(0)
+        .map((delta) => this.delta(delta))
+        .join('')
+    )
+  }
+
+  /** A seal on what is no thought stands in a thinking block of its own: before the part, where it is known in time. */
+  private sealBefore(part: OpenPart): string {
+    const { form, ended } = part
+    if (ended?.sealed === undefined || (form !== 'text' && form !== 'call')) return ''
+    if (part.sealTold) return ''
+    part.sealTold = true
+    return this.whole(sealBlock(carried(ended.sealed, 'next')))
+  }
+
+  private finish(part: OpenPart, ended: EventOf<'part-end'>): string {
+    const { form, head, text } = part
+    const { sealed } = ended
+    if (form === 'other') return this.whole(emptyBlock(head))
+    if (form === 'redacted') {
+      return sealed === undefined ? '' : this.whole({ type: 'redacted_thinking', data: sealed })
+    }
+    if (!this.blockOpen) return ''
+    if (form === 'thinking') {
+      return this.delta({ type: 'signature_delta', signature: sealed ?? '' }) + this.close()
+    }
+    const custom = head.type === 'tool-call' && head.custom
+    const last = custom ? [deltaOf(form, customInput(text))] : citationsOf(ended)
+    const out = last.map((delta) => this.delta(delta)).join('') + this.close()
+    if (sealed === undefined || part.sealTold) return out
+    return out + this.whole(sealBlock(carried(sealed, 'previous')))
+  }
+
+  private choiceEnd({ reason, stopText, extra }: EventOf<'choice-end'>): string {
+    let out = ''
+    for (const [part, open] of this.parts) {
+      open.ended ??= { type: 'part-end', choice: 0, part }
+    }
+    out += this.advance()
+    this.ending = { reason, stopText, extra, refusal: this.refusal }
+    // Nobody would see why there is no answer.
+    if (this.refusal === '' || tellsRefusal(extra)) return out
+    out += frame('content_block_start', {
+      index: this.index,
+      content_block: { type: 'text', text: '' },
+    })
+    this.blockOpen = true
+    return out + this.delta(deltaOf('text', this.refusal)) + this.close()
+  }
+}
+
+function sealBlock(signature: string): JsonObject {
+  return { type: 'thinking', thinking: '', signature }
+}
+
+function citationsOf(ended: EventOf<'part-end'>): JsonObject[] {
+  return ownCitations(ended.extra).map((citation) => ({ type: 'citations_delta', citation }))
+}
