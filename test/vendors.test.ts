@@ -7,6 +7,7 @@ import { call } from '../src/vendors/sandbox/testing.ts'
 import { frameKind, type ReplyQuirks } from '../src/wire/dialect.ts'
 import { dialects } from '../src/wire/dialects.ts'
 import type { ChatEvent, JsonObject, JsonValue, Usage } from '../src/wire/ir.ts'
+import type { ListRequest } from '../src/wire/list/list.ts'
 import {
   bytesOf,
   type Case,
@@ -29,10 +30,14 @@ test('every vendor has fixtures, and every fixture a vendor', () => {
 test.each(Object.keys(vendors))('%s has the fixtures its dialects call for', (id) => {
   const names = new Set(casesOf(id).map(({ name }) => name))
   const speaks = vendors[id]?.speaks ?? []
-  const wanted = ['text', 'text-stream', 'bad-key', 'rate-limit']
+  const wanted = ['bad-key', 'rate-limit']
+  const offers = (operation: string) =>
+    speaks.some((dialect) => dialects[dialect].operation === operation)
+  if (offers('chat')) wanted.push('text', 'text-stream')
   // Perplexity offers no tools.
-  if (id !== 'perplexity') wanted.push('tool-stream')
-  if (speaks.includes('openai-embeddings')) wanted.push('embeddings')
+  if (offers('chat') && id !== 'perplexity') wanted.push('tool-stream')
+  if (offers('embedding')) wanted.push('embeddings')
+  if (offers('rerank')) wanted.push('rerank')
   if (speaks.includes('openai-completions')) wanted.push('completion', 'completion-stream')
   expect(wanted.filter((name) => !names.has(name))).toEqual([])
 })
@@ -276,6 +281,7 @@ describe('every whole reply is judged', () => {
       expectFault(item, dialect.fault(status, headerOf(fixture), text), status, text)
       return
     }
+    if (isListOnly(fixture)) return
     const encoder = new TextEncoder()
     const peek = dialect.peek(encoder.encode(JSON.stringify(fixture.request)))
     const whole = dialect.whole(encoder.encode(text), peek, quirksOf(item.vendor))
@@ -286,6 +292,31 @@ describe('every whole reply is judged', () => {
     expect(whole.fault).toBeNull()
     expect(kindsOf(whole.usage)).toEqual(fixture.expect.usage ?? null)
     if (fixture.expect.vectors !== undefined) expectVectors(fixture, whole.bytes)
+  })
+})
+
+/** A form of embeddings or reranking that vendors alone speak. */
+function isListOnly({ dialect }: Fixture): boolean {
+  return dialects[dialect].list !== undefined && dialect !== 'openai-embeddings'
+}
+
+const lists = cases.filter(
+  ({ fixture }) => isListOnly(fixture) && fixture.expect.fault === undefined,
+)
+
+describe('every list is asked for and read in the form of its vendor', () => {
+  test.each(lists)('$vendor/$name', ({ fixture }) => {
+    const { list } = dialects[fixture.dialect]
+    if (list === undefined) throw new Error('the dialect has lists')
+    const request: ListRequest = {
+      model: 'public',
+      texts: (fixture.request['input'] ?? fixture.request['documents']) as string[],
+      ...(typeof fixture.request['query'] === 'string' && { query: fixture.request['query'] }),
+    }
+    expect(list.encodeRequest(request, fixture.model).value).toEqual(fixture.request)
+    const { vectors = [], ranking = [], usage = null } = fixture.expect
+    const read = list.readReply(fixture.reply.body ?? null, request)
+    expect(read).toMatchObject({ vectors, ranking, usage })
   })
 })
 

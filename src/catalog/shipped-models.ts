@@ -13,6 +13,7 @@ import {
 } from './models/families.ts'
 import { cerebras, fireworks, groq, openrouter, siliconflow, together } from './models/hosts.ts'
 import { azureOpenai, openai } from './models/openai.ts'
+import { jina, voyage } from './models/rankers.ts'
 import { sandbox } from './models/sandbox.ts'
 import type { ShippedModels } from './shipped.ts'
 
@@ -36,4 +37,6 @@ export const shippedModels: readonly ShippedModels[] = [
   fireworks,
   cerebras,
   siliconflow,
+  voyage,
+  jina,
 ]

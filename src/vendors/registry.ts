@@ -7,6 +7,7 @@ import { dashscope } from './dashscope.ts'
 import { deepseek } from './deepseek.ts'
 import { fireworks } from './fireworks.ts'
 import { groq } from './groq.ts'
+import { jina } from './jina.ts'
 import { llamacpp } from './llamacpp.ts'
 import { lmstudio } from './lmstudio.ts'
 import { minimax } from './minimax.ts'
@@ -22,6 +23,7 @@ import { siliconflow } from './siliconflow.ts'
 import { together } from './together.ts'
 import type { Vendor } from './vendor.ts'
 import { vllm } from './vllm.ts'
+import { voyage } from './voyage.ts'
 import { xai } from './xai.ts'
 import { zhipu } from './zhipu.ts'
 
@@ -43,6 +45,8 @@ export const vendors: Readonly<Record<string, Vendor>> = {
   dashscope,
   minimax,
   siliconflow,
+  voyage,
+  jina,
   ollama,
   vllm,
   lmstudio,

@@ -10,6 +10,7 @@ export interface Expected {
   readonly finishReason?: string
   readonly usage?: Usage
   readonly vectors?: readonly (readonly number[])[]
+  readonly ranking?: readonly { readonly index: number; readonly score: number }[]
   readonly fault?: { kind: string; code?: string; param?: string; retryAfterMs?: number }
 }
 
@@ -21,6 +22,9 @@ export interface Fixture {
     | 'openai-completions'
     | 'openai-embeddings'
     | 'anthropic-messages'
+    | 'voyage-embeddings'
+    | 'voyage-rerank'
+    | 'jina-rerank'
   readonly model: string
   readonly request: JsonObject
   readonly reply: {

@@ -1,0 +1,127 @@
+// Embeddings and reranking through the whole gateway, on vendors whose forms are not OpenAI's: asked, answered, charged.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import OpenAI from 'openai'
+import { type Gateway, startGateway } from '../support/gateway.ts'
+
+let gateway: Gateway
+let vendor: Bun.Server<undefined>
+const asked: { readonly path: string; readonly body: Record<string, unknown> }[] = []
+
+const answers: Readonly<Record<string, () => Response>> = {
+  '/embeddings': () =>
+    Response.json({
+      data: [
+        { index: 0, embedding: [0.5, -0.25] },
+        { index: 1, embedding: [1, 0] },
+      ],
+      model: 'voyage-3.5',
+      usage: { total_tokens: 40 },
+    }),
+  '/rerank': () =>
+    Response.json({
+      data: [
+        { index: 1, relevance_score: 0.75 },
+        { index: 0, relevance_score: 0.25 },
+      ],
+      usage: { total_tokens: 1_000 },
+    }),
+}
+
+beforeAll(async () => {
+  vendor = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const path = new URL(request.url).pathname
+      asked.push({ path, body: (await request.json()) as Record<string, unknown> })
+      const busy = asked.at(-1)?.body['model'] === 'busy'
+      if (busy) return Response.json({ detail: 'Too many requests' }, { status: 429 })
+      return answers[path]?.() ?? new Response('nothing here', { status: 404 })
+    },
+  })
+  const baseUrl = `http://127.0.0.1:${vendor.port}`
+  const models = ['voyage-3.5', 'rerank-2.5', 'busy']
+  const channel = { id: 'voyage', vendor: 'voyage', baseUrl, key: 'k', models }
+  gateway = await startGateway({
+    config: {
+      channels: [channel],
+      models: { busy: { kind: 'rerank' }, '*': { prices: { input: '2', output: '0' } } },
+    },
+  })
+})
+
+afterAll(async () => {
+  await gateway.stop()
+  await vendor.stop(true)
+})
+
+test('the official SDK gets its vectors, which it asks for as base64', async () => {
+  const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 })
+  const { data: reply, response } = await client.embeddings
+    .create({ model: 'voyage-3.5', input: ['sunny', 'rainy'], user: 'u' })
+    .withResponse()
+  expect(reply.data.map(({ embedding }) => embedding)).toEqual([
+    [0.5, -0.25],
+    [1, 0],
+  ])
+  expect(reply.usage).toEqual({ prompt_tokens: 40, total_tokens: 40 })
+  expect(response.headers.get('x-tollgate-dropped')).toBe('user')
+  expect(response.headers.get('x-tollgate-cost')).toBe('0.00008')
+  const row = await gateway.row(response.headers.get('x-request-id') ?? '')
+  expect(row).toMatchObject({ operation: 'embedding', input: 40, output: 0, chargeNano: 80_000n })
+})
+
+test.each(['/v1/rerank', '/v2/rerank', '/rerank'])('reranking at %s', async (path) => {
+  const body = { model: 'rerank-2.5', query: 'sea?', documents: ['sunny', 'rainy'], top_n: 2 }
+  const reply = await gateway.post(path, { ...body, return_documents: true })
+  expect(reply.status).toBe(200)
+  expect(await reply.json()).toMatchObject({
+    results: [
+      { index: 1, relevance_score: 0.75, document: { text: 'rainy' } },
+      { index: 0, relevance_score: 0.25, document: { text: 'sunny' } },
+    ],
+    usage: { total_tokens: 1_000 },
+  })
+  expect(asked.at(-1)).toEqual({
+    path: '/rerank',
+    body: {
+      model: 'rerank-2.5',
+      query: 'sea?',
+      documents: ['sunny', 'rainy'],
+      top_k: 2,
+      return_documents: false,
+    },
+  })
+  const row = await gateway.row(reply.headers.get('x-request-id') ?? '')
+  expect(row).toMatchObject({ operation: 'rerank', status: 200, chargeNano: 2_000_000n })
+})
+
+test('what the vendor cannot be told is refused by the field, before it is asked', async () => {
+  const before = asked.length
+  const reply = await gateway.post('/v1/embeddings', { model: 'voyage-3.5', input: [1, 2, 3] })
+  expect([reply.status, await reply.json()]).toMatchObject([400, { error: { param: 'input' } }])
+  const wrong = await gateway.post('/v1/rerank', { model: 'rerank-2.5', query: 'q' })
+  expect([wrong.status, await wrong.json()]).toMatchObject([400, { error: { param: 'documents' } }])
+  expect(asked).toHaveLength(before)
+})
+
+test('a model of another kind is refused with where it is served', async () => {
+  const reply = await gateway.post('/v1/rerank', {
+    model: 'voyage-3.5',
+    query: 'q',
+    documents: ['d'],
+  })
+  expect([reply.status, await reply.json()]).toMatchObject([
+    400,
+    { error: { message: expect.stringContaining('/v1/embeddings') } },
+  ])
+})
+
+test("a vendor's refusal is told in the client's form", async () => {
+  const reply = await gateway.post('/v1/rerank', { model: 'busy', query: 'q', documents: ['d'] })
+  expect([reply.status, await reply.json()]).toMatchObject([
+    429,
+    { error: { code: 'rate_limit_exceeded' } },
+  ])
+})
