@@ -23,6 +23,7 @@ export type Endpoint = ModelEndpoint | ReadEndpoint
 export const endpoints: readonly Endpoint[] = [
   { kind: 'model', path: '/chat/completions', method: 'POST', dialect: 'openai-chat' },
   { kind: 'model', path: '/completions', method: 'POST', dialect: 'openai-completions' },
+  { kind: 'model', path: '/responses', method: 'POST', dialect: 'openai-responses' },
   { kind: 'model', path: '/embeddings', method: 'POST', dialect: 'openai-embeddings' },
   { kind: 'models', path: '/models', method: 'GET' },
   { kind: 'model-by-id', path: '/models/*', method: 'GET' },

@@ -58,7 +58,7 @@ export function encoded(
   channel: Channel,
   asked: Asked,
 ): Encoded {
-  const target = rooms.dialects[candidate.dialect].hub
+  const { hub: target, usageAlways } = rooms.dialects[candidate.dialect]
   if (target === null) throw notHere(ask)
   const { vendor } = channel
   const { dialect, model } = candidate
@@ -66,7 +66,7 @@ export function encoded(
   const own = unsealedRequest(request, dialect, channel, ask.dialect.id === dialect)
   const written = target.encodeRequest(vendor.refusesThoughts ? withoutThoughts(own) : own, model)
   let body = written.value
-  if (request.stream && vendor.usageOnStream === 'ask')
+  if (request.stream && vendor.usageOnStream === 'ask' && !usageAlways)
     body['stream_options'] = { include_usage: true }
   const { amend } = vendor
   let bytes = Buffer.from(JSON.stringify(body), 'utf8')

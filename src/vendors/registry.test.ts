@@ -76,6 +76,7 @@ test.each(Object.keys(vendors))('%s signs in a header and never in the address',
         'openai-chat': '/chat/completions',
         'openai-completions': '/completions',
         'openai-embeddings': '/embeddings',
+        'openai-responses': '/responses',
       }[dialect],
     )
   }

@@ -3,7 +3,11 @@
 import type { Fault, GatewayError } from '../errors.ts'
 import type { ChatEvent, ChatRequest, JsonObject, JsonValue, Usage } from './ir.ts'
 
-export type DialectId = 'openai-chat' | 'openai-completions' | 'openai-embeddings'
+export type DialectId =
+  | 'openai-chat'
+  | 'openai-completions'
+  | 'openai-embeddings'
+  | 'openai-responses'
 export type Operation = 'chat' | 'completion' | 'embedding'
 
 /** A half-open range of byte offsets. */
@@ -178,6 +182,8 @@ export interface Dialect {
   readonly idPrefix: string
   /** What a stream ends with (`data: [DONE]`), for vendors that leave it out; empty where the format has none. */
   readonly terminator: string
+  /** Usage comes on every stream of this format, which has no `stream_options` to ask for it. */
+  readonly usageAlways?: true
   /** What a quiet stream is sent, which every client passes over. */
   readonly heartbeat: string
   /** Validates and locates. Throws GatewayError `invalid_request_error` naming the field. */
