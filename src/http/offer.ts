@@ -8,6 +8,7 @@ import type { LimitScope } from '../limits/limiter.ts'
 import type { Directory } from '../router/directory.ts'
 import type { Candidate } from '../router/route.ts'
 import type { Dialect, DialectId } from '../wire/dialect.ts'
+import { dialects } from '../wire/dialects.ts'
 
 export interface Offered {
   readonly model: Model
@@ -30,9 +31,13 @@ const endpointOfKind: Readonly<Record<string, string>> = {
   embedding: '/v1/embeddings',
 }
 
-/** A translation there is: legacy completions on models that only chat. */
-const hubbed = (from: DialectId, to: DialectId): boolean =>
-  from === 'openai-completions' && to === 'openai-chat'
+/** A translation there is: between formats of chat, and of legacy completions on models that only chat. */
+const hubbed = (from: DialectId, to: DialectId): boolean => {
+  const asked = dialects[from]
+  const served = dialects[to]
+  const chats = asked.operation === 'chat' || asked.operation === 'completion'
+  return chats && asked.hub !== null && served.operation === 'chat' && served.hub !== null
+}
 
 export function createOffer(config: Config, catalog: Catalog, directory: Directory): Offer {
   const scopes = new WeakMap<Principal, readonly LimitScope[]>()
