@@ -82,7 +82,7 @@ function encodedNow(
   channel: Channel,
   asked: Asked,
 ): Encoded {
-  const target = rooms.dialects[candidate.dialect].hub
+  const { hub: target, usageAlways } = rooms.dialects[candidate.dialect]
   if (target === null) throw notHere(ask)
   const { vendor } = channel
   const { dialect, model } = candidate
@@ -91,7 +91,7 @@ function encodedNow(
   const own = unsealedRequest(request, dialect, channel, ask.dialect.id === dialect)
   const written = target.encodeRequest(vendor.refusesThoughts ? withoutThoughts(own) : own, model)
   let body = written.value
-  if (request.stream && vendor.usageOnStream === 'ask')
+  if (request.stream && vendor.usageOnStream === 'ask' && !usageAlways)
     body['stream_options'] = { include_usage: true }
   const { amend } = vendor
   let bytes = Buffer.from(JSON.stringify(body), 'utf8')

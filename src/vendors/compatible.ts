@@ -10,6 +10,7 @@ const paths: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-completions': '/completions',
   'openai-embeddings': '/embeddings',
   'anthropic-messages': '/messages',
+  'openai-responses': '/responses',
 }
 
 export const chatOnly: readonly DialectId[] = ['openai-chat']
@@ -20,6 +21,9 @@ export const allDialects: readonly DialectId[] = [
   'openai-completions',
   'openai-embeddings',
 ]
+
+/** Chat first: what others ask is put in that format. */
+export const allAndResponses: readonly DialectId[] = [...allDialects, 'openai-responses']
 
 /** Throws where the format is none of OpenAI's: a mistake in a vendor's `speaks`. */
 export function openaiPath(dialect: DialectId): string {

@@ -71,6 +71,7 @@ const ends: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-chat': '/chat/completions',
   'openai-completions': '/completions',
   'openai-embeddings': '/embeddings',
+  'openai-responses': '/responses',
   'anthropic-messages': '/messages',
   'voyage-embeddings': '/embeddings',
   'voyage-rerank': '/rerank',

@@ -16,6 +16,15 @@ import { peekCompletions } from './openai-completions/peek.ts'
 import { embeddingsList } from './openai-embeddings/list.ts'
 import { peekEmbeddings } from './openai-embeddings/peek.ts'
 import { wholeEmbeddings } from './openai-embeddings/whole.ts'
+import { errorFrames } from './openai-responses/errors.ts'
+import { ResponsesFrames } from './openai-responses/frames.ts'
+import { responsesHub } from './openai-responses/hub.ts'
+import { peekResponses } from './openai-responses/peek.ts'
+import { ResponsesWatcher } from './openai-responses/watcher.ts'
+import {
+  readWhole as readWholeResponse,
+  withCost as withResponseCost,
+} from './openai-responses/whole.ts'
 import { peekRerank } from './rerank/peek.ts'
 import { rerankList } from './rerank/rerank.ts'
 import { cohereRerank, jinaRerank, voyageRerank } from './rerank/vendors.ts'
@@ -100,4 +109,20 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
   'jina-rerank': listOnly('jina-rerank', 'rerank', jinaRerank),
   'voyage-rerank': listOnly('voyage-rerank', 'rerank', voyageRerank),
   'anthropic-messages': anthropicMessages,
+  'openai-responses': {
+    ...openai,
+    id: 'openai-responses',
+    operation: 'chat',
+    path: '/responses',
+    idPrefix: 'resp_',
+    terminator: '',
+    usageAlways: true,
+    peek: peekResponses,
+    frames: () => new ResponsesFrames(),
+    watcher: () => new ResponsesWatcher(),
+    whole: readWholeResponse,
+    withCost: withResponseCost,
+    errorFrames,
+    hub: responsesHub,
+  },
 }
