@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { needsRestart } from './config/describe.ts'
 import { loadConfig } from './config/load.ts'
@@ -15,7 +16,7 @@ import { watchKeys } from './identity/watch.ts'
 import { StartError } from './main/start-error.ts'
 import { buildState, type State } from './main/state.ts'
 import { supervise } from './main/supervise.ts'
-import { readWorker, slotVariable, type Worker } from './main/worker.ts'
+import { readWorker, Stops, slotVariable, type Worker } from './main/worker.ts'
 import { createPriceBook } from './meter/price-book.ts'
 import { watchPrices } from './meter/watch-prices.ts'
 import { DataLocked, lockData } from './store/lock.ts'
@@ -26,6 +27,8 @@ import { vendors } from './vendors/registry.ts'
 import { dialects } from './wire/dialects.ts'
 
 const oldestBun = '1.4.5'
+/** Where the ledger cannot be opened, a worker listens all the same after this, and says so. */
+const longestJoinMs = 10_000
 
 const { version } = JSON.parse(
   readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'),
@@ -93,6 +96,12 @@ async function serve(argv: readonly string[]): Promise<void> {
   const lock = worker === null ? lockData(config.dataDir) : null
   const store = await openStore(config)
   const state = await buildState({ version, config, store, log, worker })
+  const stops = new Stops()
+  if (worker !== null) {
+    worker.onStop(stops.ask)
+    // A worker that joins others takes its part of their connections at once: not before it can serve them.
+    await Promise.race([state.ledger.opened, delay(longestJoinMs, undefined, { ref: false })])
+  }
   const listener = startListening(state, config, log, worker)
   const watches = watchStore(state, log)
   const configWatch = config.file === null ? null : await followConfig(config, load, state, log)
@@ -105,7 +114,7 @@ async function serve(argv: readonly string[]): Promise<void> {
   if (worker === null) {
     process.on('SIGTERM', stop)
     process.on('SIGINT', stop)
-  } else worker.onStop(stop)
+  } else stops.reach(stop)
   process.on('SIGHUP', () => void configWatch?.reload())
   process.on('uncaughtException', (error) =>
     log.error({ err: error }, 'a mistake in the gateway; it goes on'),

@@ -201,9 +201,9 @@ describe('a worker that dies', () => {
     const pids = childrenOf(server.pid)
     const [victim = 0] = pids
     process.kill(victim, 'SIGKILL')
-    await eventually(() => (runs(victim) ? undefined : true))
-    for (let n = 0; n < 20; n += 1) expect((await chat(server, secret)).status).toBe(200)
+    // Its parent hears of it when the last of its threads is gone, and with that what it had not accepted yet.
     await eventually(() => (server.stderr.includes('"signal":"SIGKILL"') ? true : undefined))
+    for (let n = 0; n < 20; n += 1) expect((await chat(server, secret)).status).toBe(200)
     await eventually(() => (childrenOf(server.pid).length === 3 ? true : undefined))
     const after = await eventually(async () => {
       const seen = await answering(server, 3)

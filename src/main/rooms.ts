@@ -7,6 +7,7 @@ import { createOffer } from '../http/offer.ts'
 import { refusalRow, repeatRow } from '../http/refusal.ts'
 import type { Idempotency } from '../http/repeat.ts'
 import { channelConfigs, createChannels } from '../relay/channels.ts'
+import { createDoor } from '../relay/door/door.ts'
 import { createSettler } from '../relay/settle.ts'
 import { createDirectory } from '../router/directory.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -22,6 +23,9 @@ export interface ServingRooms extends FrontRooms {
 
 /** Requests whose clients left, heard to their end at once at most, and for how long. */
 const mostDrains = 64
+/** What is fetched at an address that a user named. */
+const doorMaxBytes = 10_485_760
+const doorTimeoutMs = 10_000
 const drainLimitMs = 30_000
 
 export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
@@ -61,6 +65,11 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
       commitAfterMs: server.commitAfterMs,
       writeStallMs: server.writeStallMs,
       billing,
+      door: createDoor({
+        dialer: lasting.dialer,
+        maxBytes: doorMaxBytes,
+        timeoutMs: doorTimeoutMs,
+      }),
       drains: { running: 0, most: mostDrains, limitMs: drainLimitMs },
       random: Math.random,
       scrub,

@@ -1,5 +1,6 @@
 // What outlives a change of the configuration: the store, the ledger's node, keys, prices, health and metrics.
 
+import { aliasPrices } from '../catalog/alias-prices.ts'
 import { shippedPrices } from '../catalog/shipped-prices.ts'
 import type { Config } from '../config/types.ts'
 import { Load } from '../http/load.ts'
@@ -118,12 +119,9 @@ function readingOf(ledger: LedgerNode): LedgerReading {
 
 /** Writes down what is declared and shipped, and reads every card. */
 async function loadPrices(store: Store, config: Config) {
-  const rows = await ensurePrices(
-    store.prices,
-    config.models,
-    shippedPrices(config.currency),
-    Date.now(),
-  )
+  const shipped = shippedPrices(config.currency)
+  const cards = [...shipped, ...aliasPrices(config.channels, shipped)]
+  const rows = await ensurePrices(store.prices, config.models, cards, Date.now())
   return { book: createPriceBook(rows), rows }
 }
 

@@ -29,6 +29,22 @@ export interface Worker {
   onStop(stop: () => void): void
 }
 
+/** Requests to stop, kept until there is something to stop. */
+export class Stops {
+  private asked = 0
+  private stop: (() => void) | null = null
+
+  readonly ask = (): void => {
+    this.asked++
+    this.stop?.()
+  }
+
+  reach(stop: () => void): void {
+    this.stop = stop
+    for (let each = 0; each < this.asked; each++) stop()
+  }
+}
+
 /**
  * null: this process is no worker. Throws StartError where its parent is no supervisor: two processes on one
  * slot would spend the same lease.

@@ -13,6 +13,7 @@ import type { Bill } from './bill.ts'
 import type { Channel } from './channel.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { Dialer } from './dial.ts'
+import type { Door } from './door/door.ts'
 
 /** One validated request of a known caller. */
 export interface Ask {
@@ -117,6 +118,8 @@ export interface RelayRooms {
   readonly dialects: Readonly<Record<DialectId, Dialect>>
   readonly health: Health
   readonly dialer: Dialer
+  /** For addresses that users name. */
+  readonly door: Door
   readonly deadlines: Deadlines
   readonly timeouts: TimeoutSettings
   readonly retry: RetrySettings

@@ -1,20 +1,18 @@
 // One request from its first attempt to its settlement: the only place that fails over, commits and settles.
 
-import { errorTable, type Fault, faultTable, GatewayError } from '../errors.ts'
+import { errorTable, type Fault, GatewayError } from '../errors.ts'
 import { formatUnits } from '../money.ts'
-import { plan } from '../router/plan.ts'
-import type { Candidate, Outcome } from '../router/route.ts'
+import type { Outcome } from '../router/route.ts'
 import type { FailedAttempt } from '../store/usage-row.ts'
 import type { Answer, Ask, Keeping, RelayRooms, Settlement, Sight } from './ask.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
+import { Attempts } from './attempts.ts'
 import { Capture } from './capture.ts'
 import type { Timed } from './deadlines.ts'
 import { Outlet, type OutletOwner } from './outlet.ts'
 import { failedAttempt } from './owed.ts'
-import { sealedFirst } from './sealed.ts'
-import { type Prepared, prepare, send } from './send.ts'
-import { type Asked, askedOf } from './translate.ts'
-import { causeOf, refusalFor, stoppedFor, verdict } from './verdict.ts'
+import { type Prepared, send } from './send.ts'
+import { causeOf, stoppedFor } from './verdict.ts'
 
 const atOnce: Keeping = { now: true }
 const encoder = new TextEncoder()
@@ -26,17 +24,12 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   slot = -1
   readonly ask: Ask
   private readonly rooms: RelayRooms
-  private readonly attempts: readonly Candidate[]
-  private readonly asked: Asked
-  /** Every channel is cooling: how long until the first may be tried. */
-  private readonly coolingMs: number | null
-  private readonly faults: Fault[] = []
+  private readonly attempts: Attempts
   private readonly answer = Promise.withResolvers<Answer>()
   /** Made at the commit: from then on the client has its status. */
   private outlet: Outlet | null = null
   private held: Uint8Array[] = []
   private current: Attempt | null = null
-  private tried = 0
   /** The money and the record are done; the vendor's own end may still be awaited. */
   private settled = false
   /** Nothing more will be relayed. */
@@ -59,12 +52,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     this.rooms = rooms
     this.ask = ask
     const nowMs = performance.now()
-    const planned = plan(ask.candidates, rooms.health, nowMs, rooms.random, {
-      maxAttempts: rooms.retry.maxAttempts,
-    })
-    this.attempts = sealedFirst(planned.attempts, rooms, ask)
-    this.asked = askedOf(ask)
-    this.coolingMs = planned.retryAfterMs
+    this.attempts = new Attempts(rooms, ask, nowMs)
     this.capture = ask.bill.wishes.idempotencyKey === null ? null : new Capture()
   }
 
@@ -204,14 +192,14 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
 
   attemptFailed(fault: Fault): void {
     this.report({ kind: 'fault', fault })
-    this.faults.push(fault)
+    this.attempts.faults.push(fault)
     if (this.drainsUntilMs !== null) {
       this.settle(clientGoneStatus, fault, this.sight, 'client_closed_request', null)
       this.finish()
       return
     }
     if (this.outlet === null) this.vendorMs += performance.now() - this.attemptStartedMs
-    const again = this.mayFailOver(fault)
+    const again = this.outlet === null && !this.settled && this.attempts.mayFollow(fault)
     const { current } = this
     if (current !== null) {
       const shown = {
@@ -226,7 +214,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       this.capture?.clear()
       this.next()
     } else if (this.outlet !== null) this.breakOff(this.outlet, fault)
-    else this.refuse(this.verdict(), fault)
+    else this.refuse(this.attempts.refusal(this.current?.plan.channel.secrets ?? []), fault)
   }
 
   tick(nowMs: number): void {
@@ -294,58 +282,30 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   }
 
   private next(): void {
-    const candidate = this.attempts[this.tried]
-    if (candidate === undefined) {
-      this.refuse(this.verdict(), null)
+    const next = this.attempts.next()
+    if (!(next instanceof Promise)) {
+      this.begin(next)
       return
     }
-    const prepared = this.prepared(candidate)
-    if (prepared === null) return
+    void next.then((prepared) => {
+      // The client may have left meanwhile.
+      if (!this.over) this.begin(prepared)
+    })
+  }
+
+  private begin(prepared: Prepared | null): void {
+    if (prepared === null) {
+      const secrets = this.current?.plan.channel.secrets ?? []
+      this.refuse(this.attempts.refusal(secrets), null)
+      return
+    }
+    const { channelId, model } = prepared.plan.candidate
     const nowMs = performance.now()
-    this.tried++
     this.attemptStartedMs = nowMs
-    this.rooms.health.begin(candidate.channelId, candidate.model, nowMs, this.tried > 1)
+    this.rooms.health.begin(channelId, model, nowMs, this.attempts.tried > 1)
     const attempt = new Attempt(prepared.plan, this, nowMs)
     this.current = attempt
     attempt.carriedBy(send(prepared, attempt))
-  }
-
-  /** null where the request cannot be put in the vendor's format, which the client has then been told. */
-  private prepared(candidate: Candidate): Prepared | null {
-    try {
-      return prepare(this.rooms, this.ask, candidate, this.asked)
-    } catch (error) {
-      this.refuse(refusalFor(error), null)
-      return null
-    }
-  }
-
-  private mayFailOver(fault: Fault): boolean {
-    const row = faultTable[fault.kind]
-    if (this.outlet !== null || this.settled || !row.failover || this.tried >= this.attempts.length)
-      return false
-    if (row.uncertain && !this.rooms.retry.retryUncertain) return false
-    const next = this.attempts[this.tried]
-    const { health } = this.rooms
-    const nowMs = performance.now()
-    // The budget shields a channel in trouble; one that does well may take over all of another's load.
-    const shielded = next !== undefined && health.state(next.channelId, nowMs) > 0
-    if (shielded && !health.mayRetry(next.channelId)) return false
-    return performance.now() - this.ask.startedMs < this.rooms.timeouts.totalMs
-  }
-
-  private verdict(): GatewayError {
-    const secrets = this.current?.plan.channel.secrets ?? []
-    if (this.faults.length === 0 && this.coolingMs !== null) {
-      return new GatewayError(
-        'rate_limit_exceeded',
-        'Every channel for this model is at its rate limit.',
-        {
-          retryAfterMs: this.coolingMs,
-        },
-      )
-    }
-    return verdict(this.faults, (text) => this.rooms.scrub(text, secrets))
   }
 
   /** After the commit the status cannot change: the stream ends in an error frame, a whole reply breaks. */
@@ -379,7 +339,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       return
     }
     const { status } = errorTable[error.code]
-    this.settle(status, fault ?? this.faults.at(-1) ?? null, this.sight, error.code, null)
+    this.settle(status, fault ?? this.attempts.faults.at(-1) ?? null, this.sight, error.code, null)
     this.answer.reject(error)
     this.finish()
   }
@@ -392,7 +352,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
       candidate.model,
       outcome,
       performance.now(),
-      this.tried > 1,
+      this.attempts.tried > 1,
     )
   }
 
@@ -461,7 +421,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     return {
       ask: this.ask,
       candidate: this.current?.plan.candidate ?? null,
-      attempts: this.tried,
+      attempts: this.attempts.tried,
       failedAttempts: this.failedAttempts,
       accepted: this.current?.accepted === true,
       drained: this.drainsUntilMs !== null,

@@ -112,7 +112,8 @@ class Pool implements Dialer, ConnectionOwner {
     const { destination } = exchange.call
     const connection = new Connection(destination, exchange, this)
     this.all.add(connection)
-    const at = { hostname: destination.host, port: destination.port, data: connection }
+    const hostname = destination.address ?? destination.host
+    const at = { hostname, port: destination.port, data: connection }
     const connecting = destination.tls
       ? Bun.connect({ ...at, socket: secureHandlers, tls: { serverName: destination.host } })
       : Bun.connect({ ...at, socket: handlers })

@@ -8,15 +8,23 @@ import type { Ask, RelayRooms } from './ask.ts'
 import type { AttemptPlan } from './attempt.ts'
 import type { Channel } from './channel.ts'
 import { identitySegments } from './identity.ts'
-import { type Asked, encoded } from './translate.ts'
+import { type Asked, type Encoded, encoded } from './translate.ts'
 
 export interface Prepared {
   readonly plan: AttemptPlan
   readonly segments: readonly Uint8Array[]
 }
 
-/** `asked` is the request in the hub's words. Throws GatewayError where it cannot be put in the vendor's format. */
-export function prepare(rooms: RelayRooms, ask: Ask, candidate: Candidate, asked: Asked): Prepared {
+/**
+ * `asked` is the request in the hub's words. Throws, or rejects with, GatewayError where it cannot be put in the vendor's
+ * format.
+ */
+export function prepare(
+  rooms: RelayRooms,
+  ask: Ask,
+  candidate: Candidate,
+  asked: Asked,
+): Prepared | Promise<Prepared> {
   const channel = rooms.channels.get(candidate.channelId)
   if (channel === undefined) throw new Error(`no channel ${candidate.channelId}`)
   const { vendor } = channel
@@ -24,8 +32,12 @@ export function prepare(rooms: RelayRooms, ask: Ask, candidate: Candidate, asked
   const timeouts = timeoutsOf(rooms.timeouts, ask, channel)
   const plan = { rooms, ask, candidate, channel, identity, timeouts, request: null, dropped: [] }
   if (candidate.identity) return { plan, segments: identitySegments(ask.peek, candidate, vendor) }
-  const { segments, request, dropped } = encoded(rooms, ask, candidate, channel, asked)
-  return { plan: { ...plan, request, dropped }, segments }
+  const planned = ({ segments, request, dropped }: Encoded): Prepared => ({
+    plan: { ...plan, request, dropped },
+    segments,
+  })
+  const made = encoded(rooms, ask, candidate, channel, asked)
+  return made instanceof Promise ? made.then(planned) : planned(made)
 }
 
 /** Sends the request; the handler hears of its reply. */

@@ -18,6 +18,7 @@ import { join } from '../wire/json/splice.ts'
 import { SseFrames } from '../wire/sse-frames.ts'
 import type { Ask, RelayRooms, Sight } from './ask.ts'
 import type { Channel } from './channel.ts'
+import { fetchMissing, type Inlined, missingAddresses, withBytes } from './door/inline.ts'
 import { shownCost } from './owed.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
@@ -30,11 +31,14 @@ const maxWholeBytes = 67_108_864
 export interface Asked {
   /** Decoded at the first call. Throws GatewayError where it cannot be. */
   readonly request: () => Decoded<ChatRequest>
+  /** What was fetched for it, for whichever channel needs it. */
+  readonly inlined: Inlined
 }
 
 export function askedOf(ask: Ask): Asked {
   let decoded: Decoded<ChatRequest> | null = null
   return {
+    inlined: new Map(),
     request() {
       const { hub } = ask.dialect
       if (hub === null) throw notHere(ask)
@@ -50,8 +54,27 @@ export interface Encoded {
   readonly dropped: readonly string[]
 }
 
-/** The request in the vendor's format. Throws GatewayError where it cannot be said there. */
+/**
+ * The request in the vendor's format. Throws GatewayError where it cannot be said there. A promise where bytes have to
+ * be fetched for it first.
+ */
 export function encoded(
+  rooms: RelayRooms,
+  ask: Ask,
+  candidate: Candidate,
+  channel: Channel,
+  asked: Asked,
+): Encoded | Promise<Encoded> {
+  const { hub } = rooms.dialects[candidate.dialect]
+  if (hub === null) throw notHere(ask)
+  const missing = missingAddresses(asked.request().value, hub, asked.inlined)
+  if (missing.length === 0) return encodedNow(rooms, ask, candidate, channel, asked)
+  return fetchMissing(missing, rooms.door, asked.inlined).then(() =>
+    encodedNow(rooms, ask, candidate, channel, asked),
+  )
+}
+
+function encodedNow(
   rooms: RelayRooms,
   ask: Ask,
   candidate: Candidate,
@@ -62,7 +85,8 @@ export function encoded(
   if (target === null) throw notHere(ask)
   const { vendor } = channel
   const { dialect, model } = candidate
-  const { value: request, dropped } = asked.request()
+  const { value, dropped } = asked.request()
+  const request = withBytes(value, target, asked.inlined)
   const own = unsealedRequest(request, dialect, channel, ask.dialect.id === dialect)
   const written = target.encodeRequest(vendor.refusesThoughts ? withoutThoughts(own) : own, model)
   let body = written.value

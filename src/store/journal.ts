@@ -86,11 +86,13 @@ async function postAll(session: Session, transfers: readonly Transfer[]): Promis
   if (others.length > 0 && (await session.bulk(insertTransfers, others)) < others.length) {
     throw new RowRefused(`One of these transfers is in the journal already, ${first[0]} is not`)
   }
-  for (const [account, { creditNano, debitNano }] of moves.wallets) {
-    const wallet = wallets.get(account)
-    if (wallet === undefined) throw new RowRefused(`There is no account ${account}`)
+  // What can never be posted is said before what could be with more money.
+  const unknown = [...moves.wallets.keys()].find((account) => !wallets.has(account))
+  if (unknown !== undefined) throw new RowRefused(`There is no account ${unknown}`)
+  for (const [account, { postedNano, leasedNano }] of wallets) {
+    const { creditNano = 0n, debitNano = 0n } = moves.wallets.get(account) ?? {}
     const lessNano = debitNano - creditNano
-    if (lessNano > 0n && lessNano > wallet.postedNano - wallet.leasedNano) throw new Insufficient()
+    if (lessNano > 0n && lessNano > postedNano - leasedNano) throw new Insufficient()
   }
   await moveWallets(
     session,

@@ -1,7 +1,15 @@
 // One wire format, both directions: what the relay may ask of it. Pure and synchronous, bytes in and out.
 
 import type { Fault, GatewayError } from '../errors.ts'
-import type { ChatEvent, ChatRequest, JsonObject, JsonValue, Usage } from './ir.ts'
+import type {
+  ChatEvent,
+  ChatRequest,
+  FilePart,
+  ImagePart,
+  JsonObject,
+  JsonValue,
+  Usage,
+} from './ir.ts'
 
 export type DialectId = 'openai-chat' | 'openai-completions' | 'openai-embeddings'
 export type Operation = 'chat' | 'completion' | 'embedding'
@@ -161,6 +169,8 @@ export interface HubCodec {
    * `dropped`.
    */
   encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject>
+  /** The vendor cannot fetch this itself: it is to be given the bytes (a `data:` address). Never unless given. */
+  needsBytes?(part: ImagePart | FilePart): boolean
   reader(quirks: ReplyQuirks): Reader
   /** Replays a whole reply as the events of its stream. */
   readWhole(body: JsonValue, quirks: ReplyQuirks): readonly ChatEvent[]

@@ -174,7 +174,8 @@ function channelOf(vendor: HandVendor): Channel {
 }
 
 function roomsOf(channel: Channel, billing: BillingSettings, drains: Drains) {
-  const idle: Pick<RelayRooms, 'dialer' | 'attemptFailed'> = {
+  const idle: Pick<RelayRooms, 'dialer' | 'door' | 'attemptFailed'> = {
+    door: { fetch: () => Promise.reject(new Error('nothing is to be fetched')) },
     dialer: {
       open: () => {
         throw new Error('a vendor by hand is not dialled')

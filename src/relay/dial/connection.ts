@@ -13,6 +13,8 @@ export interface Destination {
   /** Connections are shared by destinations of the same origin. */
   readonly origin: string
   readonly host: string
+  /** The address to connect to, where it was looked up and judged before; the name is then only proved. */
+  readonly address?: string
   readonly port: number
   readonly tls: boolean
   /** Request line and headers, up to and including `content-length: `. */

@@ -1,0 +1,32 @@
+// Names of the operator's own take the prices of what they stand for, where that is one thing.
+
+import { expect, test } from 'bun:test'
+import { aliasPrices } from './alias-prices.ts'
+
+const card = (model: string, input: string) => ({
+  model,
+  prices: { input, output: '2' },
+  source: 'https://vendor.example/prices',
+  sourceDate: '2026-11-01',
+})
+const shipped = [card('small', '1'), card('twin', '1'), card('large', '9')]
+
+test.each([
+  ['stands for one model', [{ fast: 'small' }], ['fast 1']],
+  ['stands for models of one price', [{ fast: 'small' }, { fast: 'twin' }], ['fast 1']],
+  ['stands for models of two prices', [{ fast: 'small' }, { fast: 'large' }], []],
+  ['stands for a model nobody priced', [{ fast: 'unknown' }], []],
+  [
+    'stands for one that is priced and one that is not',
+    [{ fast: 'small' }, { fast: 'unknown' }],
+    [],
+  ],
+  ['is a shipped name itself', [{ small: 'large' }], []],
+  ['is a pattern', [{ 'my/*': 'small', 'your/*': '*' }], []],
+  ['is in a channel without names', [null, { fast: 'large' }], ['fast 9']],
+] as const)('a name that %s', (_what, models, expected) => {
+  const channels = models.map((each) => ({ models: each }))
+  const cards = aliasPrices(channels, shipped)
+  expect(cards.map(({ model, prices }) => `${model} ${prices['input']}`)).toEqual([...expected])
+  for (const each of cards) expect(each.source).toBe('https://vendor.example/prices')
+})

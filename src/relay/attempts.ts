@@ -1,0 +1,97 @@
+// The attempts of one request in their order: which comes next, whether one may follow a failure, what to say after the last.
+
+import { type Fault, faultTable, GatewayError } from '../errors.ts'
+import { plan } from '../router/plan.ts'
+import type { Candidate } from '../router/route.ts'
+import type { Ask, RelayRooms } from './ask.ts'
+import { sealedFirst } from './sealed.ts'
+import { type Prepared, prepare } from './send.ts'
+import { type Asked, askedOf } from './translate.ts'
+import { refusalFor, verdict } from './verdict.ts'
+
+export class Attempts {
+  /** Those handed out. */
+  tried = 0
+  readonly faults: Fault[] = []
+  private readonly rooms: RelayRooms
+  private readonly ask: Ask
+  private readonly order: readonly Candidate[]
+  /** The place in it of the next. */
+  private at = 0
+  /** Every channel is cooling: how long until the first may be tried. */
+  private readonly coolingMs: number | null
+  private readonly asked: Asked
+  /** Why the last channel could not even be asked: its format cannot say what the client wants. */
+  private unsayable: GatewayError | null = null
+
+  constructor(rooms: RelayRooms, ask: Ask, nowMs: number) {
+    const { maxAttempts } = rooms.retry
+    const planned = plan(ask.candidates, rooms.health, nowMs, rooms.random, { maxAttempts })
+    this.rooms = rooms
+    this.ask = ask
+    this.order = sealedFirst(planned.attempts, rooms, ask)
+    this.coolingMs = planned.retryAfterMs
+    this.asked = askedOf(ask)
+  }
+
+  /** The next attempt made ready; null where none is left. A promise where something has to be fetched for it. */
+  next(): Prepared | null | Promise<Prepared | null> {
+    for (;;) {
+      const candidate = this.order[this.at]
+      if (candidate === undefined) return null
+      this.at++
+      try {
+        const prepared = prepare(this.rooms, this.ask, candidate, this.asked)
+        return prepared instanceof Promise ? this.later(prepared) : this.ready(prepared)
+      } catch (error) {
+        this.pass(error)
+      }
+    }
+  }
+
+  private async later(prepared: Promise<Prepared>): Promise<Prepared | null> {
+    try {
+      return this.ready(await prepared)
+    } catch (error) {
+      this.pass(error)
+      return this.next()
+    }
+  }
+
+  private ready(prepared: Prepared): Prepared {
+    this.tried++
+    return prepared
+  }
+
+  /** Whether another channel may take over after the fault, before the client has heard anything. */
+  mayFollow(fault: Fault): boolean {
+    const row = faultTable[fault.kind]
+    const next = this.order[this.at]
+    if (!row.failover || next === undefined) return false
+    if (row.uncertain && !this.rooms.retry.retryUncertain) return false
+    const { health } = this.rooms
+    const nowMs = performance.now()
+    // The budget shields a channel in trouble; one that does well may take over all of another's load.
+    const shielded = health.state(next.channelId, nowMs) > 0
+    if (shielded && !health.mayRetry(next.channelId)) return false
+    return nowMs - this.ask.startedMs < this.rooms.timeouts.totalMs
+  }
+
+  /** What the client is told when no attempt is left. */
+  refusal(secrets: readonly string[]): GatewayError {
+    if (this.faults.length === 0 && this.unsayable !== null) return this.unsayable
+    if (this.faults.length === 0 && this.coolingMs !== null) {
+      return new GatewayError(
+        'rate_limit_exceeded',
+        'Every channel for this model is at its rate limit.',
+        { retryAfterMs: this.coolingMs },
+      )
+    }
+    return verdict(this.faults, (text) => this.rooms.scrub(text, secrets))
+  }
+
+  /** Another channel may speak a format that can say it. */
+  private pass(error: unknown): void {
+    this.unsayable = refusalFor(error)
+  }
+}
