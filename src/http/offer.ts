@@ -8,6 +8,7 @@ import type { LimitScope } from '../limits/limiter.ts'
 import type { Directory } from '../router/directory.ts'
 import type { Candidate } from '../router/route.ts'
 import type { Dialect, DialectId } from '../wire/dialect.ts'
+import { dialects } from '../wire/dialects.ts'
 
 export interface Offered {
   readonly model: Model
@@ -30,9 +31,9 @@ const endpointOfKind: Readonly<Record<string, string>> = {
   embedding: '/v1/embeddings',
 }
 
-/** A translation there is: legacy completions on models that only chat. */
+/** A translation there is: into every format that chats, for chats and for legacy completions. */
 const hubbed = (from: DialectId, to: DialectId): boolean =>
-  from === 'openai-completions' && to === 'openai-chat'
+  dialects[from].hub !== null && dialects[to].hub !== null && dialects[to].operation === 'chat'
 
 export function createOffer(config: Config, catalog: Catalog, directory: Directory): Offer {
   const scopes = new WeakMap<Principal, readonly LimitScope[]>()

@@ -39,6 +39,7 @@ const chat: readonly (readonly [id: string, address: string, environment: string
   ],
   ['minimax', 'https://api.minimax.io/v1/chat/completions', 'MINIMAX_API_KEY'],
   ['siliconflow', 'https://api.siliconflow.cn/v1/chat/completions', 'SILICONFLOW_API_KEY'],
+  ['cohere', 'https://api.cohere.com/v2/chat', 'COHERE_API_KEY'],
   ['ollama', 'http://127.0.0.1:11434/v1/chat/completions', undefined],
   ['vllm', 'http://127.0.0.1:8000/v1/chat/completions', undefined],
   ['lmstudio', 'http://127.0.0.1:1234/v1/chat/completions', undefined],
@@ -76,6 +77,7 @@ test.each(Object.keys(vendors))('%s signs in a header and never in the address',
         'openai-chat': '/chat/completions',
         'openai-completions': '/completions',
         'openai-embeddings': '/embeddings',
+        'cohere-v2': '/v2/chat',
       }[dialect],
     )
   }

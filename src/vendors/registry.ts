@@ -2,6 +2,7 @@
 
 import { azureOpenai } from './azure-openai.ts'
 import { cerebras } from './cerebras.ts'
+import { cohere } from './cohere.ts'
 import { dashscope } from './dashscope.ts'
 import { deepseek } from './deepseek.ts'
 import { fireworks } from './fireworks.ts'
@@ -41,6 +42,7 @@ export const vendors: Readonly<Record<string, Vendor>> = {
   dashscope,
   minimax,
   siliconflow,
+  cohere,
   ollama,
   vllm,
   lmstudio,

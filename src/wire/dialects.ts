@@ -1,6 +1,7 @@
 // The dialects spoken here, each put together from its parts: the only place that knows them all.
 
 import { errorTable, type GatewayError } from '../errors.ts'
+import { cohereV2 } from './cohere-v2/dialect.ts'
 import type { Dialect, DialectId } from './dialect.ts'
 import { withCost } from './openai/cost.ts'
 import { readFault } from './openai/fault.ts'
@@ -69,4 +70,5 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
     peek: peekEmbeddings,
     whole: (body, peek, quirks) => wholeEmbeddings(body, peek.encodingFormat, quirks),
   },
+  'cohere-v2': cohereV2,
 }
