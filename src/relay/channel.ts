@@ -15,6 +15,8 @@ export interface Channel {
   /** What must never reach a client or a log, whatever a vendor's error says. */
   readonly secrets: readonly string[]
   destination(call: Call): Destination
+  /** The same with what signs this very body; only where the vendor wants that (`Vendor.sign`). */
+  signed?(call: Call, body: Uint8Array, nowMs: number): Destination
 }
 
 /** Channels whose names were never seen before are not kept past this many models. */
@@ -32,17 +34,16 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
     key: config.key,
     options: config.options,
   }
-  const signature = vendor
-    .headers(settings)
-    .map(([name, value]) => `${name}: ${checkedHeader(config.id, value)}\r\n`)
-    .join('')
+  const written = (headers: readonly (readonly [name: string, value: string])[]): string =>
+    headers.map(([name, value]) => `${name}: ${checkedHeader(config.id, value)}\r\n`).join('')
+  const signature = written(vendor.headers(settings))
   const known = new Map<string, Destination>()
   return {
     id: config.id,
     tag: createHash('sha256').update(config.id).digest('hex').slice(0, 8),
     vendor,
     timeouts: config.timeouts,
-    secrets: config.key === null ? [] : [config.key],
+    secrets: secretsOf(config),
     destination(call) {
       const name = `${call.dialect} ${call.stream} ${call.model}`
       const found = known.get(name)
@@ -51,7 +52,25 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
       if (known.size < maxDestinations) known.set(name, made)
       return made
     },
+    ...(vendor.sign !== undefined && {
+      signed(call: Call, body: Uint8Array, nowMs: number) {
+        const url = vendor.address(call, settings)
+        const own = vendor.sign?.({ method: 'POST', url, body }, settings, nowMs) ?? []
+        return destinationOf(url, signature + written(own))
+      },
+    }),
   }
+}
+
+/** Parts of a key, and options, shorter than this are no secrets. */
+const leastSecretLength = 16
+
+/** The key, the parts of one that is made of several, and what of the options is as secret. */
+function secretsOf({ key, options }: ChannelConfig): readonly string[] {
+  const { secretAccessKey = '', sessionToken = '' } = options
+  const parts = [...(key ?? '').split(':').slice(1), secretAccessKey, sessionToken]
+  const long = parts.filter((part) => part.length >= leastSecretLength)
+  return key === null ? long : [key, ...long]
 }
 
 function checkedHeader(channelId: string, value: string): string {

@@ -46,7 +46,9 @@ export function send({ plan, segments }: Prepared, handler: ReplyHandler): Excha
   const { dialect, model } = candidate
   const { local } = channel.vendor
   if (local === undefined) {
-    const destination = channel.destination({ dialect, model, stream: ask.peek.stream })
+    const call = { dialect, model, stream: ask.peek.stream }
+    const signed = channel.signed?.(call, join(segments), Date.now())
+    const destination = signed ?? channel.destination(call)
     const { connectMs, sendIdleMs } = timeouts
     return rooms.dialer.open({ destination, segments, connectMs, sendIdleMs }, handler)
   }

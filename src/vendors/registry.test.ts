@@ -40,6 +40,11 @@ const chat: readonly (readonly [id: string, address: string, environment: string
   ['minimax', 'https://api.minimax.io/v1/chat/completions', 'MINIMAX_API_KEY'],
   ['siliconflow', 'https://api.siliconflow.cn/v1/chat/completions', 'SILICONFLOW_API_KEY'],
   ['cohere', 'https://api.cohere.com/v2/chat', 'COHERE_API_KEY'],
+  [
+    'bedrock',
+    'https://bedrock-runtime.us-east-1.amazonaws.com/model/model-1/converse',
+    'AWS_BEARER_TOKEN_BEDROCK',
+  ],
   ['ollama', 'http://127.0.0.1:11434/v1/chat/completions', undefined],
   ['vllm', 'http://127.0.0.1:8000/v1/chat/completions', undefined],
   ['lmstudio', 'http://127.0.0.1:1234/v1/chat/completions', undefined],
@@ -78,6 +83,7 @@ test.each(Object.keys(vendors))('%s signs in a header and never in the address',
         'openai-completions': '/completions',
         'openai-embeddings': '/embeddings',
         'cohere-v2': '/v2/chat',
+        'bedrock-converse': '/model/a%2Fb/converse',
       }[dialect],
     )
   }

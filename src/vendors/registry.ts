@@ -1,6 +1,7 @@
 // Every vendor by the name a channel's `vendor` gives it: explicit, so that a search finds it.
 
 import { azureOpenai } from './azure-openai.ts'
+import { bedrock } from './bedrock.ts'
 import { cerebras } from './cerebras.ts'
 import { cohere } from './cohere.ts'
 import { dashscope } from './dashscope.ts'
@@ -43,6 +44,7 @@ export const vendors: Readonly<Record<string, Vendor>> = {
   minimax,
   siliconflow,
   cohere,
+  bedrock,
   ollama,
   vllm,
   lmstudio,

@@ -11,7 +11,12 @@ import type {
   Usage,
 } from './ir.ts'
 
-export type DialectId = 'openai-chat' | 'openai-completions' | 'openai-embeddings' | 'cohere-v2'
+export type DialectId =
+  | 'openai-chat'
+  | 'openai-completions'
+  | 'openai-embeddings'
+  | 'cohere-v2'
+  | 'bedrock-converse'
 export type Operation = 'chat' | 'completion' | 'embedding'
 
 /** A half-open range of byte offsets. */

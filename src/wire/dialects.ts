@@ -1,6 +1,7 @@
 // The dialects spoken here, each put together from its parts: the only place that knows them all.
 
 import { errorTable, type GatewayError } from '../errors.ts'
+import { bedrockConverse } from './bedrock-converse/dialect.ts'
 import { cohereV2 } from './cohere-v2/dialect.ts'
 import type { Dialect, DialectId } from './dialect.ts'
 import { withCost } from './openai/cost.ts'
@@ -71,4 +72,5 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
     whole: (body, peek, quirks) => wholeEmbeddings(body, peek.encodingFormat, quirks),
   },
   'cohere-v2': cohereV2,
+  'bedrock-converse': bedrockConverse,
 }

@@ -1,0 +1,60 @@
+// `data:` addresses, taken apart and put together, for formats that keep media type and bytes apart.
+
+import { invalidRequest } from '../../errors.ts'
+
+export interface DataUrl {
+  /** In lower case, without parameters. */
+  readonly mediaType: string
+  /** Base64 without white space. */
+  readonly data: string
+}
+
+const decoder = new TextDecoder()
+const encoder = new TextEncoder()
+
+function binary(bytes: Uint8Array): string {
+  let text = ''
+  // Pieces: a function takes only so many arguments.
+  for (let at = 0; at < bytes.length; at += 8_192) {
+    text += String.fromCharCode(...bytes.subarray(at, at + 8_192))
+  }
+  return text
+}
+
+function percentDecoded(text: string, param: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error
+    throw invalidRequest(`${param} is not a valid data: URL`, param)
+  }
+}
+
+/** null where the address is none. Throws GatewayError naming `param` where it is broken. */
+export function readDataUrl(url: string, param: string): DataUrl | null {
+  if (!/^data:/i.test(url)) return null
+  const comma = url.indexOf(',')
+  if (comma < 0) throw invalidRequest(`${param} is not a valid data: URL`, param)
+  const [type = '', ...parameters] = url.slice('data:'.length, comma).split(';')
+  const mediaType = type.trim().toLowerCase() || 'text/plain'
+  const rest = url.slice(comma + 1)
+  if (parameters.some((each) => each.trim().toLowerCase() === 'base64')) {
+    return { mediaType, data: /\s/.test(rest) ? rest.replace(/\s+/g, '') : rest }
+  }
+  return { mediaType, data: btoa(binary(encoder.encode(percentDecoded(rest, param)))) }
+}
+
+/** Text in UTF-8 as an address of its own. */
+export function textUrl(text: string, mediaType = 'text/plain'): string {
+  return `data:${mediaType};base64,${btoa(binary(encoder.encode(text)))}`
+}
+
+/** The text of base64 in UTF-8. Throws GatewayError naming `param` where it is no base64. */
+export function textOf(data: string, param: string): string {
+  try {
+    return decoder.decode(Uint8Array.from(atob(data), (each) => each.charCodeAt(0)))
+  } catch (error) {
+    if (!(error instanceof DOMException)) throw error
+    throw invalidRequest(`${param} is not valid base64`, param)
+  }
+}

@@ -1,0 +1,133 @@
+// JSON Schema within what Anthropic's constrained decoding takes ("Structured outputs", JSON Schema limitations).
+
+import type { JsonObject, JsonValue } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+
+/** Bounds it refuses: said in the description, where the model reads them. */
+const bounds: ReadonlySet<string> = new Set([
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+  'contains',
+  'propertyNames',
+  'not',
+])
+const formats: ReadonlySet<string> = new Set([
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'uri',
+  'ipv4',
+  'ipv6',
+  'uuid',
+])
+const asTheyAre = [
+  '$ref',
+  '$id',
+  '$schema',
+  'title',
+  'default',
+  'const',
+  'enum',
+  'type',
+  'required',
+]
+const maps: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
+const lists: Readonly<Record<string, string>> = { anyOf: 'anyOf', oneOf: 'anyOf', allOf: 'allOf' }
+
+/** The schema without what is refused; objects are closed, as the decoding demands. */
+export function constrained(schema: JsonObject): JsonObject {
+  const kept: JsonObject = {}
+  const said: string[] = []
+  for (const [name, value] of Object.entries(schema)) {
+    const list = lists[name]
+    if (value === undefined) continue
+    if (asTheyAre.includes(name)) kept[name] = value
+    else if (maps.has(name) && isObject(value)) kept[name] = mapped(value)
+    else if (list !== undefined && Array.isArray(value)) kept[list] = value.map(within)
+    else if (name === 'items') kept[name] = Array.isArray(value) ? value.map(within) : within(value)
+    else if (name === 'format' && formats.has(String(value))) kept[name] = value
+    else if (bounds.has(name) || name === 'format') said.push(`${name}: ${JSON.stringify(value)}`)
+  }
+  const described = typeof schema.description === 'string' ? [schema.description] : []
+  if (described.length + said.length > 0) kept['description'] = [...described, ...said].join('\n')
+  if (isOfObjects(schema)) kept['additionalProperties'] = false
+  return kept
+}
+
+function within(value: JsonValue): JsonValue {
+  return isObject(value) ? constrained(value) : value
+}
+
+function mapped(schemas: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, value]) => [name, within(value ?? null)]),
+  )
+}
+
+function isOfObjects({ type, properties }: JsonObject): boolean {
+  return (
+    type === 'object' || (Array.isArray(type) && type.includes('object')) || isObject(properties)
+  )
+}
+
+/**
+ * Whether the decoding can hold to the schema: objects of any members, and schemas that hold themselves, are beyond it.
+ */
+export function isExpressible(schema: JsonObject): boolean {
+  return !isOpen(schema) && !isRecursive(schema)
+}
+
+function isOpen(value: JsonValue | undefined): boolean {
+  if (Array.isArray(value)) return value.some(isOpen)
+  if (!isObject(value)) return false
+  const { additionalProperties: more, patternProperties: patterned } = value
+  if (more === true || (isObject(more) && more !== null) || isObject(patterned)) return true
+  const bare = value.type === 'object' && value.properties === undefined && more !== false
+  const refers = value.$ref !== undefined || value.anyOf !== undefined || value.allOf !== undefined
+  return (bare && !refers) || Object.values(value).some(isOpen)
+}
+
+function isRecursive(root: JsonObject): boolean {
+  const visit = (value: JsonValue | undefined, open: readonly string[]): boolean => {
+    if (Array.isArray(value)) return value.some((each) => visit(each, open))
+    if (!isObject(value)) return false
+    const { $ref: ref } = value
+    if (typeof ref === 'string') {
+      if (open.includes(ref) || ref === '#') return true
+      return visit(referred(root, ref), [...open, ref])
+    }
+    return Object.entries(value).some(
+      ([name, each]) => name !== '$defs' && name !== 'definitions' && visit(each, open),
+    )
+  }
+  return visit(root, [])
+}
+
+/** What `#/$defs/name` leads to. */
+function referred(root: JsonObject, ref: string): JsonValue | undefined {
+  let found: JsonValue | undefined = root
+  for (const name of ref.replace(/^#\//, '').split('/')) {
+    found = isObject(found) ? found[name.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined
+  }
+  return found
+}
+
+/** A schema of tool input, which must be of an object. */
+export function inputSchema(parameters: JsonObject | undefined): JsonObject {
+  if (parameters === undefined) return { type: 'object', properties: {} }
+  return parameters.type === undefined ? { type: 'object', ...parameters } : parameters
+}
