@@ -16,6 +16,8 @@ export interface Channel {
   readonly secrets: readonly string[]
   /** `passed`: headers of the client's that go along, in place of the vendor's of the same name. */
   destination(call: Call, passed?: PassedHeaders): Destination
+  /** The same with what signs this very body; only where the vendor wants that (`Vendor.sign`). */
+  signed?(call: Call, body: Uint8Array, nowMs: number): Destination
 }
 
 /** Names in lower case. */
@@ -36,9 +38,9 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
     key: config.key,
     options: config.options,
   }
-  const headers = vendor
-    .headers(settings)
-    .map(([name, value]) => [name, checkedHeader(config.id, value)] as const)
+  const checked = (headers: readonly (readonly [name: string, value: string])[]) =>
+    headers.map(([name, value]) => [name, checkedHeader(config.id, value)] as const)
+  const headers = checked(vendor.headers(settings))
   const signature = headerLines(headers)
   const known = new Map<string, Destination>()
   return {
@@ -46,7 +48,7 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
     tag: createHash('sha256').update(config.id).digest('hex').slice(0, 8),
     vendor,
     timeouts: config.timeouts,
-    secrets: config.key === null ? [] : [config.key],
+    secrets: secretsOf(config),
     destination(call, passed = {}) {
       const given = Object.entries(passed)
       if (given.length > 0) {
@@ -60,11 +62,29 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
       if (known.size < maxDestinations) known.set(name, made)
       return made
     },
+    ...(vendor.sign !== undefined && {
+      signed(call: Call, body: Uint8Array, nowMs: number) {
+        const url = vendor.address(call, settings)
+        const own = vendor.sign?.({ method: 'POST', url, body }, settings, nowMs) ?? []
+        return destinationOf(url, signature + headerLines(checked(own)))
+      },
+    }),
   }
 }
 
 function headerLines(headers: readonly (readonly [name: string, value: string])[]): string {
   return headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+}
+
+/** Parts of a key, and options, shorter than this are no secrets. */
+const leastSecretLength = 16
+
+/** The key, the parts of one that is made of several, and what of the options is as secret. */
+function secretsOf({ key, options }: ChannelConfig): readonly string[] {
+  const { secretAccessKey = '', sessionToken = '' } = options
+  const parts = [...(key ?? '').split(':').slice(1), secretAccessKey, sessionToken]
+  const long = parts.filter((part) => part.length >= leastSecretLength)
+  return key === null ? long : [key, ...long]
 }
 
 function checkedHeader(channelId: string, value: string): string {

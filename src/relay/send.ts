@@ -53,9 +53,11 @@ export function send({ plan, segments }: Prepared, handler: ReplyHandler): Excha
   const { dialect, model } = candidate
   const { local } = channel.vendor
   if (local === undefined) {
+    const call = { dialect, model, stream: ask.peek.stream }
     // The client's own headers are of use to a vendor of its format alone.
     const passed = candidate.identity ? ask.address?.headers : undefined
-    const destination = channel.destination({ dialect, model, stream: ask.peek.stream }, passed)
+    const signed = channel.signed?.(call, join(segments), Date.now())
+    const destination = signed ?? channel.destination(call, passed)
     const { connectMs, sendIdleMs } = timeouts
     return rooms.dialer.open({ destination, segments, connectMs, sendIdleMs }, handler)
   }

@@ -2,7 +2,9 @@
 
 import { anthropic } from './anthropic.ts'
 import { azureOpenai } from './azure-openai.ts'
+import { bedrock } from './bedrock.ts'
 import { cerebras } from './cerebras.ts'
+import { cohere } from './cohere.ts'
 import { dashscope } from './dashscope.ts'
 import { deepseek } from './deepseek.ts'
 import { fireworks } from './fireworks.ts'
@@ -47,6 +49,8 @@ export const vendors: Readonly<Record<string, Vendor>> = {
   siliconflow,
   voyage,
   jina,
+  cohere,
+  bedrock,
   ollama,
   vllm,
   lmstudio,

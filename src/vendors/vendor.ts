@@ -23,6 +23,13 @@ export interface Call {
   readonly counts?: true
 }
 
+/** A request as it goes out, for vendors whose signature covers it. */
+export interface SignedRequest {
+  readonly method: string
+  readonly url: string
+  readonly body: Uint8Array
+}
+
 export interface Amend {
   /** Runs only where one of these top-level members is present (`*`: always) ... */
   readonly keys: readonly string[]
@@ -57,6 +64,12 @@ export interface Vendor {
   readonly countsTokens?: boolean
   /** Headers that sign a call, lower-case names; called once per channel, not per request. */
   headers(settings: ChannelSettings): readonly (readonly [name: string, value: string])[]
+  /** Further headers that sign one request, its body and time included; lower-case names, none where the key signs alone. */
+  sign?(
+    request: SignedRequest,
+    settings: ChannelSettings,
+    nowMs: number,
+  ): readonly (readonly [name: string, value: string])[]
   /** What of a request must be put differently for this vendor; `needsAmend` says when. */
   readonly amend?: Amend
   readonly quirks: ReplyQuirks

@@ -18,6 +18,8 @@ export type DialectId =
   | 'openai-embeddings'
   | 'openai-responses'
   | 'anthropic-messages'
+  | 'cohere-v2'
+  | 'bedrock-converse'
   | 'gemini-embeddings'
   | 'cohere-embed'
   | 'voyage-embeddings'

@@ -2,7 +2,9 @@
 
 import { errorTable, type GatewayError } from '../errors.ts'
 import { anthropicMessages } from './anthropic-messages/dialect.ts'
+import { bedrockConverse } from './bedrock-converse/dialect.ts'
 import { cohereEmbed } from './cohere-embed/embed.ts'
+import { cohereV2 } from './cohere-v2/dialect.ts'
 import type { Dialect, DialectId, ListCodec, Operation } from './dialect.ts'
 import { geminiEmbeddings } from './gemini-embeddings/embeddings.ts'
 import { withCost } from './openai/cost.ts'
@@ -125,4 +127,6 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
     errorFrames,
     hub: responsesHub,
   },
+  'cohere-v2': cohereV2,
+  'bedrock-converse': bedrockConverse,
 }

@@ -90,7 +90,7 @@ const formats: readonly Format[] = [
     needs: {
       tools: ['"get_weather"', '"toolSpec"'],
       vision: ['"image"', png],
-      'structured output': ['"warm"'],
+      'structured output': ['warm'],
       reasoning: ['"additionalModelRequestFields"'],
     },
   },
@@ -123,7 +123,7 @@ function answer(format: Format, path: string, text: string): Reply {
   // The longest name first: `parallel-tools` has `tools` in it.
   const feature = features
     .toSorted((a, b) => b.length - a.length)
-    .find((each) => named.includes(slugOf(each)))
+    .find((each) => new RegExp(`-${slugOf(each)}(?![\\w-])`).test(named))
   if (feature === undefined) throw new Error(`no feature in ${named}`)
   const key = feature === 'parallel tools' ? 'tools' : feature
   const missing = (format.needs[key] ?? []).filter((need) => !text.includes(need))

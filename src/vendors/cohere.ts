@@ -1,0 +1,39 @@
+// Cohere: a chat format of its own; errors without a code, whose words say what they are.
+
+import type { Fault } from '../errors.ts'
+import { bearer } from './compatible.ts'
+import type { Call, ChannelSettings, Vendor } from './vendor.ts'
+
+/** An address with its version, as other interfaces of Cohere's are given, means the same. */
+function address(_call: Call, settings: ChannelSettings): string {
+  return `${settings.baseUrl.replace(/\/v[12]$/, '')}/v2/chat`
+}
+
+/** Cohere, "Errors (status codes and description)"; 498 is its own status for a token that is refused. */
+function refine(fault: Fault, status: number): Fault {
+  const { message } = fault
+  if (status === 498) return { ...fault, kind: 'credentials' }
+  if (status === 499) return { ...fault, kind: 'timeout' }
+  if (status === 429 && /calls? \/ month|billing|payment/i.test(message)) {
+    return { ...fault, kind: 'quota' }
+  }
+  if (status === 400 && /^too many tokens/i.test(message)) {
+    return { ...fault, code: 'context_length_exceeded', param: 'messages' }
+  }
+  return fault
+}
+
+export const cohere: Vendor = {
+  id: 'cohere',
+  ownedBy: 'cohere',
+  baseUrl: 'https://api.cohere.com',
+  environment: 'COHERE_API_KEY',
+  // The name Cohere's own clients read.
+  environmentElsewhere: { CO_API_KEY: 'https://api.cohere.com' },
+  speaks: ['cohere-v2'],
+  usageOnStream: 'always',
+  address,
+  headers: bearer,
+  quirks: {},
+  refine,
+}

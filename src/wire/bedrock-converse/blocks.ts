@@ -1,0 +1,188 @@
+// Puts the content blocks of a Converse reply together, in whatever order their pieces come, in the hub's events.
+
+import type { ChatEvent, JsonObject, JsonValue, PartHead } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+import { replyTool } from './reply-tool.ts'
+
+type Kind = 'text' | 'reasoning' | 'call' | 'image' | 'ignored'
+
+interface Block {
+  readonly kind: Kind
+  readonly part: number
+  sealed: string
+  said: boolean
+  closed: boolean
+}
+
+export function stringOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+export function objectIn(value: JsonValue | undefined): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+export class Blocks {
+  /** The client's own tools were called. */
+  called = false
+  private readonly tell: (event: ChatEvent) => void
+  private readonly blocks = new Map<number, Block>()
+  private next = 0
+  private calls = 0
+
+  constructor(tell: (event: ChatEvent) => void) {
+    this.tell = tell
+  }
+
+  /** `start` of a block; text and reasoning may come without one, or with an empty one. */
+  start(index: number, start: JsonObject): void {
+    const { toolUse, image } = start
+    if (isObject(toolUse)) this.startCall(index, toolUse)
+    else if (isObject(image)) {
+      const mediaType = `image/${stringOf(image['format']) || 'png'}`
+      this.open(index, 'image', { type: 'image', mediaType })
+    } else if (start['toolResult'] !== undefined) this.ignore(index)
+  }
+
+  /** `delta` of a block in a stream. */
+  delta(index: number, delta: JsonObject): void {
+    const { text, toolUse, reasoningContent, citation, image } = delta
+    if (typeof text === 'string') this.say(index, 'text', text)
+    else if (isObject(toolUse)) this.input(index, stringOf(toolUse['input']))
+    else if (isObject(reasoningContent)) this.think(index, reasoningContent)
+    else if (isObject(citation)) this.cite(index, citation)
+    else if (isObject(image)) this.say(index, 'image', stringOf(objectIn(image['source'])['bytes']))
+  }
+
+  /** A block of a whole reply. */
+  whole(index: number, block: JsonObject): void {
+    const { text, toolUse, reasoningContent, citationsContent, image } = block
+    if (typeof text === 'string') this.say(index, 'text', text)
+    else if (isObject(toolUse)) {
+      this.startCall(index, toolUse)
+      this.input(index, JSON.stringify(toolUse['input'] ?? {}))
+    } else if (isObject(reasoningContent)) {
+      this.think(index, reasoningContent)
+      this.think(index, objectIn(reasoningContent['reasoningText']))
+    } else if (isObject(citationsContent)) this.wholeCitations(index, citationsContent)
+    else if (isObject(image)) {
+      this.start(index, { image })
+      this.say(index, 'image', stringOf(objectIn(image['source'])['bytes']))
+    }
+    this.stop(index)
+  }
+
+  stop(index: number): void {
+    const block = this.blocks.get(index)
+    if (block === undefined || block.closed) return
+    block.closed = true
+    if (block.kind === 'ignored') return
+    const { part, sealed } = block
+    // An official client parses the arguments, and no text at all is no JSON.
+    if (block.kind === 'call' && !block.said) this.piece(part, '{}')
+    this.tell({ type: 'part-end', choice: 0, part, ...(sealed !== '' && { sealed }) })
+  }
+
+  /** Closes what is still open: not every server stops each block. */
+  end(): void {
+    for (const index of this.blocks.keys()) this.stop(index)
+  }
+
+  private piece(part: number, text: string): void {
+    if (text !== '') this.tell({ type: 'part-delta', choice: 0, part, text })
+  }
+
+  private open(index: number, kind: Kind, head: PartHead): Block {
+    // Of all but calls one block is open at a time.
+    if (kind !== 'call') this.closeAllBut(index)
+    else this.closeTexts()
+    const block: Block = { kind, part: this.next++, sealed: '', said: false, closed: false }
+    this.blocks.set(index, block)
+    this.tell({ type: 'part-start', choice: 0, part: block.part, head })
+    return block
+  }
+
+  private closeAllBut(index: number): void {
+    for (const [at, { kind }] of this.blocks) if (at !== index && kind !== 'call') this.stop(at)
+  }
+
+  private closeTexts(): void {
+    this.closeAllBut(-1)
+  }
+
+  /** The block under this index where it goes on with the same kind, else a new one. */
+  private going(index: number, kind: Kind, head: PartHead): Block | null {
+    const block = this.blocks.get(index)
+    if (block?.kind === 'ignored') return null
+    if (block !== undefined && !block.closed && block.kind === kind) return block
+    if (block !== undefined) this.stop(index)
+    return this.open(index, kind, head)
+  }
+
+  private ignore(index: number): void {
+    const block: Block = { kind: 'ignored', part: -1, sealed: '', said: false, closed: true }
+    this.blocks.set(index, block)
+  }
+
+  private startCall(index: number, toolUse: JsonObject): void {
+    const name = stringOf(toolUse['name'])
+    // A tool that Bedrock runs itself is none of the client's to answer.
+    if (toolUse['type'] === 'server_tool_use') {
+      this.ignore(index)
+      return
+    }
+    if (name === replyTool) {
+      this.open(index, 'text', { type: 'text' })
+      return
+    }
+    const id = stringOf(toolUse['toolUseId']) || `tooluse_${this.calls}`
+    this.calls++
+    this.called = true
+    this.open(index, 'call', { type: 'tool-call', id, name })
+  }
+
+  private input(index: number, text: string): void {
+    const block = this.blocks.get(index)
+    if (block === undefined || block.closed || text === '') return
+    block.said = true
+    this.piece(block.part, text)
+  }
+
+  private say(index: number, kind: 'text' | 'image', text: string): void {
+    if (text === '') return
+    const head: PartHead =
+      kind === 'text' ? { type: 'text' } : { type: kind, mediaType: 'image/png' }
+    const block = this.going(index, kind, head)
+    if (block !== null) this.piece(block.part, text)
+  }
+
+  /** `{text}`, `{signature}` or `{redactedContent}`, the last as base64. */
+  private think(index: number, thought: JsonObject): void {
+    const text = stringOf(thought['text'])
+    const signature = stringOf(thought['signature'])
+    const redacted = stringOf(thought['redactedContent'])
+    if (text === '' && signature === '' && redacted === '') return
+    const head: PartHead =
+      redacted === '' ? { type: 'reasoning' } : { type: 'reasoning', redacted: true }
+    const block = this.going(index, 'reasoning', head)
+    if (block === null) return
+    this.piece(block.part, text)
+    block.sealed += signature + redacted
+  }
+
+  private wholeCitations(index: number, { content, citations }: JsonObject): void {
+    const texts = Array.isArray(content) ? content : []
+    this.say(index, 'text', texts.map((each) => stringOf(objectIn(each)['text'])).join(''))
+    if (!Array.isArray(citations)) return
+    for (const each of citations) this.cite(index, objectIn(each))
+  }
+
+  /** Only what lies on the web has an address to tell. */
+  private cite(index: number, { title, location }: JsonObject): void {
+    const url = stringOf(objectIn(objectIn(location)['web'])['url'])
+    const block = this.blocks.get(index)
+    if (url === '' || block?.kind !== 'text' || block.closed) return
+    const citation = { url, ...(typeof title === 'string' && title !== '' && { title }) }
+    this.tell({ type: 'citation', choice: 0, part: block.part, citation })
+  }
+}

@@ -1,0 +1,187 @@
+// Parts of messages as Converse's content blocks ("ContentBlock", Bedrock Runtime API reference).
+
+import { type GatewayError, invalidRequest } from '../../errors.ts'
+import { readDataUrl } from '../anthropic-messages/data-url.ts'
+import type {
+  CacheMark,
+  FilePart,
+  ImagePart,
+  JsonObject,
+  RequestPart,
+  ToolCallPart,
+} from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+import type { Family } from './families.ts'
+
+/** What the encoding of one request goes along with. */
+export interface Writing {
+  readonly family: Family
+  readonly dropped: string[]
+  /** Names of documents so far: no two may be alike. */
+  readonly documents: Set<string>
+}
+
+export interface Place {
+  /** `messages[1].content[0]`. */
+  readonly param: string
+  readonly role: 'user' | 'assistant'
+}
+
+function cannot(what: string, { param }: Place): GatewayError {
+  return invalidRequest(`${param}: this model's vendor takes ${what}`, param)
+}
+
+/** How base64 of each picture format begins: what a media type says is not always true. */
+const beginnings: readonly (readonly [beginning: string, format: string])[] = [
+  ['iVBORw0KGgo', 'png'],
+  ['/9j/', 'jpeg'],
+  ['R0lGOD', 'gif'],
+  ['UklGR', 'webp'],
+]
+const pictures: ReadonlySet<string> = new Set(beginnings.map(([, format]) => format))
+
+const documents: Readonly<Record<string, string>> = {
+  'application/pdf': 'pdf',
+  'text/csv': 'csv',
+  'application/msword': 'doc',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
+  'application/vnd.ms-excel': 'xls',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
+  'text/html': 'html',
+  'text/plain': 'txt',
+  'text/markdown': 'md',
+}
+const plainTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|x-ndjson)\b)/
+
+function pictureFormat(mediaType: string, data: string, place: Place): string {
+  const named = mediaType.replace(/^image\//, '').replace(/^jpg$/, 'jpeg')
+  const format = beginnings.find(([beginning]) => data.startsWith(beginning))?.[1] ?? named
+  if (!pictures.has(format)) throw cannot('images as JPEG, PNG, GIF or WebP alone', place)
+  return format
+}
+
+/** An object in S3 that the channel's account may read. */
+function s3Image(url: string, place: Place): JsonObject {
+  const ending = url.slice(url.lastIndexOf('.') + 1).toLowerCase()
+  const format = pictureFormat(ending, '', place)
+  return { image: { format, source: { s3Location: { uri: url } } } }
+}
+
+function imageBlock(
+  { url, detail }: ImagePart | (FilePart & { detail?: never }),
+  place: Place,
+  writing: Writing,
+) {
+  if (place.role === 'assistant') throw cannot('images of the user alone', place)
+  if (detail !== undefined) writing.dropped.push(`${place.param}.image_url.detail`)
+  if (url.startsWith('s3://')) return s3Image(url, place)
+  const found = readDataUrl(url, place.param)
+  if (found === null) throw cannot('images by their bytes alone', place)
+  const format = pictureFormat(found.mediaType, found.data, place)
+  return { image: { format, source: { bytes: found.data } } }
+}
+
+/** Letters, digits, single spaces, hyphens, brackets; 200 characters; none twice in a request. */
+function documentName(name: string | undefined, taken: Set<string>): string {
+  const plain = (name ?? '')
+    .replace(/\.[A-Za-z0-9]{1,8}$/, '')
+    .replace(/[^A-Za-z0-9\s\-()[\]]+/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, 190)
+  const first = plain === '' ? 'document' : plain
+  let unique = first
+  for (let count = 2; taken.has(unique); count++) unique = `${first} ${count}`
+  taken.add(unique)
+  return unique
+}
+
+function fileBlock(part: FilePart, place: Place, writing: Writing): JsonObject {
+  const { url, name } = part
+  if (/^data:image\//i.test(url)) return imageBlock(part, place, writing)
+  if (place.role === 'assistant') throw cannot('files of the user alone', place)
+  const found = readDataUrl(url, place.param)
+  if (found === null) throw cannot('files by their bytes alone', place)
+  const format = documents[found.mediaType] ?? (plainTypes.test(found.mediaType) ? 'txt' : null)
+  if (format === null) {
+    throw cannot('documents as PDF, CSV, Word, Excel, HTML, Markdown or text alone', place)
+  }
+  const document = { format, name: documentName(name, writing.documents) }
+  return { document: { ...document, source: { bytes: found.data } } }
+}
+
+/** FNV-1a, 32 bits: tells apart what looks alike once it is cut to what may stand. */
+function hash(text: string): string {
+  let value = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) {
+    value = Math.imul(value ^ text.charCodeAt(at), 0x01000193)
+  }
+  return (value >>> 0).toString(36)
+}
+
+/** A call's id as Bedrock takes it: letters, digits, `_` and `-`, at most 64; always the same for the same id. */
+export function toolUseId(id: string): string {
+  if (/^[a-zA-Z0-9_-]{1,64}$/.test(id)) return id
+  return `${id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 56)}_${hash(id)}`
+}
+
+/** A call's input as the object the format demands; what is none is kept under a name. */
+function inputOf({ arguments: text, custom }: ToolCallPart): JsonObject {
+  if (custom) return { input: text }
+  if (text.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : { input: text }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return { input: text }
+  }
+}
+
+export function cachePoint(mark: CacheMark): JsonObject {
+  return { cachePoint: { type: 'default', ...(mark.ttl === '1h' && { ttl: '1h' }) } }
+}
+
+/** The point after a part that bears a mark, where the model keeps prompts at all. */
+export function pointAfter(mark: CacheMark | undefined, param: string, writing: Writing) {
+  if (mark === undefined) return []
+  const { family, dropped } = writing
+  if (!family.caches) dropped.push(`${param}.cache_control`)
+  return family.caches ? [cachePoint(family.cachesTools ? mark : { ttl: '5m' })] : []
+}
+
+/**
+ * The block of one part, none where it says nothing: Bedrock refuses text that is blank. Throws GatewayError naming the
+ * part where it cannot be said and the model would miss it.
+ */
+export function encodePart(part: RequestPart, place: Place, writing: Writing): JsonObject[] {
+  switch (part.type) {
+    case 'text':
+      return part.text.trim() === '' ? [] : [{ text: part.text }]
+    case 'image':
+      return [imageBlock(part, place, writing)]
+    case 'file':
+      return [fileBlock(part, place, writing)]
+    case 'audio':
+      throw cannot('no audio', place)
+    case 'tool-call': {
+      const { id, name } = part
+      return [{ toolUse: { toolUseId: toolUseId(id), name, input: inputOf(part) } }]
+    }
+    case 'reasoning': {
+      const { text, sealed, redacted } = part
+      if (sealed === undefined) {
+        // A thought that nobody signed is refused.
+        if (text !== '') writing.dropped.push(`${place.param}.reasoning`)
+        return []
+      }
+      if (redacted) return [{ reasoningContent: { redactedContent: sealed } }]
+      return [{ reasoningContent: { reasoningText: { text, signature: sealed } } }]
+    }
+    case 'other':
+      if (place.role === 'user') throw cannot('no such part', place)
+      // What a model said in another format's own way belongs to the past.
+      writing.dropped.push(place.param)
+      return []
+  }
+}

@@ -1,0 +1,92 @@
+// What Bedrock says went wrong: the type in a header, or the name of an exception inside a stream.
+
+import type { Fault, FaultKind } from '../../errors.ts'
+import type { JsonObject, JsonValue } from '../ir.ts'
+import { readFault } from '../openai/fault.ts'
+import { isObject } from '../openai/usage.ts'
+
+/** By the name of the exception in lower case, without its ending; AWS, "Common errors", and the errors of Converse. */
+const kinds: ReadonlyMap<string, FaultKind> = new Map([
+  ['throttling', 'rate_limited'],
+  ['toomanyrequests', 'rate_limited'],
+  ['modelnotready', 'rate_limited'],
+  ['servicequotaexceeded', 'quota'],
+  ['validation', 'rejected'],
+  ['resourcenotfound', 'unknown_model'],
+  ['accessdenied', 'credentials'],
+  ['unrecognizedclient', 'credentials'],
+  ['invalidsignature', 'credentials'],
+  ['incompletesignature', 'credentials'],
+  ['invalidclienttokenid', 'credentials'],
+  ['missingauthenticationtoken', 'credentials'],
+  ['expiredtoken', 'credentials'],
+  ['optinrequired', 'credentials'],
+  ['modeltimeout', 'timeout'],
+  ['modelerror', 'vendor_error'],
+  ['modelstreamerror', 'vendor_error'],
+  ['internalserver', 'vendor_error'],
+  ['internalfailure', 'vendor_error'],
+  ['serviceunavailable', 'vendor_error'],
+])
+
+/** Refusals that are of the model asked for and say nothing of the key. */
+const ofModel =
+  /model identifier is invalid|access to the model|model access|on-demand throughput|not authorized to perform: bedrock:InvokeModel|end of its life|marked by provider as Legacy/i
+const tooLong = /input is too long|prompt is too long|too many input tokens|maximum context length/i
+
+/** `ThrottlingException`, `com.amazon.coral#ThrottlingException`, `ThrottlingException:http://...` */
+function plainName(type: string): string {
+  const [name = ''] = type.split(':', 1)
+  const bare = name.slice(name.lastIndexOf('#') + 1)
+  return bare.replace(/(Exception|Error)$/, '').toLowerCase()
+}
+
+function judged(fault: Fault, type: string): Fault {
+  const { message } = fault
+  const kind = kinds.get(plainName(type)) ?? fault.kind
+  if ((kind === 'rejected' || kind === 'credentials') && ofModel.test(message)) {
+    return { ...fault, kind: 'unknown_model' }
+  }
+  if (kind !== 'rejected') return { ...fault, kind }
+  const finer = tooLong.test(message)
+    ? { code: 'context_length_exceeded', param: 'messages' }
+    : { param: null }
+  return { ...fault, kind, ...finer }
+}
+
+function parsed(body: string): JsonObject {
+  try {
+    const value = JSON.parse(body) as JsonValue
+    return isObject(value) ? value : {}
+  } catch (error) {
+    // A proxy on the way answers in any form: the general reading tells what it can.
+    if (error instanceof SyntaxError) return {}
+    throw error
+  }
+}
+
+function textOf(...values: (JsonValue | undefined)[]): string {
+  for (const value of values) if (typeof value === 'string' && value !== '') return value
+  return ''
+}
+
+/** Reads an error reply: `{message}` (or `{Message}`), its type in `x-amzn-errortype` or in `__type`. */
+export function readBedrockFault(
+  status: number,
+  header: (name: string) => string | null,
+  body: string,
+): Fault {
+  const fields = parsed(body)
+  const { code: _, ...plain } = readFault(status, header, body)
+  const said = textOf(fields['message'], fields['Message'])
+  const message = said === '' ? plain.message : said.slice(0, 500)
+  return judged({ ...plain, message }, textOf(header('x-amzn-errortype'), fields['__type']))
+}
+
+/** An exception inside a stream, by its name; `payload` is what it says. */
+export function readException(name: string, payload: JsonValue): Fault {
+  const fields = isObject(payload) ? payload : {}
+  const said = textOf(fields['message'], fields['Message'], fields['originalMessage'])
+  const message = said === '' ? `the vendor broke off with ${name}` : said.slice(0, 500)
+  return judged({ kind: 'vendor_error', message }, name)
+}

@@ -1,0 +1,135 @@
+// Reads replies of Bedrock's Converse and ConverseStream into events.
+
+import type { Reader } from '../dialect.ts'
+import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
+import { saidIn } from '../openai/fault.ts'
+import { isObject } from '../openai/usage.ts'
+import { Blocks, objectIn, stringOf } from './blocks.ts'
+import { readException } from './fault.ts'
+import { readUsage } from './usage.ts'
+
+/** "StopReason", Bedrock Runtime API reference. */
+const reasons: ReadonlyMap<string, FinishReason> = new Map([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['tool_use', 'tool_calls'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['guardrail_intervened', 'content_filter'],
+  ['content_filtered', 'content_filter'],
+])
+/** What the model said could not be read: the reply is not whole. */
+const troubles: ReadonlySet<string> = new Set(['malformed_model_output', 'malformed_tool_use'])
+
+/** Anthropic's stop text, which Bedrock puts where it was asked for it (`additionalModelResponseFieldPaths`). */
+function stopTextIn(fields: JsonObject): string {
+  return stringOf(fields['stop_sequence']) || stringOf(objectIn(fields['delta'])['stop_sequence'])
+}
+
+export class ConverseReader implements Reader {
+  private out: ChatEvent[] = []
+  private readonly blocks = new Blocks((event) => this.out.push(event))
+  private started = false
+  private ended = false
+  private broken = false
+
+  /** `{"EVENT": payload}`, as AwsEventFrames cuts them. */
+  frame(data: string): readonly ChatEvent[] {
+    this.out = []
+    if (this.broken) return this.out
+    let frame: JsonValue
+    try {
+      frame = JSON.parse(data) as JsonValue
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      return this.fail({ kind: 'unreadable', message: 'an event of the stream is not JSON' })
+    }
+    for (const [name, payload] of Object.entries(objectIn(frame))) {
+      if (!this.broken) this.take(name, payload ?? null)
+    }
+    return this.out
+  }
+
+  end(): readonly ChatEvent[] {
+    if (this.ended || this.broken) return []
+    this.out = []
+    return this.fail({ kind: 'cut', message: 'the stream ended without a messageStop' })
+  }
+
+  whole(body: JsonValue): readonly ChatEvent[] {
+    this.out = []
+    const reply = objectIn(body)
+    const message = objectIn(reply['output'])['message']
+    if (!isObject(message)) {
+      const said = saidIn(body).message
+      const why = `the reply has no message${said === '' ? '' : `: ${said}`}`
+      return this.fail({ kind: 'unreadable', message: why })
+    }
+    this.start()
+    const content = Array.isArray(message['content']) ? message['content'] : []
+    for (const [index, block] of content.entries()) this.blocks.whole(index, objectIn(block))
+    this.count(reply)
+    this.finish(reply)
+    return this.out
+  }
+
+  private fail(fault: Extract<ChatEvent, { readonly type: 'fault' }>['fault']): ChatEvent[] {
+    this.broken = true
+    this.out.push({ type: 'fault', fault })
+    return this.out
+  }
+
+  private start(): void {
+    if (this.started) return
+    this.started = true
+    this.out.push({ type: 'response-start', id: '', model: '', createdAt: 0 })
+  }
+
+  private take(name: string, payload: JsonValue): void {
+    if (name === 'error' || name.endsWith('Exception')) {
+      const fields = objectIn(payload)
+      this.fail(readException(name === 'error' ? stringOf(fields['code']) || name : name, payload))
+      return
+    }
+    this.start()
+    const event = objectIn(payload)
+    if (name === 'metadata') this.count(event)
+    // What comes after the finish belongs to no reply.
+    else if (!this.ended) this.said(name, event)
+  }
+
+  private said(name: string, event: JsonObject): void {
+    const index = typeof event['contentBlockIndex'] === 'number' ? event['contentBlockIndex'] : 0
+    if (name === 'contentBlockStart') this.blocks.start(index, objectIn(event['start']))
+    else if (name === 'contentBlockDelta') this.blocks.delta(index, objectIn(event['delta']))
+    else if (name === 'contentBlockStop') this.blocks.stop(index)
+    else if (name === 'messageStop') this.finish(event)
+  }
+
+  private count({ usage }: JsonObject): void {
+    const counted = isObject(usage) ? readUsage(usage) : null
+    if (counted !== null) this.out.push({ type: 'usage', usage: counted })
+  }
+
+  /** `end` has `stopReason`: the event `messageStop`, or a whole reply. */
+  private finish(end: JsonObject): void {
+    const word = stringOf(end['stopReason'])
+    if (troubles.has(word)) {
+      const message = `the vendor broke off with stopReason '${word}'`
+      this.fail({ kind: 'vendor_error', message, code: word })
+      return
+    }
+    this.blocks.end()
+    this.ended = true
+    const known = reasons.get(word) ?? 'stop'
+    const plain = known === 'stop' || known === 'tool_calls'
+    const reason = !plain ? known : this.blocks.called ? 'tool_calls' : 'stop'
+    const stopText = stopTextIn(objectIn(end['additionalModelResponseFields']))
+    this.out.push({
+      type: 'choice-end',
+      choice: 0,
+      reason,
+      ...(stopText !== '' && { stopText }),
+    })
+  }
+}

@@ -1,0 +1,174 @@
+// A chat request as Bedrock's Converse takes it ("Converse", Bedrock Runtime API reference); the model is in the address.
+
+import { thinkingOf } from '../anthropic-messages/thinking.ts'
+import type { Decoded } from '../dialect.ts'
+import { clamped, refuseUnsayable, unsaid } from '../hub/unsaid.ts'
+import type { ChatRequest, JsonObject, Reasoning } from '../ir.ts'
+import { effortFor } from '../openai-chat/hub-options.ts'
+import { foreignFields } from '../openai-chat/hub-sampling.ts'
+import { cachePoint, type Writing } from './content.ts'
+import { type Family, familyOf } from './families.ts'
+import { encodeTools, outputConfigOf } from './tools.ts'
+import {
+  calledTools,
+  encodeConversation,
+  keepsItsThoughts,
+  type Turn,
+  writeTurns,
+} from './turns.ts'
+
+const maxStops = 2_500
+
+/** What only the model's maker knows: `additionalModelRequestFields`. */
+interface Thought {
+  readonly fields: JsonObject
+  /** Claude thinks, and then takes no sampling. */
+  readonly thinks: boolean
+}
+
+function claudeThought(
+  request: ChatRequest,
+  turns: readonly Turn[],
+  forced: boolean,
+  { family, dropped }: Writing,
+): Thought {
+  const { traits } = family
+  if (traits === null) return { fields: {}, thinks: false }
+  const bounds = {
+    traits,
+    maxTokens: request.maxOutputTokens ?? traits.maxOutput,
+    forced,
+    keepsThoughts: keepsItsThoughts(turns),
+  }
+  const { field, effort } = thinkingOf(request, bounds, dropped)
+  const fields = {
+    ...(field !== null && { thinking: field }),
+    ...(effort !== null && { output_config: { effort } }),
+  }
+  return { fields, thinks: field !== null && field['type'] !== 'disabled' }
+}
+
+/** Nova's `reasoningConfig` knows three efforts; OpenAI's open models take the effort itself. */
+function otherThought(reasoning: Reasoning | undefined, { family, dropped }: Writing): JsonObject {
+  const effort = reasoning === undefined ? null : effortFor(reasoning)
+  if (effort === null) return {}
+  if (family.name === 'gpt') return { reasoning_effort: effort }
+  if (family.name !== 'nova') {
+    // A model that never thinks does as `none` asks.
+    if (effort !== 'none') dropped.push('reasoning_effort')
+    return {}
+  }
+  if (effort === 'none') return { reasoningConfig: { type: 'disabled' } }
+  const known =
+    effort === 'low' || effort === 'minimal' ? 'low' : effort === 'medium' ? effort : 'high'
+  return { reasoningConfig: { type: 'enabled', maxReasoningEffort: known } }
+}
+
+function topKOf(topK: number, { name }: Family, dropped: string[]): JsonObject {
+  if (name === 'claude') return { top_k: topK }
+  if (name === 'nova') return { inferenceConfig: { topK } }
+  dropped.push('top_k')
+  return {}
+}
+
+/** Sampling as the model takes it: newer Claude models none at all, those before them not both kinds at once. */
+interface Sampling {
+  readonly inference: JsonObject
+  readonly fields: JsonObject
+}
+
+function samplingOf(request: ChatRequest, thinks: boolean, { family, dropped }: Writing): Sampling {
+  const { temperature, topP, topK } = request
+  const { traits } = family
+  const inference: JsonObject = {}
+  if (traits?.sampling === false || (traits !== null && thinks)) {
+    if (temperature !== undefined) dropped.push('temperature')
+    if (topP !== undefined) dropped.push('top_p')
+    if (topK !== undefined) dropped.push('top_k')
+    return { inference, fields: {} }
+  }
+  if (temperature !== undefined) {
+    inference['temperature'] = clamped(temperature, [0, 1], 'temperature', dropped)
+  }
+  const either = traits?.samplingBoth === false && temperature !== undefined
+  if (topP !== undefined && either) dropped.push('top_p')
+  else if (topP !== undefined) inference['topP'] = clamped(topP, [0, 1], 'top_p', dropped)
+  return { inference, fields: topK === undefined ? {} : topKOf(topK, family, dropped) }
+}
+
+/** Bedrock's tiers by OpenAI's names; the rest is what it does anyway, or has no name here. */
+function tierOf({ serviceTier: tier }: ChatRequest, dropped: string[]): JsonObject {
+  if (tier === 'flex' || tier === 'priority') return { serviceTier: { type: tier } }
+  if (tier !== undefined && tier !== 'auto' && tier !== 'default') dropped.push('service_tier')
+  return {}
+}
+
+/** The wish to keep the whole prompt: a point at its end. */
+function markPrompt({ cache }: ChatRequest, turns: readonly Turn[], { family, dropped }: Writing) {
+  const last = turns.findLast(({ role }) => role === 'user')
+  if (cache === undefined || last === undefined) return
+  if (family.caches) last.blocks.push(cachePoint(family.cachesTools ? cache : { ttl: '5m' }))
+  else dropped.push('cache_control')
+}
+
+/** Claude tells which stop text it met only where it is asked; the place differs between a stream and a whole reply. */
+function stopPaths({ stop = [], stream }: ChatRequest, { name }: Family): JsonObject {
+  if (stop.length === 0 || name !== 'claude') return {}
+  const path = stream ? '/delta/stop_sequence' : '/stop_sequence'
+  return { additionalModelResponseFieldPaths: [path] }
+}
+
+function present(name: string, fields: JsonObject): JsonObject {
+  return Object.keys(fields).length === 0 ? {} : { [name]: fields }
+}
+
+const hints = [
+  'seed',
+  'frequencyPenalty',
+  'presencePenalty',
+  'logitBias',
+  'user',
+  'logprobs',
+  'verbosity',
+  'metadata',
+  'promptCacheKey',
+] as const
+
+/** Throws GatewayError naming the field that must not be left out. */
+export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
+  refuseUnsayable(request, maxStops)
+  const dropped = [...foreignFields(request, 'bedrock-converse'), ...unsaid(request, hints)]
+  const family = familyOf(model)
+  const writing: Writing = { family, dropped, documents: new Set() }
+  const { system, turns } = encodeConversation(request.messages, writing)
+  const tools = encodeTools(request, calledTools(turns), writing)
+  markPrompt(request, turns, writing)
+  const thought = claudeThought(request, turns, tools.forced, writing)
+  const sampling = samplingOf(request, thought.thinks, writing)
+  const { maxOutputTokens, stop = [] } = request
+  // Bedrock's own default is lower than the budget of a thought may be.
+  const limit = maxOutputTokens ?? (thought.thinks ? family.traits?.maxOutput : undefined)
+  const inferenceConfig = {
+    ...(limit !== undefined && { maxTokens: limit }),
+    ...sampling.inference,
+    ...(stop.length > 0 && { stopSequences: [...stop] }),
+  }
+  const additional = {
+    ...thought.fields,
+    ...(family.name === 'claude' ? {} : otherThought(request.reasoning, writing)),
+    ...sampling.fields,
+    ...(tools.claudeChoice !== null && { tool_choice: tools.claudeChoice }),
+  }
+  const said = [...system, ...tools.steering]
+  const value: JsonObject = {
+    messages: writeTurns(turns),
+    ...(said.length > 0 && { system: said }),
+    ...present('inferenceConfig', inferenceConfig),
+    ...(tools.toolConfig !== null && { toolConfig: tools.toolConfig }),
+    ...present('additionalModelRequestFields', additional),
+    ...stopPaths(request, family),
+    ...outputConfigOf(request, writing),
+    ...tierOf(request, dropped),
+  }
+  return { value, dropped }
+}

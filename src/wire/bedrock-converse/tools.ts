@@ -1,0 +1,161 @@
+// Tools, the choice among them, and the form of the reply, as Converse takes them.
+
+import { invalidRequest } from '../../errors.ts'
+import { constrained, inputSchema, isExpressible } from '../anthropic-messages/schema.ts'
+import type { ChatRequest, JsonObject, Tool } from '../ir.ts'
+import { cachePoint, type Writing } from './content.ts'
+import { replyTool } from './reply-tool.ts'
+
+export interface EncodedTools {
+  readonly toolConfig: JsonObject | null
+  /** Anthropic's `tool_choice`, for what Converse has no word for; it stands in place of Converse's own. */
+  readonly claudeChoice: JsonObject | null
+  /** Some tool must be called, which rules Claude's thinking out. */
+  readonly forced: boolean
+  /** Said to the model where nothing else keeps it from calling tools that have to be listed. */
+  readonly steering: JsonObject[]
+}
+
+const none: EncodedTools = { toolConfig: null, claudeChoice: null, forced: false, steering: [] }
+
+function mustCall({ toolChoice: choice }: ChatRequest): boolean {
+  return (
+    choice?.mode === 'required' ||
+    choice?.mode === 'tool' ||
+    (choice?.mode === 'allowed' && choice.required)
+  )
+}
+
+/** The reply is held to its schema by Bedrock itself ("Structured outputs"). */
+function isNative({ responseFormat: format }: ChatRequest, { family }: Writing): boolean {
+  return (
+    format?.type === 'schema' && family.traits?.structured === true && isExpressible(format.schema)
+  )
+}
+
+/** The reply comes as the input of a tool. Where a tool of the client's own must be called there is no text to shape. */
+function answersByTool(request: ChatRequest, writing: Writing): boolean {
+  const { responseFormat: format } = request
+  if (format === undefined || format.type === 'text') return false
+  if (mustCall(request) || isNative(request, writing)) return false
+  return writing.family.traits?.forcedTool !== false
+}
+
+/** `outputConfig`; names the format in `dropped` where the model cannot be held to it. */
+export function outputConfigOf(request: ChatRequest, writing: Writing): JsonObject {
+  const { responseFormat: format } = request
+  if (format === undefined || format.type === 'text') return {}
+  if (format.type === 'json' || !isNative(request, writing)) {
+    if (!answersByTool(request, writing)) writing.dropped.push('response_format')
+    return {}
+  }
+  const { name, description, schema } = format
+  const jsonSchema = {
+    schema: JSON.stringify(constrained(schema)),
+    name,
+    ...(description !== undefined && { description }),
+  }
+  return { outputConfig: { textFormat: { type: 'json_schema', structure: { jsonSchema } } } }
+}
+
+function specOf(tool: Tool, index: number, { family, dropped }: Writing): JsonObject[] {
+  const param = `tools[${index}]`
+  if (tool.type !== 'function') {
+    throw invalidRequest(`${param}: this model's vendor has no tool of this type`, param)
+  }
+  const { name, description, strict, parameters, cache } = tool
+  const schema = inputSchema(parameters)
+  const strictly = strict === true && family.traits?.structured === true && isExpressible(schema)
+  if (strict === true && !strictly) dropped.push(`${param}.function.strict`)
+  if (cache !== undefined && !family.cachesTools) dropped.push(`${param}.cache_control`)
+  const toolSpec = {
+    name,
+    ...(description !== undefined && description !== '' && { description }),
+    inputSchema: { json: strictly ? constrained(schema) : schema },
+    ...(strictly && { strict: true }),
+  }
+  const point = cache !== undefined && family.cachesTools ? [cachePoint(cache)] : []
+  return [{ toolSpec }, ...point]
+}
+
+function replySpec({ responseFormat: format }: ChatRequest): JsonObject {
+  const described = format?.type === 'schema' ? (format.description ?? '') : ''
+  const schema = inputSchema(format?.type === 'schema' ? format.schema : { type: 'object' })
+  const description = `Gives the final answer, as its input. ${described}`.trim()
+  return { toolSpec: { name: replyTool, description, inputSchema: { json: schema } } }
+}
+
+/** Where only some tools may be called the others are left out. */
+function offered({ tools = [], toolChoice: choice }: ChatRequest): readonly Tool[] {
+  if (choice?.mode !== 'allowed') return tools
+  return tools.filter((tool) => tool.type !== 'other' && choice.names.includes(tool.name))
+}
+
+/** The choice in Anthropic's words, in which all of them can be said. */
+interface Choice {
+  readonly type: 'auto' | 'any' | 'none' | 'tool'
+  readonly name?: string
+}
+
+function choiceOf({ toolChoice: choice }: ChatRequest): Choice {
+  if (choice?.mode === 'none') return { type: 'none' }
+  if (choice?.mode === 'required') return { type: 'any' }
+  if (choice?.mode === 'tool') return { type: 'tool', name: choice.name }
+  return { type: choice?.mode === 'allowed' && choice.required ? 'any' : 'auto' }
+}
+
+/** With the client's tools beside it the reply may also be a call of one of them. */
+function replyChoice(others: number, asked: Choice): Choice {
+  return others > 0 && asked.type !== 'none' ? { type: 'any' } : { type: 'tool', name: replyTool }
+}
+
+function converseChoice({ type, name }: Choice): JsonObject {
+  return type === 'tool' ? { tool: { name } } : { [type]: {} }
+}
+
+const steering = [{ text: 'Answer in words. Do not call any tool.' }]
+
+/**
+ * Tools that may not be called. They must be listed where the conversation has calls of them; Converse has no choice of
+ * none, so that Claude is told in its own words and any other model in plain ones.
+ */
+function withheld(list: readonly JsonObject[], called: readonly string[], writing: Writing) {
+  if (called.length === 0) return none
+  const specs = called.map((name) => ({
+    toolSpec: { name, inputSchema: { json: inputSchema(undefined) } },
+  }))
+  const toolConfig = { tools: list.length > 0 ? [...list] : specs }
+  return writing.family.name === 'claude'
+    ? { ...none, toolConfig, claudeChoice: { type: 'none' } }
+    : { ...none, toolConfig, steering }
+}
+
+/** `called`: tools the conversation has calls of. Throws GatewayError for a tool or a choice that cannot be said. */
+export function encodeTools(
+  request: ChatRequest,
+  called: readonly string[],
+  writing: Writing,
+): EncodedTools {
+  const { family, dropped } = writing
+  const list = offered(request).flatMap((tool, index) => specOf(tool, index, writing))
+  const answers = answersByTool(request, writing)
+  const asked = choiceOf(request)
+  if (!answers && (list.length === 0 || asked.type === 'none')) {
+    return withheld(list, called, writing)
+  }
+  const choice = answers ? replyChoice(list.length, asked) : asked
+  const forced = choice.type === 'any' || choice.type === 'tool'
+  if (forced && family.traits?.forcedTool === false) {
+    const message = 'tool_choice: this model cannot be made to call a tool'
+    throw invalidRequest(message, 'tool_choice')
+  }
+  const tools = answers ? [...list, replySpec(request)] : list
+  const single = request.parallelToolCalls === false
+  if (single && family.name === 'claude') {
+    const claudeChoice = { ...choice, disable_parallel_tool_use: true }
+    return { ...none, toolConfig: { tools }, claudeChoice, forced }
+  }
+  if (single) dropped.push('parallel_tool_calls')
+  const toolChoice = choice.type === 'auto' ? {} : { toolChoice: converseChoice(choice) }
+  return { ...none, toolConfig: { tools, ...toolChoice }, forced }
+}

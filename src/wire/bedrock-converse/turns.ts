@@ -1,0 +1,138 @@
+// The messages of a conversation as Converse's turns: the system's text, then user and assistant by turns.
+
+import { type Placed, turnsOf } from '../hub/turns.ts'
+import type { JsonObject, Message } from '../ir.ts'
+import { encodePart, type Place, pointAfter, toolUseId, type Writing } from './content.ts'
+
+export interface Turn {
+  readonly role: 'user' | 'assistant'
+  /** Of calls in the turn before: they stand first. */
+  readonly results: JsonObject[]
+  readonly blocks: JsonObject[]
+}
+
+export interface Conversation {
+  readonly system: JsonObject[]
+  readonly turns: readonly Turn[]
+}
+
+/** What stands for a user who said nothing: every conversation begins with one. */
+const nothing = '.'
+
+function blocksOf({ index, message }: Placed, role: Place['role'], writing: Writing): JsonObject[] {
+  return message.parts.flatMap((part, at) => {
+    const param = `messages[${index}].content[${at}]`
+    const blocks = encodePart(part, { param, role }, writing)
+    return blocks.length === 0 ? [] : [...blocks, ...pointAfter(part.cache, param, writing)]
+  })
+}
+
+function isPoint(block: JsonObject): boolean {
+  return block['cachePoint'] !== undefined
+}
+
+/** A mark on what a tool answered with is one on the answer. */
+function resultBlocks(placed: Placed, id: string, writing: Writing): JsonObject[] {
+  const blocks = blocksOf(placed, 'user', writing)
+  const result = {
+    toolUseId: toolUseId(id),
+    content: blocks.filter((block) => !isPoint(block)),
+    ...(placed.message.isError && { status: 'error' }),
+  }
+  return [{ toolResult: result }, ...blocks.filter(isPoint).slice(-1)]
+}
+
+/** Results whose call nobody named answer the calls before them in their order. */
+class OpenCalls {
+  private ids: string[] = []
+
+  note(message: Message): void {
+    const ids = message.parts.flatMap((part) => (part.type === 'tool-call' ? [part.id] : []))
+    this.ids.push(...ids)
+  }
+
+  answeredBy({ callId }: Message): string {
+    const id = callId ?? this.ids[0] ?? ''
+    this.ids = this.ids.filter((each) => each !== id)
+    return id
+  }
+}
+
+class Turns {
+  readonly list: Turn[] = []
+
+  /** The turn that is under way, or a new one. */
+  of(role: Turn['role']): Turn {
+    const last = this.list.at(-1)
+    if (last?.role === role) return last
+    const turn: Turn = { role, results: [], blocks: [] }
+    this.list.push(turn)
+    return turn
+  }
+}
+
+/**
+ * Messages of one side in a row are one turn, with the answers of its tools first. What says nothing is left out. Throws
+ * GatewayError naming a part that cannot be said.
+ */
+export function encodeConversation(messages: readonly Message[], writing: Writing): Conversation {
+  const { system: leading, rest } = turnsOf(messages, writing.dropped)
+  const system = leading.flatMap((placed) => blocksOf(placed, 'user', writing))
+  const turns = new Turns()
+  const calls = new OpenCalls()
+  for (const placed of rest) {
+    const { message } = placed
+    if (message.role === 'tool') {
+      const id = calls.answeredBy(message)
+      turns.of('user').results.push(...resultBlocks(placed, id, writing))
+      continue
+    }
+    calls.note(message)
+    const role = message.role === 'assistant' ? 'assistant' : 'user'
+    const blocks = blocksOf(placed, role, writing)
+    if (blocks.length > 0) turns.of(role).blocks.push(...blocks)
+  }
+  trimEnd(turns.list)
+  if (turns.list[0]?.role !== 'user') {
+    // With nothing but the system's text, that is what the model is to answer.
+    const said = turns.list.length === 0 ? system.splice(0) : []
+    const blocks = said.length > 0 ? said : [{ text: nothing }]
+    turns.list.unshift({ role: 'user', results: [], blocks })
+  }
+  return { system, turns: turns.list }
+}
+
+/** An assistant's last words, which the model goes on from, must not end in white space. */
+function trimEnd(turns: readonly Turn[]): void {
+  const turn = turns.at(-1)
+  const last = turn?.blocks.at(-1)
+  if (turn?.role !== 'assistant' || typeof last?.['text'] !== 'string') return
+  turn.blocks[turn.blocks.length - 1] = { text: last['text'].trimEnd() }
+}
+
+export function writeTurns(turns: readonly Turn[]): JsonObject[] {
+  return turns.map(({ role, results, blocks }) => ({ role, content: [...results, ...blocks] }))
+}
+
+/**
+ * Whether thinking by a budget may go on: a turn of calls under way must begin with the thought it began with
+ * (Anthropic, "Extended thinking"). Where another vendor's model or a client lost it, the request is refused.
+ */
+export function keepsItsThoughts(turns: readonly Turn[]): boolean {
+  const asked = turns.findLastIndex(({ role, results }) => role === 'user' && results.length === 0)
+  const first = turns.slice(asked + 1).find(({ role }) => role === 'assistant')
+  if (first === undefined || !first.blocks.some((block) => block['toolUse'])) return true
+  return first.blocks[0]?.['reasoningContent'] !== undefined
+}
+
+/** Names of the tools that the conversation has calls of. */
+export function calledTools(turns: readonly Turn[]): string[] {
+  const names = turns.flatMap(({ blocks }) =>
+    blocks.flatMap(({ toolUse }) =>
+      typeof toolUse === 'object' && toolUse !== null && 'name' in toolUse
+        ? [String(toolUse.name)]
+        : [],
+    ),
+  )
+  return [...new Set(names)]
+}

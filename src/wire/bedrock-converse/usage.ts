@@ -1,0 +1,39 @@
+// Bedrock's count of tokens as the hub's disjoint kinds ("TokenUsage", Bedrock Runtime API reference).
+
+import type { JsonObject, JsonValue, Usage } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+
+function count(...values: (JsonValue | undefined)[]): number {
+  for (const value of values) {
+    if (typeof value === 'number' && value >= 0 && value <= 1e9) return Math.floor(value)
+  }
+  return 0
+}
+
+/** Of what was written to the cache, the tokens kept for an hour. */
+function hourly(details: JsonValue | undefined, written: number): number {
+  if (!Array.isArray(details)) return 0
+  let total = 0
+  for (const each of details) {
+    if (isObject(each) && each['ttl'] === '1h') total += count(each['inputTokens'])
+  }
+  return Math.min(total, written)
+}
+
+/** `inputTokens` counts neither what was read from the cache nor what was written to it. Null where nothing was counted. */
+export function readUsage(usage: JsonObject): Usage | null {
+  const input = count(usage['inputTokens'])
+  const output = count(usage['outputTokens'])
+  const cachedInput = count(usage['cacheReadInputTokens'], usage['cacheReadInputTokenCount'])
+  const written = count(usage['cacheWriteInputTokens'], usage['cacheWriteInputTokenCount'])
+  if (input + output + cachedInput + written === 0) return null
+  const cacheWrite1h = hourly(usage['cacheDetails'], written)
+  return {
+    input,
+    cachedInput,
+    cacheWrite: written - cacheWrite1h,
+    output,
+    reasoning: 0,
+    ...(cacheWrite1h > 0 && { cacheWrite1h }),
+  }
+}

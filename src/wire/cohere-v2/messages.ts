@@ -1,0 +1,163 @@
+// Messages of a chat in Cohere's words.
+
+import { invalidRequest } from '../../errors.ts'
+import { type Placed, turnsOf } from '../hub/turns.ts'
+import type { ImagePart, JsonObject, Message, RequestPart, ToolCallPart } from '../ir.ts'
+
+function imageOf({ url, detail }: ImagePart, place: string): JsonObject {
+  if (url === '') {
+    throw invalidRequest(`${place}: an image must be given by its URL or its bytes`, place)
+  }
+  return { type: 'image_url', image_url: { url, ...(detail !== undefined && { detail }) } }
+}
+
+/** What of a message is said in `content`, in order. */
+function contentOf({ index, message }: Placed, dropped: string[]): JsonObject[] {
+  const content: JsonObject[] = []
+  for (const [at, part] of message.parts.entries()) {
+    const place = `messages[${index}].content[${at}]`
+    if (part.cache !== undefined) dropped.push(`${place}.cache_control`)
+    if (part.type === 'text') {
+      // An empty text says nothing, and Cohere refuses it.
+      if (part.text !== '') content.push({ type: 'text', text: part.text })
+    } else if (part.type === 'image') content.push(imageOf(part, place))
+    else refuseMedia(part, place, dropped)
+  }
+  return content
+}
+
+function isImage(part: JsonObject): boolean {
+  return part['type'] === 'image_url'
+}
+
+/** Throws GatewayError for a file or a sound: this format has no place for them in messages. */
+function refuseMedia(part: RequestPart, place: string, dropped: string[]): void {
+  if (part.type === 'file' || part.type === 'audio') {
+    throw invalidRequest(`${place}: this model's vendor takes no ${part.type} parts`, place)
+  }
+  if (part.type === 'other') dropped.push(place)
+}
+
+/** One text as a string, which every model takes. */
+function shortest(content: readonly JsonObject[]): string | JsonObject[] {
+  const [first] = content
+  const text = first?.['text']
+  return content.length === 1 && typeof text === 'string' ? text : [...content]
+}
+
+function callOf({ id, name, arguments: input, custom }: ToolCallPart): JsonObject {
+  const text = custom ? JSON.stringify({ input }) : input === '' ? '{}' : input
+  return { id, type: 'function', function: { name, arguments: text } }
+}
+
+/**
+ * What was thought: as the content it was told in by models that think, else as the plan of the calls it led to. Without
+ * either it is left out.
+ */
+function thoughtsOf({ index, message }: Placed, thinks: boolean, dropped: string[]) {
+  const texts: string[] = []
+  for (const part of message.parts) {
+    if (part.type === 'reasoning' && part.text !== '') texts.push(part.text)
+  }
+  const none = { content: [] as JsonObject[], plan: {} }
+  if (texts.length === 0) return none
+  if (thinks) return { ...none, content: texts.map((thinking) => ({ type: 'thinking', thinking })) }
+  if (message.parts.some(({ type }) => type === 'tool-call')) {
+    return { ...none, plan: { tool_plan: texts.join('') } }
+  }
+  dropped.push(`messages[${index}].reasoning_content`)
+  return none
+}
+
+function assistantOf(placed: Placed, thinks: boolean, dropped: string[]): JsonObject[] {
+  const place = `messages[${placed.index}].content`
+  const said = contentOf(placed, dropped)
+  if (said.some(isImage)) {
+    throw invalidRequest(`${place}: this model's vendor takes images of the user alone`, place)
+  }
+  const thoughts = thoughtsOf(placed, thinks, dropped)
+  const content = [...thoughts.content, ...said]
+  const calls = placed.message.parts.filter((part) => part.type === 'tool-call').map(callOf)
+  if (content.length + calls.length === 0) return []
+  return [
+    {
+      role: 'assistant',
+      ...(content.length > 0 && { content: shortest(content) }),
+      ...thoughts.plan,
+      ...(calls.length > 0 && { tool_calls: calls }),
+    },
+  ]
+}
+
+function nameDropped({ index, message }: Placed, dropped: string[]): void {
+  for (const fields of Object.values(message.extra ?? {})) {
+    if (fields['name'] !== undefined) dropped.push(`messages[${index}].name`)
+  }
+}
+
+/** Messages of the assistant in a row are one turn: its calls must be answered at once. */
+function withTurnsJoined(messages: readonly Placed[]): Placed[] {
+  const found: Placed[] = []
+  for (const placed of messages) {
+    const last = found.at(-1)
+    if (last?.message.role === 'assistant' && placed.message.role === 'assistant') {
+      const parts = [...last.message.parts, ...placed.message.parts]
+      const message: Message = { ...last.message, parts }
+      found[found.length - 1] = { index: last.index, message }
+    } else found.push(placed)
+  }
+  return found
+}
+
+/**
+ * Images that a tool answered with follow its answers as the user's: Cohere's tools answer with text. `thinks`: the model
+ * takes back what it thought. Throws GatewayError for a part that cannot be said.
+ */
+export function encodeMessages(
+  messages: readonly Message[],
+  thinks: boolean,
+  dropped: string[],
+): JsonObject[] {
+  const { system, rest } = turnsOf(messages, dropped)
+  const said = system.flatMap((placed) => contentOf(placed, dropped))
+  if (said.some(isImage)) {
+    throw invalidRequest(
+      "messages[0].content: this model's vendor takes images of the user alone",
+      'messages',
+    )
+  }
+  const out: JsonObject[] = said.length > 0 ? [{ role: 'system', content: shortest(said) }] : []
+  let shown: JsonObject[] = []
+  const show = (more: readonly JsonObject[] = []): void => {
+    const content = [...shown, ...more]
+    if (content.length > 0) out.push({ role: 'user', content: shortest(content) })
+    shown = []
+  }
+  for (const placed of withTurnsJoined(rest)) {
+    nameDropped(placed, dropped)
+    if (placed.message.role === 'tool') {
+      const content = contentOf(placed, dropped)
+      out.push(answerOf(placed, content, dropped))
+      shown.push(...content.filter(isImage))
+    } else if (placed.message.role === 'assistant') {
+      show()
+      out.push(...assistantOf(placed, thinks, dropped))
+    } else show(contentOf(placed, dropped))
+  }
+  show()
+  return out
+}
+
+function answerOf(
+  { index, message }: Placed,
+  content: JsonObject[],
+  dropped: string[],
+): JsonObject {
+  if (message.isError) dropped.push(`messages[${index}].is_error`)
+  const texts = content.filter((part) => !isImage(part))
+  return {
+    role: 'tool',
+    tool_call_id: message.callId ?? '',
+    content: texts.length === 0 ? '' : shortest(texts),
+  }
+}

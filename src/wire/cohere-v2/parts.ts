@@ -1,0 +1,130 @@
+// Puts the parts of a Cohere reply together: text, thoughts and calls as they come, in the hub's events.
+
+import type { ChatEvent, JsonObject, JsonValue, UrlCitation } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+
+interface Call {
+  readonly key: string
+  readonly part: number
+  /** Input that may still turn out to be `null`, Cohere's word for a call without any. */
+  held: string
+  said: boolean
+}
+
+interface OpenText {
+  readonly type: 'text' | 'reasoning'
+  readonly part: number
+  /** What tells one stretch from the next of its type: the vendor's index. */
+  readonly key: string
+}
+
+const nothing = 'null'
+
+function stringOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** A citation that names a place on the web; Cohere's own documents have an address only where the client gave one. */
+function addressOf(source: JsonValue): { url: string; title: string } | null {
+  const document = isObject(source) ? source['document'] : null
+  if (!isObject(document)) return null
+  const url = stringOf(document['url'])
+  return /^https?:/i.test(url) ? { url, title: stringOf(document['title']) } : null
+}
+
+export class Parts {
+  private readonly tell: (event: ChatEvent) => void
+  private next = 0
+  private open: OpenText | null = null
+  private readonly calls: Call[] = []
+  /** The index of the first text, which citations without an index are of. */
+  private firstText: string | null = null
+
+  constructor(tell: (event: ChatEvent) => void) {
+    this.tell = tell
+  }
+
+  get called(): boolean {
+    return this.calls.length > 0
+  }
+
+  say(type: OpenText['type'], key: string, text: string): void {
+    if (text === '') return
+    if (this.open === null || this.open.type !== type || this.open.key !== key) {
+      this.closeText()
+      this.open = { type, part: this.next++, key }
+      if (type === 'text') this.firstText ??= key
+      this.tell({ type: 'part-start', choice: 0, part: this.open.part, head: { type } })
+    }
+    this.tell({ type: 'part-delta', choice: 0, part: this.open.part, text })
+  }
+
+  /** A text stays open until something else begins: its citations come behind it. */
+  closeText(): void {
+    if (this.open === null) return
+    this.tell({ type: 'part-end', choice: 0, part: this.open.part })
+    this.open = null
+  }
+
+  /** Begins a call with what it has of its input already; `key` is the vendor's index. */
+  call(key: string, value: JsonObject): void {
+    this.closeText()
+    const target = isObject(value['function']) ? value['function'] : {}
+    const part = this.next++
+    const name = stringOf(target['name'])
+    const id = stringOf(value['id']) || `${name}_${this.calls.length}`
+    const head = { type: 'tool-call', id, name } as const
+    this.tell({ type: 'part-start', choice: 0, part, head })
+    const call = { key, part, held: '', said: false }
+    this.calls.push(call)
+    this.input(call, stringOf(target['arguments']))
+  }
+
+  /** More of the input of the latest call under this index. */
+  more(key: string, value: JsonObject): void {
+    const target = isObject(value['function']) ? value['function'] : {}
+    const call = this.calls.findLast((each) => each.key === key)
+    if (call === undefined) this.call(key, value)
+    else this.input(call, stringOf(target['arguments']))
+  }
+
+  private input(call: Call, text: string): void {
+    call.held += text
+    if (!call.said && nothing.startsWith(call.held.trim())) return
+    if (call.held === '') return
+    this.tell({ type: 'part-delta', choice: 0, part: call.part, text: call.held })
+    call.said = true
+    call.held = ''
+  }
+
+  /**
+   * A citation of the text that is open; one of another text, or of no address, is left out. `key`: it counts only for
+   * the text under this index.
+   */
+  cite(value: JsonValue, key: string | null): void {
+    if (!isObject(value) || this.open?.type !== 'text') return
+    const { sources, start, end, content_index: index } = value
+    if (key !== null && key !== String(index ?? this.firstText)) return
+    if (!Array.isArray(sources)) return
+    const { part } = this.open
+    const [found] = sources.map(addressOf).filter((address) => address !== null)
+    if (found === undefined) return
+    const ranged = typeof start === 'number' && typeof end === 'number' && end > start
+    const citation: UrlCitation = {
+      url: found.url,
+      ...(found.title !== '' && { title: found.title }),
+      ...(ranged && { start, end }),
+    }
+    this.tell({ type: 'citation', choice: 0, part, citation })
+  }
+
+  /** Closes all that is open. */
+  end(): void {
+    this.closeText()
+    for (const { part, said } of this.calls) {
+      // An official client parses the arguments, and neither nothing nor `null` is an object.
+      if (!said) this.tell({ type: 'part-delta', choice: 0, part, text: '{}' })
+      this.tell({ type: 'part-end', choice: 0, part })
+    }
+  }
+}

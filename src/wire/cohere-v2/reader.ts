@@ -1,0 +1,159 @@
+// Reads replies of Cohere's Chat API, streamed or whole, into events.
+
+import type { Reader } from '../dialect.ts'
+import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
+import { errorIn, faultInside, saidIn } from '../openai/fault.ts'
+import { isObject } from '../openai/usage.ts'
+import { Parts } from './parts.ts'
+import { readUsage } from './usage.ts'
+
+/** Reasons to end well; the older spellings are of models that still run. */
+const reasons: ReadonlyMap<string, FinishReason> = new Map([
+  ['COMPLETE', 'stop'],
+  ['STOP_SEQUENCE', 'stop'],
+  ['MAX_TOKENS', 'length'],
+  ['ERROR_LIMIT', 'length'],
+  ['TOOL_CALL', 'tool_calls'],
+  ['ERROR_TOXIC', 'content_filter'],
+])
+/** The vendor's own trouble: the reply is not whole. */
+const troubles: ReadonlySet<string> = new Set(['ERROR', 'TIMEOUT', 'USER_CANCEL'])
+
+function objectIn(value: JsonValue | undefined): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+function stringOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+export class CohereReader implements Reader {
+  private out: ChatEvent[] = []
+  private readonly parts = new Parts((event) => this.out.push(event))
+  private started = false
+  private ended = false
+  private broken = false
+
+  frame(data: string): readonly ChatEvent[] {
+    this.out = []
+    let frame: JsonValue
+    try {
+      frame = JSON.parse(data) as JsonValue
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      return this.fail('an event of the stream is not JSON')
+    }
+    if (!isObject(frame)) return this.fail('an event of the stream is no object')
+    if (!this.ended && !this.broken) this.take(frame)
+    return this.out
+  }
+
+  end(): readonly ChatEvent[] {
+    if (this.ended || this.broken) return []
+    const message = 'the stream ended without a message-end'
+    return [{ type: 'fault', fault: { kind: 'cut', message } }]
+  }
+
+  whole(body: JsonValue): readonly ChatEvent[] {
+    this.out = []
+    const message = isObject(body) ? body['message'] : null
+    if (!isObject(body) || !isObject(message)) {
+      const said = saidIn(body).message
+      return this.fail(`the reply has no message${said === '' ? '' : `: ${said}`}`)
+    }
+    this.start(body)
+    this.parts.say('reasoning', 'plan', stringOf(message['tool_plan']))
+    const { content } = message
+    const list = typeof content === 'string' ? [{ text: content }] : content
+    const cited = Array.isArray(message['citations']) ? message['citations'] : []
+    if (Array.isArray(list)) {
+      for (const [index, part] of list.entries()) {
+        this.say(String(index), objectIn(part))
+        for (const citation of cited) this.parts.cite(citation, String(index))
+      }
+    }
+    const calls = Array.isArray(message['tool_calls']) ? message['tool_calls'] : []
+    for (const [index, call] of calls.entries()) this.parts.call(String(index), objectIn(call))
+    this.finish(body)
+    return this.out
+  }
+
+  private fail(message: string): readonly ChatEvent[] {
+    this.broken = true
+    this.out.push({ type: 'fault', fault: { kind: 'unreadable', message } })
+    return this.out
+  }
+
+  private start({ id }: JsonObject): void {
+    if (this.started) return
+    this.started = true
+    this.out.push({ type: 'response-start', id: stringOf(id), model: '', createdAt: 0 })
+  }
+
+  private take(frame: JsonObject): void {
+    const delta = objectIn(frame['delta'])
+    const message = objectIn(delta['message'])
+    const key = String(frame['index'] ?? 0)
+    const { type } = frame
+    if (typeof type !== 'string' || type === 'error') {
+      this.refused(frame)
+      return
+    }
+    this.start(frame)
+    switch (type) {
+      case 'content-start':
+      case 'content-delta':
+        this.say(key, objectIn(message['content']))
+        break
+      case 'tool-plan-delta':
+        this.parts.say('reasoning', 'plan', stringOf(message['tool_plan']))
+        break
+      case 'tool-call-start':
+        this.parts.call(key, objectIn(message['tool_calls']))
+        break
+      case 'tool-call-delta':
+        this.parts.more(key, objectIn(message['tool_calls']))
+        break
+      case 'citation-start':
+        this.parts.cite(message['citations'] ?? null, null)
+        break
+      case 'message-end':
+        this.finish(delta)
+        break
+      // `content-end`, `tool-call-end` and `citation-end` say nothing that the next event does not; new types are passed over.
+    }
+  }
+
+  private say(key: string, { thinking, text }: JsonObject): void {
+    this.parts.say('reasoning', key, stringOf(thinking))
+    this.parts.say('text', key, stringOf(text))
+  }
+
+  /** An error in place of an event; what says nothing of one is passed over. */
+  private refused(frame: JsonObject): void {
+    const error = errorIn(frame) ?? (stringOf(frame['message']) === '' ? null : frame)
+    if (error === null) return
+    this.broken = true
+    this.out.push({ type: 'fault', fault: faultInside(error) })
+  }
+
+  /** `end` has `finish_reason` and `usage`: the delta of `message-end`, or a whole reply. */
+  private finish(end: JsonObject): void {
+    const word = stringOf(end['finish_reason']).toUpperCase()
+    const usage = isObject(end['usage']) ? readUsage(end['usage']) : null
+    if (usage !== null) this.out.push({ type: 'usage', usage })
+    if (troubles.has(word)) {
+      this.broken = true
+      const said = stringOf(end['error'])
+      const message = said === '' ? `the vendor broke off with finish_reason ${word}` : said
+      this.out.push({ type: 'fault', fault: { kind: 'vendor_error', message, code: word } })
+      return
+    }
+    this.parts.end()
+    this.ended = true
+    const known = reasons.get(word) ?? 'stop'
+    const plain = known === 'stop' || known === 'tool_calls'
+    const reason = !plain ? known : this.parts.called ? 'tool_calls' : 'stop'
+    this.out.push({ type: 'choice-end', choice: 0, reason })
+  }
+}
