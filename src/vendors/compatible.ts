@@ -5,7 +5,7 @@ import type { DialectId } from '../wire/dialect.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 /** Paths of OpenAI's own interface below the base address. */
-const paths: Readonly<Record<DialectId, string>> = {
+const paths: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-chat': '/chat/completions',
   'openai-completions': '/completions',
   'openai-embeddings': '/embeddings',
@@ -20,12 +20,15 @@ export const allDialects: readonly DialectId[] = [
   'openai-embeddings',
 ]
 
+/** Throws for a format that is none of OpenAI's. */
 export function openaiPath(dialect: DialectId): string {
-  return paths[dialect]
+  const path = paths[dialect]
+  if (path === undefined) throw new Error(`OpenAI's interface has no ${dialect}`)
+  return path
 }
 
 function address(call: Call, settings: ChannelSettings): string {
-  return settings.baseUrl + paths[call.dialect]
+  return settings.baseUrl + openaiPath(call.dialect)
 }
 
 /** `authorization: Bearer KEY`, or nothing where the channel has no key. */

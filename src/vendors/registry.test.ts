@@ -44,6 +44,11 @@ const chat: readonly (readonly [id: string, address: string, environment: string
   ['lmstudio', 'http://127.0.0.1:1234/v1/chat/completions', undefined],
   ['llamacpp', 'http://127.0.0.1:8080/v1/chat/completions', undefined],
   ['openai-compatible', 'https://operator.example/chat/completions', undefined],
+  [
+    'google',
+    'https://generativelanguage.googleapis.com/v1beta/models/model-1:generateContent',
+    'GEMINI_API_KEY',
+  ],
   ['sandbox', 'http://sandbox.invalid/v1/chat/completions', undefined],
 ]
 
@@ -54,9 +59,10 @@ test('the registry holds exactly the vendors of the table, under their own ids',
 
 test.each(chat)('%s is called at %s', (id, address, environment) => {
   const vendor = vendorNamed(id)
-  expect(
-    vendor.address({ dialect: 'openai-chat', model: 'model-1', stream: false }, settings(vendor)),
-  ).toBe(address)
+  const [dialect = 'openai-chat'] = vendor.speaks
+  expect(vendor.address({ dialect, model: 'model-1', stream: false }, settings(vendor))).toBe(
+    address,
+  )
   expect(vendor.environment).toBe(environment)
   expect(vendor.ownedBy).toMatch(/^[a-z0-9-]+$/)
   if (vendor.baseUrl !== null) expect(checkBaseUrl(vendor.baseUrl)).toBe(vendor.baseUrl)
@@ -65,8 +71,12 @@ test.each(chat)('%s is called at %s', (id, address, environment) => {
 test.each(Object.keys(vendors))('%s signs in a header and never in the address', (id) => {
   const vendor = vendorNamed(id)
   const headers = vendor.headers(settings(vendor))
-  const expected = id === 'azure-openai' ? ['api-key', key] : ['authorization', `Bearer ${key}`]
-  expect(headers).toEqual([expected as [string, string]])
+  const ownHeaders: Readonly<Record<string, string>> = {
+    'azure-openai': 'api-key',
+    google: 'x-goog-api-key',
+  }
+  const own = ownHeaders[id]
+  expect(headers).toEqual([own === undefined ? ['authorization', `Bearer ${key}`] : [own, key]])
   expect(vendor.headers(settings(vendor, { key: null }))).toEqual([])
   for (const dialect of vendor.speaks) {
     const address = vendor.address({ dialect, model: 'a/b', stream: false }, settings(vendor))
@@ -76,6 +86,7 @@ test.each(Object.keys(vendors))('%s signs in a header and never in the address',
         'openai-chat': '/chat/completions',
         'openai-completions': '/completions',
         'openai-embeddings': '/embeddings',
+        gemini: ':generateContent',
       }[dialect],
     )
   }

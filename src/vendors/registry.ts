@@ -5,6 +5,7 @@ import { cerebras } from './cerebras.ts'
 import { dashscope } from './dashscope.ts'
 import { deepseek } from './deepseek.ts'
 import { fireworks } from './fireworks.ts'
+import { google } from './google.ts'
 import { groq } from './groq.ts'
 import { llamacpp } from './llamacpp.ts'
 import { lmstudio } from './lmstudio.ts'
@@ -46,5 +47,6 @@ export const vendors: Readonly<Record<string, Vendor>> = {
   lmstudio,
   llamacpp,
   'openai-compatible': anyCompatible,
+  google,
   sandbox,
 }

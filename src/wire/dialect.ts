@@ -3,7 +3,7 @@
 import type { Fault, GatewayError } from '../errors.ts'
 import type { ChatEvent, ChatRequest, JsonObject, JsonValue, Usage } from './ir.ts'
 
-export type DialectId = 'openai-chat' | 'openai-completions' | 'openai-embeddings'
+export type DialectId = 'openai-chat' | 'openai-completions' | 'openai-embeddings' | 'gemini'
 export type Operation = 'chat' | 'completion' | 'embedding'
 
 /** A half-open range of byte offsets. */

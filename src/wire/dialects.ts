@@ -2,6 +2,7 @@
 
 import { errorTable, type GatewayError } from '../errors.ts'
 import type { Dialect, DialectId } from './dialect.ts'
+import { gemini } from './gemini/dialect.ts'
 import { withCost } from './openai/cost.ts'
 import { readFault } from './openai/fault.ts'
 import { CompletionWatcher } from './openai/watcher.ts'
@@ -69,4 +70,5 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
     peek: peekEmbeddings,
     whole: (body, peek, quirks) => wholeEmbeddings(body, peek.encodingFormat, quirks),
   },
+  gemini,
 }
