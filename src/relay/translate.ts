@@ -21,7 +21,7 @@ import type { Channel } from './channel.ts'
 import { shownCost } from './owed.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
-import { sealedEvent, unsealedRequest } from './sealed.ts'
+import { sealedEvent, unsealedRequest, withoutThoughts } from './sealed.ts'
 
 /** What a vendor's whole reply may weigh before it is given up. */
 const maxWholeBytes = 67_108_864
@@ -64,7 +64,7 @@ export function encoded(
   const { dialect, model } = candidate
   const { value: request, dropped } = asked.request()
   const own = unsealedRequest(request, dialect, channel, ask.dialect.id === dialect)
-  const written = target.encodeRequest(own, model)
+  const written = target.encodeRequest(vendor.refusesThoughts ? withoutThoughts(own) : own, model)
   let body = written.value
   if (request.stream && vendor.usageOnStream === 'ask')
     body['stream_options'] = { include_usage: true }

@@ -37,4 +37,5 @@ export const azureOpenai = openaiCompatible({
   address,
   headers: (settings) => (settings.key === null ? [] : [['api-key', settings.key]]),
   refine,
+  refusesThoughts: true,
 }) satisfies Vendor

@@ -8,4 +8,5 @@ export const openai = openaiCompatible({
   baseUrl: 'https://api.openai.com/v1',
   environment: 'OPENAI_API_KEY',
   speaks: allDialects,
+  refusesThoughts: true,
 }) satisfies Vendor

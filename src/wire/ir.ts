@@ -213,6 +213,11 @@ export interface ChatRequest {
   /** What the reply may consist of: `text`, `image`, `audio`. */
   readonly modalities?: readonly string[]
   readonly extra?: Extra
+  /**
+   * What fields above tell already, as the client worded it where its dialect has several words for it: returned to that
+   * dialect as it was, of no interest to any other.
+   */
+  readonly wording?: Extra
 }
 
 /** A place on the web that the text rests on; `start` and `end` are offsets in the part's text. */

@@ -3,6 +3,7 @@
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 import { mergeFields, stringOf, unknownFields, withExtra } from './hub-fields.ts'
+import { takeSeal } from './hub-parts.ts'
 
 interface Call {
   id: string
@@ -13,6 +14,8 @@ interface Call {
   /** -1 until the call's name is known. */
   part: number
   empty: boolean
+  /** What the vendor wants back with the call; '' where there is nothing. */
+  sealed: string
   readonly extra: JsonObject
 }
 
@@ -22,6 +25,7 @@ interface Piece {
   readonly name: string
   readonly input: string
   readonly custom: boolean
+  readonly sealed: string
   readonly extra: JsonObject
 }
 
@@ -31,6 +35,7 @@ function pieceOf(value: JsonObject): Piece {
   const { index, id, function: target, custom } = value
   const body = isObject(custom) ? custom : isObject(target) ? target : {}
   const input = isObject(custom) ? body['input'] : body['arguments']
+  const { rest, sealed = '' } = takeSeal(unknownFields(value, known))
   return {
     index: typeof index === 'number' ? index : null,
     id: stringOf(id),
@@ -38,7 +43,8 @@ function pieceOf(value: JsonObject): Piece {
     // Mistral may send the arguments as the object they are.
     input: typeof input === 'string' ? input : input == null ? '' : JSON.stringify(input),
     custom: isObject(custom),
-    extra: unknownFields(value, known),
+    sealed,
+    extra: rest,
   }
 }
 
@@ -88,6 +94,7 @@ export class CallReader {
         type: 'part-end',
         choice: this.owner.index,
         part: call.part,
+        ...(call.sealed !== '' && { sealed: call.sealed }),
         ...withExtra(call.extra),
       })
     }
@@ -108,7 +115,7 @@ export class CallReader {
 
   private open(piece: Piece): Call {
     const { id, custom } = piece
-    const call = { id, name: '', custom, held: '', part: -1, empty: true, extra: {} }
+    const call = { id, name: '', custom, held: '', part: -1, empty: true, sealed: '', extra: {} }
     this.calls.push(call)
     if (piece.index !== null) this.byIndex.set(piece.index, call)
     return call
@@ -116,6 +123,7 @@ export class CallReader {
 
   private add(call: Call, piece: Piece, out: ChatEvent[]): void {
     mergeFields(call.extra, piece.extra)
+    call.sealed = piece.sealed || call.sealed
     if (call.part >= 0) {
       this.say(call, piece.input, out)
       return

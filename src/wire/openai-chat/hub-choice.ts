@@ -3,8 +3,10 @@
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 import { CallReader } from './hub-calls.ts'
+import { readCitation, readImage, readTokens } from './hub-citations.ts'
 import { hasFields, stringOf, unknownFields, withExtra } from './hub-fields.ts'
 import { readFinish } from './hub-finish.ts'
+import { blocksIn, detailsIn, type Thought } from './hub-thoughts.ts'
 
 type TextType = 'text' | 'reasoning' | 'refusal'
 
@@ -13,6 +15,7 @@ const knownInChoice: ReadonlySet<string> = new Set([
   'delta',
   'message',
   'finish_reason',
+  'logprobs',
   'usage',
 ])
 const knownInDelta: ReadonlySet<string> = new Set([
@@ -20,7 +23,10 @@ const knownInDelta: ReadonlySet<string> = new Set([
   'content',
   'reasoning_content',
   'reasoning',
+  'thinking_blocks',
   'refusal',
+  'annotations',
+  'images',
   'tool_calls',
   // Mistral repeats the choice's own index here.
   'index',
@@ -32,20 +38,19 @@ function textOf(list: JsonValue | undefined): string {
   return list.map((item) => (isObject(item) ? stringOf(item['text']) : '')).join('')
 }
 
-/** Reasoning in any of its fields; OpenRouter's details only where they alone carry it. */
-function reasoningIn(delta: JsonObject): string {
-  return (
-    stringOf(delta['reasoning_content']) ||
-    stringOf(delta['reasoning']) ||
-    textOf(delta['reasoning_details'])
-  )
-}
-
 export class ChoiceReader {
   readonly index: number
   ended = false
   private parts = 0
   private open: { readonly type: TextType; readonly part: number } | null = null
+  /** What the open part says so far. */
+  private said = ''
+  /** Length of the text parts before the open one: citations count from the first. */
+  private textBefore = 0
+  /** Citations of a text still to come. */
+  private cited: JsonValue[] = []
+  /** Probabilities of tokens still to come. */
+  private tokens: { text: readonly JsonObject[]; refusal: readonly JsonObject[] } = noTokens
   private readonly replyId: string
   private readonly calls: CallReader
 
@@ -59,9 +64,11 @@ export class ChoiceReader {
     return this.parts++
   }
 
-  closeText(out: ChatEvent[]): void {
+  closeText(out: ChatEvent[], sealed: string | null = null): void {
     if (this.open === null) return
-    out.push({ type: 'part-end', choice: this.index, part: this.open.part })
+    const { type, part } = this.open
+    if (type === 'text') this.textBefore += this.said.length
+    out.push({ type: 'part-end', choice: this.index, part, ...(sealed !== null && { sealed }) })
     this.open = null
   }
 
@@ -79,9 +86,12 @@ export class ChoiceReader {
     const { delta, message } = choice
     const said = isObject(delta) ? delta : isObject(message) ? message : {}
     this.extras(choice, said, out)
-    this.say('reasoning', reasoningIn(said), out)
+    this.think(said, out)
     this.content(said['content'], out)
     this.say('refusal', stringOf(said['refusal']), out)
+    if (Array.isArray(said['images'])) this.draw(said['images'], out)
+    if (this.tokens !== noTokens && this.open !== null) this.tell(this.open, out)
+    if (this.cited.length > 0) this.cite(out)
     const calls = said['tool_calls']
     if (Array.isArray(calls)) this.calls.take(calls, whole || delta == null, out)
     const word = stringOf(choice['finish_reason'])
@@ -89,12 +99,53 @@ export class ChoiceReader {
     else if (whole) this.finish(this.calls.any ? 'tool_calls' : 'stop', out)
   }
 
+  /** Keeps what only this format knows; probabilities and citations wait for the text they are of. */
   private extras(choice: JsonObject, said: JsonObject, out: ChatEvent[]): void {
     const fields = unknownFields(choice, knownInChoice)
     const inside = unknownFields(said, knownInDelta)
+    const { logprobs } = choice
+    const tokens = readTokens(logprobs)
+    if (tokens !== null) this.tokens = { text: tokens.content, refusal: tokens.refusal }
+    else if (logprobs != null) fields['logprobs'] = logprobs
+    const { annotations, images } = said
+    if (Array.isArray(annotations)) {
+      const foreign = annotations.filter((value) => readCitation(value, 0) === null)
+      this.cited.push(...annotations.filter((value) => readCitation(value, 0) !== null))
+      if (foreign.length > 0 || annotations.length === 0) inside['annotations'] = foreign
+    }
+    if (Array.isArray(images)) {
+      const elsewhere = images.filter((value) => readImage(value) === null)
+      if (elsewhere.length > 0) inside['images'] = elsewhere
+    }
     if (hasFields(inside)) fields['delta'] = inside
+    this.keep(fields, out)
+  }
+
+  private keep(fields: JsonObject, out: ChatEvent[]): void {
     const { extra } = withExtra(fields)
     if (extra !== undefined) out.push({ type: 'extra', choice: this.index, extra })
+  }
+
+  /** Reasoning in any of its members; where several tell the same, the one that has its seals. */
+  private think(said: JsonObject, out: ChatEvent[]): void {
+    const plain = stringOf(said['reasoning_content']) || stringOf(said['reasoning'])
+    const blocks = said['thinking_blocks'] == null ? [] : blocksIn(said)
+    const thoughts =
+      blocks.length > 0 || said['reasoning_details'] == null ? blocks : detailsIn(said)
+    const told = thoughts.map(({ text }) => text).join('')
+    if (told === '') this.say('reasoning', plain, out)
+    else if (plain.endsWith(told)) this.say('reasoning', plain.slice(0, -told.length), out)
+    for (const thought of thoughts) this.thought(thought, plain === '', out)
+  }
+
+  /** `alone`: nothing else in the delta tells the thought, so that it may close what was said before. */
+  private thought({ text, sealed, redacted }: Thought, alone: boolean, out: ChatEvent[]): void {
+    const repeats = alone && this.open?.type === 'reasoning' && this.said === text
+    if (redacted) this.closeText(out)
+    else if (!repeats) this.say('reasoning', text, out)
+    if (sealed === null) return
+    if (this.open?.type !== 'reasoning') this.begin('reasoning', redacted, out)
+    this.closeText(out, sealed)
   }
 
   private content(content: JsonValue | undefined, out: ChatEvent[]): void {
@@ -105,25 +156,60 @@ export class ChoiceReader {
       if (!isObject(part)) continue
       if (part['type'] === 'thinking') this.say('reasoning', textOf(part['thinking']), out)
       else if (part['type'] === 'text') this.say('text', stringOf(part['text']), out)
-      else this.keepPart(part, out)
+      // Mistral's references and whatever else no other format has.
+      else this.keep({ delta: { content_parts: [part] } }, out)
     }
   }
 
-  /** Mistral's references and whatever else no other format has. */
-  private keepPart(part: JsonObject, out: ChatEvent[]): void {
-    const extra = { 'openai-chat': { delta: { content_parts: [part] } } }
-    out.push({ type: 'extra', choice: this.index, extra })
+  private draw(images: readonly JsonValue[], out: ChatEvent[]): void {
+    const choice = this.index
+    for (const value of images) {
+      const image = readImage(value)
+      if (image === null) continue
+      this.closeText(out)
+      const part = this.nextPart()
+      const { mediaType, data } = image
+      out.push({ type: 'part-start', choice, part, head: { type: 'image', mediaType } })
+      out.push({ type: 'part-delta', choice, part, text: data })
+      out.push({ type: 'part-end', choice, part })
+    }
+  }
+
+  private begin(type: TextType, redacted: boolean, out: ChatEvent[]): { part: number } {
+    this.closeText(out)
+    const part = this.nextPart()
+    const head = type === 'reasoning' && redacted ? ({ type, redacted } as const) : { type }
+    out.push({ type: 'part-start', choice: this.index, part, head })
+    this.open = { type, part }
+    this.said = ''
+    return this.open
   }
 
   private say(type: TextType, text: string, out: ChatEvent[]): void {
     if (text === '') return
-    const choice = this.index
-    if (this.open?.type !== type) {
-      this.closeText(out)
-      this.open = { type, part: this.nextPart() }
-      out.push({ type: 'part-start', choice, part: this.open.part, head: { type } })
+    const { part } = this.open?.type === type ? this.open : this.begin(type, false, out)
+    if (this.tokens !== noTokens) this.tell({ type, part }, out)
+    this.said += text
+    out.push({ type: 'part-delta', choice: this.index, part, text })
+  }
+
+  /** The probabilities that wait for a part of this type. */
+  private tell({ type, part }: { type: TextType; part: number }, out: ChatEvent[]): void {
+    if (type === 'reasoning') return
+    const tokens = this.tokens[type]
+    if (tokens.length > 0) out.push({ type: 'logprobs', choice: this.index, part, tokens })
+    this.tokens = { ...this.tokens, [type]: [] }
+    if (this.tokens.text.length + this.tokens.refusal.length === 0) this.tokens = noTokens
+  }
+
+  private cite(out: ChatEvent[]): void {
+    if (this.open?.type !== 'text') return
+    const { part } = this.open
+    for (const value of this.cited) {
+      const citation = readCitation(value, this.textBefore)
+      if (citation !== null) out.push({ type: 'citation', choice: this.index, part, citation })
     }
-    out.push({ type: 'part-delta', choice, part: this.open.part, text })
+    this.cited = []
   }
 
   private finish(word: string, out: ChatEvent[]): void {
@@ -140,8 +226,16 @@ export class ChoiceReader {
       out.push({ type: 'fault', fault: { kind: 'unreadable', message } })
       return
     }
+    // Of a text that never came, or was over: its own format has them all the same.
+    if (this.cited.length > 0) this.keep({ delta: { annotations: this.cited } }, out)
     // The deprecated word means something else to the client that asked with `functions`.
     const extra = withExtra(word === 'function_call' ? { finish_reason: word } : {})
     out.push({ type: 'choice-end', choice: this.index, reason, ...extra })
   }
 }
+
+const noTokens: { readonly text: readonly JsonObject[]; readonly refusal: readonly JsonObject[] } =
+  {
+    text: [],
+    refusal: [],
+  }

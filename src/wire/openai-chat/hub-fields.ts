@@ -1,7 +1,7 @@
 // Small tools of the hub's OpenAI side: private fields kept, merged and given back.
 
 import type { DialectId } from '../dialect.ts'
-import type { Extra, JsonObject, JsonValue } from '../ir.ts'
+import type { CacheMark, Extra, JsonObject, JsonValue } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 
 const self: DialectId = 'openai-chat'
@@ -13,7 +13,7 @@ export function ownFields(extra: Extra | null | undefined): JsonObject {
 
 /** `{ extra }` with the fields, or nothing where there are none. */
 export function withExtra(fields: JsonObject): { extra?: Extra } {
-  return Object.keys(fields).length === 0 ? {} : { extra: { [self]: fields } }
+  return hasFields(fields) ? { extra: { [self]: fields } } : {}
 }
 
 /** A copy without members that are null, for null counts as absent. */
@@ -40,6 +40,16 @@ export function hasFields(body: JsonObject): boolean {
 
 export function stringOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : ''
+}
+
+/**
+ * The mark on a part or a tool up to which the prompt is to be kept: Anthropic's `cache_control`, which many send with
+ * this format, or OpenAI's `prompt_cache_breakpoint`. The member itself stays among the private fields.
+ */
+export function cacheOf(fields: JsonObject): { cache?: CacheMark } {
+  const { cache_control: control, prompt_cache_breakpoint: breakpoint } = fields
+  if (isObject(control)) return { cache: { ttl: control['ttl'] === '1h' ? '1h' : '5m' } }
+  return isObject(breakpoint) ? { cache: { ttl: '5m' } } : {}
 }
 
 /** Members whose text comes in pieces; any other string replaces the one before it. */

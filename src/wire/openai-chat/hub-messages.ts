@@ -1,9 +1,19 @@
 // Messages of a chat completion request, into the hub and out of it.
 
 import { invalidRequest } from '../../errors.ts'
-import type { JsonObject, JsonValue, Message, RequestPart, Role } from '../ir.ts'
+import type {
+  JsonObject,
+  JsonValue,
+  Message,
+  ReasoningPart,
+  RequestPart,
+  Role,
+  ToolCallPart,
+} from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
-import { mergeFields, ownFields, present, stringOf, withExtra } from './hub-fields.ts'
+import { ownFields, present, stringOf, withExtra } from './hub-fields.ts'
+import { decodeCall, decodeContent, encodeCall, encodePart } from './hub-parts.ts'
+import { decodeThoughts, encodeThoughts, thoughtNames } from './hub-thoughts.ts'
 
 const roles: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'assistant', 'tool'])
 
@@ -11,111 +21,203 @@ function isRole(role: JsonValue | undefined): role is Role {
   return typeof role === 'string' && roles.has(role)
 }
 
-export function decodeMessage(value: JsonValue, index: number): Message {
+/** Ids of the deprecated calls without one, by function name, those not answered yet. */
+type Unanswered = Map<string, string[]>
+
+export function decodeMessages(list: readonly JsonValue[]): Message[] {
+  const unanswered: Unanswered = new Map()
+  return list.map((value, index) => decodeMessage(value, index, unanswered))
+}
+
+function decodeMessage(value: JsonValue, index: number, unanswered: Unanswered): Message {
   if (!isObject(value)) {
     throw invalidRequest(`messages[${index}] must be an object`, `messages[${index}]`)
   }
-  const { role, content, tool_calls: calls, tool_call_id: callId, ...rest } = present(value)
-  const parts = contentParts(content)
-  if (Array.isArray(calls)) for (const call of calls) if (isObject(call)) parts.push(callPart(call))
+  const { role, content, tool_call_id: callId, ...rest } = present(value)
+  if (role === 'assistant') return decodeAssistant(content, rest, index, unanswered)
+  const parts = decodeContent(content)
+  if (!isRole(role)) return decodeFunctionAnswer(parts, stringOf(role), rest, unanswered)
+  // This format's tools answer with text alone; what else a client puts there is its own vendor's to judge.
+  const plain = role !== 'tool' || parts.every(({ type }) => type === 'text')
+  const kept = plain || content === undefined ? rest : { ...rest, content }
+  return { role, parts, ...(typeof callId === 'string' && { callId }), ...withExtra(kept) }
+}
+
+/** The deprecated role `function` answers a call as `tool` does, but by name. */
+function decodeFunctionAnswer(
+  parts: readonly RequestPart[],
+  role: string,
+  rest: JsonObject,
+  unanswered: Unanswered,
+): Message {
+  const callId = unanswered.get(stringOf(rest['name']))?.shift()
   return {
-    // The deprecated role `function` answers a call as `tool` does, but by name.
-    role: isRole(role) ? role : 'tool',
+    role: 'tool',
     parts,
-    ...(typeof callId === 'string' && { callId }),
-    ...withExtra(isRole(role) ? rest : { role: stringOf(role), ...rest }),
+    ...(callId !== undefined && { callId }),
+    ...withExtra({ role, ...rest }),
   }
 }
 
-function contentParts(content: JsonValue | undefined): RequestPart[] {
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return Array.isArray(content) ? content.filter(isObject).map(contentPart) : []
+function decodeAssistant(
+  content: JsonValue | undefined,
+  message: JsonObject,
+  index: number,
+  unanswered: Unanswered,
+): Message {
+  const { tool_calls: calls, function_call: call, refusal, images, ...rest } = message
+  const parts: RequestPart[] = [...decodeThoughts(rest), ...decodeContent(content)]
+  // One plain text can be written again from the part; several members, each with its own, cannot.
+  if (thoughtNames.every((name) => rest[name] === undefined)) delete rest['reasoning_content']
+  if (typeof refusal === 'string') {
+    parts.push({ type: 'text', text: refusal, ...withExtra({ refusal: true }) })
+  }
+  parts.push(...decodeContent(images))
+  if (Array.isArray(calls)) parts.push(...calls.filter(isObject).map(decodeCall))
+  if (isObject(call)) {
+    const name = stringOf(call['name'])
+    const id = `call_function_${index}`
+    unanswered.set(name, [...(unanswered.get(name) ?? []), id])
+    const input = stringOf(call['arguments'])
+    const extra = withExtra({ function_call: true })
+    parts.push({ type: 'tool-call', id, name, arguments: input, ...extra })
+  }
+  return { role: 'assistant', parts, ...withExtra(rest) }
 }
 
-function contentPart(part: JsonObject): RequestPart {
-  const { type, ...fields } = present(part)
-  if (type === 'text' && typeof fields['text'] === 'string') {
-    const { text, ...rest } = fields
-    return { type: 'text', text: stringOf(text), ...withExtra(rest) }
-  }
-  const image = fields['image_url']
-  if (type === 'image_url' && isObject(image) && typeof image['url'] === 'string') {
-    const { url, ...details } = present(image)
-    const { image_url: _, ...rest } = fields
-    const kept = Object.keys(details).length > 0 ? { ...rest, image_url: details } : rest
-    return { type: 'image', url: stringOf(url), ...withExtra(kept) }
-  }
-  return { type: 'other', extra: { 'openai-chat': part } }
+/** A message with its place in the request, by which clients know it. */
+interface Placed {
+  readonly index: number
+  readonly message: Message
 }
 
-function callPart(call: JsonObject): RequestPart {
-  const { id, type, function: target, custom, ...rest } = present(call)
-  if (isObject(custom)) {
-    const { name, input, ...more } = custom
-    const kept = Object.keys(more).length > 0 ? { ...rest, custom: more } : rest
-    return {
-      type: 'tool-call',
-      id: stringOf(id),
-      name: stringOf(name),
-      arguments: stringOf(input),
-      custom: true,
-      ...withExtra(kept),
-    }
+/** Answers must follow the calls at once, so that a turn which makes calls is one message to this format. */
+function withCallsJoined(messages: readonly Message[]): Placed[] {
+  const found: Placed[] = []
+  for (const [index, message] of messages.entries()) {
+    const last = found.at(-1)
+    const calls = last?.message.parts.some(({ type }) => type === 'tool-call') === true
+    if (last !== undefined && calls && message.role === 'assistant') {
+      const parts = [...last.message.parts, ...message.parts]
+      found[found.length - 1] = { index: last.index, message: { ...last.message, parts } }
+    } else found.push({ index, message })
   }
-  const { name, arguments: input, ...more } = isObject(target) ? target : {}
-  const kept = Object.keys(more).length > 0 ? { ...rest, function: more } : rest
-  const known = type === undefined || type === 'function'
-  return {
-    type: 'tool-call',
-    id: stringOf(id),
-    name: stringOf(name),
-    arguments: stringOf(input),
-    ...withExtra(known ? kept : { type, ...kept }),
-  }
+  return found
 }
 
-/** What this format cannot say goes to `dropped` by its place. */
-export function encodeMessage(message: Message, index: number, dropped: string[]): JsonObject {
-  const content: JsonObject[] = []
-  const calls: JsonObject[] = []
-  for (const [at, part] of message.parts.entries()) {
-    if (part.type === 'tool-call') {
-      calls.push(encodeCall(part))
+/**
+ * What this format cannot say goes to `dropped` by its place; images that a tool answered with follow its answers as the
+ * user's. Throws GatewayError for a part that must not be left out.
+ */
+export function encodeMessages(messages: readonly Message[], dropped: string[]): JsonObject[] {
+  const out: JsonObject[] = []
+  let shown: JsonObject[] = []
+  for (const { index, message } of withCallsJoined(messages)) {
+    if (message.role === 'tool') {
+      const encoded = encodeAnswer(message, index, dropped)
+      out.push(encoded.answer)
+      shown.push(...encoded.shown)
       continue
     }
-    const encoded = encodePart(part)
-    if (encoded === null) dropped.push(`messages[${index}].content[${at}]`)
+    const encoded =
+      message.role === 'assistant'
+        ? encodeAssistant(message, index, dropped)
+        : encodeAsked(message, index, dropped, message.role === 'user' ? shown : [])
+    if (shown.length > 0 && message.role !== 'user') out.push({ role: 'user', content: shown })
+    shown = []
+    out.push(encoded)
+  }
+  if (shown.length > 0) out.push({ role: 'user', content: shown })
+  return out
+}
+
+/** Parts that are content of a message. */
+type ContentPart = Exclude<RequestPart, ToolCallPart | ReasoningPart>
+
+function isContent(part: RequestPart): part is ContentPart {
+  return part.type !== 'tool-call' && part.type !== 'reasoning'
+}
+
+function encodeContent(
+  parts: readonly RequestPart[],
+  index: number,
+  dropped: string[],
+): JsonObject[] {
+  const content: JsonObject[] = []
+  for (const [at, part] of parts.entries()) {
+    if (!isContent(part)) continue
+    const place = `messages[${index}].content[${at}]`
+    const encoded = encodePart(part, place, dropped)
+    if (encoded === null) dropped.push(place)
     else content.push(encoded)
   }
-  return {
-    role: message.role,
-    content: contentOf(message.role, content),
-    ...(calls.length > 0 && { tool_calls: calls }),
-    ...(message.callId !== undefined && { tool_call_id: message.callId }),
-    ...ownFields(message.extra),
-  }
+  return content
 }
 
-/** One plain text as a string, which every vendor reads; only an assistant may say nothing. */
-function contentOf(role: Role, parts: readonly JsonObject[]): JsonValue {
+function isPlainText(part: JsonObject): boolean {
+  return part['type'] === 'text' && Object.keys(part).length === 2
+}
+
+/** One plain text as a string, which every vendor reads; an empty one beside others says nothing. */
+function contentOf(parts: readonly JsonObject[]): JsonValue {
   const [first] = parts
-  if (first === undefined) return role === 'assistant' ? null : []
-  const plain = parts.length === 1 && first['type'] === 'text' && Object.keys(first).length === 2
-  return plain ? stringOf(first['text']) : [...parts]
+  if (parts.length === 1 && first !== undefined && isPlainText(first))
+    return stringOf(first['text'])
+  const kept = parts.filter((part) => !(isPlainText(part) && part['text'] === ''))
+  return kept.length === 0 && parts.length > 0 ? '' : kept
 }
 
-function encodePart(part: RequestPart): JsonObject | null {
-  if (part.type === 'text') return { type: 'text', text: part.text, ...ownFields(part.extra) }
-  if (part.type === 'image') {
-    return mergeFields({ type: 'image_url', image_url: { url: part.url } }, ownFields(part.extra))
+function encodeAsked(
+  message: Message,
+  index: number,
+  dropped: string[],
+  shown: readonly JsonObject[],
+): JsonObject {
+  const content = contentOf([...shown, ...encodeContent(message.parts, index, dropped)])
+  return { role: message.role, content, ...ownFields(message.extra) }
+}
+
+function encodeAnswer(
+  { parts, callId, isError, extra }: Message,
+  index: number,
+  dropped: string[],
+): { readonly answer: JsonObject; readonly shown: readonly JsonObject[] } {
+  const own = ownFields(extra)
+  const content = encodeContent(parts, index, dropped)
+  const texts = content.filter((part) => part['type'] === 'text')
+  if (isError) dropped.push(`messages[${index}].is_error`)
+  const answer = {
+    role: 'tool',
+    content: texts.length === 0 ? '' : contentOf(texts),
+    ...(callId !== undefined && own['role'] === undefined && { tool_call_id: callId }),
+    ...own,
   }
-  return part.type === 'other' ? (part.extra['openai-chat'] ?? null) : null
+  const elsewhere = own['content'] === undefined && texts.length < content.length
+  return { answer, shown: elsewhere ? content.filter((part) => part['type'] !== 'text') : [] }
 }
 
-export function encodeCall(part: RequestPart & { readonly type: 'tool-call' }): JsonObject {
-  const { id, name, arguments: input, custom } = part
-  const call: JsonObject = custom
-    ? { id, type: 'custom', custom: { name, input } }
-    : { id, type: 'function', function: { name, arguments: input } }
-  return mergeFields(call, ownFields(part.extra))
+function encodeAssistant({ parts, extra }: Message, index: number, dropped: string[]): JsonObject {
+  const own = ownFields(extra)
+  const thoughts = parts.filter((part) => part.type === 'reasoning')
+  const told = thoughtNames.some((name) => own[name] !== undefined)
+  const refusal = parts.find((part) => ownFields(part.extra)['refusal'] === true)
+  const said = parts.filter((part) => part !== refusal)
+  const content = encodeContent(said, index, dropped)
+  const images = content.filter((part) => part['type'] === 'image_url')
+  const texts = content.filter((part) => part['type'] !== 'image_url')
+  const calls = parts.filter((part) => part.type === 'tool-call')
+  const older = calls.find((part) => ownFields(part.extra)['function_call'] === true)
+  const newer = calls.filter((part) => part !== older)
+  return {
+    role: 'assistant',
+    content: texts.length === 0 ? null : contentOf(texts),
+    ...(refusal?.type === 'text' && { refusal: refusal.text }),
+    ...(images.length > 0 && { images }),
+    ...(!told && encodeThoughts(thoughts)),
+    ...(newer.length > 0 && { tool_calls: newer.map(encodeCall) }),
+    ...(older !== undefined && {
+      function_call: { name: older.name, arguments: older.arguments },
+    }),
+    ...own,
+  }
 }

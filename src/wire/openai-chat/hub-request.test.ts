@@ -120,6 +120,7 @@ describe('chat to chat', () => {
     })
     expect(Object.keys(value.extra?.['openai-chat'] ?? {})).not.toContain('temperature')
     expect(value.messages[3]?.parts.map(({ type }) => type)).toEqual([
+      'reasoning',
       'text',
       'tool-call',
       'tool-call',

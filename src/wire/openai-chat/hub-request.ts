@@ -3,15 +3,24 @@
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../dialect.ts'
 import type { ChatRequest, JsonObject } from '../ir.ts'
-import { ownFields, present, withExtra } from './hub-fields.ts'
-import { decodeMessage, encodeMessage } from './hub-messages.ts'
+import { hasFields, ownFields, present, withExtra } from './hub-fields.ts'
+import { decodeMessages, encodeMessages } from './hub-messages.ts'
+import { encodeOptions, takeOptions, takeReasoning, takeResponseFormat } from './hub-options.ts'
 import { foreignFields, takeSampling, writeSampling } from './hub-sampling.ts'
+import { encodeTools, takeToolChoice, takeTools } from './hub-tools.ts'
+
+/** OpenAI's bound on `stop`. */
+const maxStops = 4
 
 /**
  * Takes either spelling of the token limit out of `rest`. The older one leaves its name behind, so that
  * it is given back under it: old servers know no other. Both at once: the newer one counts.
  */
-function takeLimit(rest: JsonObject, dropped: string[]): { maxOutputTokens?: number } {
+function takeLimit(
+  rest: JsonObject,
+  wording: JsonObject,
+  dropped: string[],
+): { maxOutputTokens?: number } {
   const { max_completion_tokens: limit, max_tokens: older } = rest
   if (typeof limit === 'number') {
     delete rest['max_completion_tokens']
@@ -19,43 +28,73 @@ function takeLimit(rest: JsonObject, dropped: string[]): { maxOutputTokens?: num
     delete rest['max_tokens']
     return { maxOutputTokens: limit }
   }
-  return typeof older === 'number' ? { maxOutputTokens: older } : {}
+  if (typeof older !== 'number') return {}
+  wording['max_tokens'] = older
+  delete rest['max_tokens']
+  return { maxOutputTokens: older }
 }
 
 /** Null counts as absent. Whether usage comes on a stream is the relay's to ask: `stream_options` ends here. */
 export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
   const rest = present(body)
   const dropped: string[] = []
+  const wording: JsonObject = {}
   const { model, messages, stream } = rest
   if (typeof model !== 'string') throw invalidRequest('model must be a string', 'model')
   if (!Array.isArray(messages)) throw invalidRequest('messages must be an array', 'messages')
   for (const name of ['model', 'messages', 'stream', 'stream_options']) delete rest[name]
+  // No member of OpenAI's own, so that it is for this format's clients alone to send it.
+  if (typeof rest['top_k'] === 'number') wording['top_k'] = rest['top_k']
   const value: ChatRequest = {
     model,
-    messages: messages.map(decodeMessage),
+    messages: decodeMessages(messages),
     stream: stream === true,
-    ...takeLimit(rest, dropped),
+    ...takeLimit(rest, wording, dropped),
     ...takeSampling(rest),
+    ...takeTools(rest),
+    ...takeToolChoice(rest, wording),
+    ...takeReasoning(rest, wording),
+    ...takeResponseFormat(rest, wording),
+    ...takeOptions(rest, wording),
     ...withExtra(rest),
+    ...(hasFields(wording) && { wording: { 'openai-chat': wording } }),
   }
   return { value, dropped }
 }
 
-/** `dropped` names what other dialects alone can say, and parts that are none of this one's. */
+/**
+ * `dropped` names what other dialects alone can say, and parts that are none of this one's. Throws GatewayError for what
+ * must not be left out: see `encodeMessages` and `encodeTools`.
+ */
 export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
   const dropped = foreignFields(request, 'openai-chat')
+  const wording = ownFields(request.wording)
+  if (request.stop !== undefined && request.stop.length > maxStops) {
+    throw invalidRequest(`stop may have at most ${maxStops} texts for this model`, 'stop')
+  }
+  const sampling = writeSampling(request)
+  if (request.topK !== undefined && wording['top_k'] === undefined) {
+    delete sampling['top_k']
+    dropped.push('top_k')
+  }
+  const unsaid: string[] = []
+  const options = encodeOptions(request, unsaid)
+  dropped.push(...unsaid.filter((name) => wording[name] === undefined))
+  // Said in a vendor's own words, an effort beside them would say it twice.
+  const worded = wording['reasoning'] !== undefined || wording['thinking'] !== undefined
+  if (worded) delete options['reasoning_effort']
   const body: JsonObject = {
     model,
-    messages: request.messages.map((message, at) => encodeMessage(message, at, dropped)),
+    messages: encodeMessages(request.messages, dropped),
     ...ownFields(request.extra),
-    ...writeSampling(request),
+    ...sampling,
+    ...encodeTools(request, wording, dropped),
+    ...options,
+    ...wording,
   }
-  if (request.maxOutputTokens !== undefined) {
-    const older = body['max_tokens'] !== undefined
-    body[older ? 'max_tokens' : 'max_completion_tokens'] = request.maxOutputTokens
+  if (request.maxOutputTokens !== undefined && wording['max_tokens'] === undefined) {
+    body['max_completion_tokens'] = request.maxOutputTokens
   }
-  // OpenAI refuses an empty list, which some clients send for no tools.
-  if (Array.isArray(body['tools']) && body['tools'].length === 0) delete body['tools']
   if (request.stream) body['stream'] = true
   return { value: body, dropped }
 }

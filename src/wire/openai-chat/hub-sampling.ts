@@ -6,6 +6,7 @@ import { isObject } from '../openai/usage.ts'
 const numbers = [
   ['temperature', 'temperature'],
   ['top_p', 'topP'],
+  ['top_k', 'topK'],
   ['n', 'choices'],
   ['seed', 'seed'],
   ['frequency_penalty', 'frequencyPenalty'],

@@ -4,20 +4,24 @@ import type { WriterHead } from '../dialect.ts'
 import { type FoldedChoice, type FoldedPart, fold } from '../hub/fold.ts'
 import type { ChatEvent, JsonObject } from '../ir.ts'
 import { isObject, writeUsage } from '../openai/usage.ts'
+import { asksByFunctions } from './hub-asked.ts'
+import { writeCitation, writeImage, writeTokens } from './hub-citations.ts'
 import { mergeFields, ownFields } from './hub-fields.ts'
-import { encodeCall } from './hub-messages.ts'
+import { encodeCall } from './hub-parts.ts'
+import { blockOf, thoughtNames } from './hub-thoughts.ts'
 
 /** Usage is left out where none is known: the caller counts. */
 export function writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject {
   const reply = fold(events)
   const extras: JsonObject = {}
   for (const extra of reply.extras) Object.assign(extras, ownFields(extra))
+  const older = asksByFunctions(head.request)
   return {
     id: reply.id || head.id,
     object: 'chat.completion',
     created: reply.createdAt || head.createdAt,
     model: reply.model || head.model,
-    choices: reply.choices.map(choiceOf),
+    choices: reply.choices.map((choice) => choiceOf(choice, older)),
     ...(reply.usage !== null && { usage: writeUsage(reply.usage) }),
     ...extras,
   }
@@ -28,34 +32,82 @@ function joined(parts: readonly FoldedPart[], type: FoldedPart['head']['type']):
   return texts.length === 0 ? null : texts.join('')
 }
 
-function callsOf(parts: readonly FoldedPart[]): JsonObject[] {
+function callsOf(parts: readonly FoldedPart[], older: boolean): JsonObject {
   const calls: JsonObject[] = []
-  for (const { head, text, extra } of parts) {
+  for (const { head, text, sealed, extra } of parts) {
     if (head.type !== 'tool-call') continue
-    calls.push(encodeCall({ ...head, arguments: text, ...(extra !== null && { extra }) }))
+    if (older) return { function_call: { name: head.name, arguments: text } }
+    const seal = sealed === null ? {} : { sealed }
+    calls.push(encodeCall({ ...head, arguments: text, ...seal, ...(extra !== null && { extra }) }))
   }
-  return calls
+  return calls.length === 0 ? {} : { tool_calls: calls }
 }
 
-function choiceOf({ index, parts, reason, extras }: FoldedChoice): JsonObject {
+/** Citations count from the beginning of all text. */
+function citationsOf(parts: readonly FoldedPart[]): JsonObject {
+  const found: JsonObject[] = []
+  let base = 0
+  for (const { head, text, citations } of parts) {
+    if (head.type !== 'text') continue
+    for (const citation of citations) found.push(writeCitation(citation, base))
+    base += text.length
+  }
+  return found.length === 0 ? {} : { annotations: found }
+}
+
+function blocksOf(parts: readonly FoldedPart[]): JsonObject {
+  const blocks: JsonObject[] = []
+  for (const { head, text, sealed } of parts) {
+    if (head.type !== 'reasoning' || sealed === null) continue
+    blocks.push(blockOf(text, sealed, head.redacted === true))
+  }
+  return blocks.length === 0 ? {} : { thinking_blocks: blocks }
+}
+
+function imagesOf(parts: readonly FoldedPart[]): JsonObject {
+  const images: JsonObject[] = []
+  for (const { head, text } of parts) {
+    if (head.type === 'image') images.push(writeImage(head.mediaType, text))
+  }
+  return images.length === 0 ? {} : { images }
+}
+
+function tokensOf(parts: readonly FoldedPart[], type: 'text' | 'refusal'): JsonObject[] {
+  return parts.flatMap(({ head, logprobs }) => (head.type === type ? logprobs : []))
+}
+
+function choiceOf({ index, parts, reason, extras }: FoldedChoice, older: boolean): JsonObject {
   const fields: JsonObject = {}
   for (const extra of extras) mergeFields(fields, ownFields(extra))
-  const { delta, finish_reason: word = reason, ...private_ } = fields
+  const { delta, finish_reason: word = wordOf(reason, older), ...private_ } = fields
+  const inside = isObject(delta) ? delta : {}
   const reasoning = joined(parts, 'reasoning')
-  const calls = callsOf(parts)
+  // The vendor's own details of its reasoning hold the seals already.
+  const told = thoughtNames.some((name) => inside[name] !== undefined)
+  const message: JsonObject = {
+    role: 'assistant',
+    // A reply that says nothing at all is an empty text.
+    content: joined(parts, 'text') ?? (parts.length === 0 ? '' : null),
+    refusal: joined(parts, 'refusal'),
+    ...(reasoning !== null && reasoning !== '' && { reasoning_content: reasoning }),
+    ...(!told && blocksOf(parts)),
+    ...citationsOf(parts),
+    ...imagesOf(parts),
+    ...callsOf(parts, older),
+  }
+  const logprobs = writeTokens({
+    content: tokensOf(parts, 'text'),
+    refusal: tokensOf(parts, 'refusal'),
+  })
   return {
     index,
-    message: {
-      role: 'assistant',
-      // A reply that says nothing at all is an empty text.
-      content: joined(parts, 'text') ?? (parts.length === 0 ? '' : null),
-      refusal: joined(parts, 'refusal'),
-      ...(reasoning !== null && { reasoning_content: reasoning }),
-      ...(calls.length > 0 && { tool_calls: calls }),
-      ...(isObject(delta) && delta),
-    },
-    logprobs: null,
+    message: mergeFields(message, inside),
+    logprobs,
     ...private_,
     finish_reason: word,
   }
+}
+
+function wordOf(reason: FoldedChoice['reason'], older: boolean): string | null {
+  return older && reason === 'tool_calls' ? 'function_call' : reason
 }

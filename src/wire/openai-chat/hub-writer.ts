@@ -2,17 +2,23 @@
 
 import type { Writer, WriterHead } from '../dialect.ts'
 import type { ChatEvent, Extra, JsonObject, JsonValue, PartHead, Usage } from '../ir.ts'
-import { writeUsage } from '../openai/usage.ts'
+import { isObject, writeUsage } from '../openai/usage.ts'
+import { asksByFunctions } from './hub-asked.ts'
+import { writeCitation, writeImage, writeTokens } from './hub-citations.ts'
 import { hasFields, mergeFields, ownFields } from './hub-fields.ts'
+import { sealMember } from './hub-parts.ts'
+import { blockOf, thoughtNames } from './hub-thoughts.ts'
 
 /** Private fields of the reply that OpenAI repeats on every chunk; any other is told once. */
 const onEveryChunk = ['service_tier', 'system_fingerprint'] as const
 
 interface OpenPart {
-  readonly type: PartHead['type']
-  readonly custom: boolean
+  readonly head: PartHead
   /** A tool call's place among those of its choice. */
   readonly call: number
+  /** Length of the text before this part. */
+  readonly base: number
+  text: string
 }
 
 interface OpenChoice {
@@ -20,6 +26,10 @@ interface OpenChoice {
   readonly parts: Map<number, OpenPart>
   calls: number
   opened: boolean
+  /** Length of the texts told so far, from whose beginning citations count. */
+  textLength: number
+  /** The vendor's own details of its reasoning come along, with the seals in them. */
+  detailed: boolean
   /** Private fields for the choice's next chunk, those of its delta inside `delta`. */
   pending: JsonObject
 }
@@ -32,6 +42,8 @@ export class ChatWriter implements Writer {
   /** The chunk's members before `choices`, as JSON text. */
   private prefix: string
   private readonly suffix: string
+  /** Calls are told as `function_call`. */
+  private readonly older: boolean
   private constant: JsonObject = {}
   /** Private fields of the reply for the next chunk. */
   private pending: JsonObject = {}
@@ -40,6 +52,7 @@ export class ChatWriter implements Writer {
 
   constructor(head: WriterHead) {
     this.head = head
+    this.older = asksByFunctions(head.request)
     this.prefix = this.prefixOf()
     // OpenAI's chunks say so where the client asked for usage.
     this.suffix = head.wantsUsage ? ',"usage":null}\n\n' : '}\n\n'
@@ -54,7 +67,7 @@ export class ChatWriter implements Writer {
         return ''
       case 'extra':
         if (event.choice === null) this.take(event.extra)
-        else mergeFields(this.choiceAt(event.choice).pending, ownFields(event.extra))
+        else this.takeOf(this.choiceAt(event.choice), ownFields(event.extra))
         return ''
       case 'usage':
         this.usage = event.usage
@@ -68,7 +81,10 @@ export class ChatWriter implements Writer {
       case 'choice-end':
         return this.choiceEnd(event)
       case 'citation':
+        return this.cite(event)
       case 'logprobs':
+        this.tell(event)
+        return ''
       case 'fault':
         // The relay tells the client of a fault, in the format's own words.
         return ''
@@ -117,7 +133,15 @@ export class ChatWriter implements Writer {
   private choiceAt(index: number): OpenChoice {
     const known = this.choices.get(index)
     if (known !== undefined) return known
-    const opened = { index, parts: new Map(), calls: 0, opened: false, pending: {} }
+    const opened: OpenChoice = {
+      index,
+      parts: new Map(),
+      calls: 0,
+      opened: false,
+      textLength: 0,
+      detailed: false,
+      pending: {},
+    }
     this.choices.set(index, opened)
     return opened
   }
@@ -146,16 +170,25 @@ export class ChatWriter implements Writer {
     return this.chunk(choice.index, delta, null)
   }
 
+  private takeOf(choice: OpenChoice, fields: JsonObject): void {
+    const { delta } = fields
+    if (isObject(delta) && thoughtNames.some((name) => delta[name] !== undefined)) {
+      choice.detailed = true
+    }
+    mergeFields(choice.pending, fields)
+  }
+
   private partStart({ choice: index, part, head }: EventOf<'part-start'>): string {
     const choice = this.choiceAt(index)
+    const call = head.type === 'tool-call' ? choice.calls++ : 0
+    choice.parts.set(part, { head, call, base: choice.textLength, text: '' })
+    if (head.type === 'other') return ''
     const opener = this.opener(choice, head.type)
-    if (head.type !== 'tool-call') {
-      choice.parts.set(part, { type: head.type, custom: false, call: 0 })
-      return opener
-    }
+    if (head.type !== 'tool-call') return opener
     const { id, name, custom = false } = head
-    const call = choice.calls++
-    choice.parts.set(part, { type: head.type, custom, call })
+    if (this.older) {
+      return opener + this.flushing(choice, { function_call: { name, arguments: '' } })
+    }
     const body = custom
       ? { type: 'custom', custom: { name, input: '' } }
       : { type: 'function', function: { name, arguments: '' } }
@@ -165,33 +198,80 @@ export class ChatWriter implements Writer {
   private partDelta({ choice: index, part, text }: EventOf<'part-delta'>): string {
     const choice = this.choiceAt(index)
     const open = choice.parts.get(part)
-    return open === undefined ? '' : this.flushing(choice, deltaOf(open, text))
+    if (open === undefined) return ''
+    const { type } = open.head
+    if (type === 'text') choice.textLength += text.length
+    else if (type === 'reasoning' || type === 'image') open.text += text
+    const delta = this.deltaOf(open, text)
+    return delta === null ? '' : this.flushing(choice, delta)
   }
 
-  private partEnd({ choice: index, part, extra }: EventOf<'part-end'>): string {
+  /** Null where a part is told at its end, or not at all. */
+  private deltaOf({ head, call }: OpenPart, text: string): JsonObject | null {
+    switch (head.type) {
+      case 'text':
+        return { content: text }
+      case 'reasoning':
+        return { reasoning_content: text }
+      case 'refusal':
+        return { refusal: text }
+      case 'tool-call': {
+        if (this.older) return { function_call: { arguments: text } }
+        const body = head.custom ? { custom: { input: text } } : { function: { arguments: text } }
+        return { tool_calls: [{ index: call, ...body }] }
+      }
+      case 'image':
+      case 'other':
+        return null
+    }
+  }
+
+  private partEnd({ choice: index, part, sealed, extra }: EventOf<'part-end'>): string {
     const choice = this.choiceAt(index)
     const open = choice.parts.get(part)
-    const fields = ownFields(extra)
     choice.parts.delete(part)
-    if (open?.type !== 'tool-call' || !hasFields(fields)) return ''
-    return this.flushing(choice, { tool_calls: [{ index: open.call, ...fields }] })
+    if (open === undefined) return ''
+    const { head, call, text } = open
+    if (head.type === 'image') {
+      return this.flushing(choice, { images: [writeImage(head.mediaType, text)] })
+    }
+    if (head.type === 'reasoning') {
+      if (sealed === undefined || choice.detailed) return ''
+      const block = blockOf(text, sealed, head.redacted === true)
+      return this.flushing(choice, { thinking_blocks: [block] })
+    }
+    if (head.type !== 'tool-call' || this.older) return ''
+    const fields = sealed === undefined ? {} : sealMember(sealed)
+    mergeFields(fields, ownFields(extra))
+    if (!hasFields(fields)) return ''
+    return this.flushing(choice, { tool_calls: [{ index: call, ...fields }] })
+  }
+
+  private cite({ choice: index, part, citation }: EventOf<'citation'>): string {
+    const choice = this.choiceAt(index)
+    const open = choice.parts.get(part)
+    if (open?.head.type !== 'text') return ''
+    return this.flushing(choice, { annotations: [writeCitation(citation, open.base)] })
+  }
+
+  /** Probabilities go with the next piece of their text. */
+  private tell({ choice: index, part, tokens }: EventOf<'logprobs'>): void {
+    const choice = this.choiceAt(index)
+    const type = choice.parts.get(part)?.head.type
+    if (type !== 'text' && type !== 'refusal') return
+    const told =
+      type === 'text' ? { content: tokens, refusal: [] } : { content: [], refusal: tokens }
+    mergeFields(choice.pending, { logprobs: writeTokens(told) })
   }
 
   private choiceEnd({ choice: index, reason, extra }: EventOf<'choice-end'>): string {
     const choice = this.choiceAt(index)
     const opener = this.opener(choice, null)
-    const { finish_reason: word = reason, ...fields } = ownFields(extra)
+    const plain = this.older && reason === 'tool_calls' ? 'function_call' : reason
+    const { finish_reason: word = plain, ...fields } = ownFields(extra)
     const { delta, ...pending } = mergeFields(choice.pending, fields)
     choice.pending = {}
     const late = delta === undefined ? '' : this.chunk(index, delta as JsonObject, null)
     return opener + late + this.chunk(index, {}, word, pending)
   }
-}
-
-function deltaOf(open: OpenPart, text: string): JsonObject {
-  if (open.type === 'text') return { content: text }
-  if (open.type === 'reasoning') return { reasoning_content: text }
-  if (open.type === 'refusal') return { refusal: text }
-  const body = open.custom ? { custom: { input: text } } : { function: { arguments: text } }
-  return { tool_calls: [{ index: open.call, ...body }] }
 }

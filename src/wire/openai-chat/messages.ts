@@ -11,13 +11,15 @@ interface RoleRule {
 }
 
 const textOnly: readonly PartType[] = ['text']
+/** OpenAI's own tools answer with text alone; those of other formats, which many models are behind, with more. */
+const toolParts: readonly PartType[] = ['text', 'image_url', 'file']
 /** `video_url` is no part of OpenAI's own format, but of several vendors that speak it. */
 const userParts: readonly PartType[] = ['text', 'image_url', 'input_audio', 'file', 'video_url']
 const roles: readonly RoleRule[] = [
   { role: 'user', parts: userParts },
   { role: 'assistant', parts: ['text', 'refusal'] },
   { role: 'system', parts: textOnly },
-  { role: 'tool', parts: textOnly },
+  { role: 'tool', parts: toolParts },
   { role: 'developer', parts: textOnly },
   { role: 'function', parts: textOnly },
 ]

@@ -1,0 +1,207 @@
+// Fields of a chat request beside its messages, tools and sampling: how to think, in what form to answer, for whom.
+
+import type {
+  ChatRequest,
+  Effort,
+  JsonObject,
+  JsonValue,
+  Reasoning,
+  ResponseFormat,
+} from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+import { hasFields, present, stringOf } from './hub-fields.ts'
+
+const efforts: ReadonlySet<string> = new Set([
+  'none',
+  'minimal',
+  'low',
+  'medium',
+  'high',
+  'xhigh',
+  'max',
+])
+
+function effortOf(value: JsonValue | undefined): Effort | null {
+  return typeof value === 'string' && efforts.has(value) ? (value as Effort) : null
+}
+
+function wholeNumber(value: JsonValue | undefined): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null
+}
+
+/** OpenRouter's `reasoning`: `{effort | max_tokens, exclude, enabled}`. */
+function routed(value: JsonObject): Reasoning {
+  const effort = effortOf(value['effort'])
+  const budgetTokens = wholeNumber(value['max_tokens'])
+  const off = value['enabled'] === false
+  const adaptive = value['enabled'] === true && effort === null && budgetTokens === null
+  return {
+    ...(effort !== null && { effort }),
+    ...(off && { effort: 'none' }),
+    ...(budgetTokens !== null && { budgetTokens }),
+    ...(adaptive && { adaptive }),
+    ...(value['exclude'] === true && { show: 'none' }),
+  }
+}
+
+/** Anthropic's `thinking`, which DeepSeek, Moonshot, Zhipu and others took over into this format. */
+function switched(value: JsonObject): Reasoning {
+  if (value['type'] === 'disabled') return { effort: 'none' }
+  const budgetTokens = wholeNumber(value['budget_tokens'])
+  return budgetTokens === null ? { adaptive: true } : { budgetTokens }
+}
+
+/** Takes `reasoning_effort` out of `rest`; with the members that only some vendors know it goes to `wording`. */
+export function takeReasoning(
+  rest: JsonObject,
+  wording: JsonObject,
+): Pick<ChatRequest, 'reasoning'> {
+  const { reasoning_effort: effort, reasoning, thinking } = rest
+  const plain = effortOf(effort)
+  const extended = isObject(reasoning) || isObject(thinking)
+  const value: Reasoning = {
+    ...(isObject(thinking) && switched(thinking)),
+    ...(isObject(reasoning) && routed(reasoning)),
+    ...(plain !== null && { effort: plain }),
+  }
+  const taken = [
+    plain !== null ? 'reasoning_effort' : null,
+    isObject(reasoning) ? 'reasoning' : null,
+    isObject(thinking) ? 'thinking' : null,
+  ]
+  for (const name of taken) {
+    if (name === null) continue
+    if (extended) wording[name] = rest[name]
+    delete rest[name]
+  }
+  return hasFields(value as JsonObject) ? { reasoning: value } : {}
+}
+
+/** Budgets of Anthropic's models at which its own documentation speaks of little, middling and much thought. */
+const lowTokens = 2_048
+const mediumTokens = 8_192
+
+/** This format knows only efforts: a budget is said as the nearest one. */
+export function effortFor({ effort, budgetTokens }: Reasoning): Effort | null {
+  if (effort !== undefined) return effort
+  if (budgetTokens === undefined) return null
+  if (budgetTokens <= lowTokens) return 'low'
+  return budgetTokens <= mediumTokens ? 'medium' : 'high'
+}
+
+export function takeResponseFormat(
+  rest: JsonObject,
+  wording: JsonObject,
+): Pick<ChatRequest, 'responseFormat'> {
+  const raw = rest['response_format']
+  const responseFormat = isObject(raw) ? formatOf(raw) : null
+  if (responseFormat === null || raw === undefined) return {}
+  delete rest['response_format']
+  // A vendor's own members, or another order, that the hub has no word for.
+  const same = JSON.stringify(encodeFormat(responseFormat)) === JSON.stringify(raw)
+  if (!same) wording['response_format'] = raw
+  return { responseFormat }
+}
+
+function formatOf(value: JsonObject): ResponseFormat | null {
+  const { type, json_schema: described } = value
+  if (type === 'text') return { type: 'text' }
+  if (type === 'json_object') return { type: 'json' }
+  if (type !== 'json_schema' || !isObject(described)) return null
+  const { name, schema, description, strict } = present(described)
+  if (!isObject(schema)) return null
+  return {
+    type: 'schema',
+    name: stringOf(name) || 'response',
+    schema,
+    ...(typeof description === 'string' && { description }),
+    ...(typeof strict === 'boolean' && { strict }),
+  }
+}
+
+function encodeFormat(format: ResponseFormat): JsonObject {
+  if (format.type === 'text') return { type: 'text' }
+  if (format.type === 'json') return { type: 'json_object' }
+  const { name, schema, description, strict } = format
+  const described = {
+    name,
+    schema,
+    ...(description !== undefined && { description }),
+    ...(strict !== undefined && { strict }),
+  }
+  return { type: 'json_schema', json_schema: described }
+}
+
+/** Takes `logprobs` and `top_logprobs`; the latter alone asks for nothing. */
+function takeLogprobs(rest: JsonObject): Pick<ChatRequest, 'logprobs'> {
+  const { logprobs, top_logprobs: top } = rest
+  if (logprobs === false && top === undefined) delete rest['logprobs']
+  if (logprobs !== true) return {}
+  delete rest['logprobs']
+  delete rest['top_logprobs']
+  return { logprobs: wholeNumber(top) ?? 0 }
+}
+
+const texts = [
+  ['verbosity', 'verbosity'],
+  ['service_tier', 'serviceTier'],
+  ['prompt_cache_key', 'promptCacheKey'],
+] as const
+
+type Options = Pick<
+  ChatRequest,
+  | 'logprobs'
+  | 'verbosity'
+  | 'serviceTier'
+  | 'promptCacheKey'
+  | 'metadata'
+  | 'modalities'
+  | 'topK'
+  | 'cache'
+>
+
+/** Takes what has no other home out of `rest`. */
+export function takeOptions(rest: JsonObject, wording: JsonObject): Options {
+  const found: { -readonly [Field in keyof Options]: Options[Field] } = takeLogprobs(rest)
+  for (const [name, field] of texts) {
+    const value = rest[name]
+    if (typeof value !== 'string') continue
+    found[field] = value
+    delete rest[name]
+  }
+  const { metadata, modalities, cache_control: control } = rest
+  if (isObject(metadata)) {
+    found.metadata = metadata
+    wording['metadata'] = metadata
+    delete rest['metadata']
+  }
+  if (Array.isArray(modalities) && modalities.every((name) => typeof name === 'string')) {
+    found.modalities = modalities
+    delete rest['modalities']
+  }
+  if (isObject(control)) {
+    found.cache = { ttl: control['ttl'] === '1h' ? '1h' : '5m' }
+    wording['cache_control'] = control
+    delete rest['cache_control']
+  }
+  return found
+}
+
+/** Members for which the client's own wording stands do not come twice: the caller lays that over these. */
+export function encodeOptions(request: ChatRequest, dropped: string[]): JsonObject {
+  const { reasoning, responseFormat, logprobs, modalities } = request
+  const body: JsonObject = {}
+  const effort = reasoning === undefined ? null : effortFor(reasoning)
+  if (effort !== null) body['reasoning_effort'] = effort
+  if (responseFormat !== undefined) body['response_format'] = encodeFormat(responseFormat)
+  if (logprobs !== undefined) {
+    body['logprobs'] = true
+    body['top_logprobs'] = logprobs
+  }
+  for (const [name, field] of texts) if (request[field] !== undefined) body[name] = request[field]
+  if (modalities !== undefined) body['modalities'] = [...modalities]
+  // OpenAI takes metadata for replies it stores, top_k is no member of its format, and neither are marks.
+  if (request.metadata !== undefined) dropped.push('metadata')
+  if (request.cache !== undefined) dropped.push('cache_control')
+  return body
+}

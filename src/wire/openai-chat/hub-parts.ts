@@ -1,0 +1,192 @@
+// Parts of messages and tool calls, into the hub and out of it.
+
+import { invalidRequest } from '../../errors.ts'
+import type { JsonObject, JsonValue, RequestPart, ToolCallPart } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+import {
+  cacheOf,
+  hasFields,
+  mergeFields,
+  ownFields,
+  present,
+  stringOf,
+  withExtra,
+} from './hub-fields.ts'
+
+export function decodeContent(content: JsonValue | undefined): RequestPart[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  return Array.isArray(content) ? content.filter(isObject).map(decodePart) : []
+}
+
+function decodePart(part: JsonObject): RequestPart {
+  const { type, ...fields } = present(part)
+  const cache = cacheOf(fields)
+  if (type === 'text' && typeof fields['text'] === 'string') {
+    const { text, ...rest } = fields
+    return { type: 'text', text: stringOf(text), ...cache, ...withExtra(rest) }
+  }
+  // What a model refused with is text to any other; its own format has it back as it was.
+  if (type === 'refusal' && typeof fields['refusal'] === 'string') {
+    const { refusal, ...rest } = fields
+    return { type: 'text', text: stringOf(refusal), ...cache, ...withExtra({ type, ...rest }) }
+  }
+  const decoded =
+    type === 'image_url'
+      ? decodeImage(fields)
+      : type === 'file'
+        ? decodeFile(fields)
+        : type === 'input_audio'
+          ? decodeAudio(fields)
+          : null
+  if (decoded === null) return { type: 'other', extra: { 'openai-chat': part } }
+  return { ...decoded, ...cache }
+}
+
+/** The part's own members and those that are left of the object inside it. */
+function leftOver(fields: JsonObject, inner: string, more: JsonObject): { extra?: never } | object {
+  const { [inner]: _, ...rest } = fields
+  return withExtra(hasFields(more) ? { ...rest, [inner]: more } : rest)
+}
+
+function decodeImage(fields: JsonObject): RequestPart | null {
+  const image = fields['image_url']
+  if (!isObject(image) || typeof image['url'] !== 'string') return null
+  const { url, detail, ...more } = present(image)
+  return {
+    type: 'image',
+    url: stringOf(url),
+    ...(typeof detail === 'string' && { detail }),
+    ...leftOver(fields, 'image_url', more),
+  }
+}
+
+/** `file_data` is a data URL; bare base64 is taken for a PDF, the one kind every vendor reads. */
+function decodeFile(fields: JsonObject): RequestPart | null {
+  const { file } = fields
+  if (!isObject(file)) return null
+  const { file_data: data, file_id: id, filename, ...more } = present(file)
+  if (typeof data !== 'string' && typeof id !== 'string') return null
+  const text = stringOf(data)
+  const url = text === '' || /^(data|https?):/i.test(text) ? text : dataPrefix + text
+  return {
+    type: 'file',
+    url,
+    ...(typeof id === 'string' && { vendorFile: id }),
+    ...(typeof filename === 'string' && { name: filename }),
+    ...leftOver(fields, 'file', url === text ? more : { ...more, file_data: text }),
+  }
+}
+
+const dataPrefix = 'data:application/pdf;base64,'
+
+function decodeAudio(fields: JsonObject): RequestPart | null {
+  const audio = fields['input_audio']
+  if (!isObject(audio) || typeof audio['data'] !== 'string') return null
+  const { data, format, ...more } = present(audio)
+  return {
+    type: 'audio',
+    format: stringOf(format) || 'wav',
+    data: stringOf(data),
+    ...leftOver(fields, 'input_audio', more),
+  }
+}
+
+/** The call's seal: Google's own member in this format, `extra_content.google.thought_signature`. */
+export function takeSeal(call: JsonObject): { sealed?: string; rest: JsonObject } {
+  const { extra_content: content, ...rest } = call
+  const google = isObject(content) ? content['google'] : undefined
+  const sealed = isObject(google) ? stringOf(google['thought_signature']) : ''
+  if (!isObject(content) || !isObject(google) || sealed === '') return { rest: call }
+  const { thought_signature: _, ...inGoogle } = google
+  const { google: __, ...others } = content
+  const kept = hasFields(inGoogle) ? { ...others, google: inGoogle } : others
+  return { sealed, rest: hasFields(kept) ? { ...rest, extra_content: kept } : rest }
+}
+
+export function sealMember(sealed: string): JsonObject {
+  return { extra_content: { google: { thought_signature: sealed } } }
+}
+
+export function decodeCall(value: JsonObject): ToolCallPart {
+  const { id, type, function: target, custom, ...others } = present(value)
+  const { rest, ...seal } = takeSeal(others)
+  if (isObject(custom)) {
+    const { name, input, ...more } = custom
+    return {
+      type: 'tool-call',
+      id: stringOf(id),
+      name: stringOf(name),
+      arguments: stringOf(input),
+      custom: true,
+      ...seal,
+      ...withExtra(hasFields(more) ? { ...rest, custom: more } : rest),
+    }
+  }
+  const { name, arguments: input, ...more } = isObject(target) ? target : {}
+  const kept = hasFields(more) ? { ...rest, function: more } : rest
+  const known = type === undefined || type === 'function'
+  return {
+    type: 'tool-call',
+    id: stringOf(id),
+    name: stringOf(name),
+    arguments: stringOf(input),
+    ...seal,
+    ...withExtra(known ? kept : { type, ...kept }),
+  }
+}
+
+export function encodeCall(part: ToolCallPart): JsonObject {
+  const { id, name, arguments: input, custom, sealed } = part
+  const call: JsonObject = custom
+    ? { id, type: 'custom', custom: { name, input } }
+    : { id, type: 'function', function: { name, arguments: input === '' ? '{}' : input } }
+  if (sealed !== undefined) Object.assign(call, sealMember(sealed))
+  return mergeFields(call, ownFields(part.extra))
+}
+
+/**
+ * The part at `place` (`messages[1].content[0]`) in this format's words; null for one that only another dialect knows.
+ * Throws GatewayError for a file or an image this format has no way to name.
+ */
+export function encodePart(
+  part: Exclude<RequestPart, { readonly type: 'tool-call' | 'reasoning' }>,
+  place: string,
+  dropped: string[],
+): JsonObject | null {
+  if (part.type === 'other') return part.extra['openai-chat'] ?? null
+  const own = ownFields(part.extra)
+  const marked = own['cache_control'] ?? own['prompt_cache_breakpoint']
+  if (part.cache !== undefined && marked === undefined) dropped.push(`${place}.cache_control`)
+  switch (part.type) {
+    case 'text':
+      if (own['type'] === 'refusal') return { refusal: part.text, ...own }
+      return { type: 'text', text: part.text, ...own }
+    case 'image': {
+      if (part.url === '') {
+        throw invalidRequest(`${place}: an image must be given by its URL or its bytes`, place)
+      }
+      const { url, detail } = part
+      const image = { url, ...(detail !== undefined && { detail }) }
+      return mergeFields({ type: 'image_url', image_url: image }, own)
+    }
+    case 'file':
+      return mergeFields({ type: 'file', file: encodeFile(part, place) }, own)
+    case 'audio': {
+      const { data, format } = part
+      return mergeFields({ type: 'input_audio', input_audio: { data, format } }, own)
+    }
+  }
+}
+
+function encodeFile(
+  { url, vendorFile, name }: Extract<RequestPart, { readonly type: 'file' }>,
+  place: string,
+): JsonObject {
+  const filename = name === undefined ? {} : { filename: name }
+  if (vendorFile !== undefined) return { file_id: vendorFile, ...filename }
+  if (!url.startsWith('data:')) {
+    throw invalidRequest(`${place}: a file must be given by its bytes and not by an address`, place)
+  }
+  // OpenAI refuses bytes without a name.
+  return { filename: name ?? 'file', file_data: url }
+}

@@ -1,0 +1,117 @@
+// What a model thought, in the members vendors and gateways have for it: plain text, and blocks with seals.
+
+import { sealPrefix } from '../hub/seal.ts'
+import type { JsonObject, JsonValue, ReasoningPart } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+import { stringOf } from './hub-fields.ts'
+
+/** A stretch of reasoning; `sealed` where it is closed by a seal. */
+export interface Thought {
+  readonly text: string
+  readonly sealed: string | null
+  readonly redacted: boolean
+}
+
+function objectsOf(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}
+
+/** LiteLLM's `thinking_blocks`, which are Anthropic's. */
+export function blocksIn(said: JsonObject): Thought[] {
+  return objectsOf(said['thinking_blocks']).flatMap((block): Thought[] => {
+    if (block['type'] === 'redacted_thinking') {
+      const data = stringOf(block['data'])
+      return data === '' ? [] : [{ text: '', sealed: data, redacted: true }]
+    }
+    const text = stringOf(block['thinking'])
+    const sealed = stringOf(block['signature']) || null
+    return text === '' && sealed === null ? [] : [{ text, sealed, redacted: false }]
+  })
+}
+
+/**
+ * What must be given back of one of OpenRouter's `reasoning_details` beside its text: all of it, as JSON, for it wants
+ * them unchanged. A seal of this gateway's own making stands for itself.
+ */
+function sealedDetail(detail: JsonObject): string | null {
+  const value = stringOf(detail['signature']) || stringOf(detail['data'])
+  if (value === '') return null
+  if (value.startsWith(sealPrefix)) return value
+  const { text: _, summary: __, ...rest } = detail
+  return JSON.stringify(rest)
+}
+
+export function detailsIn(said: JsonObject): Thought[] {
+  return objectsOf(said['reasoning_details']).flatMap((detail): Thought[] => {
+    const text = stringOf(detail['text']) || stringOf(detail['summary'])
+    const sealed = sealedDetail(detail)
+    if (text === '' && sealed === null) return []
+    return [{ text, sealed, redacted: detail['type'] === 'reasoning.encrypted' }]
+  })
+}
+
+/** Pieces up to a seal are one thought. */
+function joined(pieces: readonly Thought[]): Thought[] {
+  const found: Thought[] = []
+  for (const piece of pieces) {
+    const last = found.at(-1)
+    if (last !== undefined && last.sealed === null && !piece.redacted) {
+      found[found.length - 1] = { ...piece, text: last.text + piece.text }
+    } else found.push(piece)
+  }
+  return found
+}
+
+/** The plain text goes to the block that lacks its own. */
+function withText(thoughts: readonly Thought[], text: string): Thought[] {
+  if (text === '' || thoughts.some((thought) => thought.text !== '')) return [...thoughts]
+  const at = thoughts.findIndex(({ redacted }) => !redacted)
+  if (at < 0) return [{ text, sealed: null, redacted: false }, ...thoughts]
+  return thoughts.map((thought, index) => (index === at ? { ...thought, text } : thought))
+}
+
+/** The names an assistant message may carry its reasoning under, beside `reasoning_content`. */
+export const thoughtNames = ['reasoning', 'thinking_blocks', 'reasoning_details'] as const
+
+/** The reasoning a client gives back with an assistant message, from the member that tells most. */
+export function decodeThoughts(message: JsonObject): ReasoningPart[] {
+  const text = stringOf(message['reasoning_content']) || stringOf(message['reasoning'])
+  const blocks = blocksIn(message)
+  const thoughts = joined(blocks.length > 0 ? blocks : detailsIn(message))
+  return withText(thoughts, text).map(({ text: said, sealed, redacted }) => ({
+    type: 'reasoning',
+    text: said,
+    ...(sealed !== null && { sealed }),
+    ...(redacted && { redacted }),
+  })) satisfies ReasoningPart[]
+}
+
+/** One thinking block as Anthropic and LiteLLM put it; null where there is no seal to be kept. */
+export function blockOf(text: string, sealed: string, redacted: boolean): JsonObject {
+  return redacted
+    ? { type: 'redacted_thinking', data: sealed }
+    : { type: 'thinking', thinking: text, signature: sealed }
+}
+
+function detailOf({ text, sealed }: ReasoningPart): JsonObject {
+  if (sealed?.startsWith('{') !== true) return { type: 'reasoning.text', text }
+  const detail = JSON.parse(sealed) as JsonObject
+  if (text === '') return detail
+  const name = detail['type'] === 'reasoning.summary' ? 'summary' : 'text'
+  return { ...detail, [name]: text }
+}
+
+/** Reasoning given back to a vendor of this format, in the words it was told in. */
+export function encodeThoughts(parts: readonly ReasoningPart[]): JsonObject {
+  if (parts.some(({ sealed }) => sealed?.startsWith('{'))) {
+    return { reasoning_details: parts.map(detailOf) }
+  }
+  const text = parts.map((part) => part.text).join('')
+  const blocks = parts.flatMap(({ text: said, sealed, redacted }) =>
+    sealed === undefined ? [] : [blockOf(said, sealed, redacted === true)],
+  )
+  return {
+    ...(text !== '' && { reasoning_content: text }),
+    ...(blocks.length > 0 && { thinking_blocks: blocks }),
+  }
+}
