@@ -30,9 +30,12 @@ const endpointOfKind: Readonly<Record<string, string>> = {
   embedding: '/v1/embeddings',
 }
 
-/** A translation there is: legacy completions on models that only chat. */
+/** Formats of chats, each of which can be put in the words of any other. */
+const chats: ReadonlySet<DialectId> = new Set(['openai-chat', 'gemini'])
+
+/** A translation there is: between chats, and legacy completions on models that only chat. */
 const hubbed = (from: DialectId, to: DialectId): boolean =>
-  from === 'openai-completions' && to === 'openai-chat'
+  chats.has(to) && (chats.has(from) || from === 'openai-completions')
 
 export function createOffer(config: Config, catalog: Catalog, directory: Directory): Offer {
   const scopes = new WeakMap<Principal, readonly LimitScope[]>()

@@ -1,5 +1,6 @@
 // The listener: turns the endpoint table into routes, and every stray request into a JSON answer.
 
+import type { Model } from '../catalog/model.ts'
 import { errorTable, GatewayError } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Dialect, DialectId } from '../wire/dialect.ts'
@@ -12,6 +13,15 @@ import {
   endpoints,
   unsupportedFamilies,
 } from './endpoints.ts'
+import {
+  countHere,
+  googleCallOf,
+  googleModel,
+  googleModelId,
+  googleModelList,
+  isGooglePath,
+  unknownModel,
+} from './google.ts'
 import { checkHeaderBytes } from './head.ts'
 import { type Health, healthPaths, respondHealth } from './health.ts'
 import { mePaths, readMe } from './me.ts'
@@ -66,11 +76,11 @@ const lastBytesMs = 2_000
 /** Listens. Throws where the port is taken. */
 export function listen(options: ListenOptions): Listener {
   const routes: Record<string, Handler> = {}
-  for (const endpoint of endpoints) {
-    for (const prefix of apiPrefixes) routes[prefix + endpoint.path] = guarded(options, endpoint)
+  for (const [path, handlers] of handlersByPath(options)) {
+    routes[path] = methodGuard(options, handlers)
   }
   for (const path of mePaths) {
-    routes[path] = methodGuard(options, 'GET', readHandler(options, readOfMe))
+    routes[path] = methodGuard(options, { GET: readHandler(options, readOfMe) })
   }
   const health = healthRoutes(options)
   Object.assign(routes, health)
@@ -134,24 +144,50 @@ function addressOf(request: Request, server: Bun.Server<undefined>): string {
   return server.requestIP(request)?.address ?? ''
 }
 
-/** Methods first: what the table does not offer is answered before anything is looked at. */
-function guarded(options: ListenOptions, endpoint: Endpoint): Handler {
-  const handle =
-    endpoint.kind === 'model'
-      ? modelHandler(options, endpoint.dialect)
-      : readHandler(options, endpoint.kind === 'models' ? readModels : readModel)
-  return methodGuard(options, endpoint.method, handle)
+interface Handlers {
+  GET?: Handler
+  POST?: Handler
+}
+
+/** Rows of one path may take different methods. */
+function handlersByPath(options: ListenOptions): Map<string, Handlers> {
+  const found = new Map<string, Handlers>()
+  for (const endpoint of endpoints) {
+    const handle = handlerOf(options, endpoint)
+    for (const prefix of endpoint.prefixes ?? apiPrefixes) {
+      const path = prefix + endpoint.path
+      found.set(path, { ...found.get(path), [endpoint.method]: handle })
+    }
+  }
+  return found
+}
+
+function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
+  switch (endpoint.kind) {
+    case 'model':
+      return modelHandler(options, endpoint.dialect)
+    case 'models':
+      return readHandler(options, readModels)
+    case 'model-by-id':
+      return readHandler(options, readModel)
+    case 'google-call':
+      return googleHandler(options)
+    case 'google-models':
+      return readHandler(options, readGoogleModels, 'gemini')
+    case 'google-model-by-id':
+      return readHandler(options, readGoogleModel, 'gemini')
+  }
 }
 
 /** Refuses other methods before anything is looked at; answers a browser's preflight. */
-function methodGuard(options: ListenOptions, offered: 'GET' | 'POST', handle: Handler): Handler {
-  const allow = offered === 'GET' ? 'GET, HEAD, OPTIONS' : `${offered}, OPTIONS`
+function methodGuard(options: ListenOptions, handlers: Handlers): Handler {
+  const { GET, POST } = handlers
+  const allow = [...(GET ? ['GET, HEAD'] : []), ...(POST ? ['POST'] : []), 'OPTIONS'].join(', ')
   return (request, server) => {
     const { method } = request
-    if (method === offered || (method === 'HEAD' && offered === 'GET')) {
-      return handle(request, server)
-    }
-    return wrongMethod(options, request, allow)
+    const handle =
+      method === 'HEAD' ? GET : method === 'GET' || method === 'POST' ? handlers[method] : undefined
+    return handle === undefined ? wrongMethod(options, request, allow) : handle(request, server)
   }
 }
 
@@ -165,37 +201,78 @@ function modelHandler(options: ListenOptions, dialectId: DialectId): Handler {
   }
 }
 
-/** JSON for a known caller; `read` throws GatewayError for what is not there. */
-function readHandler(options: ListenOptions, read: Read): Handler {
-  return async (request) => {
-    const rooms = options.rooms()
-    const fields = baseFields(rooms, request)
-    try {
-      checkHeaderBytes(request.headers, rooms.server.maxHeaderBytes)
-      const principal = authenticate(request.headers, rooms.keyring, Date.now())
-      const text = await read(rooms, principal, new URL(request.url))
-      fields['content-type'] = jsonType
-      return new Response(text, { headers: fields })
-    } catch (error) {
-      if (!(error instanceof GatewayError)) options.onCrash(error)
-      return refuse(refusalOf(error), fields)
+/** What Google's addresses name: a call to a model, or a count of tokens. */
+function googleHandler(options: ListenOptions): Handler {
+  const dialect = options.dialects.gemini
+  return (request, server) => {
+    const call = googleCallOf(request.url)
+    if (call === null) return notOffered(options, request)
+    if (call.method === 'count') {
+      return answered(options, request, dialect, (rooms) => countHere(rooms, request, call.model))
     }
+    const setIdleSeconds = (seconds: number) => server.timeout(request, seconds)
+    setIdleSeconds(0)
+    const { address } = call
+    return new ModelRequest(options.rooms(), dialect, request, setIdleSeconds, address).respond()
   }
 }
 
+/** Below Google's own versions its other methods are known and not offered; elsewhere the path takes no POST. */
+function notOffered(options: ListenOptions, request: Request): Response {
+  const path = pathOf(request.url)
+  if (!isGooglePath(path)) return wrongMethod(options, request, 'GET, HEAD, OPTIONS')
+  const message = `This method of the models interface is not offered by this gateway: ${path.slice(path.lastIndexOf('/') + 1)}`
+  const error = new GatewayError('unsupported_endpoint', message)
+  return refuse(error, baseFields(options.rooms(), request), options.dialects.gemini)
+}
+
+/** JSON for a known caller; `read` throws GatewayError for what is not there. */
+function readHandler(options: ListenOptions, read: Read, dialectId?: DialectId): Handler {
+  const dialect = dialectId === undefined ? null : options.dialects[dialectId]
+  return (request) =>
+    answered(options, request, dialect, (rooms) => {
+      checkHeaderBytes(request.headers, rooms.server.maxHeaderBytes)
+      const url = dialect === null ? null : request.url
+      const principal = authenticate(request.headers, rooms.keyring, Date.now(), url)
+      return read(rooms, principal, new URL(request.url))
+    })
+}
+
+async function answered(
+  options: ListenOptions,
+  request: Request,
+  dialect: Dialect | null,
+  read: (rooms: FrontRooms) => string | Promise<string>,
+): Promise<Response> {
+  const rooms = options.rooms()
+  const fields = baseFields(rooms, request)
+  try {
+    const text = await read(rooms)
+    fields['content-type'] = jsonType
+    return new Response(text, { headers: fields })
+  } catch (error) {
+    if (!(error instanceof GatewayError)) options.onCrash(error)
+    return refuse(refusalOf(error), fields, dialect)
+  }
+}
 type Read = (rooms: FrontRooms, principal: Principal, url: URL) => string | Promise<string>
 
 const readModels: Read = (rooms, principal) => modelList(rooms.offer.models(principal))
 
 const readModel: Read = (rooms, principal, url) => {
   const id = decodeId(belowPrefix(url.pathname).slice('/models/'.length))
+  return modelObject(modelNamed(rooms, principal, id))
+}
+
+const readGoogleModels: Read = (rooms, principal) => googleModelList(rooms.offer.models(principal))
+
+const readGoogleModel: Read = (rooms, principal, url) =>
+  googleModel(modelNamed(rooms, principal, googleModelId(url.href)))
+
+function modelNamed(rooms: FrontRooms, principal: Principal, id: string): Model {
   const model = rooms.offer.models(principal).find((each) => each.id === id)
-  if (model !== undefined) return modelObject(model)
-  throw new GatewayError(
-    'model_not_found',
-    `The model '${id}' does not exist or is not available to this key.`,
-    { param: 'model' },
-  )
+  if (model === undefined) throw unknownModel(id)
+  return model
 }
 
 const readOfMe: Read = async (rooms, principal, url) =>
@@ -212,6 +289,7 @@ function wrongMethod(options: ListenOptions, request: Request, allow: string): R
   return refuse(
     new GatewayError('method_not_allowed', `This path takes ${allow}, not ${request.method}.`),
     fields,
+    shapeOf(options, request),
   )
 }
 
@@ -230,7 +308,13 @@ function stray(options: ListenOptions, request: Request): Response {
   return refuse(
     new GatewayError('not_found', `There is nothing at ${request.method} ${path}.`),
     fields,
+    shapeOf(options, request),
   )
+}
+
+/** Whose clients a path is of, where it is Google's. */
+function shapeOf(options: ListenOptions, request: Request): Dialect | null {
+  return isGooglePath(pathOf(request.url)) ? options.dialects.gemini : null
 }
 
 function root(options: ListenOptions, request: Request): Response {
@@ -261,10 +345,12 @@ function baseFields(rooms: FrontRooms, request: Request): Fields {
   return fields
 }
 
-function refuse(error: GatewayError, fields: Fields): Response {
-  fields['x-request-id'] ??= newRequestId(Date.now())
+/** In the words of `dialect`, else in OpenAI's. */
+function refuse(error: GatewayError, fields: Fields, dialect: Dialect | null = null): Response {
+  const requestId = fields['x-request-id'] ?? newRequestId(Date.now())
+  fields['x-request-id'] = requestId
   addRefusal(fields, error)
-  return new Response(refusalBody(error), {
+  return new Response(dialect?.refuse(error, requestId) ?? refusalBody(error), {
     status: errorTable[error.code].status,
     headers: fields,
   })

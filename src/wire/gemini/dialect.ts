@@ -5,6 +5,7 @@ import { withCost } from '../openai/cost.ts'
 import { readFault, refuse } from './fault.ts'
 import { GeminiFrames } from './frames.ts'
 import { geminiHub } from './hub.ts'
+import { ListFraming } from './list-framing.ts'
 import { peekGemini } from './peek.ts'
 import { GeminiWatcher } from './watcher.ts'
 import { judgeWhole, readTail } from './whole.ts'
@@ -26,6 +27,7 @@ export const gemini: Dialect = {
   fault: readFault,
   withCost: (bytes, cost) => withCost(bytes, cost, 'usageMetadata'),
   refuse,
+  reframe: ({ list }) => (list === true ? new ListFraming() : null),
   errorFrames: (error) => `data: ${refuse(error)}\n\n`,
   hub: geminiHub,
 }
