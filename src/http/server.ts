@@ -19,6 +19,7 @@ import {
   googleModel,
   googleModelId,
   googleModelList,
+  isGoogleClient,
   isGooglePath,
   unknownModel,
 } from './google.ts'
@@ -167,9 +168,9 @@ function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
     case 'model':
       return modelHandler(options, endpoint.dialect)
     case 'models':
-      return readHandler(options, readModels)
+      return forGoogle(options, readGoogleModels, readHandler(options, readModels))
     case 'model-by-id':
-      return readHandler(options, readModel)
+      return forGoogle(options, readGoogleModel, readHandler(options, readModel))
     case 'google-call':
       return googleHandler(options)
     case 'google-models':
@@ -177,6 +178,13 @@ function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
     case 'google-model-by-id':
       return readHandler(options, readGoogleModel, 'gemini')
   }
+}
+
+/** Google's newer clients ask for its lists below /v1 too, where they are known by their headers. */
+function forGoogle(options: ListenOptions, read: Read, others: Handler): Handler {
+  const google = readHandler(options, read, 'gemini')
+  return (request, server) =>
+    isGoogleClient(request.headers) ? google(request, server) : others(request, server)
 }
 
 /** Refuses other methods before anything is looked at; answers a browser's preflight. */
