@@ -1,5 +1,6 @@
 // Google's Gemini API: the model and the method stand in the address, the key in a header of its own.
 
+import { noSignature } from '../wire/gemini/models.ts'
 import { sealPrefix, unseal } from '../wire/hub/seal.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import type { Amend, Call, ChannelSettings, Vendor } from './vendor.ts'
@@ -19,9 +20,6 @@ function address(call: Call, settings: ChannelSettings): string {
   const full = /^(models|tunedModels)\//.test(model) ? model : `models/${model}`
   return `${settings.baseUrl}/${modelPath(full)}${methodOf(call)}`
 }
-
-/** Stands for a signature that cannot be had (ai.google.dev, "Thought signatures"). */
-const noSignature = 'skip_thought_signature_validator'
 
 /**
  * Signatures that a client was given for another format's channel, or another's of this: they come back in requests

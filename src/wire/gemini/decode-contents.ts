@@ -5,6 +5,7 @@ import type { Extra, JsonObject, JsonValue, Message, RequestPart } from '../ir.t
 import { isObject, membersOf, stringOf, withExtra } from './fields.ts'
 import { madeId } from './ids.ts'
 import { audioFormatOf } from './media.ts'
+import { noSignature } from './models.ts'
 
 /** Calls of the history nobody has answered yet, in order. */
 interface OpenCalls {
@@ -63,7 +64,8 @@ export function decodeSystem(value: JsonValue | undefined): Message[] {
 
 function sealOf(part: JsonObject): { sealed?: string } {
   const sealed = stringOf(part['thoughtSignature'])
-  return sealed === '' ? {} : { sealed }
+  // The word for none is no signature: whoever needs it says it again.
+  return sealed === '' || sealed === noSignature ? {} : { sealed }
 }
 
 /** What a part says of itself beside its content, such as `videoMetadata`. */

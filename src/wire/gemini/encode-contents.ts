@@ -6,10 +6,7 @@ import { answersOf, type KnownCall } from './encode-answers.ts'
 import { mediaPart } from './encode-media.ts'
 import { isObject, ownFields } from './fields.ts'
 import { isMadeId } from './ids.ts'
-import type { Encoding, ModelTraits } from './models.ts'
-
-/** Tells Gemini 3 that a call's signature cannot be had (ai.google.dev, "Thought signatures"). */
-export const noSignature = 'skip_thought_signature_validator'
+import { type Encoding, type ModelTraits, noSignature } from './models.ts'
 
 export interface Contents {
   readonly system: JsonObject | null

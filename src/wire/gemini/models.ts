@@ -1,5 +1,8 @@
 // What a model of Google's takes, told by its name: the family's number, and what is odd about single models.
 
+/** Tells Gemini 3 that a call's signature cannot be had (ai.google.dev, "Thought signatures"). */
+export const noSignature = 'skip_thought_signature_validator'
+
 export interface ModelTraits {
   /** `gemini-2.5-flash` is 2.5; 0 for a name that does not say. */
   readonly version: number
