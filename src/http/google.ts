@@ -28,18 +28,24 @@ export function isGooglePath(path: string): boolean {
   return /^(\/v1)?\/v1(alpha|beta\d*)(\/|$)/.test(path)
 }
 
-/** What stands behind `/models/`: names of models hold `/`, `:` and `@`, plain or percent-encoded. */
-function behindModels(url: string): { readonly rest: string; readonly query: URLSearchParams } {
+const version = /^\/?(v1\/)?v1(alpha|beta\d*)?\//
+const collection = /^((projects\/[^/]+\/locations\/[^/]+\/)?publishers\/google\/)?models\//
+
+/**
+ * The model, and the method behind it, that an address names: behind the version and what it calls models by. Names hold
+ * `/`, `:` and `@`, plain or percent-encoded, and some clients put one with a `/` right behind the version.
+ */
+function named(url: string): { readonly rest: string; readonly query: URLSearchParams } {
   const mark = url.indexOf('?')
-  const path = mark < 0 ? url : url.slice(0, mark)
-  const from = path.indexOf('/models/', path.indexOf('://') + 3)
-  const rest = from < 0 ? '' : path.slice(from + '/models/'.length)
+  const address = mark < 0 ? url : url.slice(0, mark)
+  const path = address.slice(address.indexOf('/', address.indexOf('://') + 3))
+  const rest = path.replace(version, '').replace(/^\//, '').replace(collection, '')
   return { rest: decodeId(rest), query: new URLSearchParams(mark < 0 ? '' : url.slice(mark)) }
 }
 
 /** The call at an address like `.../models/MODEL:streamGenerateContent?alt=sse`; null for a method not offered. */
 export function googleCallOf(url: string): GoogleCall | null {
-  const { rest, query } = behindModels(url)
+  const { rest, query } = named(url)
   const colon = rest.lastIndexOf(':')
   if (colon < 1) return null
   const model = rest.slice(0, colon)
@@ -58,7 +64,7 @@ export function googleCallOf(url: string): GoogleCall | null {
 }
 
 export function googleModelId(url: string): string {
-  return behindModels(url).rest
+  return named(url).rest
 }
 
 /** API reference, `Model`. */

@@ -94,7 +94,7 @@ export function listen(options: ListenOptions): Listener {
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
     routes,
-    fetch: (request) => stray(options, request),
+    fetch: (request, server) => strayCall(options, request, server),
     error: (error) => {
       options.onCrash(error)
       return refuse(
@@ -299,6 +299,19 @@ function wrongMethod(options: ListenOptions, request: Request, allow: string): R
     fields,
     shapeOf(options, request),
   )
+}
+
+/** Some of Google's clients put a model's name with a `/` in it where others say `models/`. */
+function strayCall(
+  options: ListenOptions,
+  request: Request,
+  server: Bun.Server<undefined>,
+): Response | Promise<Response> {
+  const isCall =
+    request.method === 'POST' &&
+    isGooglePath(pathOf(request.url)) &&
+    googleCallOf(request.url) !== null
+  return isCall ? googleHandler(options)(request, server) : stray(options, request)
 }
 
 /** What no route took: the page at `/`, interfaces not offered, mistyped paths. Never HTML but at `/`. */
