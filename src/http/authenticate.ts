@@ -5,23 +5,37 @@ import type { Keyring, Principal } from '../identity/principal.ts'
 
 const bearer = /^bearer +/i
 
-/** The secret the client shows: `Authorization: Bearer`, `x-api-key` or `api-key`; null when it shows none. */
-export function presentedSecret(headers: Headers): string | null {
+/**
+ * The secret the client shows: `Authorization: Bearer`, `x-api-key`, `api-key` or `x-goog-api-key`, or the `key` of
+ * `url` where that is given; null when it shows none.
+ */
+export function presentedSecret(headers: Headers, url: string | null = null): string | null {
   const authorization = headers.get('authorization')
   if (authorization !== null) {
     if (authorization.startsWith('Bearer ')) return authorization.slice(7).trim()
     if (bearer.test(authorization)) return authorization.replace(bearer, '').trim()
   }
-  return headers.get('x-api-key') ?? headers.get('api-key')
+  const named = headers.get('x-api-key') ?? headers.get('api-key') ?? headers.get('x-goog-api-key')
+  const query = url === null ? -1 : url.indexOf('?')
+  if (named !== null || url === null || query < 0) return named
+  return new URLSearchParams(url.slice(query)).get('key')
 }
 
-/** Throws GatewayError `invalid_api_key`; the message never repeats the key. */
-export function authenticate(headers: Headers, keyring: Keyring, nowMs: number): Principal {
-  const secret = presentedSecret(headers)
+/**
+ * Throws GatewayError `invalid_api_key`; the message never repeats the key. `url` is given where the format's clients may
+ * show their key in the address (Google's).
+ */
+export function authenticate(
+  headers: Headers,
+  keyring: Keyring,
+  nowMs: number,
+  url: string | null = null,
+): Principal {
+  const secret = presentedSecret(headers, url)
   if (secret === null || secret === '') {
     throw new GatewayError(
       'invalid_api_key',
-      'No API key was given. Send it as "Authorization: Bearer YOUR_KEY" (or in x-api-key or api-key).',
+      'No API key was given. Send it as "Authorization: Bearer YOUR_KEY" (or in x-api-key, api-key or x-goog-api-key).',
     )
   }
   const principal = keyring.find(secret, nowMs)

@@ -8,6 +8,16 @@ export interface ModelEndpoint {
   readonly path: string
   readonly method: 'POST'
   readonly dialect: DialectId
+  /** What stands before the path; left out: `apiPrefixes`. */
+  readonly prefixes?: readonly string[]
+}
+
+/** A row of Google's, whose addresses name the model and the method: `/models/MODEL:generateContent`. */
+export interface GoogleEndpoint {
+  readonly kind: 'google-call' | 'google-models' | 'google-model-by-id'
+  readonly path: string
+  readonly method: 'GET' | 'POST'
+  readonly prefixes: readonly string[]
 }
 
 /** A row that only counts what a request to a model would come to. */
@@ -16,6 +26,7 @@ export interface CountEndpoint {
   readonly path: string
   readonly method: 'POST'
   readonly dialect: DialectId
+  readonly prefixes?: readonly string[]
 }
 
 /** A row that reads what the gateway itself knows. */
@@ -23,11 +34,23 @@ export interface ReadEndpoint {
   readonly kind: 'models' | 'model-by-id'
   readonly path: string
   readonly method: 'GET'
+  readonly prefixes?: readonly string[]
 }
 
-export type Endpoint = ModelEndpoint | CountEndpoint | ReadEndpoint
+export type Endpoint = ModelEndpoint | CountEndpoint | ReadEndpoint | GoogleEndpoint
 
-/** Paths below a prefix of `apiPrefixes`. */
+/** Google's own versions, below the gateway's address or below one that ends in /v1. */
+const googlePrefixes = ['/v1beta', '/v1alpha', '/v1/v1beta'] as const
+/** Vertex names the publisher, and may name the project before it. */
+const vertexPrefixes = ['/v1beta1', '/v1'].flatMap((version) => [
+  `${version}/publishers/google`,
+  `${version}/projects/:project/locations/:location/publishers/google`,
+])
+
+/** Clients differ in whether their base address ends in /v1, and some add it twice. */
+export const apiPrefixes = ['/v1', '', '/v1/v1'] as const
+
+/** Paths below a prefix of `apiPrefixes`, or of the row's own. */
 export const endpoints: readonly Endpoint[] = [
   { kind: 'model', path: '/chat/completions', method: 'POST', dialect: 'openai-chat' },
   { kind: 'model', path: '/completions', method: 'POST', dialect: 'openai-completions' },
@@ -45,10 +68,15 @@ export const endpoints: readonly Endpoint[] = [
   },
   { kind: 'models', path: '/models', method: 'GET' },
   { kind: 'model-by-id', path: '/models/*', method: 'GET' },
+  {
+    kind: 'google-call',
+    path: '/models/*',
+    method: 'POST',
+    prefixes: [...googlePrefixes, ...vertexPrefixes, ...apiPrefixes],
+  },
+  { kind: 'google-models', path: '/models', method: 'GET', prefixes: googlePrefixes },
+  { kind: 'google-model-by-id', path: '/models/*', method: 'GET', prefixes: googlePrefixes },
 ]
-
-/** Clients differ in whether their base address ends in /v1, and some add it twice. */
-export const apiPrefixes = ['/v1', '', '/v1/v1'] as const
 
 /**
  * First segments below /v1 of interfaces the product does not offer (specification, "Unsupported", and

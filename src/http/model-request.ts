@@ -1,5 +1,6 @@
 // One request to a model at the front door: who asks, whether they may, what they ask, and the reply.
 
+import { Buffer } from 'node:buffer'
 import type { Model } from '../catalog/model.ts'
 import type { ServerSettings } from '../config/types.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
@@ -12,7 +13,8 @@ import { Call } from '../relay/call.ts'
 import type { Till } from '../relay/till.ts'
 import { refusalStatus } from '../relay/verdict.ts'
 import type { Histogram } from '../telemetry/registry.ts'
-import type { Address, Dialect, Peek } from '../wire/dialect.ts'
+import type { Address, Dialect, Peek, Reframe } from '../wire/dialect.ts'
+import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
 import { declaredLength, readBody } from './body.ts'
 import { checkHeaderBytes } from './head.ts'
@@ -178,7 +180,9 @@ export class ModelRequest {
     const { headers } = this.request
     const { server } = this.rooms
     checkHeaderBytes(headers, server.maxHeaderBytes)
-    const principal = authenticate(headers, this.rooms.keyring, this.at)
+    // Clients of formats that name the model in the address may show their key there too.
+    const url = this.address.model === undefined ? null : this.request.url
+    const principal = authenticate(headers, this.rooms.keyring, this.at, url)
     this.principal = principal
     checkContentType(headers.get('content-type'))
     this.length = declaredLength(this.request, server.maxBodyBytes)
@@ -250,8 +254,11 @@ export class ModelRequest {
     this.fields['idempotent-replayed'] = 'true'
     this.fields['x-tollgate-original-request'] = kept.requestId
     if (peek.stream) addStreamFields(this.fields)
-    this.fields['content-type'] = contentType
-    return new Response(body, { status, headers: this.fields })
+    const reframe = peek.stream ? (dialect.reframe?.(this.address) ?? null) : null
+    this.fields['content-type'] = reframe?.contentType ?? contentType
+    const shown =
+      reframe === null ? body : join([reframe.push(Buffer.from(body, 'utf8')), reframe.end()])
+    return new Response(shown as BodyInit, { status, headers: this.fields })
   }
 
   private open(
@@ -319,12 +326,13 @@ export class ModelRequest {
     const gatewayMs = Math.max(0, elapsedMs - answer.vendorMs)
     fields['server-timing'] =
       `gateway;dur=${hundredths(gatewayMs)}, vendor;dur=${hundredths(answer.vendorMs)}`
-    if (answer.stream) {
-      fields['content-type'] = streamType
-      addStreamFields(fields)
-    } else fields['content-type'] = jsonType
+    const reframe = answer.stream ? (this.dialect.reframe?.(this.address) ?? null) : null
+    fields['content-type'] = reframe?.contentType ?? (answer.stream ? streamType : jsonType)
+    if (answer.stream) addStreamFields(fields)
+    const { body } = answer
+    const shown = reframe === null || body instanceof Uint8Array ? body : reframed(body, reframe)
     // The runtime takes an async generator as a body; the DOM's types do not know of it.
-    return new Response(answer.body as BodyInit, { headers: fields })
+    return new Response(shown as BodyInit, { headers: fields })
   }
 
   private refuse(thrown: unknown): Response {
@@ -366,6 +374,18 @@ export function headersOf(dialect: Dialect, headers: Headers): Pick<Address, 'he
     if (value !== null) found[name] = value
   }
   return Object.keys(found).length === 0 ? {} : { headers: found }
+}
+
+/** A reply that breaks off in error stays without its end. */
+async function* reframed(
+  body: AsyncGenerator<Uint8Array, void, void>,
+  reframe: Reframe,
+): AsyncGenerator<Uint8Array, void, void> {
+  for await (const chunk of body) {
+    const shown = reframe.push(chunk)
+    if (shown.length > 0) yield shown
+  }
+  yield reframe.end()
 }
 
 /** What a header may hold of them: a client's own names may be anything. */

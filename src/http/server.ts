@@ -1,5 +1,6 @@
 // The listener: turns the endpoint table into routes, and every stray request into a JSON answer.
 
+import type { Model } from '../catalog/model.ts'
 import { errorTable, GatewayError } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Dialect, DialectId } from '../wire/dialect.ts'
@@ -13,6 +14,16 @@ import {
   endpoints,
   unsupportedFamilies,
 } from './endpoints.ts'
+import {
+  countHere,
+  googleCallOf,
+  googleModel,
+  googleModelId,
+  googleModelList,
+  isGoogleClient,
+  isGooglePath,
+  unknownModel,
+} from './google.ts'
 import { checkHeaderBytes } from './head.ts'
 import { type Health, healthPaths, respondHealth } from './health.ts'
 import { mePaths, readMe } from './me.ts'
@@ -67,11 +78,11 @@ const lastBytesMs = 2_000
 /** Listens. Throws where the port is taken. */
 export function listen(options: ListenOptions): Listener {
   const routes: Record<string, Handler> = {}
-  for (const endpoint of endpoints) {
-    for (const prefix of apiPrefixes) routes[prefix + endpoint.path] = guarded(options, endpoint)
+  for (const [path, handlers] of handlersByPath(options)) {
+    routes[path] = methodGuard(options, handlers)
   }
   for (const path of mePaths) {
-    routes[path] = methodGuard(options, 'GET', readHandler(options, readOfMe))
+    routes[path] = methodGuard(options, { GET: readHandler(options, readOfMe) })
   }
   const health = healthRoutes(options)
   Object.assign(routes, health)
@@ -84,7 +95,7 @@ export function listen(options: ListenOptions): Listener {
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
     routes,
-    fetch: (request) => stray(options, request),
+    fetch: (request, server) => strayCall(options, request, server),
     error: (error) => {
       options.onCrash(error)
       const told = new GatewayError('server_error', 'The gateway failed to handle this request.')
@@ -133,9 +144,22 @@ function addressOf(request: Request, server: Bun.Server<undefined>): string {
   return server.requestIP(request)?.address ?? ''
 }
 
-/** Methods first: what the table does not offer is answered before anything is looked at. */
-function guarded(options: ListenOptions, endpoint: Endpoint): Handler {
-  return methodGuard(options, endpoint.method, handlerOf(options, endpoint))
+interface Handlers {
+  GET?: Handler
+  POST?: Handler
+}
+
+/** Rows of one path may take different methods. */
+function handlersByPath(options: ListenOptions): Map<string, Handlers> {
+  const found = new Map<string, Handlers>()
+  for (const endpoint of endpoints) {
+    const handle = handlerOf(options, endpoint)
+    for (const prefix of endpoint.prefixes ?? apiPrefixes) {
+      const path = prefix + endpoint.path
+      found.set(path, { ...found.get(path), [endpoint.method]: handle })
+    }
+  }
+  return found
 }
 
 function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
@@ -147,21 +171,34 @@ function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
       return jsonHandler(options, (rooms, request) => countTokens(rooms, dialect, request))
     }
     case 'models':
-      return readHandler(options, readModels)
+      return forGoogle(options, readGoogleModels, readHandler(options, readModels))
     case 'model-by-id':
-      return readHandler(options, readModel)
+      return forGoogle(options, readGoogleModel, readHandler(options, readModel))
+    case 'google-call':
+      return googleHandler(options)
+    case 'google-models':
+      return readHandler(options, readGoogleModels, 'gemini')
+    case 'google-model-by-id':
+      return readHandler(options, readGoogleModel, 'gemini')
   }
 }
 
+/** Google's newer clients ask for its lists below /v1 too, where they are known by their headers. */
+function forGoogle(options: ListenOptions, read: Read, others: Handler): Handler {
+  const google = readHandler(options, read, 'gemini')
+  return (request, server) =>
+    isGoogleClient(request.headers) ? google(request, server) : others(request, server)
+}
+
 /** Refuses other methods before anything is looked at; answers a browser's preflight. */
-function methodGuard(options: ListenOptions, offered: 'GET' | 'POST', handle: Handler): Handler {
-  const allow = offered === 'GET' ? 'GET, HEAD, OPTIONS' : `${offered}, OPTIONS`
+function methodGuard(options: ListenOptions, handlers: Handlers): Handler {
+  const { GET, POST } = handlers
+  const allow = [...(GET ? ['GET, HEAD'] : []), ...(POST ? ['POST'] : []), 'OPTIONS'].join(', ')
   return (request, server) => {
     const { method } = request
-    if (method === offered || (method === 'HEAD' && offered === 'GET')) {
-      return handle(request, server)
-    }
-    return wrongMethod(options, request, allow)
+    const handle =
+      method === 'HEAD' ? GET : method === 'GET' || method === 'POST' ? handlers[method] : undefined
+    return handle === undefined ? wrongMethod(options, request, allow) : handle(request, server)
   }
 }
 
@@ -179,29 +216,60 @@ function modelHandler(options: ListenOptions, dialectId: DialectId): Handler {
 function jsonHandler(
   options: ListenOptions,
   answer: (rooms: FrontRooms, request: Request) => string | Promise<string>,
+  dialectId?: DialectId,
 ): Handler {
   return async (request) => {
     const rooms = options.rooms()
     const fields = baseFields(rooms, request)
+    const shape = dialectId === undefined ? shapeFor(options, request) : options.dialects[dialectId]
     try {
       const text = await answer(rooms, request)
-      const requestId = fields['x-request-id'] ?? ''
-      Object.assign(fields, shapeFor(options, request).replyHeaders?.(requestId))
+      Object.assign(fields, shape.replyHeaders?.(fields['x-request-id'] ?? ''))
       fields['content-type'] = jsonType
       return new Response(text, { headers: fields })
     } catch (error) {
       if (!(error instanceof GatewayError)) options.onCrash(error)
-      return refuse(refusalOf(error), fields, shapeFor(options, request))
+      return refuse(refusalOf(error), fields, shape)
     }
   }
 }
 
-/** JSON for a known caller. */
-function readHandler(options: ListenOptions, read: Read): Handler {
-  return jsonHandler(options, (rooms, { headers, url }) => {
+/** What Google's addresses name: a call to a model, or a count of tokens. */
+function googleHandler(options: ListenOptions): Handler {
+  const dialect = options.dialects.gemini
+  return (request, server) => {
+    const call = googleCallOf(request.url)
+    if (call === null) return notOffered(options, request)
+    if (call.method === 'count') {
+      const count = (rooms: FrontRooms) => countHere(rooms, request, call.model)
+      return jsonHandler(options, count, 'gemini')(request, server)
+    }
+    const setIdleSeconds = (seconds: number) => server.timeout(request, seconds)
+    setIdleSeconds(0)
+    const { address } = call
+    return new ModelRequest(options.rooms(), dialect, request, setIdleSeconds, address).respond()
+  }
+}
+
+/** Below Google's own versions its other methods are known and not offered; elsewhere the path takes no POST. */
+function notOffered(options: ListenOptions, request: Request): Response {
+  const path = pathOf(request.url)
+  if (!isGooglePath(path)) return wrongMethod(options, request, 'GET, HEAD, OPTIONS')
+  const message = `This method of the models interface is not offered by this gateway: ${path.slice(path.lastIndexOf('/') + 1)}`
+  const error = new GatewayError('unsupported_endpoint', message)
+  return refuse(error, baseFields(options.rooms(), request), options.dialects.gemini)
+}
+
+/** JSON for a known caller; `read` throws GatewayError for what is not there. */
+function readHandler(options: ListenOptions, read: Read, dialectId?: DialectId): Handler {
+  const known = (rooms: FrontRooms, { headers, url }: Request) => {
     checkHeaderBytes(headers, rooms.server.maxHeaderBytes)
-    return read(rooms, authenticate(headers, rooms.keyring, Date.now()), new URL(url), headers)
-  })
+    // Google's clients may put the key in the address; others' addresses are not looked into.
+    const keyed = dialectId === undefined ? null : url
+    const principal = authenticate(headers, rooms.keyring, Date.now(), keyed)
+    return read(rooms, principal, new URL(url), headers)
+  }
+  return jsonHandler(options, known, dialectId)
 }
 
 type Read = (
@@ -223,15 +291,19 @@ const readModels: Read = (rooms, principal, url, headers) => {
 
 const readModel: Read = (rooms, principal, url, headers) => {
   const id = decodeId(belowPrefix(url.pathname).slice('/models/'.length))
+  const model = modelNamed(rooms, principal, id)
+  return isAnthropic(headers) ? anthropicModelObject(model) : modelObject(model)
+}
+
+const readGoogleModels: Read = (rooms, principal) => googleModelList(rooms.offer.models(principal))
+
+const readGoogleModel: Read = (rooms, principal, url) =>
+  googleModel(modelNamed(rooms, principal, googleModelId(url.href)))
+
+function modelNamed(rooms: FrontRooms, principal: Principal, id: string): Model {
   const model = rooms.offer.models(principal).find((each) => each.id === id)
-  if (model !== undefined) {
-    return isAnthropic(headers) ? anthropicModelObject(model) : modelObject(model)
-  }
-  throw new GatewayError(
-    'model_not_found',
-    `The model '${id}' does not exist or is not available to this key.`,
-    { param: 'model' },
-  )
+  if (model === undefined) throw unknownModel(id)
+  return model
 }
 
 const readOfMe: Read = async (rooms, principal, url) =>
@@ -250,6 +322,19 @@ function wrongMethod(options: ListenOptions, request: Request, allow: string): R
     fields,
     shapeFor(options, request),
   )
+}
+
+/** Some of Google's clients put a model's name with a `/` in it where others say `models/`. */
+function strayCall(
+  options: ListenOptions,
+  request: Request,
+  server: Bun.Server<undefined>,
+): Response | Promise<Response> {
+  const isCall =
+    request.method === 'POST' &&
+    isGooglePath(pathOf(request.url)) &&
+    googleCallOf(request.url) !== null
+  return isCall ? googleHandler(options)(request, server) : stray(options, request)
 }
 
 /** What no route took: the page at `/`, interfaces not offered, mistyped paths. Never HTML but at `/`. */
@@ -305,10 +390,12 @@ type Shape = Pick<Dialect, 'refuse' | 'status' | 'replyHeaders'>
 
 const openaiShape: Shape = { refuse: refusalBody }
 
-/** Anthropic's clients are refused in their own words, also where no model is asked. */
+/** Anthropic's and Google's clients are refused in their own words, also where no model is asked. */
 function shapeFor({ dialects }: ListenOptions, request: Request): Shape {
   const { headers, url } = request
-  const asks = isAnthropic(headers) || belowPrefix(pathOf(url)).startsWith('/messages')
+  const path = pathOf(url)
+  if (isGooglePath(path)) return dialects.gemini
+  const asks = isAnthropic(headers) || belowPrefix(path).startsWith('/messages')
   return asks ? dialects['anthropic-messages'] : openaiShape
 }
 

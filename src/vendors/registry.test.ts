@@ -53,6 +53,11 @@ const chat: readonly (readonly [id: string, address: string, environment: string
   ['lmstudio', 'http://127.0.0.1:1234/v1/chat/completions', undefined],
   ['llamacpp', 'http://127.0.0.1:8080/v1/chat/completions', undefined],
   ['openai-compatible', 'https://operator.example/chat/completions', undefined],
+  [
+    'google',
+    'https://generativelanguage.googleapis.com/v1beta/models/model-1:generateContent',
+    'GEMINI_API_KEY',
+  ],
   ['sandbox', 'http://sandbox.invalid/v1/chat/completions', undefined],
 ]
 
@@ -79,6 +84,7 @@ const ends: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-embeddings': '/embeddings',
   'openai-responses': '/responses',
   'anthropic-messages': '/messages',
+  gemini: ':generateContent',
   'cohere-v2': '/v2/chat',
   'bedrock-converse': '/model/a%2Fb/converse',
   'voyage-embeddings': '/embeddings',
@@ -89,6 +95,7 @@ const ends: Readonly<Partial<Record<DialectId, string>>> = {
 const signatures: Readonly<Record<string, readonly [string, string]>> = {
   'azure-openai': ['api-key', key],
   anthropic: ['x-api-key', key],
+  google: ['x-goog-api-key', key],
 }
 
 test.each(Object.keys(vendors))('%s signs in a header and never in the address', (id) => {

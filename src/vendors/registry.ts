@@ -8,6 +8,7 @@ import { cohere } from './cohere.ts'
 import { dashscope } from './dashscope.ts'
 import { deepseek } from './deepseek.ts'
 import { fireworks } from './fireworks.ts'
+import { google } from './google.ts'
 import { groq } from './groq.ts'
 import { jina } from './jina.ts'
 import { llamacpp } from './llamacpp.ts'
@@ -56,5 +57,6 @@ export const vendors: Readonly<Record<string, Vendor>> = {
   lmstudio,
   llamacpp,
   'openai-compatible': anyCompatible,
+  google,
   sandbox,
 }

@@ -18,6 +18,7 @@ export type DialectId =
   | 'openai-embeddings'
   | 'openai-responses'
   | 'anthropic-messages'
+  | 'gemini'
   | 'cohere-v2'
   | 'bedrock-converse'
   | 'gemini-embeddings'
@@ -70,6 +71,15 @@ export interface Address {
   readonly headers?: Readonly<Record<string, string>>
   /** Only the tokens of the request are to be counted. */
   readonly counts?: true
+  /** The stream is to be one JSON list in place of events (Gemini without `alt=sse`). */
+  readonly list?: boolean
+}
+
+/** Puts a reply's stream into another frame on its way out; one per reply. */
+export interface Reframe {
+  readonly contentType: string
+  push(chunk: Uint8Array): Uint8Array
+  end(): Uint8Array
 }
 
 /** What a stream frame is to the relay. Plain numbers: one is made per frame. */
@@ -249,6 +259,8 @@ export interface Dialect {
   refuse(error: GatewayError, requestId: string): string
   /** The frames that end a stream in an error. */
   errorFrames(error: GatewayError, requestId: string): string
+  /** What the events of a stream are put into where the address asks for another frame; null: they stay. */
+  reframe?(address: Address): Reframe | null
   /** Headers this format's clients look for on every reply. */
   replyHeaders?(requestId: string): Readonly<Record<string, string>>
   readonly hub: HubCodec | null

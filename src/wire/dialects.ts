@@ -6,6 +6,7 @@ import { bedrockConverse } from './bedrock-converse/dialect.ts'
 import { cohereEmbed } from './cohere-embed/embed.ts'
 import { cohereV2 } from './cohere-v2/dialect.ts'
 import type { Dialect, DialectId, ListCodec, Operation } from './dialect.ts'
+import { gemini } from './gemini/dialect.ts'
 import { geminiEmbeddings } from './gemini-embeddings/embeddings.ts'
 import { withCost } from './openai/cost.ts'
 import { readFault } from './openai/fault.ts'
@@ -129,4 +130,5 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
   },
   'cohere-v2': cohereV2,
   'bedrock-converse': bedrockConverse,
+  gemini,
 }

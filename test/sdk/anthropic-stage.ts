@@ -59,7 +59,7 @@ export async function startStage(): Promise<Stage> {
           ...vendor,
           id: 'stub',
           baseUrl: stub.url,
-          models: { 'claude-stub': 'claude-opus-5', 'claude-*': '*' },
+          models: { 'claude-stub': 'claude-opus-5', 'claude-*': 'claude-*' },
         },
       ],
     },

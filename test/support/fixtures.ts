@@ -1,6 +1,7 @@
 // The fixtures of vendors: documented and recorded replies, each with what it means.
 
 import { readdirSync, readFileSync } from 'node:fs'
+import type { Address, DialectId } from '../../src/wire/dialect.ts'
 import type { JsonObject, JsonValue, Usage } from '../../src/wire/ir.ts'
 
 export interface Expected {
@@ -17,14 +18,7 @@ export interface Expected {
 export interface Fixture {
   readonly source: 'documented' | 'recorded'
   readonly from: string
-  readonly dialect:
-    | 'openai-chat'
-    | 'openai-completions'
-    | 'openai-embeddings'
-    | 'anthropic-messages'
-    | 'voyage-embeddings'
-    | 'voyage-rerank'
-    | 'jina-rerank'
+  readonly dialect: DialectId
   readonly model: string
   readonly request: JsonObject
   readonly reply: {
@@ -54,6 +48,11 @@ export function casesOf(vendor: string): Case[] {
     name: file.replace(/\.json$/, ''),
     fixture: JSON.parse(readFileSync(new URL(`${vendor}/${file}`, root), 'utf8')),
   }))
+}
+
+/** What the address of the request says, for formats that name the model there. */
+export function addressOf({ dialect, model, reply }: Fixture): Address {
+  return dialect === 'gemini' ? { model, stream: reply.stream !== undefined } : {}
 }
 
 export const vendorFolders: readonly string[] = readdirSync(root)

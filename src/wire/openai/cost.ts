@@ -7,14 +7,14 @@ const openBrace = 0x7b
 const closeBrace = 0x7d
 
 /**
- * A whole reply, or one stream frame, with the cost (a decimal) in its usage; a vendor's own `cost` gives way. As it
+ * A whole reply, or one stream frame, with the cost (a decimal) in its usage, the member `name`; a vendor's own `cost` gives way. As it
  * was where it holds no usage object.
  */
-export function withCost(bytes: Uint8Array, cost: string): Uint8Array {
+export function withCost(bytes: Uint8Array, cost: string, name = 'usage'): Uint8Array {
   const start = bytes.indexOf(openBrace)
   if (start === -1) return bytes
   try {
-    const usage = members(bytes, start).find(({ key }) => key === 'usage')
+    const usage = members(bytes, start).find(({ key }) => key === name)
     if (usage?.kind !== 'object') return bytes
     const text = JSON.stringify(cost)
     const present = members(bytes, usage.start).find(({ key }) => key === 'cost')

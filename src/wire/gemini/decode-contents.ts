@@ -1,0 +1,198 @@
+// Turns of a Gemini request into messages: answers of calls apart, each with the id of the call it answers.
+
+import { invalidRequest } from '../../errors.ts'
+import type { Extra, JsonObject, JsonValue, Message, RequestPart } from '../ir.ts'
+import { isObject, membersOf, stringOf, withExtra } from './fields.ts'
+import { madeId } from './ids.ts'
+import { audioFormatOf } from './media.ts'
+import { noSignature } from './models.ts'
+
+/** Calls of the history nobody has answered yet, in order. */
+interface OpenCalls {
+  readonly waiting: { readonly id: string; readonly name: string }[]
+  count: number
+}
+
+export function decodeContents(value: JsonValue | undefined): Message[] {
+  // A lone turn stands for a list of one.
+  const contents = isObject(value) ? [value] : value
+  if (!Array.isArray(contents)) throw invalidRequest('contents must be an array', 'contents')
+  const calls: OpenCalls = { waiting: [], count: 0 }
+  return contents.flatMap((content, at) => decodeContent(content, `contents[${at}]`, calls))
+}
+
+function decodeContent(value: JsonValue, path: string, calls: OpenCalls): Message[] {
+  if (!isObject(value)) throw invalidRequest(`${path} must be an object`, path)
+  const { role = 'user', parts = [] } = membersOf(value)
+  if (!Array.isArray(parts)) throw invalidRequest(`${path}.parts must be an array`, `${path}.parts`)
+  const spoken = role === 'model' ? 'assistant' : 'user'
+  const messages: Message[] = []
+  let run: RequestPart[] = []
+  const flush = (): void => {
+    if (run.length > 0) messages.push({ role: spoken, parts: run })
+    run = []
+  }
+  for (const [at, raw] of parts.entries()) {
+    const place = `${path}.parts[${at}]`
+    if (!isObject(raw)) throw invalidRequest(`${place} must be an object`, place)
+    const part = membersOf(raw)
+    const answer = part['functionResponse']
+    if (isObject(answer)) {
+      flush()
+      messages.push(answerOf(membersOf(answer), place, calls))
+    } else run.push(decodePart(part, place, calls))
+  }
+  flush()
+  return messages
+}
+
+function textsOf(value: JsonValue | undefined): RequestPart[] {
+  if (typeof value === 'string') return value === '' ? [] : [{ type: 'text', text: value }]
+  const parts = isObject(value) ? membersOf(value)['parts'] : value
+  const list = isObject(parts) ? [parts] : Array.isArray(parts) ? parts : []
+  return list.filter(isObject).flatMap((part): RequestPart[] => {
+    const text = stringOf(part['text'])
+    return text === '' ? [] : [{ type: 'text', text }]
+  })
+}
+
+/** `systemInstruction`: a content whose texts count, or a plain text. */
+export function decodeSystem(value: JsonValue | undefined): Message[] {
+  const parts = textsOf(value)
+  return parts.length === 0 ? [] : [{ role: 'system', parts }]
+}
+
+function sealOf(part: JsonObject): { sealed?: string } {
+  const sealed = stringOf(part['thoughtSignature'])
+  // The word for none is no signature: whoever needs it says it again.
+  return sealed === '' || sealed === noSignature ? {} : { sealed }
+}
+
+/** What a part says of itself beside its content, such as `videoMetadata`. */
+function besides(part: JsonObject, ...read: readonly string[]): { extra?: Extra } {
+  const rest: JsonObject = {}
+  for (const name in part) if (!read.includes(name)) rest[name] = part[name]
+  return withExtra(rest)
+}
+
+function decodePart(part: JsonObject, path: string, calls: OpenCalls): RequestPart {
+  const { text, inlineData, fileData, functionCall, thought } = part
+  const sealed = sealOf(part)
+  if (thought === true && typeof (text ?? '') === 'string' && isPlain(part)) {
+    const redacted = text === undefined && { redacted: true as const }
+    return { type: 'reasoning', text: stringOf(text), ...sealed, ...redacted }
+  }
+  if (typeof text === 'string') {
+    const extra = besides(part, 'text', 'thoughtSignature', 'thought')
+    return { type: 'text', text, ...sealed, ...extra }
+  }
+  if (isObject(functionCall)) return callOf(membersOf(functionCall), part, path, calls)
+  // A signature on a picture is of use to this format alone.
+  if (isObject(inlineData)) {
+    return mediaOf(membersOf(inlineData), path, besides(part, 'inlineData'))
+  }
+  if (isObject(fileData)) {
+    return fileOf(membersOf(fileData), path, besides(part, 'fileData'))
+  }
+  return { type: 'other', extra: { gemini: { part } } }
+}
+
+/** Nothing but a thought's text and signature. */
+function isPlain(part: JsonObject): boolean {
+  return Object.keys(part).every((name) => /^(thought|thoughtSignature|text)$/.test(name))
+}
+
+function callOf(call: JsonObject, part: JsonObject, path: string, calls: OpenCalls): RequestPart {
+  const name = stringOf(call['name'])
+  if (name === '') {
+    const param = `${path}.functionCall.name`
+    throw invalidRequest(`${param} must be a string`, param)
+  }
+  const id = stringOf(call['id']) || madeId('', 0, calls.count)
+  calls.count++
+  calls.waiting.push({ id, name })
+  return {
+    type: 'tool-call',
+    id,
+    name,
+    arguments: JSON.stringify(call['args'] ?? {}),
+    ...sealOf(part),
+    ...besides(part, 'functionCall', 'thoughtSignature', 'thought'),
+  }
+}
+
+/** The call an answer is of: by its id, else the first of its name that waits. */
+function answered(answer: JsonObject, calls: OpenCalls): string {
+  const { waiting } = calls
+  const id = stringOf(answer['id'])
+  const name = stringOf(answer['name'])
+  const byId = id === '' ? -1 : waiting.findIndex((call) => call.id === id)
+  const at = byId >= 0 ? byId : waiting.findIndex((call) => call.name === name)
+  const [found] = at < 0 ? [] : waiting.splice(at, 1)
+  return id || found?.id || madeId(name, 0, calls.count++)
+}
+
+function answerOf(answer: JsonObject, path: string, calls: OpenCalls): Message {
+  const { response, parts = [] } = answer
+  const media = Array.isArray(parts) ? parts.filter(isObject) : []
+  const said = saidOf(response)
+  const rest = besides(answer, 'id', 'name', 'response', 'parts', 'willContinue')
+  const { gemini = {} } = rest.extra ?? {}
+  return {
+    role: 'tool',
+    callId: answered(answer, calls),
+    parts: [
+      ...(said.text === '' ? [] : [{ type: 'text', text: said.text } as const]),
+      ...media.map((part, at) => decodePart(membersOf(part), `${path}.parts[${at}]`, calls)),
+    ],
+    ...(said.failed && { isError: true }),
+    // As it was, for whoever speaks this format too; its name, for an answer whose call is not told.
+    ...withExtra({ ...gemini, name: stringOf(answer['name']), response: response ?? {} }),
+  }
+}
+
+/** `output`, `result` and `error` alone are how an answer wraps a text (API reference, `FunctionResponse`). */
+function saidOf(response: JsonValue | undefined): { text: string; failed: boolean } {
+  if (typeof response === 'string') return { text: response, failed: false }
+  if (!isObject(response)) return { text: JSON.stringify(response ?? {}), failed: false }
+  const [only, ...more] = Object.keys(response)
+  const value = only === undefined ? undefined : response[only]
+  const wraps = more.length === 0 && typeof value === 'string'
+  if (wraps && (only === 'output' || only === 'result')) return { text: value, failed: false }
+  if (wraps && only === 'error') return { text: value, failed: true }
+  return { text: JSON.stringify(response), failed: false }
+}
+
+function mediaOf(blob: JsonObject, path: string, extra: { extra?: Extra }): RequestPart {
+  const mediaType = stringOf(blob['mimeType'])
+  const data = stringOf(blob['data'])
+  if (mediaType === '') {
+    const param = `${path}.inlineData.mimeType`
+    throw invalidRequest(`${param} must be a string`, param)
+  }
+  const url = `data:${mediaType};base64,${data}`
+  if (mediaType.startsWith('image/')) return { type: 'image', url, ...extra }
+  if (mediaType.startsWith('audio/')) {
+    return { type: 'audio', format: audioFormatOf(mediaType), data, ...extra }
+  }
+  const name = stringOf(blob['displayName'])
+  return { type: 'file', url, ...(name !== '' && { name }), ...extra }
+}
+
+/** Files that lie with Google itself are of no use to others. */
+const googles = /^(gs:|https:\/\/generativelanguage\.googleapis\.com\/|files\/)/i
+
+function fileOf(file: JsonObject, path: string, extra: { extra?: Extra }): RequestPart {
+  const uri = stringOf(file['fileUri'])
+  if (uri === '') {
+    const param = `${path}.fileData.fileUri`
+    throw invalidRequest(`${param} must be a string`, param)
+  }
+  const mediaType = stringOf(file['mimeType'])
+  const { gemini = {} } = extra.extra ?? {}
+  const kept = withExtra({ ...gemini, ...(mediaType !== '' && { mimeType: mediaType }) })
+  const where = googles.test(uri) ? { url: '', vendorFile: uri } : { url: uri }
+  if (mediaType.startsWith('image/')) return { type: 'image', ...where, ...kept }
+  const name = stringOf(file['displayName'])
+  return { type: 'file', ...where, ...(name !== '' && { name }), ...kept }
+}

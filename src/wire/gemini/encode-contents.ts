@@ -1,0 +1,140 @@
+// Messages of the hub as Gemini's turns: roles joined, answers of one turn together, signatures where they were.
+
+import { invalidRequest } from '../../errors.ts'
+import type { JsonObject, JsonValue, Message, RequestPart } from '../ir.ts'
+import { answersOf, type KnownCall } from './encode-answers.ts'
+import { mediaPart } from './encode-media.ts'
+import { isObject, ownFields } from './fields.ts'
+import { isMadeId } from './ids.ts'
+import { type Encoding, type ModelTraits, noSignature } from './models.ts'
+
+export interface Contents {
+  readonly system: JsonObject | null
+  readonly contents: readonly JsonObject[]
+}
+
+type Turn = 'user' | 'model' | 'answers'
+
+interface OpenTurn {
+  readonly turn: Turn
+  readonly parts: JsonObject[]
+}
+
+function isSystem({ role }: Message): boolean {
+  return role === 'system' || role === 'developer'
+}
+
+/** Only what leads may be an instruction; a later one stands where it was, in the user's turn. */
+export function encodeContents(messages: readonly Message[], encoding: Encoding): Contents {
+  const body = messages.findIndex((message) => !isSystem(message))
+  const leading = messages.slice(0, body < 0 ? messages.length : body)
+  const system = leading.flatMap((message, at) => partsOf(message, at, encoding))
+  const turns: OpenTurn[] = []
+  let calls: KnownCall[] = []
+  const sayAs = (turn: Turn, parts: readonly JsonObject[]): void => {
+    if (parts.length === 0) return
+    const last = turns.at(-1)
+    if (last?.turn === turn) last.parts.push(...parts)
+    else turns.push({ turn, parts: [...parts] })
+  }
+  for (let at = leading.length; at < messages.length; at++) {
+    const message = messages[at]
+    if (message === undefined) break
+    if (message.role === 'tool') {
+      const end = messages.findIndex(({ role }, index) => index > at && role !== 'tool')
+      const run = messages.slice(at, end < 0 ? messages.length : end)
+      const { answers, media } = answersOf(run, at, calls, encoding)
+      sayAs('answers', answers)
+      sayAs('user', media)
+      at += run.length - 1
+      continue
+    }
+    const turn = message.role === 'assistant' ? 'model' : 'user'
+    if (turn === 'model') calls = [...calls, ...callsOf(message)]
+    sayAs(turn, partsOf(message, at, encoding))
+  }
+  const contents = turns.map(({ turn, parts }): JsonObject => {
+    if (turn === 'model' && encoding.traits.third) signFirstCall(parts)
+    return { role: turn === 'model' ? 'model' : 'user', parts }
+  })
+  return { system: system.length === 0 ? null : { parts: system }, contents }
+}
+
+function callsOf({ parts }: Message): KnownCall[] {
+  return parts.flatMap((part) =>
+    part.type === 'tool-call' ? [{ id: part.id, name: part.name }] : [],
+  )
+}
+
+/** The first call of a turn carries the signature; a history from elsewhere has none. */
+function signFirstCall(parts: readonly JsonObject[]): void {
+  const first = parts.find((part) => part['functionCall'] !== undefined)
+  if (first !== undefined) first['thoughtSignature'] ??= noSignature
+}
+
+function partsOf(message: Message, index: number, encoding: Encoding): JsonObject[] {
+  return message.parts.flatMap((part, at): JsonObject[] => {
+    const path = `messages[${index}].content[${at}]`
+    if (part.cache !== undefined) encoding.dropped.push(`${path}.cache_control`)
+    const encoded = encodePart(part, path, index, encoding)
+    return encoded === null ? [] : [encoded]
+  })
+}
+
+function sealOf({ sealed }: { readonly sealed?: string }): JsonObject {
+  return sealed === undefined ? {} : { thoughtSignature: sealed }
+}
+
+function encodePart(
+  part: RequestPart,
+  path: string,
+  index: number,
+  { traits, dropped }: Encoding,
+): JsonObject | null {
+  switch (part.type) {
+    case 'text':
+      // Google refuses an empty text; one that carries a signature came from there.
+      if (part.text === '' && part.sealed === undefined) return null
+      return { text: part.text, ...sealOf(part), ...ownFields(part.extra) }
+    case 'reasoning':
+      // Thoughts of another vendor are no history of this one's.
+      if (part.sealed === undefined) {
+        dropped.push(`messages[${index}].reasoning_content`)
+        return null
+      }
+      if (part.redacted) return { thought: true, ...sealOf(part) }
+      return { text: part.text, thought: true, ...sealOf(part) }
+    case 'tool-call':
+      return callPart(part, traits)
+    case 'other': {
+      const own = part.extra['gemini']?.['part']
+      if (isObject(own)) return own
+      throw invalidRequest(`${path} is of a type this model cannot take`, path)
+    }
+    default:
+      return mediaPart(part, path, dropped)
+  }
+}
+
+function callPart(
+  part: RequestPart & { readonly type: 'tool-call' },
+  traits: ModelTraits,
+): JsonObject {
+  const { id, name, arguments: text, custom = false } = part
+  const named = traits.third && id !== '' && !isMadeId(id)
+  const call: JsonObject = { ...(named && { id }), name, args: argsOf(text, custom) }
+  return { functionCall: call, ...sealOf(part), ...ownFields(part.extra) }
+}
+
+/** Arguments are an object there: what is none is wrapped in one. */
+function argsOf(text: string, custom: boolean): JsonObject {
+  if (custom) return { input: text }
+  if (text.trim() === '') return {}
+  try {
+    const value = JSON.parse(text) as JsonValue
+    return isObject(value) ? value : { input: value }
+  } catch (error) {
+    if (error instanceof SyntaxError) return { input: text }
+    throw error
+  }
+}

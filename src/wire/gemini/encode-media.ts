@@ -1,0 +1,53 @@
+// Pictures, sounds and files of a request: their bytes inline, or an address for Google to fetch.
+
+import { invalidRequest } from '../../errors.ts'
+import type { JsonObject, JsonValue, RequestPart } from '../ir.ts'
+import { ownFields } from './fields.ts'
+import { audioTypeOf, dataUrlOf, mediaTypeOf } from './media.ts'
+
+type MediaPart = Extract<RequestPart, { readonly type: 'image' | 'audio' | 'file' }>
+
+/** A picture, a sound or a file: its bytes inline, or its address for Google to fetch. */
+export function mediaPart(part: MediaPart, path: string, dropped: string[]): JsonObject {
+  const { mimeType, ...rest } = ownFields(part.extra)
+  if (part.type === 'audio') {
+    return { inlineData: { mimeType: audioTypeOf(part.format), data: part.data }, ...rest }
+  }
+  if (part.type === 'image' && part.detail !== undefined && part.detail !== 'auto') {
+    dropped.push(`${path}.image_url.detail`)
+  }
+  const { url, vendorFile } = part
+  const name = part.type === 'file' ? part.name : undefined
+  if (vendorFile !== undefined) {
+    if (!isGoogles(vendorFile)) {
+      throw invalidRequest(`${path} is a file that lies with another vendor`, path)
+    }
+    return { fileData: fileData(vendorFile, mimeType, part, name), ...rest }
+  }
+  const inline = dataUrlOf(url)
+  if (inline === null) return { fileData: fileData(url, mimeType, part, name), ...rest }
+  const guessed = mediaTypeOf('', name, inline.mediaType)
+  const vague = inline.mediaType === 'application/octet-stream'
+  return {
+    inlineData: { mimeType: vague ? guessed : inline.mediaType, data: inline.data },
+    ...rest,
+  }
+}
+
+function isGoogles(uri: string): boolean {
+  return /^(gs:\/\/|https:\/\/|files\/)/i.test(uri)
+}
+
+function fileData(
+  fileUri: string,
+  told: JsonValue | undefined,
+  part: MediaPart,
+  name: string | undefined,
+): JsonObject {
+  const otherwise = part.type === 'image' ? 'image/jpeg' : 'application/pdf'
+  // A film on YouTube has no type of its own (ai.google.dev, "Video understanding").
+  const film = /^https:\/\/(www\.)?(youtube\.com|youtu\.be)\//i.test(fileUri)
+  if (typeof told !== 'string' && film) return { fileUri }
+  const mimeType = typeof told === 'string' ? told : mediaTypeOf(fileUri, name, otherwise)
+  return { mimeType, fileUri }
+}

@@ -1,0 +1,140 @@
+// A request of the hub in Gemini's words: what cannot be said is refused where it matters, else named.
+
+import { invalidRequest } from '../../errors.ts'
+import type { Decoded } from '../dialect.ts'
+import type { ChatRequest, JsonObject, ResponseFormat } from '../ir.ts'
+import { encodeContents } from './encode-contents.ts'
+import { encodeTools } from './encode-tools.ts'
+import { isObject, ownFields, self } from './fields.ts'
+import { type Encoding, traitsOf } from './models.ts'
+import { schemaOf } from './schema.ts'
+import { thinkingOf } from './thinking.ts'
+
+const maxStops = 5
+const maxChoices = 8
+const maxTemperature = 2
+const maxLogprobs = 20
+
+/** Fields no model of Google's knows, by the names clients have for them. */
+function unknownFields(request: ChatRequest): string[] {
+  const fields: readonly (readonly [unknown, string])[] = [
+    [request.logitBias, 'logit_bias'],
+    [request.user, 'user'],
+    [request.verbosity, 'verbosity'],
+    [request.metadata, 'metadata'],
+    [request.serviceTier === 'auto' ? undefined : request.serviceTier, 'service_tier'],
+    [request.promptCacheKey, 'prompt_cache_key'],
+    [request.cache, 'cache_control'],
+  ]
+  const named = fields.flatMap(([value, name]) => (value === undefined ? [] : [name]))
+  for (const [owner, own] of Object.entries(request.extra ?? {})) {
+    if (owner !== self) named.push(...Object.keys(own))
+  }
+  return named
+}
+
+function sampling(request: ChatRequest, dropped: string[]): JsonObject {
+  const { temperature, stop = [], choices } = request
+  if (temperature !== undefined && temperature > maxTemperature) dropped.push('temperature')
+  const stops = stop.filter((text) => text !== '')
+  if (stops.length > maxStops) {
+    throw invalidRequest(`stop may hold at most ${maxStops} texts for this model`, 'stop')
+  }
+  if (choices !== undefined && choices > maxChoices) {
+    throw invalidRequest(`n may be at most ${maxChoices} for this model`, 'n')
+  }
+  return present({
+    maxOutputTokens: request.maxOutputTokens,
+    temperature: temperature === undefined ? undefined : Math.min(temperature, maxTemperature),
+    topP: request.topP,
+    topK: request.topK,
+    candidateCount: choices === 1 ? undefined : choices,
+    stopSequences: stops.length > 0 ? stops : undefined,
+    seed: request.seed,
+    presencePenalty: request.presencePenalty,
+    frequencyPenalty: request.frequencyPenalty,
+  })
+}
+
+function present(fields: JsonObject): JsonObject {
+  const kept: JsonObject = {}
+  for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name]
+  return kept
+}
+
+function probabilities({ logprobs }: ChatRequest): JsonObject {
+  if (logprobs === undefined) return {}
+  return {
+    responseLogprobs: true,
+    ...(logprobs > 0 && { logprobs: Math.min(logprobs, maxLogprobs) }),
+  }
+}
+
+function formatOf(format: ResponseFormat | undefined, { traits, dropped }: Encoding): JsonObject {
+  if (format === undefined || format.type === 'text') return {}
+  const responseMimeType = 'application/json'
+  if (format.type === 'json') return { responseMimeType }
+  const { $schema: _, ...schema } = format.schema
+  if (format.description !== undefined) dropped.push('response_format.json_schema.description')
+  return traits.jsonSchema
+    ? { responseMimeType, responseJsonSchema: schema }
+    : { responseMimeType, responseSchema: schemaOf(schema) }
+}
+
+function modalitiesOf({ modalities = [] }: ChatRequest): JsonObject {
+  const words = modalities.map((word) => word.toUpperCase())
+  return words.length === 0 || (words.length === 1 && words[0] === 'TEXT')
+    ? {}
+    : { responseModalities: words }
+}
+
+/** Sound comes as raw samples that only a client of this format knows to ask for and to play. */
+function checkSound(request: ChatRequest, own: JsonObject): void {
+  if (!request.modalities?.includes('audio')) return
+  if (own['generationConfig.speechConfig'] !== undefined) return
+  if (request.extra?.[self] !== undefined) return
+  throw invalidRequest('this model cannot answer with audio here', 'modalities')
+}
+
+/** Private fields back where they were: `generationConfig.x` and `toolConfig.x` inside their objects. */
+function restored(body: JsonObject, own: JsonObject): void {
+  for (const [name, value] of Object.entries(own)) {
+    const dot = name.indexOf('.')
+    if (dot < 0) {
+      body[name] ??= value
+      continue
+    }
+    const parent = name.slice(0, dot)
+    const inside = isObject(body[parent]) ? body[parent] : {}
+    body[parent] = { [name.slice(dot + 1)]: value, ...inside }
+  }
+}
+
+/** `model` is the vendor's own name; it stands in the address, as does whether the reply is streamed. */
+export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
+  const encoding: Encoding = { traits: traitsOf(model), dropped: unknownFields(request) }
+  const { system, contents } = encodeContents(request.messages, encoding)
+  const own = ownFields(request.extra)
+  checkSound(request, own)
+  const thinking = thinkingOf(request.reasoning, encoding)
+  const generationConfig: JsonObject = {
+    ...sampling(request, encoding.dropped),
+    ...probabilities(request),
+    ...formatOf(request.responseFormat, encoding),
+    ...modalitiesOf(request),
+    ...(thinking !== null && { thinkingConfig: thinking }),
+  }
+  const body: JsonObject = {
+    ...(system !== null && { systemInstruction: system }),
+    contents: [...contents],
+    ...encodeTools(request, encoding),
+    ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
+  }
+  restored(body, own)
+  if (contents.length === 0 && system !== null) {
+    // At least one turn must stand there: where there are instructions alone they are the turn.
+    body['contents'] = [{ role: 'user', parts: system['parts'] ?? [] }]
+    delete body['systemInstruction']
+  }
+  return { value: body, dropped: [...new Set(encoding.dropped)] }
+}

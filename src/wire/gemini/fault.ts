@@ -1,0 +1,253 @@
+// What Google puts in place of a reply, as a Fault; and refusals in Google's shape for its clients.
+
+import { errorTable, type Fault, type FaultKind, type GatewayError } from '../../errors.ts'
+import type { JsonObject, JsonValue } from '../ir.ts'
+import { retryAfterMs } from '../openai/retry-after.ts'
+import { isObject, numberOf, objectsIn, stringOf } from './fields.ts'
+
+const maxMessageLength = 500
+/** Longer waits are not believed. */
+const maxWaitMs = 60_000
+const leastStatus = 400
+const mostStatus = 599
+
+/** `google.rpc.Code` to the HTTP status of its mapping (google/rpc/code.proto). */
+const statusOfName: Readonly<Record<string, number>> = {
+  INVALID_ARGUMENT: 400,
+  FAILED_PRECONDITION: 400,
+  OUT_OF_RANGE: 400,
+  UNAUTHENTICATED: 401,
+  PERMISSION_DENIED: 403,
+  NOT_FOUND: 404,
+  ABORTED: 409,
+  ALREADY_EXISTS: 409,
+  RESOURCE_EXHAUSTED: 429,
+  CANCELLED: 499,
+  UNKNOWN: 500,
+  INTERNAL: 500,
+  DATA_LOSS: 500,
+  UNIMPLEMENTED: 501,
+  UNAVAILABLE: 503,
+  DEADLINE_EXCEEDED: 504,
+}
+
+interface Said {
+  readonly message: string
+  /** The name of a `google.rpc.Code`, or ''. */
+  readonly name: string
+  readonly code: number
+  readonly details: readonly JsonObject[]
+}
+
+function saidIn(error: JsonValue | undefined): Said {
+  if (!isObject(error)) return { message: stringOf(error), name: '', code: 0, details: [] }
+  const code = numberOf(error['code']) ?? 0
+  return {
+    message: stringOf(error['message']).trim(),
+    name: stringOf(error['status']),
+    code: code >= leastStatus && code <= mostStatus ? code : 0,
+    details: objectsIn(error['details']),
+  }
+}
+
+function detail(said: Said, type: string): JsonObject | undefined {
+  return said.details.find((each) => stringOf(each['@type']).endsWith(`google.rpc.${type}`))
+}
+
+function reasonOf(said: Said): string {
+  return said.details.map((each) => stringOf(each['reason'])).find((reason) => reason !== '') ?? ''
+}
+
+/** A `google.protobuf.Duration` as JSON: seconds with up to nine decimals, `34.4s`. */
+function durationMs(value: JsonValue | undefined): number | null {
+  const found = /^(\d+(?:\.\d+)?)s$/.exec(stringOf(value))
+  return found === null ? null : Math.min(maxWaitMs, Math.ceil(Number(found[1]) * 1000))
+}
+
+const keyReasons: ReadonlySet<string> = new Set([
+  'API_KEY_INVALID',
+  'API_KEY_EXPIRED',
+  'API_KEY_SERVICE_BLOCKED',
+  'API_KEY_HTTP_REFERRER_BLOCKED',
+  'API_KEY_IP_ADDRESS_BLOCKED',
+  'ACCESS_TOKEN_EXPIRED',
+  'ACCESS_TOKEN_SCOPE_INSUFFICIENT',
+  'SERVICE_DISABLED',
+  'CONSUMER_INVALID',
+  'CONSUMER_SUSPENDED',
+])
+const billingReasons: ReadonlySet<string> = new Set(['BILLING_DISABLED'])
+
+const keyText = /api[ _-]?key (not valid|not found|expired)|api key was reported/i
+const billingText =
+  /billing|not available in your country|user location is not supported|prepayment|credits? (are|is) depleted/i
+/** The client's own file or cache, which another key may not read. */
+const clientsThing = /\b(file|cached ?content|tuned ?model|corpus)\b/i
+const lengthText = /input token count|exceeds the maximum number of tokens|context (length|window)/i
+const modelText =
+  /\bmodels?\b.{0,200}?(not found|is not supported|does not exist|no longer available|not have access)/is
+
+function isDailyQuota(said: Said): boolean {
+  const violations = objectsIn(detail(said, 'QuotaFailure')?.['violations'])
+  return violations.some((each) => /PerDay/i.test(stringOf(each['quotaId'])))
+}
+
+function kindOf(said: Said, status: number): FaultKind {
+  const reason = reasonOf(said)
+  if (billingReasons.has(reason)) return 'quota'
+  if (keyReasons.has(reason)) return 'credentials'
+  switch (status) {
+    case 400:
+      if (keyText.test(said.message)) return 'credentials'
+      return said.name === 'FAILED_PRECONDITION' && billingText.test(said.message)
+        ? 'quota'
+        : 'rejected'
+    case 401:
+      return 'credentials'
+    case 402:
+      return 'quota'
+    case 403:
+      // Taken for a refused key this would disable the channel: no caller may bring that about.
+      if (clientsThing.test(said.message)) return 'rejected'
+      if (modelText.test(said.message)) return 'unknown_model'
+      return billingText.test(said.message) ? 'quota' : 'credentials'
+    case 404:
+      return clientsThing.test(said.message) ? 'rejected' : 'unknown_model'
+    case 408:
+    case 504:
+      return 'timeout'
+    case 429:
+      return isDailyQuota(said) ||
+        /spending (limit|cap)|credits? (are|is) depleted/i.test(said.message)
+        ? 'quota'
+        : 'rate_limited'
+    default:
+      if (status >= 500 || status === 499) return 'vendor_error'
+      return status >= 400 ? 'rejected' : 'unreadable'
+  }
+}
+
+function finerCode(said: Said, status: number, kind: FaultKind): string | undefined {
+  if (kind === 'rejected' && lengthText.test(said.message)) return 'context_length_exceeded'
+  if (kind === 'rejected' && status === 413) return 'request_too_large'
+  if (kind === 'rejected') return undefined
+  return reasonOf(said) || said.name || undefined
+}
+
+/** The field a `BadRequest` names, or a message in its usual words. */
+function paramOf(said: Said): string | null {
+  const [violation] = objectsIn(detail(said, 'BadRequest')?.['fieldViolations'])
+  const field = stringOf(violation?.['field'])
+  if (field !== '') return field
+  return /\* (?:\w+Request\.)?([\w.[\]]+): /.exec(said.message)?.[1] ?? null
+}
+
+function faultFrom(
+  said: Said,
+  status: number,
+  fallback: string,
+  headerWaitMs: number | null,
+): Fault {
+  const kind = kindOf(said, status)
+  const code = finerCode(said, status, kind)
+  const told = durationMs(detail(said, 'RetryInfo')?.['retryDelay']) ?? headerWaitMs
+  const waitMs = status === 429 || status >= 500 ? told : null
+  return {
+    kind,
+    message: said.message === '' ? fallback : said.message.slice(0, maxMessageLength),
+    ...(status !== 0 && { status }),
+    ...(kind === 'rejected' && { param: paramOf(said) }),
+    ...(code !== undefined && { code }),
+    ...(waitMs !== null && { retryAfterMs: waitMs }),
+  }
+}
+
+/** The error in a body or frame: Google puts a list around it where the reply was to be one. */
+export function errorIn(value: JsonValue): JsonValue | null {
+  if (Array.isArray(value)) {
+    for (const each of value) {
+      const found = errorIn(each)
+      if (found !== null) return found
+    }
+    return null
+  }
+  if (!isObject(value)) return null
+  return value['error'] ? value['error'] : null
+}
+
+/** Reads Google's error reply: `{error: {code, message, status, details}}` (google.rpc.Status). */
+export function readFault(
+  status: number,
+  header: (name: string) => string | null,
+  body: string,
+): Fault {
+  const waitMs = status === 429 || status >= 500 ? retryAfterMs(header) : null
+  const fallback = `the vendor answered ${status} without saying why`
+  const start = body.trimStart().slice(0, 200).toLowerCase()
+  if (start.startsWith('<') || start.includes('<html')) {
+    // An error page is never quoted: it says nothing of use and may say too much.
+    const page = `the vendor answered ${status} with a page in place of JSON`
+    return faultFrom(saidIn(page), status, page, waitMs)
+  }
+  let said = saidIn(body.trim())
+  try {
+    const value = JSON.parse(eventData(body)) as JsonValue
+    said = saidIn(errorIn(value) ?? value)
+  } catch (error) {
+    // Not JSON: the text itself is what the vendor says.
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  return faultFrom(said, status, fallback, waitMs)
+}
+
+/** An error asked for as a stream may come as an event. */
+function eventData(body: string): string {
+  const text = body.trim()
+  return text.startsWith('data:') ? text.slice(5) : text
+}
+
+/** Reads an error found inside a success. */
+export function faultInside(error: JsonValue): Fault {
+  const said = saidIn(error)
+  const status = said.code || (statusOfName[said.name] ?? 0)
+  const fallback = 'the vendor reported an error inside a success'
+  if (status !== 0) return faultFrom(said, status, fallback, null)
+  return { kind: 'vendor_error', message: said.message.slice(0, maxMessageLength) || fallback }
+}
+
+const nameOfStatus: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  405: 'UNIMPLEMENTED',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'ABORTED',
+  413: 'INVALID_ARGUMENT',
+  415: 'INVALID_ARGUMENT',
+  422: 'INVALID_ARGUMENT',
+  429: 'RESOURCE_EXHAUSTED',
+  431: 'INVALID_ARGUMENT',
+  500: 'INTERNAL',
+  503: 'UNAVAILABLE',
+}
+
+/** A refusal as `google.rpc.Status`, with its details: the code, the field at fault, how long to wait. */
+export function refuse(error: GatewayError): string {
+  const { param, shownCode, retryAfterMs: waitMs } = error.detail
+  const { status } = errorTable[error.code]
+  const type = 'type.googleapis.com/google.rpc.'
+  // The word by which Google's own clients know a refused key.
+  const reason =
+    error.code === 'invalid_api_key' ? 'API_KEY_INVALID' : (shownCode ?? error.code).toUpperCase()
+  const details: JsonObject[] = [{ '@type': `${type}ErrorInfo`, reason, domain: 'tollgate' }]
+  if (param != null) {
+    const violation = { field: param, description: error.message }
+    details.push({ '@type': `${type}BadRequest`, fieldViolations: [violation] })
+  }
+  if (waitMs !== undefined) {
+    details.push({ '@type': `${type}RetryInfo`, retryDelay: `${Math.ceil(waitMs) / 1000}s` })
+  }
+  const name = nameOfStatus[status] ?? 'UNKNOWN'
+  return JSON.stringify({ error: { code: status, message: error.message, status: name, details } })
+}

@@ -1,0 +1,56 @@
+// Small tools of the Gemini side: members in either of their spellings, private fields kept and given back.
+
+import type { DialectId } from '../dialect.ts'
+import type { Extra, JsonObject, JsonValue } from '../ir.ts'
+
+export const self: DialectId = 'gemini'
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function stringOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+export function numberOf(value: JsonValue | undefined): number | null {
+  // ProtoJSON writes 64-bit numbers as strings.
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) ? number : null
+}
+
+export function objectsIn(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}
+
+export function stringsIn(value: JsonValue | undefined): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
+}
+
+/** The private fields of this dialect; an empty object where there are none. */
+export function ownFields(extra: Extra | null | undefined): JsonObject {
+  return extra?.[self] ?? {}
+}
+
+/** `{ extra }` with the fields, or nothing where there are none. */
+export function withExtra(fields: JsonObject): { extra?: Extra } {
+  return Object.keys(fields).length === 0 ? {} : { extra: { [self]: fields } }
+}
+
+function camel(name: string): string {
+  return name.includes('_')
+    ? name.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+    : name
+}
+
+/**
+ * The members of an object that are not null, under their camel-case names: Google reads either spelling (ProtoJSON,
+ * "JSON mapping"), and its own examples use both. Names inside the values stay as they are.
+ */
+export function membersOf(value: JsonObject): JsonObject {
+  const members: JsonObject = {}
+  for (const [name, member] of Object.entries(value)) {
+    if (member != null) members[camel(name)] ??= member
+  }
+  return members
+}

@@ -1,0 +1,100 @@
+// What a text rests on: Google's grounding and citation metadata as citations, and citations as grounding.
+
+import type { JsonObject, UrlCitation } from '../ir.ts'
+import { isObject, numberOf, objectsIn, stringOf } from './fields.ts'
+
+const encoder = new TextEncoder()
+
+/** UTF-16 offsets of byte offsets: Google counts bytes of UTF-8 (API reference, `Segment`). */
+function offsets(text: string): (byte: number | null) => number | undefined {
+  const ascii = encoder.encode(text).length === text.length
+  return (byte) => {
+    if (byte === null) return undefined
+    if (ascii) return Math.min(byte, text.length)
+    let bytes = 0
+    let at = 0
+    for (const letter of text) {
+      if (bytes >= byte) break
+      bytes += encoder.encode(letter).length
+      at += letter.length
+    }
+    return at
+  }
+}
+
+interface Source {
+  readonly url: string
+  readonly title: string
+}
+
+function sourcesOf(grounding: JsonObject): Source[] {
+  return objectsIn(grounding['groundingChunks']).map((chunk) => {
+    const kinds = ['web', 'retrievedContext', 'maps', 'image'].map((kind) => chunk[kind])
+    const found = kinds.find(isObject) ?? {}
+    return { url: stringOf(found['uri']), title: stringOf(found['title']) }
+  })
+}
+
+function citation(source: Source, start?: number, end?: number): UrlCitation {
+  return {
+    url: source.url,
+    ...(source.title !== '' && { title: source.title }),
+    ...(start !== undefined && { start }),
+    ...(end !== undefined && { end }),
+  }
+}
+
+/** Citations that a candidate's metadata makes for its `text`; a source no segment names is cited without a place. */
+export function readCitations(candidate: JsonObject, text: string): UrlCitation[] {
+  const found: UrlCitation[] = []
+  const place = offsets(text)
+  const { groundingMetadata: grounding, citationMetadata: cited } = candidate
+  if (isObject(grounding)) {
+    const sources = sourcesOf(grounding)
+    const named = new Set<number>()
+    for (const support of objectsIn(grounding['groundingSupports'])) {
+      const segment = isObject(support['segment']) ? support['segment'] : {}
+      const end = place(numberOf(segment['endIndex']))
+      const start = end === undefined ? undefined : place(numberOf(segment['startIndex']) ?? 0)
+      const indices = support['groundingChunkIndices']
+      for (const index of Array.isArray(indices) ? indices : []) {
+        const source = sources[Number(index)]
+        named.add(Number(index))
+        if (source !== undefined && source.url !== '') found.push(citation(source, start, end))
+      }
+    }
+    for (const [index, source] of sources.entries()) {
+      if (!named.has(index) && source.url !== '') found.push(citation(source))
+    }
+  }
+  if (isObject(cited)) {
+    for (const each of objectsIn(cited['citationSources'] ?? cited['citations'])) {
+      const source = { url: stringOf(each['uri']), title: stringOf(each['title']) }
+      const end = place(numberOf(each['endIndex']))
+      const start = end === undefined ? undefined : place(numberOf(each['startIndex']) ?? 0)
+      if (source.url !== '') found.push(citation(source, start, end))
+    }
+  }
+  return found
+}
+
+/** Citations of a text as `groundingMetadata`. */
+export function writeCitations(citations: readonly UrlCitation[], text: string): JsonObject {
+  const chunks: JsonObject[] = []
+  const indexOf = new Map<string, number>()
+  const supports: JsonObject[] = []
+  for (const { url, title, start, end } of citations) {
+    const known = indexOf.get(url)
+    const index = known ?? chunks.length
+    if (known === undefined) {
+      indexOf.set(url, index)
+      chunks.push({ web: { uri: url, ...(title !== undefined && { title }) } })
+    }
+    if (start === undefined || end === undefined) continue
+    const said = text.slice(start, end)
+    const startIndex = encoder.encode(text.slice(0, start)).length
+    const endIndex = startIndex + encoder.encode(said).length
+    supports.push({ segment: { startIndex, endIndex, text: said }, groundingChunkIndices: [index] })
+  }
+  return { groundingChunks: chunks, ...(supports.length > 0 && { groundingSupports: supports }) }
+}

@@ -1,0 +1,16 @@
+// The Gemini format's side of the hub.
+
+import type { HubCodec } from '../dialect.ts'
+import { decodeRequest } from './decode-request.ts'
+import { encodeRequest } from './encode-request.ts'
+import { GeminiReader } from './reader.ts'
+import { GeminiWriter, writeWhole } from './writer.ts'
+
+export const geminiHub: HubCodec = {
+  decodeRequest,
+  encodeRequest,
+  reader: (quirks) => new GeminiReader(quirks),
+  readWhole: (body, quirks) => new GeminiReader(quirks).whole(body),
+  writer: (head) => new GeminiWriter(head),
+  writeWhole,
+}

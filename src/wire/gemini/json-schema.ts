@@ -1,0 +1,62 @@
+// Google's `Schema` as JSON Schema: how its clients' tools and formats reach other vendors.
+
+import type { JsonObject, JsonValue } from '../ir.ts'
+import { isObject, membersOf, numberOf, objectsIn, stringOf } from './fields.ts'
+
+/** 64-bit counts, which ProtoJSON may write as strings. */
+const counts: ReadonlySet<string> = new Set([
+  'minItems',
+  'maxItems',
+  'minLength',
+  'maxLength',
+  'minProperties',
+  'maxProperties',
+])
+
+/** Types by their names in lower case; null where the schema says none (API reference, `Schema`). */
+function typeOf(value: JsonValue | undefined, nullable: boolean): JsonValue | null {
+  const type = stringOf(value).toLowerCase()
+  if (type === '' || type === 'type_unspecified') return null
+  return nullable && type !== 'null' ? [type, 'null'] : type
+}
+
+/** Numbers of an enum are written as strings there. */
+function enumOf(values: JsonValue, type: string, nullable: boolean): JsonValue {
+  if (!Array.isArray(values)) return values
+  const numeric = type === 'integer' || type === 'number'
+  const told = values.map((value) => (numeric ? (numberOf(value) ?? value) : value))
+  return nullable && !told.includes(null) ? [...told, null] : told
+}
+
+export function jsonSchemaOf(raw: JsonObject): JsonObject {
+  const schema = membersOf(raw)
+  const nullable = schema['nullable'] === true
+  const type = stringOf(schema['type']).toLowerCase()
+  const told: JsonObject = {}
+  for (const [name, value] of Object.entries(schema)) {
+    if (value === undefined || name === 'nullable' || name === 'propertyOrdering') continue
+    if (name === 'type') {
+      const types = typeOf(value, nullable)
+      if (types !== null) told['type'] = types
+    } else if (name === 'format') {
+      // Google's own word for what `enum` says already.
+      if (value !== 'enum') told['format'] = value
+    } else if (name === 'enum') told['enum'] = enumOf(value, type, nullable)
+    else if (name === 'items' && isObject(value)) told['items'] = jsonSchemaOf(value)
+    else if (name === 'anyOf') {
+      const choices = objectsIn(value).map(jsonSchemaOf)
+      told['anyOf'] = nullable && type === '' ? [...choices, { type: 'null' }] : choices
+    } else if (name === 'properties' && isObject(value)) told['properties'] = propertiesOf(value)
+    else if (name === 'example') told['examples'] = [value]
+    else told[name] = counts.has(name) ? (numberOf(value) ?? value) : value
+  }
+  return told
+}
+
+function propertiesOf(properties: JsonObject): JsonObject {
+  const told: JsonObject = {}
+  for (const [name, value] of Object.entries(properties)) {
+    if (isObject(value)) told[name] = jsonSchemaOf(value)
+  }
+  return told
+}

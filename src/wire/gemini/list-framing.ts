@@ -1,0 +1,25 @@
+// A stream as one JSON list, which is what a request without `alt=sse` is answered with.
+
+import type { Reframe } from '../dialect.ts'
+import { SseFrames } from '../sse-frames.ts'
+
+const encoder = new TextEncoder()
+
+export class ListFraming implements Reframe {
+  readonly contentType = 'application/json; charset=UTF-8'
+  private readonly frames = new SseFrames()
+  private count = 0
+
+  push(chunk: Uint8Array): Uint8Array {
+    return encoder.encode(this.written(this.frames.push(chunk)))
+  }
+
+  end(): Uint8Array {
+    const rest = this.written(this.frames.end())
+    return encoder.encode(`${rest}${this.count === 0 ? '[]' : ']'}`)
+  }
+
+  private written(data: readonly string[]): string {
+    return data.map((text) => `${this.count++ === 0 ? '[' : ',\r\n'}${text}`).join('')
+  }
+}

@@ -1,0 +1,89 @@
+// Bytes and addresses of pictures, sounds and files: data URLs and media types, told from one another.
+
+export interface DataUrl {
+  readonly mediaType: string
+  /** Base64, without white space. */
+  readonly data: string
+}
+
+/** The parts of a `data:` URL (RFC 2397); null for any other address. */
+export function dataUrlOf(url: string): DataUrl | null {
+  if (url.slice(0, 5).toLowerCase() !== 'data:') return null
+  const comma = url.indexOf(',')
+  if (comma < 0) return null
+  const head = url.slice(5, comma)
+  const mediaType = head.split(';', 1)[0]?.trim().toLowerCase() || 'text/plain'
+  const body = url.slice(comma + 1)
+  if (!/;\s*base64\s*$/i.test(head)) return { mediaType, data: base64Of(plain(body)) }
+  return { mediaType, data: /\s/.test(body) ? body.replace(/\s+/g, '') : body }
+}
+
+function plain(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch (error) {
+    if (error instanceof URIError) return text
+    throw error
+  }
+}
+
+function base64Of(text: string): string {
+  let binary = ''
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}
+
+const typeOfEnding: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  heic: 'image/heic',
+  heif: 'image/heif',
+  bmp: 'image/bmp',
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  html: 'text/html',
+  json: 'application/json',
+  mp3: 'audio/mp3',
+  wav: 'audio/wav',
+  flac: 'audio/flac',
+  ogg: 'audio/ogg',
+  aac: 'audio/aac',
+  mp4: 'video/mp4',
+  mov: 'video/mov',
+  webm: 'video/webm',
+  mpeg: 'video/mpeg',
+}
+
+/** The media type the address ends in (or `name` does); `otherwise` where neither tells. */
+export function mediaTypeOf(url: string, name: string | undefined, otherwise: string): string {
+  for (const text of [url.split(/[?#]/, 1)[0] ?? '', name ?? '']) {
+    const ending = /\.([a-z0-9]+)$/i.exec(text)?.[1]?.toLowerCase() ?? ''
+    const type = typeOfEnding[ending]
+    if (type !== undefined) return type
+  }
+  return otherwise
+}
+
+const formats: Readonly<Record<string, string>> = {
+  'audio/mpeg': 'mp3',
+  'audio/mp3': 'mp3',
+  'audio/wav': 'wav',
+  'audio/x-wav': 'wav',
+  'audio/wave': 'wav',
+  'audio/vnd.wave': 'wav',
+}
+
+/** `mp3` for `audio/mpeg`; else what stands behind the slash. */
+export function audioFormatOf(mediaType: string): string {
+  const plainType = mediaType.split(';', 1)[0] ?? ''
+  return formats[plainType] ?? plainType.slice(plainType.indexOf('/') + 1).replace(/^x-/, '')
+}
+
+export function audioTypeOf(format: string): string {
+  return format === 'mpeg' ? 'audio/mp3' : `audio/${format.toLowerCase()}`
+}

@@ -1,0 +1,90 @@
+// What a request's bytes and its address tell, and the field that is named where they cannot be.
+
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../../errors.ts'
+import { peekGemini } from './peek.ts'
+
+const encoder = new TextEncoder()
+const address = { model: 'gemini-3-pro', stream: true }
+
+function peek(body: unknown, at: { model?: string; stream?: boolean } = address) {
+  return peekGemini(encoder.encode(typeof body === 'string' ? body : JSON.stringify(body)), at)
+}
+
+const contents = [{ role: 'user', parts: [{ text: 'a' }] }]
+
+test('model and stream stand in the address, limits in the body', () => {
+  const generationConfig = { maxOutputTokens: 7, candidateCount: 2 }
+  expect(peek({ contents, generationConfig })).toMatchObject({
+    model: 'gemini-3-pro',
+    modelSpan: null,
+    stream: true,
+    maxOutputTokens: 7,
+    choices: 2,
+    imageParam: null,
+  })
+  expect(peek({ contents }, { model: 'a/b:c@d' })).toMatchObject({
+    model: 'a/b:c@d',
+    stream: false,
+    maxOutputTokens: null,
+    choices: 1,
+  })
+})
+
+test('the other spelling is read too, and a number written as text', () => {
+  const generation_config = { max_output_tokens: '9', candidate_count: 3 }
+  expect(peek({ contents, generation_config })).toMatchObject({ maxOutputTokens: 9, choices: 3 })
+})
+
+test.each([
+  [{ inlineData: { mimeType: 'image/png', data: '' } }],
+  [{ inline_data: { data: '', mime_type: 'image/png' } }],
+  [{ fileData: { fileUri: 'x', mimeType: 'image/webp' } }],
+])('a picture is found: %j', (part) => {
+  const turns = [...contents, { parts: [{ text: 'b' }, part] }]
+  expect(peek({ contents: turns }).imageParam).toBe('contents[1].parts[1]')
+})
+
+test('no picture are sounds, files and texts', () => {
+  const parts = [{ inlineData: { mimeType: 'audio/wav', data: '' } }, { text: '"image/' }]
+  expect(peek({ contents: [{ parts }] }).imageParam).toBeNull()
+})
+
+describe('refused', () => {
+  test.each([
+    [{}, 'contents'],
+    [{ contents: null }, 'contents'],
+    [{ contents: {} }, 'contents'],
+    [{ contents: [] }, 'contents'],
+    [{ contents: ['a'] }, 'contents[0]'],
+    [{ contents: [{ role: 1 }] }, 'contents[0].role'],
+    [{ contents: [{ parts: {} }] }, 'contents[0].parts'],
+    [{ contents: [{ parts: [1] }] }, 'contents[0].parts[0]'],
+    [{ contents: [{ parts: [{ text: 1 }] }] }, 'contents[0].parts[0].text'],
+    [{ contents, generationConfig: [] }, 'generationConfig'],
+    [{ contents, generationConfig: { maxOutputTokens: 0 } }, 'generationConfig.maxOutputTokens'],
+    [{ contents, generationConfig: { candidateCount: 'x' } }, 'generationConfig.candidateCount'],
+    ['[]', null],
+    ['{"contents"', null],
+  ])('%j', (body, param) => {
+    expect(() => peek(body)).toThrow(GatewayError)
+    try {
+      peek(body)
+    } catch (error) {
+      expect((error as GatewayError).detail.param).toBe(param)
+    }
+  })
+
+  test('an address without a model', () => {
+    expect(() => peek({ contents }, {})).toThrow('model')
+  })
+})
+
+test('a member that comes twice is read as the parser reads it', () => {
+  const text = `{"contents":[{"parts":[]}],"generationConfig":{},"contents":${JSON.stringify(contents)}}`
+  const found = peek(text)
+  expect(JSON.parse(new TextDecoder().decode(found.body))).toEqual({
+    contents,
+    generationConfig: {},
+  })
+})

@@ -1,0 +1,151 @@
+// Judges a Gemini request on its bytes and finds what the gateway acts on; model and stream stand in the address.
+
+import { invalidRequest } from '../../errors.ts'
+import type { Address, Peek } from '../dialect.ts'
+import { ElementScan, kindAt, type Member, MemberScan, members, textOf } from '../json/scan.ts'
+import { type Body, readBody } from '../openai/body.ts'
+import { numberOf, stringOf } from '../openai/rules.ts'
+
+const contentScan = new ElementScan()
+const fieldScan = new MemberScan()
+const partScan = new ElementScan()
+const partFieldScan = new MemberScan()
+const mediaScan = new MemberScan()
+
+/** What the last check of contents found: the path of the first picture, or null. */
+const seen: { imageParam: string | null } = { imageParam: null }
+
+/** Whether the current key is `camel` or its other spelling, which ProtoJSON allows too. */
+function named(scan: MemberScan, camel: string, snake: string): boolean {
+  return scan.is(camel) || scan.is(snake)
+}
+
+function fail(param: string, complaint: string): never {
+  throw invalidRequest(`${param} ${complaint}`, param)
+}
+
+/** Checks `inlineData` or `fileData`; true where it is a picture. */
+function isPicture(bytes: Uint8Array, at: number): boolean {
+  if (kindAt(bytes, at) !== 'object') return false
+  let picture = false
+  mediaScan.open(bytes, at)
+  while (mediaScan.next()) {
+    if (!named(mediaScan, 'mimeType', 'mime_type')) continue
+    const { value } = mediaScan
+    picture = textOf(bytes, value, Math.min(value + 7, bytes.length)) === '"image/'
+  }
+  return picture
+}
+
+/** Checks one part; true where it is a picture. */
+function checkPart(bytes: Uint8Array, at: number, path: () => string): boolean {
+  if (kindAt(bytes, at) !== 'object') fail(path(), 'must be an object')
+  let picture = false
+  partFieldScan.open(bytes, at)
+  while (partFieldScan.next()) {
+    const { value } = partFieldScan
+    const kind = kindAt(bytes, value)
+    if (partFieldScan.is('text')) {
+      if (kind !== 'string' && bytes[value] !== 0x6e) fail(`${path()}.text`, 'must be a string')
+      continue
+    }
+    const inline = named(partFieldScan, 'inlineData', 'inline_data')
+    const filed = !inline && named(partFieldScan, 'fileData', 'file_data')
+    if ((inline || filed) && isPicture(bytes, value)) picture = true
+  }
+  return picture
+}
+
+function checkContent(bytes: Uint8Array, at: number, index: number): void {
+  const path = `contents[${index}]`
+  if (kindAt(bytes, at) !== 'object') fail(path, 'must be an object')
+  fieldScan.open(bytes, at)
+  while (fieldScan.next()) {
+    const { value } = fieldScan
+    if (fieldScan.is('role')) {
+      const kind = kindAt(bytes, value)
+      if (kind !== 'string' && bytes[value] !== 0x6e) fail(`${path}.role`, 'must be a string')
+      continue
+    }
+    if (!fieldScan.is('parts')) continue
+    if (bytes[value] === 0x6e) continue
+    if (kindAt(bytes, value) !== 'array') fail(`${path}.parts`, 'must be an array')
+    partScan.open(bytes, value)
+    while (partScan.next()) {
+      const place = partScan.count - 1
+      const partPath = (): string => `${path}.parts[${place}]`
+      if (checkPart(bytes, partScan.value, partPath)) seen.imageParam ??= partPath()
+      partScan.resume(partFieldScan.at)
+    }
+    fieldScan.resume(partScan.at)
+  }
+}
+
+/** Checks the turns at `at`; gives the offset behind them. */
+function checkContents(bytes: Uint8Array, at: number): number {
+  seen.imageParam = null
+  contentScan.open(bytes, at)
+  while (contentScan.next()) {
+    checkContent(bytes, contentScan.value, contentScan.count - 1)
+    contentScan.resume(fieldScan.at)
+  }
+  if (contentScan.count === 0) fail('contents', 'must not be empty')
+  return contentScan.at
+}
+
+function member(list: readonly Member[], camel: string, snake: string): Member | null {
+  const found = list.find(({ key }) => key === camel || key === snake)
+  return found === undefined || found.kind === 'null' ? null : found
+}
+
+/** A whole number of at least 1, as a number or as ProtoJSON's text of one. */
+function wholeNumber(bytes: Uint8Array, found: Member | null, param: string): number | null {
+  if (found === null) return null
+  const { start, end, kind } = found
+  const value =
+    kind === 'number'
+      ? numberOf(bytes, start, end)
+      : kind === 'string'
+        ? Number(stringOf(bytes, start, end))
+        : Number.NaN
+  if (!Number.isInteger(value) || value < 1) fail(param, 'must be an integer of at least 1')
+  return value
+}
+
+function read(body: Body, address: Address): Peek {
+  const { bytes, keys } = body
+  const { model, stream = false } = address
+  if (model === undefined || model === '') {
+    throw invalidRequest('the address must name a model', 'model')
+  }
+  const contents = member(body.members, 'contents', 'contents')
+  if (contents === null) fail('contents', 'is required')
+  if (contents.kind !== 'array') fail('contents', 'must be an array')
+  const config = member(body.members, 'generationConfig', 'generation_config')
+  if (config !== null && config.kind !== 'object') fail('generationConfig', 'must be an object')
+  const settings = config === null ? [] : members(bytes, config.start)
+  const limit = member(settings, 'maxOutputTokens', 'max_output_tokens')
+  const choices = member(settings, 'candidateCount', 'candidate_count')
+  return {
+    body: bytes,
+    model,
+    modelSpan: null,
+    stream,
+    // Every frame says what was used until then.
+    wantsUsage: true,
+    streamOptionsSpan: null,
+    bodyEnd: body.end,
+    maxOutputTokens: wholeNumber(bytes, limit, 'generationConfig.maxOutputTokens'),
+    choices: wholeNumber(bytes, choices, 'generationConfig.candidateCount') ?? 1,
+    imageParam: seen.imageParam,
+    keys,
+    encodingFormat: 'float',
+    tokenInput: false,
+  }
+}
+
+/** Throws GatewayError `invalid_request_error` naming the field at fault. */
+export function peekGemini(body: Uint8Array, address: Address = {}): Peek {
+  const inside = { key: 'contents', visit: checkContents }
+  return readBody(body, inside, (found) => read(found, address))
+}

@@ -1,0 +1,208 @@
+// Reads what one candidate of Google's says, frame by frame, into events.
+
+import type { ChatEvent, Extra, JsonObject, JsonValue, PartHead } from '../ir.ts'
+import { isObject, membersOf, objectsIn, stringOf, withExtra } from './fields.ts'
+import { readFinish } from './finish.ts'
+import { readCitations } from './grounding.ts'
+import { madeId } from './ids.ts'
+import { readLogprobs } from './logprobs.ts'
+import { PartialArguments } from './partial-args.ts'
+
+interface OpenText {
+  readonly type: 'text' | 'reasoning'
+  readonly part: number
+  text: string
+  sealed: string
+}
+
+interface OpenCall {
+  readonly part: number
+  readonly pieces: PartialArguments
+  args: JsonObject | null
+  sealed: string
+}
+
+/** Members of a candidate that are read; any other is the client's of this format alone. */
+const known: ReadonlySet<string> = new Set(['content', 'finishReason', 'index', 'logprobsResult'])
+
+export class CandidateReader {
+  readonly index: number
+  ended = false
+  private parts = 0
+  private calls = 0
+  private text: OpenText | null = null
+  private call: OpenCall | null = null
+  private readonly replyId: string
+
+  constructor(index: number, replyId: string) {
+    this.index = index
+    this.replyId = replyId
+  }
+
+  /**
+   * One element of `candidates`. What is said after the finish belongs to no reply. `whole`: the element is of a whole
+   * reply, which cannot be unfinished.
+   */
+  take(raw: JsonObject, whole: boolean, out: ChatEvent[]): void {
+    if (this.ended) return
+    const candidate = membersOf(raw)
+    const content = isObject(candidate['content']) ? candidate['content'] : {}
+    for (const part of objectsIn(content['parts'])) this.part(membersOf(part), out)
+    this.about(candidate, out)
+    const word = stringOf(candidate['finishReason'])
+    const extra = this.extraOf(candidate)
+    if (word !== '' && word !== 'FINISH_REASON_UNSPECIFIED')
+      this.finish(word, candidate, extra, out)
+    else if (whole) this.finish('STOP', candidate, extra, out)
+    else if (extra.extra !== undefined)
+      out.push({ type: 'extra', choice: this.index, extra: extra.extra })
+  }
+
+  private extraOf(candidate: JsonObject): { extra?: Extra } {
+    const fields: JsonObject = {}
+    for (const name in candidate) if (!known.has(name)) fields[name] = candidate[name]
+    return withExtra(fields)
+  }
+
+  /** What is told of the text beside it. */
+  private about(candidate: JsonObject, out: ChatEvent[]): void {
+    const { text, index: choice } = this
+    if (text?.type !== 'text') return
+    const { part } = text
+    const probabilities = candidate['logprobsResult']
+    if (isObject(probabilities)) {
+      const tokens = readLogprobs(probabilities)
+      if (tokens.length > 0) out.push({ type: 'logprobs', choice, part, tokens })
+    }
+    if (candidate['groundingMetadata'] == null && candidate['citationMetadata'] == null) return
+    for (const citation of readCitations(candidate, text.text)) {
+      out.push({ type: 'citation', choice, part, citation })
+    }
+  }
+
+  private part(part: JsonObject, out: ChatEvent[]): void {
+    const sealed = stringOf(part['thoughtSignature'])
+    const { text, functionCall: call, inlineData: data } = part
+    if (typeof text === 'string') {
+      this.say(part['thought'] === true ? 'reasoning' : 'text', text, sealed, out)
+      return
+    }
+    if (isObject(call)) {
+      this.takeCall(membersOf(call), sealed, out)
+      return
+    }
+    const blob = isObject(data) ? membersOf(data) : {}
+    const mediaType = stringOf(blob['mimeType'])
+    const shown = mediaType.startsWith('image/') && part['thought'] !== true
+    const { thoughtSignature: _, ...rest } = part
+    if (shown) this.whole({ type: 'image', mediaType }, stringOf(blob['data']), sealed, out)
+    else if (part['thought'] === true && Object.keys(rest).length === 1) {
+      this.whole({ type: 'reasoning', redacted: true }, '', sealed, out)
+    } else if (Object.keys(rest).length > 0) {
+      this.whole({ type: 'other', ...withOther(rest) }, '', sealed, out)
+    } else if (sealed !== '') this.say('text', '', sealed, out)
+  }
+
+  /** A signature closes the text it came with: what follows is another part. */
+  private say(type: OpenText['type'], text: string, sealed: string, out: ChatEvent[]): void {
+    const choice = this.index
+    const open = this.text
+    const goes = open !== null && open.type === type && open.sealed === ''
+    if (!goes) {
+      if (text === '' && sealed === '') return
+      this.closeCall(out)
+      this.closeText(out)
+      const part = this.parts++
+      this.text = { type, part, text: '', sealed: '' }
+      out.push({ type: 'part-start', choice, part, head: { type } })
+    }
+    const now = this.text
+    if (now === null) return
+    now.text += text
+    now.sealed = sealed
+    if (text !== '') out.push({ type: 'part-delta', choice, part: now.part, text })
+  }
+
+  private whole(head: PartHead, text: string, sealed: string, out: ChatEvent[]): void {
+    const choice = this.index
+    this.closeCall(out)
+    this.closeText(out)
+    const part = this.parts++
+    out.push({ type: 'part-start', choice, part, head })
+    if (text !== '') out.push({ type: 'part-delta', choice, part, text })
+    out.push({ type: 'part-end', choice, part, ...sealOf(sealed) })
+  }
+
+  private closeText(out: ChatEvent[]): void {
+    if (this.text === null) return
+    const { part, sealed } = this.text
+    out.push({ type: 'part-end', choice: this.index, part, ...sealOf(sealed) })
+    this.text = null
+  }
+
+  /** A call with a name begins; one without goes on, its last piece without `willContinue`. */
+  private takeCall(call: JsonObject, sealed: string, out: ChatEvent[]): void {
+    const name = stringOf(call['name'])
+    if (name !== '') {
+      this.closeCall(out)
+      this.closeText(out)
+      this.call = this.openCall(name, call, out)
+    }
+    const open = this.call
+    if (open === null) return
+    if (sealed !== '') open.sealed = sealed
+    if (isObject(call['args'])) open.args = { ...open.args, ...call['args'] }
+    open.pieces.take(call['partialArgs'])
+    if (call['willContinue'] !== true) this.closeCall(out)
+  }
+
+  private openCall(name: string, call: JsonObject, out: ChatEvent[]): OpenCall {
+    const part = this.parts++
+    const origin = this.replyId || JSON.stringify(call)
+    const id = stringOf(call['id']) || madeId(origin, this.index, this.calls)
+    this.calls++
+    const head = { type: 'tool-call', id, name } as const
+    out.push({ type: 'part-start', choice: this.index, part, head })
+    return { part, pieces: new PartialArguments(), args: null, sealed: '' }
+  }
+
+  private closeCall(out: ChatEvent[]): void {
+    if (this.call === null) return
+    const { part, args, pieces, sealed } = this.call
+    const choice = this.index
+    const text = JSON.stringify({ ...args, ...pieces.value })
+    out.push({ type: 'part-delta', choice, part, text })
+    out.push({ type: 'part-end', choice, part, ...sealOf(sealed) })
+    this.call = null
+  }
+
+  private finish(
+    word: string,
+    candidate: JsonObject,
+    extra: { extra?: Extra },
+    out: ChatEvent[],
+  ): void {
+    this.ended = true
+    this.closeCall(out)
+    this.closeText(out)
+    const reason = readFinish(word, this.calls > 0)
+    if (reason === 'trouble') {
+      const why = stringOf(candidate['finishMessage'])
+      const message = `the vendor broke off with finishReason '${word}'${why === '' ? '' : `: ${why}`}`
+      out.push({ type: 'fault', fault: { kind: 'vendor_error', message, code: word } })
+      return
+    }
+    // The client of this format is told the very word.
+    const plain = word === 'STOP' || word === 'MAX_TOKENS' || word === 'SAFETY'
+    const told = plain ? extra : withExtra({ ...extra.extra?.['gemini'], finishReason: word })
+    out.push({ type: 'choice-end', choice: this.index, reason, ...told })
+  }
+}
+
+function sealOf(sealed: string): { sealed?: string } {
+  return sealed === '' ? {} : { sealed }
+}
+
+function withOther(part: JsonObject): { extra: Extra } {
+  return { extra: { gemini: { part: part as JsonValue } } }
+}

@@ -1,0 +1,136 @@
+// Reads Google's replies, streamed or whole, into events: a whole reply is read as the only frame of its stream.
+
+import type { FaultKind } from '../../errors.ts'
+import type { Reader, ReplyQuirks } from '../dialect.ts'
+import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
+import { faultInside } from './fault.ts'
+import { isObject, membersOf, objectsIn, stringOf, withExtra } from './fields.ts'
+import { CandidateReader } from './reader-candidate.ts'
+import { readUsage } from './usage.ts'
+
+/** Members of a frame that are read; any other is the client's of this format alone. */
+const known: ReadonlySet<string> = new Set([
+  'candidates',
+  'usageMetadata',
+  'modelVersion',
+  'responseId',
+  'createTime',
+  'promptFeedback',
+])
+
+function fault(kind: FaultKind, message: string): ChatEvent {
+  return { type: 'fault', fault: { kind, message } }
+}
+
+function secondsOf(time: JsonValue | undefined): number {
+  const ms = Date.parse(stringOf(time))
+  return Number.isNaN(ms) ? 0 : Math.floor(ms / 1000)
+}
+
+export class GeminiReader implements Reader {
+  private readonly quirks: ReplyQuirks
+  private readonly candidates = new Map<number, CandidateReader>()
+  private id = ''
+  private started = false
+  private broken = false
+  /** The prompt was refused: no candidate will come. */
+  private blocked = false
+
+  constructor(quirks: ReplyQuirks) {
+    this.quirks = quirks
+  }
+
+  frame(data: string): readonly ChatEvent[] {
+    let frame: JsonValue
+    try {
+      frame = JSON.parse(data) as JsonValue
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      return this.fail(fault('unreadable', 'an event of the stream is not JSON'))
+    }
+    if (!isObject(frame)) {
+      return this.fail(fault('unreadable', 'an event of the stream is no object'))
+    }
+    return this.take(frame, false)
+  }
+
+  /** Every candidate must have said why it ended: the format has no terminator. */
+  end(): readonly ChatEvent[] {
+    if (this.broken || this.blocked) return []
+    const open = [...this.candidates.values()].some((candidate) => !candidate.ended)
+    if (this.candidates.size > 0 && !open) return []
+    return this.fail(fault('cut', 'the stream ended without a finishReason'))
+  }
+
+  /** `body` is a reply, or the list that a stream without `alt=sse` is. */
+  whole(body: JsonValue): readonly ChatEvent[] {
+    if (Array.isArray(body)) {
+      const out = objectsIn(body).flatMap((frame) => (this.broken ? [] : this.take(frame, false)))
+      return [...out, ...this.end()]
+    }
+    if (!isObject(body)) return [fault('unreadable', 'the reply is no object')]
+    const out = this.take(body, true)
+    if (this.broken || this.blocked || this.candidates.size > 0) return out
+    return [fault('unreadable', 'the reply has no candidates')]
+  }
+
+  private fail(event: ChatEvent): readonly ChatEvent[] {
+    this.broken = true
+    return [event]
+  }
+
+  private take(raw: JsonObject, whole: boolean): readonly ChatEvent[] {
+    if (this.broken) return []
+    const out: ChatEvent[] = []
+    const frame = membersOf(raw)
+    const { error } = frame
+    if (error !== undefined && error !== false) {
+      return this.fail({ type: 'fault', fault: faultInside(error) })
+    }
+    this.head(frame, out)
+    const counted = frame['usageMetadata']
+    if (isObject(counted)) {
+      const usage = readUsage(this.quirks.usage?.(counted) ?? membersOf(counted))
+      if (usage !== null) out.push({ type: 'usage', usage })
+    }
+    const candidates = objectsIn(frame['candidates'])
+    for (const [at, candidate] of candidates.entries()) {
+      this.candidateOf(candidate, at).take(candidate, whole, out)
+      if (out.at(-1)?.type !== 'fault') continue
+      this.broken = true
+      return out
+    }
+    const feedback = frame['promptFeedback']
+    if (candidates.length === 0 && isObject(feedback)) this.block(membersOf(feedback), out)
+    return out
+  }
+
+  /** The prompt was refused, and that is the whole reply. */
+  private block(feedback: JsonObject, out: ChatEvent[]): void {
+    if (this.blocked || this.candidates.size > 0) return
+    if (stringOf(feedback['blockReason']) === '') return
+    this.blocked = true
+    const { extra = {} } = withExtra({ promptFeedback: feedback })
+    out.push({ type: 'choice-end', choice: 0, reason: 'content_filter', extra })
+  }
+
+  private head(frame: JsonObject, out: ChatEvent[]): void {
+    if (this.started) return
+    this.started = true
+    this.id = stringOf(frame['responseId'])
+    const fields: JsonObject = {}
+    for (const name in frame) if (!known.has(name)) fields[name] = frame[name]
+    const createdAt = secondsOf(frame['createTime'])
+    const model = stringOf(frame['modelVersion'])
+    out.push({ type: 'response-start', id: this.id, model, createdAt, ...withExtra(fields) })
+  }
+
+  private candidateOf(candidate: JsonObject, at: number): CandidateReader {
+    const index = typeof candidate['index'] === 'number' ? candidate['index'] : at
+    const found = this.candidates.get(index)
+    if (found !== undefined) return found
+    const opened = new CandidateReader(index, this.id)
+    this.candidates.set(index, opened)
+    return opened
+  }
+}

@@ -1,0 +1,263 @@
+// JSON Schema as the subset Google's `Schema` knows: never narrower than it was, never a keyword Google refuses.
+
+import type { JsonObject, JsonValue } from '../ir.ts'
+import { isObject, objectsIn, stringOf, stringsIn } from './fields.ts'
+import { flattened, type Merged, merged } from './schema-merge.ts'
+
+/** Beyond these a schema is cut to `anything`: references may unfold without end. */
+const maxDepth = 24
+const maxNodes = 3_000
+
+type Type = 'STRING' | 'NUMBER' | 'INTEGER' | 'BOOLEAN' | 'OBJECT' | 'ARRAY'
+
+const types: Readonly<Record<string, Type>> = {
+  string: 'STRING',
+  number: 'NUMBER',
+  integer: 'INTEGER',
+  boolean: 'BOOLEAN',
+  object: 'OBJECT',
+  array: 'ARRAY',
+}
+
+/** Formats the API takes; any other is answered 400. */
+const formats: Readonly<Record<Type, readonly string[]>> = {
+  STRING: ['date-time'],
+  NUMBER: ['float', 'double'],
+  INTEGER: ['int32', 'int64'],
+  BOOLEAN: [],
+  OBJECT: [],
+  ARRAY: [],
+}
+
+/** Bounds by type, which mean the same on both sides. */
+const bounds: Readonly<Record<Type, readonly string[]>> = {
+  STRING: ['minLength', 'maxLength'],
+  NUMBER: [],
+  INTEGER: [],
+  BOOLEAN: [],
+  OBJECT: ['minProperties', 'maxProperties'],
+  ARRAY: ['minItems', 'maxItems'],
+}
+
+interface Walk {
+  readonly root: JsonObject
+  nodes: number
+}
+
+/** Whether the schema asks for no argument at all: a declaration of it has no parameters. */
+export function asksNothing(schema: JsonObject): boolean {
+  const { properties } = schema
+  const plain = schema['type'] === 'object' || schema['type'] === undefined
+  const composed = ['$ref', 'anyOf', 'oneOf', 'allOf'].some((name) => schema[name] !== undefined)
+  const empty = !isObject(properties) || Object.keys(properties).length === 0
+  return plain && empty && !composed
+}
+
+/** Keywords by the API reference, `Schema`; what has no counterpart is left out, which only widens. */
+export function schemaOf(schema: JsonObject): JsonObject {
+  const walk: Walk = { root: schema, nodes: 0 }
+  return convert(schema, walk, [], 0)
+}
+
+function convert(
+  value: JsonValue | undefined,
+  walk: Walk,
+  refs: readonly string[],
+  depth: number,
+): JsonObject {
+  walk.nodes++
+  if (!isObject(value) || depth > maxDepth || walk.nodes > maxNodes) return anything({}, false)
+  const flat = flattened(value, walk.root, refs)
+  if (flat === null) return anything({}, false)
+  const { schema } = flat
+  const branches = branchesOf(schema['anyOf'] ?? schema['oneOf'])
+  return branches.length > 0
+    ? unionOf(flat, branches, walk, depth)
+    : typedOf(flat, typesOf(schema), walk, depth)
+}
+
+/** `true` is the schema of any value. */
+function branchesOf(value: JsonValue | undefined): JsonObject[] {
+  if (!Array.isArray(value)) return []
+  return value.flatMap((each) => (each === true ? [{}] : isObject(each) ? [each] : []))
+}
+
+/** What stands beside `anyOf` goes into each branch: a node with it may hold nothing else (Gemini 3). */
+function unionOf(
+  flat: Merged,
+  branches: readonly JsonObject[],
+  walk: Walk,
+  depth: number,
+): JsonObject {
+  const { anyOf: _, oneOf: __, ...base } = flat.schema
+  const { root } = walk
+  let nullable = false
+  const out: JsonObject[] = []
+  for (const branch of branches) {
+    const inner = flattened(branch, root, flat.refs)
+    const said = inner?.schema ?? {}
+    if (isNull(said)) {
+      nullable = true
+      continue
+    }
+    const both = { schema: merged(base, said), refs: inner?.refs ?? flat.refs }
+    const made = convert(both.schema, walk, both.refs, depth + 1)
+    out.push(...(Array.isArray(made['anyOf']) ? objectsIn(made['anyOf']) : [made]))
+  }
+  return united(out, nullable)
+}
+
+function united(branches: readonly JsonObject[], nullable: boolean): JsonObject {
+  const told = nullable ? branches.map((branch) => ({ ...branch, nullable: true })) : branches
+  const [first, ...more] = told
+  if (first === undefined) return { type: 'STRING', nullable: true }
+  return more.length === 0 ? first : { anyOf: [...told] }
+}
+
+function isNull(schema: JsonObject): boolean {
+  return schema['type'] === 'null' || ('const' in schema && schema['const'] === null)
+}
+
+/** The values it may be one of; null where any will do. */
+function valuesOf(schema: JsonObject): readonly JsonValue[] | null {
+  const { const: only, enum: list } = schema
+  if (only !== undefined) return [only]
+  return Array.isArray(list) ? list : null
+}
+
+function typeOfValue(value: JsonValue): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return typeof value
+}
+
+/** Names of the types it may have, `null` among them; empty where it does not say. */
+function typesOf(schema: JsonObject): readonly string[] {
+  const { type } = schema
+  if (typeof type === 'string') return [type.toLowerCase()]
+  if (Array.isArray(type)) return [...new Set(stringsIn(type).map((name) => name.toLowerCase()))]
+  const values = valuesOf(schema)
+  if (values !== null) return [...new Set(values.map(typeOfValue))]
+  if (isObject(schema['properties'])) return ['object']
+  if (schema['items'] !== undefined || schema['prefixItems'] !== undefined) return ['array']
+  return []
+}
+
+function typedOf(flat: Merged, names: readonly string[], walk: Walk, depth: number): JsonObject {
+  const { schema } = flat
+  const values = valuesOf(schema)
+  const nullable =
+    schema['nullable'] === true ||
+    (names.includes('null') && (values === null || values.includes(null)))
+  const known = names.flatMap((name) => types[name] ?? [])
+  if (known.length === 0) {
+    return names.length === 0 ? anything(schema, nullable) : { type: 'STRING', nullable: true }
+  }
+  return united(
+    known.map((type) => node(type, flat, walk, depth)),
+    nullable,
+  )
+}
+
+function textsIn(schema: JsonObject): JsonObject {
+  const { title, description } = schema
+  return {
+    ...(typeof title === 'string' && { title }),
+    ...(typeof description === 'string' && { description }),
+  }
+}
+
+/** Any value: without a type the API would refuse the node. */
+function anything(schema: JsonObject, nullable: boolean): JsonObject {
+  const texts = textsIn(schema)
+  const plain = ['STRING', 'NUMBER', 'BOOLEAN', 'OBJECT']
+  const branches: JsonObject[] = plain.map((type) => ({ type, ...texts }))
+  const items = { anyOf: plain.map((type) => ({ type })) }
+  return united([...branches, { type: 'ARRAY', items, ...texts }], nullable)
+}
+
+function node(type: Type, flat: Merged, walk: Walk, depth: number): JsonObject {
+  const { schema, refs } = flat
+  const told: JsonObject = { type, ...textsIn(schema) }
+  const format = stringOf(schema['format'])
+  if (formats[type].includes(format)) told['format'] = format
+  for (const name of bounds[type]) {
+    if (typeof schema[name] === 'number') told[name] = schema[name]
+  }
+  const values = valuesOf(schema)
+  if (values !== null) putValues(told, type, values)
+  if (type === 'STRING' && typeof schema['pattern'] === 'string')
+    told['pattern'] = schema['pattern']
+  if (type === 'NUMBER' || type === 'INTEGER') putRange(told, schema)
+  if (type === 'ARRAY') told['items'] = itemsOf(schema, walk, refs, depth)
+  if (type === 'OBJECT') putProperties(told, schema, walk, refs, depth)
+  return told
+}
+
+/** Only texts may be enumerated, and none of them empty; other values are bounded and told. */
+function putValues(told: JsonObject, type: Type, values: readonly JsonValue[]): void {
+  if (type === 'STRING') {
+    const texts = values.filter((value) => typeof value === 'string')
+    if (texts.length > 0 && !texts.includes('')) told['enum'] = [...new Set(texts)]
+    return
+  }
+  const kind = type === 'INTEGER' ? 'number' : type.toLowerCase()
+  const fitting = values.filter((value) => typeOfValue(value) === kind)
+  if (fitting.length === 0) return
+  const list = `One of: ${fitting.map((value) => JSON.stringify(value)).join(', ')}.`
+  const before = stringOf(told['description'])
+  told['description'] = before === '' ? list : `${before} ${list}`
+  if (kind !== 'number') return
+  told['minimum'] = Math.min(...fitting.map(Number))
+  told['maximum'] = Math.max(...fitting.map(Number))
+}
+
+/** An exclusive bound becomes the bound: the schema may only grow wider. */
+function putRange(told: JsonObject, schema: JsonObject): void {
+  const pairs = [
+    ['minimum', 'exclusiveMinimum'],
+    ['maximum', 'exclusiveMaximum'],
+  ] as const
+  for (const [name, exclusive] of pairs) {
+    const value = schema[name] ?? schema[exclusive]
+    if (typeof value === 'number' && told[name] === undefined) told[name] = value
+  }
+}
+
+/** A tuple becomes a list of any of its members. */
+function itemsOf(
+  schema: JsonObject,
+  walk: Walk,
+  refs: readonly string[],
+  depth: number,
+): JsonObject {
+  const { items, prefixItems, additionalItems } = schema
+  const tuple = Array.isArray(items) ? items : Array.isArray(prefixItems) ? prefixItems : []
+  if (tuple.length === 0) return convert(items, walk, refs, depth + 1)
+  const rest = Array.isArray(items) ? additionalItems : items
+  const all = isObject(rest) || rest === true ? [...tuple, rest] : tuple
+  return convert({ anyOf: all }, walk, refs, depth + 1)
+}
+
+function putProperties(
+  told: JsonObject,
+  schema: JsonObject,
+  walk: Walk,
+  refs: readonly string[],
+  depth: number,
+): void {
+  const { properties, required, propertyOrdering } = schema
+  if (!isObject(properties) || Object.keys(properties).length === 0) return
+  const made: JsonObject = {}
+  for (const [name, value] of Object.entries(properties)) {
+    if (value !== false) made[name] = convert(value, walk, refs, depth + 1)
+  }
+  told['properties'] = made
+  // A name that no property has is refused.
+  const known = (names: JsonValue | undefined) =>
+    stringsIn(names).filter((name) => Object.hasOwn(made, name))
+  const needed = [...new Set(known(required))]
+  if (needed.length > 0) told['required'] = needed
+  const order = known(propertyOrdering)
+  if (order.length > 0) told['propertyOrdering'] = order
+}

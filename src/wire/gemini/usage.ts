@@ -1,0 +1,120 @@
+// Reads and writes `usageMetadata`: Google's sums on one side, disjoint token kinds on the other.
+
+import type { JsonObject, JsonValue, Usage } from '../ir.ts'
+import { isObject, objectsIn, stringOf } from './fields.ts'
+
+/** No reply has more tokens than this; a larger count is not believed. */
+const maxTokens = 1e9
+
+function count(value: JsonValue | undefined): number | null {
+  const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value
+  if (typeof number !== 'number' || !(number >= 0) || number > maxTokens) return null
+  return Math.floor(number)
+}
+
+/** Tokens of one modality in a list of `ModalityTokenCount`. */
+function modality(list: JsonValue | undefined, wanted: string): number {
+  let tokens = 0
+  for (const each of objectsIn(list)) {
+    if (stringOf(each['modality']).toUpperCase() === wanted)
+      tokens += count(each['tokenCount']) ?? 0
+  }
+  return tokens
+}
+
+/** Takes parts out of a count one after another, none of them beyond what is left. */
+class Remainder {
+  left: number
+
+  constructor(whole: number) {
+    this.left = whole
+  }
+
+  take(wanted: number): number {
+    const taken = Math.min(this.left, Math.max(0, wanted))
+    this.left -= taken
+    return taken
+  }
+}
+
+/**
+ * Disjoint counts; null where Google counted nothing yet (its first frames may hold a traffic type alone) or what it
+ * says is no count. `promptTokenCount` holds what came from the cache; `candidatesTokenCount` leaves thoughts out,
+ * which `totalTokenCount` confirms (API reference, `UsageMetadata`).
+ */
+export function readUsage(value: JsonValue | undefined): Usage | null {
+  if (!isObject(value)) return null
+  const prompt = count(value['promptTokenCount'])
+  const total = count(value['totalTokenCount'])
+  const tools = count(value['toolUsePromptTokenCount']) ?? 0
+  const thoughts = count(value['thoughtsTokenCount']) ?? 0
+  const told = count(value['candidatesTokenCount'])
+  if (prompt === null && told === null) return null
+  const input = (prompt ?? Math.max(0, (total ?? 0) - (told ?? 0) - thoughts - tools)) + tools
+  const left = total === null ? 0 : Math.max(0, total - input - thoughts)
+  const said = told ?? left
+  if (input + said + thoughts === 0) return null
+  // Some models count the thoughts among the candidates: the total tells.
+  const inside = thoughts > 0 && thoughts <= said && total === input + said
+  return { ...promptOf(value, input), ...replyOf(value, inside ? said - thoughts : said, thoughts) }
+}
+
+function promptOf(value: JsonObject, input: number) {
+  const rest = new Remainder(input)
+  const cachedInput = rest.take(count(value['cachedContentTokenCount']) ?? 0)
+  const split = (kind: string): number =>
+    modality(value['promptTokensDetails'], kind) +
+    modality(value['toolUsePromptTokensDetails'], kind) -
+    modality(value['cacheTokensDetails'], kind)
+  const audioInput = rest.take(split('AUDIO'))
+  const imageInput = rest.take(split('IMAGE'))
+  return {
+    input: rest.left,
+    cachedInput,
+    cacheWrite: 0,
+    ...(audioInput > 0 && { audioInput }),
+    ...(imageInput > 0 && { imageInput }),
+  }
+}
+
+function replyOf(value: JsonObject, output: number, reasoning: number) {
+  const rest = new Remainder(output)
+  const audioOutput = rest.take(modality(value['candidatesTokensDetails'], 'AUDIO'))
+  const imageOutput = rest.take(modality(value['candidatesTokensDetails'], 'IMAGE'))
+  return {
+    output: rest.left,
+    reasoning,
+    ...(audioOutput > 0 && { audioOutput }),
+    ...(imageOutput > 0 && { imageOutput }),
+  }
+}
+
+function details(text: number, audio: number, image: number): JsonObject[] {
+  const kinds = [
+    ['TEXT', text],
+    ['AUDIO', audio],
+    ['IMAGE', image],
+  ] as const
+  return kinds
+    .filter(([, tokenCount]) => tokenCount > 0)
+    .map(([kind, tokenCount]) => ({ modality: kind, tokenCount }))
+}
+
+/** Disjoint counts as Google's `usageMetadata`, where the prompt is a sum. */
+export function writeUsage(usage: Usage): JsonObject {
+  const { audioInput = 0, imageInput = 0, audioOutput = 0, imageOutput = 0 } = usage
+  const text = usage.input + usage.cachedInput + usage.cacheWrite + (usage.cacheWrite1h ?? 0)
+  const prompt = text + audioInput + imageInput
+  const said = usage.output + audioOutput + imageOutput
+  return {
+    promptTokenCount: prompt,
+    candidatesTokenCount: said,
+    totalTokenCount: prompt + said + usage.reasoning,
+    ...(usage.cachedInput > 0 && { cachedContentTokenCount: usage.cachedInput }),
+    promptTokensDetails: details(text, audioInput, imageInput),
+    ...(audioOutput + imageOutput > 0 && {
+      candidatesTokensDetails: details(usage.output, audioOutput, imageOutput),
+    }),
+    ...(usage.reasoning > 0 && { thoughtsTokenCount: usage.reasoning }),
+  }
+}

@@ -1,0 +1,78 @@
+// Watches one streamed reply of Google's on its way: what each frame is, what was used, how it ended.
+
+import type { Fault } from '../../errors.ts'
+import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../dialect.ts'
+import type { JsonObject, JsonValue, Usage } from '../ir.ts'
+import { frameData } from '../sse.ts'
+import { errorIn, faultInside } from './fault.ts'
+import { isObject } from './fields.ts'
+import { type Glance, glanceAt } from './glance.ts'
+
+export class GeminiWatcher implements Watcher {
+  fault: Fault | null = null
+  usage: Usage | null = null
+  outputBytes = 0
+  finishReason: string | null = null
+  model: string | null = null
+  semantic = false
+  private called = false
+  private readonly options: WatchOptions
+
+  constructor(options: WatchOptions) {
+    this.options = options
+  }
+
+  frame(bytes: Uint8Array, start: number, end: number): FrameKind {
+    this.semantic = false
+    const { data } = frameData(bytes, start, end)
+    const text = (data ?? unframed(bytes, start, end)).trim()
+    if (text === '') return frameKind.lifecycle
+    let value: JsonValue
+    try {
+      value = JSON.parse(text) as JsonValue
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      return this.failed({ kind: 'unreadable', message: 'an event of the stream is not JSON' })
+    }
+    const error = errorIn(value)
+    if (error !== null) return this.failed(faultInside(error))
+    if (!isObject(value)) {
+      return this.failed({ kind: 'unreadable', message: 'an event of the stream is no object' })
+    }
+    return this.judge(value)
+  }
+
+  private judge(value: JsonObject): FrameKind {
+    const seen: Glance = glanceAt(value, this.options.quirks, this.called)
+    this.called = seen.called
+    this.outputBytes += seen.outputBytes
+    if (seen.usage !== null) this.usage = seen.usage
+    if (seen.model !== null) this.model ??= seen.model
+    if (seen.finishReason !== null) this.finishReason = seen.finishReason
+    this.semantic = seen.semantic
+    // Each frame counts anew what was used so far: the last of them is the one to show a cost in.
+    if (seen.finishReason !== null && seen.usage !== null) return frameKind.usage
+    return seen.semantic ? frameKind.semantic : frameKind.lifecycle
+  }
+
+  amend(bytes: Uint8Array, start: number, end: number): Uint8Array {
+    return bytes.subarray(start, end)
+  }
+
+  held(): null {
+    return null
+  }
+
+  private failed(fault: Fault): FrameKind {
+    this.fault = fault
+    return frameKind.fault
+  }
+}
+
+const utf8 = new TextDecoder()
+
+/** An error may stand in a stream without `data:`; a comment is nothing. */
+function unframed(bytes: Uint8Array, start: number, end: number): string {
+  const text = utf8.decode(bytes.subarray(start, end)).trim()
+  return text.startsWith('{') || text.startsWith('[') ? text : ''
+}

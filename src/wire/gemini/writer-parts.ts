@@ -1,0 +1,123 @@
+// Parts, candidates and frames as Google's clients read them: what the stream and the whole reply share.
+
+import type { WriterHead } from '../dialect.ts'
+import type { FoldedPart } from '../hub/fold.ts'
+import type {
+  Extra,
+  FinishReason,
+  JsonObject,
+  JsonValue,
+  PartHead,
+  UrlCitation,
+  Usage,
+} from '../ir.ts'
+import { isObject, ownFields } from './fields.ts'
+import { writeFinish } from './finish.ts'
+import { writeCitations } from './grounding.ts'
+import { writeLogprobs } from './logprobs.ts'
+import { writeUsage } from './usage.ts'
+
+export interface ReplyHead {
+  readonly id: string
+  readonly model: string
+}
+
+/** What stands beside the candidates in every frame. */
+export function topOf(start: ReplyHead | null, head: WriterHead): JsonObject {
+  return { modelVersion: start?.model || head.model, responseId: start?.id || head.id }
+}
+
+export function usageMember(usage: Usage | null): JsonObject {
+  return usage === null ? {} : { usageMetadata: writeUsage(usage) }
+}
+
+/** The object a call's arguments spell; null where they spell none. A custom tool's input is text. */
+function argsOf(text: string, custom: boolean): JsonObject | null {
+  if (custom) return { input: text }
+  if (text.trim() === '') return {}
+  try {
+    const value = JSON.parse(text) as JsonValue
+    return isObject(value) ? value : null
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+export interface SaidPart {
+  readonly head: PartHead
+  readonly text: string
+  readonly sealed: string | null
+}
+
+/** One part; null where there is nothing to show, `malformed` where a call's arguments are no object. */
+export function partOf({ head, text, sealed }: SaidPart): JsonObject | 'malformed' | null {
+  const signed = sealed === null ? {} : { thoughtSignature: sealed }
+  switch (head.type) {
+    case 'text':
+    case 'refusal':
+      return text === '' && sealed === null ? null : { text, ...signed }
+    case 'reasoning':
+      // Without a text it comes back as what it was: sealed, and nothing else.
+      if (head.redacted) return sealed === null ? null : { thought: true, ...signed }
+      return text === '' && sealed === null ? null : { text, thought: true, ...signed }
+    case 'image':
+      return { inlineData: { mimeType: head.mediaType, data: text }, ...signed }
+    case 'tool-call': {
+      const { id, name, custom = false } = head
+      const args = argsOf(text, custom)
+      return args === null ? 'malformed' : { functionCall: { id, name, args }, ...signed }
+    }
+    case 'other': {
+      const { part } = ownFields(head.extra)
+      return isObject(part) ? { ...part, ...signed } : null
+    }
+  }
+}
+
+/** What ends a candidate. */
+export interface Ending {
+  readonly index: number
+  readonly reason: FinishReason | null
+  readonly malformed: boolean
+  readonly extras: readonly Extra[]
+  readonly citations: readonly UrlCitation[]
+  /** The text that the citations are offsets of. */
+  readonly text: string
+  readonly logprobs: readonly JsonObject[]
+}
+
+/** Where the prompt was refused there is no candidate, and this says why. */
+export function feedbackOf({ extras }: Pick<Ending, 'extras'>): JsonObject | null {
+  for (const extra of extras) {
+    const { promptFeedback: feedback } = ownFields(extra)
+    if (isObject(feedback)) return feedback
+  }
+  return null
+}
+
+export function candidateOf(ending: Ending, parts: readonly JsonObject[]): JsonObject {
+  const { index, reason, malformed, citations, logprobs, text } = ending
+  const fields: JsonObject = {}
+  for (const extra of ending.extras) Object.assign(fields, ownFields(extra))
+  const word = malformed && reason !== 'length' ? 'MALFORMED_FUNCTION_CALL' : wordOf(reason)
+  return {
+    // A client's chat keeps no content without a part.
+    content: { parts: parts.length === 0 ? [{ text: '' }] : [...parts], role: 'model' },
+    ...(word !== null && { finishReason: word }),
+    index,
+    ...(citations.length > 0 && { groundingMetadata: writeCitations(citations, text) }),
+    ...(logprobs.length > 0 && { logprobsResult: writeLogprobs(logprobs) }),
+    ...fields,
+  }
+}
+
+function wordOf(reason: FinishReason | null): string | null {
+  return reason === null ? null : writeFinish(reason)
+}
+
+/** The citations of the last text that has any, with that text. */
+export function citedIn(parts: readonly FoldedPart[]): Pick<Ending, 'citations' | 'text'> {
+  const cited = parts.findLast((part) => part.citations.length > 0)
+  return { citations: cited?.citations ?? [], text: cited?.text ?? '' }
+}
