@@ -190,7 +190,8 @@ function expectFault(item: Case, fault: Fault | null, status: number, body: stri
 }
 
 const chats = cases.filter(
-  ({ fixture: { dialect } }) => dialects[dialect].operation === 'chat' && dialects[dialect].hub !== null,
+  ({ fixture: { dialect } }) =>
+    dialects[dialect].operation === 'chat' && dialects[dialect].hub !== null,
 )
 
 describe('every chat reply means what its fixture says', () => {

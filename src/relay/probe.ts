@@ -46,7 +46,11 @@ export async function testChannel(config: Config, id: string): Promise<Probe> {
   }
   const startedMs = performance.now()
   const dialer = createDialer()
-  const fault = await ask(dialer, channel, questionFor(model, catalog.find(model)?.kind, vendor.speaks))
+  const fault = await ask(
+    dialer,
+    channel,
+    questionFor(model, catalog.find(model)?.kind, vendor.speaks),
+  )
   dialer.close()
   const durationMs = Math.round(performance.now() - startedMs)
   const message = fault === null ? `${model} answered` : scrub(fault.message, channel.secrets)

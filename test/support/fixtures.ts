@@ -16,7 +16,11 @@ export interface Expected {
 export interface Fixture {
   readonly source: 'documented' | 'recorded'
   readonly from: string
-  readonly dialect: 'openai-chat' | 'openai-completions' | 'openai-embeddings' | 'anthropic-messages'
+  readonly dialect:
+    | 'openai-chat'
+    | 'openai-completions'
+    | 'openai-embeddings'
+    | 'anthropic-messages'
   readonly model: string
   readonly request: JsonObject
   readonly reply: {
