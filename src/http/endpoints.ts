@@ -31,6 +31,7 @@ export type Endpoint = ModelEndpoint | CountEndpoint | ReadEndpoint
 export const endpoints: readonly Endpoint[] = [
   { kind: 'model', path: '/chat/completions', method: 'POST', dialect: 'openai-chat' },
   { kind: 'model', path: '/completions', method: 'POST', dialect: 'openai-completions' },
+  { kind: 'model', path: '/responses', method: 'POST', dialect: 'openai-responses' },
   { kind: 'model', path: '/embeddings', method: 'POST', dialect: 'openai-embeddings' },
   { kind: 'model', path: '/messages', method: 'POST', dialect: 'anthropic-messages' },
   {

@@ -42,6 +42,17 @@ export function unsealedRequest(
   return { ...request, messages }
 }
 
+/** The request without what a model thought, for vendors that refuse it; what this one sealed stays. */
+export function withoutThoughts(request: ChatRequest): ChatRequest {
+  const isKept = (part: RequestPart): boolean => part.type !== 'reasoning' || isSealed(part)
+  if (request.messages.every(({ parts }) => parts.every(isKept))) return request
+  const messages = request.messages.map((message) => ({
+    ...message,
+    parts: message.parts.filter(isKept),
+  }))
+  return { ...request, messages }
+}
+
 function isSealed(part: RequestPart): part is RequestPart & { readonly sealed: string } {
   return 'sealed' in part && part.sealed !== undefined
 }

@@ -22,7 +22,7 @@ import type { Channel } from './channel.ts'
 import { shownCost } from './owed.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
-import { sealedEvent, unsealedRequest } from './sealed.ts'
+import { sealedEvent, unsealedRequest, withoutThoughts } from './sealed.ts'
 
 /** What a vendor's whole reply may weigh before it is given up. */
 const maxWholeBytes = 67_108_864
@@ -59,15 +59,15 @@ export function encoded(
   channel: Channel,
   asked: Asked,
 ): Encoded {
-  const target = rooms.dialects[candidate.dialect].hub
+  const { hub: target, usageAlways } = rooms.dialects[candidate.dialect]
   if (target === null) throw notHere(ask)
   const { vendor } = channel
   const { dialect, model } = candidate
   const { value: request, dropped } = asked.request()
   const own = unsealedRequest(request, dialect, channel, ask.dialect.id === dialect)
-  const written = target.encodeRequest(own, model)
+  const written = target.encodeRequest(vendor.refusesThoughts ? withoutThoughts(own) : own, model)
   let body = written.value
-  if (request.stream && vendor.usageOnStream === 'ask')
+  if (request.stream && vendor.usageOnStream === 'ask' && !usageAlways)
     body['stream_options'] = { include_usage: true }
   const { amend } = vendor
   let bytes = Buffer.from(JSON.stringify(body), 'utf8')

@@ -1,7 +1,7 @@
 // Azure OpenAI: the operator's own host, a key header of its own, deployments in the path of dated versions.
 
 import type { Fault } from '../errors.ts'
-import { allDialects, openaiCompatible, openaiPath } from './compatible.ts'
+import { allAndResponses, openaiCompatible, openaiPath } from './compatible.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 /**
@@ -16,6 +16,8 @@ function address(call: Call, settings: ChannelSettings): string {
   if (version === 'v1') return `${host}/openai/v1${path}`
   if (version === 'preview') return `${host}/openai/v1${path}?api-version=preview`
   const query = `?api-version=${encodeURIComponent(version)}`
+  // No deployment stands in this path: the body names it.
+  if (call.dialect === 'openai-responses') return `${host}/openai${path}${query}`
   if (host.endsWith('/models')) return host + path + query
   return `${host}/openai/deployments/${encodeURIComponent(call.model)}${path}${query}`
 }
@@ -33,8 +35,9 @@ export const azureOpenai = openaiCompatible({
   baseUrl: null,
   environment: 'AZURE_OPENAI_API_KEY',
   environmentBaseUrl: 'AZURE_OPENAI_ENDPOINT',
-  speaks: allDialects,
+  speaks: allAndResponses,
   address,
   headers: (settings) => (settings.key === null ? [] : [['api-key', settings.key]]),
   refine,
+  refusesThoughts: true,
 }) satisfies Vendor

@@ -10,6 +10,7 @@ export const cerebras = openaiCompatible({
   baseUrl: 'https://api.cerebras.ai/v1',
   environment: 'CEREBRAS_API_KEY',
   speaks: chatAndCompletions,
+  refusesThoughts: true,
   amend: amendments(
     droppedWhen('frequency_penalty', 0, null),
     droppedWhen('presence_penalty', 0, null),

@@ -10,6 +10,7 @@ const paths: Readonly<Record<DialectId, string>> = {
   'openai-completions': '/completions',
   'openai-embeddings': '/embeddings',
   'anthropic-messages': '/messages',
+  'openai-responses': '/responses',
 }
 
 export const chatOnly: readonly DialectId[] = ['openai-chat']
@@ -20,6 +21,9 @@ export const allDialects: readonly DialectId[] = [
   'openai-completions',
   'openai-embeddings',
 ]
+
+/** Chat first: what others ask is put in that format. */
+export const allAndResponses: readonly DialectId[] = [...allDialects, 'openai-responses']
 
 export function openaiPath(dialect: DialectId): string {
   return paths[dialect]

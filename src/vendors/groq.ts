@@ -9,5 +9,6 @@ export const groq = openaiCompatible({
   environment: 'GROQ_API_KEY',
   speaks: chatOnly,
   usageOnStream: 'always',
+  refusesThoughts: true,
   quirks: { usagePath: ['x_groq', 'usage'] },
 }) satisfies Vendor

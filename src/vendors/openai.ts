@@ -1,11 +1,12 @@
 // OpenAI: the format's own vendor, without a quirk.
 
-import { allDialects, openaiCompatible } from './compatible.ts'
+import { allAndResponses, openaiCompatible } from './compatible.ts'
 import type { Vendor } from './vendor.ts'
 
 export const openai = openaiCompatible({
   id: 'openai',
   baseUrl: 'https://api.openai.com/v1',
   environment: 'OPENAI_API_KEY',
-  speaks: allDialects,
+  speaks: allAndResponses,
+  refusesThoughts: true,
 }) satisfies Vendor

@@ -1,12 +1,12 @@
 // OpenRouter: many vendors behind one; usage on every reply, numbers as error codes, errors under status 200.
 
-import { allDialects, openaiCompatible } from './compatible.ts'
+import { allAndResponses, openaiCompatible } from './compatible.ts'
 import type { Vendor } from './vendor.ts'
 
 export const openrouter = openaiCompatible({
   id: 'openrouter',
   baseUrl: 'https://openrouter.ai/api/v1',
   environment: 'OPENROUTER_API_KEY',
-  speaks: allDialects,
+  speaks: allAndResponses,
   usageOnStream: 'always',
 }) satisfies Vendor

@@ -36,6 +36,7 @@ export const perplexity = openaiCompatible({
   environment: 'PERPLEXITY_API_KEY',
   speaks: chatOnly,
   usageOnStream: 'always',
+  refusesThoughts: true,
   amend: amendments(maxTokensOnly, developerAsSystem),
   quirks: { usage: wholeCount },
 }) satisfies Vendor

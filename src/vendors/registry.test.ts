@@ -85,6 +85,7 @@ test.each(Object.keys(vendors))('%s signs in a header and never in the address',
         'openai-completions': '/completions',
         'openai-embeddings': '/embeddings',
         'anthropic-messages': '/messages',
+        'openai-responses': '/responses',
       }[dialect],
     )
   }

@@ -60,6 +60,8 @@ export interface Vendor {
   /** What of a request must be put differently for this vendor; `needsAmend` says when. */
   readonly amend?: Amend
   readonly quirks: ReplyQuirks
+  /** Answers 400 where a message holds what the model thought, but for what the vendor sealed itself. */
+  readonly refusesThoughts?: true
   /** Sharpens what the dialect made of this vendor's error reply. */
   refine?(fault: Fault, status: number, body: string): Fault
   /** Served inside this process, without a connection. */

@@ -3,7 +3,7 @@
 import type { Fault } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { amendments, droppedWhen } from './amendments.ts'
-import { chatAndCompletions, openaiCompatible } from './compatible.ts'
+import { openaiCompatible } from './compatible.ts'
 import { count, detail } from './usage.ts'
 import type { Vendor } from './vendor.ts'
 
@@ -39,7 +39,7 @@ export const xai = openaiCompatible({
   id: 'xai',
   baseUrl: 'https://api.x.ai/v1',
   environment: 'XAI_API_KEY',
-  speaks: chatAndCompletions,
+  speaks: ['openai-chat', 'openai-completions', 'openai-responses'],
   quirks: { usage: wholeCount },
   amend: amendments(
     droppedWhen('frequency_penalty', 0, null),

@@ -8,6 +8,7 @@ export type DialectId =
   | 'openai-completions'
   | 'openai-embeddings'
   | 'anthropic-messages'
+  | 'openai-responses'
 export type Operation = 'chat' | 'completion' | 'embedding'
 
 /** A half-open range of byte offsets. */
@@ -195,6 +196,8 @@ export interface Dialect {
   readonly idPrefix: string
   /** What a stream ends with (`data: [DONE]`), for vendors that leave it out; empty where the format has none. */
   readonly terminator: string
+  /** Usage comes on every stream of this format, which has no `stream_options` to ask for it. */
+  readonly usageAlways?: true
   /** What a quiet stream is sent, which every client passes over. */
   readonly heartbeat: string
   /** Headers of the client that mean something in this format, in lower case: they go on to a vendor that speaks it. */

@@ -13,6 +13,15 @@ import { completionsHub } from './openai-completions/hub.ts'
 import { peekCompletions } from './openai-completions/peek.ts'
 import { peekEmbeddings } from './openai-embeddings/peek.ts'
 import { wholeEmbeddings } from './openai-embeddings/whole.ts'
+import { errorFrames } from './openai-responses/errors.ts'
+import { ResponsesFrames } from './openai-responses/frames.ts'
+import { responsesHub } from './openai-responses/hub.ts'
+import { peekResponses } from './openai-responses/peek.ts'
+import { ResponsesWatcher } from './openai-responses/watcher.ts'
+import {
+  readWhole as readWholeResponse,
+  withCost as withResponseCost,
+} from './openai-responses/whole.ts'
 
 /** OpenAI's error body, as JSON text. */
 function refuse(error: GatewayError): string {
@@ -71,4 +80,20 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
     whole: (body, peek, quirks) => wholeEmbeddings(body, peek.encodingFormat, quirks),
   },
   'anthropic-messages': anthropicMessages,
+  'openai-responses': {
+    ...openai,
+    id: 'openai-responses',
+    operation: 'chat',
+    path: '/responses',
+    idPrefix: 'resp_',
+    terminator: '',
+    usageAlways: true,
+    peek: peekResponses,
+    frames: () => new ResponsesFrames(),
+    watcher: () => new ResponsesWatcher(),
+    whole: readWholeResponse,
+    withCost: withResponseCost,
+    errorFrames,
+    hub: responsesHub,
+  },
 }

@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { ElementScan, kindAt, MemberScan, spells } from '../json/scan.ts'
-import { Ambiguous } from '../openai/body.ts'
+import { Fields } from '../openai/fields.ts'
 
 type PartType = 'text' | 'image_url' | 'input_audio' | 'file' | 'video_url' | 'refusal'
 interface RoleRule {
@@ -30,43 +30,6 @@ const fieldScan = new MemberScan()
 const partScan = new ElementScan()
 const partFieldScan = new MemberScan()
 const innerScan = new MemberScan()
-
-/** The current member's place among `names`, or -1. Throws Ambiguous for an escaped key. */
-function fieldIndex(bytes: Uint8Array, scan: MemberScan, names: readonly string[]): number {
-  for (let i = 0; i < names.length; i++) if (scan.is(names[i] ?? '')) return i
-  for (let at = scan.keyStart; at < scan.keyEnd; at++) if (bytes[at] === 0x5c) throw new Ambiguous()
-  return -1
-}
-
-/** Offsets of the values of one object's members, by name; -1 where absent. Each name at most once. */
-class Fields {
-  readonly names: readonly string[]
-  readonly at: number[]
-  end = 0
-
-  constructor(...names: string[]) {
-    this.names = names
-    this.at = names.map(() => -1)
-  }
-
-  read(bytes: Uint8Array, scan: MemberScan, start: number): void {
-    this.at.fill(-1)
-    scan.open(bytes, start)
-    while (scan.next()) {
-      const index = fieldIndex(bytes, scan, this.names)
-      if (index < 0) continue
-      if (this.at[index] !== -1) throw new Ambiguous()
-      this.at[index] = scan.value
-    }
-    this.end = scan.at
-  }
-
-  /** The offset of a value that is there and not null, else -1. */
-  value(bytes: Uint8Array, index: number): number {
-    const at = this.at[index] ?? -1
-    return at >= 0 && bytes[at] === 0x6e ? -1 : at
-  }
-}
 
 const message = new Fields(
   'role',

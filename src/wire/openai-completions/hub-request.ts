@@ -57,7 +57,18 @@ export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
   return { value, dropped: Object.keys(rest) }
 }
 
-/** Throws GatewayError where the chat is more than one text of the user's. */
+/** What a model that only completes cannot be asked for, by the client's name of it. */
+const unsaid = [
+  ['reasoning', 'reasoning_effort'],
+  ['verbosity', 'verbosity'],
+  ['serviceTier', 'service_tier'],
+  ['metadata', 'metadata'],
+  ['promptCacheKey', 'prompt_cache_key'],
+  ['cache', 'cache_control'],
+  ['logprobs', 'logprobs'],
+] as const
+
+/** Throws GatewayError where the chat is more than one text of the user's, or asks for more than text. */
 export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
   const [message, ...more] = request.messages
   const [part, ...others] = message?.parts ?? []
@@ -68,12 +79,23 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
       'messages',
     )
   }
+  if (request.tools !== undefined) {
+    throw invalidRequest('tools cannot be used: this model only completes text', 'tools')
+  }
+  if (request.responseFormat !== undefined && request.responseFormat.type !== 'text') {
+    const what = 'response_format cannot be used: this model only completes text'
+    throw invalidRequest(what, 'response_format')
+  }
+  const { top_k: topK, ...sampling } = writeSampling(request)
   const body: JsonObject = {
     model,
     prompt: part.text,
-    ...writeSampling(request),
+    ...sampling,
     ...(request.maxOutputTokens !== undefined && { max_tokens: request.maxOutputTokens }),
     ...(request.stream && { stream: true }),
   }
-  return { value: body, dropped: foreignFields(request, 'openai-completions') }
+  const dropped = foreignFields(request, 'openai-completions')
+  for (const [field, name] of unsaid) if (request[field] !== undefined) dropped.push(name)
+  if (topK !== undefined) dropped.push('top_k')
+  return { value: body, dropped }
 }

@@ -1,0 +1,76 @@
+// Finds the type of an event of a Responses stream, and where its data stands, without reading the rest.
+
+import { MemberScan, textOf } from '../json/scan.ts'
+import { frameData, plainDataStart } from '../sse.ts'
+
+const LF = 0x0a
+const OPEN_OBJECT = 0x7b
+const eventField = [0x65, 0x76, 0x65, 0x6e, 0x74, 0x3a]
+const encoder = new TextEncoder()
+const scan = new MemberScan()
+
+/** One event; `bytes[start, end)` is its JSON. */
+export interface Event {
+  readonly type: string
+  readonly bytes: Uint8Array
+  readonly start: number
+  readonly end: number
+}
+
+/** Where the value of a line that begins with `event:` starts; -1 where it begins otherwise. */
+function nameStart(bytes: Uint8Array, start: number): number {
+  for (let i = 0; i < eventField.length; i++) if (bytes[start + i] !== eventField[i]) return -1
+  const at = start + eventField.length
+  return bytes[at] === 0x20 ? at + 1 : at
+}
+
+/** The `type` among an object's own members. Throws JsonSyntaxError. */
+function typeIn(bytes: Uint8Array, at: number): string {
+  scan.open(bytes, at)
+  let type = ''
+  while (scan.next()) {
+    if (!scan.is('type') || bytes[scan.value] !== 0x22) continue
+    const start = scan.value + 1
+    type = textOf(bytes, start, scan.skip() - 1)
+    break
+  }
+  return type
+}
+
+/**
+ * The event in the frame `bytes[start, end)`; null where it holds none: a comment, or the terminator of other formats.
+ * The line `event:` says its type; where there is none its data does. Throws JsonSyntaxError for data that is no object.
+ */
+export function eventIn(bytes: Uint8Array, start: number, end: number): Event | null {
+  const name = nameStart(bytes, start)
+  if (name >= 0) {
+    const lineEnd = bytes.indexOf(LF, name)
+    const data = lineEnd < 0 ? -1 : plainDataStart(bytes, lineEnd + 1, end)
+    if (data >= 0 && bytes[data] === OPEN_OBJECT) {
+      return { type: textOf(bytes, name, lineEnd), bytes, start: data, end }
+    }
+  }
+  const data = plainDataStart(bytes, start, end)
+  if (data >= 0 && bytes[data] === OPEN_OBJECT) {
+    return { type: typeIn(bytes, data), bytes, start: data, end }
+  }
+  return unusual(bytes, start, end)
+}
+
+/** Several lines of data, or fields in another order. */
+function unusual(bytes: Uint8Array, start: number, end: number): Event | null {
+  const { data, event } = frameData(bytes, start, end)
+  const text = data?.trim() ?? ''
+  if (text === '' || text === '[DONE]') return null
+  // Line ends between the lines of data are white space in JSON.
+  const document = encoder.encode(text.replaceAll('\n', ' '))
+  return { type: event ?? typeIn(document, 0), bytes: document, start: 0, end: document.length }
+}
+
+/** Events that end a stream; each holds the whole response. */
+export const terminals: ReadonlySet<string> = new Set([
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+  'response.cancelled',
+])

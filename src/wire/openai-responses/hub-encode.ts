@@ -1,0 +1,142 @@
+// A request of the hub as one for the Responses format, stateless: nothing of it is kept with the vendor.
+
+import { invalidRequest } from '../../errors.ts'
+import type { Decoded } from '../dialect.ts'
+import type { ChatRequest, JsonObject, JsonValue, Message, ToolCallPart } from '../ir.ts'
+import { hasFields, stringOf } from '../openai-chat/hub-fields.ts'
+import { foreignFields } from '../openai-chat/hub-sampling.ts'
+import { ownFields, self } from './hub-fields.ts'
+import { type ContentPart, encodePart } from './hub-parts.ts'
+import { encodeSettings, encryptedReasoning } from './hub-settings.ts'
+
+/** Models that do not reason answer 400 where their reasoning is asked for. */
+const withoutReasoning = /(^|[/:])(gpt-[34]|chatgpt-)/
+
+class Input {
+  readonly items: JsonObject[] = []
+  readonly dropped: string[] = []
+  /** Ids of the calls to tools whose input is text: their answers are items of another type. */
+  private readonly customIds = new Set<string>()
+
+  take(message: Message, index: number): void {
+    if (ownFields(message.extra)['instructions'] === true) return
+    if (message.role === 'tool') this.answer(message, index)
+    else this.turn(message, index)
+  }
+
+  private turn({ role, parts, extra }: Message, index: number): void {
+    const own = ownFields(extra)
+    const said = role === 'assistant'
+    let content: JsonObject[] = []
+    let told = false
+    const flush = (): void => {
+      if (content.length === 0 && (told || !hasFields(own))) return
+      const fields = told ? {} : own
+      this.items.push({ role, content: contentOf(content, said, fields), ...fields })
+      told = true
+      content = []
+    }
+    for (const [at, part] of parts.entries()) {
+      const place = `messages[${index}].content[${at}]`
+      if (part.type === 'reasoning') {
+        if (content.length > 0) flush()
+        this.reasoning(part)
+      } else if (part.type === 'tool-call') {
+        if (content.length > 0) flush()
+        this.call(part)
+      } else if (part.type === 'other' && said && part.extra[self] !== undefined) {
+        if (content.length > 0) flush()
+        this.items.push(part.extra[self])
+      } else {
+        const encoded = this.content(part, said, place)
+        if (encoded !== null) content.push(encoded)
+      }
+    }
+    flush()
+  }
+
+  private content(part: ContentPart, said: boolean, place: string): JsonObject | null {
+    const encoded = encodePart(part, said, place)
+    if (encoded === null) this.dropped.push(place)
+    else if (part.cache !== undefined) this.dropped.push(`${place}.cache_control`)
+    return encoded
+  }
+
+  /** Of foreign reasoning only what is sealed is of use: nothing else is read back. */
+  private reasoning(part: Extract<Message['parts'][number], { readonly type: 'reasoning' }>): void {
+    const { text, sealed, extra } = part
+    const own = ownFields(extra)
+    if (sealed === undefined && !hasFields(own)) return
+    const summary = text === '' ? [] : [{ type: 'summary_text', text }]
+    const encrypted = sealed === undefined ? {} : { encrypted_content: sealed }
+    this.items.push({ type: 'reasoning', summary, ...encrypted, ...own })
+  }
+
+  private call({ id, name, arguments: input, custom, extra }: ToolCallPart): void {
+    const own = ownFields(extra)
+    if (custom) {
+      this.customIds.add(id)
+      this.items.push({ type: 'custom_tool_call', call_id: id, name, input, ...own })
+    } else {
+      const text = input === '' ? '{}' : input
+      this.items.push({ type: 'function_call', call_id: id, name, arguments: text, ...own })
+    }
+  }
+
+  private answer({ parts, callId = '', isError, extra }: Message, index: number): void {
+    const { custom, ...own } = ownFields(extra)
+    const content: JsonObject[] = []
+    for (const [at, part] of parts.entries()) {
+      if (part.type === 'reasoning' || part.type === 'tool-call') continue
+      const encoded = this.content(part, false, `messages[${index}].content[${at}]`)
+      if (encoded !== null) content.push(encoded)
+    }
+    if (isError) this.dropped.push(`messages[${index}].is_error`)
+    const isCustom = custom === true || this.customIds.has(callId)
+    const type = isCustom ? 'custom_tool_call_output' : 'function_call_output'
+    this.items.push({ type, call_id: callId, output: outputOf(content), ...own })
+  }
+}
+
+/** Texts of a tool are one text: several are taken for parts that OpenAI alone reads. */
+function outputOf(content: readonly JsonObject[]): JsonValue {
+  const plain = content.every((part) => part['type'] === 'input_text')
+  if (!plain) return [...content]
+  return content.map((part) => stringOf(part['text'])).join('')
+}
+
+/** One plain text as a string; an empty one beside others says nothing. What came as an item of its own keeps its form. */
+function contentOf(parts: readonly JsonObject[], said: boolean, own: JsonObject): JsonValue {
+  const [first] = parts
+  const isText = (part: JsonObject): boolean => typeof part['text'] === 'string'
+  const plain = parts.length === 1 && first !== undefined && Object.keys(first).length === 2
+  if (plain && isText(first) && own['id'] === undefined) return stringOf(first['text'])
+  const kept = parts.filter((part) => !(isText(part) && part['text'] === ''))
+  if (kept.length === 0) return parts.length === 0 ? [] : ''
+  if (!said || own['id'] === undefined) return kept
+  return kept.map((part) => (isText(part) ? { annotations: [], ...part } : part))
+}
+
+/**
+ * Throws GatewayError for what must not be left out. Reasoning is asked for in a form that can be given back, since
+ * the vendor keeps nothing.
+ */
+export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
+  const dropped = foreignFields(request, self)
+  const settings = encodeSettings(request, dropped)
+  const input = new Input()
+  for (const [index, message] of request.messages.entries()) input.take(message, index)
+  if (input.items.length === 0 && request.messages.length > 0 && settings['instructions'] == null) {
+    throw invalidRequest('messages must hold something this model can read', 'messages')
+  }
+  dropped.push(...input.dropped)
+  const body: JsonObject = { model, input: input.items, ...settings }
+  if (request.wording?.[self] === undefined) {
+    body['store'] = false
+    const asked = Array.isArray(settings['include']) ? settings['include'] : []
+    const include = withoutReasoning.test(model) ? asked : [...asked, encryptedReasoning]
+    if (include.length > 0) body['include'] = include
+  }
+  if (request.stream) body['stream'] = true
+  return { value: body, dropped }
+}

@@ -1,0 +1,22 @@
+// Private fields of the Responses format on the hub.
+
+import type { DialectId } from '../dialect.ts'
+import type { Extra, JsonObject, JsonValue } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+import { hasFields } from '../openai-chat/hub-fields.ts'
+
+export const self: DialectId = 'openai-responses'
+
+/** The private fields of this dialect; an empty object where there are none. */
+export function ownFields(extra: Extra | null | undefined): JsonObject {
+  return extra?.[self] ?? {}
+}
+
+/** `{ extra }` with the fields, or nothing where there are none. */
+export function withExtra(fields: JsonObject): { extra?: Extra } {
+  return hasFields(fields) ? { extra: { [self]: fields } } : {}
+}
+
+export function objectsIn(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}

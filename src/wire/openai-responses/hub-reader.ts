@@ -1,0 +1,216 @@
+// Reads Responses replies, streamed or whole, into events.
+
+import type { FaultKind } from '../../errors.ts'
+import type { Reader } from '../dialect.ts'
+import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
+import { errorIn, faultInside } from '../openai/fault.ts'
+import { isObject, readUsage } from '../openai/usage.ts'
+import { stringOf, unknownFields } from '../openai-chat/hub-fields.ts'
+import { faultOfEvent, faultOfResponse } from './fault.ts'
+import { objectsIn, withExtra } from './hub-fields.ts'
+import { type ItemReader, readerOf } from './hub-item-reader.ts'
+import { Parts } from './hub-texts.ts'
+
+const knownInResponse: ReadonlySet<string> = new Set([
+  'id',
+  'object',
+  'created_at',
+  'completed_at',
+  'model',
+  'status',
+  'output',
+  'output_text',
+  'usage',
+  'error',
+  'incomplete_details',
+])
+
+/** Items whose first event was lost, by what the events that came tell of them. */
+const itemOfEvent: readonly (readonly [beginning: string, type: string])[] = [
+  ['response.output_text.', 'message'],
+  ['response.refusal.', 'message'],
+  ['response.content_part.', 'message'],
+  ['response.reasoning_', 'reasoning'],
+  ['response.function_call_arguments.', 'function_call'],
+  ['response.custom_tool_call_input.', 'custom_tool_call'],
+]
+
+function fault(kind: FaultKind, message: string): ChatEvent {
+  return { type: 'fault', fault: { kind, message } }
+}
+
+export class ResponsesReader implements Reader {
+  private readonly parts = new Parts()
+  private readonly items = new Map<string, ItemReader>()
+  private started = false
+  private over = false
+
+  frame(data: string): readonly ChatEvent[] {
+    if (this.over) return []
+    let frame: JsonValue
+    try {
+      frame = JSON.parse(data) as JsonValue
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      return this.fail(fault('unreadable', 'an event of the stream is not JSON'))
+    }
+    if (!isObject(frame)) {
+      return this.fail(fault('unreadable', 'an event of the stream is no object'))
+    }
+    const out: ChatEvent[] = []
+    this.take(frame, out)
+    return out
+  }
+
+  /** Only an event that says so ends a reply. */
+  end(): readonly ChatEvent[] {
+    if (this.over) return []
+    return this.fail(fault('cut', 'the stream ended before its response was complete'))
+  }
+
+  whole(body: JsonValue): readonly ChatEvent[] {
+    if (!isObject(body)) return [fault('unreadable', 'the reply is no object')]
+    const failed = faultOfResponse(body)
+    if (failed !== null) return [{ type: 'fault', fault: failed }]
+    if (!Array.isArray(body['output'])) {
+      return [fault('unreadable', 'the reply has no list `output`')]
+    }
+    const { status } = body
+    if (status === 'queued' || status === 'in_progress') {
+      return [fault('unreadable', 'the reply is not complete')]
+    }
+    const out: ChatEvent[] = []
+    this.head(body, out)
+    this.terminal(body, out)
+    return out
+  }
+
+  private fail(event: ChatEvent): readonly ChatEvent[] {
+    this.over = true
+    return [event]
+  }
+
+  private take(frame: JsonObject, out: ChatEvent[]): void {
+    const type = stringOf(frame['type'])
+    const { response, item } = frame
+    switch (type) {
+      case 'response.created':
+      case 'response.queued':
+      case 'response.in_progress':
+        if (isObject(response)) this.head(response, out)
+        return
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.failed':
+      case 'response.cancelled':
+        this.conclude(isObject(response) ? response : {}, type, out)
+        return
+      case 'error':
+        out.push(...this.fail({ type: 'fault', fault: faultOfEvent(frame) }))
+        return
+      case 'response.output_item.added':
+        if (isObject(item)) this.itemOf(frame, item, out)
+        return
+      case 'response.output_item.done':
+        if (isObject(item)) this.itemDone(this.itemOf(frame, item, out), item, out)
+        return
+      default:
+        this.inside(type, frame, out)
+    }
+  }
+
+  /** An event of one item, or an error that is no event at all. */
+  private inside(type: string, frame: JsonObject, out: ChatEvent[]): void {
+    const error = type === '' ? errorIn(frame) : null
+    if (error !== null) {
+      out.push(...this.fail({ type: 'fault', fault: faultInside(error) }))
+      return
+    }
+    const known = this.items.get(keyOf(frame))
+    if (known !== undefined) {
+      if (!known.over) known.event(type, frame, out)
+      return
+    }
+    const lost = itemOfEvent.find(([beginning]) => type.startsWith(beginning))
+    if (lost !== undefined) this.itemOf(frame, { type: lost[1] }, out).event(type, frame, out)
+  }
+
+  private head(response: JsonObject, out: ChatEvent[]): void {
+    if (this.started) return
+    this.started = true
+    const createdAt = Number(response['created_at'])
+    out.push({
+      type: 'response-start',
+      id: stringOf(response['id']),
+      model: stringOf(response['model']),
+      createdAt: createdAt > 0 ? Math.floor(createdAt) : 0,
+      ...withExtra(unknownFields(response, knownInResponse)),
+    })
+  }
+
+  private itemOf(frame: JsonObject, item: JsonObject, out: ChatEvent[]): ItemReader {
+    this.head({}, out)
+    const key = keyOf(frame)
+    const known = this.items.get(key)
+    if (known !== undefined) return known
+    const reader = readerOf(item, this.parts, out)
+    this.items.set(key, reader)
+    return reader
+  }
+
+  private itemDone(reader: ItemReader, item: JsonObject, out: ChatEvent[]): void {
+    if (reader.over || reader.done(item, out)) return
+    out.push(...this.fail(fault('unreadable', 'the reply has a tool call without a name')))
+  }
+
+  private conclude(response: JsonObject, type: string, out: ChatEvent[]): void {
+    const failed =
+      type === 'response.failed' || type === 'response.cancelled'
+        ? faultOfResponse({ status: type.slice('response.'.length), ...response })
+        : null
+    if (failed !== null) out.push(...this.fail({ type: 'fault', fault: failed }))
+    else {
+      this.head(response, out)
+      this.terminal(response, out)
+    }
+  }
+
+  private terminal(response: JsonObject, out: ChatEvent[]): void {
+    this.finishItems(objectsIn(response['output']), out)
+    if (this.over) return
+    this.over = true
+    this.parts.closeAll(out)
+    const usage = readUsage(response['usage'])
+    if (usage !== null) out.push({ type: 'usage', usage })
+    const { extra } = withExtra(unknownFields(response, knownInResponse))
+    if (extra !== undefined) out.push({ type: 'extra', choice: null, extra })
+    out.push({ type: 'choice-end', choice: 0, reason: this.reasonOf(response) })
+  }
+
+  /** Items of which some events, or all, did not come are read from the response itself. */
+  private finishItems(output: readonly JsonObject[], out: ChatEvent[]): void {
+    if (this.items.size === 0) {
+      for (const [at, item] of output.entries()) {
+        if (this.over) return
+        this.itemDone(this.itemOf({ output_index: at }, item, out), item, out)
+      }
+      return
+    }
+    for (const [key, reader] of this.items) {
+      if (!this.over && !reader.over) this.itemDone(reader, output[Number(key)] ?? {}, out)
+    }
+  }
+
+  private reasonOf(response: JsonObject): FinishReason {
+    const details = response['incomplete_details']
+    const why = isObject(details) ? details['reason'] : null
+    if (why === 'content_filter') return 'content_filter'
+    if (response['status'] === 'incomplete') return 'length'
+    return [...this.items.values()].some(({ isCall }) => isCall) ? 'tool_calls' : 'stop'
+  }
+}
+
+/** An item by its place: ids have been seen to change from event to event. */
+function keyOf({ output_index: index, item_id: id }: JsonObject): string {
+  return typeof index === 'number' ? String(index) : stringOf(id)
+}

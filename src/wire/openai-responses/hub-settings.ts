@@ -1,0 +1,208 @@
+// All of a Responses request but its input: what the client asked of the model, and what its reply repeats.
+
+import { invalidRequest } from '../../errors.ts'
+import type { ChatRequest, Effort, JsonObject, Reasoning, ResponseFormat } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+import { hasFields, present, stringOf } from '../openai-chat/hub-fields.ts'
+import { effortFor } from '../openai-chat/hub-options.ts'
+import { ownFields } from './hub-fields.ts'
+import { encodeTools } from './hub-tools.ts'
+
+const efforts: ReadonlySet<string> = new Set([
+  'none',
+  'minimal',
+  'low',
+  'medium',
+  'high',
+  'xhigh',
+  'max',
+])
+const shows: ReadonlySet<string> = new Set(['auto', 'concise', 'detailed'])
+
+export const encryptedReasoning = 'reasoning.encrypted_content'
+const textLogprobs = 'message.output_text.logprobs'
+
+/**
+ * Members that are the gateway's own business where the vendor speaks another format: which replies are kept, and what
+ * a reply shall hold that this gateway tells anyhow.
+ */
+const kept = ['store', 'background', 'previous_response_id', 'conversation', 'include'] as const
+
+export function takeKept(rest: JsonObject, wording: JsonObject): void {
+  for (const name of kept) {
+    if (rest[name] === undefined) continue
+    wording[name] = rest[name]
+    delete rest[name]
+  }
+  // Nothing is cut off a request here, which is what this asks for.
+  if (rest['truncation'] === 'disabled') {
+    wording['truncation'] = 'disabled'
+    delete rest['truncation']
+  }
+}
+
+export function takeReasoning(rest: JsonObject): Pick<ChatRequest, 'reasoning'> {
+  const { reasoning } = rest
+  if (!isObject(reasoning)) return {}
+  const { effort, summary, generate_summary: older, ...more } = present(reasoning)
+  const show = stringOf(summary) || stringOf(older)
+  const value: Reasoning = {
+    ...(typeof effort === 'string' && efforts.has(effort) && { effort: effort as Effort }),
+    ...(shows.has(show) && { show: show as 'auto' | 'concise' | 'detailed' }),
+  }
+  if (hasFields(more)) rest['reasoning'] = more
+  else delete rest['reasoning']
+  return hasFields(value as JsonObject) ? { reasoning: value } : {}
+}
+
+function formatOf(format: JsonObject): ResponseFormat | null {
+  const { type, name, schema, description, strict } = present(format)
+  if (type === 'text') return { type: 'text' }
+  if (type === 'json_object') return { type: 'json' }
+  if (type !== 'json_schema' || !isObject(schema)) return null
+  return {
+    type: 'schema',
+    name: stringOf(name) || 'response',
+    schema,
+    ...(typeof description === 'string' && { description }),
+    ...(typeof strict === 'boolean' && { strict }),
+  }
+}
+
+/** `text`: the form of the answer and how long it may be. */
+export function takeText(rest: JsonObject): Pick<ChatRequest, 'responseFormat' | 'verbosity'> {
+  const { text } = rest
+  if (!isObject(text)) return {}
+  const { format, verbosity, ...more } = present(text)
+  const responseFormat = isObject(format) ? formatOf(format) : null
+  if (responseFormat === null && format !== undefined) more['format'] = format
+  if (hasFields(more)) rest['text'] = more
+  else delete rest['text']
+  return {
+    ...(responseFormat !== null && { responseFormat }),
+    ...(typeof verbosity === 'string' && { verbosity }),
+  }
+}
+
+const texts = [
+  ['user', 'user'],
+  ['service_tier', 'serviceTier'],
+  ['prompt_cache_key', 'promptCacheKey'],
+] as const
+const numbers = [
+  ['max_output_tokens', 'maxOutputTokens'],
+  ['temperature', 'temperature'],
+  ['top_p', 'topP'],
+] as const
+
+type Plain = Pick<
+  ChatRequest,
+  (typeof texts)[number][1] | (typeof numbers)[number][1] | 'metadata' | 'logprobs'
+>
+
+export function takePlain(rest: JsonObject): Plain {
+  const found: { -readonly [Field in keyof Plain]: Plain[Field] } = {}
+  for (const [name, field] of texts) {
+    const value = rest[name]
+    if (typeof value !== 'string') continue
+    found[field] = value
+    delete rest[name]
+  }
+  for (const [name, field] of numbers) {
+    const value = rest[name]
+    if (typeof value !== 'number') continue
+    found[field] = value
+    delete rest[name]
+  }
+  const { metadata, include, top_logprobs: top } = rest
+  if (isObject(metadata)) {
+    found.metadata = metadata
+    delete rest['metadata']
+  }
+  // Without `include` their number alone asks for nothing.
+  if (Array.isArray(include) && include.includes(textLogprobs)) {
+    found.logprobs = typeof top === 'number' ? top : 0
+    delete rest['top_logprobs']
+  } else if (top === 0) delete rest['top_logprobs']
+  return found
+}
+
+function encodeFormat(format: ResponseFormat): JsonObject {
+  if (format.type === 'text') return { type: 'text' }
+  if (format.type === 'json') return { type: 'json_object' }
+  const { name, schema, description, strict } = format
+  return {
+    type: 'json_schema',
+    name,
+    schema,
+    ...(description !== undefined && { description }),
+    ...(strict !== undefined && { strict }),
+  }
+}
+
+function encodeText({ responseFormat, verbosity }: ChatRequest, own: JsonObject): JsonObject {
+  const { text } = own
+  const body = {
+    ...(responseFormat !== undefined && { format: encodeFormat(responseFormat) }),
+    ...(verbosity !== undefined && { verbosity }),
+    ...(isObject(text) && text),
+  }
+  return hasFields(body) ? { text: body } : {}
+}
+
+function encodeReasoning({ reasoning }: ChatRequest, own: JsonObject): JsonObject {
+  const effort = reasoning === undefined ? null : effortFor(reasoning)
+  const show = reasoning?.show
+  const body = {
+    ...(effort !== null && { effort }),
+    ...(show !== undefined && show !== 'none' && { summary: show }),
+    ...(isObject(own['reasoning']) && own['reasoning']),
+  }
+  return hasFields(body) ? { reasoning: body } : {}
+}
+
+/** What this format has no member for, and what may be left out of a request without changing it much. */
+const unsaid = [
+  ['topK', 'top_k'],
+  ['seed', 'seed'],
+  ['frequencyPenalty', 'frequency_penalty'],
+  ['presencePenalty', 'presence_penalty'],
+  ['logitBias', 'logit_bias'],
+  ['cache', 'cache_control'],
+] as const
+
+/** Throws GatewayError for what must not be left out. */
+function refuse({ stop, choices = 1, modalities = [] }: ChatRequest): void {
+  if (stop !== undefined && stop.length > 0) {
+    throw invalidRequest(
+      'stop cannot be used with this model: its format has no such field',
+      'stop',
+    )
+  }
+  if (choices > 1) throw invalidRequest('n must be 1: this model gives one reply', 'n')
+  const other = modalities.find((name) => name !== 'text')
+  if (other === undefined) return
+  throw invalidRequest(`modalities: this model cannot answer with '${other}'`, 'modalities')
+}
+
+/** The body's members but `model`, `input` and `stream`. */
+export function encodeSettings(request: ChatRequest, dropped: string[]): JsonObject {
+  refuse(request)
+  for (const [field, name] of unsaid) if (request[field] !== undefined) dropped.push(name)
+  const own = ownFields(request.extra)
+  const body: JsonObject = { ...own }
+  for (const [name, field] of texts) if (request[field] !== undefined) body[name] = request[field]
+  for (const [name, field] of numbers) if (request[field] !== undefined) body[name] = request[field]
+  if (request.metadata !== undefined) body['metadata'] = request.metadata
+  if (request.logprobs !== undefined) {
+    body['top_logprobs'] = request.logprobs
+    body['include'] = [textLogprobs]
+  }
+  return {
+    ...body,
+    ...encodeReasoning(request, own),
+    ...encodeText(request, own),
+    ...encodeTools(request, dropped),
+    ...ownFields(request.wording),
+  }
+}

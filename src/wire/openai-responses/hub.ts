@@ -1,0 +1,17 @@
+// The Responses format's side of the hub.
+
+import type { HubCodec } from '../dialect.ts'
+import { decodeRequest } from './hub-decode.ts'
+import { encodeRequest } from './hub-encode.ts'
+import { ResponsesReader } from './hub-reader.ts'
+import { ResponsesWriter, writeWhole } from './hub-writer.ts'
+
+/** What chat completions of some vendors have wrong is right in their Responses: no quirk applies. */
+export const responsesHub: HubCodec = {
+  decodeRequest,
+  encodeRequest,
+  reader: () => new ResponsesReader(),
+  readWhole: (body) => new ResponsesReader().whole(body),
+  writer: (head) => new ResponsesWriter(head),
+  writeWhole,
+}

@@ -1,0 +1,109 @@
+// Checks `input` of a Responses request without building it, and finds the first image in it.
+
+import { invalidRequest } from '../../errors.ts'
+import { ElementScan, kindAt, MemberScan, spells } from '../json/scan.ts'
+import { Fields } from '../openai/fields.ts'
+
+const itemScan = new ElementScan()
+const itemFieldScan = new MemberScan()
+const partScan = new ElementScan()
+const partFieldScan = new MemberScan()
+
+const item = new Fields('type', 'role', 'content', 'output', 'call_id')
+const TYPE = 0
+const ROLE = 1
+const CONTENT = 2
+const OUTPUT = 3
+const CALL_ID = 4
+const part = new Fields('type')
+
+const roles = ['user', 'assistant', 'system', 'developer'] as const
+const outputs = ['function_call_output', 'custom_tool_call_output'] as const
+
+function isString(bytes: Uint8Array, at: number): boolean {
+  return at >= 0 && bytes[at] === 0x22
+}
+
+/** Whether the string at `at` is `"word"`. */
+function isWord(bytes: Uint8Array, at: number, word: string): boolean {
+  if (!isString(bytes, at)) return false
+  return bytes[at + word.length + 1] === 0x22 && spells(bytes, at + 1, at + 1 + word.length, word)
+}
+
+/** Checks a list of parts; the index of the first image, or -1. */
+function checkParts(bytes: Uint8Array, at: number, place: string): number {
+  let firstImage = -1
+  partScan.open(bytes, at)
+  while (partScan.next()) {
+    const index = partScan.count - 1
+    if (kindAt(bytes, partScan.value) !== 'object') {
+      throw invalidRequest(`${place}[${index}] must be an object`, `${place}[${index}]`)
+    }
+    part.read(bytes, partFieldScan, partScan.value)
+    const type = part.value(bytes, TYPE)
+    if (!isString(bytes, type)) {
+      const param = `${place}[${index}].type`
+      throw invalidRequest(`${param} must be a string`, param)
+    }
+    if (firstImage < 0 && isWord(bytes, type, 'input_image')) firstImage = index
+    partScan.resume(part.end)
+  }
+  return firstImage
+}
+
+/** Checks a text or a list of parts; the path of the first image, or null. */
+function checkContent(bytes: Uint8Array, at: number, place: string): string | null {
+  if (bytes[at] === 0x22) return null
+  if (bytes[at] !== 0x5b) {
+    throw invalidRequest(`${place} must be a string or an array of parts`, place)
+  }
+  const image = checkParts(bytes, at, place)
+  return image < 0 ? null : `${place}[${image}]`
+}
+
+/** Checks one item; the path of its first image, or null. Types it does not know are the vendor's to judge. */
+function checkItem(bytes: Uint8Array, at: number, index: number): string | null {
+  const place = `input[${index}]`
+  if (kindAt(bytes, at) !== 'object') throw invalidRequest(`${place} must be an object`, place)
+  item.read(bytes, itemFieldScan, at)
+  const type = item.value(bytes, TYPE)
+  if (type >= 0 && !isString(bytes, type)) {
+    throw invalidRequest(`${place}.type must be a string`, `${place}.type`)
+  }
+  if (type < 0 || isWord(bytes, type, 'message')) {
+    const role = item.value(bytes, ROLE)
+    if (!roles.some((name) => isWord(bytes, role, name))) {
+      const param = `${place}.role`
+      throw invalidRequest(`${param} must be ${roles.join(', ')}`, param)
+    }
+    const content = item.value(bytes, CONTENT)
+    if (content < 0) throw invalidRequest(`${place}.content is required`, `${place}.content`)
+    return checkContent(bytes, content, `${place}.content`)
+  }
+  if (!outputs.some((name) => isWord(bytes, type, name))) return null
+  if (!isString(bytes, item.value(bytes, CALL_ID))) {
+    throw invalidRequest(`${place}.call_id must be a string`, `${place}.call_id`)
+  }
+  const output = item.value(bytes, OUTPUT)
+  if (output < 0) throw invalidRequest(`${place}.output is required`, `${place}.output`)
+  return checkContent(bytes, output, `${place}.output`)
+}
+
+/** What the last check found: the path of the first image part, or null. */
+export const seen: { imageParam: string | null } = { imageParam: null }
+
+/**
+ * Checks the array of items at `at`; gives the offset behind it and leaves what it saw in `seen`. Throws GatewayError
+ * naming the field, or Ambiguous where a field that is judged is repeated or escaped.
+ */
+export function checkInput(bytes: Uint8Array, at: number): number {
+  seen.imageParam = null
+  itemScan.open(bytes, at)
+  while (itemScan.next()) {
+    const end = itemScan.count - 1
+    const image = checkItem(bytes, itemScan.value, end)
+    seen.imageParam ??= image
+    itemScan.resume(item.end)
+  }
+  return itemScan.at
+}

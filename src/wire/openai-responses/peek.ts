@@ -1,0 +1,75 @@
+// Judges a Responses request on its bytes and finds what the gateway acts on.
+
+import { invalidRequest } from '../../errors.ts'
+import type { Peek } from '../dialect.ts'
+import { type Body, modelOf, numberField, present, readBody, streamOf } from '../openai/body.ts'
+import {
+  boolean,
+  checkFields,
+  checkTools,
+  integer,
+  number,
+  object,
+  type Rule,
+  string,
+  stringOrObject,
+} from '../openai/rules.ts'
+import { checkInput, seen } from './input.ts'
+
+/** Types and ranges of OpenAI's Responses API. A limit below its least of 16 passes: vendors differ. */
+const rules: ReadonlyMap<string, Rule> = new Map([
+  ['stream', boolean],
+  ['stream_options', object],
+  ['background', boolean],
+  ['store', boolean],
+  ['instructions', string],
+  ['previous_response_id', string],
+  ['conversation', stringOrObject],
+  ['max_output_tokens', integer(0)],
+  ['max_tool_calls', integer(0)],
+  ['temperature', number(0, 2)],
+  ['top_p', number(0, 1)],
+  ['top_logprobs', integer(0, 20)],
+  ['tool_choice', stringOrObject],
+  ['parallel_tool_calls', boolean],
+  ['reasoning', object],
+  ['text', object],
+  ['metadata', object],
+  ['user', string],
+])
+
+const input = { key: 'input', visit: checkInput }
+
+function read(body: Body): Peek {
+  const { bytes, keys } = body
+  const { model, modelSpan } = modelOf(body)
+  const asked = present(body, 'input')
+  if (asked !== null && asked.kind !== 'string' && asked.kind !== 'array') {
+    throw invalidRequest('input must be a string or an array of items', 'input')
+  }
+  checkFields(bytes, body.members, rules)
+  const tools = present(body, 'tools')
+  if (tools !== null) checkTools(bytes, tools)
+  const { stream, streamOptionsSpan } = streamOf(body)
+  return {
+    body: bytes,
+    model,
+    modelSpan,
+    stream,
+    // Every stream of this format tells its usage.
+    wantsUsage: true,
+    streamOptionsSpan,
+    bodyEnd: body.end,
+    maxOutputTokens: numberField(body, 'max_output_tokens'),
+    choices: 1,
+    imageParam: asked?.kind === 'array' ? seen.imageParam : null,
+    keys,
+    encodingFormat: 'float',
+    tokenInput: false,
+  }
+}
+
+/** Throws GatewayError `invalid_request_error` naming the field at fault. */
+export function peekResponses(body: Uint8Array): Peek {
+  return readBody(body, input, read)
+}

@@ -1,0 +1,140 @@
+// Watches one Responses stream that is relayed as it is: what each event is, what it costs, how it ends.
+
+import type { Fault, GatewayError } from '../../errors.ts'
+import { type FrameKind, frameKind, type Watcher } from '../dialect.ts'
+import type { JsonObject, Usage } from '../ir.ts'
+import { JsonSyntaxError, MemberScan, parseSpan } from '../json/scan.ts'
+import { textBytes } from '../openai/chunk.ts'
+import { errorIn, faultInside } from '../openai/fault.ts'
+import { isObject, readUsage } from '../openai/usage.ts'
+import { errorFrames, failFrames } from './errors.ts'
+import { type Event, eventIn, terminals } from './events.ts'
+import { faultOfEvent, faultOfResponse } from './fault.ts'
+
+/** Events that say nothing yet: a reply that ends behind them can begin anew elsewhere. */
+const lifecycle: ReadonlySet<string> = new Set([
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'response.output_item.added',
+  'response.content_part.added',
+  'response.reasoning_summary_part.added',
+  'keepalive',
+  'ping',
+])
+
+const scan = new MemberScan()
+
+/** Bytes of the text in the member `delta` of the object at `at`. Throws JsonSyntaxError. */
+function deltaBytes(bytes: Uint8Array, at: number): number {
+  let found = 0
+  scan.open(bytes, at)
+  while (scan.next()) {
+    if (scan.is('delta') && bytes[scan.value] === 0x22) {
+      found = textBytes(bytes, scan.value, scan.skip())
+    }
+  }
+  return found
+}
+
+/** How the response ended, in the hub's words. */
+export function finishOf(response: JsonObject): string {
+  const details = response['incomplete_details']
+  if (response['status'] !== 'incomplete') return 'stop'
+  return isObject(details) && details['reason'] === 'content_filter' ? 'content_filter' : 'length'
+}
+
+export class ResponsesWatcher implements Watcher {
+  fault: Fault | null = null
+  usage: Usage | null = null
+  outputBytes = 0
+  finishReason: string | null = null
+  model: string | null = null
+  semantic = false
+  /** The first event that holds the response: what an error of our own goes on from. */
+  private created: Uint8Array | null = null
+  private events = 0
+  /** The last frame is none of this format's. */
+  private foreign = false
+
+  frame(bytes: Uint8Array, start: number, end: number): FrameKind {
+    this.semantic = false
+    this.foreign = false
+    try {
+      const event = eventIn(bytes, start, end)
+      if (event === null) return this.empty(bytes, start)
+      this.events++
+      return this.judge(event)
+    } catch (error) {
+      if (!(error instanceof JsonSyntaxError)) throw error
+      return this.failed({ kind: 'unreadable', message: 'an event of the stream is not JSON' })
+    }
+  }
+
+  amend(bytes: Uint8Array, start: number, end: number): Uint8Array | null {
+    return this.foreign ? null : bytes.subarray(start, end)
+  }
+
+  held(): null {
+    return null
+  }
+
+  fail(error: GatewayError, requestId: string): string {
+    const response = this.created === null ? null : this.responseIn(this.created)
+    if (response === null) return errorFrames(error, requestId)
+    return failFrames(error, response, this.events)
+  }
+
+  /** A comment is relayed; a terminator, which clients of this format do not expect, is not. */
+  private empty(bytes: Uint8Array, start: number): FrameKind {
+    if (bytes[start] === 0x3a) return frameKind.lifecycle
+    this.foreign = true
+    return frameKind.usage
+  }
+
+  private failed(fault: Fault): FrameKind {
+    this.fault = fault
+    return frameKind.fault
+  }
+
+  private judge(event: Event): FrameKind {
+    const { type, bytes, start, end } = event
+    if (type.endsWith('.delta')) {
+      this.outputBytes += deltaBytes(bytes, start)
+      this.semantic = true
+      return frameKind.semantic
+    }
+    if (terminals.has(type)) return this.conclude(event)
+    if (type === 'error' || type === '') return this.judgeError(event)
+    if (this.created === null && type.startsWith('response.')) {
+      this.created = bytes.slice(start, end)
+    }
+    this.semantic = !lifecycle.has(type)
+    return this.semantic ? frameKind.semantic : frameKind.lifecycle
+  }
+
+  private judgeError({ type, bytes, start, end }: Event): FrameKind {
+    const value = parseSpan(bytes, start, end) as JsonObject
+    if (type === 'error') return this.failed(faultOfEvent(value))
+    const error = errorIn(value)
+    return error === null ? frameKind.lifecycle : this.failed(faultInside(error))
+  }
+
+  private conclude({ type, bytes, start, end }: Event): FrameKind {
+    const { response } = parseSpan(bytes, start, end) as JsonObject
+    const said = isObject(response) ? response : {}
+    const status = type.slice('response.'.length)
+    const fault = faultOfResponse({ status, ...said })
+    this.usage = readUsage(said['usage']) ?? this.usage
+    this.model = typeof said['model'] === 'string' ? said['model'] : this.model
+    if (fault !== null) return this.failed(fault)
+    this.finishReason = finishOf({ status, ...said })
+    this.semantic = true
+    return this.usage === null ? frameKind.semantic : frameKind.usage
+  }
+
+  private responseIn(event: Uint8Array): JsonObject | null {
+    const value = parseSpan(event, 0, event.length)
+    return isObject(value) && isObject(value['response']) ? value['response'] : null
+  }
+}

@@ -1,0 +1,41 @@
+// Reads a few members of a JSON object's bytes in one pass, for checks that build no values.
+
+import type { MemberScan } from '../json/scan.ts'
+import { Ambiguous } from './body.ts'
+
+/** The current member's place among `names`, or -1. Throws Ambiguous for an escaped key. */
+function fieldIndex(bytes: Uint8Array, scan: MemberScan, names: readonly string[]): number {
+  for (let i = 0; i < names.length; i++) if (scan.is(names[i] ?? '')) return i
+  for (let at = scan.keyStart; at < scan.keyEnd; at++) if (bytes[at] === 0x5c) throw new Ambiguous()
+  return -1
+}
+
+/** Offsets of the values of one object's members, by name; -1 where absent. Each name at most once. */
+export class Fields {
+  readonly names: readonly string[]
+  readonly at: number[]
+  end = 0
+
+  constructor(...names: string[]) {
+    this.names = names
+    this.at = names.map(() => -1)
+  }
+
+  read(bytes: Uint8Array, scan: MemberScan, start: number): void {
+    this.at.fill(-1)
+    scan.open(bytes, start)
+    while (scan.next()) {
+      const index = fieldIndex(bytes, scan, this.names)
+      if (index < 0) continue
+      if (this.at[index] !== -1) throw new Ambiguous()
+      this.at[index] = scan.value
+    }
+    this.end = scan.at
+  }
+
+  /** The offset of a value that is there and not null, else -1. */
+  value(bytes: Uint8Array, index: number): number {
+    const at = this.at[index] ?? -1
+    return at >= 0 && bytes[at] === 0x6e ? -1 : at
+  }
+}
