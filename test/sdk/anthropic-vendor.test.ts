@@ -36,7 +36,7 @@ test('the official SDK streams text, thoughts and calls, with usage', async () =
   const [choice] = completion.choices
   expect(choice?.message).toMatchObject({
     content: 'Grüße, 世界 👋',
-    reasoning_content: 'Two cities. Ask both.',
+    thinking_blocks: [{ type: 'thinking', thinking: 'Two cities. Ask both.' }],
     tool_calls: [
       { id: 'toolu_1', function: { name: 'get_weather', arguments: '{"city":"Oslo"}' } },
       { id: 'toolu_2', function: { name: 'now', arguments: '{}' } },
