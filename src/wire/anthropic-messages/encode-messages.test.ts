@@ -1,8 +1,8 @@
 // What becomes of the messages of chat requests in Anthropic's format.
 
 import { describe, expect, test } from 'bun:test'
+import { call, chat, hub, refused, tool, user } from '../../../test/support/anthropic.ts'
 import type { JsonObject } from '../ir.ts'
-import { call, chat, hub, refused, tool, user } from './testing.ts'
 
 describe('messages', () => {
   test('system and developer messages at the beginning are the system prompt, with their marks', () => {

@@ -1,8 +1,17 @@
 // What becomes of chat requests in Anthropic's format beside their messages: carried, refused, dropped by name.
 
 import { describe, expect, test } from 'bun:test'
+import {
+  call,
+  chat,
+  hub,
+  newest,
+  older,
+  oldest,
+  refused,
+  tool,
+} from '../../../test/support/anthropic.ts'
 import type { JsonObject } from '../ir.ts'
-import { call, chat, hub, newest, older, oldest, refused, tool } from './testing.ts'
 
 describe('tools', () => {
   test('their schemas are objects, whatever the client left out', () => {

@@ -2,12 +2,12 @@
 
 import { describe, expect, test } from 'bun:test'
 import { breaches, readAll } from '../../../test/replies.ts'
+import { contentOf, head, streamed } from '../../../test/support/anthropic.ts'
 import { fold } from '../hub/fold.ts'
 import type { ChatEvent, ChatRequest, JsonObject } from '../ir.ts'
 import { chatHub } from '../openai-chat/hub.ts'
 import { replyTool } from './encode-tools.ts'
 import { messagesHub } from './hub.ts'
-import { contentOf, head, streamed } from './testing.ts'
 
 const start = {
   type: 'message_start',

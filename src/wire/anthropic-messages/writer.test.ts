@@ -3,9 +3,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { breaches, frames, readAll, replies } from '../../../test/replies.ts'
-import { fold } from '../hub/fold.ts'
-import type { ChatEvent, JsonObject, PartHead } from '../ir.ts'
-import { messagesHub } from './hub.ts'
 import {
   callHead,
   contentOf,
@@ -19,7 +16,10 @@ import {
   told,
   typesOf,
   written,
-} from './testing.ts'
+} from '../../../test/support/anthropic.ts'
+import { fold } from '../hub/fold.ts'
+import type { ChatEvent, JsonObject, PartHead } from '../ir.ts'
+import { messagesHub } from './hub.ts'
 
 describe('for any reply', () => {
   /** One choice, calls with input that is JSON, and no refusals: what the format can say. */

@@ -1,13 +1,13 @@
 // What the tests of this format share: chat requests in its words, and replies put together as a client does.
 
 import { expect } from 'bun:test'
-import { frames } from '../../../test/replies.ts'
-import { GatewayError } from '../../errors.ts'
-import type { Decoded, WriterHead } from '../dialect.ts'
-import type { ChatEvent, ChatRequest, JsonObject, Message, PartHead } from '../ir.ts'
-import { chatHub } from '../openai-chat/hub.ts'
-import { encodeRequest } from './encode-request.ts'
-import { messagesHub } from './hub.ts'
+import { GatewayError } from '../../src/errors.ts'
+import { encodeRequest } from '../../src/wire/anthropic-messages/encode-request.ts'
+import { messagesHub } from '../../src/wire/anthropic-messages/hub.ts'
+import type { Decoded, WriterHead } from '../../src/wire/dialect.ts'
+import type { ChatEvent, ChatRequest, JsonObject, Message, PartHead } from '../../src/wire/ir.ts'
+import { chatHub } from '../../src/wire/openai-chat/hub.ts'
+import { frames } from '../replies.ts'
 
 export const newest = 'claude-opus-5'
 export const older = 'claude-sonnet-4-5'
