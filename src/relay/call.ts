@@ -11,6 +11,7 @@ import { Capture } from './capture.ts'
 import type { Timed } from './deadlines.ts'
 import { Outlet, type OutletOwner } from './outlet.ts'
 import { failedAttempt } from './owed.ts'
+import { Paid, type PaidOwner } from './paid.ts'
 import { type Prepared, send } from './send.ts'
 import { causeOf, refusalStatus, stoppedFor } from './verdict.ts'
 
@@ -20,7 +21,7 @@ const encoder = new TextEncoder()
 /** The client left before the reply was whole; nginx's number for it, seen only in records. */
 const clientGoneStatus = 499
 
-export class Call implements AttemptOwner, OutletOwner, Timed {
+export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
   slot = -1
   readonly ask: Ask
   private readonly rooms: RelayRooms
@@ -31,13 +32,12 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   private held: Uint8Array[] = []
   private current: Attempt | null = null
   /** The money and the record are done; the vendor's own end may still be awaited. */
-  private settled = false
+  settled = false
   /** Nothing more will be relayed. */
   private over = false
   /** The client has left, and the vendor is heard to its end: until then, by `performance.now()`. */
   private drainsUntilMs: number | null = null
-  /** The vendor waits until more money is held. */
-  private holdsBack = false
+  private readonly money: Paid
   /** The vendor waits until the client has taken what there is. */
   private clientBehind = false
   private readonly failedAttempts: FailedAttempt[] = []
@@ -53,6 +53,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     this.ask = ask
     const nowMs = performance.now()
     this.attempts = new Attempts(rooms, ask, nowMs)
+    this.money = new Paid(ask.bill, this)
     this.capture = ask.bill.wishes.idempotencyKey === null ? null : new Capture()
   }
 
@@ -120,19 +121,35 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
 
   /** The vendor goes on where neither the client nor the money holds it back. */
   private flow(): void {
-    if (!this.clientBehind && !this.holdsBack) this.current?.resume()
+    if (!this.clientBehind && !this.money.waiting) this.current?.resume()
   }
 
+  /** Paid for, then delivered: nothing goes to the client that its hold does not cover. */
   emit(bytes: Uint8Array): void {
-    if (this.drainsUntilMs === null) {
-      this.capture?.add(bytes)
-      if (this.outlet === null) this.held.push(bytes)
-      else {
-        this.lastEmitMs = performance.now()
-        this.outlet.push(bytes)
-      }
+    this.money.emit(bytes)
+  }
+
+  hand(bytes: Uint8Array): void {
+    if (this.drainsUntilMs !== null) return
+    this.capture?.add(bytes)
+    if (this.outlet === null) this.held.push(bytes)
+    else {
+      this.lastEmitMs = performance.now()
+      this.outlet.push(bytes)
     }
-    this.cover()
+  }
+
+  get outputBytes(): number {
+    return this.current?.sight.outputBytes ?? 0
+  }
+
+  paid(): void {
+    this.rooms.progress(this.settlement(200, null, this.current?.sight ?? null, null))
+  }
+
+  holdBack(wait: boolean): void {
+    if (wait) this.current?.pause()
+    else if (!this.over) this.flow()
   }
 
   commit(): void {
@@ -142,12 +159,17 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
 
   /** All was said: settled before the last bytes leave, though the vendor has not closed its stream yet. */
   finished(sight: Sight): void {
+    if (this.money.isBehind) return
     if (this.rooms.billing.durability === 'strict' || this.drainsUntilMs !== null) return
     this.commit()
     this.settle(200, null, sight, null, atOnce)
   }
 
   completed(sight: Sight): void {
+    this.money.finish(() => this.ended(sight))
+  }
+
+  private ended(sight: Sight): void {
     this.report({ kind: 'ok' })
     if (this.drainsUntilMs !== null) {
       this.drained(sight)
@@ -211,6 +233,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     if (!this.hasDelivered()) this.noteFailed(fault)
     if (again) {
       this.held = []
+      this.money.restart()
       this.capture?.clear()
       this.next()
     } else if (this.outlet !== null) this.breakOff(this.outlet, fault)
@@ -356,38 +379,16 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
     )
   }
 
+  /** What is known of the reply; of one whose end was not paid for, what the client has. */
   private get sight(): Sight | null {
-    return this.current?.sight ?? null
-  }
-
-  /** Has more money held where a running stream outgrows its hold; while that takes time the vendor waits. */
-  private cover(): void {
-    const outputBytes = this.sight?.outputBytes ?? 0
-    if (outputBytes < this.ask.bill.dueBytes || this.settled || this.holdsBack) return
-    const extension = this.ask.bill.extend(outputBytes)
-    if (!(extension instanceof Promise)) {
-      this.extended(extension)
-      return
-    }
-    this.holdsBack = true
-    this.current?.pause()
-    void extension.then((said) => {
-      this.holdsBack = false
-      this.extended(said)
-      // What was on its way already may have outgrown this too.
-      this.cover()
-      if (!this.over) this.flow()
-    })
-  }
-
-  private extended(said: 'enough' | 'refused' | 'over-cap'): void {
-    if (this.settled) return
-    if (said === 'enough') this.rooms.progress(this.settlement(200, null, this.sight, null))
-    else this.stopFor(said)
+    const sight = this.current?.sight ?? null
+    if (sight === null || !this.money.isBehind) return sight
+    const { deliveredBytes: outputBytes } = this.money
+    return { usage: null, outputBytes, finishReason: null, model: sight.model }
   }
 
   /** The money is used up: the vendor is stopped, what was delivered is owed and said. */
-  private stopFor(why: 'refused' | 'over-cap'): void {
+  stopFor(why: 'refused' | 'over-cap'): void {
     if (this.drainsUntilMs !== null) {
       this.letGo()
       return
@@ -446,6 +447,7 @@ export class Call implements AttemptOwner, OutletOwner, Timed {
   ): void {
     if (this.settled) return
     this.settled = true
+    this.money.drop()
     const settlement = this.settlement(status, fault, sight, errorCode)
     this.rooms.settle(settlement, this.rooms.price(settlement), keeping)
   }

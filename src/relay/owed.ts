@@ -51,12 +51,13 @@ export function shownCost(ask: Ask, usage: Usage, billing: BillingSettings): str
 function usageOf(settlement: Settlement, sight: Sight | null): Pick<Owed, 'usage' | 'source'> {
   const { status, errorCode, accepted } = settlement
   const outputBytes = sight?.outputBytes ?? 0
-  const clientLeft = errorCode === 'client_closed_request'
+  // Its client left, or its money ended: the vendor has worked on the prompt all the same.
+  const stopped = errorCode === 'client_closed_request' || errorCode === 'insufficient_quota'
   if (sight?.usage) {
     return { usage: sight.usage, source: settlement.drained ? 'drained' : 'reported' }
   }
-  // A client that leaves a vendor at work owes the prompt; an error without content is nobody's debt.
-  const owes = outputBytes > 0 || (status === 200 && errorCode === null) || (clientLeft && accepted)
+  // An error without content is nobody's debt.
+  const owes = outputBytes > 0 || (status === 200 && errorCode === null) || (stopped && accepted)
   if (sight === null || !owes) return nothing
   return { usage: settlement.ask.bill.counted(outputBytes), source: 'counted' }
 }

@@ -212,7 +212,8 @@ class Translated implements ReplyPath {
   get complete(): boolean {
     const { finishReason, usage, outputBytes } = this.sight
     const ended = finishReason !== null || outputBytes > 0
-    return (this.frames.done && ended) || (finishReason !== null && usage !== null)
+    const done = this.frames.done || this.reader.done === true
+    return (done && ended) || (finishReason !== null && usage !== null)
   }
 
   /** Where a format has no terminator the finish is all there is to wait for; the reader tells whether it came. */

@@ -149,6 +149,8 @@ export interface Reader {
   /** The data of one frame, already without `data:` and line ends. */
   frame(data: string): readonly ChatEvent[]
   end(): readonly ChatEvent[]
+  /** The format's own last event was read, where it has one among its frames. */
+  readonly done?: boolean
 }
 
 /** Turns events into the frames of one dialect; one per reply. A frame is whole, its blank line included. */

@@ -91,7 +91,7 @@ test('500 readers at about 1 KB/s of an endless stream: memory flat, the vendor 
       const still = taken - before < 5_000_000
       before = taken
       return still ? true : undefined
-    }, 20_000)
+    }, 60_000)
     const early = gateway.rss()
     const takenEarly = taken
     const startedMs = performance.now()
@@ -113,7 +113,7 @@ test('500 readers at about 1 KB/s of an endless stream: memory flat, the vendor 
     for (const client of clients) client.destroy()
   }
   await eventually(() => (upstream.open <= 1 ? true : undefined))
-}, 90_000)
+}, 150_000)
 
 function mb(bytes: number): string {
   return `${(bytes / 1_048_576).toFixed(1)} MB`
@@ -128,7 +128,8 @@ test('a reader that stops is let go, and so is its vendor', async () => {
   await request?.gone
   const waitedMs = (request?.goneMs ?? Number.NaN) - startedMs
   expect(waitedMs).toBeGreaterThan(1_000)
-  expect(waitedMs).toBeLessThan(4_000)
+  // One second, and what a busy machine takes to notice.
+  expect(waitedMs).toBeLessThan(15_000)
   client.socket.resume()
   await client.closed()
   const row = await eventually(async () =>

@@ -28,7 +28,7 @@ describe('a stream that outgrows its hold', () => {
     expect([line.vendor.paused, line.asked.length]).toEqual([false, 0])
     line.vendor.send(text(1))
     expect([line.vendor.paused, line.asked.length]).toEqual([true, 1])
-    // What was on its way already is relayed; it is asked for when the answer has come.
+    // What was on its way already waits too; it is asked for when the answer has come.
     line.vendor.send(text(3 * quantum))
     expect([line.vendor.paused, line.asked.length]).toEqual([true, 1])
     expect(line.progress).toHaveLength(0)
@@ -96,27 +96,38 @@ describe('a stream that outgrows its hold', () => {
   ])('refused $when, is stopped: what was delivered is owed, and said', async ({ extend }) => {
     const line = openLine({ extend })
     line.vendor.head(true)
+    line.vendor.send(text(400))
     line.vendor.send(text(quantum))
     line.take()
     const reply = await line.reply
+    // Nothing was delivered that was not paid for.
+    expect(reply.match(/x{400,}/g)).toEqual(['x'.repeat(400)])
     expect(reply).toContain('"code":"insufficient_quota"')
     expect(reply).not.toContain('[DONE]')
     expect(line.vendor.aborted).toBe(true)
     expect(line.rows).toMatchObject([
-      { status: 200, errorCode: 'insufficient_quota', output: 256, usageSource: 'counted' },
+      { status: 200, errorCode: 'insufficient_quota', output: 100, usageSource: 'counted' },
     ])
   })
 
-  test('refused after its end, has ended well', async () => {
-    const answer = Promise.withResolvers<boolean>()
-    const line = openLine({ extend: () => answer.promise })
-    line.vendor.head(true)
-    line.vendor.send(text(quantum) + ending)
-    line.vendor.end()
-    answer.resolve(false)
-    line.take()
-    expect(await line.reply).toEndWith('data: [DONE]\n\n')
-    expect(line.rows).toMatchObject([{ errorCode: null, usageSource: 'reported' }])
+  test('whose end comes before the answer ends when it is granted, and is stopped when it is not', async () => {
+    for (const granted of [true, false]) {
+      const answer = Promise.withResolvers<boolean>()
+      const line = openLine({ extend: () => answer.promise })
+      line.vendor.head(true)
+      line.vendor.send(text(quantum) + ending)
+      line.vendor.end()
+      expect(line.rows).toHaveLength(0)
+      answer.resolve(granted)
+      line.take()
+      const reply = await line.reply
+      expect(reply.includes('xxx')).toBe(granted)
+      if (granted) expect(reply).toEndWith('data: [DONE]\n\n')
+      const [row] = line.rows
+      expect([row?.errorCode, row?.usageSource]).toEqual(
+        granted ? [null, 'reported'] : ['insufficient_quota', 'counted'],
+      )
+    }
   })
 })
 
@@ -176,7 +187,7 @@ describe('a client that has left, policy drain', () => {
     line.call.clientGone()
     line.vendor.send(text(quantum))
     expect(line.vendor.aborted).toBe(true)
-    expect(line.rows).toMatchObject([{ ...left, usageSource: 'counted', output: 266 }])
+    expect(line.rows).toMatchObject([{ ...left, usageSource: 'counted', output: 10 }])
   })
 
   test('leaving twice, or after the end, changes nothing', () => {

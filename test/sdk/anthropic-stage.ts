@@ -47,6 +47,7 @@ export async function startStage(): Promise<Stage> {
   const vendor = { vendor: 'anthropic', key }
   const gateway = await startGateway({
     config: {
+      server: { commitAfterMs: 300 },
       channels: [
         { id: 'sandbox', vendor: 'sandbox', models: { 'sandbox/*': 'sandbox/*' } },
         {

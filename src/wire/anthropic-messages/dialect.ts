@@ -16,6 +16,7 @@ export const anthropicMessages: Dialect = {
   path: '/messages',
   idPrefix: 'msg_',
   terminator: frame('message_stop', {}),
+  usageAlways: true,
   heartbeat: frame('ping', {}),
   clientHeaders: ['anthropic-version', 'anthropic-beta'],
   peek: peekMessages,

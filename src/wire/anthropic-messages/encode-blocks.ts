@@ -82,6 +82,11 @@ function fileBlock(part: FilePart, place: Place): JsonObject {
   }
 }
 
+/** The name clients of chat know a message's thoughts by, whatever part of it they are. */
+function thoughtsIn({ param }: Place): string {
+  return param.replace(/\.content\[\d+\]$/, '.reasoning_content')
+}
+
 /** A call's input as the object the format demands; what is none is kept under a name. */
 export function inputOf(text: string): JsonObject {
   if (text.trim() === '') return {}
@@ -140,7 +145,7 @@ export function encodePart(part: RequestPart, place: Place): JsonObject[] {
       const { text, sealed, redacted, extra } = part
       if (sealed === undefined) {
         // A thought that nobody signed is refused.
-        if (text !== '') place.dropped.push(place.param)
+        if (text !== '') place.dropped.push(thoughtsIn(place))
         return []
       }
       if (redacted) return [{ type: 'redacted_thinking', data: sealed, ...ownFields(extra) }]

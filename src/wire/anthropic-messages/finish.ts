@@ -14,19 +14,11 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   refusal: 'content_filter',
 }
 
-/** Words that the hub's own reason gives back. */
-const plain: ReadonlySet<string> = new Set(['end_turn', 'max_tokens', 'tool_use', 'refusal'])
-
 /** A word nobody documented is taken as an ordinary stop. `called`: the message has a call of a client's tool. */
 export function readFinish(word: string, called: boolean): FinishReason {
   const reason = reasons[word] ?? 'stop'
   if (reason === 'tool_calls' && !called) return 'stop'
   return reason === 'stop' && called && word !== 'pause_turn' ? 'tool_calls' : reason
-}
-
-/** Whether the word says more than `writeFinish` would. */
-export function isFiner(word: string): boolean {
-  return !plain.has(word) && word !== 'stop_sequence'
 }
 
 const words: Readonly<Record<FinishReason, string>> = {

@@ -7,7 +7,7 @@ import { isObject } from '../openai/usage.ts'
 import { answersByTool } from './encode-tools.ts'
 import { faultIn } from './fault.ts'
 import { objectOf, objectsOf, stringOf, withExtra } from './fields.ts'
-import { isFiner, readFinish } from './finish.ts'
+import { readFinish, writeFinish } from './finish.ts'
 import { traitsOf } from './models.ts'
 import { type Block, createBlock, isCallBlock, isReplyBlock } from './read-block.ts'
 import { mergeUsage, readUsage } from './usage.ts'
@@ -59,6 +59,8 @@ export class MessagesReader implements Reader {
   private ended = false
   /** Nothing more is read: the message is over, or broken. */
   private over = false
+  /** The message came to its stop. */
+  done = false
 
   constructor(quirks: ReplyQuirks, asked?: AskedOf) {
     this.quirks = quirks
@@ -231,17 +233,18 @@ export class MessagesReader implements Reader {
     this.flush(out)
     this.ended = true
     this.refusal(word, fields, out)
-    const stopText = stringOf(fields.stop_sequence)
+    const stopText = stringOf(fields.stop_sequence) || undefined
+    const reason = readFinish(word, this.called)
     const { stop_details: details } = fields
     const usage = unknown(this.usage, counted)
     const extra = {
       ...unknown(fields, knownInMessage),
       ...(isObject(details) && { stop_details: details }),
-      ...(isFiner(word) && { stop_reason: word }),
+      // Where the hub's reason would not give it back.
+      ...(writeFinish(reason, stopText) !== word && { stop_reason: word }),
       ...(Object.keys(usage).length > 0 && { usage }),
     }
-    const reason = readFinish(word, this.called)
-    const stop = stopText === '' ? {} : { stopText }
+    const stop = stopText === undefined ? {} : { stopText }
     out.push({ type: 'choice-end', choice: 0, reason, ...stop, ...withExtra(extra) })
   }
 
@@ -258,7 +261,9 @@ export class MessagesReader implements Reader {
   private messageStop(out: ChatEvent[]): void {
     const word = stringOf(this.started.stop_reason)
     if (!this.ended && word !== '') this.stopped(word, this.started, out)
-    if (this.ended) this.over = true
-    else out.push(...this.fail(trouble('cut', 'the message ended without a stop_reason')))
+    if (this.ended) {
+      this.over = true
+      this.done = true
+    } else out.push(...this.fail(trouble('cut', 'the message ended without a stop_reason')))
   }
 }

@@ -62,24 +62,29 @@ export function readUsage(value: JsonValue | undefined): Usage | null {
   return nothing ? null : usage
 }
 
-/** The counts as Anthropic puts them, each of its fields present: clients read them without looking. */
-export function writeUsage(usage: Usage): JsonObject {
+/**
+ * The counts as Anthropic puts them, each of its fields present: clients read them without looking. `beside` is what the
+ * vendor said with them, where it is one of this format; what stands there is not counted twice.
+ */
+export function writeUsage(usage: Usage, beside: JsonObject): JsonObject {
   const { cacheWrite, cacheWrite1h = 0, reasoning } = usage
   const { audioInput = 0, imageInput = 0, audioOutput = 0, imageOutput = 0 } = usage
-  return {
-    input_tokens: usage.input + audioInput + imageInput,
+  const more = compacted(beside)
+  const counts = {
+    input_tokens: usage.input + audioInput + imageInput - more.input,
     cache_creation_input_tokens: cacheWrite + cacheWrite1h,
     cache_read_input_tokens: usage.cachedInput,
     cache_creation: {
       ephemeral_5m_input_tokens: cacheWrite,
       ephemeral_1h_input_tokens: cacheWrite1h,
     },
-    output_tokens: usage.output + reasoning + audioOutput + imageOutput,
+    output_tokens: usage.output + reasoning + audioOutput + imageOutput - more.output,
     output_tokens_details: { thinking_tokens: reasoning },
     server_tool_use: null,
     service_tier: 'standard',
     inference_geo: null,
   }
+  return mergeUsage(counts, beside)
 }
 
 export const noUsage: Usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }

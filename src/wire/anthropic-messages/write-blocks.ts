@@ -1,6 +1,7 @@
 // The parts of a reply as Anthropic's content blocks: what both its streams and its whole messages are made of.
 
 import type { Extra, JsonObject, PartHead, UrlCitation } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
 import { ownFields, self } from './fields.ts'
 import { toolId } from './ids.ts'
 
@@ -34,6 +35,24 @@ export function emptyBlock(head: PartHead): JsonObject {
   if (head.type === 'reasoning') return { type: 'thinking', thinking: '', signature: '' }
   if (head.type === 'other') return ownFields(head.extra)
   return { type: 'text', text: '' }
+}
+
+/**
+ * A block only this dialect has, as a stream tells it: the input of a tool the vendor ran, and the text of a compaction,
+ * come in deltas, which clients put together.
+ */
+export function toldBlock(block: JsonObject): { start: JsonObject; deltas: JsonObject[] } {
+  const { type, input, content } = block
+  if (String(type).endsWith('_use') && isObject(input) && Object.keys(input).length > 0) {
+    const text = JSON.stringify(input)
+    const delta = { type: 'input_json_delta', partial_json: text }
+    return { start: { ...block, input: {} }, deltas: [delta] }
+  }
+  if (type === 'compaction' && typeof content === 'string') {
+    const delta = { type: 'compaction_delta', content }
+    return { start: { ...block, content: null }, deltas: [delta] }
+  }
+  return { start: block, deltas: [] }
 }
 
 /** The delta that adds `text` to a block. */

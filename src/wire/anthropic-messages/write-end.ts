@@ -4,7 +4,7 @@ import type { WriterHead } from '../dialect.ts'
 import type { ChatEvent, Extra, FinishReason, JsonObject, Usage } from '../ir.ts'
 import { objectOf, ownFields } from './fields.ts'
 import { writeFinish } from './finish.ts'
-import { mergeUsage, noUsage, writeUsage } from './usage.ts'
+import { noUsage, writeUsage } from './usage.ts'
 
 type Start = Extract<ChatEvent, { readonly type: 'response-start' }>
 
@@ -48,7 +48,7 @@ export function writeEnding({ reason, stopText, extra, refusal }: Ending): JsonO
 
 /** The counts, with what the vendor said beside them where it is one of this format. */
 export function writeCounts(usage: Usage | null, extra: Extra | undefined): JsonObject {
-  return mergeUsage(writeUsage(usage ?? noUsage), objectOf(ownFields(extra)['usage']))
+  return writeUsage(usage ?? noUsage, objectOf(ownFields(extra)['usage']))
 }
 
 /** Whether the vendor told the refusal where this format has its place. */

@@ -11,6 +11,7 @@ import {
   formOf,
   ownCitations,
   privateFields,
+  toldBlock,
   writeCitation,
 } from './write-blocks.ts'
 import { type Ending, messageHead, tellsRefusal, writeCounts, writeEnding } from './write-end.ts'
@@ -141,10 +142,12 @@ export class MessagesWriter implements Writer {
     return frame('content_block_stop', { index: this.index++ })
   }
 
+  /** A block that is told at once. */
   private whole(block: JsonObject): string {
-    const start = frame('content_block_start', { index: this.index, content_block: block })
+    const { start, deltas } = toldBlock(block)
     this.blockOpen = true
-    return start + this.close()
+    const begun = frame('content_block_start', { index: this.index, content_block: start })
+    return begun + deltas.map((delta) => this.delta(delta)).join('') + this.close()
   }
 
   private partDelta({ part: number, text }: EventOf<'part-delta'>): string {
