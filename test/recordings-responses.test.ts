@@ -184,41 +184,58 @@ test.each([...broken])('$name is a fault', (recording) => {
 })
 
 const chats = findRecordings()
-const told_ = [
+const chatReplies = [
   ...chats.streams.map((recording) => ({ ...recording, streamed: true })),
   ...chats.wholes.map((recording) => ({ ...recording, streamed: false })),
 ].filter(({ dialect }) => dialect === 'openai-chat')
 
-describe.each(told_)('a client of Responses is told by $name', ({ vendor, frames, streamed }) => {
-  const [plain] = plainReading(frames).choices.values()
+describe.each(chatReplies)(
+  'a client of Responses is told by $name',
+  ({ vendor, frames, streamed }) => {
+    const [plain] = plainReading(frames).choices.values()
 
-  test.each([true, false])('what the vendor said; streamed: %p', async (stream) => {
-    const bytes = streamed ? streamBytes(frames, true) : encoder.encode(frames[0] ?? '')
-    const asked = { vendor, from: 'openai-chat' as const, to: from, streamed, stream }
-    const seen = relay(asked, [bytes])
-    expect(seen.fault).toBeNull()
-    const response = await byOpenai(seen.text, stream)
-    const { text, reasoning, calls, usage } = told(response)
-    const value = (call: { input: string }) => ({ ...call, input: JSON.parse(call.input) })
-    expect({ text, reasoning, calls: calls.map(value) }).toEqual({
-      text: plain?.text ?? '',
-      reasoning: plain?.reasoning ?? '',
-      calls: (plain?.calls ?? []).map(value),
+    test.each([true, false])('what the vendor said; streamed: %p', async (stream) => {
+      const bytes = streamed ? streamBytes(frames, true) : encoder.encode(frames[0] ?? '')
+      const asked = { vendor, from: 'openai-chat' as const, to: from, streamed, stream }
+      const seen = relay(asked, [bytes])
+      expect(seen.fault).toBeNull()
+      const response = await byOpenai(seen.text, stream)
+      const { text, reasoning, calls, usage } = told(response)
+      const value = (call: { input: string }) => ({ ...call, input: JSON.parse(call.input) })
+      expect({ text, reasoning, calls: calls.map(value) }).toEqual({
+        text: plain?.text ?? '',
+        reasoning: plain?.reasoning ?? '',
+        calls: (plain?.calls ?? []).map(value),
+      })
+      expect(count(usage?.total_tokens)).toBeGreaterThan(0)
+      expect(response.status).toBe(plain?.finish === 'length' ? 'incomplete' : 'completed')
     })
-    expect(count(usage?.total_tokens)).toBeGreaterThan(0)
-    expect(response.status).toBe(plain?.finish === 'length' ? 'incomplete' : 'completed')
-  })
 
-  test('and the AI SDK reads the same', async () => {
-    const bytes = streamed ? streamBytes(frames, true) : encoder.encode(frames[0] ?? '')
-    const asked = { vendor, from: 'openai-chat' as const, to: from, streamed, stream: false }
-    const fetch = answering(relay(asked, [bytes]).text, 'application/json')
-    const model = createOpenAI({ apiKey: 'k', baseURL, fetch }).responses('gpt-5')
-    const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'hi' }] }]
-    const { content } = await model.doGenerate({ prompt })
-    const text = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
-    expect(text).toBe(plain?.text ?? '')
-    const calls = content.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : []))
-    expect(calls).toEqual((plain?.calls ?? []).map(({ id }) => id))
-  })
-})
+    test.each([true, false])('and the AI SDK reads the same; streamed: %p', async (stream) => {
+      const bytes = streamed ? streamBytes(frames, true) : encoder.encode(frames[0] ?? '')
+      const asked = { vendor, from: 'openai-chat' as const, to: from, streamed, stream }
+      const fetch = answering(
+        relay(asked, [bytes]).text,
+        stream ? 'text/event-stream' : 'application/json',
+      )
+      const model = createOpenAI({ apiKey: 'k', baseURL, fetch }).responses('gpt-5')
+      const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'hi' }] }]
+      let text = ''
+      const calls: string[] = []
+      if (stream) {
+        for await (const part of (await model.doStream({ prompt })).stream) {
+          if (part.type === 'error') throw part.error
+          if (part.type === 'text-delta') text += part.delta
+          if (part.type === 'tool-call') calls.push(part.toolCallId)
+        }
+      } else {
+        for (const part of (await model.doGenerate({ prompt })).content) {
+          if (part.type === 'text') text += part.text
+          if (part.type === 'tool-call') calls.push(part.toolCallId)
+        }
+      }
+      expect(text).toBe(plain?.text ?? '')
+      expect(calls).toEqual((plain?.calls ?? []).map(({ id }) => id))
+    })
+  },
+)

@@ -2,10 +2,10 @@
 
 import type { JsonObject } from '../wire/ir.ts'
 import { amendments, developerAsSystem, maxTokensOnly } from './amendments.ts'
-import { chatOnly, openaiCompatible } from './compatible.ts'
+import { openaiCompatible, openaiPath } from './compatible.ts'
 import { isObject } from './json.ts'
 import { count } from './usage.ts'
-import type { Vendor } from './vendor.ts'
+import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 /**
  * Deep research counts beside prompt and completion, and charges, what it read (`citation_tokens`, at the
@@ -30,11 +30,18 @@ function wholeCount(usage: JsonObject): JsonObject {
   }
 }
 
+/** Chats have no `/v1` before their path, responses do. Perplexity, "OpenAI Compatibility" of the Agent API. */
+function address(call: Call, { baseUrl }: ChannelSettings): string {
+  const version = call.dialect === 'openai-responses' && !baseUrl.endsWith('/v1') ? '/v1' : ''
+  return baseUrl + version + openaiPath(call.dialect)
+}
+
 export const perplexity = openaiCompatible({
   id: 'perplexity',
   baseUrl: 'https://api.perplexity.ai',
   environment: 'PERPLEXITY_API_KEY',
-  speaks: chatOnly,
+  speaks: ['openai-chat', 'openai-responses'],
+  address,
   usageOnStream: 'always',
   refusesThoughts: true,
   amend: amendments(maxTokensOnly, developerAsSystem),

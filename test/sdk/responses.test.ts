@@ -97,35 +97,35 @@ describe.each(models)('%s', (model) => {
     ])
     expect(types.at(-1)).toBe('response.completed')
   })
+})
 
-  test.skipIf(model === 'sandbox/chat')('a tool is called and its answer read', async () => {
-    const input: OpenAI.Responses.ResponseInput = [
-      { role: 'user', content: 'Use get_weather for Paris' },
-    ]
-    const asked = { model, tools: [weather], input }
-    const runner = client.responses.stream(asked)
-    const streamed = await runner.finalResponse()
-    const whole = await client.responses.create(asked)
-    for (const reply of [streamed, whole]) {
-      const [call] = reply.output.flatMap((item) => (item.type === 'function_call' ? [item] : []))
-      expect(call).toMatchObject({
-        call_id: 'call_weather_1',
-        name: 'get_weather',
-        status: 'completed',
-      })
-      expect(JSON.parse(call?.arguments ?? '')).toEqual({ city: 'Paris' })
-    }
-    const next = await client.responses.create({
-      model,
-      tools: [weather],
-      input: [
-        ...input,
-        ...whole.output.filter((item) => item.type === 'function_call'),
-        { type: 'function_call_output', call_id: 'call_weather_1', output: 'sunny' },
-      ],
+test.each(['chats', 'responds'])('%s: a tool is called and its answer read', async (model) => {
+  const input: OpenAI.Responses.ResponseInput = [
+    { role: 'user', content: 'Use get_weather for Paris' },
+  ]
+  const asked = { model, tools: [weather], input }
+  const runner = client.responses.stream(asked)
+  const streamed = await runner.finalResponse()
+  const whole = await client.responses.create(asked)
+  for (const reply of [streamed, whole]) {
+    const [call] = reply.output.flatMap((item) => (item.type === 'function_call' ? [item] : []))
+    expect(call).toMatchObject({
+      call_id: 'call_weather_1',
+      name: 'get_weather',
+      status: 'completed',
     })
-    expect(next.output_text).toBe('It is sunny.')
+    expect(JSON.parse(call?.arguments ?? '')).toEqual({ city: 'Paris' })
+  }
+  const next = await client.responses.create({
+    model,
+    tools: [weather],
+    input: [
+      ...input,
+      ...whole.output.filter((item) => item.type === 'function_call'),
+      { type: 'function_call_output', call_id: 'call_weather_1', output: 'sunny' },
+    ],
   })
+  expect(next.output_text).toBe('It is sunny.')
 })
 
 test('reasoning of a chat vendor is a reasoning item', async () => {

@@ -37,22 +37,25 @@ function typeIn(bytes: Uint8Array, at: number): string {
   return type
 }
 
+/** Where the JSON of a frame begins whose last line is its one line of data; -1 where the frame is not that simple. */
+function dataStart(bytes: Uint8Array, lineStart: number, end: number): number {
+  const at = plainDataStart(bytes, lineStart, end)
+  if (at < 0 || bytes[at] !== OPEN_OBJECT) return -1
+  const lineEnd = bytes.indexOf(LF, at)
+  return lineEnd < 0 || lineEnd + 1 >= end || bytes[lineEnd + 1] === LF ? at : -1
+}
+
 /**
  * The event in the frame `bytes[start, end)`; null where it holds none: a comment, or the terminator of other formats.
  * The line `event:` says its type; where there is none its data does. Throws JsonSyntaxError for data that is no object.
  */
 export function eventIn(bytes: Uint8Array, start: number, end: number): Event | null {
   const name = nameStart(bytes, start)
-  if (name >= 0) {
-    const lineEnd = bytes.indexOf(LF, name)
-    const data = lineEnd < 0 ? -1 : plainDataStart(bytes, lineEnd + 1, end)
-    if (data >= 0 && bytes[data] === OPEN_OBJECT) {
-      return { type: textOf(bytes, name, lineEnd), bytes, start: data, end }
-    }
-  }
-  const data = plainDataStart(bytes, start, end)
-  if (data >= 0 && bytes[data] === OPEN_OBJECT) {
-    return { type: typeIn(bytes, data), bytes, start: data, end }
+  const nameEnd = name < 0 ? -1 : bytes.indexOf(LF, name)
+  const data = dataStart(bytes, name < 0 ? start : nameEnd + 1, end)
+  if (data >= 0) {
+    const type = name < 0 ? typeIn(bytes, data) : textOf(bytes, name, nameEnd)
+    return { type, bytes, start: data, end }
   }
   return unusual(bytes, start, end)
 }

@@ -1,0 +1,189 @@
+// Responses replies as they are read, whatever a vendor leaves out or puts elsewhere.
+
+import { describe, expect, test } from 'bun:test'
+import { head, read } from '../../../test/responses.ts'
+import type { JsonObject, JsonValue } from '../ir.ts'
+import { chatHub } from '../openai-chat/hub.ts'
+import { responsesHub } from './hub.ts'
+
+/** Events of a stream around those given. */
+function stream(list: readonly JsonObject[], response: JsonObject = {}): JsonObject[] {
+  const shown = { id: 'resp_x', object: 'response', created_at: 5, model: 'm' }
+  return [
+    { type: 'response.created', response: { ...shown, status: 'in_progress', output: [] } },
+    ...list,
+    { type: 'response.completed', response: { ...shown, status: 'completed', ...response } },
+  ]
+}
+
+/** The chat a stream comes to. */
+function messageOf(list: readonly JsonObject[]): JsonObject {
+  const [choice] = chatHub.writeWhole(read(list), head).choices as JsonObject[]
+  return choice?.message as JsonObject
+}
+
+describe('the reader', () => {
+  const delta = { type: 'response.output_text.delta', output_index: 0, content_index: 0 }
+
+  test('W19: events of an item that was never added are read', () => {
+    const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"x":1}' }
+    const message = messageOf(
+      stream([
+        { ...delta, delta: 'a' },
+        { type: 'response.function_call_arguments.delta', output_index: 1, delta: '{"x"' },
+        { type: 'response.output_item.done', output_index: 1, item: call },
+      ]),
+    )
+    expect(message).toMatchObject({
+      content: 'a',
+      tool_calls: [{ id: 'c', function: { name: 'f', arguments: '{"x":1}' } }],
+    })
+  })
+
+  test('ids that change from event to event do not part an item', () => {
+    const item = { type: 'message', id: 'a', content: [] }
+    const message = messageOf(
+      stream([
+        { type: 'response.output_item.added', output_index: 0, item },
+        { ...delta, item_id: 'b', delta: 'one' },
+        { ...delta, item_id: 'c', delta: ' two' },
+        { type: 'response.output_item.done', output_index: 0, item: { ...item, id: 'd' } },
+      ]),
+    )
+    expect(message.content).toBe('one two')
+  })
+
+  test('what no delta told is read at the end of its part, its item or the response', () => {
+    const content = [
+      {
+        type: 'output_text',
+        text: 'all',
+        annotations: [{ type: 'url_citation', url: 'https://x', title: '' }],
+      },
+    ]
+    const item = { type: 'message', id: 'm', content }
+    const expected = { content: 'all', annotations: [{ url_citation: { url: 'https://x' } }] }
+    const part_ = { type: 'response.content_part.done', output_index: 0, content_index: 0 }
+    const done = { type: 'response.output_item.done', output_index: 0, item }
+    expect(messageOf(stream([{ ...part_, part: content[0] as JsonObject }]))).toMatchObject(
+      expected,
+    )
+    expect(messageOf(stream([{ ...delta, delta: 'a' }, done]))).toMatchObject(expected)
+    expect(messageOf(stream([], { output: [item] }))).toMatchObject(expected)
+  })
+
+  test('summaries are paragraphs, and raw reasoning beside them is not told twice', () => {
+    const piece = (index: number, text: string): JsonObject => ({
+      type: 'response.reasoning_summary_text.delta',
+      output_index: 0,
+      summary_index: index,
+      delta: text,
+    })
+    const item = {
+      type: 'reasoning',
+      summary: [
+        { type: 'summary_text', text: 'one' },
+        { type: 'summary_text', text: 'two' },
+      ],
+      content: [{ type: 'reasoning_text', text: 'raw' }],
+      encrypted_content: 'sealed',
+    }
+    const done = { type: 'response.output_item.done', output_index: 0, item }
+    for (const list of [[piece(0, 'one'), piece(1, 't'), piece(1, 'wo'), done], [done]]) {
+      expect(messageOf(stream(list))).toMatchObject({
+        reasoning_content: 'one\n\ntwo',
+        thinking_blocks: [{ thinking: 'one\n\ntwo', signature: 'sealed' }],
+      })
+    }
+  })
+
+  test('reasoning of which nothing but the seal is told is redacted', () => {
+    const item = { type: 'reasoning', summary: [], encrypted_content: 'sealed' }
+    const done = { type: 'response.output_item.done', output_index: 0, item }
+    expect(messageOf(stream([done])).thinking_blocks).toEqual([
+      { type: 'redacted_thinking', data: 'sealed' },
+    ])
+  })
+
+  test('W47: items it does not know stay whole for their own format', () => {
+    const item = { type: 'apply_patch_call', id: 'apc_1', call_id: 'c', operation: { x: 1 } }
+    const events = read(
+      stream([
+        { type: 'response.output_item.added', output_index: 0, item },
+        { type: 'response.output_item.done', output_index: 0, item },
+      ]),
+    )
+    expect(responsesHub.writeWhole(events, head).output).toEqual([item])
+    expect(messageOf(stream([], { output: [item] }))).toMatchObject({ content: null })
+  })
+
+  test('a search the vendor ran itself is no call of the client', () => {
+    const item = { type: 'custom_tool_call', call_id: 'xs_call_1', name: 'x_search', input: '{}' }
+    const done = { type: 'response.output_item.done', output_index: 0, item }
+    expect(messageOf(stream([done]))).not.toHaveProperty('tool_calls')
+  })
+
+  test.each([
+    ['max_output_tokens', 'length'],
+    ['content_filter', 'content_filter'],
+  ])('incomplete by %s is %s', (reason, expected) => {
+    const incomplete = { status: 'incomplete', incomplete_details: { reason }, output: [] }
+    const [created] = stream([])
+    const events = read([
+      created as JsonObject,
+      { type: 'response.incomplete', response: incomplete },
+    ])
+    expect(events.at(-1)).toMatchObject({ type: 'choice-end', reason: expected })
+  })
+
+  test.each<[JsonObject, string]>([
+    [{ type: 'error', code: 'server_error', message: 'm', param: null }, 'vendor_error'],
+    [{ type: 'error', error: { code: 'rate_limit_exceeded', message: 'm' } }, 'rate_limited'],
+    [
+      { type: 'response.failed', response: { error: { code: 'invalid_prompt', message: 'm' } } },
+      'rejected',
+    ],
+    [{ type: 'response.failed', response: {} }, 'vendor_error'],
+    [{ error: { code: 502, message: 'm' } }, 'vendor_error'],
+  ])('%j is a fault', (frame, kind) => {
+    const [created] = stream([])
+    const events = read([created as JsonObject, frame])
+    expect(events.at(-1)).toMatchObject({ type: 'fault', fault: { kind } })
+  })
+
+  test.each<[JsonValue, string]>([
+    [{ error: { code: 'server_error', message: 'm' } }, 'vendor_error'],
+    [{ object: 'response', status: 'failed', error: null, output: [] }, 'vendor_error'],
+    [{ object: 'response', status: 'in_progress', output: [] }, 'unreadable'],
+    [{ object: 'response', status: 'completed' }, 'unreadable'],
+    ['text', 'unreadable'],
+  ])('the whole %j is a fault', (body, kind) => {
+    expect(responsesHub.readWhole(body, {})).toMatchObject([{ type: 'fault', fault: { kind } }])
+  })
+
+  test('the same, streamed where whole was asked and the reverse, keeps what OpenAI tells', () => {
+    const message = {
+      type: 'message',
+      id: 'msg_x',
+      status: 'completed',
+      role: 'assistant',
+      phase: 'commentary',
+      content: [{ type: 'output_text', annotations: [], logprobs: [], text: 'a' }],
+    }
+    const final = { ...message, id: 'msg_y', phase: 'final_answer' }
+    const body = {
+      id: 'resp_x',
+      object: 'response',
+      created_at: 5,
+      status: 'completed',
+      model: 'm',
+      output: [message, final],
+      billing: { payer: 'developer' },
+      store: true,
+      temperature: 0.5,
+      usage: null,
+    }
+    const whole = responsesHub.writeWhole(responsesHub.readWhole(body, {}), head)
+    expect(whole).toMatchObject(body)
+  })
+})

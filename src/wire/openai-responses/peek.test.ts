@@ -1,0 +1,113 @@
+// What is refused of a Responses request, by the name of its field, and what is found in it.
+
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../../errors.ts'
+import type { Peek } from '../dialect.ts'
+import { bytesOf, textOf } from '../testing.ts'
+import { peekResponses } from './peek.ts'
+
+function peek(body: unknown): Peek {
+  return peekResponses(bytesOf(typeof body === 'string' ? body : JSON.stringify(body)))
+}
+
+function refusal(body: unknown): string | null | undefined {
+  try {
+    peek(body)
+  } catch (error) {
+    if (error instanceof GatewayError) return error.detail.param
+    throw error
+  }
+  throw new Error('was accepted')
+}
+
+const base = { model: 'm', input: 'hi' }
+const image = { type: 'input_image', image_url: 'https://x/a.png' }
+
+describe('refused by name', () => {
+  test.each<[object, string | null]>([
+    [{ input: 'hi' }, 'model'],
+    [{ ...base, model: 1 }, 'model'],
+    [{ ...base, input: 5 }, 'input'],
+    [{ ...base, input: [1] }, 'input[0]'],
+    [{ ...base, input: [{ role: 'tool', content: 'x' }] }, 'input[0].role'],
+    [{ ...base, input: [{ content: 'x' }] }, 'input[0].role'],
+    [{ ...base, input: [{ type: 5 }] }, 'input[0].type'],
+    [{ ...base, input: [{ role: 'user' }] }, 'input[0].content'],
+    [{ ...base, input: [{ role: 'user', content: 1 }] }, 'input[0].content'],
+    [{ ...base, input: [{ role: 'user', content: ['x'] }] }, 'input[0].content[0]'],
+    [{ ...base, input: [{ role: 'user', content: [{}] }] }, 'input[0].content[0].type'],
+    [{ ...base, input: [{ type: 'function_call_output', output: '' }] }, 'input[0].call_id'],
+    [{ ...base, input: [{ type: 'function_call_output', call_id: 'c' }] }, 'input[0].output'],
+    [{ ...base, stream: 'yes' }, 'stream'],
+    [{ ...base, temperature: 3 }, 'temperature'],
+    [{ ...base, top_logprobs: 21 }, 'top_logprobs'],
+    [{ ...base, max_output_tokens: 1.5 }, 'max_output_tokens'],
+    [{ ...base, instructions: [] }, 'instructions'],
+    [{ ...base, text: 'x' }, 'text'],
+    [{ ...base, reasoning: 'low' }, 'reasoning'],
+    [{ ...base, tools: {} }, 'tools'],
+    [{ ...base, tools: [{}] }, 'tools[0].type'],
+    [{ ...base, stream_options: {} }, 'stream_options'],
+  ])('%j', (body, param) => {
+    expect(refusal(body)).toBe(param)
+  })
+
+  test('what is no JSON object', () => {
+    expect([refusal('[]'), refusal('{"model":'), refusal('')]).toEqual([null, null, null])
+  })
+})
+
+test('finds model, stream, limit and the first image', () => {
+  const body = {
+    model: 'a/b:c',
+    input: [
+      { role: 'user', content: 'hi' },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'x' }, image] },
+      { type: 'function_call_output', call_id: 'c', output: [image] },
+    ],
+    stream: true,
+    max_output_tokens: 50,
+  }
+  const found = peek(body)
+  expect(found).toMatchObject({
+    model: 'a/b:c',
+    stream: true,
+    maxOutputTokens: 50,
+    choices: 1,
+    imageParam: 'input[1].content[1]',
+    wantsUsage: true,
+    keys: Object.keys(body),
+  })
+  const { start, end } = found.modelSpan ?? { start: 0, end: 0 }
+  expect(textOf(found.body.subarray(start, end))).toBe('"a/b:c"')
+  const answer = { type: 'function_call_output', call_id: 'c', output: [image] }
+  expect(peek({ model: 'm', input: [answer] }).imageParam).toBe('input[0].output[0]')
+})
+
+test.each([
+  { model: 'm' },
+  { ...base, input: null },
+  { ...base, input: [] },
+  { ...base, store: false, previous_response_id: 'resp_1', conversation: { id: 'c' } },
+  {
+    ...base,
+    input: [
+      { type: 'item_reference', id: 'x' },
+      { type: 'reasoning', summary: [] },
+    ],
+  },
+  { ...base, stream: false, stream_options: { include_obfuscation: false } },
+  { ...base, unknown: { a: [1] } },
+])('accepts %j', (body) => {
+  expect(peek(body).imageParam).toBeNull()
+})
+
+test('no request is told of an image in the one before it', () => {
+  peek({ model: 'm', input: [{ role: 'user', content: [image] }] })
+  expect(peek(base).imageParam).toBeNull()
+})
+
+test('a repeated role is judged as the vendor would read it', () => {
+  const found = peek('{"model":"m","input":[{"role":"tool","role":"user","content":"x"}]}')
+  expect(JSON.parse(textOf(found.body)).input[0].role).toBe('user')
+})
