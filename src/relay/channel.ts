@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import type { ChannelConfig, TimeoutSettings } from '../config/types.ts'
 import type { Call, Vendor } from '../vendors/vendor.ts'
 import type { Destination } from './dial/connection.ts'
+import { Tokens } from './tokens.ts'
 
 export interface Channel {
   readonly id: string
@@ -15,6 +16,8 @@ export interface Channel {
   /** What must never reach a client or a log, whatever a vendor's error says. */
   readonly secrets: readonly string[]
   destination(call: Call): Destination
+  /** Where the vendor wants a token with each call. */
+  readonly tokens?: Tokens
 }
 
 /** Channels whose names were never seen before are not kept past this many models. */
@@ -36,8 +39,10 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
     .headers(settings)
     .map(([name, value]) => `${name}: ${checkedHeader(config.id, value)}\r\n`)
     .join('')
+  const authority = vendor.authorize?.(settings) ?? null
   const known = new Map<string, Destination>()
   return {
+    ...(authority !== null && { tokens: new Tokens(authority) }),
     id: config.id,
     tag: createHash('sha256').update(config.id).digest('hex').slice(0, 8),
     vendor,

@@ -6,6 +6,7 @@ import type { Exchange, ReplyHandler } from '../vendors/transport.ts'
 import { join } from '../wire/json/splice.ts'
 import type { Ask, RelayRooms } from './ask.ts'
 import type { AttemptPlan } from './attempt.ts'
+import { openAuthorized } from './authorized.ts'
 import type { Channel } from './channel.ts'
 import { identitySegments } from './identity.ts'
 import { type Asked, encoded } from './translate.ts'
@@ -36,7 +37,11 @@ export function send({ plan, segments }: Prepared, handler: ReplyHandler): Excha
   if (local === undefined) {
     const destination = channel.destination({ dialect, model, stream: ask.peek.stream })
     const { connectMs, sendIdleMs } = timeouts
-    return rooms.dialer.open({ destination, segments, connectMs, sendIdleMs }, handler)
+    const call = { destination, segments, connectMs, sendIdleMs }
+    const { tokens } = channel
+    return tokens === undefined
+      ? rooms.dialer.open(call, handler)
+      : openAuthorized(rooms.dialer, call, handler, tokens)
   }
   return local.open({ dialect, model, body: join(segments) }, handler)
 }

@@ -49,6 +49,11 @@ const chat: readonly (readonly [id: string, address: string, environment: string
     'https://generativelanguage.googleapis.com/v1beta/models/model-1:generateContent',
     'GEMINI_API_KEY',
   ],
+  [
+    'vertex',
+    'https://aiplatform.googleapis.com/v1/publishers/google/models/model-1:generateContent',
+    'GOOGLE_VERTEX_API_KEY',
+  ],
   ['sandbox', 'http://sandbox.invalid/v1/chat/completions', undefined],
 ]
 
@@ -74,6 +79,7 @@ test.each(Object.keys(vendors))('%s signs in a header and never in the address',
   const ownHeaders: Readonly<Record<string, string>> = {
     'azure-openai': 'api-key',
     google: 'x-goog-api-key',
+    vertex: 'x-goog-api-key',
   }
   const own = ownHeaders[id]
   expect(headers).toEqual([own === undefined ? ['authorization', `Bearer ${key}`] : [own, key]])

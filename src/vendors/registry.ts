@@ -21,6 +21,7 @@ import { sandbox } from './sandbox/vendor.ts'
 import { siliconflow } from './siliconflow.ts'
 import { together } from './together.ts'
 import type { Vendor } from './vendor.ts'
+import { vertex } from './vertex.ts'
 import { vllm } from './vllm.ts'
 import { xai } from './xai.ts'
 import { zhipu } from './zhipu.ts'
@@ -48,5 +49,6 @@ export const vendors: Readonly<Record<string, Vendor>> = {
   llamacpp,
   'openai-compatible': anyCompatible,
   google,
+  vertex,
   sandbox,
 }
