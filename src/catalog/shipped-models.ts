@@ -10,6 +10,7 @@ import {
   xai,
   zhipu,
 } from './models/families.ts'
+import { google, vertex } from './models/google.ts'
 import { cerebras, fireworks, groq, openrouter, siliconflow, together } from './models/hosts.ts'
 import { azureOpenai, openai } from './models/openai.ts'
 import { sandbox } from './models/sandbox.ts'
@@ -34,4 +35,6 @@ export const shippedModels: readonly ShippedModels[] = [
   fireworks,
   cerebras,
   siliconflow,
+  google,
+  vertex,
 ]
