@@ -17,6 +17,7 @@ const providerIds = [
   'cerebras',
   'deepseek',
   'fireworks',
+  'google',
   'groq',
   'minimax',
   'mistral',

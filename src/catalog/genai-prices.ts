@@ -6,6 +6,7 @@ import { ceilDiv, formatUnits, nanoPerUnit } from '../money.ts'
 const providerNames: Readonly<Record<string, string>> = {
   'azure-openai': 'azure',
   moonshot: 'moonshotai',
+  vertex: 'google',
   xai: 'x-ai',
   zhipu: 'zhipuai',
 }

@@ -11,6 +11,7 @@ import {
   xai,
   zhipu,
 } from './models/families.ts'
+import { google, vertex } from './models/google.ts'
 import { cerebras, fireworks, groq, openrouter, siliconflow, together } from './models/hosts.ts'
 import { azureOpenai, openai } from './models/openai.ts'
 import { jina, voyage } from './models/rankers.ts'
@@ -39,4 +40,6 @@ export const shippedModels: readonly ShippedModels[] = [
   siliconflow,
   voyage,
   jina,
+  google,
+  vertex,
 ]

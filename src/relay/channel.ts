@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import type { ChannelConfig, TimeoutSettings } from '../config/types.ts'
 import type { Call, Vendor } from '../vendors/vendor.ts'
 import type { Destination } from './dial/connection.ts'
+import { Tokens } from './tokens.ts'
 
 export interface Channel {
   readonly id: string
@@ -18,6 +19,8 @@ export interface Channel {
   destination(call: Call, passed?: PassedHeaders): Destination
   /** The same with what signs this very body; only where the vendor wants that (`Vendor.sign`). */
   signed?(call: Call, body: Uint8Array, nowMs: number): Destination
+  /** Where the vendor wants a token with each call. */
+  readonly tokens?: Tokens
 }
 
 /** Names in lower case. */
@@ -42,8 +45,10 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
     headers.map(([name, value]) => [name, checkedHeader(config.id, value)] as const)
   const headers = checked(vendor.headers(settings))
   const signature = headerLines(headers)
+  const authority = vendor.authorize?.(settings) ?? null
   const known = new Map<string, Destination>()
   return {
+    ...(authority !== null && { tokens: new Tokens(authority) }),
     id: config.id,
     tag: createHash('sha256').update(config.id).digest('hex').slice(0, 8),
     vendor,

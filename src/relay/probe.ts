@@ -10,6 +10,7 @@ import type { ReplyHandler } from '../vendors/transport.ts'
 import type { DialectId } from '../wire/dialect.ts'
 import { dialects } from '../wire/dialects.ts'
 import { join } from '../wire/json/splice.ts'
+import { openAuthorized } from './authorized.ts'
 import { type Channel, createChannel } from './channel.ts'
 import { createDialer, type Dialer } from './dial.ts'
 
@@ -46,11 +47,8 @@ export async function testChannel(config: Config, id: string): Promise<Probe> {
   }
   const startedMs = performance.now()
   const dialer = createDialer()
-  const fault = await ask(
-    dialer,
-    channel,
-    questionFor(model, catalog.find(model)?.kind, vendor.speaks),
-  )
+  const question = questionFor(model, catalog.find(model)?.kind, vendor.speaks)
+  const fault = await ask(dialer, channel, question)
   dialer.close()
   const durationMs = Math.round(performance.now() - startedMs)
   const message = fault === null ? `${model} answered` : scrub(fault.message, channel.secrets)
@@ -65,14 +63,21 @@ function questionFor(
   const put = (dialect: DialectId, rest: object): Question => ({
     dialect,
     model,
-    body: Buffer.from(JSON.stringify({ model, ...rest }), 'utf8'),
+    // Where the address names the model the body must not.
+    body: Buffer.from(JSON.stringify(dialect === 'gemini' ? rest : { model, ...rest }), 'utf8'),
   })
   if (kind === 'embedding') return put('openai-embeddings', { input: 'ok' })
   if (kind === 'completion') return put('openai-completions', { prompt: 'Say ok.', max_tokens: 8 })
-  const messages = [{ role: 'user', content: 'Answer with the one word: ok' }]
-  return speaks.includes('openai-chat')
-    ? put('openai-chat', { messages })
-    : put('anthropic-messages', { messages, max_tokens: 64 })
+  const content = 'Answer with the one word: ok'
+  const messages = [{ role: 'user', content }]
+  if (speaks.includes('openai-chat')) return put('openai-chat', { messages })
+  if (speaks.includes('anthropic-messages'))
+    return put('anthropic-messages', { messages, max_tokens: 64 })
+  if (speaks.includes('gemini'))
+    return put('gemini', { contents: [{ parts: [{ text: content }] }] })
+  if (speaks.includes('bedrock-converse'))
+    return put('bedrock-converse', { messages: [{ role: 'user', content: [{ text: content }] }] })
+  return put('cohere-v2', { messages })
 }
 
 /** null when the reply was a good one. */
@@ -91,7 +96,9 @@ function ask(dialer: Dialer, channel: Channel, question: Question): Promise<Faul
     if (local !== undefined) local.open({ dialect, model, body }, handler)
     else {
       const destination = channel.destination({ dialect, model, stream: false })
-      dialer.open({ destination, segments: [body], connectMs: 5_000, sendIdleMs: 30_000 }, handler)
+      const call = { destination, segments: [body], connectMs: 5_000, sendIdleMs: 30_000 }
+      if (channel.tokens === undefined) dialer.open(call, handler)
+      else openAuthorized(dialer, call, handler, channel.tokens)
     }
   })
 }
@@ -117,7 +124,13 @@ function collector(
     end() {
       const reply = join(chunks)
       if (status >= 200 && status < 300)
-        tell(dialect.whole(reply, dialect.peek(question.body), vendor.quirks).fault)
+        tell(
+          dialect.whole(
+            reply,
+            dialect.peek(question.body, { model: question.model }),
+            vendor.quirks,
+          ).fault,
+        )
       else {
         const text = Buffer.from(reply).toString('utf8')
         const fault = dialect.fault(status, header, text)

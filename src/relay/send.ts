@@ -6,6 +6,7 @@ import type { Exchange, ReplyHandler } from '../vendors/transport.ts'
 import { join } from '../wire/json/splice.ts'
 import type { Ask, RelayRooms } from './ask.ts'
 import type { AttemptPlan } from './attempt.ts'
+import { openAuthorized } from './authorized.ts'
 import type { Channel } from './channel.ts'
 import { identitySegments } from './identity.ts'
 import { type Asked, type Encoded, encoded } from './translate.ts'
@@ -59,7 +60,11 @@ export function send({ plan, segments }: Prepared, handler: ReplyHandler): Excha
     const signed = channel.signed?.(call, join(segments), Date.now())
     const destination = signed ?? channel.destination(call, passed)
     const { connectMs, sendIdleMs } = timeouts
-    return rooms.dialer.open({ destination, segments, connectMs, sendIdleMs }, handler)
+    const dialled = { destination, segments, connectMs, sendIdleMs }
+    const { tokens } = channel
+    return tokens === undefined
+      ? rooms.dialer.open(dialled, handler)
+      : openAuthorized(rooms.dialer, dialled, handler, tokens)
   }
   return local.open({ dialect, model, body: join(segments) }, handler)
 }

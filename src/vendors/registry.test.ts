@@ -58,6 +58,11 @@ const chat: readonly (readonly [id: string, address: string, environment: string
     'https://generativelanguage.googleapis.com/v1beta/models/model-1:generateContent',
     'GEMINI_API_KEY',
   ],
+  [
+    'vertex',
+    'https://aiplatform.googleapis.com/v1/publishers/google/models/model-1:generateContent',
+    'GOOGLE_VERTEX_API_KEY',
+  ],
   ['sandbox', 'http://sandbox.invalid/v1/chat/completions', undefined],
 ]
 
@@ -96,6 +101,7 @@ const signatures: Readonly<Record<string, readonly [string, string]>> = {
   'azure-openai': ['api-key', key],
   anthropic: ['x-api-key', key],
   google: ['x-goog-api-key', key],
+  vertex: ['x-goog-api-key', key],
 }
 
 test.each(Object.keys(vendors))('%s signs in a header and never in the address', (id) => {

@@ -25,6 +25,7 @@ import { sandbox } from './sandbox/vendor.ts'
 import { siliconflow } from './siliconflow.ts'
 import { together } from './together.ts'
 import type { Vendor } from './vendor.ts'
+import { vertex } from './vertex.ts'
 import { vllm } from './vllm.ts'
 import { voyage } from './voyage.ts'
 import { xai } from './xai.ts'
@@ -58,5 +59,6 @@ export const vendors: Readonly<Record<string, Vendor>> = {
   llamacpp,
   'openai-compatible': anyCompatible,
   google,
+  vertex,
   sandbox,
 }

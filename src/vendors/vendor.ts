@@ -30,6 +30,13 @@ export interface SignedRequest {
   readonly body: Uint8Array
 }
 
+/** Whom to ask for the token that signs a channel's calls, and how. */
+export interface Authority {
+  readonly url: string
+  /** The form to post there: made anew for each token, for it may hold the time. Rejects where the key is of no use. */
+  body(nowMs: number): Promise<string>
+}
+
 export interface Amend {
   /** Runs only where one of these top-level members is present (`*`: always) ... */
   readonly keys: readonly string[]
@@ -70,6 +77,11 @@ export interface Vendor {
     settings: ChannelSettings,
     nowMs: number,
   ): readonly (readonly [name: string, value: string])[]
+  /**
+   * For keys that are only good for a token: whom to ask for one. It is kept, renewed before it runs out, and sent as
+   * `authorization: Bearer`; null where the key signs by itself. Throws where the key is a broken one.
+   */
+  authorize?(settings: ChannelSettings): Authority | null
   /** What of a request must be put differently for this vendor; `needsAmend` says when. */
   readonly amend?: Amend
   readonly quirks: ReplyQuirks

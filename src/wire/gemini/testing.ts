@@ -1,5 +1,6 @@
 // What the tests of this format share: frames, their bytes, and what a reply comes to.
 
+import { GatewayError } from '../../errors.ts'
 import type { WriterHead } from '../dialect.ts'
 import { type FoldedReply, fold } from '../hub/fold.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
@@ -60,4 +61,15 @@ export function written(events: readonly ChatEvent[]): JsonObject[] {
     .split('\n\n')
     .filter((frame) => frame !== '')
     .map((frame) => JSON.parse(frame.replace(/^data: /, '')) as JsonObject)
+}
+
+/** The field that a refusal names; `none` where nothing is refused. */
+export function refusal(run: () => unknown): string {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof GatewayError) return String(error.detail.param)
+    throw error
+  }
+  return 'none'
 }

@@ -8,7 +8,7 @@ import { call } from '../../../src/vendors/sandbox/testing.ts'
 import { frameKind, type ReplyQuirks } from '../../../src/wire/dialect.ts'
 import { dialects } from '../../../src/wire/dialects.ts'
 import type { ChatEvent, JsonObject, Usage } from '../../../src/wire/ir.ts'
-import { bytesOf, casesOf, type Fixture } from '../../support/fixtures.ts'
+import { addressOf, bytesOf, casesOf, type Fixture } from '../../support/fixtures.ts'
 import { billed } from '../../support/price-oracle.ts'
 
 interface Charge {
@@ -42,8 +42,9 @@ function quirksOf(vendor: string): ReplyQuirks {
 /** As the path reads it that hands bytes through. */
 function passedThrough(vendor: string, fixture: Fixture, reply: string): Usage | null {
   const dialect = dialects[fixture.dialect]
-  if (fixture.request.stream !== true) {
-    const peek = dialect.peek(encoder.encode(JSON.stringify(fixture.request)))
+  const address = addressOf(fixture)
+  if ((address.stream ?? fixture.request.stream) !== true) {
+    const peek = dialect.peek(encoder.encode(JSON.stringify(fixture.request)), address)
     return dialect.whole(encoder.encode(reply), peek, quirksOf(vendor)).usage
   }
   const watcher = dialect.watcher({ wantsUsage: true, quirks: quirksOf(vendor) })
@@ -76,8 +77,8 @@ function counted(usage: Usage | null): Record<string, number> {
 }
 
 test('every fixture that reports usage has a figure, and every figure a fixture', () => {
-  const figures = golden.charges.map(({ fixture }) => fixture)
-  expect(figures.toSorted()).toEqual(cases.map(({ id }) => id).toSorted())
+  const written = golden.charges.map(({ fixture }) => fixture)
+  expect(written.toSorted()).toEqual(cases.map(({ id }) => id).toSorted())
 })
 
 describe.each(cases)('$id', ({ id, vendor, fixture }) => {

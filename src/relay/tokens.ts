@@ -1,0 +1,156 @@
+// Short-lived tokens for channels whose vendors want one: asked for once, kept, renewed before they run out.
+
+import { Buffer } from 'node:buffer'
+import type { ReplyHandler, TransportFault } from '../vendors/transport.ts'
+import type { Authority } from '../vendors/vendor.ts'
+import { join } from '../wire/json/splice.ts'
+import type { Destination } from './dial/connection.ts'
+import type { Dialer } from './dial.ts'
+
+/** A token is renewed when it has less than this left; until it has run out it still serves. */
+const renewMs = 300_000
+/** What a token server says nothing about is believed for this long. */
+const defaultSeconds = 3_600
+const askMs = 10_000
+/** What a token server answers is not longer. */
+const maxReplyBytes = 65_536
+
+/** The token server refused the channel's key: nobody but the operator can help. */
+export class TokenRefused extends Error {}
+
+/** The token server could not be asked, or did not answer. */
+export class TokenMissing extends Error {
+  readonly fault: TransportFault
+
+  constructor(fault: TransportFault) {
+    super(fault.message)
+    this.fault = fault
+  }
+}
+
+interface Token {
+  readonly header: string
+  readonly endsMs: number
+}
+
+/** The tokens of one channel. */
+export class Tokens {
+  private readonly authority: Authority
+  private token: Token | null = null
+  private asking: Promise<string> | null = null
+
+  constructor(authority: Authority) {
+    this.authority = authority
+  }
+
+  /** The value of `authorization`: at once where there is one. Rejects with TokenRefused or TokenMissing. */
+  header(dialer: Dialer, nowMs: number): string | Promise<string> {
+    const { token } = this
+    if (token === null || token.endsMs <= nowMs) return this.ask(dialer, nowMs)
+    if (token.endsMs - nowMs < renewMs) {
+      // What the old one still serves need not hear that there is no new one yet.
+      this.ask(dialer, nowMs).catch(() => undefined)
+    }
+    return token.header
+  }
+
+  /** The vendor did not take it. */
+  drop(header: string): void {
+    if (this.token?.header === header) this.token = null
+  }
+
+  private ask(dialer: Dialer, nowMs: number): Promise<string> {
+    this.asking ??= this.fetched(dialer, nowMs).finally(() => {
+      this.asking = null
+    })
+    return this.asking
+  }
+
+  private async fetched(dialer: Dialer, nowMs: number): Promise<string> {
+    const { url } = this.authority
+    const body = await this.authority.body(nowMs).catch(() => {
+      throw new TokenRefused('the private key of the channel cannot be used')
+    })
+    const reply = await post(dialer, url, Buffer.from(body, 'utf8'))
+    const { header, seconds } = tokenIn(reply)
+    this.token = { header, endsMs: nowMs + seconds * 1000 }
+    return header
+  }
+}
+
+interface TokenReply {
+  readonly status: number
+  readonly body: string
+}
+
+/** RFC 6749, 5.1 and 5.2. */
+function tokenIn({ status, body }: TokenReply): { header: string; seconds: number } {
+  let said: Record<string, unknown> = {}
+  try {
+    const value: unknown = JSON.parse(body)
+    if (typeof value === 'object' && value !== null) said = value as Record<string, unknown>
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  const { access_token: token, expires_in: seconds, error, error_description: why } = said
+  if (status === 200 && typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) {
+    const lasts = typeof seconds === 'number' && seconds > 0 ? seconds : defaultSeconds
+    return { header: `Bearer ${token}`, seconds: lasts }
+  }
+  const reason = [error, why].filter((word) => typeof word === 'string').join(': ')
+  const message = `the token server answered ${status}${reason === '' ? '' : ` ${reason}`}`
+  if (status >= 400 && status < 500 && status !== 429) throw new TokenRefused(message)
+  throw new TokenMissing({ kind: 'unreachable', message, unsent: true })
+}
+
+function destinationOf(address: string): Destination {
+  const url = new URL(address)
+  const tls = url.protocol === 'https:'
+  return {
+    origin: `${url.protocol}//${url.host}`,
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? (tls ? 443 : 80) : Number(url.port),
+    tls,
+    head:
+      `POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n` +
+      'content-type: application/x-www-form-urlencoded\r\naccept: application/json\r\n' +
+      'accept-encoding: identity\r\nuser-agent: tollgate\r\ncontent-length: ',
+  }
+}
+
+function post(dialer: Dialer, url: string, body: Uint8Array): Promise<TokenReply> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = []
+    let status = 0
+    let bytes = 0
+    const missing = (fault: TransportFault) => {
+      clearTimeout(timer)
+      reject(new TokenMissing({ ...fault, message: `the token server: ${fault.message}` }))
+    }
+    const handler: ReplyHandler = {
+      head(replied) {
+        status = replied
+      },
+      bytes(chunk) {
+        bytes += chunk.length
+        if (bytes <= maxReplyBytes) chunks.push(chunk)
+      },
+      end() {
+        clearTimeout(timer)
+        resolve({ status, body: Buffer.from(join(chunks)).toString('utf8') })
+      },
+      fault: missing,
+    }
+    const call = {
+      destination: destinationOf(url),
+      segments: [body],
+      connectMs: askMs,
+      sendIdleMs: askMs,
+    }
+    const exchange = dialer.open(call, handler)
+    const timer = setTimeout(() => {
+      exchange.abort()
+      missing({ kind: 'timeout', message: 'it did not answer in time', unsent: true })
+    }, askMs)
+  })
+}

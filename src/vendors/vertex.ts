@@ -1,0 +1,113 @@
+// Vertex AI: Google's models by project and region, signed by a service account's token or by an API key.
+
+import { importPKCS8, SignJWT } from 'jose'
+import { foreignSeals, methodOf, modelPath } from './google.ts'
+import { isObject } from './json.ts'
+import type { Authority, Call, ChannelSettings, Vendor } from './vendor.ts'
+
+const usualBase = 'https://aiplatform.googleapis.com'
+const scope = 'https://www.googleapis.com/auth/cloud-platform'
+const usualTokenUrl = 'https://oauth2.googleapis.com/token'
+const tokenSeconds = 3_600
+
+/** The parts of a service account's key file that are needed. */
+interface ServiceAccount {
+  readonly email: string
+  readonly privateKey: string
+  readonly keyId: string
+  readonly tokenUrl: string
+  readonly project: string
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Null where the key is none of a service account. Throws where it is a broken one; the message holds nothing of it. */
+function accountOf({ key }: ChannelSettings): ServiceAccount | null {
+  if (key === null || !key.trimStart().startsWith('{')) return null
+  let file: unknown
+  try {
+    file = JSON.parse(key)
+  } catch {
+    throw new Error('the key of vertex begins like a service account, but is not JSON')
+  }
+  if (!isObject(file as never)) throw new Error('the key of vertex is no service account')
+  const { client_email, private_key, private_key_id, token_uri, project_id } = file as Record<
+    string,
+    unknown
+  >
+  if (text(client_email) === '' || text(private_key) === '') {
+    throw new Error('the key of vertex has no client_email or no private_key')
+  }
+  return {
+    email: text(client_email),
+    privateKey: text(private_key),
+    keyId: text(private_key_id),
+    tokenUrl: text(token_uri) || usualTokenUrl,
+    project: text(project_id),
+  }
+}
+
+/** A token asked for with a signed assertion (Google, "Using OAuth 2.0 for server to server applications"). */
+function authorize(settings: ChannelSettings): Authority | null {
+  const account = accountOf(settings)
+  if (account === null) return null
+  const { email, privateKey, keyId, tokenUrl } = account
+  return {
+    url: tokenUrl,
+    async body(nowMs) {
+      const issued = Math.floor(nowMs / 1000)
+      const header = { alg: 'RS256', typ: 'JWT', ...(keyId !== '' && { kid: keyId }) }
+      const assertion = await new SignJWT({ scope })
+        .setProtectedHeader(header)
+        .setIssuer(email)
+        .setAudience(tokenUrl)
+        .setIssuedAt(issued)
+        .setExpirationTime(issued + tokenSeconds)
+        .sign(await importPKCS8(privateKey, 'RS256'))
+      const grant_type = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+      return new URLSearchParams({ grant_type, assertion }).toString()
+    },
+  }
+}
+
+/** Where a region's models are: `global` and no region at the plain host, whole continents at hosts of their own. */
+function hostOf({ baseUrl, options }: ChannelSettings): string {
+  const region = options.region ?? 'global'
+  if (baseUrl !== usualBase || region === 'global') return baseUrl
+  if (region === 'us' || region === 'eu') return `https://aiplatform.${region}.rep.googleapis.com`
+  return `https://${region}-aiplatform.googleapis.com`
+}
+
+/** With a project its own path; without one that of an API key alone ("express mode"). */
+function address(call: Call, settings: ChannelSettings): string {
+  const { options } = settings
+  const project = options.project ?? accountOf(settings)?.project ?? ''
+  const region = options.region ?? 'global'
+  const full = /^(publishers|endpoints)\//.test(call.model)
+    ? call.model
+    : `publishers/google/models/${call.model}`
+  const place =
+    project === ''
+      ? ''
+      : `projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(region)}/`
+  return `${hostOf(settings)}/v1/${place}${modelPath(full)}${methodOf(call)}`
+}
+
+export const vertex = {
+  id: 'vertex',
+  ownedBy: 'google',
+  baseUrl: usualBase,
+  environment: 'GOOGLE_VERTEX_API_KEY',
+  speaks: ['gemini'],
+  usageOnStream: 'always',
+  address,
+  headers(settings) {
+    const { key } = settings
+    return key === null || accountOf(settings) !== null ? [] : [['x-goog-api-key', key]]
+  },
+  authorize,
+  amend: foreignSeals,
+  quirks: {},
+} satisfies Vendor
