@@ -24,8 +24,9 @@ test.each([
   [400, 'invalid request: temperature must be between 0 and 1.0 inclusive.', { kind: 'rejected' }],
   [503, 'overloaded', { kind: 'vendor_error' }],
 ])('%p %s', (status, message, expected) => {
-  const fault = readFault(status, () => null, JSON.stringify({ id: 'x', message }))
-  expect(cohere.refine?.(fault, status, '')).toMatchObject({ ...expected, message })
+  const body = JSON.stringify({ id: 'x', message })
+  const fault = readFault(status, () => null, body)
+  expect(cohere.refine?.(fault, status, body)).toMatchObject({ ...expected, message })
 })
 
 test.each(['https://api.cohere.com', 'https://api.cohere.com/v2', 'https://api.cohere.com/v1'])(

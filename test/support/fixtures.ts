@@ -1,6 +1,7 @@
 // The fixtures of vendors: documented and recorded replies, each with what it means.
 
 import { readdirSync, readFileSync } from 'node:fs'
+import type { DialectId } from '../../src/wire/dialect.ts'
 import type { JsonObject, JsonValue, Usage } from '../../src/wire/ir.ts'
 
 export interface Expected {
@@ -16,7 +17,7 @@ export interface Expected {
 export interface Fixture {
   readonly source: 'documented' | 'recorded'
   readonly from: string
-  readonly dialect: 'openai-chat' | 'openai-completions' | 'openai-embeddings'
+  readonly dialect: DialectId
   readonly model: string
   readonly request: JsonObject
   readonly reply: {
