@@ -1,6 +1,8 @@
 // The shipped models of every vendor, in the order that decides between vendors.
 
+import { bedrock } from './models/bedrock.ts'
 import {
+  cohere,
   dashscope,
   deepseek,
   minimax,
@@ -34,4 +36,6 @@ export const shippedModels: readonly ShippedModels[] = [
   fireworks,
   cerebras,
   siliconflow,
+  cohere,
+  bedrock,
 ]
