@@ -13,8 +13,10 @@ import { shippedModels } from '../src/catalog/shipped-models.ts'
 /** Of the shipped vendors, and those the data falls back to. */
 const providerIds = [
   'anthropic',
+  'aws',
   'azure',
   'cerebras',
+  'cohere',
   'deepseek',
   'fireworks',
   'google',

@@ -20,6 +20,9 @@ import {
 
 const cases = vendorFolders.flatMap(casesOf)
 
+/** Formats of vendors alone: their replies are always translated, and no client sends them. */
+const vendorSide: ReadonlySet<string> = new Set(['cohere-v2', 'bedrock-converse'])
+
 function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -131,7 +134,9 @@ function plainFault(status: number): Fault {
 
 const refined = cases.filter(
   ({ vendor, fixture }) =>
-    vendors[vendor]?.refine !== undefined && fixture.expect.fault !== undefined,
+    vendors[vendor]?.refine !== undefined &&
+    fixture.expect.fault !== undefined &&
+    !(vendorSide.has(fixture.dialect) && fixture.reply.stream !== undefined),
 )
 
 describe('vendors with error codes of their own sharpen what the status says', () => {
@@ -228,10 +233,27 @@ describe('every chat reply means what its fixture says', () => {
   )
 })
 
+describe('every stream that fails says why', () => {
+  const failing = chats.filter(
+    ({ fixture }) => fixture.expect.fault !== undefined && vendorSide.has(fixture.dialect),
+  )
+  test.each(failing.filter(({ fixture }) => fixture.reply.stream !== undefined))(
+    '$vendor/$name',
+    (item) => {
+      const { dialect, reply } = item.fixture
+      const reader = dialects[dialect].hub?.reader(quirksOf(item.vendor))
+      const events = (reply.stream ?? []).flatMap((data) => [...(reader?.frame(data) ?? [])])
+      const faults = events.flatMap((event) => (event.type === 'fault' ? [event.fault] : []))
+      expectFault(item, faults[0] ?? null, 200, '')
+    },
+  )
+})
+
 /** Streams that are relayed as they come; the rest are rewritten from their events. */
 const watched = cases.filter(
   ({ vendor, fixture }) =>
     fixture.reply.stream !== undefined &&
+    !vendorSide.has(fixture.dialect) &&
     !(fixture.dialect === 'openai-chat' && quirksOf(vendor).rewrite === true),
 )
 
@@ -267,7 +289,11 @@ describe('every stream is watched for its usage, its end and its fault', () => {
   })
 })
 
-const wholes = cases.filter(({ fixture }) => fixture.reply.stream === undefined)
+/** What is no error is judged by its events where no client has it as it came. */
+const wholes = cases.filter(
+  ({ fixture: { dialect, reply } }) =>
+    reply.stream === undefined && !(vendorSide.has(dialect) && reply.status === 200),
+)
 
 function headerOf(fixture: Fixture): (name: string) => string | null {
   return (name) => fixture.reply.headers?.[name] ?? null

@@ -30,6 +30,8 @@ const hosted = [
   'dashscope',
   'minimax',
   'siliconflow',
+  'cohere',
+  'bedrock',
 ]
 
 describe('shipped models', () => {

@@ -5,6 +5,7 @@ import { ceilDiv, formatUnits, nanoPerUnit } from '../money.ts'
 /** Its name of whoever asks the price, by the `vendor` of a channel; any other name is taken as it is. */
 const providerNames: Readonly<Record<string, string>> = {
   'azure-openai': 'azure',
+  bedrock: 'aws',
   moonshot: 'moonshotai',
   vertex: 'google',
   xai: 'x-ai',

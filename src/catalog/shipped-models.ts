@@ -1,7 +1,9 @@
 // The shipped models of every vendor, in the order that decides between vendors.
 
 import { anthropic } from './models/anthropic.ts'
+import { bedrock } from './models/bedrock.ts'
 import {
+  cohere,
   dashscope,
   deepseek,
   minimax,
@@ -42,4 +44,6 @@ export const shippedModels: readonly ShippedModels[] = [
   jina,
   google,
   vertex,
+  cohere,
+  bedrock,
 ]

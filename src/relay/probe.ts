@@ -7,8 +7,10 @@ import type { Fault } from '../errors.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { vendors } from '../vendors/registry.ts'
 import type { ReplyHandler } from '../vendors/transport.ts'
+import type { Vendor } from '../vendors/vendor.ts'
 import type { DialectId } from '../wire/dialect.ts'
 import { dialects } from '../wire/dialects.ts'
+import type { JsonValue } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
 import { openAuthorized } from './authorized.ts'
 import { type Channel, createChannel } from './channel.ts'
@@ -47,19 +49,14 @@ export async function testChannel(config: Config, id: string): Promise<Probe> {
   }
   const startedMs = performance.now()
   const dialer = createDialer()
-  const question = questionFor(model, catalog.find(model)?.kind, vendor.speaks)
-  const fault = await ask(dialer, channel, question)
+  const fault = await ask(dialer, channel, questionFor(vendor, model, catalog.find(model)?.kind))
   dialer.close()
   const durationMs = Math.round(performance.now() - startedMs)
   const message = fault === null ? `${model} answered` : scrub(fault.message, channel.secrets)
   return { ok: fault === null, model, durationMs, message }
 }
 
-function questionFor(
-  model: string,
-  kind: string | undefined,
-  speaks: readonly DialectId[],
-): Question {
+function questionFor(vendor: Vendor, model: string, kind: string | undefined): Question {
   const put = (dialect: DialectId, rest: object): Question => ({
     dialect,
     model,
@@ -68,16 +65,16 @@ function questionFor(
   })
   if (kind === 'embedding') return put('openai-embeddings', { input: 'ok' })
   if (kind === 'completion') return put('openai-completions', { prompt: 'Say ok.', max_tokens: 8 })
-  const content = 'Answer with the one word: ok'
-  const messages = [{ role: 'user', content }]
-  if (speaks.includes('openai-chat')) return put('openai-chat', { messages })
-  if (speaks.includes('anthropic-messages'))
-    return put('anthropic-messages', { messages, max_tokens: 64 })
-  if (speaks.includes('gemini'))
-    return put('gemini', { contents: [{ parts: [{ text: content }] }] })
-  if (speaks.includes('bedrock-converse'))
-    return put('bedrock-converse', { messages: [{ role: 'user', content: [{ text: content }] }] })
-  return put('cohere-v2', { messages })
+  const messages = [{ role: 'user', content: 'Answer with the one word: ok' }]
+  const [spoken] = vendor.speaks.filter((each) => dialects[each].operation === 'chat')
+  const target = spoken === undefined ? null : dialects[spoken].hub
+  if (vendor.speaks.includes('openai-chat') || spoken === undefined || target === null) {
+    return put('openai-chat', { messages })
+  }
+  const asked = dialects['openai-chat'].hub?.decodeRequest({ model, messages }).value
+  if (asked === undefined) throw new Error('chat has no hub')
+  const body = JSON.stringify(target.encodeRequest(asked, model).value)
+  return { dialect: spoken, model, body: Buffer.from(body, 'utf8') }
 }
 
 /** null when the reply was a good one. */
@@ -95,10 +92,12 @@ function ask(dialer: Dialer, channel: Channel, question: Question): Promise<Faul
     })
     if (local !== undefined) local.open({ dialect, model, body }, handler)
     else {
-      const destination = channel.destination({ dialect, model, stream: false })
-      const call = { destination, segments: [body], connectMs: 5_000, sendIdleMs: 30_000 }
-      if (channel.tokens === undefined) dialer.open(call, handler)
-      else openAuthorized(dialer, call, handler, channel.tokens)
+      const call = { dialect, model, stream: false }
+      const signed = channel.signed?.(call, body, Date.now())
+      const destination = signed ?? channel.destination(call)
+      const dialled = { destination, segments: [body], connectMs: 5_000, sendIdleMs: 30_000 }
+      if (channel.tokens === undefined) dialer.open(dialled, handler)
+      else openAuthorized(dialer, dialled, handler, channel.tokens)
     }
   })
 }
@@ -123,20 +122,32 @@ function collector(
     },
     end() {
       const reply = join(chunks)
-      if (status >= 200 && status < 300)
-        tell(
-          dialect.whole(
-            reply,
-            dialect.peek(question.body, { model: question.model }),
-            vendor.quirks,
-          ).fault,
-        )
+      const text = Buffer.from(reply).toString('utf8')
+      if (status >= 200 && status < 300) tell(faultIn(text, question, vendor))
       else {
-        const text = Buffer.from(reply).toString('utf8')
         const fault = dialect.fault(status, header, text)
         tell(vendor.refine?.(fault, status, text) ?? fault)
       }
     },
     fault: ({ kind, message }) => tell({ kind, message }),
   }
+}
+
+/** null where the reply is a good one in the vendor's own format. */
+function faultIn(text: string, { dialect: id, body }: Question, { quirks }: Vendor): Fault | null {
+  const { hub, operation, whole, peek } = dialects[id]
+  if (hub === null || operation !== 'chat') {
+    return whole(Buffer.from(text, 'utf8'), peek(body), quirks).fault
+  }
+  let value: JsonValue
+  try {
+    value = JSON.parse(text) as JsonValue
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return { kind: 'unreadable', message: 'the reply is not JSON' }
+  }
+  const [fault] = hub
+    .readWhole(value, quirks)
+    .flatMap((event) => (event.type === 'fault' ? [event.fault] : []))
+  return fault ?? null
 }

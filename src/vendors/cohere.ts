@@ -10,14 +10,13 @@ function address(_call: Call, settings: ChannelSettings): string {
 }
 
 /** Cohere, "Errors (status codes and description)"; 498 is its own status for a token that is refused. */
-function refine(fault: Fault, status: number): Fault {
-  const { message } = fault
+function refine(fault: Fault, status: number, body: string): Fault {
   if (status === 498) return { ...fault, kind: 'credentials' }
   if (status === 499) return { ...fault, kind: 'timeout' }
-  if (status === 429 && /calls? \/ month|billing|payment/i.test(message)) {
+  if (status === 429 && /calls? \/ month|billing|payment/i.test(body)) {
     return { ...fault, kind: 'quota' }
   }
-  if (status === 400 && /^too many tokens/i.test(message)) {
+  if (status === 400 && /"message":\s*"too many tokens/i.test(body)) {
     return { ...fault, code: 'context_length_exceeded', param: 'messages' }
   }
   return fault

@@ -139,3 +139,16 @@ export const minimax: ShippedModels = {
     'MiniMax-Text-01': {},
   },
 }
+
+export const cohere: ShippedModels = {
+  vendor: 'cohere',
+  ownedBy: 'cohere',
+  models: {
+    'command-a-03-2025': { context: 256_000 },
+    'command-r-plus-08-2024': { context: 128_000 },
+    'command-r-08-2024': { context: 128_000 },
+    'command-r7b-12-2024': { context: 128_000 },
+    'c4ai-aya-expanse-32b': { context: 128_000 },
+    'c4ai-aya-expanse-8b': { context: 8_192 },
+  },
+}
