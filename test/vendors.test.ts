@@ -53,7 +53,8 @@ test.each(cases)(
     expect(fixture.from.length).toBeGreaterThan(10)
     expect(vendors[vendor]?.speaks ?? []).toContain(fixture.dialect)
     const asked = { ...fixture.request, ...addressOf(fixture) }
-    expect(asked.model).toBe(fixture.model)
+    // Google's embeddings name it with each text.
+    if (fixture.dialect !== 'gemini-embeddings') expect(asked.model).toBe(fixture.model)
     expect(asked.stream === true).toBe(fixture.reply.stream !== undefined)
     expect(Object.keys(fixture.expect)).not.toEqual([])
   },
@@ -338,7 +339,7 @@ describe('every list is asked for and read in the form of its vendor', () => {
     if (list === undefined) throw new Error('the dialect has lists')
     const request: ListRequest = {
       model: 'public',
-      texts: (fixture.request['input'] ?? fixture.request['documents']) as string[],
+      texts: ['sunny', 'rainy'],
       ...(typeof fixture.request['query'] === 'string' && { query: fixture.request['query'] }),
     }
     expect(list.encodeRequest(request, fixture.model).value).toEqual(fixture.request)

@@ -57,6 +57,11 @@ function isSealed(part: RequestPart): part is RequestPart & { readonly sealed: s
   return 'sealed' in part && part.sealed !== undefined
 }
 
+/** Something in the request was sealed by a vendor and marked here. */
+export function bearsSeals(body: Uint8Array): boolean {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(sealPrefix)
+}
+
 /** The longest head of a sealed text that names its channel. */
 const headBytes = 128
 

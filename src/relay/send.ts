@@ -9,6 +9,7 @@ import type { AttemptPlan } from './attempt.ts'
 import { openAuthorized } from './authorized.ts'
 import type { Channel } from './channel.ts'
 import { identitySegments } from './identity.ts'
+import { bearsSeals } from './sealed.ts'
 import { type Asked, type Encoded, encoded } from './translate.ts'
 import { encodedList } from './translate-list.ts'
 
@@ -34,7 +35,9 @@ export function prepare(
   const timeouts = timeoutsOf(rooms.timeouts, ask, channel)
   const unsaid = { request: null, dropped: [], list: null }
   const plan = { rooms, ask, candidate, channel, identity, timeouts, ...unsaid }
-  if (candidate.identity) return { plan, segments: identitySegments(ask.peek, candidate, vendor) }
+  // What was sealed elsewhere must be opened or left out: such a request is put in the vendor's words anew.
+  const plain = candidate.identity && !(ask.dialect.hub !== null && bearsSeals(ask.peek.body))
+  if (plain) return { plan, segments: identitySegments(ask.peek, candidate, vendor) }
   const listed = encodedList(rooms, ask, candidate)
   if (listed !== null) {
     const { segments, dropped, list } = listed

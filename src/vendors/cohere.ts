@@ -1,12 +1,18 @@
-// Cohere: a chat format of its own; errors without a code, whose words say what they are.
+// Cohere: formats of its own for chat, embeddings and reranking; errors without a code, whose words say what they are.
 
 import type { Fault } from '../errors.ts'
+import type { DialectId } from '../wire/dialect.ts'
 import { bearer } from './compatible.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 /** An address with its version, as other interfaces of Cohere's are given, means the same. */
-function address(_call: Call, settings: ChannelSettings): string {
-  return `${settings.baseUrl.replace(/\/v[12]$/, '')}/v2/chat`
+function address({ dialect }: Call, settings: ChannelSettings): string {
+  return `${settings.baseUrl.replace(/\/v[12]$/, '')}${paths[dialect] ?? '/v2/chat'}`
+}
+
+const paths: Readonly<Partial<Record<DialectId, string>>> = {
+  'cohere-embed': '/v2/embed',
+  'cohere-rerank': '/v2/rerank',
 }
 
 /** Cohere, "Errors (status codes and description)"; 498 is its own status for a token that is refused. */
@@ -29,7 +35,7 @@ export const cohere: Vendor = {
   environment: 'COHERE_API_KEY',
   // The name Cohere's own clients read.
   environmentElsewhere: { CO_API_KEY: 'https://api.cohere.com' },
-  speaks: ['cohere-v2'],
+  speaks: ['cohere-v2', 'cohere-embed', 'cohere-rerank'],
   usageOnStream: 'always',
   address,
   headers: bearer,

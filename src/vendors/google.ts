@@ -12,6 +12,7 @@ export function modelPath(model: string): string {
 
 /** The method, by which a call says whether it wants events. */
 export function methodOf(call: Call): string {
+  if (call.dialect === 'gemini-embeddings') return ':batchEmbedContents'
   return call.stream ? ':streamGenerateContent?alt=sse' : ':generateContent'
 }
 
@@ -52,7 +53,7 @@ export const google = {
   ownedBy: 'google',
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   environment: 'GEMINI_API_KEY',
-  speaks: ['gemini'],
+  speaks: ['gemini', 'gemini-embeddings'],
   usageOnStream: 'always',
   address,
   headers: ({ key }) => (key === null ? [] : [['x-goog-api-key', key]]),
