@@ -25,7 +25,7 @@ describe('I1, I2, I5, I22: the ledger is its model', () => {
   const url = testDatabaseUrl
   if (url === null) return
   test('on postgres', async () => {
-    await compare(30, async (work) => {
+    await compare(20, async (work) => {
       const schema = await makeSchema(url)
       const engine = await openPostgres(schema.url)
       await work(engine).finally(async () => {
