@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import type { ChatRequest, JsonObject, JsonValue } from '../ir.ts'
+import { bedrockConverse } from './dialect.ts'
 import { encodeRequest } from './request.ts'
 import {
   encode,
@@ -242,6 +243,28 @@ describe('images and documents', () => {
       { document: { format: 'txt', name: 'document 2', source: { bytes: 'e30=' } } },
       { image: { format: 'png', source: { bytes: png } } },
     ])
+  })
+
+  test('an address is fetched first, and its bytes stand in its place', () => {
+    const url = 'https://example.com/cat'
+    const part = { type: 'image' as const, url }
+    const request: ChatRequest = {
+      model: 'm',
+      stream: false,
+      messages: [{ role: 'user', parts: [part, { type: 'file', url }] }],
+    }
+    const { hub } = bedrockConverse
+    if (hub === null) throw new Error('Converse has a hub')
+    expect(
+      [part, { ...part, type: 'file' as const }].map((each) => hub.needsBytes?.(each)),
+    ).toEqual([true, true])
+    const pictured = request.messages.map((message) => ({
+      ...message,
+      parts: message.parts.map((each) => ({ ...each, url: `data:image/png;base64,${png}` })),
+    }))
+    const { value } = hub.encodeRequest({ ...request, messages: pictured }, sonnet)
+    const block = { image: { format: 'png', source: { bytes: png } } }
+    expect(value.messages).toEqual([{ role: 'user', content: [block, block] }])
   })
 
   test('detail is named as left out', () => {
