@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { LLMock } from '@copilotkit/aimock'
 import type OpenAI from 'openai'
+import type { Config } from '../../src/config/types.ts'
+import { testChannel } from '../../src/relay/probe.ts'
 import { ask, openaiClient } from '../support/clients.ts'
 import { event } from '../support/event-stream.ts'
 import { type Gateway, startGateway } from '../support/gateway.ts'
@@ -140,6 +142,27 @@ describe.each([
     expect(refused.status).toBe(400)
     expect(await refused.json()).toMatchObject({ error: { param: 'n' } })
   })
+})
+
+test.each([
+  ['cohere', 'co-key', cohereModel],
+  ['bedrock', `AKIDEXAMPLE:${secret}`, claude],
+])('an operator can try a channel of %s', async (vendor, key, model) => {
+  const channel = {
+    id: 'tried',
+    vendor,
+    baseUrl: mock.url,
+    key,
+    models: { [model]: model },
+    options: {},
+    timeouts: {},
+  }
+  const config = { channels: [channel], models: {} } as unknown as Config
+  const probe = await testChannel(config, 'tried')
+  expect(probe).toMatchObject({ ok: true, model, message: `${model} answered` })
+  const away = { ...channel, baseUrl: `${mock.url}/nowhere` }
+  const elsewhere = { channels: [away], models: {} } as unknown as Config
+  expect((await testChannel(elsewhere, 'tried')).ok).toBe(false)
 })
 
 const eventsHead = head(

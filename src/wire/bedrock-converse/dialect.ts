@@ -22,7 +22,7 @@ export const bedrockConverse = vendorSide({
   hub: {
     encodeRequest,
     needsBytes: () => true,
-    reader: () => new ConverseReader(),
-    readWhole: (body) => new ConverseReader().whole(body),
+    reader: (quirks) => new ConverseReader(quirks),
+    readWhole: (body, quirks) => new ConverseReader(quirks).whole(body),
   },
 })

@@ -6,7 +6,7 @@ import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { ConverseReader } from './reader.ts'
 
 function read(frames: readonly JsonObject[]): ChatEvent[] {
-  const reader = new ConverseReader()
+  const reader = new ConverseReader({})
   const events = frames.flatMap((frame) => [...reader.frame(JSON.stringify(frame))])
   return [...events, ...reader.end()]
 }
@@ -51,7 +51,7 @@ function said(events: readonly ChatEvent[]): unknown {
 
 function whole(content: JsonValue[], stopReason = 'end_turn', more: JsonObject = {}): ChatEvent[] {
   const body = { output: { message: { role: 'assistant', content } }, stopReason, ...more }
-  return [...new ConverseReader().whole(body)]
+  return [...new ConverseReader({}).whole(body)]
 }
 
 function faultOf(events: readonly ChatEvent[]): unknown {
@@ -332,8 +332,8 @@ test('replies that are not whole are never taken for it', () => {
     kind: 'cut',
   })
   expect(faultOf(read([]))).toMatchObject({ kind: 'cut' })
-  expect(faultOf(new ConverseReader().frame('{'))).toMatchObject({ kind: 'unreadable' })
-  expect(faultOf(new ConverseReader().whole({ message: 'no' }))).toEqual({
+  expect(faultOf(new ConverseReader({}).frame('{'))).toMatchObject({ kind: 'unreadable' })
+  expect(faultOf(new ConverseReader({}).whole({ message: 'no' }))).toEqual({
     kind: 'unreadable',
     message: 'the reply has no message: no',
   })

@@ -1,6 +1,6 @@
 // Reads replies of Bedrock's Converse and ConverseStream into events.
 
-import type { Reader } from '../dialect.ts'
+import type { Reader, ReplyQuirks } from '../dialect.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
 import { saidIn } from '../openai/fault.ts'
 import { isObject } from '../openai/usage.ts'
@@ -27,11 +27,16 @@ function stopTextIn(fields: JsonObject): string {
 }
 
 export class ConverseReader implements Reader {
+  private readonly quirks: ReplyQuirks
   private out: ChatEvent[] = []
   private readonly blocks = new Blocks((event) => this.out.push(event))
   private started = false
   private ended = false
   private broken = false
+
+  constructor(quirks: ReplyQuirks) {
+    this.quirks = quirks
+  }
 
   /** `{"EVENT": payload}`, as AwsEventFrames cuts them. */
   frame(data: string): readonly ChatEvent[] {
@@ -107,7 +112,7 @@ export class ConverseReader implements Reader {
   }
 
   private count({ usage }: JsonObject): void {
-    const counted = isObject(usage) ? readUsage(usage) : null
+    const counted = isObject(usage) ? readUsage(this.quirks.usage?.(usage) ?? usage) : null
     if (counted !== null) this.out.push({ type: 'usage', usage: counted })
   }
 

@@ -1,56 +1,26 @@
-// Chat requests as Converse takes them: turns, parts, tools, thinking, and what is refused or named as left out.
+// Chat requests as Converse takes them: turns, parts, thinking, and what is refused or named as left out.
 
 import { describe, expect, test } from 'bun:test'
-import { GatewayError } from '../../errors.ts'
 import type { ChatRequest, JsonObject, JsonValue } from '../ir.ts'
-import { chatHub } from '../openai-chat/hub.ts'
+import { bedrockConverse } from './dialect.ts'
 import { encodeRequest } from './request.ts'
-
-const sonnet = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
-const opus = 'anthropic.claude-opus-4-6-v1'
-const nova = 'amazon.nova-pro-v1:0'
-const llama = 'meta.llama3-3-70b-instruct-v1:0'
+import {
+  encode,
+  encoded,
+  hello,
+  llama,
+  nova,
+  opus,
+  refusal,
+  sonnet,
+  spec,
+  weather,
+} from './testing.ts'
 
 const png = 'iVBORw0KGgoAAAANSUhEUg=='
-const hello = { role: 'user', content: 'Hello' }
-
-function encode(
-  body: JsonObject,
-  model = sonnet,
-): { body: JsonObject; dropped: readonly string[] } {
-  const asked = chatHub.decodeRequest({ model: 'm', messages: [hello], ...body })
-  const { value, dropped } = encodeRequest(asked.value, model)
-  return { body: value, dropped: [...asked.dropped, ...dropped] }
-}
-
-function encoded(body: JsonObject, model = sonnet): JsonObject {
-  const found = encode(body, model)
-  expect(found.dropped).toEqual([])
-  return found.body
-}
-
-function refusal(body: JsonObject, model = sonnet): string | null | undefined {
-  try {
-    encode(body, model)
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error
-    expect(error.code).toBe('invalid_request_error')
-    return error.detail.param
-  }
-  throw new Error('it was not refused')
-}
 
 function user(...content: JsonValue[]): JsonObject {
   return { messages: [{ role: 'user', content }] }
-}
-
-const city = { type: 'object', properties: { city: { type: 'string' } } }
-const weather = {
-  type: 'function',
-  function: { name: 'weather', description: 'Of a city.', parameters: city },
-}
-const spec = {
-  toolSpec: { name: 'weather', description: 'Of a city.', inputSchema: { json: city } },
 }
 
 function call(id: string, input = '{"city":"Bern"}'): JsonObject {
@@ -275,6 +245,28 @@ describe('images and documents', () => {
     ])
   })
 
+  test('an address is fetched first, and its bytes stand in its place', () => {
+    const url = 'https://example.com/cat'
+    const part = { type: 'image' as const, url }
+    const request: ChatRequest = {
+      model: 'm',
+      stream: false,
+      messages: [{ role: 'user', parts: [part, { type: 'file', url }] }],
+    }
+    const { hub } = bedrockConverse
+    if (hub === null) throw new Error('Converse has a hub')
+    expect(
+      [part, { ...part, type: 'file' as const }].map((each) => hub.needsBytes?.(each)),
+    ).toEqual([true, true])
+    const pictured = request.messages.map((message) => ({
+      ...message,
+      parts: message.parts.map((each) => ({ ...each, url: `data:image/png;base64,${png}` })),
+    }))
+    const { value } = hub.encodeRequest({ ...request, messages: pictured }, sonnet)
+    const block = { image: { format: 'png', source: { bytes: png } } }
+    expect(value.messages).toEqual([{ role: 'user', content: [block, block] }])
+  })
+
   test('detail is named as left out', () => {
     const { dropped } = encode(user(image(`data:image/png;base64,${png}`, { detail: 'low' })))
     expect(dropped).toEqual(['messages[0].content[0].image_url.detail'])
@@ -288,111 +280,6 @@ describe('images and documents', () => {
     ['sound', { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }],
   ])('refused: %s', (_what, part) => {
     expect(refusal(user(part))).toBe('messages[0].content[0]')
-  })
-})
-
-describe('tools and the choice among them', () => {
-  const other = { type: 'function', function: { name: 'now' } }
-  const nothing = { type: 'object', properties: {} }
-  const otherSpec = { toolSpec: { name: 'now', inputSchema: { json: nothing } } }
-
-  test.each([
-    ['auto', { tools: [spec, otherSpec] }],
-    ['required', { tools: [spec, otherSpec], toolChoice: { any: {} } }],
-    [
-      { type: 'function', function: { name: 'now' } },
-      { tools: [spec, otherSpec], toolChoice: { tool: { name: 'now' } } },
-    ],
-    [
-      {
-        type: 'allowed_tools',
-        allowed_tools: {
-          mode: 'required',
-          tools: [{ type: 'function', function: { name: 'now' } }],
-        },
-      },
-      { tools: [otherSpec], toolChoice: { any: {} } },
-    ],
-  ])('%j', (choice, toolConfig) => {
-    const body = encoded({ tools: [weather, other], tool_choice: choice as JsonValue })
-    expect(body.toolConfig).toEqual(toolConfig as JsonValue)
-  })
-
-  test('W38: none drops the tools where nothing was called before', () => {
-    expect(encoded({ tools: [weather], tool_choice: 'none' }).toolConfig).toBeUndefined()
-    expect(encoded({ tools: [] }).toolConfig).toBeUndefined()
-  })
-
-  test('one call at a time: in Anthropic words for Claude, named for any other', () => {
-    const asked = { tools: [weather], parallel_tool_calls: false, tool_choice: 'required' }
-    const body = encoded(asked)
-    expect(body.toolConfig).toEqual({ tools: [spec] })
-    expect(body.additionalModelRequestFields).toEqual({
-      tool_choice: { type: 'any', disable_parallel_tool_use: true },
-    })
-    const elsewhere = encode(asked, nova)
-    expect(elsewhere.dropped).toEqual(['parallel_tool_calls'])
-    expect(elsewhere.body.toolConfig).toEqual({ tools: [spec], toolChoice: { any: {} } })
-  })
-
-  test('strict is carried where the model has it, else named', () => {
-    const strict = { type: 'function', function: { ...weather.function, strict: true } }
-    const [tool] = (encoded({ tools: [strict] }).toolConfig as { tools: JsonObject[] }).tools
-    expect(tool?.['toolSpec']).toMatchObject({
-      strict: true,
-      inputSchema: { json: { ...city, additionalProperties: false } },
-    })
-    expect(encode({ tools: [strict] }, llama).dropped).toEqual(['tools[0].function.strict'])
-  })
-
-  test.each([
-    ['tools[0]', { tools: [{ type: 'custom', custom: { name: 'x' } }] }],
-    ['tools[0]', { web_search_options: {} }],
-    ['n', { n: 2 }],
-    ['modalities', { modalities: ['text', 'audio'] }],
-  ])('refused: %s', (param, body) => {
-    expect(refusal(body as JsonObject)).toBe(param)
-  })
-})
-
-describe('the form of the reply', () => {
-  const schema = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] }
-  const format = { type: 'json_schema', json_schema: { name: 'it', schema, strict: true } }
-
-  test("Bedrock's own form where the model has it", () => {
-    expect(encoded({ response_format: format }).outputConfig).toEqual({
-      textFormat: {
-        type: 'json_schema',
-        structure: {
-          jsonSchema: {
-            name: 'it',
-            schema: JSON.stringify({ ...schema, additionalProperties: false }),
-          },
-        },
-      },
-    })
-  })
-
-  test('a forced tool for any other, and for JSON without a schema', () => {
-    const name = 'tollgate_json_reply'
-    const forced = encoded({ response_format: format }, nova)
-    expect(forced.outputConfig).toBeUndefined()
-    expect(forced.toolConfig).toMatchObject({
-      tools: [{ toolSpec: { name, inputSchema: { json: schema } } }],
-      toolChoice: { tool: { name } },
-    })
-    const json = encoded({ response_format: { type: 'json_object' } })
-    expect(json.toolConfig).toMatchObject({ toolChoice: { tool: { name } } })
-    const beside = encoded({ response_format: format, tools: [weather] }, nova)
-    expect(beside.toolConfig).toMatchObject({
-      tools: [spec, expect.anything()],
-      toolChoice: { any: {} },
-    })
-  })
-
-  test('named where a call must be made anyway', () => {
-    const asked = { response_format: format, tools: [weather], tool_choice: 'required' }
-    expect(encode(asked, nova).dropped).toEqual(['response_format'])
   })
 })
 

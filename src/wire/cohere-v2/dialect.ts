@@ -11,7 +11,7 @@ export const cohereV2 = vendorSide({
   frames: () => new CohereFrames(),
   hub: {
     encodeRequest,
-    reader: () => new CohereReader(),
-    readWhole: (body) => new CohereReader().whole(body),
+    reader: (quirks) => new CohereReader(quirks),
+    readWhole: (body, quirks) => new CohereReader(quirks).whole(body),
   },
 })

@@ -7,13 +7,13 @@ import { CohereFrames } from './frames.ts'
 import { CohereReader } from './reader.ts'
 
 function read(frames: readonly JsonObject[]): ChatEvent[] {
-  const reader = new CohereReader()
+  const reader = new CohereReader({})
   const events = frames.flatMap((frame) => [...reader.frame(JSON.stringify(frame))])
   return [...events, ...reader.end()]
 }
 
 function whole(message: JsonObject, more: JsonObject = {}): readonly ChatEvent[] {
-  return new CohereReader().whole({ id: 'r', message, finish_reason: 'COMPLETE', ...more })
+  return new CohereReader({}).whole({ id: 'r', message, finish_reason: 'COMPLETE', ...more })
 }
 
 const begin = { id: 'r', type: 'message-start', delta: { message: { role: 'assistant' } } }
@@ -255,11 +255,11 @@ describe('replies that are not whole are never taken for it', () => {
   test('W10: a stream without its end; what is no JSON; a body without a message', () => {
     expect(faultOf(read([begin, text(0, 'a')]))).toMatchObject({ kind: 'cut' })
     expect(faultOf(read([]))).toMatchObject({ kind: 'cut' })
-    const reader = new CohereReader()
+    const reader = new CohereReader({})
     expect(faultOf(reader.frame('{'))).toMatchObject({ kind: 'unreadable' })
     expect(reader.end()).toEqual([])
     for (const body of [null, [], { message: 'no' }] satisfies JsonValue[]) {
-      expect(faultOf(new CohereReader().whole(body))).toMatchObject({ kind: 'unreadable' })
+      expect(faultOf(new CohereReader({}).whole(body))).toMatchObject({ kind: 'unreadable' })
     }
   })
 })

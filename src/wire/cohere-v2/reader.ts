@@ -1,6 +1,6 @@
 // Reads replies of Cohere's Chat API, streamed or whole, into events.
 
-import type { Reader } from '../dialect.ts'
+import type { Reader, ReplyQuirks } from '../dialect.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
 import { errorIn, faultInside, saidIn } from '../openai/fault.ts'
 import { isObject } from '../openai/usage.ts'
@@ -28,11 +28,16 @@ function stringOf(value: JsonValue | undefined): string {
 }
 
 export class CohereReader implements Reader {
+  private readonly quirks: ReplyQuirks
   private out: ChatEvent[] = []
   private readonly parts = new Parts((event) => this.out.push(event))
   private started = false
   private ended = false
   private broken = false
+
+  constructor(quirks: ReplyQuirks) {
+    this.quirks = quirks
+  }
 
   frame(data: string): readonly ChatEvent[] {
     this.out = []
@@ -140,7 +145,8 @@ export class CohereReader implements Reader {
   /** `end` has `finish_reason` and `usage`: the delta of `message-end`, or a whole reply. */
   private finish(end: JsonObject): void {
     const word = stringOf(end['finish_reason']).toUpperCase()
-    const usage = isObject(end['usage']) ? readUsage(end['usage']) : null
+    const raw = end['usage']
+    const usage = isObject(raw) ? readUsage(this.quirks.usage?.(raw) ?? raw) : null
     if (usage !== null) this.out.push({ type: 'usage', usage })
     if (troubles.has(word)) {
       this.broken = true
