@@ -274,9 +274,12 @@ describe('the tree', () => {
     expect(namesAreDocumented('configuration key', keys, files)).toEqual([])
   })
 
-  test('what money keeps to is tested by number', () => {
-    const page = files.find(({ path }) => path === 'docs/reliability.md')
-    expect(page?.text).toContain('| I1 |')
+  test.each([
+    ['docs/reliability.md', '| I1 |'],
+    ['docs/translation.md', '| W1 |'],
+  ])('what %s says is tested by number', (path, row) => {
+    const page = files.find((file) => file.path === path)
+    expect(page?.text).toContain(row)
     if (page !== undefined) expect(rowsAreTested(page, files)).toEqual([])
   })
 

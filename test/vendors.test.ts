@@ -103,7 +103,7 @@ const counted = cases.filter(
   ({ fixture }) => fixture.expect.usage !== undefined && fixture.dialect.startsWith('openai-'),
 )
 
-describe('the vendor quirks bring usage into the shape of OpenAI', () => {
+describe('W29: the vendor quirks bring usage into the shape of OpenAI', () => {
   test.each(counted)('$vendor/$name', (item) => {
     const raw = rawUsage(item)
     if (raw === null) throw new Error('the fixture reports no usage')

@@ -180,7 +180,6 @@ class Translated implements ReplyPath {
   private readonly source: HubCodec
   private readonly target: HubCodec
   private readonly dialect: Dialect
-  private readonly terminator: string
   private readonly listener: PathListener
   private readonly frames: FrameSource
   private readonly reader: Reader
@@ -203,7 +202,6 @@ class Translated implements ReplyPath {
     this.target = target
     this.dialect = ask.dialect
     this.listener = listener
-    this.terminator = from.terminator
     this.frames = from.frames?.() ?? new SseFrames()
     this.reader = source.reader(channel.vendor.quirks, askedIn(translation))
     this.writer = ask.peek.stream ? target.writer(this.head()) : null
@@ -214,11 +212,6 @@ class Translated implements ReplyPath {
     const ended = finishReason !== null || outputBytes > 0
     const done = this.frames.done || this.reader.done === true
     return (done && ended) || (finishReason !== null && usage !== null)
-  }
-
-  /** Where a format has no terminator the finish is all there is to wait for; the reader tells whether it came. */
-  private get endsPlainly(): boolean {
-    return this.terminator === '' && this.sight.finishReason !== null
   }
 
   fail(error: GatewayError): string | null {
@@ -237,7 +230,7 @@ class Translated implements ReplyPath {
     if (this.translation.streamed) {
       this.readFrames(() => this.frames.end())
       if (this.over) return
-      if (!this.complete && !this.endsPlainly) {
+      if (!this.complete) {
         this.over = true
         this.listener.failed({ kind: 'cut', message: 'the stream ended before its finish' })
         return

@@ -1,7 +1,7 @@
 // Vertex AI: Google's models by project and region, signed by a service account's token or by an API key.
 
 import { importPKCS8, SignJWT } from 'jose'
-import { foreignSeals, methodOf, modelPath } from './google.ts'
+import { methodOf, modelPath } from './google.ts'
 import { isObject } from './json.ts'
 import type { Authority, Call, ChannelSettings, Vendor } from './vendor.ts'
 
@@ -108,6 +108,5 @@ export const vertex = {
     return key === null || accountOf(settings) !== null ? [] : [['x-goog-api-key', key]]
   },
   authorize,
-  amend: foreignSeals,
   quirks: {},
 } satisfies Vendor

@@ -174,7 +174,7 @@ test('a signature another vendor sealed does not reach Google', async () => {
     {
       role: 'model',
       parts: [
-        { text: 'x', thought: true },
+        // A thought is of use with its signature alone.
         { ...call, thoughtSignature: 'skip_thought_signature_validator' },
       ],
     },

@@ -54,6 +54,12 @@ export class GeminiReader implements Reader {
     return this.take(frame, false)
   }
 
+  /** Usage need not come: the finish is all there is to wait for. */
+  get done(): boolean {
+    if (this.blocked) return true
+    return this.candidates.size > 0 && [...this.candidates.values()].every(({ ended }) => ended)
+  }
+
   /** Every candidate must have said why it ended: the format has no terminator. */
   end(): readonly ChatEvent[] {
     if (this.broken || this.blocked) return []
