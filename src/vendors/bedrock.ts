@@ -86,6 +86,8 @@ export const bedrock: Vendor = {
   ownedBy: 'amazon',
   baseUrl: defaultUrl,
   environment: 'AWS_BEARER_TOKEN_BEDROCK',
+  // The name AWS's own clients read; its host names the region.
+  environmentBaseUrl: 'AWS_ENDPOINT_URL_BEDROCK_RUNTIME',
   speaks: ['bedrock-converse'],
   usageOnStream: 'always',
   address,

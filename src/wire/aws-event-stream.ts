@@ -44,25 +44,39 @@ function viewOf(bytes: Uint8Array): DataView {
 }
 
 /** The headers whose values are text. Throws FrameError where they cannot be read. */
-function headersIn(view: DataView, start: number, end: number): ReadonlyMap<string, string> {
+function headersIn(bytes: Uint8Array): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
+  const view = viewOf(bytes)
   const textAt = (at: number, length: number): string =>
-    decoder.decode(new Uint8Array(view.buffer, view.byteOffset + at, length))
-  let at = start
-  while (at < end) {
+    decoder.decode(bytes.subarray(at, at + length))
+  let at = 0
+  while (at < bytes.length) {
     const nameBytes = view.getUint8(at)
+    const typeAt = at + 1 + nameBytes
+    if (typeAt >= bytes.length) throw tooLong()
     const name = textAt(at + 1, nameBytes)
-    const type = view.getUint8(at + 1 + nameBytes)
-    at += 2 + nameBytes
+    const type = bytes[typeAt] ?? 0
+    at = typeAt + 1
     const sized = type === bytesType || type === stringType
+    if (sized && at + 2 > bytes.length) throw tooLong()
     const length = sized ? view.getUint16(at) : valueBytes[type]
     if (length === undefined) throw new FrameError('an event has a header of an unknown type')
     if (sized) at += 2
-    if (at + length > end) throw new FrameError("an event's headers are longer than they say")
+    if (at + length > bytes.length) throw tooLong()
     if (type === stringType) found.set(name, textAt(at, length))
     at += length
   }
   return found
+}
+
+function tooLong(): FrameError {
+  return new FrameError("an event's headers are longer than they say")
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  if (one.length !== other.length) return false
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false
+  return true
 }
 
 /** One message as JSON: `{"EVENT": payload}`, with exceptions and errors under their own names. */
@@ -91,6 +105,9 @@ export class AwsEventFrames implements FrameSource {
   /** Bytes before which there is nothing to read: a prelude, or the message it announced. */
   private neededBytes = preludeBytes
   private begun = false
+  /** Of the last message, as bytes and as they read. */
+  private headers = new Uint8Array()
+  private texts: ReadonlyMap<string, string> = new Map()
 
   /** `isLast`: whether a stream of these events may end here, for the format itself has no terminator. */
   constructor(isLast: (seen: ReadonlySet<string>) => boolean) {
@@ -109,6 +126,21 @@ export class AwsEventFrames implements FrameSource {
     if (this.heldBytes > 0) throw new FrameError('the stream ended inside an event')
     this.done = this.isLast(this.seen)
     return []
+  }
+
+  /** Event after event has the same headers: they are read where they differ from those before. */
+  private message(bytes: Uint8Array, view: DataView, start: number): SeenEvent {
+    const end = start + this.neededBytes - checksumBytes
+    if (view.getUint32(end) !== crc32(bytes, start, end)) {
+      throw new FrameError('an event of the stream does not fit its checksum')
+    }
+    const headersEnd = start + preludeBytes + view.getUint32(start + 4)
+    const headers = bytes.subarray(start + preludeBytes, headersEnd)
+    if (!isSame(headers, this.headers)) {
+      this.texts = headersIn(headers)
+      this.headers = headers.slice()
+    }
+    return dataOf(this.texts, bytes.subarray(headersEnd, end))
   }
 
   private joined(): Uint8Array {
@@ -133,7 +165,7 @@ export class AwsEventFrames implements FrameSource {
         this.begun = true
         continue
       }
-      const { type, data } = messageAt(bytes, view, start, this.neededBytes)
+      const { type, data } = this.message(bytes, view, start)
       this.seen.add(type)
       found.push(data)
       start += this.neededBytes
@@ -159,19 +191,4 @@ function announced(bytes: Uint8Array, view: DataView, start: number): number {
     throw new FrameError('an event of the stream has an impossible length')
   }
   return messageBytes
-}
-
-function messageAt(
-  bytes: Uint8Array,
-  view: DataView,
-  start: number,
-  messageBytes: number,
-): SeenEvent {
-  const end = start + messageBytes - checksumBytes
-  if (view.getUint32(end) !== crc32(bytes, start, end)) {
-    throw new FrameError('an event of the stream does not fit its checksum')
-  }
-  const headersEnd = start + preludeBytes + view.getUint32(start + 4)
-  const headers = headersIn(view, start + preludeBytes, headersEnd)
-  return dataOf(headers, bytes.subarray(headersEnd, end))
 }

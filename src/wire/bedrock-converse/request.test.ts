@@ -1,6 +1,7 @@
 // Chat requests as Converse takes them: turns, parts, thinking, and what is refused or named as left out.
 
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import type { ChatRequest, JsonObject, JsonValue } from '../ir.ts'
 import { bedrockConverse } from './dialect.ts'
 import { encodeRequest } from './request.ts'
@@ -57,6 +58,8 @@ describe('a conversation', () => {
       { role: 'user', content: [{ text: 'Hello' }, { text: 'Now in French.' }, { text: 'Hello' }] },
     ])
     expect(dropped).toEqual(['messages[1].role'])
+    const named = { messages: [{ ...hello, name: 'Ada' }] }
+    expect(encode(named).dropped).toEqual(['messages[0].name'])
   })
 
   test('W34: empty and blank texts are left out, and nothing takes their place', () => {
@@ -88,6 +91,44 @@ describe('a conversation', () => {
     expect(encoded({ messages: [{ role: 'system', content: 'Greet.' }] })).toEqual({
       messages: [{ role: 'user', content: [{ text: 'Greet.' }] }],
     })
+  })
+
+  test('whatever the order of messages, turns alternate, begin with the user and say something', () => {
+    const texts = fc.constantFrom('', ' ', 'Hello', 'é你😀')
+    const asking = fc.record({
+      role: fc.constantFrom('system', 'developer', 'user', 'assistant'),
+      content: texts,
+    })
+    const calling = fc.record({
+      role: fc.constant('assistant'),
+      content: texts,
+      tool_calls: fc.array(
+        fc.constantFrom('a', 'b c', 'd').map((id) => call(id)),
+        { minLength: 1 },
+      ),
+    })
+    const answering = fc.record({
+      role: fc.constant('tool'),
+      tool_call_id: fc.constantFrom('a', 'b c', 'd'),
+      content: texts,
+    })
+    const messages = fc.array(fc.oneof(asking, calling, answering), { maxLength: 8 })
+    fc.assert(
+      fc.property(messages, (list) => {
+        const { body } = encode({ messages: list as JsonObject[] }, nova)
+        const turns = body.messages as { role: string; content: JsonObject[] }[]
+        expect(turns.map(({ role }) => role)).toEqual(
+          turns.map((_, at) => (at % 2 === 0 ? 'user' : 'assistant')),
+        )
+        for (const { content } of turns) {
+          expect(content.length).toBeGreaterThan(0)
+          const kinds = content.map((block) => Object.keys(block)[0])
+          const after = kinds.lastIndexOf('toolResult') + 1
+          expect(kinds.slice(0, after).every((kind) => kind === 'toolResult')).toBe(true)
+          for (const { text } of content) if (text !== undefined) expect(text).not.toMatch(/^\s*$/)
+        }
+      }),
+    )
   })
 
   test("the assistant's last words lose the white space they end in", () => {

@@ -89,12 +89,6 @@ function assistantOf(placed: Placed, thinks: boolean, dropped: string[]): JsonOb
   ]
 }
 
-function nameDropped({ index, message }: Placed, dropped: string[]): void {
-  for (const fields of Object.values(message.extra ?? {})) {
-    if (fields['name'] !== undefined) dropped.push(`messages[${index}].name`)
-  }
-}
-
 /** Messages of the assistant in a row are one turn: its calls must be answered at once. */
 function withTurnsJoined(messages: readonly Placed[]): Placed[] {
   const found: Placed[] = []
@@ -134,7 +128,6 @@ export function encodeMessages(
     shown = []
   }
   for (const placed of withTurnsJoined(rest)) {
-    nameDropped(placed, dropped)
     if (placed.message.role === 'tool') {
       const content = contentOf(placed, dropped)
       out.push(answerOf(placed, content, dropped))

@@ -17,13 +17,15 @@ export interface Turns {
 
 /**
  * A system message further down is said as the user's, in its place: such formats refuse it elsewhere, and moved to the
- * front it would mean something else. Its role goes to `dropped`.
+ * front it would mean something else. Its role goes to `dropped`, and so do the names of speakers, which such formats lack.
  */
 export function turnsOf(messages: readonly Message[], dropped: string[]): Turns {
   const system: Placed[] = []
   const rest: Placed[] = []
   for (const [index, message] of messages.entries()) {
-    const { role } = message
+    const { role, extra = {} } = message
+    const named = Object.values(extra).some((fields) => fields['name'] !== undefined)
+    if (named) dropped.push(`messages[${index}].name`)
     if (role !== 'system' && role !== 'developer') rest.push({ index, message })
     else if (rest.length === 0) system.push({ index, message })
     else {
