@@ -5,7 +5,7 @@ import { anthropicMessages } from './anthropic-messages/dialect.ts'
 import { bedrockConverse } from './bedrock-converse/dialect.ts'
 import { cohereEmbed } from './cohere-embed/embed.ts'
 import { cohereV2 } from './cohere-v2/dialect.ts'
-import type { Dialect, DialectId, ListCodec, Operation } from './dialect.ts'
+import type { Dialect, DialectId, Operation } from './dialect.ts'
 import { gemini } from './gemini/dialect.ts'
 import { geminiEmbeddings } from './gemini-embeddings/embeddings.ts'
 import { withCost } from './openai/cost.ts'
@@ -31,7 +31,7 @@ import {
 import { peekRerank } from './rerank/peek.ts'
 import { rerankList } from './rerank/rerank.ts'
 import { cohereRerank, jinaRerank, voyageRerank } from './rerank/vendors.ts'
-import { vendorOnly } from './vendor-only.ts'
+import { type ListVendorSide, vendorSide } from './vendor-side.ts'
 import { voyageEmbeddings } from './voyage/embeddings.ts'
 
 /** OpenAI's error body, as JSON text. */
@@ -63,8 +63,8 @@ const openai = {
 } satisfies Partial<Dialect>
 
 /** A vendor's own form of embeddings or reranking. */
-function listOnly(id: DialectId, operation: Operation, list: ListCodec): Dialect {
-  return vendorOnly({ id, operation, path: '', fault: readFault, hub: null, list })
+function listOnly(id: DialectId, operation: Operation, list: ListVendorSide): Dialect {
+  return vendorSide({ id, operation, path: '', list })
 }
 
 export const dialects: Readonly<Record<DialectId, Dialect>> = {

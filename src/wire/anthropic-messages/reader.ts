@@ -2,6 +2,7 @@
 
 import type { FaultKind } from '../../errors.ts'
 import type { AskedOf, Reader, ReplyQuirks } from '../dialect.ts'
+import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 import { answersByTool } from './encode-tools.ts'
@@ -69,15 +70,8 @@ export class MessagesReader implements Reader {
 
   frame(data: string): readonly ChatEvent[] {
     if (this.over) return []
-    let event: JsonValue
-    try {
-      event = JSON.parse(data) as JsonValue
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error
-      return this.fail(trouble('unreadable', 'an event of the stream is not JSON'))
-    }
-    if (!isObject(event))
-      return this.fail(trouble('unreadable', 'an event of the stream is no object'))
+    const event = frameObject(data)
+    if (typeof event === 'string') return this.fail(trouble('unreadable', event))
     const out: ChatEvent[] = []
     this.take(event, out)
     return out

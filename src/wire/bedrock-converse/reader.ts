@@ -1,6 +1,7 @@
 // Reads replies of Bedrock's Converse and ConverseStream into events.
 
 import type { Reader, ReplyQuirks } from '../dialect.ts'
+import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
 import { saidIn } from '../openai/fault.ts'
 import { isObject } from '../openai/usage.ts'
@@ -42,14 +43,9 @@ export class ConverseReader implements Reader {
   frame(data: string): readonly ChatEvent[] {
     this.out = []
     if (this.broken) return this.out
-    let frame: JsonValue
-    try {
-      frame = JSON.parse(data) as JsonValue
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error
-      return this.fail({ kind: 'unreadable', message: 'an event of the stream is not JSON' })
-    }
-    for (const [name, payload] of Object.entries(objectIn(frame))) {
+    const frame = frameObject(data)
+    if (typeof frame === 'string') return this.fail({ kind: 'unreadable', message: frame })
+    for (const [name, payload] of Object.entries(frame)) {
       if (!this.broken) this.take(name, payload ?? null)
     }
     return this.out

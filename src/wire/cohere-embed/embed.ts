@@ -1,10 +1,11 @@
 // Cohere's embeddings (docs.cohere.com/reference/embed, v2), as their vendor takes and gives them.
 
-import type { Decoded, ListCodec } from '../dialect.ts'
+import type { Decoded } from '../dialect.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { plainTexts, promptUsage, vendorsOnly, withoutList } from '../list/fields.ts'
+import { plainTexts, promptUsage, withoutList } from '../list/fields.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'
 import { isObject } from '../openai/usage.ts'
+import type { ListVendorSide } from '../vendor-side.ts'
 
 const mostTexts = 96
 
@@ -37,9 +38,4 @@ function readReply(body: JsonValue, { encoding = 'float' }: ListRequest) {
   return reply
 }
 
-export const cohereEmbed: ListCodec = {
-  decodeRequest: vendorsOnly,
-  encodeRequest,
-  readReply,
-  writeReply: vendorsOnly,
-}
+export const cohereEmbed: ListVendorSide = { encodeRequest, readReply }

@@ -1,6 +1,7 @@
 // Reads replies of Cohere's Chat API, streamed or whole, into events.
 
 import type { Reader, ReplyQuirks } from '../dialect.ts'
+import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
 import { errorIn, faultInside, saidIn } from '../openai/fault.ts'
 import { isObject } from '../openai/usage.ts'
@@ -41,14 +42,8 @@ export class CohereReader implements Reader {
 
   frame(data: string): readonly ChatEvent[] {
     this.out = []
-    let frame: JsonValue
-    try {
-      frame = JSON.parse(data) as JsonValue
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error
-      return this.fail('an event of the stream is not JSON')
-    }
-    if (!isObject(frame)) return this.fail('an event of the stream is no object')
+    const frame = frameObject(data)
+    if (typeof frame === 'string') return this.fail(frame)
     if (!this.ended && !this.broken) this.take(frame)
     return this.out
   }

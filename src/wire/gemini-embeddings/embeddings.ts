@@ -1,10 +1,11 @@
 // Google's embeddings (ai.google.dev/api/embeddings, batchEmbedContents), as their vendor takes and gives them.
 
-import type { Decoded, ListCodec } from '../dialect.ts'
+import type { Decoded } from '../dialect.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { plainTexts, vendorsOnly, withoutList } from '../list/fields.ts'
+import { plainTexts, withoutList } from '../list/fields.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'
 import { isObject } from '../openai/usage.ts'
+import type { ListVendorSide } from '../vendor-side.ts'
 
 const mostTexts = 100
 const taskTypes = { query: 'RETRIEVAL_QUERY', document: 'RETRIEVAL_DOCUMENT' } as const
@@ -46,9 +47,4 @@ function ofLengthOne(vector: readonly number[]): readonly number[] {
   return length === 0 ? vector : vector.map((each) => each / length)
 }
 
-export const geminiEmbeddings: ListCodec = {
-  decodeRequest: vendorsOnly,
-  encodeRequest,
-  readReply,
-  writeReply: vendorsOnly,
-}
+export const geminiEmbeddings: ListVendorSide = { encodeRequest, readReply }

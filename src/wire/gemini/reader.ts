@@ -2,6 +2,7 @@
 
 import type { FaultKind } from '../../errors.ts'
 import type { Reader, ReplyQuirks } from '../dialect.ts'
+import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { faultInside } from './fault.ts'
 import { isObject, membersOf, objectsIn, stringOf, withExtra } from './fields.ts'
@@ -41,16 +42,8 @@ export class GeminiReader implements Reader {
   }
 
   frame(data: string): readonly ChatEvent[] {
-    let frame: JsonValue
-    try {
-      frame = JSON.parse(data) as JsonValue
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error
-      return this.fail(fault('unreadable', 'an event of the stream is not JSON'))
-    }
-    if (!isObject(frame)) {
-      return this.fail(fault('unreadable', 'an event of the stream is no object'))
-    }
+    const frame = frameObject(data)
+    if (typeof frame === 'string') return this.fail(fault('unreadable', frame))
     return this.take(frame, false)
   }
 

@@ -1,6 +1,6 @@
 // What the formats of embeddings and reranking have in common: refusals, token counts, lists read out of replies.
 
-import { type Fault, GatewayError, invalidRequest } from '../../errors.ts'
+import { type Fault, invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { faultInside } from '../openai/fault.ts'
 import { isObject } from '../openai/usage.ts'
@@ -53,9 +53,4 @@ export function readRanking(list: JsonValue | undefined, texts: number): readonl
 
 export function isFault(value: object): value is Fault {
   return 'kind' in value && 'message' in value
-}
-
-/** A dialect only vendors speak was asked for a client's side: a mistake of the gateway. */
-export function vendorsOnly(): never {
-  throw new GatewayError('server_error', 'No client speaks this format here.')
 }

@@ -2,6 +2,7 @@
 
 import type { FaultKind } from '../../errors.ts'
 import type { Reader, ReplyQuirks } from '../dialect.ts'
+import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { saidIn } from '../openai/fault.ts'
 import { isObject, readUsage, usageIn } from '../openai/usage.ts'
@@ -82,19 +83,13 @@ export class ChatReader implements Reader {
   }
 
   /** One frame of a format whose frames `translate` makes into this one's. */
-  parsed(data: string, translate: ((frame: JsonValue) => JsonValue) | null): readonly ChatEvent[] {
-    let frame: JsonValue
-    try {
-      frame = JSON.parse(data) as JsonValue
-      if (translate !== null) frame = translate(frame)
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error
-      return this.fail(fault('unreadable', 'an event of the stream is not JSON'))
-    }
-    if (!isObject(frame)) {
-      return this.fail(fault('unreadable', 'an event of the stream is no object'))
-    }
-    return this.take(frame, false)
+  parsed(
+    data: string,
+    translate: ((frame: JsonObject) => JsonObject) | null,
+  ): readonly ChatEvent[] {
+    const frame = frameObject(data)
+    if (typeof frame === 'string') return this.fail(fault('unreadable', frame))
+    return this.take(translate === null ? frame : translate(frame), false)
   }
 
   /** Every choice must have said why it ended; `[DONE]` alone is no finish. */

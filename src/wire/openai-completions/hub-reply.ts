@@ -7,8 +7,8 @@ import { isObject, writeUsage } from '../openai/usage.ts'
 import { ChatReader } from '../openai-chat/hub-reader.ts'
 
 /** The same reply as a chat's: the text of each choice becomes its message. */
-function asChat(reply: JsonValue, field: 'delta' | 'message'): JsonValue {
-  if (!isObject(reply) || !Array.isArray(reply['choices'])) return reply
+function asChat(reply: JsonObject, field: 'delta' | 'message'): JsonObject {
+  if (!Array.isArray(reply['choices'])) return reply
   const choices = reply['choices'].map((choice) => {
     if (!isObject(choice)) return choice
     const { text = null, logprobs: _, ...rest } = choice
@@ -33,7 +33,7 @@ export class CompletionReader implements Reader {
   }
 
   whole(body: JsonValue): readonly ChatEvent[] {
-    return this.chat.whole(asChat(body, 'message'))
+    return this.chat.whole(isObject(body) ? asChat(body, 'message') : body)
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { FaultKind } from '../../errors.ts'
 import type { Reader } from '../dialect.ts'
+import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
 import { errorIn, faultInside } from '../openai/fault.ts'
 import { isObject, readUsage } from '../openai/usage.ts'
@@ -47,16 +48,8 @@ export class ResponsesReader implements Reader {
 
   frame(data: string): readonly ChatEvent[] {
     if (this.over) return []
-    let frame: JsonValue
-    try {
-      frame = JSON.parse(data) as JsonValue
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error
-      return this.fail(fault('unreadable', 'an event of the stream is not JSON'))
-    }
-    if (!isObject(frame)) {
-      return this.fail(fault('unreadable', 'an event of the stream is no object'))
-    }
+    const frame = frameObject(data)
+    if (typeof frame === 'string') return this.fail(fault('unreadable', frame))
     const out: ChatEvent[] = []
     this.take(frame, out)
     return out

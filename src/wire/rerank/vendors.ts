@@ -1,10 +1,11 @@
 // Reranking as Cohere, Jina and Voyage take and give it (docs.cohere.com/reference/rerank, jina.ai/reranker, docs.voyageai.com/reference/reranker-api).
 
-import type { Decoded, ListCodec } from '../dialect.ts'
+import type { Decoded } from '../dialect.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { plainTexts, promptUsage, readRanking, vendorsOnly, withoutList } from '../list/fields.ts'
+import { plainTexts, promptUsage, readRanking, withoutList } from '../list/fields.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'
 import { isObject } from '../openai/usage.ts'
+import type { ListVendorSide } from '../vendor-side.ts'
 
 interface Form {
   readonly vendor: string
@@ -23,12 +24,10 @@ const forms = {
   voyage: { vendor: 'Voyage', mostTexts: 1_000, most: 'top_k', list: 'data', sendsTexts: true },
 } as const satisfies Readonly<Record<string, Form>>
 
-function codecOf(form: Form): ListCodec {
+function sideOf(form: Form): ListVendorSide {
   return {
-    decodeRequest: vendorsOnly,
     encodeRequest: (request, model) => encodeRequest(form, request, model),
     readReply: (body, request) => readReply(form, body, request),
-    writeReply: vendorsOnly,
   }
 }
 
@@ -60,6 +59,6 @@ function readReply(form: Form, body: JsonValue, { texts }: ListRequest) {
   return reply
 }
 
-export const cohereRerank = codecOf(forms.cohere)
-export const jinaRerank = codecOf(forms.jina)
-export const voyageRerank = codecOf(forms.voyage)
+export const cohereRerank = sideOf(forms.cohere)
+export const jinaRerank = sideOf(forms.jina)
+export const voyageRerank = sideOf(forms.voyage)

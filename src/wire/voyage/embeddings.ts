@@ -1,10 +1,11 @@
 // Voyage's embeddings (docs.voyageai.com/reference/embeddings-api): OpenAI's form with fields of its own.
 
-import type { Decoded, ListCodec } from '../dialect.ts'
+import type { Decoded } from '../dialect.ts'
 import type { JsonObject } from '../ir.ts'
-import { plainTexts, vendorsOnly } from '../list/fields.ts'
+import { plainTexts } from '../list/fields.ts'
 import type { ListRequest } from '../list/list.ts'
 import { readEmbeddings } from '../openai-embeddings/list.ts'
+import type { ListVendorSide } from '../vendor-side.ts'
 
 const mostTexts = 1_000
 
@@ -20,9 +21,4 @@ function encodeRequest(request: ListRequest, model: string): Decoded<JsonObject>
   return { value, dropped: user === undefined ? [] : ['user'] }
 }
 
-export const voyageEmbeddings: ListCodec = {
-  decodeRequest: vendorsOnly,
-  encodeRequest,
-  readReply: readEmbeddings,
-  writeReply: vendorsOnly,
-}
+export const voyageEmbeddings: ListVendorSide = { encodeRequest, readReply: readEmbeddings }
