@@ -13,7 +13,7 @@ import { checkHeaderBytes } from './head.ts'
 import type { FrontRooms } from './model-request.ts'
 
 export interface GoogleCall {
-  readonly method: 'generate' | 'count'
+  readonly method: 'generate' | 'embed' | 'count'
   readonly model: string
   readonly address: Address
 }
@@ -56,6 +56,9 @@ export function googleCallOf(url: string): GoogleCall | null {
       const list = query.get('alt') !== 'sse'
       return { method: 'generate', model, address: { model, stream: true, list } }
     }
+    case 'embedContent':
+    case 'batchEmbedContents':
+      return { method: 'embed', model, address: { model } }
     case 'countTokens':
       return { method: 'count', model, address: { model } }
     default:
@@ -67,10 +70,16 @@ export function googleModelId(url: string): string {
   return named(url).rest
 }
 
+/** By kind of model; of other kinds Google's interface has none here. */
+const methodsOf: Readonly<Record<string, readonly string[]>> = {
+  chat: ['generateContent', 'streamGenerateContent', 'countTokens'],
+  embedding: ['embedContent', 'batchEmbedContents'],
+}
+
 /** API reference, `Model`. */
 function entry(model: Model): Record<string, unknown> {
   const { id, kind, context, maxOutput } = model
-  const methods = kind === 'chat' ? ['generateContent', 'streamGenerateContent', 'countTokens'] : []
+  const methods = methodsOf[kind] ?? []
   return {
     name: `models/${id}`,
     version: '001',

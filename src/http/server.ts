@@ -236,7 +236,7 @@ function jsonHandler(
 
 /** What Google's addresses name: a call to a model, or a count of tokens. */
 function googleHandler(options: ListenOptions): Handler {
-  const dialect = options.dialects.gemini
+  const { gemini, 'google-embed': embed } = options.dialects
   return (request, server) => {
     const call = googleCallOf(request.url)
     if (call === null) return notOffered(options, request)
@@ -247,6 +247,7 @@ function googleHandler(options: ListenOptions): Handler {
     const setIdleSeconds = (seconds: number) => server.timeout(request, seconds)
     setIdleSeconds(0)
     const { address } = call
+    const dialect = call.method === 'embed' ? embed : gemini
     return new ModelRequest(options.rooms(), dialect, request, setIdleSeconds, address).respond()
   }
 }

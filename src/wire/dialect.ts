@@ -21,6 +21,7 @@ export type DialectId =
   | 'gemini'
   | 'cohere-v2'
   | 'bedrock-converse'
+  | 'google-embed'
   | 'gemini-embeddings'
   | 'cohere-embed'
   | 'voyage-embeddings'

@@ -7,6 +7,7 @@ import { cohereEmbed } from './cohere-embed/embed.ts'
 import { cohereV2 } from './cohere-v2/dialect.ts'
 import type { Dialect, DialectId, Operation } from './dialect.ts'
 import { gemini } from './gemini/dialect.ts'
+import { googleEmbed, peekGoogleEmbeddings } from './gemini-embeddings/client.ts'
 import { geminiEmbeddings } from './gemini-embeddings/embeddings.ts'
 import { withCost } from './openai/cost.ts'
 import { readFault } from './openai/fault.ts'
@@ -95,6 +96,15 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
     peek: peekEmbeddings,
     whole: (body, peek, quirks) => wholeEmbeddings(body, peek.encodingFormat, quirks),
     list: embeddingsList,
+  },
+  'google-embed': {
+    ...gemini,
+    id: 'google-embed',
+    operation: 'embedding',
+    path: '/models/*:embedContent',
+    peek: peekGoogleEmbeddings,
+    hub: null,
+    list: googleEmbed,
   },
   'gemini-embeddings': listOnly('gemini-embeddings', 'embedding', geminiEmbeddings),
   'cohere-embed': listOnly('cohere-embed', 'embedding', cohereEmbed),

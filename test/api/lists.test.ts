@@ -1,6 +1,7 @@
 // Embeddings and reranking through the whole gateway, on vendors whose forms are not OpenAI's: asked, answered, charged.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import { type Gateway, startGateway } from '../support/gateway.ts'
 
@@ -70,6 +71,39 @@ test('the official SDK gets its vectors, which it asks for as base64', async () 
   expect(response.headers.get('x-tollgate-cost')).toBe('0.00008')
   const row = await gateway.row(response.headers.get('x-request-id') ?? '')
   expect(row).toMatchObject({ operation: 'embedding', input: 40, output: 0, chargeNano: 80_000n })
+})
+
+test("Google's SDK embeds one text and several", async () => {
+  const client = new GoogleGenAI({
+    apiKey: gateway.key,
+    httpOptions: { baseUrl: gateway.url, apiVersion: 'v1beta' },
+  })
+  const model = 'voyage-3.5'
+  const { embeddings } = await client.models.embedContent({ model, contents: ['sunny', 'rainy'] })
+  expect(embeddings?.map(({ values }) => values)).toEqual([
+    [0.5, -0.25],
+    [1, 0],
+  ])
+  const one = await gateway.post(`/v1beta/models/${model}:embedContent`, {
+    content: { parts: [{ text: 'sun' }, { text: 'ny' }] },
+    taskType: 'RETRIEVAL_QUERY',
+    title: 'unknown there',
+  })
+  expect(await one.json()).toEqual({
+    embedding: { values: [0.5, -0.25] },
+    usageMetadata: { promptTokenCount: 40 },
+  })
+  expect(one.headers.get('x-tollgate-dropped')).toBe('title')
+  expect(asked.at(-1)?.body).toEqual({ model, input: ['sunny'], input_type: 'query' })
+  const row = await gateway.row(one.headers.get('x-request-id') ?? '')
+  expect(row).toMatchObject({ operation: 'embedding', chargeNano: 80_000n })
+  const wrong = await gateway.post(`/v1beta/models/${model}:embedContent`, {
+    content: { parts: [{ inlineData: {} }] },
+  })
+  expect([wrong.status, await wrong.json()]).toMatchObject([
+    400,
+    { error: { status: 'INVALID_ARGUMENT', message: expect.stringContaining('parts[0]') } },
+  ])
 })
 
 test.each(['/v1/rerank', '/v2/rerank', '/rerank'])('reranking at %s', async (path) => {

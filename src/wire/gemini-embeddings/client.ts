@@ -1,0 +1,118 @@
+// Google's embeddings as its clients ask for them: `embedContent` for one text, `batchEmbedContents` for several.
+
+import { invalidRequest } from '../../errors.ts'
+import type { Address, Decoded, ListCodec, Peek } from '../dialect.ts'
+import type { JsonObject, JsonValue } from '../ir.ts'
+import type { ListReply, ListRequest } from '../list/list.ts'
+import { isObject } from '../openai/usage.ts'
+import { unpackVector } from '../openai-embeddings/vectors.ts'
+
+/** Whether one text was asked for and not a list of them rides along here. */
+const self = 'google-embed'
+const most = 2_048
+
+const purposes: Readonly<Record<string, 'query' | 'document'>> = {
+  RETRIEVAL_QUERY: 'query',
+  RETRIEVAL_DOCUMENT: 'document',
+}
+
+const known: ReadonlySet<string> = new Set(['model', 'content', 'taskType', 'outputDimensionality'])
+
+/** Throws GatewayError `invalid_request_error` naming the field at fault. */
+export function peekGoogleEmbeddings(body: Uint8Array, address: Address = {}): Peek {
+  const parsed = parsedBody(body)
+  decodeRequest(parsed, address)
+  return {
+    body,
+    model: address.model ?? '',
+    modelSpan: null,
+    stream: false,
+    wantsUsage: false,
+    streamOptionsSpan: null,
+    bodyEnd: body.length,
+    maxOutputTokens: null,
+    choices: 1,
+    imageParam: null,
+    keys: Object.keys(parsed),
+    encodingFormat: 'float',
+    tokenInput: false,
+  }
+}
+
+function parsedBody(body: Uint8Array): JsonObject {
+  let parsed: JsonValue
+  try {
+    parsed = JSON.parse(new TextDecoder().decode(body)) as JsonValue
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw invalidRequest(`the request body is not valid JSON: ${error.message}`, null)
+  }
+  if (!isObject(parsed)) throw invalidRequest('the request body must be a JSON object', null)
+  return parsed
+}
+
+function decodeRequest(body: JsonObject, address: Address = {}): Decoded<ListRequest> {
+  const { requests } = body
+  const single = requests === undefined
+  if (!single && (!Array.isArray(requests) || requests.length === 0 || requests.length > most))
+    throw invalidRequest(`requests must be an array of 1 to ${most} requests`, 'requests')
+  const asked = single ? [body] : (requests as JsonValue[])
+  const pathOf = (at: number) => (single ? '' : `requests[${at}].`)
+  const texts = asked.map((each, at) => textOf(each, pathOf(at)))
+  const first = isObject(asked[0]) ? asked[0] : {}
+  const { outputDimensionality: dimensions, taskType } = first
+  if (dimensions != null && !(Number.isSafeInteger(dimensions) && Number(dimensions) > 0)) {
+    const param = `${pathOf(0)}outputDimensionality`
+    throw invalidRequest(`${param} must be a whole number above 0`, param)
+  }
+  const purpose = typeof taskType === 'string' ? purposes[taskType] : undefined
+  const dropped = Object.keys(first).filter((name) => first[name] != null && !known.has(name))
+  if (taskType != null && purpose === undefined) dropped.push('taskType')
+  const value: ListRequest = {
+    model: address.model ?? '',
+    texts,
+    encoding: 'float',
+    ...(typeof dimensions === 'number' && { dimensions }),
+    ...(purpose !== undefined && { purpose }),
+    extra: { [self]: { single } },
+  }
+  return { value, dropped }
+}
+
+/** The texts of a content's parts are one text. */
+function textOf(asked: JsonValue, path: string): string {
+  const content = isObject(asked) ? asked['content'] : undefined
+  const parts = isObject(content) ? content['parts'] : undefined
+  const param = `${path}content.parts`
+  if (!Array.isArray(parts) || parts.length === 0)
+    throw invalidRequest(`${param} must be an array with a text`, param)
+  const texts = parts.map((part, at) => {
+    const text = isObject(part) ? part['text'] : undefined
+    if (typeof text === 'string') return text
+    throw invalidRequest(`${param}[${at}] must be a text: nothing else is embedded`, param)
+  })
+  return texts.join('')
+}
+
+function writeReply(reply: ListReply, request: ListRequest): JsonObject {
+  const values = (vector: string | readonly number[]): JsonObject => ({
+    values: typeof vector === 'string' ? unpackVector(vector) : [...vector],
+  })
+  const tokens = reply.usage?.input
+  const usage = tokens === undefined ? {} : { usageMetadata: { promptTokenCount: tokens } }
+  if (request.extra?.[self]?.['single'] !== true)
+    return { embeddings: reply.vectors.map(values), ...usage }
+  return { embedding: values(reply.vectors[0] ?? []), ...usage }
+}
+
+/** Vendors are asked in `gemini-embeddings`, which always is a list. */
+function nobody(): never {
+  throw new Error('this is the form of clients')
+}
+
+export const googleEmbed: ListCodec = {
+  decodeRequest,
+  encodeRequest: nobody,
+  readReply: nobody,
+  writeReply,
+}
