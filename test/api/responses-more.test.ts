@@ -1,11 +1,15 @@
 // What the Responses interface does beside answering: the background, counts, bounds, and what a vendor is told.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type OpenAI from 'openai'
 import type { JsonObject } from '../../src/wire/ir.ts'
+import { makeDirectory } from '../contract/databases.ts'
 import { authorized, eventually, openaiClient } from '../support/clients.ts'
-import { type Gateway, startGateway } from '../support/gateway.ts'
+import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
 import { type Responder, startResponder } from '../support/responder.ts'
+import { startServer } from '../support/server-process.ts'
 
 let gateway: Gateway
 let client: OpenAI
@@ -87,7 +91,7 @@ describe('what a vendor is told', () => {
     const [, again] = vendor.bodies
     const sealed = { type: 'reasoning', summary: [], encrypted_content: 'sealed-1' }
     const input = again?.['input'] as JsonObject[]
-    expect(input.map(({ type, role }) => type ?? role)).toEqual([
+    expect(input.map(({ type, role }) => role ?? type)).toEqual([
       'user',
       'reasoning',
       'assistant',
@@ -182,18 +186,32 @@ describe('in the background', () => {
     expect((await post(`/v1/responses/${id}/cancel`, {})).status).toBe(400)
   })
 
-  test('after a restart what ran is failed', async () => {
-    await using first = await startGateway({ config: { channels: channels(vendor.url) } })
-    const queued = await openaiClient(first.url).responses.create(asked)
+  test('after a crash and a restart what ran is failed', async () => {
+    const folder = makeDirectory()
+    const file = join(folder.path, 'tollgate.yaml')
+    writeFileSync(
+      file,
+      JSON.stringify({
+        channels: channels(vendor.url),
+        keys: [{ name: 'own', secret: testKey }],
+        accounts: { default: { credit: '100' } },
+        models: { '*': { prices: { input: '1', output: '2' } } },
+      }),
+    )
+    const words = ['--config', file]
+    const first = await startServer(folder.path, { words })
+    const { id } = await openaiClient(first.url).responses.create(asked)
     await eventually(() => vendor.bodies[0])
-    await first.restart()
-    const found = await openaiClient(first.url).responses.retrieve(queued.id)
-    expect(found).toMatchObject({
-      id: queued.id,
-      status: 'failed',
-      error: { code: 'server_error' },
-    })
-  })
+    await first.kill()
+    const second = await startServer(folder.path, { words })
+    try {
+      const found = await openaiClient(second.url).responses.retrieve(id)
+      expect(found).toMatchObject({ id, status: 'failed', error: { code: 'server_error' } })
+    } finally {
+      await second.kill()
+      folder.remove()
+    }
+  }, 30_000)
 })
 
 describe('bounds and neighbours', () => {

@@ -154,7 +154,7 @@ describe.each(['sandbox/chat', 'chats', 'responds'])('%s', (model) => {
 
   test('what was not to be stored is not found', async () => {
     const given = await client.responses.create({ model, input: 'Hello', store: false })
-    expect(given.store).toBe(false)
+    expect(given).toMatchObject({ store: false })
     expect(await errorOf(client.responses.retrieve(given.id))).toMatchObject({ status: 404 })
   })
 

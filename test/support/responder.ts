@@ -25,7 +25,9 @@ export async function startResponder(): Promise<Responder> {
     async fetch(request) {
       const body = (await request.json()) as JsonObject
       bodies.push(body)
-      if (JSON.stringify(body).includes('wait')) {
+      const asked = body['input'] ?? body['messages']
+      const last = Array.isArray(asked) ? asked.at(-1) : asked
+      if (JSON.stringify(last).includes('wait')) {
         await new Promise<void>((resolve) => {
           waiting.push(resolve)
           request.signal.addEventListener('abort', () => {
