@@ -221,9 +221,9 @@ class ReplyKeeper {
     this.keeping = keeping
     this.own = own
     this.keeps = keeps
-    const { store, background, previousResponseId } = keeping
+    const { background, previousResponseId } = keeping
     this.correction = {
-      store,
+      store: this.keeps,
       previous_response_id: previousResponseId,
       background,
       ...(background && { id: this.ownId }),

@@ -119,6 +119,8 @@ describe('to itself', () => {
     expect(responsesHub.encodeRequest(value, 'm').value).toEqual({
       model: 'm',
       input: [{ role: 'user', content: 'hi' }],
+      store: false,
+      include: ['reasoning.encrypted_content'],
     })
   })
 })
