@@ -17,6 +17,7 @@ export const errorTable = {
   request_too_large: { status: 413, type: 'invalid_request_error', retry: false },
   unsupported_media_type: { status: 415, type: 'invalid_request_error', retry: false },
   idempotency_key_reused: { status: 422, type: 'invalid_request_error', retry: false },
+  upgrade_required: { status: 426, type: 'invalid_request_error', retry: false },
   insufficient_quota: { status: 429, type: 'insufficient_quota', retry: false },
   rate_limit_exceeded: { status: 429, type: 'rate_limit_exceeded', retry: true },
   request_headers_too_large: { status: 431, type: 'invalid_request_error', retry: false },

@@ -251,6 +251,8 @@ function stopper(
     state.deadlines.shutDown()
     listener
       .stop()
+      .then(() => state.kept.background.idle())
+      .then(() => state.kept.keeper.idle())
       .then(() => state.ledger.drain())
       .then(() => state.limiter.close())
       .then(() => state.dialer.close())

@@ -4,6 +4,7 @@ import type {
   BillingSettings,
   GroupSettings,
   LedgerSettings,
+  ResponseSettings,
   RetrySettings,
   ServerSettings,
   TimeoutSettings,
@@ -58,6 +59,8 @@ export const ledgerDefaults: LedgerSettings = {
   maxLagMs: 5_000,
   maxUnsettled: 50_000,
 }
+
+export const responseDefaults: ResponseSettings = { keepDays: 30 }
 
 export const groupDefaults: Omit<GroupSettings, 'id'> = {
   multiplier: '1',

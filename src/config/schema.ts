@@ -6,6 +6,7 @@ import {
   defaultGroup,
   generalDefaults,
   groupDefaults,
+  responseDefaults,
   retryDefaults,
   serverDefaults,
   timeoutDefaults,
@@ -159,6 +160,14 @@ const retry = section({
     yesOrNo,
     'Try another channel although the vendor may have done the work: after a reset or a timeout. Text only.',
     retryDefaults.retryUncertain,
+  ),
+})
+
+const responses = section({
+  keepDays: key(
+    wholeNumber(0, 3_650),
+    'How long a stored response is kept after it, or one that goes on from it, was made; 0: none is.',
+    responseDefaults.keepDays,
   ),
 })
 
@@ -338,6 +347,7 @@ export const fileSchema = section({
     'What is charged when a request does not end as it should, and what may be held at once.',
   ),
   ledger: key(ledger, 'How nodes lease credit and settle what they spent.'),
+  responses: key(responses, 'Replies of the Responses format that are kept for their account.'),
   groups: key(named(identifier, group), 'Groups of models by name; default always exists.'),
   channels: key(
     z.array(channel, 'expected a list of channels'),

@@ -98,6 +98,12 @@ export interface LedgerSettings {
   readonly maxUnsettled: number
 }
 
+/** Replies of the Responses format that are kept for their account. */
+export interface ResponseSettings {
+  /** 0: none is kept. */
+  readonly keepDays: number
+}
+
 export interface GroupSettings {
   readonly id: string
   readonly multiplier: string
@@ -172,6 +178,7 @@ export interface Config {
   readonly retry: RetrySettings
   readonly billing: BillingSettings
   readonly ledger: LedgerSettings
+  readonly responses: ResponseSettings
   readonly groups: Readonly<Record<string, GroupSettings>>
   readonly channels: readonly ChannelConfig[]
   /** A name that ends in `*` speaks for every name of that beginning that is neither here nor shipped. */

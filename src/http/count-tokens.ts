@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import { GatewayError } from '../errors.ts'
+import type { Principal } from '../identity/principal.ts'
 import { countedTokens } from '../meter/ceiling.ts'
 import type { Channel } from '../relay/channel.ts'
 import { identitySegments } from '../relay/identity.ts'
@@ -23,10 +24,24 @@ import { checkContentType, type FrontRooms, headersOf } from './model-request.ts
 const limitMs = 10_000
 
 /** The count as JSON text. Throws GatewayError where the request is no good. */
-export async function countTokens(
+export function countTokens(
   rooms: FrontRooms,
   dialect: Dialect,
   request: Request,
+): Promise<string> {
+  return counting(rooms, request, async (body, principal) => {
+    const address: Address = { ...headersOf(dialect, request.headers), counts: true }
+    const peek = dialect.peek(body, address)
+    const { candidates } = rooms.offer.find(principal, peek.model, dialect)
+    return (await askVendors(rooms, dialect, peek, address, candidates)) ?? estimated(peek)
+  })
+}
+
+/** Hands over the body of a known caller who is within its limits. Throws GatewayError. */
+export async function counting(
+  rooms: FrontRooms,
+  request: Request,
+  count: (body: Uint8Array, principal: Principal) => Promise<string>,
 ): Promise<string> {
   const { headers } = request
   const { server, load, relay } = rooms
@@ -51,11 +66,7 @@ export async function countTokens(
       heldBytes += bytes
     }
     const bounds = { maxBytes: server.maxBodyBytes, timeoutMs: server.bodyTimeoutMs, grow }
-    const body = await readBody(request, length, bounds, relay.deadlines)
-    const address: Address = { ...headersOf(dialect, headers), counts: true }
-    const peek = dialect.peek(body, address)
-    const { candidates } = rooms.offer.find(principal, peek.model, dialect)
-    return (await askVendors(rooms, dialect, peek, address, candidates)) ?? estimated(peek)
+    return await count(await readBody(request, length, bounds, relay.deadlines), principal)
   } finally {
     load.leave(heldBytes)
   }

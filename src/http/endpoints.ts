@@ -37,7 +37,29 @@ export interface ReadEndpoint {
   readonly prefixes?: readonly string[]
 }
 
-export type Endpoint = ModelEndpoint | CountEndpoint | ReadEndpoint | GoogleEndpoint
+/** A row that reads or changes a response that is kept. */
+export interface ResponseEndpoint {
+  readonly kind: 'response' | 'response-removal' | 'response-cancel' | 'response-input'
+  readonly path: string
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly prefixes?: readonly string[]
+}
+
+/** A row where something else is asked than what the address is for. */
+export interface OtherEndpoint {
+  readonly kind: 'response-socket' | 'response-tokens' | 'not-offered'
+  readonly path: string
+  readonly method: 'GET' | 'POST'
+  readonly prefixes?: readonly string[]
+}
+
+export type Endpoint =
+  | ResponseEndpoint
+  | OtherEndpoint
+  | ModelEndpoint
+  | CountEndpoint
+  | ReadEndpoint
+  | GoogleEndpoint
 
 /** Google's own versions, below the gateway's address or below one that ends in /v1. */
 const googlePrefixes = ['/v1beta', '/v1alpha', '/v1/v1beta'] as const
@@ -55,6 +77,13 @@ export const endpoints: readonly Endpoint[] = [
   { kind: 'model', path: '/chat/completions', method: 'POST', dialect: 'openai-chat' },
   { kind: 'model', path: '/completions', method: 'POST', dialect: 'openai-completions' },
   { kind: 'model', path: '/responses', method: 'POST', dialect: 'openai-responses' },
+  { kind: 'response-socket', path: '/responses', method: 'GET' },
+  { kind: 'response-tokens', path: '/responses/input_tokens', method: 'POST' },
+  { kind: 'not-offered', path: '/responses/compact', method: 'POST' },
+  { kind: 'response', path: '/responses/:id', method: 'GET' },
+  { kind: 'response-removal', path: '/responses/:id', method: 'DELETE' },
+  { kind: 'response-cancel', path: '/responses/:id/cancel', method: 'POST' },
+  { kind: 'response-input', path: '/responses/:id/input_items', method: 'GET' },
   { kind: 'model', path: '/embeddings', method: 'POST', dialect: 'openai-embeddings' },
   { kind: 'model', path: '/rerank', method: 'POST', dialect: 'rerank' },
   // Where Cohere's clients look for it.

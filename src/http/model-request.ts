@@ -7,7 +7,7 @@ import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Keyring, Principal } from '../identity/principal.ts'
 import { limitHeaders } from '../limits/headers.ts'
 import type { Admitted, Limiter, Refused } from '../limits/limiter.ts'
-import type { Answer, RelayRooms } from '../relay/ask.ts'
+import type { Answer, Place, RelayRooms } from '../relay/ask.ts'
 import type { Bill, BillWishes } from '../relay/bill.ts'
 import { Call } from '../relay/call.ts'
 import type { Till } from '../relay/till.ts'
@@ -24,6 +24,8 @@ import type { Offer, Offered } from './offer.ts'
 import { hashOf, type Idempotency, takeKey } from './repeat.ts'
 import { newRequestId } from './request-id.ts'
 import { addCors, addRefusal, type Fields, jsonType, refusalOf, streamType } from './respond.ts'
+import { type Prepared, prepareResponse, type Queued, type ResponseRooms } from './responses.ts'
+import type { Background } from './responses-background.ts'
 import { readWishes, type Wished } from './wishes.ts'
 
 /** What the front door works with; replaced whole when the configuration changes. */
@@ -39,6 +41,7 @@ export interface FrontRooms {
   readonly till: Till
   readonly idempotency: Idempotency
   readonly me: MeRooms
+  readonly responses: ResponseRooms & { readonly background: Background }
   /** Told when a request has its place, and when it gave it back. */
   underWay(dialect: Dialect, change: 1 | -1): void
   /** Told of each request that a limit refused. */
@@ -76,6 +79,8 @@ export interface Refusal {
 /** About four bytes of English text make a token; corrected by what the vendor reports. */
 const bytesPerToken = 4
 const maxDroppedChars = 1_024
+/** The one format whose replies are kept. */
+const keptDialect = 'openai-responses'
 
 export class ModelRequest {
   private readonly rooms: FrontRooms
@@ -145,9 +150,15 @@ export class ModelRequest {
         )
         if (kept !== null) return kept
       }
-      const opened = this.open(principal, peek, offered.model, wishes)
+      const prepared =
+        this.dialect.id === keptDialect ? await this.prepare(principal, peek, offered) : null
+      const asked = prepared?.peek ?? peek
+      const opened = this.open(principal, asked, offered.model, wishes)
       const bill = opened instanceof Promise ? await opened : opened
-      const answer = await this.relay(principal, peek, offered, admission, bill)
+      const call = this.callOf(principal, asked, offered, admission, bill, prepared)
+      if (prepared?.background) return await this.inBackground(prepared.background, call, bill)
+      this.call = call
+      const answer = await call.run()
       this.showPrice(answer, bill)
       return this.reply(answer)
     } catch (error) {
@@ -286,22 +297,37 @@ export class ModelRequest {
         { param: 'model' },
       )
     }
-    if (peek.imageParam !== null && !model.vision) {
-      throw invalidRequest(`The model '${peek.model}' does not accept images.`, peek.imageParam)
-    }
+    checkVision(peek, model)
     return { model, candidates }
   }
 
-  private relay(
+  /** What was kept before it goes before its input, and its reply will be kept. */
+  private async prepare(principal: Principal, peek: Peek, offered: Offered): Promise<Prepared> {
+    const { requestId, at, rooms } = this
+    const { account } = principal
+    const { candidates, model } = offered
+    const asking = { account, requestId, at, peek, candidates }
+    const prepared = await prepareResponse(rooms.responses, asking)
+    if (!prepared.rebuilt) return prepared
+    this.peek = prepared.peek
+    checkVision(prepared.peek, model)
+    const moreBytes = Math.max(0, prepared.peek.body.length - peek.body.length)
+    rooms.load.grow(moreBytes, rooms.server)
+    this.reservedBytes += moreBytes
+    return prepared
+  }
+
+  private callOf(
     principal: Principal,
     peek: Peek,
     offered: Offered,
     admission: Admitted,
     bill: Bill,
-  ): Promise<Answer> {
-    const { requestId, at, startedMs, dialect } = this
+    prepared: Prepared | null,
+  ): Call {
+    const { requestId, at, startedMs, dialect, address } = this
     const { model, candidates } = offered
-    const call = new Call(this.rooms.relay, {
+    return new Call(this.rooms.relay, {
       requestId,
       at,
       startedMs,
@@ -311,12 +337,29 @@ export class ModelRequest {
       model,
       candidates,
       admission,
-      place: this,
+      place: prepared?.background ? placeWithoutClient(this) : this,
       bill,
-      address: this.address,
+      address,
+      ...(prepared !== null && { rebuilt: prepared.rebuilt }),
+      ...(prepared?.passing && { passing: prepared.passing }),
     })
+  }
+
+  /** The client has its answer before the work begins, and may leave. */
+  private async inBackground(queued: Queued, call: Call, bill: Bill): Promise<Response> {
+    const { keeper, background } = this.rooms.responses
+    try {
+      await keeper.change({ kind: 'keep', row: queued.row })
+    } catch (error) {
+      bill.release()
+      throw error
+    }
     this.call = call
-    return call.run()
+    background.start(queued, call)
+    this.fields['x-tollgate-price-version'] = String(bill.rate.version)
+    this.fields['content-type'] = jsonType
+    const response = { ...queued.response, status: 'queued' }
+    return new Response(JSON.stringify(response), { headers: this.fields })
   }
 
   private reply(answer: Answer): Response {
@@ -364,6 +407,17 @@ export class ModelRequest {
     const body = this.dialect.refuse(error, this.requestId)
     return new Response(body, { status, headers: this.fields })
   }
+}
+
+function checkVision(peek: Peek, model: Model): void {
+  if (peek.imageParam === null || model.vision) return
+  throw invalidRequest(`The model '${peek.model}' does not accept images.`, peek.imageParam)
+}
+
+/** For work whose client need not stay. */
+function placeWithoutClient(place: Place): Place {
+  const nothing = (): void => undefined
+  return { giveBack: () => place.giveBack(), watchClient: nothing, cutOff: nothing }
 }
 
 /** The client's headers that its format gives a meaning. */

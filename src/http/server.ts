@@ -5,6 +5,7 @@ import { errorTable, GatewayError } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Dialect, DialectId } from '../wire/dialect.ts'
 import { authenticate } from './authenticate.ts'
+import { countResponseTokens } from './count-response-tokens.ts'
 import { countTokens } from './count-tokens.ts'
 import {
   apiPrefixes,
@@ -39,6 +40,7 @@ import {
   refusalBody,
   refusalOf,
 } from './respond.ts'
+import { cancelResponse, listInput, readResponse, removeResponse } from './responses-read.ts'
 
 export interface ListenOptions {
   readonly host: string
@@ -147,6 +149,7 @@ function addressOf(request: Request, server: Bun.Server<undefined>): string {
 interface Handlers {
   GET?: Handler
   POST?: Handler
+  DELETE?: Handler
 }
 
 /** Rows of one path may take different methods. */
@@ -170,6 +173,24 @@ function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
       const dialect = options.dialects[endpoint.dialect]
       return jsonHandler(options, (rooms, request) => countTokens(rooms, dialect, request))
     }
+    case 'response':
+    case 'response-removal':
+    case 'response-cancel':
+    case 'response-input': {
+      const answer = ofResponses[endpoint.kind]
+      return readHandler(options, ({ responses }, { account }, url) =>
+        answer(responses, account, url),
+      )
+    }
+    case 'response-socket':
+      return socketHandler(options)
+    case 'response-tokens':
+      return jsonHandler(options, (rooms, request) => countResponseTokens(rooms, request))
+    case 'not-offered':
+      return jsonHandler(options, (_, request) => {
+        const path = pathOf(request.url)
+        throw new GatewayError('unsupported_endpoint', `${path} is not offered by this gateway.`)
+      })
     case 'models':
       return forGoogle(options, readGoogleModels, readHandler(options, readModels))
     case 'model-by-id':
@@ -183,6 +204,24 @@ function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
   }
 }
 
+const ofResponses = {
+  response: readResponse,
+  'response-removal': removeResponse,
+  'response-cancel': cancelResponse,
+  'response-input': listInput,
+}
+
+/** A socket is refused so that its client turns to events at once; there is nothing else to get at this path. */
+function socketHandler(options: ListenOptions): Handler {
+  return (request) => {
+    if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
+      return wrongMethod(options, request, 'POST, OPTIONS')
+    const message = 'Responses are not served over WebSocket here: POST with "stream": true.'
+    const fields = baseFields(options.rooms(), request)
+    return refuse(new GatewayError('upgrade_required', message), fields, openaiShape)
+  }
+}
+
 /** Google's newer clients ask for its lists below /v1 too, where they are known by their headers. */
 function forGoogle(options: ListenOptions, read: Read, others: Handler): Handler {
   const google = readHandler(options, read, 'gemini')
@@ -192,14 +231,18 @@ function forGoogle(options: ListenOptions, read: Read, others: Handler): Handler
 
 /** Refuses other methods before anything is looked at; answers a browser's preflight. */
 function methodGuard(options: ListenOptions, handlers: Handlers): Handler {
-  const { GET, POST } = handlers
-  const allow = [...(GET ? ['GET, HEAD'] : []), ...(POST ? ['POST'] : []), 'OPTIONS'].join(', ')
+  const { GET, POST, DELETE } = handlers
+  const names = [GET && 'GET, HEAD', POST && 'POST', DELETE && 'DELETE', 'OPTIONS']
+  const allow = names.filter((name) => name !== undefined).join(', ')
   return (request, server) => {
     const { method } = request
-    const handle =
-      method === 'HEAD' ? GET : method === 'GET' || method === 'POST' ? handlers[method] : undefined
+    const handle = method === 'HEAD' ? GET : isHandled(method) ? handlers[method] : undefined
     return handle === undefined ? wrongMethod(options, request, allow) : handle(request, server)
   }
+}
+
+function isHandled(method: string): method is keyof Handlers {
+  return method === 'GET' || method === 'POST' || method === 'DELETE'
 }
 
 function modelHandler(options: ListenOptions, dialectId: DialectId): Handler {

@@ -4,6 +4,7 @@ import type { LedgerSettings } from '../config/types.ts'
 import type { Nano } from '../money.ts'
 import type { IdempotencyFound, NodeRef } from '../store/ledger.ts'
 import type { StoreSettings } from '../store/open.ts'
+import type { ResponseChange } from '../store/responses.ts'
 import { type Outbox, openOutbox } from '../store/sqlite-outbox.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createLeases, type Leases } from './leases.ts'
@@ -56,6 +57,8 @@ export interface LedgerNode extends Ledger {
   begin(entry: IdempotencyEntry): Promise<IdempotencyFound>
   /** Frees the key of a request that was refused before it was settled. */
   forget(account: string, key: string, requestId: string): Promise<void>
+  /** Keeps and removes responses, in one transaction. Rejects where the store cannot be reached. */
+  changeResponses(changes: readonly ResponseChange[]): Promise<readonly number[]>
   /**
    * Called when what running requests hold is not safe any more: they must end and settle at once. Returns what
    * takes the callback back.
@@ -187,6 +190,10 @@ class Node implements LedgerNode {
 
   async forget(account: string, key: string, requestId: string): Promise<void> {
     await this.#link.ask({ ask: 'forget', account, key, requestId })
+  }
+
+  changeResponses(changes: readonly ResponseChange[]): Promise<readonly number[]> {
+    return this.#link.ask({ ask: 'keep', changes })
   }
 
   onFenced(callback: () => void): () => void {

@@ -160,7 +160,7 @@ class LedgerWorker {
   }
 
   #find(question: Exclude<Question, { ask: 'stop' }>): Promise<Answers[keyof Answers]> {
-    const { idempotency } = this.#store
+    const { idempotency, responses } = this.#store
     switch (question.ask) {
       case 'grant':
         return this.#grant(question)
@@ -173,6 +173,8 @@ class LedgerWorker {
         return idempotency
           .forget(question.account, question.key, question.requestId)
           .then(() => null)
+      case 'keep':
+        return responses.apply(question.changes, this.#keeper.ref)
     }
   }
 
@@ -241,6 +243,7 @@ class LedgerWorker {
       await this.#pause(this.#rooms.start.settings.renewMs)
       await this.#keeper.renew()
       await this.#keeper.once('clean', () => this.#store.idempotency.clean(Date.now()))
+      await this.#keeper.once('clean', () => this.#store.responses.clean(Date.now()))
     }
   }
 

@@ -4,6 +4,7 @@ import type { LedgerSettings } from '../config/types.ts'
 import type { Nano } from '../money.ts'
 import type { Grant, IdempotencyFound, IdempotencyTable, NodeRef } from '../store/ledger.ts'
 import type { StoreSettings } from '../store/open.ts'
+import type { ResponseChange } from '../store/responses.ts'
 import type { LogFields } from '../telemetry/log.ts'
 
 /** What a worker starts with. */
@@ -40,6 +41,8 @@ export type Question =
       readonly key: string
       readonly requestId: string
     }
+  /** Responses to keep: this thread owns the connection that writes. */
+  | { readonly ask: 'keep'; readonly changes: readonly ResponseChange[] }
   /** Settle what is there, close the node, the store and the files. */
   | { readonly ask: 'stop' }
 
@@ -47,6 +50,7 @@ export interface Answers {
   readonly grant: Grant
   readonly begin: IdempotencyFound
   readonly forget: null
+  readonly keep: readonly number[]
   readonly stop: null
 }
 

@@ -1,6 +1,8 @@
 // What every set of rooms shares: it outlives a change of the configuration.
 
 import type { Load } from '../http/load.ts'
+import type { Background } from '../http/responses-background.ts'
+import type { ResponseKeeper } from '../http/responses-keeper.ts'
 import type { createKeyring } from '../identity/keyring.ts'
 import type { LedgerNode } from '../ledger/ledger-node.ts'
 import type { createLimiter } from '../limits/create.ts'
@@ -23,6 +25,7 @@ export interface Lasting {
   readonly metrics: Metrics
   readonly keyring: ReturnType<typeof createKeyring>
   readonly ledger: LedgerNode
+  readonly kept: { readonly keeper: ResponseKeeper; readonly background: Background }
   readonly load: Load
   readonly dialer: ReturnType<typeof createDialer>
   readonly deadlines: Deadlines

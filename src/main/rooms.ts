@@ -55,6 +55,13 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     till: buildTill(config, lasting),
     idempotency: keysFor(billing.idempotencyHours, ledger, log),
     me: { store: lasting.store, currency: config.currency, prices: () => lasting.prices.book },
+    responses: {
+      ...lasting.kept,
+      keepDays: config.responses.keepDays,
+      maxBodyBytes: server.maxBodyBytes,
+      dialect: dialects['openai-responses'],
+      vendorOf: (channelId) => channels.get(channelId)?.vendor,
+    },
     relay: {
       ...lasting,
       channels,

@@ -4,6 +4,8 @@ import { aliasPrices } from '../catalog/alias-prices.ts'
 import { shippedPrices } from '../catalog/shipped-prices.ts'
 import type { Config } from '../config/types.ts'
 import { Load } from '../http/load.ts'
+import { Background } from '../http/responses-background.ts'
+import { ResponseKeeper } from '../http/responses-keeper.ts'
 import { ensureAccounts } from '../identity/ensure-accounts.ts'
 import { issueFirstKey } from '../identity/first-key.ts'
 import { createKeyring } from '../identity/keyring.ts'
@@ -80,6 +82,7 @@ export async function buildState(options: StateOptions) {
     metrics,
     keyring,
     ledger,
+    kept: keptResponses(store, ledger, log),
     prices,
     estimates: createOutputEstimates(),
     load: new Load(),
@@ -104,6 +107,17 @@ export async function buildState(options: StateOptions) {
       current = rooms
     },
   }
+}
+
+function keptResponses(store: Store, ledger: LedgerNode, log: Log) {
+  const onLost = (error: unknown) =>
+    log.error({ err: error }, 'a response could not be kept: whoever asks for it will not find it')
+  const keeper = new ResponseKeeper({
+    table: store.responses,
+    apply: (changes) => ledger.changeResponses(changes),
+    onLost,
+  })
+  return { keeper, background: new Background(keeper, onLost) }
 }
 
 /** For graphs only: a float is no account. */

@@ -8,6 +8,7 @@ import type { Admitted } from '../limits/limiter.ts'
 import type { Candidate, Health } from '../router/route.ts'
 import type { FailedAttempt, UsageRow } from '../store/usage-row.ts'
 import type { Address, Dialect, DialectId, Peek } from '../wire/dialect.ts'
+import type { SealOrigin } from '../wire/hub/seal.ts'
 import type { Usage } from '../wire/ir.ts'
 import type { Bill } from './bill.ts'
 import type { Channel } from './channel.ts'
@@ -34,7 +35,18 @@ export interface Ask {
   readonly bill: Bill
   /** What the request's address says, where its format keeps it there. */
   readonly address?: Address
+  /** The body is not the client's own: it is put in the vendor's words anew even where both speak alike. */
+  readonly rebuilt?: boolean
+  /** What goes to the client goes through this, in order: whole frames, or a whole reply. */
+  readonly passing?: Passing
 }
+
+/** `origin`: who made it, for what was sealed there. Returns what the client is given in its place. */
+export type Passing = (
+  bytes: Uint8Array,
+  kind: 'whole' | 'piece',
+  origin: SealOrigin | null,
+) => Uint8Array
 
 /** What the request holds at the front door. */
 export interface Place {

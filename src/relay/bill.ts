@@ -49,6 +49,11 @@ export class Bill {
     this.dueBytes = this.dueAfter(0)
   }
 
+  /** Of a request that never began. */
+  release(): void {
+    this.ledger.release(this.hold)
+  }
+
   /** What so much delivered text comes to, where no vendor has counted yet. */
   counted(outputBytes: number): Usage {
     return { ...noUsage, input: this.inputTokens, output: countedTokens(outputBytes) }

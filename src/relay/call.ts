@@ -76,6 +76,14 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     this.answer.reject(new GatewayError('request_timeout', 'The client closed the connection.'))
   }
 
+  /** Whoever asked wants no more of it: the vendor is let go at once, whatever the policy. */
+  cancel(): void {
+    if (this.over) return
+    this.outlet?.break('the request was cancelled')
+    this.letGo()
+    this.answer.reject(new GatewayError('request_timeout', 'The request was cancelled.'))
+  }
+
   private mayDrain(): boolean {
     const { billing, drains } = this.rooms
     return (
@@ -129,14 +137,24 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     this.money.emit(bytes)
   }
 
-  hand(bytes: Uint8Array): void {
+  hand(paid: Uint8Array): void {
     if (this.drainsUntilMs !== null) return
+    const bytes = this.passed(paid, 'piece')
     this.capture?.add(bytes)
     if (this.outlet === null) this.held.push(bytes)
     else {
       this.lastEmitMs = performance.now()
       this.outlet.push(bytes)
     }
+  }
+
+  private passed(bytes: Uint8Array, kind: 'whole' | 'piece'): Uint8Array {
+    const { passing } = this.ask
+    if (passing === undefined) return bytes
+    const plan = this.current?.plan
+    const origin =
+      plan === undefined ? null : { dialect: plan.candidate.dialect, channel: plan.channel.tag }
+    return passing(bytes, kind, origin)
   }
 
   get outputBytes(): number {
@@ -197,7 +215,8 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     const settlement = this.settlement(200, null, sight, null)
     const row = this.rooms.price(settlement)
     const cost = formatUnits(bill.capped(row.chargeNano))
-    const body = bill.wishes.showCost ? dialect.withCost(bytes, cost) : bytes
+    const shown = bill.wishes.showCost ? dialect.withCost(bytes, cost) : bytes
+    const body = this.passed(shown, 'whole')
     this.capture?.add(body)
     const dropped = this.current?.plan.dropped ?? []
     const answer = { stream: false, body, vendorMs: this.vendorMs, cost, dropped }

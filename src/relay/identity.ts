@@ -24,15 +24,16 @@ export function identitySegments(
   vendor: Vendor,
 ): readonly Uint8Array[] {
   const { amend } = vendor
+  const own = peek.vendorEdits ?? []
   if (amend !== undefined && needsAmend(amend, peek.keys, peek.body)) {
-    const body = parsedObject(peek.body)
+    const body = parsedObject(own.length === 0 ? peek.body : join(splice(peek.body, own)))
     if (peek.modelSpan !== null) body['model'] = candidate.model
     if (asksUsage(peek, vendor))
       body['stream_options'] = { ...asObject(body['stream_options']), include_usage: true }
     const call = { dialect: candidate.dialect, model: candidate.model, stream: peek.stream }
     return [Buffer.from(JSON.stringify(amend.body(body, call)), 'utf8')]
   }
-  const edits: Edit[] = []
+  const edits: Edit[] = [...own]
   const { modelSpan } = peek
   if (candidate.model !== peek.model && modelSpan !== null)
     edits.push({ ...modelSpan, text: JSON.stringify(candidate.model) })

@@ -36,7 +36,8 @@ export function prepare(
   const unsaid = { request: null, dropped: [], list: null }
   const plan = { rooms, ask, candidate, channel, identity, timeouts, ...unsaid }
   // What was sealed elsewhere must be opened or left out: such a request is put in the vendor's words anew.
-  const plain = candidate.identity && !(ask.dialect.hub !== null && bearsSeals(ask.peek.body))
+  const alike = candidate.identity && ask.rebuilt !== true
+  const plain = alike && !(ask.dialect.hub !== null && bearsSeals(ask.peek.body))
   if (plain) return { plan, segments: identitySegments(ask.peek, candidate, vendor) }
   const listed = encodedList(rooms, ask, candidate)
   if (listed !== null) {

@@ -1,6 +1,7 @@
 // What is kept, whichever engine keeps it: the contract SQLite and PostgreSQL both pass.
 
 import type { AuditTable, HourTable, IdempotencyTable, LedgerTable, PriceTable } from './ledger.ts'
+import type { ResponseTable } from './responses.ts'
 import type { UsageRow } from './usage-row.ts'
 
 /** A key made in the store (keys of the configuration file never come here). */
@@ -81,6 +82,7 @@ export interface Store {
   readonly hours: HourTable
   readonly prices: PriceTable
   readonly idempotency: IdempotencyTable
+  readonly responses: ResponseTable
   readonly audit: AuditTable
   /** The code of the currency all amounts are in; null before the first start. */
   currency(): Promise<string | null>

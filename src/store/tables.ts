@@ -8,6 +8,7 @@ import { idempotencyTable } from './idempotency.ts'
 import { walletOf } from './ledger.ts'
 import { ledgerTable } from './ledger-table.ts'
 import { priceTable } from './prices.ts'
+import { responseTable } from './responses.ts'
 import type { AccountTable, KeyRow, KeyTable, Store } from './store.ts'
 import { cleanText } from './text.ts'
 import { usageTable } from './usage.ts'
@@ -22,6 +23,7 @@ export function createStore(engine: Engine): Store {
     hours: hourTable(engine),
     prices: priceTable(engine),
     idempotency: idempotencyTable(engine),
+    responses: responseTable(engine),
     audit: auditTable(engine),
     currency: () => readCurrency(engine),
     rememberCurrency: (code) => rememberCurrency(engine, code),

@@ -40,4 +40,5 @@ export const azureOpenai = openaiCompatible({
   headers: (settings) => (settings.key === null ? [] : [['api-key', settings.key]]),
   refine,
   refusesThoughts: true,
+  encryptsReasoning: true,
 }) satisfies Vendor

@@ -9,4 +9,5 @@ export const openai = openaiCompatible({
   environment: 'OPENAI_API_KEY',
   speaks: allAndResponses,
   refusesThoughts: true,
+  encryptsReasoning: true,
 }) satisfies Vendor

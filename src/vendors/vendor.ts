@@ -87,6 +87,8 @@ export interface Vendor {
   readonly quirks: ReplyQuirks
   /** Answers 400 where a message holds what the model thought, but for what the vendor sealed itself. */
   readonly refusesThoughts?: true
+  /** Takes the wish for encrypted reasoning in a Responses request: what it does not keep itself can be given back. */
+  readonly encryptsReasoning?: true
   /** Sharpens what the dialect made of this vendor's error reply. */
   refine?(fault: Fault, status: number, body: string): Fault
   /** Served inside this process, without a connection. */

@@ -62,6 +62,8 @@ export interface Peek {
   readonly encodingFormat: 'float' | 'base64'
   /** Embeddings: the input holds token ids and not text. */
   readonly tokenInput: boolean
+  /** What a vendor of this format is told otherwise than the client said. */
+  readonly vendorEdits?: readonly (Span & { readonly text: string })[]
 }
 
 /** What a request's address says, where a format keeps it there and not in the body. */

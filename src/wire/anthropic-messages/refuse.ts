@@ -20,6 +20,7 @@ const rows: Readonly<Record<ErrorCode, Row>> = {
   unsupported_endpoint: missing,
   not_found: missing,
   method_not_allowed: invalid,
+  upgrade_required: invalid,
   request_timeout: { type: 'timeout_error' },
   request_in_progress: conflict,
   reply_not_kept: conflict,

@@ -125,10 +125,15 @@ export function encodeMessages(messages: readonly Message[], dropped: string[]):
         : encodeAsked(message, index, dropped, message.role === 'user' ? shown : [])
     if (shown.length > 0 && message.role !== 'user') out.push({ role: 'user', content: shown })
     shown = []
-    out.push(encoded)
+    if (message.parts.length === 0 || !saysNothing(encoded)) out.push(encoded)
   }
   if (shown.length > 0) out.push({ role: 'user', content: shown })
   return out
+}
+
+/** All of it was left out: a message without content is refused. */
+function saysNothing({ role, content, ...rest }: JsonObject): boolean {
+  return role === 'assistant' && content === null && Object.keys(rest).length === 0
 }
 
 /** Parts that are content of a message. */

@@ -7,10 +7,8 @@ import { hasFields, stringOf } from '../openai-chat/hub-fields.ts'
 import { foreignFields } from '../openai-chat/hub-sampling.ts'
 import { ownFields, self } from './hub-fields.ts'
 import { type ContentPart, encodePart } from './hub-parts.ts'
-import { encodeSettings, encryptedReasoning } from './hub-settings.ts'
-
-/** Models that do not reason answer 400 where their reasoning is asked for. */
-const withoutReasoning = /(^|[/:])(gpt-[34]|chatgpt-)/
+import { encodeSettings } from './hub-settings.ts'
+import { sealsReasoning, withEncrypted } from './include.ts'
 
 class Input {
   readonly items: JsonObject[] = []
@@ -130,13 +128,11 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
     throw invalidRequest('messages must hold something this model can read', 'messages')
   }
   dropped.push(...input.dropped)
-  const body: JsonObject = { model, input: input.items, ...settings }
-  if (request.wording?.[self] === undefined) {
-    body['store'] = false
-    const asked = Array.isArray(settings['include']) ? settings['include'] : []
-    const include = withoutReasoning.test(model) ? asked : [...asked, encryptedReasoning]
-    if (include.length > 0) body['include'] = include
-  }
+  const { background: _, previous_response_id: __, conversation: ___, ...rest } = settings
+  const body: JsonObject = { model, input: input.items, ...rest, store: false }
+  const asked = Array.isArray(settings['include']) ? settings['include'] : []
+  const include = sealsReasoning(model) ? withEncrypted(asked) : asked
+  if (include.length > 0) body['include'] = include
   if (request.stream) body['stream'] = true
   return { value: body, dropped }
 }

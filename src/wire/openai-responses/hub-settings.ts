@@ -19,7 +19,6 @@ const efforts: ReadonlySet<string> = new Set([
 ])
 const shows: ReadonlySet<string> = new Set(['auto', 'concise', 'detailed'])
 
-export const encryptedReasoning = 'reasoning.encrypted_content'
 const textLogprobs = 'message.output_text.logprobs'
 
 /**

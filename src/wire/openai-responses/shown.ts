@@ -1,0 +1,101 @@
+// Looks through what a client is given of a response: corrects what only the gateway knows, and finds the response's end.
+
+import type { JsonObject } from '../ir.ts'
+import { JsonSyntaxError, parseSpan, textOf } from '../json/scan.ts'
+import { join } from '../json/splice.ts'
+import { isObject } from '../openai/usage.ts'
+import { FrameSplitter, frameTooLong } from '../sse.ts'
+import { type Event, eventIn, terminals } from './events.ts'
+
+/** What the response is shown with in place of the vendor's own. */
+export type Correction = Readonly<JsonObject>
+
+export interface Shown {
+  readonly bytes: Uint8Array
+  /** The response as it ended, where these bytes say so. */
+  readonly response: JsonObject | null
+}
+
+/** Stands in every event that holds a response, and in no text: a quote within one is escaped. */
+const responseKey = new TextEncoder().encode('"response"')
+const encoder = new TextEncoder()
+
+/** A whole response. */
+export function showWhole(bytes: Uint8Array, correction: Correction): Shown {
+  const response = objectAt(bytes, 0, bytes.length)
+  if (response === null) return { bytes, response: null }
+  const corrected = correct(response, correction)
+  if (corrected === response) return { bytes, response }
+  return { bytes: encoder.encode(JSON.stringify(corrected)), response: corrected }
+}
+
+/** Whole frames of a stream; `includes` searches bytes. */
+export function showFrames(
+  bytes: Uint8Array,
+  correction: Correction,
+  includes: (bytes: Uint8Array, text: Uint8Array) => boolean,
+): Shown {
+  if (!includes(bytes, responseKey)) return { bytes, response: null }
+  const splitter = new FrameSplitter(bytes.length + 1)
+  const count = splitter.push(bytes)
+  if (count === frameTooLong) return { bytes, response: null }
+  const { starts, ends, bytes: cut } = splitter
+  const pieces: Uint8Array[] = []
+  let ended: JsonObject | null = null
+  for (let at = 0; at < count; at++) {
+    const frame = cut.subarray(starts[at], ends[at])
+    const found = responseIn(frame)
+    if (found === null) {
+      pieces.push(frame)
+      continue
+    }
+    const { event, data, response } = found
+    const corrected = correct(response, correction)
+    if (terminals.has(event.type)) ended = corrected
+    if (corrected === response) pieces.push(frame)
+    else {
+      const text = JSON.stringify({ ...data, response: corrected })
+      pieces.push(encoder.encode(`event: ${event.type}\ndata: ${text}\n\n`))
+    }
+  }
+  const last = ends[count - 1] ?? 0
+  if (last < cut.length) pieces.push(cut.subarray(last))
+  return { bytes: join(pieces), response: ended }
+}
+
+function responseIn(
+  frame: Uint8Array,
+): { readonly event: Event; readonly data: JsonObject; readonly response: JsonObject } | null {
+  try {
+    const event = eventIn(frame, 0, frame.length)
+    if (event === null) return null
+    const data = parseSpan(event.bytes, event.start, event.end)
+    if (!isObject(data) || !isObject(data['response'])) return null
+    return { event, data, response: data['response'] }
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return null
+    throw error
+  }
+}
+
+/** The same object where nothing is to be corrected. */
+function correct(response: JsonObject, correction: Correction): JsonObject {
+  const differs = Object.entries(correction).some(([name, value]) => response[name] !== value)
+  return differs ? { ...response, ...correction } : response
+}
+
+function objectAt(bytes: Uint8Array, start: number, end: number): JsonObject | null {
+  try {
+    const value = parseSpan(bytes, start, end)
+    return isObject(value) ? value : null
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return null
+    throw error
+  }
+}
+
+/** The id at the beginning of a whole response of which no more is known; null where none is there. */
+export function idAtStart(bytes: Uint8Array): string | null {
+  const text = textOf(bytes, 0, Math.min(bytes.length, 1_024))
+  return /"id"\s*:\s*"([\w-]{1,200})"/.exec(text)?.[1] ?? null
+}
