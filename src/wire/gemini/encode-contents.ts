@@ -76,6 +76,15 @@ function partsOf(message: Message, index: number, encoding: Encoding): JsonObjec
   return message.parts.flatMap((part, at): JsonObject[] => {
     const path = `messages[${index}].content[${at}]`
     if (part.cache !== undefined) encoding.dropped.push(`${path}.cache_control`)
+    if (
+      part.type === 'other' &&
+      message.role === 'assistant' &&
+      part.extra['gemini'] === undefined
+    ) {
+      // What a model said in another format's own way belongs to the past.
+      encoding.dropped.push(path)
+      return []
+    }
     const encoded = encodePart(part, path, index, encoding)
     return encoded === null ? [] : [encoded]
   })
