@@ -6,6 +6,7 @@ import type { FrontRooms } from '../http/model-request.ts'
 import { createOffer } from '../http/offer.ts'
 import { refusalRow, repeatRow } from '../http/refusal.ts'
 import type { Idempotency } from '../http/repeat.ts'
+import type { RelayRooms } from '../relay/ask.ts'
 import { channelConfigs, createChannels } from '../relay/channels.ts'
 import { createDoor } from '../relay/door/door.ts'
 import { createSettler } from '../relay/settle.ts'
@@ -62,29 +63,7 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
       dialect: dialects['openai-responses'],
       vendorOf: (channelId) => channels.get(channelId)?.vendor,
     },
-    relay: {
-      ...lasting,
-      channels,
-      dialects,
-      timeouts: config.timeouts,
-      retry: config.retry,
-      heartbeatMs: server.heartbeatMs,
-      commitAfterMs: server.commitAfterMs,
-      writeStallMs: server.writeStallMs,
-      billing,
-      door: createDoor({
-        dialer: lasting.dialer,
-        maxBytes: doorMaxBytes,
-        timeoutMs: doorTimeoutMs,
-      }),
-      drains: { running: 0, most: mostDrains, limitMs: drainLimitMs },
-      random: Math.random,
-      scrub,
-      price: settler.price,
-      settle: settler.settle,
-      progress: settler.progress,
-      attemptFailed: settler.attemptFailed,
-    },
+    relay: relayOf(config, lasting, channels, settler),
     underWay(dialect, change) {
       underWay.get(dialect.id)?.add(change)
     },
@@ -102,6 +81,38 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
       const { dialect, status, durationMs } = repeat
       settler.unrelayed(repeatRow(repeat), dialect.path, status, durationMs)
     },
+  }
+}
+
+function relayOf(
+  config: Config,
+  lasting: Lasting,
+  channels: RelayRooms['channels'],
+  settler: ReturnType<typeof createSettler>,
+): RelayRooms {
+  const { server, billing } = config
+  return {
+    ...lasting,
+    channels,
+    dialects,
+    timeouts: config.timeouts,
+    retry: config.retry,
+    heartbeatMs: server.heartbeatMs,
+    commitAfterMs: server.commitAfterMs,
+    writeStallMs: server.writeStallMs,
+    billing,
+    door: createDoor({
+      dialer: lasting.dialer,
+      maxBytes: doorMaxBytes,
+      timeoutMs: doorTimeoutMs,
+    }),
+    drains: { running: 0, most: mostDrains, limitMs: drainLimitMs },
+    random: Math.random,
+    scrub,
+    price: settler.price,
+    settle: settler.settle,
+    progress: settler.progress,
+    attemptFailed: settler.attemptFailed,
   }
 }
 
