@@ -13,6 +13,7 @@ import { createDirectory } from '../router/directory.ts'
 import type { Log } from '../telemetry/log.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { vendors } from '../vendors/registry.ts'
+import type { Vendor } from '../vendors/vendor.ts'
 import { dialects } from '../wire/dialects.ts'
 import type { Lasting } from './lasting.ts'
 import { buildTill } from './till.ts'
@@ -24,8 +25,7 @@ export interface ServingRooms extends FrontRooms {
 /** Requests whose clients left, heard to their end at once at most, and for how long. */
 const mostDrains = 64
 /** What is fetched at an address that a user named. */
-const doorMaxBytes = 10_485_760
-const doorTimeoutMs = 10_000
+const doorBounds = { maxBytes: 10_485_760, timeoutMs: 10_000 }
 const drainLimitMs = 30_000
 
 export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
@@ -55,13 +55,7 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     till: buildTill(config, lasting),
     idempotency: keysFor(billing.idempotencyHours, ledger, log),
     me: { store: lasting.store, currency: config.currency, prices: () => lasting.prices.book },
-    responses: {
-      ...lasting.kept,
-      keepDays: config.responses.keepDays,
-      maxBodyBytes: server.maxBodyBytes,
-      dialect: dialects['openai-responses'],
-      vendorOf: (channelId) => channels.get(channelId)?.vendor,
-    },
+    responses: responsesFor(config, lasting, (channelId) => channels.get(channelId)?.vendor),
     relay: {
       ...lasting,
       channels,
@@ -72,11 +66,7 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
       commitAfterMs: server.commitAfterMs,
       writeStallMs: server.writeStallMs,
       billing,
-      door: createDoor({
-        dialer: lasting.dialer,
-        maxBytes: doorMaxBytes,
-        timeoutMs: doorTimeoutMs,
-      }),
+      door: createDoor({ dialer: lasting.dialer, ...doorBounds }),
       drains: { running: 0, most: mostDrains, limitMs: drainLimitMs },
       random: Math.random,
       scrub,
@@ -102,6 +92,20 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
       const { dialect, status, durationMs } = repeat
       settler.unrelayed(repeatRow(repeat), dialect.path, status, durationMs)
     },
+  }
+}
+
+function responsesFor(
+  { responses, server }: Config,
+  { kept }: Lasting,
+  vendorOf: (channelId: string) => Vendor | undefined,
+): ServingRooms['responses'] {
+  return {
+    ...kept,
+    keepDays: responses.keepDays,
+    maxBodyBytes: server.maxBodyBytes,
+    dialect: dialects['openai-responses'],
+    vendorOf,
   }
 }
 
