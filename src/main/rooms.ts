@@ -14,6 +14,7 @@ import { createDirectory } from '../router/directory.ts'
 import type { Log } from '../telemetry/log.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { vendors } from '../vendors/registry.ts'
+import type { Vendor } from '../vendors/vendor.ts'
 import { dialects } from '../wire/dialects.ts'
 import type { Lasting } from './lasting.ts'
 import { buildTill } from './till.ts'
@@ -25,8 +26,7 @@ export interface ServingRooms extends FrontRooms {
 /** Requests whose clients left, heard to their end at once at most, and for how long. */
 const mostDrains = 64
 /** What is fetched at an address that a user named. */
-const doorMaxBytes = 10_485_760
-const doorTimeoutMs = 10_000
+const doorBounds = { maxBytes: 10_485_760, timeoutMs: 10_000 }
 const drainLimitMs = 30_000
 
 export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
@@ -56,13 +56,7 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     till: buildTill(config, lasting),
     idempotency: keysFor(billing.idempotencyHours, ledger, log),
     me: { store: lasting.store, currency: config.currency, prices: () => lasting.prices.book },
-    responses: {
-      ...lasting.kept,
-      keepDays: config.responses.keepDays,
-      maxBodyBytes: server.maxBodyBytes,
-      dialect: dialects['openai-responses'],
-      vendorOf: (channelId) => channels.get(channelId)?.vendor,
-    },
+    responses: responsesFor(config, lasting, (channelId) => channels.get(channelId)?.vendor),
     relay: relayOf(config, lasting, channels, settler),
     underWay(dialect, change) {
       underWay.get(dialect.id)?.add(change)
@@ -101,11 +95,7 @@ function relayOf(
     commitAfterMs: server.commitAfterMs,
     writeStallMs: server.writeStallMs,
     billing,
-    door: createDoor({
-      dialer: lasting.dialer,
-      maxBytes: doorMaxBytes,
-      timeoutMs: doorTimeoutMs,
-    }),
+    door: createDoor({ dialer: lasting.dialer, ...doorBounds }),
     drains: { running: 0, most: mostDrains, limitMs: drainLimitMs },
     random: Math.random,
     scrub,
@@ -113,6 +103,20 @@ function relayOf(
     settle: settler.settle,
     progress: settler.progress,
     attemptFailed: settler.attemptFailed,
+  }
+}
+
+function responsesFor(
+  { responses, server }: Config,
+  { kept }: Lasting,
+  vendorOf: (channelId: string) => Vendor | undefined,
+): ServingRooms['responses'] {
+  return {
+    ...kept,
+    keepDays: responses.keepDays,
+    maxBodyBytes: server.maxBodyBytes,
+    dialect: dialects['openai-responses'],
+    vendorOf,
   }
 }
 

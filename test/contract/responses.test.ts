@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import type { ResponseRow } from '../../src/store/responses.ts'
-import { onEachEngine } from './engines.ts'
+import { type Bench, onEachEngine } from './engines.ts'
 
 const nowMs = 1_763_700_000_000
 const dayMs = 86_400_000
@@ -26,7 +26,14 @@ function kept(...rows: ResponseRow[]) {
   return rows.map((each) => ({ kind: 'keep' as const, row: each }))
 }
 
+type Start = () => Promise<Bench>
+
 onEachEngine('responses that are kept', (start) => {
+  keepingTests(start)
+  endingTests(start)
+})
+
+function keepingTests(start: Start): void {
   test('what is kept is found as it was, by its account alone', async () => {
     const { responses } = (await start()).store
     expect(await responses.apply(kept(row('resp_1')), null)).toEqual([1])
@@ -77,7 +84,9 @@ onEachEngine('responses that are kept', (start) => {
     await responses.apply([{ kind: 'remove', account: 'ann', id: 'resp_2' }], null)
     expect(await bodies()).toEqual([])
   })
+}
 
+function endingTests(start: Start): void {
   test('cleaning removes what is past its time; going on from a response keeps it longer', async () => {
     const { responses } = (await start()).store
     const later = nowMs + 2 * dayMs
@@ -121,4 +130,4 @@ onEachEngine('responses that are kept', (start) => {
       'node',
     )
   })
-})
+}
