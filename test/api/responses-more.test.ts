@@ -3,9 +3,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createOpenAI } from '@ai-sdk/openai'
+import { generateText, type ModelMessage } from 'ai'
 import type OpenAI from 'openai'
 import type { JsonObject } from '../../src/wire/ir.ts'
 import { makeDirectory } from '../contract/databases.ts'
+import { eventsOf } from '../responses.ts'
 import { authorized, eventually, openaiClient } from '../support/clients.ts'
 import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
 import { type Responder, startResponder } from '../support/responder.ts'
@@ -101,6 +104,41 @@ describe('what a vendor is told', () => {
     await client.responses.create({ ...more, model: 'chats' })
     expect(JSON.stringify(vendor.bodies[2])).not.toContain('sealed')
   })
+})
+
+test.each(['responds', 'chats'])(
+  '%s: the AI SDK goes on by naming the items of before',
+  async (model) => {
+    const sent: string[] = []
+    const seen = (address: string | URL | Request, init?: RequestInit) => {
+      sent.push(String(init?.body))
+      return fetch(address, init)
+    }
+    const provider = createOpenAI({
+      baseURL: `${gateway.url}/v1`,
+      apiKey: testKey,
+      fetch: Object.assign(seen, { preconnect: fetch.preconnect }),
+    })
+    const first = await generateText({ model: provider.responses(model), prompt: 'Hello' })
+    const messages: ModelMessage[] = [
+      { role: 'user', content: 'Hello' },
+      ...first.response.messages,
+      { role: 'user', content: 'More' },
+    ]
+    const second = await generateText({ model: provider.responses(model), messages })
+    expect(second.text).not.toBe('')
+    expect(sent[1]).toContain('item_reference')
+    expect(JSON.stringify(vendor.bodies[1])).toContain(first.text)
+  },
+)
+
+test('a stream that fails leaves a failed response', async () => {
+  const body = { model: 'chats', input: 'break', stream: true }
+  const text = await (await gateway.post('/v1/responses', body)).text()
+  const { response } = eventsOf(text).at(-1) as { readonly response: JsonObject }
+  expect(response['status']).toBe('failed')
+  const found = await client.responses.retrieve(String(response['id']))
+  expect(found).toMatchObject({ status: 'failed', error: response['error'] as object })
 })
 
 describe('in the background', () => {

@@ -67,8 +67,10 @@ function chat(body: JsonObject, number: number): Response {
   }
   const frame = (choices: unknown[], more = {}) =>
     `data: ${JSON.stringify({ ...base, object: 'chat.completion.chunk', choices, ...more })}\n\n`
+  const begun = frame([{ index: 0, delta: message, finish_reason: null }])
+  if (JSON.stringify(body).includes('break')) return stream(begun)
   return stream(
-    frame([{ index: 0, delta: message, finish_reason: null }]) +
+    begun +
       frame([{ index: 0, delta: {}, finish_reason: 'stop' }]) +
       frame([], { usage }) +
       'data: [DONE]\n\n',
