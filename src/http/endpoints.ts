@@ -85,6 +85,18 @@ export const endpoints: readonly Endpoint[] = [
   { kind: 'response-cancel', path: '/responses/:id/cancel', method: 'POST' },
   { kind: 'response-input', path: '/responses/:id/input_items', method: 'GET' },
   { kind: 'model', path: '/embeddings', method: 'POST', dialect: 'openai-embeddings' },
+  { kind: 'model', path: '/images/generations', method: 'POST', dialect: 'openai-images' },
+  { kind: 'model', path: '/images/edits', method: 'POST', dialect: 'openai-image-edits' },
+  { kind: 'model', path: '/images/variations', method: 'POST', dialect: 'openai-image-variations' },
+  {
+    kind: 'model',
+    path: '/audio/transcriptions',
+    method: 'POST',
+    dialect: 'openai-transcriptions',
+  },
+  { kind: 'model', path: '/audio/translations', method: 'POST', dialect: 'openai-translations' },
+  { kind: 'model', path: '/audio/speech', method: 'POST', dialect: 'openai-speech' },
+  { kind: 'model', path: '/moderations', method: 'POST', dialect: 'openai-moderations' },
   { kind: 'model', path: '/rerank', method: 'POST', dialect: 'rerank' },
   // Where Cohere's clients look for it.
   { kind: 'model', path: '/v2/rerank', method: 'POST', dialect: 'rerank' },

@@ -10,10 +10,11 @@ import type { Admitted, Limiter, Refused } from '../limits/limiter.ts'
 import type { Answer, Place, RelayRooms } from '../relay/ask.ts'
 import type { Bill, BillWishes } from '../relay/bill.ts'
 import { Call } from '../relay/call.ts'
+import { createSpool } from '../relay/media/spool.ts'
 import type { Till } from '../relay/till.ts'
 import { refusalStatus } from '../relay/verdict.ts'
 import type { Histogram } from '../telemetry/registry.ts'
-import type { Address, Dialect, Peek, Reframe } from '../wire/dialect.ts'
+import type { Address, Dialect, Operation, Peek, Reframe } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
 import { declaredLength, readBody } from './body.ts'
@@ -342,6 +343,7 @@ export class ModelRequest {
       address,
       ...(prepared !== null && { rebuilt: prepared.rebuilt }),
       ...(prepared?.passing && { passing: prepared.passing }),
+      ...(isMedia(dialect) && { media: { isForm: false, uploads: [], spool: createSpool() } }),
     })
   }
 
@@ -370,7 +372,8 @@ export class ModelRequest {
     fields['server-timing'] =
       `gateway;dur=${hundredths(gatewayMs)}, vendor;dur=${hundredths(answer.vendorMs)}`
     const reframe = answer.stream ? (this.dialect.reframe?.(this.address) ?? null) : null
-    fields['content-type'] = reframe?.contentType ?? (answer.stream ? streamType : jsonType)
+    const plain = answer.stream ? streamType : (answer.type ?? jsonType)
+    fields['content-type'] = reframe?.contentType ?? plain
     if (answer.stream) addStreamFields(fields)
     const { body } = answer
     const shown = reframe === null || body instanceof Uint8Array ? body : reframed(body, reframe)
@@ -413,6 +416,13 @@ function checkVision(peek: Peek, model: Model): void {
   if (peek.imageParam === null || model.vision) return
   throw invalidRequest(`The model '${peek.model}' does not accept images.`, peek.imageParam)
 }
+
+/** Beside text: what is asked or answered may be files. */
+function isMedia({ operation }: Dialect): boolean {
+  return media.has(operation)
+}
+
+const media: ReadonlySet<Operation> = new Set(['image', 'transcription', 'translation', 'speech'])
 
 /** For work whose client need not stay. */
 function placeWithoutClient(place: Place): Place {

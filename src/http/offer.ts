@@ -30,6 +30,13 @@ const endpointOfKind: Readonly<Record<string, string>> = {
   completion: '/v1/completions',
   embedding: '/v1/embeddings',
   rerank: '/v1/rerank',
+  image: '/v1/images/generations',
+  transcription: '/v1/audio/transcriptions',
+  translation: '/v1/audio/translations',
+  speech: '/v1/audio/speech',
+  video: '/v1/videos',
+  moderation: '/v1/moderations',
+  realtime: '/v1/realtime',
 }
 
 /** A translation there is: chats and legacy completions in any format on vendors that chat in any other, and likewise lists. */

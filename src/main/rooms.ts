@@ -9,6 +9,7 @@ import type { Idempotency } from '../http/repeat.ts'
 import type { RelayRooms } from '../relay/ask.ts'
 import { channelConfigs, createChannels } from '../relay/channels.ts'
 import { createDoor } from '../relay/door/door.ts'
+import { createResults } from '../relay/media/results.ts'
 import { createSettler } from '../relay/settle.ts'
 import { createDirectory } from '../router/directory.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -96,6 +97,7 @@ function relayOf(
     writeStallMs: server.writeStallMs,
     billing,
     door: createDoor({ dialer: lasting.dialer, ...doorBounds }),
+    results: createResults({ dialer: lasting.dialer, ...doorBounds }),
     drains: { running: 0, most: mostDrains, limitMs: drainLimitMs },
     random: Math.random,
     scrub,

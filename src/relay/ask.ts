@@ -7,7 +7,8 @@ import type { Principal } from '../identity/principal.ts'
 import type { Admitted } from '../limits/limiter.ts'
 import type { Candidate, Health } from '../router/route.ts'
 import type { FailedAttempt, UsageRow } from '../store/usage-row.ts'
-import type { Address, Dialect, DialectId, Peek } from '../wire/dialect.ts'
+import type { Spool, Upload } from '../vendors/media.ts'
+import type { Address, Dialect, DialectId, Peek, Units } from '../wire/dialect.ts'
 import type { SealOrigin } from '../wire/hub/seal.ts'
 import type { Usage } from '../wire/ir.ts'
 import type { Bill } from './bill.ts'
@@ -15,6 +16,7 @@ import type { Channel } from './channel.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { Dialer } from './dial.ts'
 import type { Door } from './door/door.ts'
+import type { Results } from './media/results.ts'
 
 /** One validated request of a known caller. */
 export interface Ask {
@@ -37,8 +39,18 @@ export interface Ask {
   readonly address?: Address
   /** The body is not the client's own: it is put in the vendor's words anew even where both speak alike. */
   readonly rebuilt?: boolean
+  /** Files of a form, and where what the reply is made of is kept meanwhile. */
+  readonly media?: Media
   /** What goes to the client goes through this, in order: whole frames, or a whole reply. */
   readonly passing?: Passing
+}
+
+export interface Media {
+  /** The client sent a form: its body is the other fields as JSON. */
+  readonly isForm: boolean
+  readonly uploads: readonly Upload[]
+  /** Closed by whoever made it, when the reply has ended. */
+  readonly spool: Spool
 }
 
 /** `origin`: who made it, for what was sealed there. Returns what the client is given in its place. */
@@ -62,6 +74,8 @@ export interface Place {
 export interface Answer {
   readonly stream: boolean
   readonly body: Uint8Array | AsyncGenerator<Uint8Array, void, void>
+  /** Media type of a body that is neither JSON nor a stream of events; else null. */
+  readonly type: string | null
   /** Milliseconds spent waiting for vendors until now. */
   readonly vendorMs: number
   /** What a whole reply cost, as a decimal; null where that is not known yet. */
@@ -77,6 +91,8 @@ export interface Sight {
   readonly outputBytes: number | null
   readonly finishReason: string | null
   readonly model: string | null
+  /** What it brought of what is charged beside tokens; absent: as was expected. */
+  readonly units?: Units | null
 }
 
 /** Everything the record of a request is made from. */
@@ -92,6 +108,8 @@ export interface Settlement {
   readonly drained: boolean
   /** The reply as the client had it, where the client may ask for it again. */
   readonly reply: Captured | null
+  /** As `Answer.type`. */
+  readonly type: string | null
   readonly sight: Sight | null
   /** The client's HTTP status; 499 when it left before the end. */
   readonly status: number
@@ -132,6 +150,8 @@ export interface RelayRooms {
   readonly dialer: Dialer
   /** For addresses that users name. */
   readonly door: Door
+  /** What vendors make beside text. */
+  readonly results: Results
   readonly deadlines: Deadlines
   readonly timeouts: TimeoutSettings
   readonly retry: RetrySettings

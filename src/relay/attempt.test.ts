@@ -48,6 +48,8 @@ function attemptAt(stream: boolean) {
         vendor: { id: 'v', quirks: {} } as Vendor,
         timeouts: {},
         secrets: [],
+        baseUrl: '',
+        reach: fails,
         destination: fails,
       },
       identity: true,

@@ -9,6 +9,7 @@ import type { ListRequest } from '../wire/list/list.ts'
 import type { Ask, RelayRooms, Sight } from './ask.ts'
 import type { Channel } from './channel.ts'
 import { IdentityStream, IdentityWhole } from './identity.ts'
+import { RawReply } from './media/raw.ts'
 import { ErrorReply, type PathListener, type ReplyPath } from './path.ts'
 import { translatedPath } from './translate.ts'
 import { listPath } from './translate-list.ts'
@@ -73,6 +74,11 @@ export class Attempt implements ReplyHandler, PathListener {
 
   get sight(): Sight {
     return this.path?.sight ?? nothingSeen
+  }
+
+  /** Media type of a reply that is neither JSON nor a stream of events. */
+  get type(): string | null {
+    return this.path?.type ?? null
   }
 
   /** As `ReplyPath.fail`; null where nothing was said yet. */
@@ -209,9 +215,13 @@ export class Attempt implements ReplyHandler, PathListener {
   }
 }
 
+function mediaTypeOf(type: string): string {
+  const [bare = ''] = type.split(';', 1)
+  return bare.trim().toLowerCase()
+}
+
 /** Server-sent events, or the frames of AWS. */
-function isStream(type: string | null): boolean {
-  if (type === null) return false
+function isStream(type: string): boolean {
   return type.includes('text/event-stream') || type.includes('vnd.amazon.eventstream')
 }
 
@@ -228,7 +238,10 @@ function choosePath(
   if (status < 200 || status >= 300)
     return new ErrorReply(status, header, { dialect, vendor }, listener)
   if (plan.list !== null) return listPath({ rooms, ask, candidate, list: plan.list }, listener)
-  const streamed = isStream(header('content-type'))
+  const type = header('content-type') ?? ''
+  const streamed = isStream(type)
+  if (!streamed && ask.dialect.isRaw?.(mediaTypeOf(type)) === true)
+    return new RawReply(ask, type, listener)
   if (!plan.identity || streamed !== ask.peek.stream) {
     return translatedPath({ ...plan, streamed }, listener)
   }

@@ -219,7 +219,8 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     const body = this.passed(shown, 'whole')
     this.capture?.add(body)
     const dropped = this.current?.plan.dropped ?? []
-    const answer = { stream: false, body, vendorMs: this.vendorMs, cost, dropped }
+    const type = this.current?.type ?? null
+    const answer = { stream: false, body, type, vendorMs: this.vendorMs, cost, dropped }
     this.settled = true
     this.rooms.settle(settlement, row, { then: () => this.answer.resolve(answer) })
     this.finish()
@@ -316,6 +317,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     this.answer.resolve({
       stream: this.ask.peek.stream,
       body: outlet.body(),
+      type: this.current?.type ?? null,
       vendorMs: this.vendorMs,
       cost: null,
       dropped: this.current?.plan.dropped ?? [],
@@ -446,6 +448,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
       accepted: this.current?.accepted === true,
       drained: this.drainsUntilMs !== null,
       reply: this.capture,
+      type: this.current?.type ?? null,
       sight,
       status,
       fault,

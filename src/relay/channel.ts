@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import type { ChannelConfig, TimeoutSettings } from '../config/types.ts'
+import type { VendorCall } from '../vendors/media.ts'
 import type { Call, Vendor } from '../vendors/vendor.ts'
 import type { Destination } from './dial/connection.ts'
 import { Tokens } from './tokens.ts'
@@ -17,6 +18,10 @@ export interface Channel {
   readonly secrets: readonly string[]
   /** `passed`: headers of the client's that go along, in place of the vendor's of the same name. */
   destination(call: Call, passed?: PassedHeaders): Destination
+  /** All that stands before the vendor's own paths, without a trailing slash. */
+  readonly baseUrl: string
+  /** An address that an adapter asks: signed where it is of the base address's origin, or as said. */
+  reach(call: VendorCall, address?: string): Destination
   /** The same with what signs this very body; only where the vendor wants that (`Vendor.sign`). */
   signed?(call: Call, body: Uint8Array, nowMs: number): Destination
   /** Where the vendor wants a token with each call. */
@@ -52,6 +57,7 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
     id: config.id,
     tag: createHash('sha256').update(config.id).digest('hex').slice(0, 8),
     vendor,
+    baseUrl: settings.baseUrl,
     timeouts: config.timeouts,
     secrets: secretsOf(config),
     destination(call, passed = {}) {
@@ -66,6 +72,15 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
       const made = destinationOf(vendor.address(call, settings), signature)
       if (known.size < maxDestinations) known.set(name, made)
       return made
+    },
+    reach(call, address) {
+      const { method, url, contentType = 'application/json' } = call
+      const own = call.signed ?? new URL(url).origin === new URL(settings.baseUrl).origin
+      const further = headerLines(checked(call.headers ?? []))
+      const made = destinationOf(url, (own ? signature : '') + further, method, contentType)
+      return address === undefined
+        ? made
+        : { ...made, address, origin: `${made.origin} ${address}` }
     },
     ...(vendor.sign !== undefined && {
       signed(call: Call, body: Uint8Array, nowMs: number) {
@@ -99,7 +114,12 @@ function checkedHeader(channelId: string, value: string): string {
   return Buffer.from(value, 'utf8').toString('latin1')
 }
 
-function destinationOf(address: string, signature: string): Destination {
+function destinationOf(
+  address: string,
+  signature: string,
+  method = 'POST',
+  contentType = 'application/json',
+): Destination {
   const url = new URL(address)
   const tls = url.protocol === 'https:'
   const host = url.hostname.replace(/^\[|\]$/g, '')
@@ -110,8 +130,8 @@ function destinationOf(address: string, signature: string): Destination {
     port,
     tls,
     head:
-      `POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n${signature}` +
-      'content-type: application/json\r\naccept: application/json, text/event-stream\r\n' +
+      `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n${signature}` +
+      `content-type: ${contentType}\r\naccept: application/json, text/event-stream\r\n` +
       'accept-encoding: identity\r\nuser-agent: tollgate\r\ncontent-length: ',
   }
 }

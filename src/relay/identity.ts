@@ -75,7 +75,7 @@ function refined(vendor: Vendor, fault: Fault, bytes: Uint8Array): Fault {
 /** A streamed reply: whole frames go on as they came, but for those that carry usage or an error. */
 export class IdentityStream implements ReplyPath {
   private readonly watcher: Watcher
-  private readonly splitter = new FrameSplitter()
+  private readonly splitter: FrameSplitter
   private readonly dialect: Dialect
   private readonly vendor: Vendor
   private readonly listener: PathListener
@@ -91,6 +91,7 @@ export class IdentityStream implements ReplyPath {
     const { dialect, peek, bill } = ask
     const { showCost } = bill.wishes
     this.watcher = dialect.watcher({ wantsUsage: peek.wantsUsage || showCost, quirks })
+    this.splitter = new FrameSplitter(dialect.maxFrameBytes)
     this.dialect = dialect
     this.vendor = vendor
     this.choices = peek.choices
@@ -236,9 +237,10 @@ export class IdentityWhole implements ReplyPath {
   end(): void {
     const whole = join(this.chunks)
     if (this.passing) {
-      const seen = this.dialect.tail(whole, this.vendor.quirks)
-      // The reply says most of its bytes, and a part of it was dropped.
-      this.sight = { ...seen, outputBytes: this.passedBytes }
+      const seen = this.dialect.tail(whole, this.vendor.quirks, this.peek)
+      // The reply says most of its bytes, and a part of it was dropped. Images are not counted by their bytes.
+      const outputBytes = this.dialect.form === undefined ? this.passedBytes : 0
+      this.sight = { ...seen, outputBytes }
       this.listener.completed(this.sight)
       return
     }

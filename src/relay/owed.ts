@@ -2,12 +2,12 @@
 
 import type { BillingSettings } from '../config/types.ts'
 import { type Fault, faultTable } from '../errors.ts'
-import type { Rate } from '../meter/meter.ts'
+import type { Rate, Units } from '../meter/meter.ts'
 import { formatUnits, type Nano } from '../money.ts'
 import type { FailedAttempt, UsageRow } from '../store/usage-row.ts'
 import type { Usage } from '../wire/ir.ts'
 import type { Ask, Settlement, Sight } from './ask.ts'
-import { noUsage } from './bill.ts'
+import { type Bill, noUsage } from './bill.ts'
 
 export interface Owed {
   readonly usage: Usage
@@ -24,8 +24,9 @@ const nothing = { usage: noUsage, source: 'none' } as const
 
 export function owedBy(settlement: Settlement, billing: BillingSettings): Owed {
   const { ask, sight, failedAttempts } = settlement
-  const { rate, units } = ask.bill
+  const { rate } = ask.bill
   const { usage, source } = usageOf(settlement, sight)
+  const units = unitsOf(ask.bill, sight)
   const costNano = source === 'none' ? 0n : rate.cost(usage, units)
   let vendorCostNano = costNano
   for (const failed of failedAttempts) vendorCostNano += BigInt(failed.costNano)
@@ -33,6 +34,16 @@ export function owedBy(settlement: Settlement, billing: BillingSettings): Owed {
   const free = isFree(settlement, usage, billing)
   const chargeNano = free ? 0n : isPlain(rate) ? costNano : rate.charge(usage, units)
   return { usage, source, free, chargeNano, vendorCostNano }
+}
+
+/** What is charged beside tokens: what the reply brought where it says so, else what was expected of it. */
+export function unitsOf(bill: Bill, sight: Sight | null): Units | null {
+  const brought = sight?.units
+  if (brought == null) return bill.units
+  const priced = Object.entries(brought).filter(([name]) => bill.rate.prices(name))
+  const { request } = bill.units ?? {}
+  const units = { ...(request !== undefined && { request }), ...Object.fromEntries(priced) }
+  return Object.keys(units).length === 0 ? null : units
 }
 
 /** What the vendor asks is what the client pays. */
@@ -94,6 +105,6 @@ export function failedAttempt(
   const { accepted, sight } = attempt
   const usage = sight.usage ?? bill.counted(sight.outputBytes ?? 0)
   const worked = faultTable[kind].uncertain || accepted
-  const costNano = worked ? bill.rate.cost(usage, bill.units) : 0n
+  const costNano = worked ? bill.rate.cost(usage, unitsOf(bill, sight)) : 0n
   return { channel, kind, costNano: String(costNano) }
 }

@@ -14,6 +14,8 @@ export interface ReplyPath {
   end(): void
   /** What is known so far, for a reply that ends early. */
   readonly sight: Sight
+  /** Media type of a reply that is neither JSON nor a stream of events. */
+  readonly type?: string
   /** All that the client needs has come: a vendor that only dawdles with the end changes nothing. */
   readonly complete: boolean
   /** The frames that end the stream in an error, where they depend on what was said. */

@@ -7,7 +7,7 @@ import type { IdempotencyDone } from '../store/ledger.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import type { Settlement } from './ask.ts'
 import type { Channel } from './channel.ts'
-import { owedBy } from './owed.ts'
+import { owedBy, unitsOf } from './owed.ts'
 import { causeOf } from './verdict.ts'
 
 /** The record of a finished request, with what it owes. */
@@ -43,7 +43,7 @@ export function usageRow(
     audioOutput: usage.audioOutput ?? 0,
     imageInput: usage.imageInput ?? 0,
     imageOutput: usage.imageOutput ?? 0,
-    units: source === 'none' ? null : bill.units,
+    units: source === 'none' ? null : unitsOf(bill, sight),
     usageSource: source,
     priceVersion: bill.rate.version,
     // Free is priced like everything else, times nothing: whoever derives it again gets the same.
@@ -76,7 +76,13 @@ export function runningOf(settlement: Settlement, row: UsageRow): Finished {
 }
 
 /** The reply goes to the ledger with its charge, so that the one cannot be kept without the other. */
-function idempotencyOf({ ask, reply, status, errorCode }: Settlement): IdempotencyDone | null {
+function idempotencyOf({
+  ask,
+  reply,
+  type,
+  status,
+  errorCode,
+}: Settlement): IdempotencyDone | null {
   const key = ask.bill.wishes.idempotencyKey
   if (key === null || reply === null) return null
   const { account } = ask.principal
@@ -84,7 +90,8 @@ function idempotencyOf({ ask, reply, status, errorCode }: Settlement): Idempoten
   const bytes = whole ? reply.bytes() : null
   // Given again to the letter or not at all.
   if (bytes === null || !isUtf8(bytes)) return { account, key, reply: null, keep: whole }
-  const contentType = ask.peek.stream ? 'text/event-stream; charset=utf-8' : 'application/json'
+  const plain = ask.peek.stream ? 'text/event-stream; charset=utf-8' : 'application/json'
+  const contentType = type ?? plain
   const body = Buffer.from(bytes).toString('utf8')
   return { account, key, reply: { status, contentType, body }, keep: true }
 }

@@ -2,20 +2,27 @@
 
 import type { TimeoutSettings } from '../config/types.ts'
 import type { Candidate } from '../router/route.ts'
-import type { Exchange, ReplyHandler } from '../vendors/transport.ts'
+import type { Segment } from '../vendors/media.ts'
+import type { Exchange } from '../vendors/transport.ts'
 import { join } from '../wire/json/splice.ts'
 import type { Ask, RelayRooms } from './ask.ts'
 import type { AttemptPlan } from './attempt.ts'
 import { openAuthorized } from './authorized.ts'
 import type { Channel } from './channel.ts'
+import type { Destination } from './dial/connection.ts'
 import { identitySegments } from './identity.ts'
+import type { AdaptedHandler } from './media/adapted.ts'
+import { formOf } from './media/form.ts'
+import { openMedia } from './media/open.ts'
 import { bearsSeals } from './sealed.ts'
 import { type Asked, type Encoded, encoded } from './translate.ts'
 import { encodedList } from './translate-list.ts'
 
 export interface Prepared {
   readonly plan: AttemptPlan
-  readonly segments: readonly Uint8Array[]
+  readonly segments: readonly Segment[]
+  /** Of a form; null: JSON. */
+  readonly contentType: string | null
 }
 
 /**
@@ -38,31 +45,38 @@ export function prepare(
   // What was sealed elsewhere must be opened or left out: such a request is put in the vendor's words anew.
   const alike = candidate.identity && ask.rebuilt !== true
   const plain = alike && !(ask.dialect.hub !== null && bearsSeals(ask.peek.body))
-  if (plain) return { plan, segments: identitySegments(ask.peek, candidate, vendor) }
+  const contentType = null
+  if (plain && ask.media?.isForm === true)
+    return { plan, ...formOf(ask.dialect, ask.peek, ask.media.uploads, candidate.model) }
+  if (plain) return { plan, segments: identitySegments(ask.peek, candidate, vendor), contentType }
   const listed = encodedList(rooms, ask, candidate)
   if (listed !== null) {
     const { segments, dropped, list } = listed
-    return { plan: { ...plan, dropped, list }, segments }
+    return { plan: { ...plan, dropped, list }, segments, contentType }
   }
   const planned = ({ segments, request, dropped }: Encoded): Prepared => ({
     plan: { ...plan, request, dropped },
     segments,
+    contentType,
   })
   const made = encoded(rooms, ask, candidate, channel, asked)
   return made instanceof Promise ? made.then(planned) : planned(made)
 }
 
 /** Sends the request; the handler hears of its reply. */
-export function send({ plan, segments }: Prepared, handler: ReplyHandler): Exchange {
+export function send(prepared: Prepared, handler: AdaptedHandler): Exchange {
+  const { plan, segments, contentType } = prepared
   const { rooms, ask, channel, candidate, timeouts } = plan
   const { dialect, model } = candidate
   const { local } = channel.vendor
+  const adapted = ask.media === undefined ? null : openMedia(plan, ask.media, handler)
+  if (adapted !== null) return adapted
   if (local === undefined) {
     const call = { dialect, model, stream: ask.peek.stream }
     // The client's own headers are of use to a vendor of its format alone.
     const passed = candidate.identity ? ask.address?.headers : undefined
-    const signed = channel.signed?.(call, join(segments), Date.now())
-    const destination = signed ?? channel.destination(call, passed)
+    const signed = channel.signed?.(call, joined(segments), Date.now())
+    const destination = ofType(signed ?? channel.destination(call, passed), contentType)
     const { connectMs, sendIdleMs } = timeouts
     const dialled = { destination, segments, connectMs, sendIdleMs }
     const { tokens } = channel
@@ -70,7 +84,26 @@ export function send({ plan, segments }: Prepared, handler: ReplyHandler): Excha
       ? rooms.dialer.open(dialled, handler)
       : openAuthorized(rooms.dialer, dialled, handler, tokens)
   }
-  return local.open({ dialect, model, body: join(segments) }, handler)
+  return local.open(
+    {
+      dialect,
+      model,
+      body: joined(segments),
+      ...(ask.media !== undefined && { uploads: ask.media.uploads }),
+    },
+    handler,
+  )
+}
+
+function joined(segments: readonly Segment[]): Uint8Array {
+  return join(segments.map((each) => (each instanceof Uint8Array ? each : each.read(0, each.size))))
+}
+
+/** The head says JSON unless told otherwise. */
+function ofType(destination: Destination, contentType: string | null): Destination {
+  if (contentType === null) return destination
+  const head = destination.head.replace('application/json', contentType)
+  return { ...destination, head }
 }
 
 /** The channel's own timers win over the model's, and those over the general ones. */

@@ -88,6 +88,15 @@ function dialectKind({ dialect }: Opening): ModelKind {
 
 const requestUnits: Units = { request: 1 }
 
+/** What the model's card has a price for of what the request asks. */
+function unitsAsked(peek: Peek, rate: Rate): Units | null {
+  const perRequest = rate.prices('request')
+  if (peek.units === undefined) return perRequest ? requestUnits : null
+  const priced = Object.entries(peek.units).filter(([name]) => rate.prices(name))
+  const units = { ...(perRequest && requestUnits), ...Object.fromEntries(priced) }
+  return Object.keys(units).length === 0 ? null : units
+}
+
 function expectedBy(estimates: OutputEstimates, opening: Opening, rate: Rate): Expected {
   const { principal, model, peek } = opening
   return expectedOf({
@@ -96,7 +105,7 @@ function expectedBy(estimates: OutputEstimates, opening: Opening, rate: Rate): E
     model,
     usualOutputTokens: estimates.usual(principal, model.id),
     safe: false,
-    units: rate.prices('request') ? requestUnits : null,
+    units: unitsAsked(peek, rate),
   })
 }
 

@@ -11,6 +11,13 @@ const paths: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-embeddings': '/embeddings',
   'anthropic-messages': '/messages',
   'openai-responses': '/responses',
+  'openai-images': '/images/generations',
+  'openai-image-edits': '/images/edits',
+  'openai-image-variations': '/images/variations',
+  'openai-transcriptions': '/audio/transcriptions',
+  'openai-translations': '/audio/translations',
+  'openai-speech': '/audio/speech',
+  'openai-moderations': '/moderations',
 }
 
 export const chatOnly: readonly DialectId[] = ['openai-chat']
@@ -24,6 +31,17 @@ export const allDialects: readonly DialectId[] = [
 
 /** Chat first: what others ask is put in that format. */
 export const allAndResponses: readonly DialectId[] = [...allDialects, 'openai-responses']
+
+/** Images, sound and moderations, as OpenAI itself and servers like it have them. */
+export const beyondText: readonly DialectId[] = [
+  'openai-images',
+  'openai-image-edits',
+  'openai-image-variations',
+  'openai-transcriptions',
+  'openai-translations',
+  'openai-speech',
+  'openai-moderations',
+]
 
 /** Throws where the format is none of OpenAI's: a mistake in a vendor's `speaks`. */
 export function openaiPath(dialect: DialectId): string {

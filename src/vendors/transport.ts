@@ -1,5 +1,7 @@
 // The push interface between the relay and whatever carries a call: a connection, or a built-in service.
 
+import type { Upload } from './media.ts'
+
 /** Told of one reply, synchronously and in order: head once, bytes, then exactly one of end or fault. */
 export interface ReplyHandler {
   head(status: number, header: (name: string) => string | null): void
@@ -27,6 +29,8 @@ export interface LocalCall {
   readonly dialect: string
   readonly model: string
   readonly body: Uint8Array
+  /** Files of a form, whose other fields are then `body` as JSON. */
+  readonly uploads?: readonly Upload[]
 }
 
 /** A vendor served inside this process. */

@@ -3,6 +3,7 @@
 import type { Fault } from '../errors.ts'
 import type { DialectId, ReplyQuirks } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/ir.ts'
+import type { MediaAdapter } from './media.ts'
 import type { LocalService } from './transport.ts'
 
 /** What an operator set for one channel, resolved and frozen. */
@@ -91,6 +92,8 @@ export interface Vendor {
   readonly encryptsReasoning?: true
   /** Sharpens what the dialect made of this vendor's error reply. */
   refine?(fault: Fault, status: number, body: string): Fault
+  /** By OpenAI's operation: how this vendor is asked it in its own way. Each such dialect stands in `speaks` too. */
+  readonly adapters?: Readonly<Partial<Record<DialectId, MediaAdapter>>>
   /** Served inside this process, without a connection. */
   readonly local?: LocalService
 }

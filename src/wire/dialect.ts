@@ -29,13 +29,51 @@ export type DialectId =
   | 'cohere-rerank'
   | 'jina-rerank'
   | 'voyage-rerank'
-export type Operation = 'chat' | 'completion' | 'embedding' | 'rerank'
+  | 'openai-images'
+  | 'openai-image-edits'
+  | 'openai-image-variations'
+  | 'openai-transcriptions'
+  | 'openai-translations'
+  | 'openai-speech'
+  | 'openai-moderations'
+export type Operation =
+  | 'chat'
+  | 'completion'
+  | 'embedding'
+  | 'rerank'
+  | 'image'
+  | 'transcription'
+  | 'translation'
+  | 'speech'
+  | 'moderation'
 
 /** A half-open range of byte offsets. */
 export interface Span {
   readonly start: number
   readonly end: number
 }
+
+/** Counts of what is not tokens, by price name. */
+export type Units = Readonly<Record<string, number>>
+
+/** A file of a form, as far as a format has to know of it. */
+export interface FileInfo {
+  readonly field: string
+  readonly name: string
+  /** Media type in lower case, as the bytes themselves show it where they do, else as the client said. */
+  readonly type: string
+  readonly size: number
+  /** Of audio and video whose container says it. */
+  readonly seconds: number | null
+}
+
+/**
+ * The fields of a form, and what each is: text is turned into the JSON type of that name. `files` may come several
+ * times, as `name`, `name[]` or `name[0]`; `list` likewise, and is a list of texts.
+ */
+export type FormFields = Readonly<
+  Record<string, 'text' | 'number' | 'boolean' | 'json' | 'list' | 'file' | 'files'>
+>
 
 /** What the gateway needs to know of a request, and where it stands in the bytes. */
 export interface Peek {
@@ -62,6 +100,8 @@ export interface Peek {
   readonly encodingFormat: 'float' | 'base64'
   /** Embeddings: the input holds token ids and not text. */
   readonly tokenInput: boolean
+  /** What is charged beside tokens, by price name (`image/1024x1024/hd`, `second`, `character`): at most so many. */
+  readonly units?: Units
   /** What a vendor of this format is told otherwise than the client said. */
   readonly vendorEdits?: readonly (Span & { readonly text: string })[]
 }
@@ -74,6 +114,8 @@ export interface Address {
   readonly headers?: Readonly<Record<string, string>>
   /** Only the tokens of the request are to be counted. */
   readonly counts?: true
+  /** The files of a form; the body is then its other fields as JSON. */
+  readonly files?: readonly FileInfo[]
   /** The stream is to be one JSON list in place of events (Gemini without `alt=sse`). */
   readonly list?: boolean
 }
@@ -132,6 +174,8 @@ export interface Watcher {
   /** A finish reason was seen for some choice. */
   readonly finishReason: string | null
   readonly model: string | null
+  /** What the reply brought of what is charged beside tokens; absent: as was expected. */
+  readonly units?: Units | null
   /** The frames that end the stream in an error, where they depend on what was said; else the dialect's own. */
   fail?(error: GatewayError, requestId: string): string
 }
@@ -145,6 +189,8 @@ export interface WholeReply {
   readonly outputBytes: number | null
   readonly finishReason: string | null
   readonly model: string | null
+  /** As `Watcher.units`. */
+  readonly units?: Units | null
 }
 
 /** Turns frames of one dialect into events; one per reply. */
@@ -246,6 +292,14 @@ export interface Dialect {
   readonly heartbeat: string
   /** Headers of the client that mean something in this format, in lower case: they go on to a vendor that speaks it. */
   readonly clientHeaders?: readonly string[]
+  /** Requests may also come as a form of these fields (`multipart/form-data`). */
+  readonly form?: FormFields
+  /** Requests come as a form alone. */
+  readonly formOnly?: true
+  /** Replies may be other than JSON: bytes of this media type are the reply, passed on as they come. */
+  isRaw?(mediaType: string): boolean
+  /** The longest event of a stream, in bytes; 1 MiB unless given. */
+  readonly maxFrameBytes?: number
   /** Validates and locates. Throws GatewayError `invalid_request_error` naming the field. */
   peek(body: Uint8Array, address?: Address): Peek
   /** How this format's vendors cut their streams; server-sent events unless given. */
@@ -253,7 +307,9 @@ export interface Dialect {
   watcher(options: WatchOptions): Watcher
   whole(body: Uint8Array, peek: Peek, quirks: ReplyQuirks): WholeReply
   /** What the end of a reply too large to hold says; `bytes` may begin anywhere in it. */
-  tail(bytes: Uint8Array, quirks: ReplyQuirks): Omit<WholeReply, 'fault' | 'bytes'>
+  tail(bytes: Uint8Array, quirks: ReplyQuirks, peek?: Peek): Omit<WholeReply, 'fault' | 'bytes'>
+  /** What a reply says whose bytes are passed on unread (`isRaw`). */
+  raw?(peek: Peek): Omit<WholeReply, 'fault' | 'bytes'>
   /** Reads a vendor's error reply. `header` looks a reply header up by lower-case name. */
   fault(status: number, header: (name: string) => string | null, body: string): Fault
   /** A whole reply or one stream frame with what it cost in its usage; as it was where it shows none. */

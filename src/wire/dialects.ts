@@ -1,6 +1,5 @@
 // The dialects spoken here, each put together from its parts: the only place that knows them all.
 
-import { errorTable, type GatewayError } from '../errors.ts'
 import { anthropicMessages } from './anthropic-messages/dialect.ts'
 import { bedrockConverse } from './bedrock-converse/dialect.ts'
 import { cohereEmbed } from './cohere-embed/embed.ts'
@@ -9,10 +8,8 @@ import type { Dialect, DialectId, Operation } from './dialect.ts'
 import { gemini } from './gemini/dialect.ts'
 import { googleEmbed, peekGoogleEmbeddings } from './gemini-embeddings/client.ts'
 import { geminiEmbeddings } from './gemini-embeddings/embeddings.ts'
-import { withCost } from './openai/cost.ts'
-import { readFault } from './openai/fault.ts'
-import { CompletionWatcher } from './openai/watcher.ts'
-import { readTail, readWhole } from './openai/whole.ts'
+import { openaiBase } from './openai/base.ts'
+import { audioDialects } from './openai-audio/dialects.ts'
 import { chatHub } from './openai-chat/hub.ts'
 import { peekChat } from './openai-chat/peek.ts'
 import { completionsHub } from './openai-completions/hub.ts'
@@ -20,6 +17,8 @@ import { peekCompletions } from './openai-completions/peek.ts'
 import { embeddingsList } from './openai-embeddings/list.ts'
 import { peekEmbeddings } from './openai-embeddings/peek.ts'
 import { wholeEmbeddings } from './openai-embeddings/whole.ts'
+import { imageDialects } from './openai-images/dialects.ts'
+import { moderations } from './openai-moderations/dialect.ts'
 import { errorFrames } from './openai-responses/errors.ts'
 import { ResponsesFrames } from './openai-responses/frames.ts'
 import { responsesHub } from './openai-responses/hub.ts'
@@ -35,34 +34,6 @@ import { cohereRerank, jinaRerank, voyageRerank } from './rerank/vendors.ts'
 import { type ListVendorSide, vendorSide } from './vendor-side.ts'
 import { voyageEmbeddings } from './voyage/embeddings.ts'
 
-/** OpenAI's error body, as JSON text. */
-function refuse(error: GatewayError): string {
-  const { param, shownCode } = error.detail
-  return JSON.stringify({
-    error: {
-      message: error.message,
-      type: errorTable[error.code].type,
-      param: param ?? null,
-      code: shownCode ?? error.code,
-    },
-  })
-}
-
-/** What the formats of OpenAI's older interfaces share. */
-const openai = {
-  watcher: (options) => new CompletionWatcher(options),
-  whole: (body, _peek, quirks) => readWhole(body, quirks),
-  tail: readTail,
-  fault: readFault,
-  withCost,
-  refuse,
-  terminator: 'data: [DONE]\n\n',
-  // A comment, which every reader of server-sent events passes over.
-  heartbeat: ': keep-alive\n\n',
-  errorFrames: (error) => `data: ${refuse(error)}\n\n`,
-  hub: null,
-} satisfies Partial<Dialect>
-
 /** A vendor's own form of embeddings or reranking. */
 function listOnly(id: DialectId, operation: Operation, list: ListVendorSide): Dialect {
   return vendorSide({ id, operation, path: '', list })
@@ -70,7 +41,7 @@ function listOnly(id: DialectId, operation: Operation, list: ListVendorSide): Di
 
 export const dialects: Readonly<Record<DialectId, Dialect>> = {
   'openai-chat': {
-    ...openai,
+    ...openaiBase,
     id: 'openai-chat',
     operation: 'chat',
     path: '/chat/completions',
@@ -79,7 +50,7 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
     hub: chatHub,
   },
   'openai-completions': {
-    ...openai,
+    ...openaiBase,
     id: 'openai-completions',
     operation: 'completion',
     path: '/completions',
@@ -87,8 +58,11 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
     peek: peekCompletions,
     hub: completionsHub,
   },
+  ...imageDialects,
+  ...audioDialects,
+  'openai-moderations': moderations,
   'openai-embeddings': {
-    ...openai,
+    ...openaiBase,
     id: 'openai-embeddings',
     operation: 'embedding',
     path: '/embeddings',
@@ -110,7 +84,7 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
   'cohere-embed': listOnly('cohere-embed', 'embedding', cohereEmbed),
   'voyage-embeddings': listOnly('voyage-embeddings', 'embedding', voyageEmbeddings),
   rerank: {
-    ...openai,
+    ...openaiBase,
     id: 'rerank',
     operation: 'rerank',
     path: '/rerank',
@@ -123,7 +97,7 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
   'voyage-rerank': listOnly('voyage-rerank', 'rerank', voyageRerank),
   'anthropic-messages': anthropicMessages,
   'openai-responses': {
-    ...openai,
+    ...openaiBase,
     id: 'openai-responses',
     operation: 'chat',
     path: '/responses',

@@ -167,15 +167,22 @@ function channelOf(vendor: HandVendor): Channel {
     vendor: { ...compatible, local: { open: (_call, handler) => vendor.open(handler) } },
     timeouts: {},
     secrets: [],
-    destination: () => {
-      throw new Error('a vendor by hand has no address')
-    },
+    baseUrl: '',
+    reach: undialled,
+    destination: undialled,
   }
 }
 
+const unfetched = () => Promise.reject(new Error('nothing is to be fetched'))
+
+function undialled(): never {
+  throw new Error('a vendor by hand has no address')
+}
+
 function roomsOf(channel: Channel, billing: BillingSettings, drains: Drains) {
-  const idle: Pick<RelayRooms, 'dialer' | 'door' | 'attemptFailed'> = {
-    door: { fetch: () => Promise.reject(new Error('nothing is to be fetched')) },
+  const idle: Pick<RelayRooms, 'dialer' | 'door' | 'results' | 'attemptFailed'> = {
+    door: { fetch: unfetched },
+    results: { fetchInto: unfetched, host: unfetched, judge: unfetched },
     dialer: {
       open: () => {
         throw new Error('a vendor by hand is not dialled')

@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { checkServerIdentity } from 'node:tls'
 import type { Socket } from 'bun'
+import type { Payload, Segment } from '../../vendors/media.ts'
 import type { Exchange, ReplyHandler, TransportFault } from '../../vendors/transport.ts'
 import { BodyDecoder, BodyError } from './body.ts'
 import { type ContentDecoder, decoderFor } from './content.ts'
@@ -24,7 +25,7 @@ export interface Destination {
 export interface DialCall {
   readonly destination: Destination
   /** The request's body, in order; kept until the first byte of the reply. */
-  readonly segments: readonly Uint8Array[]
+  readonly segments: readonly Segment[]
   readonly connectMs: number
   readonly sendIdleMs: number
 }
@@ -41,6 +42,8 @@ const maxHeadBytes = 65_536
 const maxInterims = 16
 /** Up to this size a request goes out in one write with its head. */
 const joinedBodyBytes = 32_768
+/** Of a payload, this much is read at once. */
+const stretchBytes = 262_144
 const headEnd = Buffer.from('\r\n\r\n')
 const empty = Buffer.alloc(0)
 
@@ -100,6 +103,20 @@ export class DialExchange implements Exchange {
   }
 }
 
+/** A payload from here to its end. */
+interface Stretch {
+  readonly payload: Payload
+  readonly start: number
+}
+
+function stretched(segment: Segment): Uint8Array | Stretch {
+  return segment instanceof Uint8Array ? segment : { payload: segment, start: 0 }
+}
+
+function sizeOf(segment: Segment): number {
+  return segment instanceof Uint8Array ? segment.length : segment.size
+}
+
 type Phase = 'connecting' | 'idle' | 'head' | 'body' | 'closed'
 
 export class Connection {
@@ -112,7 +129,7 @@ export class Connection {
   private phase: Phase = 'connecting'
   /** Calls begun on this connection; the first cannot have met a stale one. */
   private calls = 0
-  private pending: Uint8Array[] = []
+  private pending: (Uint8Array | Stretch)[] = []
   private pendingOffset = 0
   private carry: Buffer = empty
   private interims = 0
@@ -180,10 +197,10 @@ export class Connection {
     this.interims = 0
     const { destination, segments } = exchange.call
     let length = 0
-    for (const segment of segments) length += segment.length
+    for (const segment of segments) length += sizeOf(segment)
     const head = `${destination.head}${length}\r\n\r\n`
     if (length <= joinedBodyBytes) this.pending = [join(head, segments, length)]
-    else this.pending = [Buffer.from(head, 'latin1'), ...segments]
+    else this.pending = [Buffer.from(head, 'latin1'), ...segments.map(stretched)]
     this.pendingOffset = 0
     if (exchange.paused) this.socket?.pause()
     this.flush()
@@ -194,7 +211,7 @@ export class Connection {
     const socket = this.socket
     if (socket === null || this.pending.length === 0) return
     while (this.pending.length > 0) {
-      const first = this.pending[0] ?? empty
+      const first = this.firstPiece()
       // The length must be said: the runtime's default does not take the offset off it.
       const wrote = socket.write(first, this.pendingOffset, first.length - this.pendingOffset)
       if (wrote < 0 || this.phase === 'closed') return
@@ -207,6 +224,18 @@ export class Connection {
       this.pendingOffset = 0
     }
     this.stopTimer()
+  }
+
+  /** What lies elsewhere is read a piece at a time, when the socket has taken what came before. */
+  private firstPiece(): Uint8Array {
+    const first = this.pending[0] ?? empty
+    if (first instanceof Uint8Array) return first
+    const { payload, start } = first
+    const end = Math.min(payload.size, start + stretchBytes)
+    const piece = payload.read(start, end)
+    const rest = end < payload.size ? [{ payload, start: end }] : []
+    this.pending.splice(0, 1, piece, ...rest)
+    return piece
   }
 
   received(chunk: Buffer): void {
@@ -386,12 +415,13 @@ export class Connection {
   }
 }
 
-function join(head: string, segments: readonly Uint8Array[], length: number): Buffer {
+function join(head: string, segments: readonly Segment[], length: number): Buffer {
   const whole = Buffer.allocUnsafe(head.length + length)
   let at = whole.write(head, 0, 'latin1')
   for (const segment of segments) {
-    whole.set(segment, at)
-    at += segment.length
+    const bytes = segment instanceof Uint8Array ? segment : segment.read(0, segment.size)
+    whole.set(bytes, at)
+    at += bytes.length
   }
   return whole
 }

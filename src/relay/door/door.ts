@@ -54,6 +54,12 @@ export function createDoor(options: DoorOptions): Door {
   }
 }
 
+/** The address to connect to, where the URL's host may be connected to at all. Throws NotFetched. */
+export function judgedHost(options: DoorOptions, url: string): Promise<string> {
+  const { host, port } = partsOf(checkedUrl(url))
+  return judgedAddress(options, host, port, performance.now() + options.timeoutMs)
+}
+
 function checkedUrl(text: string, base?: URL): URL {
   let url: URL
   try {
@@ -75,9 +81,7 @@ interface Reply extends Fetched {
 }
 
 async function fetchOnce(options: DoorOptions, url: URL, deadlineMs: number): Promise<Reply> {
-  const tls = url.protocol === 'https:'
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  const port = url.port === '' ? (tls ? 443 : 80) : Number(url.port)
+  const { tls, host, port } = partsOf(url)
   const address = await judgedAddress(options, host, port, deadlineMs)
   const destination: Destination = {
     // Connections are kept by origin: one to this address must serve no other name's judgement.
@@ -92,6 +96,13 @@ async function fetchOnce(options: DoorOptions, url: URL, deadlineMs: number): Pr
       'user-agent: tollgate\r\nconnection: close\r\ncontent-length: ',
   }
   return receive(options, destination, deadlineMs)
+}
+
+function partsOf(url: URL) {
+  const tls = url.protocol === 'https:'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const port = url.port === '' ? (tls ? 443 : 80) : Number(url.port)
+  return { tls, host, port }
 }
 
 /** Every address of the name must be allowed, so that no later look-up leads elsewhere; the first is connected to. */

@@ -1,0 +1,91 @@
+// A call to a vendor that serves an operation in a form of its own: to the attempt it is one exchange like any other.
+
+import type { Fault } from '../../errors.ts'
+import { GatewayError } from '../../errors.ts'
+import { type MediaAdapter, type MediaCall, MediaFault } from '../../vendors/media.ts'
+import type { Exchange, ReplyHandler } from '../../vendors/transport.ts'
+import type { MediaWork } from './tools.ts'
+import { writeReply } from './write.ts'
+import type { WriteRooms } from './written.ts'
+
+/** The attempt, which may also be told of a fault that is no transport's. */
+export interface AdaptedHandler extends ReplyHandler {
+  failed(fault: Fault): void
+}
+
+export interface AdaptedWork {
+  readonly adapter: MediaAdapter
+  readonly call: MediaCall
+  readonly work: MediaWork
+  readonly rooms: WriteRooms
+}
+
+export function openAdapted(adapted: AdaptedWork, handler: AdaptedHandler): Exchange {
+  const exchange = new Adapted(adapted, handler)
+  // Nothing is told before this returns.
+  queueMicrotask(() => void exchange.run())
+  return exchange
+}
+
+class Adapted implements Exchange {
+  private readonly adapted: AdaptedWork
+  private readonly handler: AdaptedHandler
+  private aborted = false
+  private paused: PromiseWithResolvers<void> | null = null
+
+  constructor(adapted: AdaptedWork, handler: AdaptedHandler) {
+    this.adapted = adapted
+    this.handler = handler
+  }
+
+  pause(): void {
+    this.paused ??= Promise.withResolvers<void>()
+  }
+
+  resume(): void {
+    this.paused?.resolve()
+    this.paused = null
+  }
+
+  abort(): void {
+    this.aborted = true
+    this.adapted.work.letGo()
+    this.resume()
+  }
+
+  async run(): Promise<void> {
+    try {
+      await this.serve()
+    } catch (error) {
+      if (!this.aborted) this.handler.failed(faultOf(error))
+    } finally {
+      this.adapted.work.letGo()
+    }
+  }
+
+  private async serve(): Promise<void> {
+    const { adapter, call, work, rooms } = this.adapted
+    const reply = await adapter.serve(call, work)
+    const { type, chunks } = await writeReply(reply, call, rooms)
+    if (this.aborted) return
+    this.handler.head(200, (name) => (name === 'content-type' ? type : null))
+    for await (const chunk of chunks) {
+      if (this.paused !== null) await this.paused.promise
+      if (this.aborted) return
+      this.handler.bytes(chunk)
+    }
+    if (!this.aborted) this.handler.end()
+  }
+}
+
+/** A mistake of ours is told where such things are, and fails the attempt like any other. */
+function faultOf(error: unknown): Fault {
+  if (error instanceof MediaFault) return error.fault
+  if (error instanceof GatewayError) {
+    const { param, shownCode } = error.detail
+    const code = shownCode === undefined ? {} : { code: shownCode }
+    return { kind: 'rejected', message: error.message, param: param ?? null, ...code }
+  }
+  reportError(error)
+  return { kind: 'unreadable', message: 'the gateway could not read the reply' }
+}

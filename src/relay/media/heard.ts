@@ -1,0 +1,109 @@
+// One vendor's reply for whoever takes it a chunk at a time: the vendor waits while little of it is taken.
+
+import { MediaFault, type VendorHead } from '../../vendors/media.ts'
+import type { Exchange, ReplyHandler, TransportFault } from '../../vendors/transport.ts'
+
+/** The vendor is paused above the first, and goes on below the second. */
+const highBytes = 1_048_576
+const lowBytes = 262_144
+
+export class Heard implements ReplyHandler {
+  private exchange: Exchange | null = null
+  private readonly begun = Promise.withResolvers<VendorHead>()
+  private waiting: Uint8Array[] = []
+  private waitingBytes = 0
+  private ended = false
+  private failure: MediaFault | null = null
+  private paused = false
+  private wake: (() => void) | null = null
+
+  constructor() {
+    // A fault may come before anybody asks for the head.
+    this.begun.promise.catch(() => undefined)
+  }
+
+  carriedBy(exchange: Exchange): void {
+    this.exchange = exchange
+  }
+
+  get replied(): Promise<VendorHead> {
+    return this.begun.promise
+  }
+
+  head(status: number, header: (name: string) => string | null): void {
+    this.begun.resolve({ status, header })
+  }
+
+  bytes(chunk: Uint8Array): void {
+    this.waiting.push(chunk)
+    this.waitingBytes += chunk.length
+    if (!this.paused && this.waitingBytes > highBytes) {
+      this.paused = true
+      this.exchange?.pause()
+    }
+    this.stir()
+  }
+
+  end(): void {
+    this.ended = true
+    this.stir()
+  }
+
+  fault({ kind, message }: TransportFault): void {
+    this.fail(new MediaFault({ kind, message }))
+  }
+
+  /** Nobody wants it any more: the vendor is let go, and whoever still waits is told. */
+  stop(): void {
+    if (this.ended || this.failure !== null) return
+    this.exchange?.abort()
+    this.fail(new MediaFault({ kind: 'cut', message: 'the request is over' }))
+  }
+
+  get isOver(): boolean {
+    return this.ended || this.failure !== null
+  }
+
+  private fail(failure: MediaFault): void {
+    this.failure = failure
+    this.waiting = []
+    this.begun.reject(failure)
+    this.stir()
+  }
+
+  /** To be read to its end, or returned from: then the rest is not heard. */
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        const chunk = this.waiting.shift()
+        if (chunk !== undefined) {
+          this.took(chunk)
+          yield chunk
+        } else if (this.failure !== null) throw this.failure
+        else if (this.ended) return
+        else await this.more()
+      }
+    } finally {
+      this.stop()
+    }
+  }
+
+  private took(chunk: Uint8Array): void {
+    this.waitingBytes -= chunk.length
+    if (!this.paused || this.waitingBytes > lowBytes) return
+    this.paused = false
+    this.exchange?.resume()
+  }
+
+  private more(): Promise<void> {
+    return new Promise((resolve) => {
+      this.wake = resolve
+    })
+  }
+
+  private stir(): void {
+    const { wake } = this
+    this.wake = null
+    wake?.()
+  }
+}

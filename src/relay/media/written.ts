@@ -1,0 +1,18 @@
+// What is made of an adapter's reply, and with what.
+
+import type { Spool } from '../../vendors/media.ts'
+import type { Results } from './results.ts'
+
+export interface Written {
+  readonly type: string
+  readonly chunks: AsyncIterable<Uint8Array>
+}
+
+export interface WriteRooms {
+  readonly results: Results
+  readonly spool: Spool
+  /** Whose results they are: hosted ones are told apart by it. */
+  readonly account: string
+  /** Unix seconds. */
+  readonly createdAt: number
+}

@@ -1,0 +1,36 @@
+// What the formats of OpenAI's older interfaces share: refusals, errors, how a stream ends.
+
+import { errorTable, type GatewayError } from '../../errors.ts'
+import type { Dialect } from '../dialect.ts'
+import { withCost } from './cost.ts'
+import { readFault } from './fault.ts'
+import { CompletionWatcher } from './watcher.ts'
+import { readTail, readWhole } from './whole.ts'
+
+/** OpenAI's error body, as JSON text. */
+function refuse(error: GatewayError): string {
+  const { param, shownCode } = error.detail
+  return JSON.stringify({
+    error: {
+      message: error.message,
+      type: errorTable[error.code].type,
+      param: param ?? null,
+      code: shownCode ?? error.code,
+    },
+  })
+}
+
+/** What they share. */
+export const openaiBase = {
+  watcher: (options) => new CompletionWatcher(options),
+  whole: (body, _peek, quirks) => readWhole(body, quirks),
+  tail: readTail,
+  fault: readFault,
+  withCost,
+  refuse,
+  terminator: 'data: [DONE]\n\n',
+  // A comment, which every reader of server-sent events passes over.
+  heartbeat: ': keep-alive\n\n',
+  errorFrames: (error) => `data: ${refuse(error)}\n\n`,
+  hub: null,
+} satisfies Partial<Dialect>

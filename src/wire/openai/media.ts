@@ -1,0 +1,75 @@
+// What the formats of OpenAI's interfaces beside text have in common: a request at its top level, a reply judged by its usage.
+
+import type { Fault } from '../../errors.ts'
+import type { Address, Peek, WholeReply } from '../dialect.ts'
+import type { JsonObject, JsonValue } from '../ir.ts'
+import { valueEnd } from '../json/scan.ts'
+import { type Body, type Inside, modelOf, readBody, streamOf } from './body.ts'
+import { faultInside } from './fault.ts'
+import { checkFields, type Rule } from './rules.ts'
+import { isObject } from './usage.ts'
+
+/** What one of these formats finds in its own requests. */
+export type Found = Partial<
+  Pick<Peek, 'units' | 'maxOutputTokens' | 'choices' | 'imageParam' | 'stream'>
+>
+
+/** No member is looked into while the body is read. */
+const nothingInside: Inside = { key: '', visit: (bytes, at) => valueEnd(bytes, at) }
+
+/** Reads a request: `find` judges what the rules cannot. Throws GatewayError naming the field. */
+export function peekMedia(
+  bytes: Uint8Array,
+  address: Address,
+  rules: ReadonlyMap<string, Rule>,
+  find: (body: Body, address: Address) => Found,
+): Peek {
+  return readBody(bytes, nothingInside, (body) => {
+    const { model, modelSpan } = modelOf(body)
+    checkFields(body.bytes, body.members, rules)
+    return {
+      body: body.bytes,
+      model,
+      modelSpan,
+      stream: streamOf(body).stream,
+      wantsUsage: true,
+      streamOptionsSpan: null,
+      bodyEnd: body.end,
+      maxOutputTokens: null,
+      choices: 1,
+      imageParam: null,
+      keys: body.keys,
+      encodingFormat: 'float',
+      tokenInput: false,
+      ...find(body, address),
+    }
+  })
+}
+
+/** A whole reply in JSON; what it says is read by `see`, or it is the fault it holds. */
+export function wholeMedia(
+  bytes: Uint8Array,
+  see: (body: JsonObject) => Omit<WholeReply, 'fault' | 'bytes' | 'outputBytes'> | Fault,
+): WholeReply {
+  const body = parsed(bytes)
+  if (body === null) return failed(bytes, { kind: 'unreadable', message: 'the reply is not JSON' })
+  const { error } = body
+  if (error != null) return failed(bytes, faultInside(error))
+  const seen = see(body)
+  if ('kind' in seen) return failed(bytes, seen)
+  return { fault: null, bytes, outputBytes: 0, ...seen }
+}
+
+function failed(bytes: Uint8Array, fault: Fault): WholeReply {
+  return { fault, bytes, usage: null, outputBytes: 0, finishReason: null, model: null }
+}
+
+function parsed(bytes: Uint8Array): JsonObject | null {
+  try {
+    const value = JSON.parse(new TextDecoder().decode(bytes)) as JsonValue
+    return isObject(value) ? value : null
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
