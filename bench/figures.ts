@@ -48,7 +48,7 @@ const w1 = '1 KB request, whole reply'
 const many = '1,000 streams, 100 ms gaps'
 
 export const FIGURES: Figure[] = [
-  row('w1.cpuUs', `${w1}, 64 connections: CPU`, 'us/request', 1, [haproxy(2.5), portkey(0.06)]),
+  row('w1.cpuUs', `${w1}, 64 connections: CPU`, 'us/request', 1, [haproxy(3), portkey(0.06)]),
   row('w1.perSecond', `${w1}, 64 connections: rate`, 'requests/s', 0),
   row('w1.p99Ms', `${w1}, 64 connections: p99`, 'ms', 2),
   row('w1.coreShare', `${w1}, 64 connections: share of its core`, '', 2),
@@ -61,6 +61,8 @@ export const FIGURES: Figure[] = [
   row('w2.proseCpuUs', '400 KB prompt, prose: CPU', 'us/request', 0, [haproxy(1.2)]),
   row('w2.codeCpuUs', '400 KB prompt, code: CPU', 'us/request', 0, [haproxy(1.2)]),
   row('w2.largeCpuUs', '100 KB reply: CPU', 'us/request', 0),
+  row('w7.imageCpuUs', '2 MB image reply: CPU', 'us/request', 0, [haproxy(1.3)]),
+  row('w7.embeddingCpuUs', '5 MB embeddings reply: CPU', 'us/request', 0, [haproxy(1.3)]),
   row('w3.eventCpuUs', '200 paced streams: CPU', 'us/event', 1, [haproxy(1.8)]),
   row('w3.ttftP50Ms', '200 paced streams: first event, p50', 'ms', 2),
   row('w3.ttftP99Ms', '200 paced streams: first event, p99', 'ms', 2),

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import type { Target } from './load.ts'
-import type { Mock } from './mock.ts'
+import { type Mock, type Route, routeOf } from './mock.ts'
 import { GATEWAY_CORE, type Spawned, spawnPinned } from './processes.ts'
 import type { Tools } from './setup.ts'
 import { freePort, untilAnswers } from './wait.ts'
@@ -32,11 +32,14 @@ export interface Gateway {
   start(data: string): Promise<Running>
 }
 
-const openai = (port: number, prefix: string, headers: Record<string, string>): Target => ({
-  port,
-  path: `${prefix}/v1/chat/completions`,
-  headers,
-})
+function openai(
+  port: number,
+  prefix: string,
+  { path }: Route,
+  headers: Record<string, string>,
+): Target {
+  return { port, path: `${prefix}/v1${path}`, headers }
+}
 
 const authorization = { authorization: `Bearer ${VALID_KEY}` }
 
@@ -50,7 +53,7 @@ function direct(mock: Mock): Gateway {
     start: async () => ({
       pid: undefined,
       readyMs: 0,
-      target: (model) => openai(mock.port, `/${model}`, authorization),
+      target: (model) => openai(mock.port, `/${model}`, routeOf(mock, model), authorization),
       stop: async () => undefined,
     }),
   }
@@ -96,7 +99,7 @@ backend back
     writeFileSync(file, configuration(port))
     const url = `http://127.0.0.1:${port}/v1/models`
     const { server, readyMs } = await launch('haproxy', ['-db', '-f', file], data, url)
-    const target = (model: string) => openai(port, `/${model}`, authorization)
+    const target = (model: string) => openai(port, `/${model}`, routeOf(mock, model), authorization)
     return { pid: server.pid, readyMs, target, stop: server.stop }
   }
   const about = { strict: true, checksKeys: false, fixedRate: 3000 }
@@ -109,7 +112,7 @@ function portkey(mock: Mock, script: string): Gateway {
     const args = [script, `--port=${port}`, '--headless']
     const { server, readyMs } = await launch('node', args, data, `http://127.0.0.1:${port}/`)
     const target = (model: string) =>
-      openai(port, '', {
+      openai(port, '', routeOf(mock, model), {
         ...authorization,
         'x-portkey-provider': 'openai',
         'x-portkey-custom-host': `http://127.0.0.1:${mock.port}/${model}/v1`,
@@ -120,9 +123,16 @@ function portkey(mock: Mock, script: string): Gateway {
   return { name: 'portkey', label: 'Portkey', ...about, start }
 }
 
+/** By operation. */
+const modelEntries: Record<string, string> = {
+  '/images/generations': '{ kind: image, prices: { image: "40000" } }',
+  '/embeddings': '{ kind: embedding, prices: { input: "0.02" } }',
+  '': '{ kind: chat, context: 1000000, prices: { input: "0.15", cachedInput: "0.075", output: "0.60" } }',
+}
+
 function tollgateConfiguration(mock: Mock): string {
-  const models = [...mock.routes.keys()]
-  const channel = (model: string) => `  - id: ${model}
+  const routes = [...mock.routes.values()]
+  const channel = ({ model }: Route) => `  - id: ${model}
     vendor: openai
     baseUrl: http://127.0.0.1:${mock.port}/${model}/v1
     key: sk-mock-key
@@ -130,15 +140,14 @@ function tollgateConfiguration(mock: Mock): string {
     groups: [default]
     priority: 0
     weight: 1`
-  const entry = (model: string) =>
-    `  ${model}: { kind: chat, context: 1000000, prices: { input: "0.15", cachedInput: "0.075", output: "0.60" } }`
+  const entry = ({ model, path }: Route) => `  ${model}: ${modelEntries[path] ?? modelEntries['']}`
   return `currency: USD
 groups:
   default: { multiplier: "1", models: ["*"] }
 channels:
-${models.map(channel).join('\n')}
+${routes.map(channel).join('\n')}
 models:
-${models.map(entry).join('\n')}
+${routes.map(entry).join('\n')}
 accounts:
   bench: { credit: "10000000" }
 keys:
@@ -161,7 +170,7 @@ function tollgate(name: string, checkout: string, mock: Mock): Gateway {
     const args = ['--max-http-header-size=262144', main, ...options]
     const url = `http://127.0.0.1:${port}/v1/models`
     const { server, readyMs } = await launch(process.execPath, args, data, url, env)
-    const target = () => openai(port, '', authorization)
+    const target = (model: string) => openai(port, '', routeOf(mock, model), authorization)
     return { pid: server.pid, readyMs, target, stop: server.stop }
   }
   const about = { strict: true, checksKeys: true, fixedRate: 3000, checkout }

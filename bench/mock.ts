@@ -2,10 +2,20 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LOAD_CORE, type Spawned, spawnPinned } from './processes.ts'
-import { chatReply, chatRequest, code, prose, streamEvent, streamTail } from './texts.ts'
+import {
+  chatReply,
+  chatRequest,
+  code,
+  embeddingsReply,
+  imageReply,
+  prose,
+  streamEvent,
+  streamTail,
+} from './texts.ts'
 import { untilAnswers } from './wait.ts'
 
 const KB = 1000
+const chat = '/chat/completions'
 
 export interface Pace {
   streams: number
@@ -18,6 +28,8 @@ export interface Pace {
 export interface Route {
   model: string
   kind: 'whole' | 'echo' | 'stream'
+  /** The operation, as a path below /v1. */
+  path: string
   request: string
   /** The whole reply, or of a stream one event. */
   reply: string
@@ -32,16 +44,30 @@ export interface Mock {
   stop(): Promise<void>
 }
 
+/** Throws an Error where the mock has no such model. */
+export function routeOf({ routes }: Pick<Mock, 'routes'>, model: string): Route {
+  const route = routes.get(model)
+  if (route === undefined) throw new Error(`the mock has no model ${model}`)
+  return route
+}
+
 function whole(model: string, content: string, replySize = 280): Route {
   const reply = chatReply(model, prose(replySize))
-  return { model, kind: 'whole', request: chatRequest(model, content, false), reply }
+  return { model, kind: 'whole', path: chat, request: chatRequest(model, content, false), reply }
 }
 
 function stream(model: string, streams: number, seconds: number, lowMs: number, highMs: number) {
   const events = Math.ceil((seconds * 1000) / ((lowMs + highMs) / 2))
   const pace: Pace = { streams, events, lowMs, highMs }
   const request = chatRequest(model, prose(700), true)
-  return { model, kind: 'stream', request, reply: streamEvent(model), pace } satisfies Route
+  return {
+    model,
+    kind: 'stream',
+    path: chat,
+    request,
+    reply: streamEvent(model),
+    pace,
+  } satisfies Route
 }
 
 /** Every model of the bench. `seconds` is the length of a paced stream. */
@@ -50,6 +76,7 @@ export function makeRoutes(seconds: number): Route[] {
   const echoed = (request: string): Route => ({
     model: 'bench-echo',
     kind: 'echo',
+    path: chat,
     request,
     reply: echo,
   })
@@ -60,6 +87,20 @@ export function makeRoutes(seconds: number): Route[] {
     whole('bench-prose', prose(400 * KB)),
     whole('bench-code', code(400 * KB)),
     echoed(chatRequest('bench-echo', code(400 * KB), false)),
+    {
+      model: 'bench-image',
+      kind: 'whole',
+      path: '/images/generations',
+      request: JSON.stringify({ model: 'bench-image', prompt: prose(200) }),
+      reply: imageReply(2000 * KB),
+    },
+    {
+      model: 'bench-embedding',
+      kind: 'whole',
+      path: '/embeddings',
+      request: JSON.stringify({ model: 'bench-embedding', input: [prose(800)] }),
+      reply: embeddingsReply('bench-embedding', 5000 * KB),
+    },
     stream('bench-stream', 200, seconds, 40, 100),
     stream('bench-few', 200, Math.ceil(seconds / 3), 100, 100),
     stream('bench-many', 1000, seconds + 2, 100, 100),
@@ -84,7 +125,7 @@ function location(folder: string, route: Route): string {
     pace === undefined
       ? `${route.kind}('${folder}', '${route.model}.reply')`
       : `stream('${folder}', '${route.model}', ${pace.events}, ${pace.lowMs}, ${pace.highMs})`
-  return `    location = /${route.model}/v1/chat/completions {
+  return `    location = /${route.model}/v1${route.path} {
       content_by_lua_block { require('mock').${call} }
     }`
 }

@@ -1,7 +1,7 @@
 /** The bench's command line, and what follows from it: durations, rounds, which workloads and gateways. */
 import { parseArgs } from 'node:util'
 
-export const WORKLOADS = ['w1', 'w2', 'w3', 'w4', 'w5', 'w6'] as const
+export const WORKLOADS = ['w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7'] as const
 export type WorkloadName = (typeof WORKLOADS)[number]
 
 export interface Options {

@@ -105,3 +105,42 @@ export function streamTail(model: string, events: number): string {
     'data: [DONE]\n\n'
   )
 }
+
+/** The next of a row of numbers that look like chance and are the same on every run (Park and Miller). */
+function nextNumber(before: number): number {
+  return (before * 48271) % 2147483647
+}
+
+/** An image of about so many bytes as base64, with the usage that stands behind it. */
+export function imageReply(size: number): string {
+  const bytes = new Uint8Array(Math.floor(size / 4) * 3)
+  let number = 1
+  for (let at = 0; at < bytes.length; at++) {
+    number = nextNumber(number)
+    bytes[at] = number & 0xff
+  }
+  const usage = {
+    input_tokens: 50,
+    input_tokens_details: { text_tokens: 50, image_tokens: 0 },
+    output_tokens: 4160,
+    total_tokens: 4210,
+  }
+  return JSON.stringify({ created: 1764000000, data: [{ b64_json: bytes.toBase64() }], usage })
+}
+
+/** Vectors of 1536 numbers, about so many bytes in all. */
+export function embeddingsReply(model: string, size: number): string {
+  const data: string[] = []
+  let number = 1
+  for (let bytes = 0; bytes < size; ) {
+    const vector = Array.from({ length: 1536 }, () => {
+      number = nextNumber(number)
+      return (number / 2147483647 - 0.5).toFixed(9)
+    })
+    const item = `{"object":"embedding","index":${data.length},"embedding":[${vector.join(',')}]}`
+    data.push(item)
+    bytes += item.length
+  }
+  const usage = '"usage":{"prompt_tokens":200,"total_tokens":200}'
+  return `{"object":"list","data":[${data.join(',')}],"model":"${model}",${usage}}`
+}

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Gateway, Running } from './gateways.ts'
 import { runStreams, runWrk, type StreamsResult, type WrkPlan } from './load.ts'
-import type { Mock, Route } from './mock.ts'
+import { type Mock, type Route, routeOf } from './mock.ts'
 import type { Options } from './options.ts'
 import { cpuUs, rssMb, untilQuiet } from './processes.ts'
 import type { Sent } from './usage.ts'
@@ -23,12 +23,6 @@ export interface Bench {
   fail(what: string): void
 }
 
-function routeOf(bench: Bench, model: string): Route {
-  const route = bench.mock.routes.get(model)
-  if (route === undefined) throw new Error(`the mock has no model ${model}`)
-  return route
-}
-
 /** Runs a load; its result and the gateway's CPU, what it still did after the load's end included. */
 async function withCpu<Result>(bench: Bench, load: () => Promise<Result>) {
   const { pid } = bench.running
@@ -40,7 +34,7 @@ async function withCpu<Result>(bench: Bench, load: () => Promise<Result>) {
 }
 
 async function wrk(bench: Bench, model: string, plan: Omit<WrkPlan, 'check'>) {
-  const route = routeOf(bench, model)
+  const route = routeOf(bench.mock, model)
   const check = bench.gateway.strict
   const target = bench.running.target(model)
   const load = () => runWrk(bench.rig, bench.mock, route, target, { ...plan, check })
@@ -148,7 +142,7 @@ async function w2(bench: Bench): Promise<Figures> {
 }
 
 async function streams(bench: Bench, model: string, rampMs: number) {
-  const route = routeOf(bench, model)
+  const route = routeOf(bench.mock, model)
   const { strict } = bench.gateway
   const target = bench.running.target(model)
   const load = () => runStreams(bench.streamsProgram, bench.mock, route, target, { rampMs, strict })
@@ -196,7 +190,7 @@ async function withPeakRss<Result>(pid: number | undefined, load: () => Promise<
 /** 1,000 streams at one time, and the memory of a fresh process before, with and after them. */
 async function w4(bench: Bench): Promise<Figures> {
   const { pid } = bench.running
-  await post(bench, routeOf(bench, 'bench-whole'))
+  await post(bench, routeOf(bench.mock, 'bench-whole'))
   if (pid !== undefined) await untilQuiet(pid)
   const idleMb = pid === undefined ? 0 : rssMb(pid)
   const few = await withPeakRss(pid, () => streams(bench, 'bench-few', 500))
@@ -245,7 +239,17 @@ async function w5(bench: Bench): Promise<Figures> {
   }
 }
 
-const LOADS = { w1, w2, w3, w4, w5 }
+/** Replies that are more bytes than words: an image of 2 MB as base64, embeddings of 5 MB. */
+async function w7(bench: Bench): Promise<Figures> {
+  const { seconds } = bench.options
+  await wrk(bench, 'bench-image', { connections: 16, seconds: 1 })
+  const image = await closedLoop(bench, 'bench-image', 16, seconds)
+  await wrk(bench, 'bench-embedding', { connections: 16, seconds: 1 })
+  const embedding = await closedLoop(bench, 'bench-embedding', 16, seconds)
+  return { 'w7.imageCpuUs': image.cpuUs, 'w7.embeddingCpuUs': embedding.cpuUs }
+}
+
+const LOADS = { w1, w2, w3, w4, w5, w7 }
 export type LoadName = keyof typeof LOADS
 
 /** Runs one workload on the bench's gateway. Late events are figures; what is lost or altered is a failure. */
