@@ -26,7 +26,13 @@ export const optionRequests: Readonly<Record<string, Asked>> = {
   'format-text': { responseFormat: { type: 'text' } },
   'format-json': { responseFormat: { type: 'json' } },
   'format-schema': {
-    responseFormat: { type: 'schema', name: 'report', description: 'Of today.', schema, strict: true },
+    responseFormat: {
+      type: 'schema',
+      name: 'report',
+      description: 'Of today.',
+      schema,
+      strict: true,
+    },
   },
   'format-schema-and-tools': {
     responseFormat: { type: 'schema', name: 'report', schema },

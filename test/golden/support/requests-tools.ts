@@ -3,19 +3,10 @@
 import type { JsonObject, Message, RequestPart, ToolCallPart } from '../../../src/wire/ir.ts'
 import type { Asked } from './asked.ts'
 
-const city: JsonObject = {
-  type: 'object',
-  properties: { city: { type: 'string' } },
-  required: ['city'],
-}
-const weather = {
-  type: 'function',
-  name: 'weather',
-  description: 'Of a city.',
-  parameters: city,
-} as const
+const city: JsonObject = { type: 'object', properties: { city: { type: 'string' } } }
+const weather = { type: 'function', name: 'weather', parameters: city } as const
 const clock = { type: 'function', name: 'clock' } as const
-const tools = [weather, clock]
+const tools = [clock, weather]
 
 const asks: Message = { role: 'user', parts: [{ type: 'text', text: 'Weather and time?' }] }
 const bern: ToolCallPart = {
@@ -84,7 +75,7 @@ const history: Readonly<Record<string, Asked>> = {
 }
 
 const choices: Readonly<Record<string, Asked>> = {
-  tools: { tools },
+  tools: { tools: [{ ...weather, description: 'Of a city.' }, clock] },
   'tool-strict': { tools: [{ ...weather, strict: true }] },
   'tool-schema-rich': {
     tools: [

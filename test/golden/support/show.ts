@@ -15,19 +15,20 @@ function membersOf(value: object): [string, JsonValue][] {
   return Object.entries(value).filter(([, each]) => each !== undefined)
 }
 
-/** `used` characters of the value's first line are taken: by the indent, a name before it, a comma behind it. */
+/** `used` characters of the value's line are taken: by the indent, a name before it, a comma behind it. */
 function shown(value: JsonValue, indent: string, used: number): string {
   const line = plain(value)
   if (used + line.length <= widest || typeof value !== 'object' || value === null) return line
   const inner = `${indent}  `
-  const rows = Array.isArray(value)
-    ? value.map((each) => shown(each, inner, inner.length + 1))
-    : membersOf(value).map(([name, each]) => {
-        const label = `${JSON.stringify(name)}: `
-        return label + shown(each, inner, inner.length + label.length + 1)
-      })
+  const entries: [label: string, value: JsonValue][] = Array.isArray(value)
+    ? value.map((each) => ['', each])
+    : membersOf(value).map(([name, each]) => [`${JSON.stringify(name)}: `, each])
+  const rows = entries.map(([label, each], at) => {
+    const comma = at < entries.length - 1 ? 1 : 0
+    return inner + label + shown(each, inner, inner.length + label.length + comma)
+  })
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
-  return `${open}\n${rows.map((row) => inner + row).join(',\n')}\n${indent}${close}`
+  return `${open}\n${rows.join(',\n')}\n${indent}${close}`
 }
 
 /** Members that are undefined are left out. */
