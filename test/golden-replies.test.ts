@@ -22,7 +22,24 @@ const served: readonly DialectId[] = [
 /** Formats whose replies may have several choices. */
 const severalChoices: readonly DialectId[] = ['openai-chat', 'openai-completions', 'gemini']
 
-const files = new GoldenFiles(['whole.json', 'stream.sse', 'refused.json', 'back.json'])
+/** Where a format has no way to tell a reply alike whole and streamed, and why. */
+const toldApart: readonly string[] = [
+  // A whole message has its reasoning and its text in a field each: which came first between them is not said.
+  'openai-chat reasoning-between',
+  // A seal is known when its part ends: a whole reply has it before the part, a stream behind it.
+  'anthropic-messages call-sealed',
+  'anthropic-messages text-sealed',
+  // The input of a whole call is an object, which half a JSON text is not.
+  'anthropic-messages call-cut-by-length',
+]
+
+const files = new GoldenFiles([
+  'whole.json',
+  'stream.sse',
+  'refused.json',
+  'back.json',
+  'back-whole.json',
+])
 const encoder = new TextEncoder()
 
 function hubOf(dialect: DialectId): HubCodec {
@@ -64,7 +81,10 @@ describe.each(served)('%s', (dialect) => {
     )
     expect(breaches(fromStream)).toEqual([])
     expect(breaches(fromWhole)).toEqual([])
-    expect(meaning(fromStream)).toEqual(meaning(fromWhole))
+    if (toldApart.includes(`${dialect} ${name}`)) {
+      expect(meaning(fromStream)).not.toEqual(meaning(fromWhole))
+      files.hold(dialect, name, 'back-whole.json', show(meaning(fromWhole)))
+    } else expect(meaning(fromStream)).toEqual(meaning(fromWhole))
     // What the format has no word for is written down.
     const again = show(meaning(fromStream))
     if (again !== show(meaning(events))) files.hold(dialect, name, 'back.json', again)
