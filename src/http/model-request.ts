@@ -18,10 +18,12 @@ import type { Address, Dialect, Operation, Peek, Reframe } from '../wire/dialect
 import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
 import { declaredLength, readBody } from './body.ts'
+import type { HostedFiles } from './files.ts'
 import { checkHeaderBytes } from './head.ts'
 import type { Load } from './load.ts'
 import type { MeRooms } from './me.ts'
 import type { Offer, Offered } from './offer.ts'
+import { originOf } from './origin.ts'
 import { hashOf, type Idempotency, takeKey } from './repeat.ts'
 import { newRequestId } from './request-id.ts'
 import { addCors, addRefusal, type Fields, jsonType, refusalOf, streamType } from './respond.ts'
@@ -42,6 +44,7 @@ export interface FrontRooms {
   readonly till: Till
   readonly idempotency: Idempotency
   readonly me: MeRooms
+  readonly files: HostedFiles
   readonly responses: ResponseRooms & { readonly background: Background }
   /** Told when a request has its place, and when it gave it back. */
   underWay(dialect: Dialect, change: 1 | -1): void
@@ -341,6 +344,7 @@ export class ModelRequest {
       place: prepared?.background ? placeWithoutClient(this) : this,
       bill,
       address,
+      origin: originOf(this.request, this.rooms.server),
       ...(prepared !== null && { rebuilt: prepared.rebuilt }),
       ...(prepared?.passing && { passing: prepared.passing }),
       ...(isMedia(dialect) && { media: { isForm: false, uploads: [], spool: createSpool() } }),
