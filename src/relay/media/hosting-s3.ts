@@ -1,6 +1,7 @@
 // Hosted results in a store that speaks S3, served from there at addresses signed for it.
 
 import { S3Client, type S3ListObjectsResponse } from 'bun'
+import { ConfigError } from '../../config/problems.ts'
 import type { BucketSettings } from '../../config/types.ts'
 import type { Payload } from '../../vendors/media.ts'
 import { type HostedFile, hourOf, isFileId, isHourOver, typeOfFile } from './hosted.ts'
@@ -9,6 +10,12 @@ import { type FileStore, notKept, piecesOf } from './hosting.ts'
 export interface BucketOptions {
   readonly settings: BucketSettings
   readonly nowMs: () => number
+}
+
+/** Bun takes a session token from the environment, where it cannot be told not to, and shows it in every address. */
+const leak = {
+  path: 'media.store.s3',
+  message: 'start without AWS_SESSION_TOKEN, or with an empty S3_SESSION_TOKEN beside it',
 }
 
 /** Parts of an upload (at least 5 MiB, Amazon S3 "Multipart upload limits"), and how many are under way at once. */
@@ -20,17 +27,17 @@ export class BucketFiles implements FileStore {
   private readonly prefix: string
   private readonly nowMs: () => number
 
+  /** Throws ConfigError. */
   constructor({ settings, nowMs }: BucketOptions) {
-    const { endpoint, bucket, region, accessKeyId, secretAccessKey, prefix } = settings
-    this.client = new S3Client({
-      bucket,
-      accessKeyId,
-      secretAccessKey,
-      ...(endpoint !== null && { endpoint }),
-      ...(region !== null && { region }),
-    })
+    const { bucket, accessKeyId, secretAccessKey, prefix } = settings
+    // All of it is said, since Bun would take from the environment what is not.
+    const region = settings.region ?? (settings.endpoint === null ? 'us-east-1' : 'auto')
+    const endpoint = settings.endpoint ?? `https://s3.${region}.amazonaws.com`
+    this.client = new S3Client({ bucket, accessKeyId, secretAccessKey, region, endpoint })
     this.prefix = prefix
     this.nowMs = nowMs
+    if (this.client.presign(prefix).includes('X-Amz-Security-Token'))
+      throw new ConfigError([leak], null)
   }
 
   /** Rejects as `FileStore` says; the address is the store's own, so `origin` counts for nothing. */
