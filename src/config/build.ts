@@ -14,6 +14,7 @@ import {
   retryDefaults,
   serverDefaults,
   timeoutDefaults,
+  uploadDefaults,
 } from './defaults.ts'
 import { deepFreeze, recordOf } from './freeze.ts'
 import { withoutTrailingSlash } from './rules.ts'
@@ -40,6 +41,7 @@ export function buildConfig(input: FileInput, override: Override, file: string |
   const accounts = Object.entries(input.accounts ?? {})
   return deepFreeze({
     server: serverSettings(input.server ?? {}, override),
+    uploads: { ...uploadDefaults, ...given(input.uploads) },
     dataDir: dataDir(input, override, file),
     databaseUrl: override.databaseUrl ?? input.databaseUrl ?? null,
     encryptionKey: override.encryptionKey ?? null,

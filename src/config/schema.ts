@@ -39,6 +39,7 @@ import {
   wholeNumber,
   yesOrNo,
 } from './schema-parts.ts'
+import { uploads } from './schema-uploads.ts'
 
 const day = 86_400_000
 const milliseconds = wholeNumber(1, day)
@@ -270,7 +271,7 @@ const model = section({
   ownedBy: key(text(), 'Shown as owned_by; left out: as shipped, else who serves it.'),
   prices: key(
     pairs(priceName, decimal(9, '0.15')),
-    'Prices per million units (tokens, requests, images, seconds, characters) in the currency, as decimals in quotes.',
+    'Prices per million units (tokens, requests, searches, images, seconds, characters) in the currency, as decimals in quotes.',
   ),
   timeouts: ownTimeouts,
 })
@@ -311,6 +312,7 @@ const apiKey = section({
 /** The file: every section may be left out. */
 export const fileSchema = section({
   server: key(server, 'Where it listens and what it takes.'),
+  uploads: key(uploads, 'Files that clients send in forms.'),
   data: key(
     text(),
     "Folder of the data; a relative one starts at the file's folder.",

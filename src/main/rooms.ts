@@ -49,6 +49,8 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
   return {
     config,
     server,
+    uploads: config.uploads,
+    spools: lasting.spools,
     keyring: lasting.keyring,
     limiter: lasting.limiter,
     load: lasting.load,
@@ -118,6 +120,7 @@ function responsesFor(
     ...kept,
     keepDays: responses.keepDays,
     maxBodyBytes: server.maxBodyBytes,
+    heartbeatMs: server.heartbeatMs,
     dialect: dialects['openai-responses'],
     vendorOf,
   }
