@@ -129,7 +129,7 @@ const server = section({
   ),
   bodyTimeoutMs: key(
     milliseconds,
-    'A request body must have arrived within this.',
+    'A request body must have arrived within this; of a form, its next 64 KiB.',
     serverDefaults.bodyTimeoutMs,
   ),
   drainMs: key(
