@@ -95,6 +95,21 @@ describe('a part', () => {
     expect(png.subarray(start, end).equals(await response.bytes())).toBe(true)
   })
 
+  test('is given where the rest is of the same file, else the whole', async () => {
+    const address = await host()
+    const etag = (await fetch(address)).headers.get('etag') ?? ''
+    for (const [ifRange, status] of [
+      [etag, 206],
+      ['"another"', 200],
+    ] as const) {
+      const headers = { range: 'bytes=5-', 'if-range': ifRange }
+      const response = await fetch(address, { headers })
+      expect(response.status).toBe(status)
+      const expected = status === 206 ? png.subarray(5) : png
+      expect(expected.equals(await response.bytes())).toBe(true)
+    }
+  })
+
   test('behind the end is refused', async () => {
     const response = await fetch(await host(), { headers: { range: `bytes=${size}-` } })
     expect(response.status).toBe(416)
