@@ -31,9 +31,11 @@ function blocks(scene: Scene, width: number, height: number): Uint8Array {
   const bits = new BitWriter()
   const colours = scene.colours.map(means)
   const before = [0, 0, 0]
+  const row = new Uint8Array(Math.ceil(width / 8))
   for (let y = 0; y < height; y += 8) {
-    for (let x = 0; x < width; x += 8) {
-      const colour = colours[scene.at((x + 4) / width, (y + 4) / height)] ?? before
+    scene.row((y + 4) / height, row)
+    for (const index of row) {
+      const colour = colours[index] ?? before
       for (const [at, mean] of colour.entries()) {
         putDifference(bits, mean - (before[at] ?? 0))
         before[at] = mean
@@ -61,7 +63,15 @@ function means([red, green, blue]: Rgb): readonly number[] {
 
 /** After a byte of ones comes one of zeros, so that it is no marker. */
 function stuffed(bytes: Uint8Array): Uint8Array {
-  return Uint8Array.from([...bytes].flatMap((byte) => (byte === 0xff ? [byte, 0] : [byte])))
+  let ones = 0
+  for (const byte of bytes) if (byte === 0xff) ones += 1
+  const stuffed = new Uint8Array(bytes.length + ones)
+  let at = 0
+  for (const byte of bytes) {
+    stuffed[at] = byte
+    at += byte === 0xff ? 2 : 1
+  }
+  return stuffed
 }
 
 function segment(marker: number, data: readonly number[]): Uint8Array {

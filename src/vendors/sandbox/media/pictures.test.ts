@@ -22,9 +22,11 @@ describe('a PNG', () => {
       const { pixels, palette, ...seen } = seePng(png(scene, { width, height }))
       expect(seen).toEqual({ type: 'png', width, height, clear: false })
       expect(palette).toEqual(Uint8Array.from(scene.colours.flat()))
-      const at = (x: number, y: number) => pixels[y * width + x]
-      const [x, y] = [width >> 1, height - 1]
-      expect(at(x, y)).toBe(scene.at((x + 0.5) / width, (y + 0.5) / height))
+      const drawn = pixels.map((_, at) => {
+        const [x, y] = [at % width, Math.floor(at / width)]
+        return scene.at((x + 0.5) / width, (y + 0.5) / height)
+      })
+      expect(drawn).toEqual(pixels)
     }
   })
 

@@ -24,8 +24,7 @@ export function png(scene: Scene, { width, height, transparent = false }: PngOpt
   for (let y = 0; y < height; y += 1) {
     // Each row begins with its filter, of which 0 is none.
     const start = y * (width + 1) + 1
-    for (let x = 0; x < width; x += 1)
-      rows[start + x] = scene.at((x + 0.5) / width, (y + 0.5) / height)
+    scene.row((y + 0.5) / height, rows.subarray(start, start + width))
   }
   return joined([
     Uint8Array.from(signature),

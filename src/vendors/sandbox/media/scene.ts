@@ -8,6 +8,8 @@ export type Rgb = readonly [red: number, green: number, blue: number]
 export interface Scene {
   readonly colours: readonly Rgb[]
   at(x: number, y: number): number
+  /** Fills a row of pixels by what `at` has in the middle of each: many times faster. */
+  row(y: number, into: Uint8Array): void
 }
 
 interface Disc {
@@ -31,16 +33,35 @@ export function sceneOf(text: string, moment = 0): Scene {
     return { x: (start + moment) % 1, y: 0.2 + 0.6 * y, radius: 0.08 + 0.12 * size }
   })
   const stroke = 0.2 + 0.6 * random()
+  const behind = (y: number): number => {
+    if (Math.abs(y - stroke) < strokeHeight / 2) return 5
+    return y < stroke ? 0 : 1
+  }
   return {
     colours,
     at(x, y) {
-      for (const [index, disc] of discs.entries()) {
-        if ((x - disc.x) ** 2 + (y - disc.y) ** 2 < disc.radius ** 2) return 2 + index
+      const hit = discs.findIndex((disc) => Math.abs(x - disc.x) < halfWidth(disc, y))
+      return hit === -1 ? behind(y) : 2 + hit
+    },
+    row(y, into) {
+      into.fill(behind(y))
+      // The first disc lies above the others.
+      for (let index = discs.length - 1; index >= 0; index -= 1) {
+        const disc = discs[index]
+        const half = disc === undefined ? 0 : halfWidth(disc, y)
+        if (disc === undefined || half === 0) continue
+        const from = Math.floor((disc.x - half) * into.length - 0.5) + 1
+        const to = Math.ceil((disc.x + half) * into.length - 0.5)
+        into.fill(2 + index, Math.max(0, from), Math.max(0, to))
       }
-      if (Math.abs(y - stroke) < strokeHeight / 2) return 5
-      return y < stroke ? 0 : 1
     },
   }
+}
+
+/** Half of what a disc covers at a height; 0: nothing. */
+function halfWidth(disc: Disc, y: number): number {
+  const square = disc.radius ** 2 - (y - disc.y) ** 2
+  return square > 0 ? Math.sqrt(square) : 0
 }
 
 /** Numbers from 0 up to 1: a xorshift generator seeded by the text. */

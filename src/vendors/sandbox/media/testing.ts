@@ -10,7 +10,7 @@ export interface SeenPicture {
 
 export interface SeenPng extends SeenPicture {
   /** Index into the palette of each pixel, row by row. */
-  readonly pixels: Uint8Array
+  readonly pixels: Uint8Array<ArrayBuffer>
   readonly palette: Uint8Array
   readonly clear: boolean
 }
@@ -53,7 +53,7 @@ export function seePng(bytes: Uint8Array): SeenPng {
   const [width, height] = [viewOf(head).getUint32(0), viewOf(head).getUint32(4)]
   const rows = inflateSync(data)
   if (rows.length !== height * (width + 1)) throw new Error('not as many pixels as it says')
-  const pixels = rows.filter((_, at) => at % (width + 1) !== 0)
+  const pixels = new Uint8Array(rows).filter((_, at) => at % (width + 1) !== 0)
   const palette = chunks.get('PLTE') ?? new Uint8Array(0)
   return { type: 'png', width, height, pixels, palette, clear: chunks.has('tRNS') }
 }
