@@ -19,6 +19,7 @@ import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
 import { declaredLength, readBody } from './body.ts'
 import { checkHeaderBytes } from './head.ts'
+import { judgedImages } from './images.ts'
 import type { Load } from './load.ts'
 import type { MeRooms } from './me.ts'
 import type { Offer, Offered } from './offer.ts'
@@ -138,8 +139,9 @@ export class ModelRequest {
       const admission = this.admit(verdict instanceof Promise ? await verdict : verdict)
       const body = await this.readBody()
       const routedMs = performance.now()
-      const { peek, wishes } = this.read(body, principal)
-      const offered = this.resolve(principal, peek)
+      const { peek: asks, wishes } = this.read(body, principal)
+      const offered = this.resolve(principal, asks)
+      const peek = judgedImages(asks, this.dialect)
       overhead.route.observe((performance.now() - routedMs) / 1000)
       const { idempotencyKey } = wishes
       if (idempotencyKey !== null) {
