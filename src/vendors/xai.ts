@@ -41,9 +41,12 @@ export const xai = openaiCompatible({
   baseUrl: 'https://api.x.ai/v1',
   environment: 'XAI_API_KEY',
   speaks: [
-    ...['openai-chat', 'openai-completions', 'openai-responses'],
-    ...['openai-images', 'openai-image-edits'],
-  ] as const,
+    'openai-chat',
+    'openai-completions',
+    'openai-responses',
+    'openai-images',
+    'openai-image-edits',
+  ],
   quirks: { usage: wholeCount },
   amend: amendments(
     droppedWhen('frequency_penalty', 0, null),
