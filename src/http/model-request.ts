@@ -15,11 +15,13 @@ import type { Histogram } from '../telemetry/registry.ts'
 import type { Address, Dialect, Peek, Reframe } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
+import type { HostedFiles } from './files.ts'
 import { checkHeaderBytes } from './head.ts'
 import { judgedImages } from './images.ts'
 import { type Content, Incoming, type IncomingRooms } from './incoming.ts'
 import type { MeRooms } from './me.ts'
 import type { Offer, Offered } from './offer.ts'
+import { originOf } from './origin.ts'
 import { hashOf, type Idempotency, takeKey } from './repeat.ts'
 import { newRequestId } from './request-id.ts'
 import { addCors, addRefusal, type Fields, jsonType, refusalOf, streamType } from './respond.ts'
@@ -38,6 +40,7 @@ export interface FrontRooms extends IncomingRooms {
   readonly till: Till
   readonly idempotency: Idempotency
   readonly me: MeRooms
+  readonly files: HostedFiles
   readonly responses: ResponseRooms & { readonly background: Background }
   /** Told when a request has its place, and when it gave it back. */
   underWay(dialect: Dialect, change: 1 | -1): void
@@ -326,6 +329,7 @@ export class ModelRequest {
       place: prepared?.background ? placeWithoutClient(this) : this,
       bill,
       address,
+      origin: originOf(this.request, this.rooms.server),
       ...(prepared !== null && { rebuilt: prepared.rebuilt }),
       ...(prepared?.passing && { passing: prepared.passing }),
       ...(media !== null && { media }),

@@ -28,6 +28,7 @@ import { startLoopLag } from '../telemetry/loop-lag.ts'
 import { createMetrics, type LedgerReading } from '../telemetry/metrics.ts'
 import type { Lasting } from './lasting.ts'
 import { settleLeftOutboxes } from './left-outboxes.ts'
+import { openDiskFiles, sweepResults } from './results.ts'
 import { buildRooms, type ServingRooms } from './rooms.ts'
 import type { Worker } from './worker.ts'
 
@@ -87,12 +88,14 @@ export async function buildState(options: StateOptions) {
     kept: keptResponses(store, ledger, log),
     prices,
     estimates: createOutputEstimates(),
+    diskFiles: openDiskFiles(config),
     load: new Load(),
     dialer: createDialer(),
     deadlines,
     spools: createSpools(join(config.dataDir, 'tmp')),
   }
   let current: ServingRooms = buildRooms(config, lasting)
+  sweepResults(() => current.config, lasting)
   return {
     ...lasting,
     firstSecret,
