@@ -120,6 +120,7 @@ function responsesFor(
     ...kept,
     keepDays: responses.keepDays,
     maxBodyBytes: server.maxBodyBytes,
+    heartbeatMs: server.heartbeatMs,
     dialect: dialects['openai-responses'],
     vendorOf,
   }
