@@ -14,6 +14,8 @@ export interface ImageModel {
   /** Made where the client leaves it open; null: the model chooses, and its reply says what. */
   readonly usualSize: string | null
   readonly usualQuality: string | null
+  /** What is made of an image is as large as it, where nothing is said. */
+  readonly follows?: true
 }
 
 export interface SizeRule {
@@ -142,6 +144,15 @@ const flux2Sides = ruled(
   ({ width, height }) =>
     [width, height].every((side) => side % 16 === 0 && side >= 64) && width * height <= 4_194_304,
 )
+/** Qwen-Image from 2.0 on. */
+const qwenArea = ruled(
+  'WIDTHxHEIGHT of between 512x512 and 2048x2048 pixels in all',
+  ({ width, height }) => width * height >= 262_144 && width * height <= 4_194_304,
+)
+/** FLUX at fal. */
+const falSides = ruled('WIDTHxHEIGHT of sides from 256 to 1536', ({ width, height }) =>
+  [width, height].every((side) => side >= 256 && side <= 1_536),
+)
 /** Wan: sides of 512 to 1440. */
 const wanSides = ruled('WIDTHxHEIGHT of sides from 512 to 1440', ({ width, height }) =>
   [width, height].every((side) => side >= 512 && side <= 1_440),
@@ -202,7 +213,17 @@ const table: readonly (readonly [name: RegExp, model: ImageModel])[] = [
     /^flux-(pro-1\.1-ultra|kontext-)/,
     { ...free, sizes: ratios('2K', fluxRatios), mostImages: 10, operations: made },
   ],
-  [/^flux-2-/, { ...free, sizes: flux2Sides, mostImages: 10, operations: made }],
+  [
+    /^flux-2-/,
+    {
+      ...free,
+      sizes: flux2Sides,
+      usualSize: '1024x1024',
+      follows: true,
+      mostImages: 10,
+      operations: made,
+    },
+  ],
   [
     /^flux-(pro-1\.1|pro|dev)$/,
     { ...free, sizes: fluxSides, mostImages: 10, operations: ['generations'] },
@@ -218,6 +239,27 @@ const table: readonly (readonly [name: RegExp, model: ImageModel])[] = [
       sizes: listed('1328x1328', '1664x928', '928x1664', '1472x1104', '1104x1472'),
       mostImages: 10,
       operations: ['generations'],
+    },
+  ],
+  [/^qwen-image-[2-9]/, { ...free, sizes: qwenArea, mostImages: 6, operations: made }],
+  [
+    /^fal-ai\/(flux\/(dev|schnell)|flux-pro\/v1\.1)$/,
+    {
+      ...free,
+      sizes: falSides,
+      usualSize: '1024x1024',
+      mostImages: 4,
+      operations: ['generations'],
+    },
+  ],
+  [
+    /^fal-ai\/nano-banana-(pro|2)/,
+    {
+      ...free,
+      sizes: ratios('4K', geminiRatios),
+      usualSize: '1024x1024',
+      mostImages: 4,
+      operations: made,
     },
   ],
   [/^wan[\d.]+-t2i/, { ...free, sizes: wanSides, mostImages: 10, operations: ['generations'] }],

@@ -33,9 +33,10 @@ export function judgedImages(peek: Peek, dialect: Dialect): Peek {
     const offered = known.qualities?.join(', ') ?? ''
     throw invalidRequest(`quality must be one of ${offered} for the model '${model}'.`, 'quality')
   }
+  const usualSize = known.follows && operation === 'edits' ? null : known.usualSize
   return withPicture(peek, {
     ...picture,
-    size: size === null || size === 'auto' ? known.usualSize : size,
+    size: size === null || size === 'auto' ? usualSize : size,
     quality: quality === null || quality === 'auto' ? known.usualQuality : quality,
   })
 }

@@ -62,15 +62,21 @@ function requestOf(call: MediaCall, { asked, given, index }: Job, body: JsonBody
     throw invalidRequest('output_format must be png or jpeg for this model.', 'output_format')
   return {
     prompt,
-    ...shapeOf(call.model, asked),
+    ...shapeOf(call.model, asked, given.images.length === 0),
     ...(seed !== null && { seed: seed + index }),
     output_format: format ?? 'png',
     ...imagesOf(call.model, given, body),
   }
 }
 
-function shapeOf(model: string, { size, width, height, ratio }: ImageAsk): JsonObject {
-  if (size === null) return ratio === null ? {} : { aspect_ratio: ratio }
+function shapeOf(
+  model: string,
+  { size, width, height, ratio }: ImageAsk,
+  usual: boolean,
+): JsonObject {
+  if (size === null && ratio !== null) return { aspect_ratio: ratio }
+  // Priced as such where nothing is said, so it is asked for.
+  if (size === null) return usual && /^flux-2-/.test(model) ? { width: 1_024, height: 1_024 } : {}
   if (sided.test(model)) return { width, height }
   if (fills.test(model)) return {}
   const found = ratioOf(size, fluxRatios)

@@ -1,5 +1,6 @@
 // Images by fal: a job in a queue, with addresses of its own for its state and its result.
 
+import { geminiRatios, ratioOf, sideClass } from '../catalog/images.ts'
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { JsonBody, Lifted } from './base64.ts'
@@ -25,7 +26,9 @@ import type { ImagesReply, MediaAdapter, MediaTools } from './media.ts'
 /** Models that take several images take them by another name. */
 const takesSeveral = /(flux-2|nano-banana|seedream|gemini|gpt-image|qwen-image-edit-plus)/
 /** Models that are asked in ratios. */
-const inRatios = /(ultra|kontext|nano-banana|imagen|recraft\/ratio)/
+const inRatios = /(ultra|kontext|imagen)/
+
+const usualSize = { width: 1_024, height: 1_024 }
 
 /** fal, "Queue API". */
 export const falImages: MediaAdapter = {
@@ -78,10 +81,24 @@ function shapeOf(
   ratio: string | null,
 ): JsonObject {
   if (ratio !== null) return { aspect_ratio: ratio }
-  if (width === null || height === null) return {}
+  if (width === null || height === null)
+    // Priced as such where nothing is said, so it is asked for.
+    return /^fal-ai\/(flux-pro\/v1\.1|flux\/(dev|schnell))$/.test(model)
+      ? { image_size: usualSize }
+      : {}
+  if (/nano-banana/.test(model)) return bananaShape(model, `${width}x${height}`)
   if (!inRatios.test(model)) return { image_size: { width, height } }
   const common = divisor(width, height)
   return { aspect_ratio: `${width / common}:${height / common}` }
+}
+
+/** Google's own models, as fal asks for them. */
+function bananaShape(model: string, size: string): JsonObject {
+  const ratio = ratioOf(size, geminiRatios)
+  if (ratio === null)
+    throw invalidRequest(`size must have one of the ratios ${geminiRatios.join(', ')}.`, 'size')
+  const shape = { aspect_ratio: ratio }
+  return /nano-banana-(pro|2)/.test(model) ? { ...shape, resolution: sideClass(size) } : shape
 }
 
 function divisor(one: number, other: number): number {

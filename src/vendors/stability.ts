@@ -128,7 +128,7 @@ function refine(fault: Fault, status: number, body: string): Fault {
 
 export const stability = {
   id: 'stability',
-  ownedBy: 'stability-ai',
+  ownedBy: 'stability',
   baseUrl: 'https://api.stability.ai',
   environment: 'STABILITY_API_KEY',
   speaks: ['openai-images', 'openai-image-edits'],

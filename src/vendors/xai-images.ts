@@ -11,6 +11,7 @@ import {
   moderated,
   objectOf,
   refuseTransparent,
+  text,
 } from './images.ts'
 import type { MediaAdapter } from './media.ts'
 import { imagesOf } from './openai-images.ts'
@@ -23,6 +24,7 @@ export const xaiImages: MediaAdapter = {
     const { images, mask } = await givenImages(call, tools)
     if (mask !== null)
       throw invalidRequest('This model takes no mask; say in the prompt what to change.', 'mask')
+    const quality = text(call.fields['quality'])
     const body = new JsonBody()
     const given = images.map((payload) => ({
       url: body.hole(payload, 'address'),
@@ -38,6 +40,7 @@ export const xaiImages: MediaAdapter = {
         // What is behind its addresses would have to be fetched.
         response_format: 'b64_json',
         ...shapeOf(call.model, asked),
+        ...(quality !== null && quality !== 'auto' && { quality }),
         ...(given.length === 1 && given[0] !== undefined && { image: given[0] }),
         ...(given.length > 1 && { images: given }),
       },
