@@ -17,6 +17,7 @@ import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
 import type { HostedFiles } from './files.ts'
 import { checkHeaderBytes } from './head.ts'
+import { judgedImages } from './images.ts'
 import { type Content, Incoming, type IncomingRooms } from './incoming.ts'
 import type { MeRooms } from './me.ts'
 import type { Offer, Offered } from './offer.ts'
@@ -146,8 +147,9 @@ export class ModelRequest {
       const content = await this.readContent()
       const { body } = content
       const routedMs = performance.now()
-      const { peek, wishes } = this.read(body, principal)
-      const offered = this.resolve(principal, peek)
+      const { peek: asks, wishes } = this.read(body, principal)
+      const offered = this.resolve(principal, asks)
+      const peek = judgedImages(asks, this.dialect)
       overhead.route.observe((performance.now() - routedMs) / 1000)
       const { idempotencyKey } = wishes
       if (idempotencyKey !== null) {

@@ -106,6 +106,8 @@ export interface MediaTools {
   readonly spool: Spool
   /** Unix milliseconds. */
   readonly nowMs: number
+  /** Where the channel's vendor takes a whole call of this format. */
+  addressOf(dialect: DialectId, model: string): string
   /**
    * Asks the channel's vendor. An address of another origin than the base address must be on the public internet.
    * Rejects with MediaFault where it cannot be heard; whatever it answers is a reply.
