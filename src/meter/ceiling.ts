@@ -30,7 +30,13 @@ export interface Bounds {
   readonly kind: ModelKind
   readonly peek: Pick<
     Peek,
-    'body' | 'stream' | 'maxOutputTokens' | 'choices' | 'imageParam' | 'tokenInput'
+    | 'body'
+    | 'stream'
+    | 'maxOutputTokens'
+    | 'choices'
+    | 'imageParam'
+    | 'tokenInput'
+    | 'audioTokens'
   >
   /** Tokens; null where the catalogue does not know. */
   readonly model: { readonly context: number | null; readonly maxOutput: number | null }
@@ -56,7 +62,8 @@ export function expectedOf(bounds: Bounds): Expected {
     ? Math.min(limit, bounds.usualOutputTokens)
     : Math.min(limit, known ? maxTokens : unboundedReplyTokens)
   const outputTokens = Math.min(reply * Math.max(1, peek.choices), Number.MAX_SAFE_INTEGER)
-  return { kind, inputTokens, outputTokens, units }
+  const audio = peek.audioTokens === undefined ? {} : { audioTokens: peek.audioTokens.most }
+  return { kind, inputTokens, ...audio, outputTokens, units }
 }
 
 /** Every token of text has a byte, and hardly any text has less than three for one; a token id has a comma. */
