@@ -27,6 +27,11 @@ export function readSoundUsage(value: JsonValue | undefined): SoundUsage {
   return { usage: readUsage(value) ?? (seconds === null ? null : noTokens), seconds }
 }
 
+/** All that speech brings is sound, whether the vendor says so or not. */
+export function spokenUsage({ output, audioOutput = 0, ...usage }: Usage): Usage {
+  return { ...usage, output: 0, audioOutput: audioOutput + output }
+}
+
 /** A number above 0 that is no nonsense, else null. */
 export function positive(value: JsonValue | undefined): number | null {
   return typeof value === 'number' && value > 0 && value <= mostSeconds ? value : null

@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { faultInside } from '../openai/fault.ts'
 import { isObject } from '../openai/usage.ts'
 import { frameData } from '../sse.ts'
-import { readSoundUsage } from './usage.ts'
+import { readSoundUsage, spokenUsage } from './usage.ts'
 
 const encoder = new TextEncoder()
 /** Bytes of sound that come to one token, about: 16 kB of MP3 a second, at 20 tokens. */
@@ -65,7 +65,8 @@ export class SoundWatcher implements Watcher {
     this.semantic = true
     this.finishReason = 'stop'
     const { usage, seconds } = readSoundUsage(value.usage)
-    this.usage = usage
+    const speaks = value.type === 'speech.audio.done'
+    this.usage = usage !== null && speaks ? spokenUsage(usage) : usage
     if (seconds !== null) this.units = { second: seconds }
     return frameKind.usage
   }

@@ -6,7 +6,7 @@ import { JsonSyntaxError, parseSpan, valueEnd } from '../json/scan.ts'
 import { wholeMedia } from '../openai/media.ts'
 import { isObject } from '../openai/usage.ts'
 import { lastMember } from '../openai/whole.ts'
-import { readSoundUsage, reportedSeconds, transcriptUnits } from './usage.ts'
+import { readSoundUsage, reportedSeconds, spokenUsage, transcriptUnits } from './usage.ts'
 
 type Seen = Omit<WholeReply, 'fault' | 'bytes'>
 
@@ -62,7 +62,7 @@ function seenOf(told: JsonObject | undefined, peek: Peek | undefined, outputByte
 /** Of the text spoken so far nobody knows the tokens: those that are likely for its length, as bytes of text. */
 export function rawSpeech(peek: Peek, told: JsonObject | null): Seen {
   const seen = rawSound(peek, told)
-  if (seen.usage !== null) return seen
+  if (seen.usage !== null) return { ...seen, usage: spokenUsage(seen.usage) }
   const seconds = peek.likelyUnits?.['second'] ?? 0
   return { ...seen, outputBytes: seconds * speechTokensPerSecond * countedBytesPerToken }
 }
