@@ -30,13 +30,7 @@ export interface Bounds {
   readonly kind: ModelKind
   readonly peek: Pick<
     Peek,
-    | 'body'
-    | 'stream'
-    | 'maxOutputTokens'
-    | 'choices'
-    | 'imageParam'
-    | 'tokenInput'
-    | 'audioTokens'
+    'body' | 'stream' | 'maxOutputTokens' | 'choices' | 'imageParam' | 'tokenInput' | 'audioTokens'
   >
   /** Tokens; null where the catalogue does not know. */
   readonly model: { readonly context: number | null; readonly maxOutput: number | null }

@@ -58,10 +58,7 @@ export function speechFormat(
 export function checkLength(input: string, most: number, model: string): void {
   // No text has more code points than units.
   if (input.length <= most || [...input].length <= most) return
-  throw invalidRequest(
-    `input must be at most ${most} characters long with ${model}`,
-    'input',
-  )
+  throw invalidRequest(`input must be at most ${most} characters long with ${model}`, 'input')
 }
 
 export interface TokenCounts {

@@ -1,7 +1,7 @@
 // Azure OpenAI: the operator's own host, a key header of its own, deployments in the path of dated versions.
 
 import type { Fault } from '../errors.ts'
-import { allAndResponses, openaiCompatible, openaiPath } from './compatible.ts'
+import { allAndResponses, audioDialects, openaiCompatible, openaiPath } from './compatible.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 /**
@@ -35,7 +35,7 @@ export const azureOpenai = openaiCompatible({
   baseUrl: null,
   environment: 'AZURE_OPENAI_API_KEY',
   environmentBaseUrl: 'AZURE_OPENAI_ENDPOINT',
-  speaks: allAndResponses,
+  speaks: [...allAndResponses, ...audioDialects],
   address,
   headers: (settings) => (settings.key === null ? [] : [['api-key', settings.key]]),
   refine,

@@ -1,7 +1,7 @@
 // Deepgram: recordings written down, and texts spoken, each in a form of its own.
 
-import { invalidRequest } from '../errors.ts'
 import type { Fault } from '../errors.ts'
+import { invalidRequest } from '../errors.ts'
 import type { JsonValue } from '../wire/ir.ts'
 import { checkLength, speechFormat, speechTypes, textField, voiceOf } from './audio-fields.ts'
 import { listen } from './deepgram-listen.ts'

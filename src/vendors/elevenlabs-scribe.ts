@@ -1,11 +1,11 @@
 // ElevenLabs' transcripts: words, and the spaces between them. API reference, "Create transcript" (POST /v1/speech-to-text).
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { cuesOf } from '../wire/openai-audio/cues.ts'
 import { soundOf, textField, unreadable } from './audio-fields.ts'
 import { isObject } from './json.ts'
 import type { MediaCall, MediaTools, SpokenPart, TranscriptReply, Word } from './media.ts'
 import { multipart } from './multipart.ts'
-import { cuesOf } from '../wire/openai-audio/cues.ts'
 
 /** Answers OpenAI's transcriptions. */
 export async function writeDown(call: MediaCall, tools: MediaTools): Promise<TranscriptReply> {
@@ -39,8 +39,7 @@ interface Spoken extends Word {
 }
 
 function transcriptIn(body: JsonValue): TranscriptReply {
-  if (!isObject(body) || typeof body.text !== 'string')
-    throw unreadable('the reply has no text')
+  if (!isObject(body) || typeof body.text !== 'string') throw unreadable('the reply has no text')
   const { text, language_code, words, audio_duration_secs: seconds } = body
   const spoken = Array.isArray(words) ? words.flatMap(wordOf) : null
   return {

@@ -3,7 +3,14 @@
 import { Buffer } from 'node:buffer'
 import { GatewayError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { around, listField, soundOf, textField, transcriptTokens, unreadable } from './audio-fields.ts'
+import {
+  around,
+  listField,
+  soundOf,
+  textField,
+  transcriptTokens,
+  unreadable,
+} from './audio-fields.ts'
 import { base64Payload } from './base64-payload.ts'
 import { type Generated, generate } from './google-audio.ts'
 import { isObject } from './json.ts'
@@ -43,7 +50,10 @@ function bodyFor(call: MediaCall, timed: boolean, type: string): JsonObject {
     contents: [
       {
         role: 'user',
-        parts: [{ inlineData: { mimeType: soundType(type), data: mark } }, { text: wishes(call, timed) }],
+        parts: [
+          { inlineData: { mimeType: soundType(type), data: mark } },
+          { text: wishes(call, timed) },
+        ],
       },
     ],
     generationConfig: {

@@ -52,7 +52,9 @@ export function transcripts(vendor: Transcribes): MediaAdapter {
       const { fields, model, stream } = call
       if (!formats.includes(formatOf(call)) || (stream && !vendor.streams(model))) return true
       const { takes } = vendor
-      return takes !== null && Object.keys(fields).some((name) => name !== 'model' && !takes.has(name))
+      return (
+        takes !== null && Object.keys(fields).some((name) => name !== 'model' && !takes.has(name))
+      )
     },
     serve: (call, tools) => serve(vendor, call, tools),
   }
@@ -104,8 +106,7 @@ function formToAsk({ formats }: Transcribes, call: MediaCall, format: string): s
   const known = formats(model) ?? []
   if (known.length === 0) return null
   if (!timed.has(format)) return 'json'
-  const fits =
-    format === 'diarized_json' ? ['diarized_json'] : ['verbose_json', 'diarized_json']
+  const fits = format === 'diarized_json' ? ['diarized_json'] : ['verbose_json', 'diarized_json']
   const found = fits.find((each) => known.includes(each))
   if (found !== undefined) return found
   throw invalidRequest(
@@ -129,8 +130,7 @@ function formatOf({ fields }: MediaCall): string {
 }
 
 function transcriptIn(body: JsonValue, { usage }: Pick<Transcribes, 'usage'>): TranscriptReply {
-  if (!isObject(body) || typeof body.text !== 'string')
-    throw unreadable('the reply has no text')
+  if (!isObject(body) || typeof body.text !== 'string') throw unreadable('the reply has no text')
   const { text, language, duration, segments, words } = body
   const counted = isObject(body.usage) ? body.usage : null
   return {

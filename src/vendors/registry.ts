@@ -6,7 +6,9 @@ import { bedrock } from './bedrock.ts'
 import { cerebras } from './cerebras.ts'
 import { cohere } from './cohere.ts'
 import { dashscope } from './dashscope.ts'
+import { deepgram } from './deepgram.ts'
 import { deepseek } from './deepseek.ts'
+import { elevenlabs } from './elevenlabs.ts'
 import { fireworks } from './fireworks.ts'
 import { google } from './google.ts'
 import { groq } from './groq.ts'
@@ -53,6 +55,8 @@ export const vendors: Readonly<Record<string, Vendor>> = {
   jina,
   cohere,
   bedrock,
+  deepgram,
+  elevenlabs,
   ollama,
   vllm,
   lmstudio,

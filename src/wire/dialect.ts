@@ -104,6 +104,8 @@ export interface Peek {
   readonly units?: Units
   /** What is charged where the reply does not say, where `units` are only the most it can be. */
   readonly likelyUnits?: Units
+  /** The longest that sound of a file's size can last: no report of more is believed. */
+  readonly mostSeconds?: number
   /** Tokens of sound in files, which no byte of the body shows. */
   readonly audioTokens?: { readonly most: number; readonly likely: number }
   /** What a vendor of this format is told otherwise than the client said. */

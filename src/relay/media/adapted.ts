@@ -2,7 +2,12 @@
 
 import type { Fault } from '../../errors.ts'
 import { GatewayError } from '../../errors.ts'
-import { type MediaAdapter, type MediaCall, MediaFault, type MediaUsage } from '../../vendors/media.ts'
+import {
+  type MediaAdapter,
+  type MediaCall,
+  MediaFault,
+  type MediaUsage,
+} from '../../vendors/media.ts'
 import type { Exchange, ReplyHandler } from '../../vendors/transport.ts'
 import type { MediaWork } from './tools.ts'
 import { writeReply } from './write.ts'

@@ -18,13 +18,20 @@ export function formOf(
     if (name === 'model') fields.push([name, model])
     else if (Array.isArray(value) && dialect.form?.[name] === 'list')
       for (const each of value) fields.push([`${name}[]`, textOf(each)])
-    else if (value !== null && value !== undefined) fields.push([name, textOf(value)])
+    else if (value !== undefined) fields.push(...texts(name, value))
   }
   const files = uploads.map((upload) => {
     const several = uploads.filter(({ field }) => field === upload.field).length > 1
     return several ? { ...upload, field: `${upload.field}[]` } : upload
   })
   return multipart(fields, files)
+}
+
+/** Members of an object one by one, as clients' own libraries send them: `name[member]`. */
+function texts(name: string, value: JsonValue): (readonly [string, string])[] {
+  if (value === null) return []
+  if (typeof value !== 'object' || Array.isArray(value)) return [[name, textOf(value)]]
+  return Object.entries(value).flatMap(([key, each]) => texts(`${name}[${key}]`, each ?? null))
 }
 
 function textOf(value: JsonValue): string {

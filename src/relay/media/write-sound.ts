@@ -14,7 +14,6 @@ export function writeSound(reply: SoundReply, call: MediaCall): Written {
 }
 
 async function* events({ chunks, usage }: SoundReply): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks)
-    if (chunk.length > 0) yield encoder.encode(speechDelta(chunk))
+  for await (const chunk of chunks) if (chunk.length > 0) yield encoder.encode(speechDelta(chunk))
   yield encoder.encode(speechDone(usage()))
 }

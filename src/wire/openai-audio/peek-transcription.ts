@@ -1,7 +1,7 @@
 // Reads a request to write down or translate what is said in a file. OpenAI API reference, "Create transcription".
 
 import { invalidRequest } from '../../errors.ts'
-import type { Address, FileInfo, FormFields, Peek } from '../dialect.ts'
+import type { Address, FormFields, Peek } from '../dialect.ts'
 import type { JsonValue } from '../ir.ts'
 import { parseSpan } from '../json/scan.ts'
 import { type Body, present } from '../openai/body.ts'
@@ -76,22 +76,9 @@ export function peekTranslation(bytes: Uint8Array, address: Address = {}): Peek 
 }
 
 function sound({ files = [] }: Address): Found {
-  const [file, ...others] = files.filter(({ field }) => field === 'file')
+  const [file] = files
   if (file === undefined) throw invalidRequest('file is required', 'file')
-  if (others.length > 0) throw invalidRequest('file must be one file', 'file')
-  checkFile(file)
   return soundOf(file)
-}
-
-const soundless = /^(image|text|font)\/|^application\/(json|pdf|zip|xml|gzip)$/
-
-function checkFile({ type, size }: FileInfo): void {
-  if (size === 0) throw invalidRequest('file is empty', 'file')
-  if (!soundless.test(type)) return
-  throw invalidRequest(
-    `file is ${type}, not sound: send flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm`,
-    'file',
-  )
 }
 
 /** Fields that only go with certain others. */

@@ -33,7 +33,10 @@ export function webVtt(cues: readonly Cue[]): string {
 function spoken(cues: readonly Cue[]): Cue[] {
   return cues.flatMap(({ start, end, text }) => {
     const lines = text.split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/).map((line) => line.trim())
-    const said = lines.filter((line) => line !== '').join('\n').replaceAll('\0', '')
+    const said = lines
+      .filter((line) => line !== '')
+      .join('\n')
+      .replaceAll('\0', '')
     if (said === '') return []
     const from = milliseconds(start)
     return [{ start: from, end: Math.max(from, milliseconds(end)), text: said }]

@@ -38,13 +38,12 @@ export function positive(value: JsonValue | undefined): number | null {
 }
 
 /**
- * Seconds to charge: what the vendor reported, to at most twice what the upload can last (a minute for short ones); null
- * where it reported none.
+ * Seconds to charge: what the vendor reported, to at most what a file of this size can last, and a minute; null where
+ * it reported none. What the file's container says is no bound: its client may have written it.
  */
 export function reportedSeconds(seconds: number | null, peek: Peek): number | null {
   if (seconds === null) return null
-  const expected = peek.units?.['second'] ?? mostSeconds
-  return Math.min(seconds, Math.max(leastBoundSeconds, 2 * expected))
+  return Math.min(seconds, Math.max(leastBoundSeconds, peek.mostSeconds ?? mostSeconds))
 }
 
 /** What a transcript in JSON cost: as reported, else by its own length where the file did not tell it before. */

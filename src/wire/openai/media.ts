@@ -16,6 +16,7 @@ export type Found = Partial<
     | 'units'
     | 'likelyUnits'
     | 'audioTokens'
+    | 'mostSeconds'
     | 'maxOutputTokens'
     | 'choices'
     | 'imageParam'
@@ -60,10 +61,7 @@ type Seen = Omit<WholeReply, 'fault' | 'bytes' | 'outputBytes'> &
   Partial<Pick<WholeReply, 'outputBytes'>>
 
 /** A whole reply in JSON; what it says is read by `see`, or it is the fault it holds. */
-export function wholeMedia(
-  bytes: Uint8Array,
-  see: (body: JsonObject) => Seen | Fault,
-): WholeReply {
+export function wholeMedia(bytes: Uint8Array, see: (body: JsonObject) => Seen | Fault): WholeReply {
   const body = parsed(bytes)
   if (body === null) return failed(bytes, { kind: 'unreadable', message: 'the reply is not JSON' })
   const { error } = body
