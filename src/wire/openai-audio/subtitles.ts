@@ -14,7 +14,7 @@ export function subRip(cues: readonly Cue[]): string {
   return spoken(cues)
     .map(({ start, end, text }, at) => {
       // The format has no escape: an arrow in a text would be taken for a line of times.
-      const plain = text.replaceAll('-->', '->')
+      const plain = text.replace(/-{2,}>/g, '->')
       return `${at + 1}\n${clock(start, ',')} --> ${clock(end, ',')}\n${plain}\n\n`
     })
     .join('')
@@ -32,11 +32,11 @@ export function webVtt(cues: readonly Cue[]): string {
 /** Those with a text, in whole milliseconds; no text has a blank line, which would end its cue. */
 function spoken(cues: readonly Cue[]): Cue[] {
   return cues.flatMap(({ start, end, text }) => {
-    const lines = text.split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/).map((line) => line.trim())
-    const said = lines
-      .filter((line) => line !== '')
-      .join('\n')
+    const lines = text
       .replaceAll('\0', '')
+      .split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/)
+      .map((line) => line.trim())
+    const said = lines.filter((line) => line !== '').join('\n')
     if (said === '') return []
     const from = milliseconds(start)
     return [{ start: from, end: Math.max(from, milliseconds(end)), text: said }]
