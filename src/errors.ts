@@ -73,6 +73,8 @@ export const faultTable = {
   credentials: { failover: true, uncertain: false, health: 'disable', code: 'service_unavailable' },
   unknown_model: { failover: true, uncertain: false, health: 'none', code: 'service_unavailable' },
   rejected: { failover: false, uncertain: false, health: 'none', code: 'invalid_request_error' },
+  /** The gateway's own: what the vendor gives cannot be kept. */
+  no_room: { failover: false, uncertain: true, health: 'none', code: 'service_unavailable' },
 } as const
 
 export type FaultKind = keyof typeof faultTable

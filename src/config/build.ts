@@ -12,6 +12,7 @@ import {
   retryDefaults,
   serverDefaults,
   timeoutDefaults,
+  uploadDefaults,
 } from './defaults.ts'
 import { deepFreeze, recordOf } from './freeze.ts'
 import { withoutTrailingSlash } from './rules.ts'
@@ -35,6 +36,7 @@ export function buildConfig(input: FileInput, override: Override, file: string |
   const accounts = Object.entries(input.accounts ?? {})
   return deepFreeze({
     server: serverSettings(input.server ?? {}, override),
+    uploads: { ...uploadDefaults, ...given(input.uploads) },
     dataDir: dataDir(input, override, file),
     databaseUrl: override.databaseUrl ?? input.databaseUrl ?? null,
     valkeyUrl: override.valkeyUrl ?? input.valkeyUrl ?? null,

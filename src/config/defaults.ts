@@ -8,6 +8,7 @@ import type {
   RetrySettings,
   ServerSettings,
   TimeoutSettings,
+  UploadSettings,
 } from './types.ts'
 
 export const serverDefaults: ServerSettings = {
@@ -27,6 +28,13 @@ export const serverDefaults: ServerSettings = {
   metricsToken: null,
   healthPort: null,
   corsOrigins: ['*'],
+}
+
+export const uploadDefaults: UploadSettings = {
+  maxImageBytes: 50 * 1024 * 1024,
+  maxAudioBytes: 25 * 1024 * 1024,
+  maxFormBytes: 512 * 1024 * 1024,
+  maxSpoolBytes: 4 * 1024 * 1024 * 1024,
 }
 
 export const timeoutDefaults: TimeoutSettings = {

@@ -38,6 +38,7 @@ import {
   wholeNumber,
   yesOrNo,
 } from './schema-parts.ts'
+import { uploads } from './schema-uploads.ts'
 
 const day = 86_400_000
 const milliseconds = wholeNumber(1, day)
@@ -310,6 +311,7 @@ const apiKey = section({
 /** The file: every section may be left out. */
 export const fileSchema = section({
   server: key(server, 'Where it listens and what it takes.'),
+  uploads: key(uploads, 'Files that clients send in forms.'),
   data: key(
     text(),
     "Folder of the data; a relative one starts at the file's folder.",

@@ -64,6 +64,16 @@ export interface ServerSettings {
   readonly corsOrigins: readonly string[]
 }
 
+/** Files that clients send in forms, and what of requests under way lies on disk. */
+export interface UploadSettings {
+  /** Each image, each sound, and a form in all; past them 413. */
+  readonly maxImageBytes: number
+  readonly maxAudioBytes: number
+  readonly maxFormBytes: number
+  /** Of all requests of one serving process; past it 503. */
+  readonly maxSpoolBytes: number
+}
+
 export interface RetrySettings {
   readonly maxAttempts: number
   /** Fail over although the vendor may have done the work (text only). */
@@ -166,6 +176,7 @@ export interface KeyConfig {
 /** Deeply frozen; its records have no prototype, so any name may be looked up in them. */
 export interface Config {
   readonly server: ServerSettings
+  readonly uploads: UploadSettings
   /** Absolute. */
   readonly dataDir: string
   readonly databaseUrl: string | null

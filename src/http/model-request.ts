@@ -2,7 +2,6 @@
 
 import { Buffer } from 'node:buffer'
 import type { Model } from '../catalog/model.ts'
-import type { ServerSettings } from '../config/types.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Keyring, Principal } from '../identity/principal.ts'
 import { limitHeaders } from '../limits/headers.ts'
@@ -10,16 +9,14 @@ import type { Admitted, Limiter, Refused } from '../limits/limiter.ts'
 import type { Answer, Place, RelayRooms } from '../relay/ask.ts'
 import type { Bill, BillWishes } from '../relay/bill.ts'
 import { Call } from '../relay/call.ts'
-import { createSpool } from '../relay/media/spool.ts'
 import type { Till } from '../relay/till.ts'
 import { refusalStatus } from '../relay/verdict.ts'
 import type { Histogram } from '../telemetry/registry.ts'
-import type { Address, Dialect, Operation, Peek, Reframe } from '../wire/dialect.ts'
+import type { Address, Dialect, Peek, Reframe } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
-import { declaredLength, readBody } from './body.ts'
 import { checkHeaderBytes } from './head.ts'
-import type { Load } from './load.ts'
+import { type Content, Incoming, type IncomingRooms } from './incoming.ts'
 import type { MeRooms } from './me.ts'
 import type { Offer, Offered } from './offer.ts'
 import { hashOf, type Idempotency, takeKey } from './repeat.ts'
@@ -30,11 +27,9 @@ import type { Background } from './responses-background.ts'
 import { readWishes, type Wished } from './wishes.ts'
 
 /** What the front door works with; replaced whole when the configuration changes. */
-export interface FrontRooms {
-  readonly server: ServerSettings
+export interface FrontRooms extends IncomingRooms {
   readonly keyring: Keyring
   readonly limiter: Limiter
-  readonly load: Load
   readonly relay: RelayRooms
   /** Seconds spent until the caller is known, and from the whole body to the channels. */
   readonly overhead: { readonly auth: Histogram; readonly route: Histogram }
@@ -94,15 +89,13 @@ export class ModelRequest {
   private principal: Principal | null = null
   private peek: Peek | null = null
   private admission: Admitted | null = null
-  /** What the client says the body weighs; null when it does not say. */
-  private length: number | null = null
-  private reservedBytes = -1
   private call: Call | null = null
   /** Taken for this request, until the relay has it. */
   private idempotencyKey: string | null = null
 
   private readonly setIdleSeconds: (seconds: number) => void
-  private readonly address: Address
+  private readonly incoming: Incoming
+  private address: Address
 
   /**
    * `setIdleSeconds` bounds how long the client's connection may be without progress; 0 is for ever. `address` is what
@@ -120,6 +113,7 @@ export class ModelRequest {
     this.setIdleSeconds = setIdleSeconds
     this.dialect = dialect
     this.request = request
+    this.incoming = new Incoming(rooms, dialect, request)
     this.requestId = newRequestId(this.at)
     this.fields = { 'x-request-id': this.requestId, ...dialect.replyHeaders?.(this.requestId) }
     addCors(this.fields, request.headers.get('origin'), rooms.server.corsOrigins)
@@ -132,11 +126,12 @@ export class ModelRequest {
       overhead.auth.observe((performance.now() - this.startedMs) / 1000)
       const verdict = this.rooms.limiter.admit(
         this.rooms.offer.scopes(principal),
-        Math.ceil(this.reservedBytes / bytesPerToken),
+        Math.ceil(this.incoming.heldBytes / bytesPerToken),
         this.at,
       )
       const admission = this.admit(verdict instanceof Promise ? await verdict : verdict)
-      const body = await this.readBody()
+      const content = await this.readContent()
+      const { body } = content
       const routedMs = performance.now()
       const { peek, wishes } = this.read(body, principal)
       const offered = this.resolve(principal, peek)
@@ -147,7 +142,7 @@ export class ModelRequest {
           principal,
           peek,
           idempotencyKey,
-          hashOf(this.dialect, this.address, body),
+          hashOf(this.dialect, this.address, body, content.digests),
         )
         if (kept !== null) return kept
       }
@@ -156,7 +151,7 @@ export class ModelRequest {
       const asked = prepared?.peek ?? peek
       const opened = this.open(principal, asked, offered.model, wishes)
       const bill = opened instanceof Promise ? await opened : opened
-      const call = this.callOf(principal, asked, offered, admission, bill, prepared)
+      const call = this.callOf(principal, asked, offered, admission, bill, prepared, content)
       if (prepared?.background) return await this.inBackground(prepared.background, call, bill)
       this.call = call
       const answer = await call.run()
@@ -169,10 +164,7 @@ export class ModelRequest {
 
   /** Gives back what the request held at the door; called once, when nothing more will come of it. */
   giveBack(): void {
-    if (this.reservedBytes < 0) return
-    this.rooms.load.leave(this.reservedBytes)
-    this.rooms.underWay(this.dialect, -1)
-    this.reservedBytes = -1
+    if (this.incoming.leave()) this.rooms.underWay(this.dialect, -1)
   }
 
   watchClient(): void {
@@ -196,10 +188,7 @@ export class ModelRequest {
     const url = this.address.model === undefined ? null : this.request.url
     const principal = authenticate(headers, this.rooms.keyring, this.at, url)
     this.principal = principal
-    checkContentType(headers.get('content-type'))
-    this.length = declaredLength(this.request, server.maxBodyBytes)
-    this.rooms.load.enter(this.length ?? 0, server)
-    this.reservedBytes = this.length ?? 0
+    this.incoming.enter()
     this.rooms.underWay(this.dialect, 1)
     return principal
   }
@@ -218,17 +207,11 @@ export class ModelRequest {
     )
   }
 
-  private readBody(): Promise<Uint8Array> {
-    const { server, relay } = this.rooms
-    const bounds = {
-      maxBytes: server.maxBodyBytes,
-      timeoutMs: server.bodyTimeoutMs,
-      grow: (bytes: number) => {
-        this.rooms.load.grow(bytes, server)
-        this.reservedBytes += bytes
-      },
-    }
-    return readBody(this.request, this.length, bounds, relay.deadlines)
+  private async readContent(): Promise<Content> {
+    const content = await this.incoming.read(this.request.headers.has('idempotency-key'))
+    const { files } = content
+    if (files !== null) this.address = { ...this.address, files }
+    return content
   }
 
   private read(body: Uint8Array, principal: Principal): Wished {
@@ -262,6 +245,7 @@ export class ModelRequest {
     const durationMs = performance.now() - this.startedMs
     this.admission?.finish(0, at)
     this.giveBack()
+    this.incoming.closeSpool()
     rooms.repeated({ requestId, at, principal, dialect, peek, status, durationMs })
     this.fields['idempotent-replayed'] = 'true'
     this.fields['x-tollgate-original-request'] = kept.requestId
@@ -312,9 +296,7 @@ export class ModelRequest {
     if (!prepared.rebuilt) return prepared
     this.peek = prepared.peek
     checkVision(prepared.peek, model)
-    const moreBytes = Math.max(0, prepared.peek.body.length - peek.body.length)
-    rooms.load.grow(moreBytes, rooms.server)
-    this.reservedBytes += moreBytes
+    this.incoming.grow(Math.max(0, prepared.peek.body.length - peek.body.length))
     return prepared
   }
 
@@ -325,6 +307,7 @@ export class ModelRequest {
     admission: Admitted,
     bill: Bill,
     prepared: Prepared | null,
+    { media }: Content,
   ): Call {
     const { requestId, at, startedMs, dialect, address } = this
     const { model, candidates } = offered
@@ -343,7 +326,7 @@ export class ModelRequest {
       address,
       ...(prepared !== null && { rebuilt: prepared.rebuilt }),
       ...(prepared?.passing && { passing: prepared.passing }),
-      ...(isMedia(dialect) && { media: { isForm: false, uploads: [], spool: createSpool() } }),
+      ...(media !== null && { media }),
     })
   }
 
@@ -389,6 +372,7 @@ export class ModelRequest {
     if (this.call === null) {
       this.admission?.finish(0, this.at)
       this.giveBack()
+      this.incoming.closeSpool()
       const { requestId, at, principal, dialect, peek, idempotencyKey } = this
       if (idempotencyKey !== null && principal !== null)
         this.rooms.idempotency.forget(principal.account, idempotencyKey, requestId)
@@ -416,13 +400,6 @@ function checkVision(peek: Peek, model: Model): void {
   if (peek.imageParam === null || model.vision) return
   throw invalidRequest(`The model '${peek.model}' does not accept images.`, peek.imageParam)
 }
-
-/** Beside text: what is asked or answered may be files. */
-function isMedia({ operation }: Dialect): boolean {
-  return media.has(operation)
-}
-
-const media: ReadonlySet<Operation> = new Set(['image', 'transcription', 'translation', 'speech'])
 
 /** For work whose client need not stay. */
 function placeWithoutClient(place: Place): Place {
@@ -466,14 +443,4 @@ function addStreamFields(fields: Fields): void {
 
 function hundredths(ms: number): number {
   return Math.round(ms * 100) / 100
-}
-
-/** Throws GatewayError for a body that says it is no JSON. */
-export function checkContentType(type: string | null): void {
-  if (type === null || type.startsWith('application/json')) return
-  if (/^application\/[\w.+-]*json\b/i.test(type)) return
-  throw new GatewayError(
-    'unsupported_media_type',
-    'The request body must be JSON: send content-type: application/json.',
-  )
 }

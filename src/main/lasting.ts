@@ -10,6 +10,7 @@ import type { PriceBook } from '../meter/meter.ts'
 import type { OutputEstimates } from '../meter/output-estimate.ts'
 import type { Deadlines } from '../relay/deadlines.ts'
 import type { createDialer } from '../relay/dial.ts'
+import type { Spools } from '../relay/media/spool.ts'
 import type { Health } from '../router/route.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import type { Store } from '../store/store.ts'
@@ -29,6 +30,7 @@ export interface Lasting {
   readonly load: Load
   readonly dialer: ReturnType<typeof createDialer>
   readonly deadlines: Deadlines
+  readonly spools: Spools
   readonly estimates: OutputEstimates
   readonly prices: { book: PriceBook; rows: readonly PriceRow[] }
 }

@@ -49,6 +49,8 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
   return {
     config,
     server,
+    uploads: config.uploads,
+    spools: lasting.spools,
     keyring: lasting.keyring,
     limiter: lasting.limiter,
     load: lasting.load,

@@ -1,5 +1,6 @@
 // What outlives a change of the configuration: the store, the ledger's node, keys, prices, health and metrics.
 
+import { join } from 'node:path'
 import { aliasPrices } from '../catalog/alias-prices.ts'
 import { shippedPrices } from '../catalog/shipped-prices.ts'
 import type { Config } from '../config/types.ts'
@@ -18,6 +19,7 @@ import { createPriceBook } from '../meter/price-book.ts'
 import { formatUnits, parseUnits } from '../money.ts'
 import { Deadlines } from '../relay/deadlines.ts'
 import { createDialer } from '../relay/dial.ts'
+import { createSpools } from '../relay/media/spool.ts'
 import { createHealth } from '../router/health.ts'
 import type { Health } from '../router/route.ts'
 import type { Store } from '../store/store.ts'
@@ -88,6 +90,7 @@ export async function buildState(options: StateOptions) {
     load: new Load(),
     dialer: createDialer(),
     deadlines,
+    spools: createSpools(join(config.dataDir, 'tmp')),
   }
   let current: ServingRooms = buildRooms(config, lasting)
   return {

@@ -49,7 +49,7 @@ export interface Media {
   /** The client sent a form: its body is the other fields as JSON. */
   readonly isForm: boolean
   readonly uploads: readonly Upload[]
-  /** Closed by whoever made it, when the reply has ended. */
+  /** Closed by the call, when nothing more will come of it. */
   readonly spool: Spool
 }
 
