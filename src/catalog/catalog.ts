@@ -36,7 +36,7 @@ export function createCatalog(
     find: (id) => byId.get(id) ?? null,
     ofVendor: (vendor) => byVendor.get(vendor) ?? [],
     assume: (id, ownedBy) => {
-      const kind = kindByName(id)
+      const kind = sandboxKind(id, byId) ?? kindByName(id)
       // Nobody said that it does not see, so the vendor is left to judge.
       const assumed = { ...unknownModel(id, ownedBy), kind, vision: kind === 'chat' }
       return withDeclared(assumed, patternFor(id))
@@ -98,6 +98,13 @@ function withDeclared(model: Model, declared: ModelConfig | undefined): Model {
 function ownerOf(id: string, otherwise: string): string {
   const parts = id.split('/')
   return parts.length === 2 && parts[0] ? parts[0].toLowerCase() : otherwise
+}
+
+/** A model of the sandbox is of its own kind also with settings behind its name. */
+function sandboxKind(id: string, byId: ReadonlyMap<string, Model>): ModelKind | null {
+  if (!id.startsWith('sandbox/')) return null
+  const [base = id] = id.split('+', 1)
+  return byId.get(base)?.kind ?? null
 }
 
 const namedKinds: readonly (readonly [pattern: RegExp, kind: ModelKind])[] = [
