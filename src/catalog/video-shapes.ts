@@ -27,15 +27,11 @@ const shapes: readonly (readonly [beginning: string, shape: VideoShape])[] = [
   ['veo-', shape(['1280x720', '720x1280', '1920x1080', '1080x1920'], [4, 6, 8], 8)],
   [
     'grok-imagine-video',
-    shape(
-      ['1280x720', '720x1280', '720x720', '854x480', '480x854', '480x480'],
-      range(1, 15),
-      6,
-    ),
+    shape(['1280x720', '720x1280', '720x720', '854x480', '480x854', '480x480'], range(1, 15), 6),
   ],
   ['kling', shape([...hd, '720x720', ...fullHd, '1080x1080'], [5, 10])],
   ['MiniMax-Hailuo', shape(['1366x768', '1920x1080'], [6, 10])],
-  ['sandbox/video', { sizes: null, seconds: null, usualSeconds: 4 }],
+  ['sandbox/video', shape([...hd, '180x320', '320x180'], range(1, 20), 4)],
 ]
 
 const anything: VideoShape = { sizes: null, seconds: null, usualSeconds: 4 }
@@ -46,7 +42,9 @@ export const usualSize = '720x1280'
 /** The last part of a name counts: `google/veo-3` is Veo. A name with `portrait` or `landscape` makes that alone. */
 export function videoShape(model: string): VideoShape {
   const name = model.slice(model.lastIndexOf('/') + 1)
-  const found = shapes.find(([beginning]) => name.startsWith(beginning) || model.startsWith(beginning))
+  const found = shapes.find(
+    ([beginning]) => name.startsWith(beginning) || model.startsWith(beginning),
+  )
   const base = found?.[1] ?? anything
   const upright = /portrait/i.test(name)
   if (!upright && !/landscape/i.test(name)) return base

@@ -13,6 +13,7 @@ import {
   serverDefaults,
   timeoutDefaults,
   uploadDefaults,
+  videoDefaults,
 } from './defaults.ts'
 import { deepFreeze, recordOf } from './freeze.ts'
 import { withoutTrailingSlash } from './rules.ts'
@@ -48,6 +49,7 @@ export function buildConfig(input: FileInput, override: Override, file: string |
     billing: { ...billingDefaults, ...given(input.billing) },
     ledger: { ...ledgerDefaults, ...given(input.ledger) },
     responses: { ...responseDefaults, ...given(input.responses) },
+    videos: { ...videoDefaults, ...given(input.videos) },
     groups: groups(input),
     channels: (input.channels ?? []).map(channel),
     models: recordOf(models.map(([name, model]) => [name, modelConfig(model)])),

@@ -114,6 +114,14 @@ export interface ResponseSettings {
   readonly keepDays: number
 }
 
+/** Videos, which are made as jobs. */
+export interface VideoSettings {
+  /** One that has not ended by then has failed. */
+  readonly maxHours: number
+  /** How long its account finds it. */
+  readonly keepDays: number
+}
+
 export interface GroupSettings {
   readonly id: string
   readonly multiplier: string
@@ -190,6 +198,7 @@ export interface Config {
   readonly billing: BillingSettings
   readonly ledger: LedgerSettings
   readonly responses: ResponseSettings
+  readonly videos: VideoSettings
   readonly groups: Readonly<Record<string, GroupSettings>>
   readonly channels: readonly ChannelConfig[]
   /** A name that ends in `*` speaks for every name of that beginning that is neither here nor shipped. */

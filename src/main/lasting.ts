@@ -11,6 +11,7 @@ import type { OutputEstimates } from '../meter/output-estimate.ts'
 import type { Deadlines } from '../relay/deadlines.ts'
 import type { createDialer } from '../relay/dial.ts'
 import type { Spools } from '../relay/media/spool.ts'
+import type { VideoJobs } from '../relay/video/jobs.ts'
 import type { Health } from '../router/route.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import type { Store } from '../store/store.ts'
@@ -31,6 +32,7 @@ export interface Lasting {
   readonly dialer: ReturnType<typeof createDialer>
   readonly deadlines: Deadlines
   readonly spools: Spools
+  readonly videoJobs: VideoJobs
   readonly estimates: OutputEstimates
   readonly prices: { book: PriceBook; rows: readonly PriceRow[] }
 }

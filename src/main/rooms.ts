@@ -19,6 +19,7 @@ import type { Vendor } from '../vendors/vendor.ts'
 import { dialects } from '../wire/dialects.ts'
 import type { Lasting } from './lasting.ts'
 import { buildTill } from './till.ts'
+import { videoRooms } from './videos.ts'
 
 export interface ServingRooms extends FrontRooms {
   readonly config: Config
@@ -46,6 +47,7 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
   const underWay = new Map(
     Object.values(dialects).map(({ id, path }) => [id, metrics.requestsInFlight.with(path)]),
   )
+  const relay = relayOf(config, lasting, channels, settler)
   return {
     config,
     server,
@@ -60,7 +62,8 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     idempotency: keysFor(billing.idempotencyHours, ledger, log),
     me: { store: lasting.store, currency: config.currency, prices: () => lasting.prices.book },
     responses: responsesFor(config, lasting, (channelId) => channels.get(channelId)?.vendor),
-    relay: relayOf(config, lasting, channels, settler),
+    relay,
+    videos: videoRooms(config, lasting, relay, settler),
     underWay(dialect, change) {
       underWay.get(dialect.id)?.add(change)
     },

@@ -29,6 +29,7 @@ import { createMetrics, type LedgerReading } from '../telemetry/metrics.ts'
 import type { Lasting } from './lasting.ts'
 import { settleLeftOutboxes } from './left-outboxes.ts'
 import { buildRooms, type ServingRooms } from './rooms.ts'
+import { createVideoJobs } from './videos.ts'
 import type { Worker } from './worker.ts'
 
 export type State = Awaited<ReturnType<typeof buildState>>
@@ -75,7 +76,7 @@ export async function buildState(options: StateOptions) {
       limitsShared: isShared,
     },
   })
-  const lasting: Lasting = {
+  const shared = {
     version,
     log,
     store,
@@ -92,6 +93,8 @@ export async function buildState(options: StateOptions) {
     deadlines,
     spools: createSpools(join(config.dataDir, 'tmp')),
   }
+  const videoJobs = createVideoJobs(shared, () => current)
+  const lasting: Lasting = { ...shared, videoJobs }
   let current: ServingRooms = buildRooms(config, lasting)
   return {
     ...lasting,

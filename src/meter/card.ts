@@ -63,8 +63,7 @@ export function readCard(prices: Readonly<Record<string, string>>): Card {
 
 function dearest(units: ReadonlyMap<string, Nano>, fits: (name: string) => boolean): Nano | null {
   let most: Nano | null = null
-  for (const [name, price] of units)
-    if (fits(name) && (most === null || price > most)) most = price
+  for (const [name, price] of units) if (fits(name) && (most === null || price > most)) most = price
   return most
 }
 

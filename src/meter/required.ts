@@ -38,7 +38,10 @@ export function missingPrice(card: Card, kind: ModelKind, units: Units | null): 
 }
 
 /** Whether every prompt has a price for it: a price of long prompts alone does not do. */
-function isPriced({ bands: [base], units, dearestImage, dearestSecond }: Card, name: string): boolean {
+function isPriced(
+  { bands: [base], units, dearestImage, dearestSecond }: Card,
+  name: string,
+): boolean {
   if (name === 'image') return dearestImage !== null
   if (name === 'second') return dearestSecond !== null
   return units.has(name) || [...base.prices.keys()].some((kind) => kind === name)

@@ -87,11 +87,7 @@ export function videoStarts(videos: VideoAdapter): MediaAdapter {
   }
 }
 
-function startOf(
-  videos: VideoAdapter,
-  call: MediaCall,
-  tools: MediaTools,
-): Promise<VideoStarted> {
+function startOf(videos: VideoAdapter, call: MediaCall, tools: MediaTools): Promise<VideoStarted> {
   const { [remixField]: source, prompt } = call.fields
   if (source !== undefined && videos.remix !== undefined)
     return videos.remix(source as unknown as VideoJob, String(prompt), tools)
