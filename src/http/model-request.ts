@@ -15,15 +15,28 @@ import type { Histogram } from '../telemetry/registry.ts'
 import type { Address, Dialect, Peek, Reframe } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
+import type { HostedFiles } from './files.ts'
 import { checkHeaderBytes } from './head.ts'
+import { judgedImages } from './images.ts'
 import { type Content, Incoming, type IncomingRooms } from './incoming.ts'
 import type { MeRooms } from './me.ts'
 import type { Offer, Offered } from './offer.ts'
+import { originOf } from './origin.ts'
 import { hashOf, type Idempotency, takeKey } from './repeat.ts'
 import { newRequestId } from './request-id.ts'
-import { addCors, addRefusal, type Fields, jsonType, refusalOf, streamType } from './respond.ts'
+import {
+  addCors,
+  addRefusal,
+  addStreamFields,
+  type Fields,
+  idleSeconds,
+  jsonType,
+  refusalOf,
+  streamType,
+} from './respond.ts'
 import { type Prepared, prepareResponse, type Queued, type ResponseRooms } from './responses.ts'
 import type { Background } from './responses-background.ts'
+import { follow } from './responses-live.ts'
 import type { Course, CourseStart, VideoStartRooms } from './videos.ts'
 import type { VideoRooms } from './videos-read.ts'
 import { readWishes, type Wished } from './wishes.ts'
@@ -39,6 +52,7 @@ export interface FrontRooms extends IncomingRooms {
   readonly till: Till
   readonly idempotency: Idempotency
   readonly me: MeRooms
+  readonly files: HostedFiles
   readonly responses: ResponseRooms & { readonly background: Background }
   readonly videos: VideoRooms & VideoStartRooms
   /** Told when a request has its place, and when it gave it back. */
@@ -139,8 +153,9 @@ export class ModelRequest {
       const content = await this.readContent()
       const { body } = content
       const routedMs = performance.now()
-      const { peek: read, wishes } = this.read(body, principal)
-      const { peek, offered } = this.planned(read, this.resolve(principal, read))
+      const { peek: asks, wishes } = this.read(body, principal)
+      const judged = judgedImages(asks, this.dialect)
+      const { peek, offered } = this.planned(judged, this.resolve(principal, asks))
       overhead.route.observe((performance.now() - routedMs) / 1000)
       const { idempotencyKey } = wishes
       if (idempotencyKey !== null) {
@@ -357,6 +372,7 @@ export class ModelRequest {
       bill,
       address,
       ...(kept !== null && { rebuilt: kept.rebuilt }),
+      origin: originOf(this.request, this.rooms.server),
       ...(prepared?.passing && { passing: prepared.passing }),
       ...(media !== null && { media }),
     })
@@ -372,8 +388,18 @@ export class ModelRequest {
       throw error
     }
     this.call = call
-    background.start(queued, call)
+    const live = background.start(queued, call)
     this.fields['x-tollgate-price-version'] = String(bill.rate.version)
+    if (call.ask.peek.stream) {
+      // Nobody cuts off a client that takes nothing any more but the runtime.
+      this.setIdleSeconds(idleSeconds)
+      this.fields['content-type'] = streamType
+      addStreamFields(this.fields)
+      const { heartbeat } = this.dialect
+      const { heartbeatMs } = this.rooms.responses
+      const events = follow(live, { after: -1, heartbeat, heartbeatMs })
+      return new Response(events as unknown as BodyInit, { headers: this.fields })
+    }
     this.fields['content-type'] = jsonType
     const response = { ...queued.response, status: 'queued' }
     return new Response(JSON.stringify(response), { headers: this.fields })
@@ -465,12 +491,6 @@ async function* reframed(
 function namesOf(dropped: readonly string[]): string {
   const names = [...new Set(dropped)].map((name) => name.replace(/[^\x21-\x7e]/g, '?'))
   return names.join(', ').slice(0, maxDroppedChars)
-}
-
-/** Proxies on the way must pass a stream on as it comes. */
-function addStreamFields(fields: Fields): void {
-  fields['cache-control'] = 'no-cache'
-  fields['x-accel-buffering'] = 'no'
 }
 
 function hundredths(ms: number): number {

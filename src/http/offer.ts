@@ -7,7 +7,7 @@ import type { Principal } from '../identity/principal.ts'
 import type { LimitScope } from '../limits/limiter.ts'
 import type { Directory } from '../router/directory.ts'
 import type { Candidate } from '../router/route.ts'
-import type { Dialect, DialectId } from '../wire/dialect.ts'
+import type { Dialect, DialectId, Operation } from '../wire/dialect.ts'
 import { dialects } from '../wire/dialects.ts'
 
 export interface Offered {
@@ -58,7 +58,7 @@ export function createOffer(config: Config, catalog: Catalog, directory: Directo
       const model = known ?? catalog.assume(name, 'custom')
       if (!allows(principal.models, name)) return { model, candidates: [] }
       const direct = directory.candidates(principal.group, name, dialect.id, hubbed)
-      if (direct.length === 0 || known === null || known.kind === dialect.operation)
+      if (direct.length === 0 || known === null || answers(known, dialect.operation))
         return { model, candidates: direct }
       if (known.kind === 'chat' && dialect.operation === 'completion') {
         return {
@@ -93,6 +93,12 @@ export function createOffer(config: Config, catalog: Catalog, directory: Directo
       return made
     },
   }
+}
+
+/** Who writes down what was said also translates it; whether this model does is its vendor's to say. */
+function answers({ kind, also }: Model, operation: Operation): boolean {
+  if (kind === operation || also.includes(operation)) return true
+  return kind === 'transcription' && operation === 'translation'
 }
 
 function throughChat(

@@ -16,6 +16,7 @@ import {
   unsupportedFamilies,
   type VideoEndpoint,
 } from './endpoints.ts'
+import { filePath, readHosted } from './files.ts'
 import {
   countHere,
   googleCallOf,
@@ -35,11 +36,14 @@ import { newRequestId } from './request-id.ts'
 import {
   addCors,
   addRefusal,
+  addStreamFields,
   type Fields,
+  idleSeconds,
   jsonType,
   preflight,
   refusalBody,
   refusalOf,
+  streamType,
 } from './respond.ts'
 import { cancelResponse, listInput, readResponse, removeResponse } from './responses-read.ts'
 import { answerVideo } from './videos-answer.ts'
@@ -70,9 +74,6 @@ export interface Listener {
 
 type Handler = (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>
 
-/** Connections without a request are closed after this; the runtime allows no more than 255. */
-const idleSeconds = 120
-
 /** The runtime tells nobody when its last reply has left: it is asked. */
 const tick = () => new Promise<void>((resolve) => setTimeout(resolve, 5))
 
@@ -88,6 +89,7 @@ export function listen(options: ListenOptions): Listener {
   for (const path of mePaths) {
     routes[path] = methodGuard(options, { GET: readHandler(options, readOfMe) })
   }
+  routes[filePath] = methodGuard(options, { GET: fileHandler(options) })
   const health = healthRoutes(options)
   Object.assign(routes, health)
   const server = Bun.serve({
@@ -273,12 +275,11 @@ function modelHandler(options: ListenOptions, dialectId: DialectId): Handler {
   }
 }
 
-/** `fields`: headers of the reply, to which some may be added. A string is JSON. */
-type Answering = (
-  rooms: FrontRooms,
-  request: Request,
-  fields: Fields,
-) => string | Response | Promise<string | Response>
+/** JSON, the bytes of an event stream, or a whole reply. */
+type Told = string | AsyncGenerator<Uint8Array> | Response
+
+/** `fields`: headers of the reply, to which some may be added. */
+type Answering = (rooms: FrontRooms, request: Request, fields: Fields) => Told | Promise<Told>
 
 /** JSON for whoever may have it; `answer` throws GatewayError where it may not be, or is not there. */
 function jsonHandler(options: ListenOptions, answer: Answering, dialectId?: DialectId): Handler {
@@ -287,14 +288,32 @@ function jsonHandler(options: ListenOptions, answer: Answering, dialectId?: Dial
     const fields = baseFields(rooms, request)
     const shape = dialectId === undefined ? shapeFor(options, request) : options.dialects[dialectId]
     try {
-      const text = await answer(rooms, request, fields)
-      if (typeof text !== 'string') return text
+      const told = await answer(rooms, request, fields)
+      if (told instanceof Response) return told
       Object.assign(fields, shape.replyHeaders?.(fields['x-request-id'] ?? ''))
-      fields['content-type'] = jsonType
-      return new Response(text, { headers: fields })
+      const isText = typeof told === 'string'
+      fields['content-type'] = isText ? jsonType : streamType
+      if (!isText) addStreamFields(fields)
+      // The runtime takes an async generator as a body; the DOM's types do not know of it.
+      return new Response(told as BodyInit, { headers: fields })
     } catch (error) {
       if (!(error instanceof GatewayError)) options.onCrash(error)
       return refuse(refusalOf(error), fields, shape)
+    }
+  }
+}
+
+/** Whoever has a signed address has the file. */
+function fileHandler(options: ListenOptions): Handler {
+  return async (request) => {
+    const rooms = options.rooms()
+    const fields = baseFields(rooms, request)
+    try {
+      checkHeaderBytes(request.headers, rooms.server.maxHeaderBytes)
+      return await readHosted(rooms.files, request, fields, Date.now())
+    } catch (error) {
+      if (!(error instanceof GatewayError)) options.onCrash(error)
+      return refuse(refusalOf(error), fields, openaiShape)
     }
   }
 }
@@ -344,7 +363,7 @@ type Read = (
   url: URL,
   headers: Headers,
   fields: Fields,
-) => string | Promise<string>
+) => Told | Promise<Told>
 
 /** Anthropic's clients say their version with every request, and nobody else does. */
 function isAnthropic(headers: Headers): boolean {

@@ -1,6 +1,7 @@
 // OpenAI: the format's own vendor, without a quirk.
 
 import { allAndResponses, beyondText, openaiCompatible } from './compatible.ts'
+import { openaiImages } from './openai-images.ts'
 import { openaiVideos } from './openai-videos.ts'
 import type { Vendor } from './vendor.ts'
 import { videoStarts } from './video.ts'
@@ -10,8 +11,12 @@ export const openai = openaiCompatible({
   baseUrl: 'https://api.openai.com/v1',
   environment: 'OPENAI_API_KEY',
   speaks: [...allAndResponses, ...beyondText, 'openai-videos'],
-  adapters: { 'openai-videos': videoStarts(openaiVideos) },
   videos: openaiVideos,
   refusesThoughts: true,
   encryptsReasoning: true,
+  adapters: {
+    'openai-images': openaiImages,
+    'openai-image-edits': openaiImages,
+    'openai-videos': videoStarts(openaiVideos),
+  },
 }) satisfies Vendor
