@@ -47,7 +47,7 @@ export interface ResponseEndpoint {
 
 /** A row where something else is asked than what the address is for. */
 export interface OtherEndpoint {
-  readonly kind: 'response-socket' | 'response-tokens' | 'not-offered'
+  readonly kind: 'response-socket' | 'response-tokens'
   readonly path: string
   readonly method: 'GET' | 'POST'
   readonly prefixes?: readonly string[]
@@ -79,7 +79,7 @@ export const endpoints: readonly Endpoint[] = [
   { kind: 'model', path: '/responses', method: 'POST', dialect: 'openai-responses' },
   { kind: 'response-socket', path: '/responses', method: 'GET' },
   { kind: 'response-tokens', path: '/responses/input_tokens', method: 'POST' },
-  { kind: 'not-offered', path: '/responses/compact', method: 'POST' },
+  { kind: 'model', path: '/responses/compact', method: 'POST', dialect: 'openai-compaction' },
   { kind: 'response', path: '/responses/:id', method: 'GET' },
   { kind: 'response-removal', path: '/responses/:id', method: 'DELETE' },
   { kind: 'response-cancel', path: '/responses/:id/cancel', method: 'POST' },

@@ -13,7 +13,7 @@ import { Call } from '../relay/call.ts'
 import type { Till } from '../relay/till.ts'
 import { refusalStatus } from '../relay/verdict.ts'
 import type { Histogram } from '../telemetry/registry.ts'
-import type { Address, Dialect, Peek, Reframe } from '../wire/dialect.ts'
+import type { Address, Dialect, DialectId, Peek, Reframe } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
 import { declaredLength, readBody } from './body.ts'
@@ -35,6 +35,7 @@ import {
 } from './respond.ts'
 import { type Prepared, prepareResponse, type Queued, type ResponseRooms } from './responses.ts'
 import type { Background } from './responses-background.ts'
+import { prepareCompaction } from './responses-compact.ts'
 import { follow } from './responses-live.ts'
 import { readWishes, type Wished } from './wishes.ts'
 
@@ -89,8 +90,11 @@ export interface Refusal {
 /** About four bytes of English text make a token; corrected by what the vendor reports. */
 const bytesPerToken = 4
 const maxDroppedChars = 1_024
-/** The one format whose replies are kept. */
-const keptDialect = 'openai-responses'
+/** What a format's requests need before they are asked, where responses are kept. */
+const prepares: Partial<Record<DialectId, typeof prepareResponse>> = {
+  'openai-responses': prepareResponse,
+  'openai-compaction': prepareCompaction,
+}
 
 export class ModelRequest {
   private readonly rooms: FrontRooms
@@ -160,8 +164,9 @@ export class ModelRequest {
         )
         if (kept !== null) return kept
       }
+      const prepare = prepares[this.dialect.id]
       const prepared =
-        this.dialect.id === keptDialect ? await this.prepare(principal, peek, offered) : null
+        prepare === undefined ? null : await this.prepare(prepare, principal, peek, offered)
       const asked = prepared?.peek ?? peek
       const opened = this.open(principal, asked, offered.model, wishes)
       const bill = opened instanceof Promise ? await opened : opened
@@ -312,12 +317,17 @@ export class ModelRequest {
   }
 
   /** What was kept before it goes before its input, and its reply will be kept. */
-  private async prepare(principal: Principal, peek: Peek, offered: Offered): Promise<Prepared> {
-    const { requestId, at, rooms } = this
+  private async prepare(
+    prepare: typeof prepareResponse,
+    principal: Principal,
+    peek: Peek,
+    offered: Offered,
+  ): Promise<Prepared> {
+    const { requestId, at, rooms, dialect } = this
     const { account } = principal
     const { candidates, model } = offered
-    const asking = { account, requestId, at, peek, candidates }
-    const prepared = await prepareResponse(rooms.responses, asking)
+    const asking = { account, requestId, at, dialect, peek, candidates }
+    const prepared = await prepare(rooms.responses, asking)
     if (!prepared.rebuilt) return prepared
     this.peek = prepared.peek
     checkVision(prepared.peek, model)

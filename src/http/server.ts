@@ -186,11 +186,6 @@ function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
       return socketHandler(options)
     case 'response-tokens':
       return jsonHandler(options, (rooms, request) => countResponseTokens(rooms, request))
-    case 'not-offered':
-      return jsonHandler(options, (_, request) => {
-        const path = pathOf(request.url)
-        throw new GatewayError('unsupported_endpoint', `${path} is not offered by this gateway.`)
-      })
     case 'models':
       return forGoogle(options, readGoogleModels, readHandler(options, readModels))
     case 'model-by-id':

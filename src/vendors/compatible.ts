@@ -11,6 +11,7 @@ const paths: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-embeddings': '/embeddings',
   'anthropic-messages': '/messages',
   'openai-responses': '/responses',
+  'openai-compaction': '/responses/compact',
 }
 
 export const chatOnly: readonly DialectId[] = ['openai-chat']
@@ -24,6 +25,7 @@ export const allDialects: readonly DialectId[] = [
 
 /** Chat first: what others ask is put in that format. */
 export const allAndResponses: readonly DialectId[] = [...allDialects, 'openai-responses']
+export const allAndCompaction: readonly DialectId[] = [...allAndResponses, 'openai-compaction']
 
 /** Throws where the format is none of OpenAI's: a mistake in a vendor's `speaks`. */
 export function openaiPath(dialect: DialectId): string {

@@ -17,6 +17,7 @@ export type DialectId =
   | 'openai-completions'
   | 'openai-embeddings'
   | 'openai-responses'
+  | 'openai-compaction'
   | 'anthropic-messages'
   | 'gemini'
   | 'cohere-v2'
@@ -180,6 +181,11 @@ export class FrameError extends Error {
   override readonly name = 'FrameError'
 }
 
+/** A whole reply that is none of what was asked for. */
+export class UnfitReply extends Error {
+  override readonly name = 'UnfitReply'
+}
+
 export interface WriterHead {
   readonly id: string
   readonly model: string
@@ -218,7 +224,7 @@ export interface HubCodec {
   /** Replays a whole reply as the events of its stream. */
   readWhole(body: JsonValue, quirks: ReplyQuirks, asked?: AskedOf): readonly ChatEvent[]
   writer(head: WriterHead): Writer
-  /** Folds events into a whole reply. */
+  /** Folds events into a whole reply. Throws UnfitReply. */
   writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject
 }
 
@@ -271,6 +277,8 @@ export interface Dialect {
   /** Headers this format's clients look for on every reply. */
   replyHeaders?(requestId: string): Readonly<Record<string, string>>
   readonly hub: HubCodec | null
+  /** The format whose replies hold what is brought back here sealed, where it is another. */
+  readonly sealedBy?: DialectId
   /** The common form of embeddings and reranking, where the operation is one of these. */
   readonly list?: ListCodec
 }

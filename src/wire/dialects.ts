@@ -15,6 +15,8 @@ import { CompletionWatcher } from './openai/watcher.ts'
 import { readTail, readWhole } from './openai/whole.ts'
 import { chatHub } from './openai-chat/hub.ts'
 import { peekChat } from './openai-chat/peek.ts'
+import { compactionHub } from './openai-compaction/hub.ts'
+import { peekCompaction } from './openai-compaction/peek.ts'
 import { completionsHub } from './openai-completions/hub.ts'
 import { peekCompletions } from './openai-completions/peek.ts'
 import { embeddingsList } from './openai-embeddings/list.ts'
@@ -66,6 +68,23 @@ const openai = {
 /** A vendor's own form of embeddings or reranking. */
 function listOnly(id: DialectId, operation: Operation, list: ListVendorSide): Dialect {
   return vendorSide({ id, operation, path: '', list })
+}
+
+const openaiResponses: Dialect = {
+  ...openai,
+  id: 'openai-responses',
+  operation: 'chat',
+  path: '/responses',
+  idPrefix: 'resp_',
+  terminator: '',
+  usageAlways: true,
+  peek: peekResponses,
+  frames: () => new ResponsesFrames(),
+  watcher: () => new ResponsesWatcher(),
+  whole: readWholeResponse,
+  withCost: withResponseCost,
+  errorFrames,
+  hub: responsesHub,
 }
 
 export const dialects: Readonly<Record<DialectId, Dialect>> = {
@@ -122,21 +141,14 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
   'jina-rerank': listOnly('jina-rerank', 'rerank', jinaRerank),
   'voyage-rerank': listOnly('voyage-rerank', 'rerank', voyageRerank),
   'anthropic-messages': anthropicMessages,
-  'openai-responses': {
-    ...openai,
-    id: 'openai-responses',
-    operation: 'chat',
-    path: '/responses',
-    idPrefix: 'resp_',
-    terminator: '',
-    usageAlways: true,
-    peek: peekResponses,
-    frames: () => new ResponsesFrames(),
-    watcher: () => new ResponsesWatcher(),
-    whole: readWholeResponse,
-    withCost: withResponseCost,
-    errorFrames,
-    hub: responsesHub,
+  'openai-responses': openaiResponses,
+  'openai-compaction': {
+    ...openaiResponses,
+    id: 'openai-compaction',
+    path: '/responses/compact',
+    sealedBy: 'openai-responses',
+    peek: peekCompaction,
+    hub: compactionHub,
   },
   'cohere-v2': cohereV2,
   'bedrock-converse': bedrockConverse,

@@ -36,6 +36,7 @@ export async function startResponder(): Promise<Responder> {
           })
         })
       }
+      if (request.url.endsWith('/responses/compact')) return compact(body, bodies.length)
       return request.url.endsWith('/responses')
         ? respond(body, bodies.length)
         : chat(body, bodies.length)
@@ -58,7 +59,7 @@ export async function startResponder(): Promise<Responder> {
 const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }
 
 function chat(body: JsonObject, number: number): Response {
-  const text = `Chat ${number}.`
+  const text = JSON.stringify(body).includes('say nothing') ? '' : `Chat ${number}.`
   const message = { role: 'assistant', content: text, refusal: null }
   const base = { id: `chatcmpl-${number}`, created: 5, model: 'gpt-5' }
   if (body['stream'] !== true) {
@@ -96,7 +97,9 @@ function respond(body: JsonObject, number: number): Response {
     return refusal('encrypted content is not supported', 'include')
   if (Array.isArray(input)) {
     for (const item of input as JsonObject[]) {
-      if (item['id'] !== undefined) return refusal(`Item '${item['id']}' not found`, 'input')
+      // A compaction stands for itself, under whatever id.
+      if (item['id'] !== undefined && item['type'] !== 'compaction')
+        return refusal(`Item '${item['id']}' not found`, 'input')
       const sealed = item['encrypted_content']
       if (item['type'] === 'reasoning' && !String(sealed).startsWith('sealed-'))
         return refusal('the encrypted content could not be verified', 'input')
@@ -141,6 +144,28 @@ function respond(body: JsonObject, number: number): Response {
   }
   if (body['stream'] !== true) return Response.json(whole)
   return stream(framesOf({ ...response, status: 'in_progress', output: [] }, output, whole))
+}
+
+/** What this interface knows, and nothing of keeping. OpenAI, "Compact a response". */
+const compactNames = new Set(['model', 'input', 'instructions', 'prompt_cache_key', 'service_tier'])
+
+function compact(body: JsonObject, number: number): Response {
+  const unknown = Object.keys(body).find((name) => !compactNames.has(name))
+  if (unknown !== undefined) return refusal(`Unknown parameter: '${unknown}'.`, unknown)
+  const item = { id: `cmp_${number}`, type: 'compaction', encrypted_content: `gist-${number}` }
+  return Response.json({
+    id: `resp_vendor${number}`,
+    object: 'response.compaction',
+    created_at: 5,
+    output: [item],
+    usage: {
+      input_tokens: 11,
+      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+      output_tokens: 7,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 18,
+    },
+  })
 }
 
 function framesOf(begun: object, output: readonly JsonObject[], whole: object): string {
