@@ -402,6 +402,7 @@ export class ModelRequest {
     const reframe = answer.stream ? (this.dialect.reframe?.(this.address) ?? null) : null
     fields['content-type'] = reframe?.contentType ?? (answer.stream ? streamType : jsonType)
     if (answer.stream) addStreamFields(fields)
+    Object.assign(fields, answer.headers)
     const { body } = answer
     const shown = reframe === null || body instanceof Uint8Array ? body : reframed(body, reframe)
     // The runtime takes an async generator as a body; the DOM's types do not know of it.
@@ -453,7 +454,7 @@ function placeWithoutClient(place: Place): Place {
 /** The client's headers that its format gives a meaning. */
 export function headersOf(dialect: Dialect, headers: Headers): Pick<Address, 'headers'> {
   const found: Record<string, string> = {}
-  for (const name of dialect.clientHeaders ?? []) {
+  for (const name of [...(dialect.clientHeaders ?? []), ...(dialect.stateHeaders ?? [])]) {
     const value = headers.get(name)
     if (value !== null) found[name] = value
   }

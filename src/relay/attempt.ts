@@ -7,9 +7,10 @@ import type { Exchange, ReplyHandler, TransportFault } from '../vendors/transpor
 import type { ChatRequest } from '../wire/ir.ts'
 import type { ListRequest } from '../wire/list/list.ts'
 import type { Ask, RelayRooms, Sight } from './ask.ts'
-import type { Channel } from './channel.ts'
+import type { Channel, PassedHeaders } from './channel.ts'
 import { IdentityStream, IdentityWhole } from './identity.ts'
 import { ErrorReply, type PathListener, type ReplyPath } from './path.ts'
+import { stateFrom } from './state.ts'
 import { translatedPath } from './translate.ts'
 import { listPath } from './translate-list.ts'
 
@@ -50,6 +51,8 @@ export class Attempt implements ReplyHandler, PathListener {
   readonly sentMs: number
   /** The vendor answered with a success. */
   accepted = false
+  /** What the vendor hands its client beside the reply. */
+  state: PassedHeaders = {}
   private readonly owner: AttemptOwner
   private exchange: Exchange | null = null
   private path: ReplyPath | null = null
@@ -101,6 +104,8 @@ export class Attempt implements ReplyHandler, PathListener {
   head(status: number, header: (name: string) => string | null): void {
     if (this.over) return
     this.accepted = status >= 200 && status < 300
+    const { identity, ask, channel } = this.plan
+    if (this.accepted && identity) this.state = stateFrom(ask.dialect, channel, header)
     try {
       this.path = choosePath(this.plan, status, header, this)
     } catch (error) {

@@ -219,7 +219,8 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     const body = this.passed(shown, 'whole')
     this.capture?.add(body)
     const dropped = this.current?.plan.dropped ?? []
-    const answer = { stream: false, body, vendorMs: this.vendorMs, cost, dropped }
+    const headers = this.current?.state ?? {}
+    const answer = { stream: false, body, vendorMs: this.vendorMs, cost, dropped, headers }
     this.settled = true
     this.rooms.settle(settlement, row, { then: () => this.answer.resolve(answer) })
     this.finish()
@@ -319,6 +320,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
       vendorMs: this.vendorMs,
       cost: null,
       dropped: this.current?.plan.dropped ?? [],
+      headers: this.current?.state ?? {},
     })
     return outlet
   }

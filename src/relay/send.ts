@@ -10,6 +10,7 @@ import { openAuthorized } from './authorized.ts'
 import type { Channel } from './channel.ts'
 import { identitySegments } from './identity.ts'
 import { bearsSeals } from './sealed.ts'
+import { headersFor } from './state.ts'
 import { type Asked, type Encoded, encoded } from './translate.ts'
 import { encodedList } from './translate-list.ts'
 
@@ -60,7 +61,7 @@ export function send({ plan, segments }: Prepared, handler: ReplyHandler): Excha
   if (local === undefined) {
     const call = { dialect, model, stream: ask.peek.stream }
     // The client's own headers are of use to a vendor of its format alone.
-    const passed = candidate.identity ? ask.address?.headers : undefined
+    const passed = candidate.identity ? headersFor(ask, channel) : undefined
     const signed = channel.signed?.(call, join(segments), Date.now())
     const destination = signed ?? channel.destination(call, passed)
     const { connectMs, sendIdleMs } = timeouts

@@ -73,7 +73,7 @@ export interface Peek {
 export interface Address {
   readonly model?: string
   readonly stream?: boolean
-  /** The client's headers of `Dialect.clientHeaders`, where it sent them. */
+  /** The client's headers of `Dialect.clientHeaders` and `stateHeaders`, where it sent them. */
   readonly headers?: Readonly<Record<string, string>>
   /** Only the tokens of the request are to be counted. */
   readonly counts?: true
@@ -254,6 +254,8 @@ export interface Dialect {
   readonly heartbeat: string
   /** Headers of the client that mean something in this format, in lower case: they go on to a vendor that speaks it. */
   readonly clientHeaders?: readonly string[]
+  /** Headers a vendor of this format answers with and wants back from its client, in lower case. */
+  readonly stateHeaders?: readonly string[]
   /** Validates and locates. Throws GatewayError `invalid_request_error` naming the field. */
   peek(body: Uint8Array, address?: Address): Peek
   /** How this format's vendors cut their streams; server-sent events unless given. */

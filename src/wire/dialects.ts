@@ -78,6 +78,8 @@ const openaiResponses: Dialect = {
   idPrefix: 'resp_',
   terminator: '',
   usageAlways: true,
+  // Codex: the turn's next requests are to reach the server that keeps its state.
+  stateHeaders: ['x-codex-turn-state'],
   peek: peekResponses,
   frames: () => new ResponsesFrames(),
   watcher: () => new ResponsesWatcher(),

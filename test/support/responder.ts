@@ -7,6 +7,8 @@ export interface Responder {
   readonly url: string
   /** Bodies it was sent, in order. */
   readonly bodies: JsonObject[]
+  /** The state each request brought back, which every reply hands out. */
+  readonly states: (string | null)[]
   /** Requests whose client broke off before the reply. */
   readonly aborted: number
   /** Answers what waits: a request that says `wait` is answered only then. */
@@ -16,6 +18,7 @@ export interface Responder {
 
 export async function startResponder(): Promise<Responder> {
   const bodies: JsonObject[] = []
+  const states: (string | null)[] = []
   let waiting: (() => void)[] = []
   let aborted = 0
   const server = Bun.serve({
@@ -25,6 +28,7 @@ export async function startResponder(): Promise<Responder> {
     async fetch(request) {
       const body = (await request.json()) as JsonObject
       bodies.push(body)
+      states.push(request.headers.get('x-codex-turn-state'))
       const asked = body['input'] ?? body['messages']
       const last = Array.isArray(asked) ? asked.at(-1) : asked
       if (JSON.stringify(last).includes('wait')) {
@@ -36,15 +40,15 @@ export async function startResponder(): Promise<Responder> {
           })
         })
       }
-      if (request.url.endsWith('/responses/compact')) return compact(body, bodies.length)
-      return request.url.endsWith('/responses')
-        ? respond(body, bodies.length)
-        : chat(body, bodies.length)
+      const reply = answerTo(request.url, body, bodies.length)
+      reply.headers.set('x-codex-turn-state', `state-${bodies.length}`)
+      return reply
     },
   })
   return {
     url: `http://127.0.0.1:${server.port}/v1`,
     bodies,
+    states,
     get aborted() {
       return aborted
     },
@@ -54,6 +58,11 @@ export async function startResponder(): Promise<Responder> {
     },
     stop: () => server.stop(true),
   }
+}
+
+function answerTo(url: string, body: JsonObject, number: number): Response {
+  if (url.endsWith('/responses/compact')) return compact(body, number)
+  return url.endsWith('/responses') ? respond(body, number) : chat(body, number)
 }
 
 const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }
