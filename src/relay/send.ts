@@ -3,6 +3,7 @@
 import type { TimeoutSettings } from '../config/types.ts'
 import type { Candidate } from '../router/route.ts'
 import type { Exchange, ReplyHandler } from '../vendors/transport.ts'
+import type { Peek } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import type { Ask, RelayRooms } from './ask.ts'
 import type { AttemptPlan } from './attempt.ts'
@@ -10,6 +11,7 @@ import { openAuthorized } from './authorized.ts'
 import type { Channel } from './channel.ts'
 import { identitySegments } from './identity.ts'
 import { bearsSeals } from './sealed.ts'
+import { openedSeals, originOf } from './sealed-bytes.ts'
 import { headersFor } from './state.ts'
 import { type Asked, type Encoded, encoded } from './translate.ts'
 import { encodedList } from './translate-list.ts'
@@ -38,8 +40,8 @@ export function prepare(
   const plan = { rooms, ask, candidate, channel, identity, timeouts, ...unsaid }
   // What was sealed elsewhere must be opened or left out: such a request is put in the vendor's words anew.
   const alike = candidate.identity && ask.rebuilt !== true
-  const plain = alike && !(ask.dialect.hub !== null && bearsSeals(ask.peek.body))
-  if (plain) return { plan, segments: identitySegments(ask.peek, candidate, vendor) }
+  const peek = alike ? openedFor(ask, channel) : null
+  if (peek !== null) return { plan, segments: identitySegments(peek, candidate, vendor) }
   const listed = encodedList(rooms, ask, candidate)
   if (listed !== null) {
     const { segments, dropped, list } = listed
@@ -51,6 +53,13 @@ export function prepare(
   })
   const made = encoded(rooms, ask, candidate, channel, asked)
   return made instanceof Promise ? made.then(planned) : planned(made)
+}
+
+/** The request as the client put it, this channel's seals opened; null where it bears another's. */
+function openedFor({ dialect, peek }: Ask, channel: Channel): Peek | null {
+  if (dialect.hub === null || !bearsSeals(peek.body)) return peek
+  const opened = openedSeals(peek.body, originOf(dialect, channel))
+  return opened && { ...peek, vendorEdits: [...(peek.vendorEdits ?? []), ...opened] }
 }
 
 /** Sends the request; the handler hears of its reply. */

@@ -279,6 +279,8 @@ export interface Dialect {
   /** Headers this format's clients look for on every reply. */
   replyHeaders?(requestId: string): Readonly<Record<string, string>>
   readonly hub: HubCodec | null
+  /** The member that holds what a vendor sealed for its own account and wants back; undefined where any account may have it. */
+  readonly sealName?: string
   /** The format whose replies hold what is brought back here sealed, where it is another. */
   readonly sealedBy?: DialectId
   /** The common form of embeddings and reranking, where the operation is one of these. */

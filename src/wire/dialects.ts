@@ -80,6 +80,8 @@ const openaiResponses: Dialect = {
   usageAlways: true,
   // Codex: the turn's next requests are to reach the server that keeps its state.
   stateHeaders: ['x-codex-turn-state'],
+  // OpenAI opens it for the organisation alone that it was made for.
+  sealName: 'encrypted_content',
   peek: peekResponses,
   frames: () => new ResponsesFrames(),
   watcher: () => new ResponsesWatcher(),
