@@ -269,7 +269,7 @@ const model = section({
   ownedBy: key(text(), 'Shown as owned_by; left out: as shipped, else who serves it.'),
   prices: key(
     pairs(priceName, decimal(9, '0.15')),
-    'Prices per million units (tokens, requests, images, seconds, characters) in the currency, as decimals in quotes.',
+    'Prices per million units (tokens, requests, searches, images, seconds, characters) in the currency, as decimals in quotes.',
   ),
   timeouts: ownTimeouts,
 })

@@ -23,9 +23,19 @@ import type { MeRooms } from './me.ts'
 import type { Offer, Offered } from './offer.ts'
 import { hashOf, type Idempotency, takeKey } from './repeat.ts'
 import { newRequestId } from './request-id.ts'
-import { addCors, addRefusal, type Fields, jsonType, refusalOf, streamType } from './respond.ts'
+import {
+  addCors,
+  addRefusal,
+  addStreamFields,
+  type Fields,
+  idleSeconds,
+  jsonType,
+  refusalOf,
+  streamType,
+} from './respond.ts'
 import { type Prepared, prepareResponse, type Queued, type ResponseRooms } from './responses.ts'
 import type { Background } from './responses-background.ts'
+import { follow } from './responses-live.ts'
 import { readWishes, type Wished } from './wishes.ts'
 
 /** What the front door works with; replaced whole when the configuration changes. */
@@ -355,8 +365,18 @@ export class ModelRequest {
       throw error
     }
     this.call = call
-    background.start(queued, call)
+    const live = background.start(queued, call)
     this.fields['x-tollgate-price-version'] = String(bill.rate.version)
+    if (call.ask.peek.stream) {
+      // Nobody cuts off a client that takes nothing any more but the runtime.
+      this.setIdleSeconds(idleSeconds)
+      this.fields['content-type'] = streamType
+      addStreamFields(this.fields)
+      const { heartbeat } = this.dialect
+      const { heartbeatMs } = this.rooms.responses
+      const events = follow(live, { after: -1, heartbeat, heartbeatMs })
+      return new Response(events as unknown as BodyInit, { headers: this.fields })
+    }
     this.fields['content-type'] = jsonType
     const response = { ...queued.response, status: 'queued' }
     return new Response(JSON.stringify(response), { headers: this.fields })
@@ -446,12 +466,6 @@ async function* reframed(
 function namesOf(dropped: readonly string[]): string {
   const names = [...new Set(dropped)].map((name) => name.replace(/[^\x21-\x7e]/g, '?'))
   return names.join(', ').slice(0, maxDroppedChars)
-}
-
-/** Proxies on the way must pass a stream on as it comes. */
-function addStreamFields(fields: Fields): void {
-  fields['cache-control'] = 'no-cache'
-  fields['x-accel-buffering'] = 'no'
 }
 
 function hundredths(ms: number): number {

@@ -115,6 +115,7 @@ function responsesFor(
     ...kept,
     keepDays: responses.keepDays,
     maxBodyBytes: server.maxBodyBytes,
+    heartbeatMs: server.heartbeatMs,
     dialect: dialects['openai-responses'],
     vendorOf,
   }

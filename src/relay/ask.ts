@@ -5,6 +5,7 @@ import type { BillingSettings, RetrySettings, TimeoutSettings } from '../config/
 import type { Fault } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Admitted } from '../limits/limiter.ts'
+import type { Units } from '../meter/meter.ts'
 import type { Candidate, Health } from '../router/route.ts'
 import type { FailedAttempt, UsageRow } from '../store/usage-row.ts'
 import type { Address, Dialect, DialectId, Peek } from '../wire/dialect.ts'
@@ -77,6 +78,8 @@ export interface Sight {
   readonly outputBytes: number | null
   readonly finishReason: string | null
   readonly model: string | null
+  /** What the vendor counted that is not tokens; absent where it counted nothing. */
+  readonly units?: Units
 }
 
 /** Everything the record of a request is made from. */

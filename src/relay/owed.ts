@@ -2,7 +2,7 @@
 
 import type { BillingSettings } from '../config/types.ts'
 import { type Fault, faultTable } from '../errors.ts'
-import type { Rate } from '../meter/meter.ts'
+import type { Rate, Units } from '../meter/meter.ts'
 import { formatUnits, type Nano } from '../money.ts'
 import type { FailedAttempt, UsageRow } from '../store/usage-row.ts'
 import type { Usage } from '../wire/ir.ts'
@@ -11,6 +11,7 @@ import { noUsage } from './bill.ts'
 
 export interface Owed {
   readonly usage: Usage
+  readonly units: Units | null
   readonly source: UsageRow['usageSource']
   /** A policy makes it so, whatever was used. */
   readonly free: boolean
@@ -24,15 +25,22 @@ const nothing = { usage: noUsage, source: 'none' } as const
 
 export function owedBy(settlement: Settlement, billing: BillingSettings): Owed {
   const { ask, sight, failedAttempts } = settlement
-  const { rate, units } = ask.bill
+  const { rate } = ask.bill
   const { usage, source } = usageOf(settlement, sight)
+  const units = unitsOf(ask, sight)
   const costNano = source === 'none' ? 0n : rate.cost(usage, units)
   let vendorCostNano = costNano
   for (const failed of failedAttempts) vendorCostNano += BigInt(failed.costNano)
-  if (source === 'none') return { usage, source, free: false, chargeNano: 0n, vendorCostNano }
+  if (source === 'none')
+    return { usage, units: null, source, free: false, chargeNano: 0n, vendorCostNano }
   const free = isFree(settlement, usage, billing)
   const chargeNano = free ? 0n : isPlain(rate) ? costNano : rate.charge(usage, units)
-  return { usage, source, free, chargeNano, vendorCostNano }
+  return { usage, units, source, free, chargeNano, vendorCostNano }
+}
+
+/** As they were expected, those that the vendor counted by its count. */
+function unitsOf({ bill }: Ask, sight: Sight | null): Units | null {
+  return sight?.units === undefined ? bill.units : { ...bill.units, ...sight.units }
 }
 
 /** What the vendor asks is what the client pays. */

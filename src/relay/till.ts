@@ -88,6 +88,12 @@ function dialectKind({ dialect }: Opening): ModelKind {
 
 const requestUnits: Units = { request: 1 }
 
+/** What the card has a price for. */
+function unitsOf({ searches }: Peek, rate: Rate): Units | null {
+  const units = rate.prices('request') ? requestUnits : null
+  return searches !== undefined && rate.prices('search') ? { ...units, search: searches } : units
+}
+
 function expectedBy(estimates: OutputEstimates, opening: Opening, rate: Rate): Expected {
   const { principal, model, peek } = opening
   return expectedOf({
@@ -96,7 +102,7 @@ function expectedBy(estimates: OutputEstimates, opening: Opening, rate: Rate): E
     model,
     usualOutputTokens: estimates.usual(principal, model.id),
     safe: false,
-    units: rate.prices('request') ? requestUnits : null,
+    units: unitsOf(peek, rate),
   })
 }
 

@@ -62,6 +62,8 @@ export interface Peek {
   readonly encodingFormat: 'float' | 'base64'
   /** Embeddings: the input holds token ids and not text. */
   readonly tokenInput: boolean
+  /** Reranking: the searches this comes to where the vendor does not count them. */
+  readonly searches?: number
   /** What a vendor of this format is told otherwise than the client said. */
   readonly vendorEdits?: readonly (Span & { readonly text: string })[]
 }
