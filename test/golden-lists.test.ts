@@ -145,7 +145,7 @@ test('every form of lists has its files, and every file is of a kind that someth
   const forms = Object.values(dialects).flatMap(({ id, list }) => (list === undefined ? [] : [id]))
   expect(forms.filter((id) => !paths.some((path) => path.startsWith(`${id}/`)))).toEqual([])
   const kinds =
-    /\.(request|refused|back|back-whole|whole|events|asked|sent|reply|told|vendor)\.json$|\.(stream|vendor)\.sse$|\.vendor\.jsonl$/
+    /\.(request|returned|refused|back|back-whole|whole|events|asked|sent|reply|told|vendor)\.json$|\.(stream|vendor)\.sse$|\.vendor\.jsonl$/
   expect(paths.filter((path) => !kinds.test(path))).toEqual([])
 })
 
