@@ -220,7 +220,8 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     this.capture?.add(body)
     const dropped = this.current?.plan.dropped ?? []
     const type = this.current?.type ?? null
-    const answer = { stream: false, body, type, vendorMs: this.vendorMs, cost, dropped }
+    const headers = this.current?.state ?? {}
+    const answer = { stream: false, body, type, vendorMs: this.vendorMs, cost, dropped, headers }
     this.settled = true
     this.rooms.settle(settlement, row, { then: () => this.answer.resolve(answer) })
     this.finish()
@@ -321,6 +322,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
       vendorMs: this.vendorMs,
       cost: null,
       dropped: this.current?.plan.dropped ?? [],
+      headers: this.current?.state ?? {},
     })
     return outlet
   }
