@@ -52,6 +52,8 @@ describe('a vendor that compacts', () => {
       { id: 'cmp_1', type: 'compaction', encrypted_content: 'gist-1' },
     ])
     expect(compacted.usage.total_tokens).toBe(18)
+    const row = await gateway.row(compacted._request_id ?? '')
+    expect(row).toMatchObject({ operation: 'chat', status: 200, input: 11, output: 7 })
   })
 
   test('is given what was kept, and nothing of keeping', async () => {
@@ -92,6 +94,9 @@ describe.each(['chats', 'sandbox/chat'])('a model that only chats: %s', (model) 
       id: expect.stringMatching(/^resp_/),
     })
     expect(compacted.usage.output_tokens).toBeGreaterThan(0)
+    const row = await gateway.row(compacted._request_id ?? '')
+    const { input_tokens: read, output_tokens: made } = compacted.usage
+    expect(row).toMatchObject({ operation: 'chat', status: 200, input: read, output: made })
     const [first, second, last, ...more] = compacted.output as unknown as JsonObject[]
     expect(first).toMatchObject({
       type: 'message',
@@ -104,6 +109,11 @@ describe.each(['chats', 'sandbox/chat'])('a model that only chats: %s', (model) 
     expect(String(last?.['encrypted_content'])).not.toContain('Chat')
     expect(summaryIn(String(last?.['encrypted_content']))).not.toBe('')
   })
+})
+
+test('the least that a client may ask is answered', async () => {
+  const { output } = await client.responses.compact({ model: 'sandbox/chat' })
+  expect(output.map(({ type }) => type)).toEqual(['compaction'])
 })
 
 describe('a summary', () => {
@@ -171,7 +181,6 @@ describe('a summary', () => {
 describe('what is no request to compact', () => {
   test.each([
     ['a stream', { input: 'Hello', stream: true }, 'stream'],
-    ['no conversation', { instructions: 'Be brief.' }, 'input'],
     ['an unknown response', { previous_response_id: 'resp_none' }, 'previous_response_id'],
     ['a conversation kept by OpenAI', { conversation: 'conv_1' }, 'conversation'],
     ['a number', { input: 7 }, 'input'],

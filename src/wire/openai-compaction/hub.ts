@@ -1,6 +1,5 @@
 // Compaction for models whose vendors know of none: the model is asked for a summary, which stands for what was said.
 
-import { invalidRequest } from '../../errors.ts'
 import { type Decoded, type HubCodec, UnfitReply, type WriterHead } from '../dialect.ts'
 import { fold } from '../hub/fold.ts'
 import type { ChatEvent, ChatRequest, JsonObject, Message } from '../ir.ts'
@@ -33,13 +32,10 @@ function userItems(body: JsonObject): JsonObject[] {
   )
 }
 
-/** Throws GatewayError naming the field. Only what the summary depends on is kept of the request. */
+/** Throws GatewayError naming the field. No input at all is compacted too, as OpenAI's clients have it. Only what the summary depends on is kept of the request. */
 function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
   const { value, dropped } = responsesHub.decodeRequest(body)
   const { model, messages, tools = [], user, serviceTier, promptCacheKey, extra } = value
-  if (messages.every(({ role }) => role === 'system' || role === 'developer')) {
-    throw invalidRequest('input must hold a conversation to compact', 'input')
-  }
   const { instructions } = ownFields(value.wording)
   const request: ChatRequest = {
     model,
