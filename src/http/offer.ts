@@ -95,10 +95,10 @@ export function createOffer(config: Config, catalog: Catalog, directory: Directo
   }
 }
 
-/** Who writes down what was said also translates it; whether this model does is its vendor's to say. */
+/** Who writes down what is said may be asked to translate it; whether this model does is its vendor's to say. */
 function answers({ kind, also }: Model, operation: Operation): boolean {
-  if (kind === operation || also.includes(operation)) return true
-  return kind === 'transcription' && operation === 'translation'
+  const asked = operation === 'translation' ? [operation, 'transcription'] : [operation]
+  return asked.some((each) => kind === each || also.some((other) => other === each))
 }
 
 function throughChat(
