@@ -22,6 +22,7 @@ import {
   valkeySchemes,
   workersRange,
 } from './rules.ts'
+import { media } from './schema-media.ts'
 import { billing, ledger } from './schema-money.ts'
 import {
   checkedText,
@@ -128,7 +129,7 @@ const server = section({
   ),
   bodyTimeoutMs: key(
     milliseconds,
-    'A request body must have arrived within this.',
+    'A request body must have arrived within this; of a form, its next 64 KiB.',
     serverDefaults.bodyTimeoutMs,
   ),
   drainMs: key(
@@ -350,6 +351,7 @@ export const fileSchema = section({
   ),
   ledger: key(ledger, 'How nodes lease credit and settle what they spent.'),
   responses: key(responses, 'Replies of the Responses format that are kept for their account.'),
+  media: key(media, 'Images, sound and video, and where results of them are kept.'),
   groups: key(named(identifier, group), 'Groups of models by name; default always exists.'),
   channels: key(
     z.array(channel, 'expected a list of channels'),

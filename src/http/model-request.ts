@@ -15,10 +15,13 @@ import type { Histogram } from '../telemetry/registry.ts'
 import type { Address, Dialect, Peek, Reframe } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
+import type { HostedFiles } from './files.ts'
 import { checkHeaderBytes } from './head.ts'
+import { judgedImages } from './images.ts'
 import { type Content, Incoming, type IncomingRooms } from './incoming.ts'
 import type { MeRooms } from './me.ts'
 import type { Offer, Offered } from './offer.ts'
+import { originOf } from './origin.ts'
 import { hashOf, type Idempotency, takeKey } from './repeat.ts'
 import { newRequestId } from './request-id.ts'
 import {
@@ -47,6 +50,7 @@ export interface FrontRooms extends IncomingRooms {
   readonly till: Till
   readonly idempotency: Idempotency
   readonly me: MeRooms
+  readonly files: HostedFiles
   readonly responses: ResponseRooms & { readonly background: Background }
   /** Told when a request has its place, and when it gave it back. */
   underWay(dialect: Dialect, change: 1 | -1): void
@@ -143,8 +147,9 @@ export class ModelRequest {
       const content = await this.readContent()
       const { body } = content
       const routedMs = performance.now()
-      const { peek, wishes } = this.read(body, principal)
-      const offered = this.resolve(principal, peek)
+      const { peek: asks, wishes } = this.read(body, principal)
+      const offered = this.resolve(principal, asks)
+      const peek = judgedImages(asks, this.dialect)
       overhead.route.observe((performance.now() - routedMs) / 1000)
       const { idempotencyKey } = wishes
       if (idempotencyKey !== null) {
@@ -334,6 +339,7 @@ export class ModelRequest {
       place: prepared?.background ? placeWithoutClient(this) : this,
       bill,
       address,
+      origin: originOf(this.request, this.rooms.server),
       ...(prepared !== null && { rebuilt: prepared.rebuilt }),
       ...(prepared?.passing && { passing: prepared.passing }),
       ...(media !== null && { media }),

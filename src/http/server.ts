@@ -15,6 +15,7 @@ import {
   endpoints,
   unsupportedFamilies,
 } from './endpoints.ts'
+import { filePath, readHosted } from './files.ts'
 import {
   countHere,
   googleCallOf,
@@ -86,6 +87,7 @@ export function listen(options: ListenOptions): Listener {
   for (const path of mePaths) {
     routes[path] = methodGuard(options, { GET: readHandler(options, readOfMe) })
   }
+  routes[filePath] = methodGuard(options, { GET: fileHandler(options) })
   const health = healthRoutes(options)
   Object.assign(routes, health)
   const server = Bun.serve({
@@ -279,6 +281,21 @@ function jsonHandler(
     } catch (error) {
       if (!(error instanceof GatewayError)) options.onCrash(error)
       return refuse(refusalOf(error), fields, shape)
+    }
+  }
+}
+
+/** Whoever has a signed address has the file. */
+function fileHandler(options: ListenOptions): Handler {
+  return async (request) => {
+    const rooms = options.rooms()
+    const fields = baseFields(rooms, request)
+    try {
+      checkHeaderBytes(request.headers, rooms.server.maxHeaderBytes)
+      return await readHosted(rooms.files, request, fields, Date.now())
+    } catch (error) {
+      if (!(error instanceof GatewayError)) options.onCrash(error)
+      return refuse(refusalOf(error), fields, openaiShape)
     }
   }
 }

@@ -1,5 +1,6 @@
 // Google's Gemini API: the model and the method stand in the address, the key in a header of its own.
 
+import { geminiImages } from './gemini-images.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 /** A model as a path: `/` stands in names of tuned ones and of other publishers. */
@@ -24,9 +25,10 @@ export const google = {
   ownedBy: 'google',
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   environment: 'GEMINI_API_KEY',
-  speaks: ['gemini', 'gemini-embeddings'],
+  speaks: ['gemini', 'gemini-embeddings', 'openai-images', 'openai-image-edits'],
   usageOnStream: 'always',
   address,
   headers: ({ key }) => (key === null ? [] : [['x-goog-api-key', key]]),
   quirks: {},
+  adapters: { 'openai-images': geminiImages, 'openai-image-edits': geminiImages },
 } satisfies Vendor

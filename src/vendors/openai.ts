@@ -1,6 +1,7 @@
 // OpenAI: the format's own vendor, without a quirk.
 
 import { allAndResponses, beyondText, openaiCompatible } from './compatible.ts'
+import { openaiImages } from './openai-images.ts'
 import type { Vendor } from './vendor.ts'
 
 export const openai = openaiCompatible({
@@ -10,4 +11,5 @@ export const openai = openaiCompatible({
   speaks: [...allAndResponses, ...beyondText],
   refusesThoughts: true,
   encryptsReasoning: true,
+  adapters: { 'openai-images': openaiImages, 'openai-image-edits': openaiImages },
 }) satisfies Vendor

@@ -75,6 +75,18 @@ export type FormFields = Readonly<
   Record<string, 'text' | 'number' | 'boolean' | 'json' | 'list' | 'file' | 'files'>
 >
 
+/** What decides an image's price and whether a model makes such. */
+export interface PictureAsk {
+  /** `WIDTHxHEIGHT`, `auto`, or what else the client wrote; null where it said nothing. */
+  readonly size: string | null
+  readonly quality: string | null
+  readonly count: number
+  /** Images on the way to each that a stream shows. */
+  readonly partials: number
+  /** Images given, the mask included. */
+  readonly inputs: number
+}
+
 /** What the gateway needs to know of a request, and where it stands in the bytes. */
 export interface Peek {
   /** The bytes all spans refer to: the client's own, or their canonical form where a key repeats or is escaped. */
@@ -102,6 +114,10 @@ export interface Peek {
   readonly tokenInput: boolean
   /** What is charged beside tokens, by price name (`image/1024x1024/hd`, `second`, `character`): at most so many. */
   readonly units?: Units
+  /** Tokens of the prompt at most, where the body's bytes do not tell. */
+  readonly inputTokens?: number
+  /** Of requests for images. */
+  readonly picture?: PictureAsk
   /** What a vendor of this format is told otherwise than the client said. */
   readonly vendorEdits?: readonly (Span & { readonly text: string })[]
 }
@@ -144,6 +160,8 @@ export type FrameKind = (typeof frameKind)[keyof typeof frameKind]
 
 export interface WatchOptions {
   readonly wantsUsage: boolean
+  /** What was asked, where the stream alone does not say when it has ended. */
+  readonly peek?: Peek
   readonly quirks: ReplyQuirks
 }
 
@@ -308,8 +326,18 @@ export interface Dialect {
   whole(body: Uint8Array, peek: Peek, quirks: ReplyQuirks): WholeReply
   /** Whether a reply that begins so and is too large to hold has to be brought to another form, for which it is held. */
   mustRecode?(head: Uint8Array, peek: Peek): boolean
-  /** What the end of a reply too large to hold says; `bytes` may begin anywhere in it. */
-  tail(bytes: Uint8Array, quirks: ReplyQuirks, peek?: Peek): Omit<WholeReply, 'fault' | 'bytes'>
+  /**
+   * What the end of a reply too large to hold says; `bytes` may begin anywhere in it. `items`: how often `itemMark`
+   * stood in all of it.
+   */
+  tail(
+    bytes: Uint8Array,
+    quirks: ReplyQuirks,
+    peek?: Peek,
+    items?: number,
+  ): Omit<WholeReply, 'fault' | 'bytes'>
+  /** A text that each thing of a reply brings that is charged by its number: counted in one too large to hold. */
+  readonly itemMark?: string
   /** What a reply says whose bytes are passed on unread (`isRaw`). */
   raw?(peek: Peek): Omit<WholeReply, 'fault' | 'bytes'>
   /** Reads a vendor's error reply. `header` looks a reply header up by lower-case name. */

@@ -169,6 +169,7 @@ function channelOf(vendor: HandVendor): Channel {
     secrets: [],
     baseUrl: '',
     reach: undialled,
+    address: undialled,
     destination: undialled,
   }
 }

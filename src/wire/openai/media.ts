@@ -11,7 +11,10 @@ import { isObject } from './usage.ts'
 
 /** What one of these formats finds in its own requests. */
 export type Found = Partial<
-  Pick<Peek, 'units' | 'maxOutputTokens' | 'choices' | 'imageParam' | 'stream'>
+  Pick<
+    Peek,
+    'units' | 'maxOutputTokens' | 'choices' | 'imageParam' | 'stream' | 'inputTokens' | 'picture'
+  >
 >
 
 /** No member is looked into while the body is read. */
