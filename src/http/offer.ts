@@ -116,9 +116,13 @@ function wrongKind(model: Model, dialect: Dialect) {
   const place = endpointOfKind[model.kind]
   const hint = place === undefined ? '' : ` Use ${place}.`
   return invalidRequest(
-    `The model '${model.id}' is not a ${dialect.operation} model.${hint}`,
+    `The model '${model.id}' is not ${named(dialect.operation)} model.${hint}`,
     'model',
   )
+}
+
+function named(operation: Operation): string {
+  return `${/^[aeiou]/.test(operation) ? 'an' : 'a'} ${operation}`
 }
 
 function allows(patterns: readonly string[] | null, name: string): boolean {

@@ -30,7 +30,7 @@ export function formOf(
 }
 
 /** As OpenAI's own clients write objects: `chunking_strategy[type]`. */
-function membersOf(name: string, value: JsonValue | undefined): Field[] {
+function membersOf(name: string, value: JsonValue | undefined): FormField[] {
   if (value === null || value === undefined) return []
   if (typeof value !== 'object') return [[name, textOf(value)]]
   if (Array.isArray(value)) return value.flatMap((each) => membersOf(`${name}[]`, each))
