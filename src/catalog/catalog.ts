@@ -88,7 +88,7 @@ function withDeclared(model: Model, declared: ModelConfig | undefined): Model {
   return Object.freeze({
     ...model,
     kind: declared.kind ?? model.kind,
-    also: declared.kind === null ? model.also : [],
+    also: declared.kind === null || declared.kind === model.kind ? model.also : [],
     context: declared.context ?? model.context,
     maxOutput: declared.maxOutput ?? model.maxOutput,
     vision: declared.vision ?? model.vision,
