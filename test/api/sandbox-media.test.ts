@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI, { toFile } from 'openai'
-import { seeFlac, seeMp3, seePng, seeWav } from '../../src/vendors/sandbox/media/testing.ts'
-import { openaiClient } from '../support/clients.ts'
+import { seeFlac, seeMp3, seeMp4, seePng, seeWav } from '../../src/vendors/sandbox/media/testing.ts'
+import { eventually, openaiClient } from '../support/clients.ts'
 import { type Gateway, startGateway } from '../support/gateway.ts'
 
 let gateway: Gateway
@@ -268,4 +268,23 @@ test('its faults are those of a vendor: nothing is charged', async () => {
   expect(error.status).toBe(500)
   const row = await gateway.row(error.requestID ?? 'none')
   expect([row.chargeNano, row.errorCode]).toEqual([0n, 'server_error'])
+})
+
+test('a video is made, seen and paid for by the second', async () => {
+  const ask = {
+    model: 'sandbox/video',
+    prompt: 'a red cat',
+    seconds: '4',
+    size: '720x1280',
+  } as const
+  const { data: begun, request_id: id } = await client.videos.create(ask).withResponse()
+  const made = await eventually(async () => {
+    const video = await client.videos.retrieve(begun.id)
+    return video.status === 'completed' ? video : undefined
+  })
+  expect(made).toMatchObject({ seconds: '4', size: '720x1280' })
+  const film = await bytesOf(await client.videos.downloadContent(made.id))
+  expect(seeMp4(film)).toMatchObject({ width: 720, height: 1280, seconds: 4 })
+  // $0.001 a second.
+  expect((await gateway.row(id ?? 'none')).chargeNano).toBe(4_000_000n)
 })
