@@ -133,6 +133,21 @@ describe('the cards handed on', () => {
   })
 })
 
+test('the documentation lists exactly the prices from memory', async () => {
+  const page = await Bun.file(join(import.meta.dirname, '../../docs/catalogue.md')).text()
+  const [, section = ''] = page.split('| vendor | prices from memory |')
+  const [table = ''] = section.split('\n\n')
+  const listed = [...table.matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)].flatMap(([, vendor, names]) =>
+    [...(names ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => `${vendor} ${name}`),
+  )
+  const remembered = Object.entries(file.vendors).flatMap(([vendor, models]) =>
+    Object.entries(models)
+      .filter(([, { source }]) => source.includes('from memory'))
+      .map(([model]) => `${vendor} ${model}`),
+  )
+  expect(listed.sort()).toEqual(remembered.sort())
+})
+
 test('the documentation lists exactly the shipped models without a price', async () => {
   const page = await Bun.file(join(import.meta.dirname, '../../docs/catalogue.md')).text()
   const [, section = ''] = page.split('## Without a price')
