@@ -39,13 +39,16 @@ function storeFor({ media }: Config, diskFiles: DiskFiles): FileStore {
     : new BucketFiles({ settings: media.s3, nowMs })
 }
 
-/** Removes from time to time what has expired, also from the disk that was used before a bucket. */
+/** Removes now and from time to time what has expired, also from the disk that was used before a bucket. */
 export function sweepResults(config: () => Config, { diskFiles, log }: Lasting): void {
   const sweep = async () => {
-    await diskFiles.sweep(nowMs())
-    if (config().media.s3 !== null) await storeFor(config(), diskFiles).sweep(nowMs())
+    try {
+      await diskFiles.sweep(nowMs())
+      if (config().media.s3 !== null) await storeFor(config(), diskFiles).sweep(nowMs())
+    } catch (error) {
+      log.warn({ err: error }, 'expired results could not be removed; it is tried again')
+    }
   }
-  const failed = (error: unknown) =>
-    log.warn({ err: error }, 'expired results could not be removed; it is tried again')
-  setInterval(() => void sweep().catch(failed), sweepMs).unref()
+  void sweep()
+  setInterval(() => void sweep(), sweepMs).unref()
 }

@@ -9,8 +9,11 @@ export interface Payload {
   /** Media type in lower case, without parameters; `application/octet-stream` where nobody said. */
   readonly type: string
   readonly size: number
-  /** The bytes `[start, end)`, within `size`: from memory or the page cache, at once. */
-  read(start: number, end: number): Uint8Array
+  /**
+   * The bytes `[start, end)`, within `size`: from memory or the page cache, at once. `into` may be given to hold them
+   * where they must be copied, so that reading all of a payload does not take its size in memory.
+   */
+  read(start: number, end: number, into?: Uint8Array): Uint8Array
 }
 
 /** Takes bytes in order and keeps them. */

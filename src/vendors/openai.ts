@@ -2,7 +2,21 @@
 
 import { allAndResponses, beyondText, openaiCompatible } from './compatible.ts'
 import { openaiImages } from './openai-images.ts'
+import { transcripts } from './openai-transcripts.ts'
 import type { Vendor } from './vendor.ts'
+
+/** "Create transcription", `response_format`: what each model has. Whisper has all but who speaks, in forms of its own. */
+function formatsOf(model: string): readonly string[] | null {
+  if (/^whisper/.test(model)) return ['json', 'text', 'srt', 'verbose_json', 'vtt']
+  if (/^gpt-4o.*-diarize/.test(model)) return ['json', 'text', 'diarized_json']
+  return /^gpt-4o.*-transcribe/.test(model) ? ['json'] : null
+}
+
+const openaiTranscripts = transcripts({
+  formats: formatsOf,
+  streams: (model) => !/^whisper/.test(model),
+  takes: null,
+})
 
 export const openai = openaiCompatible({
   id: 'openai',
@@ -11,5 +25,9 @@ export const openai = openaiCompatible({
   speaks: [...allAndResponses, ...beyondText],
   refusesThoughts: true,
   encryptsReasoning: true,
-  adapters: { 'openai-images': openaiImages, 'openai-image-edits': openaiImages },
+  adapters: {
+    'openai-images': openaiImages,
+    'openai-image-edits': openaiImages,
+    'openai-transcriptions': openaiTranscripts,
+  },
 }) satisfies Vendor

@@ -1,11 +1,12 @@
 // Hosted results over HTTP: a real gateway, whose data folder another process of the same deployment writes to.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { createHosting } from '../../src/relay/media/hosting.ts'
 import { DiskFiles } from '../../src/relay/media/hosting-disk.ts'
+import { deploy } from '../support/deployment.ts'
 import { type Gateway, startGateway } from '../support/gateway.ts'
 
 const key = 'the encryption key of this deployment'
@@ -94,6 +95,21 @@ describe('a part', () => {
     expect(png.subarray(start, end).equals(await response.bytes())).toBe(true)
   })
 
+  test('is given where the rest is of the same file, else the whole', async () => {
+    const address = await host()
+    const etag = (await fetch(address)).headers.get('etag') ?? ''
+    for (const [ifRange, status] of [
+      [etag, 206],
+      ['"another"', 200],
+    ] as const) {
+      const headers = { range: 'bytes=5-', 'if-range': ifRange }
+      const response = await fetch(address, { headers })
+      expect(response.status).toBe(status)
+      const expected = status === 206 ? png.subarray(5) : png
+      expect(expected.equals(await response.bytes())).toBe(true)
+    }
+  })
+
   test('behind the end is refused', async () => {
     const response = await fetch(await host(), { headers: { range: `bytes=${size}-` } })
     expect(response.status).toBe(416)
@@ -156,6 +172,22 @@ describe('not given', () => {
     expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS')
     expect(await errorOf(response)).toEqual({ status: 405, code: 'method_not_allowed' })
   })
+})
+
+test('what expired while no gateway ran is removed when one starts', async () => {
+  const deployment = await deploy({ databaseUrl: null, credits: { acme: '1' } })
+  try {
+    const folder = join(deployment.dataDir(), 'media')
+    const hour = Math.floor(Date.now() / 3_600_000)
+    for (const each of [hour - 30, hour - 2, hour + 1])
+      await Bun.write(join(folder, String(each), `${'A'.repeat(32)}.png`), png)
+    await deployment.start()
+    const deadlineMs = performance.now() + 5_000
+    while (readdirSync(folder).length > 1 && performance.now() < deadlineMs) await Bun.sleep(10)
+    expect(readdirSync(folder)).toEqual([String(hour + 1)])
+  } finally {
+    await deployment.remove()
+  }
 })
 
 test('without a key from its operator a gateway makes one, and keeps it', async () => {

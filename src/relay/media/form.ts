@@ -15,16 +15,25 @@ export function formOf(
 ): Form {
   const fields: FormField[] = []
   for (const [name, value] of Object.entries(parsedObject(peek.body))) {
+    const kind = Object.hasOwn(dialect.form ?? {}, name) ? dialect.form?.[name] : undefined
     if (name === 'model') fields.push([name, model])
-    else if (Array.isArray(value) && dialect.form?.[name] === 'list')
-      for (const each of value) fields.push([`${name}[]`, textOf(each)])
-    else if (value !== null && value !== undefined) fields.push([name, textOf(value)])
+    else if (Array.isArray(value) && (kind === 'list' || name.endsWith('[]')))
+      for (const each of value) fields.push([kind === 'list' ? `${name}[]` : name, textOf(each)])
+    else fields.push(...membersOf(name, value))
   }
   const files = uploads.map((upload) => {
     const several = uploads.filter(({ field }) => field === upload.field).length > 1
     return several ? { ...upload, field: `${upload.field}[]` } : upload
   })
   return multipart(fields, files)
+}
+
+/** As OpenAI's own clients write objects: `chunking_strategy[type]`. */
+function membersOf(name: string, value: JsonValue | undefined): FormField[] {
+  if (value === null || value === undefined) return []
+  if (typeof value !== 'object') return [[name, textOf(value)]]
+  if (Array.isArray(value)) return value.flatMap((each) => membersOf(`${name}[]`, each))
+  return Object.entries(value).flatMap(([key, each]) => membersOf(`${name}[${key}]`, each))
 }
 
 function textOf(value: JsonValue): string {

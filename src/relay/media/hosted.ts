@@ -9,6 +9,7 @@ const typeByEnding: Readonly<Record<string, string>> = {
   webp: 'image/webp',
   gif: 'image/gif',
   avif: 'image/avif',
+  heic: 'image/heic',
   svg: 'image/svg+xml',
   mp3: 'audio/mpeg',
   wav: 'audio/wav',
@@ -18,6 +19,7 @@ const typeByEnding: Readonly<Record<string, string>> = {
   m4a: 'audio/mp4',
   mp4: 'video/mp4',
   webm: 'video/webm',
+  mkv: 'video/x-matroska',
   mov: 'video/quicktime',
   bin: 'application/octet-stream',
 }

@@ -1,8 +1,8 @@
 // Keeps results for whoever has their address, until it expires.
 
 import { MediaFault, type Payload } from '../../vendors/media.ts'
+import { sniffedType } from '../../wire/media/sniff.ts'
 import { type HostedFile, newFile } from './hosted.ts'
-import { decisiveBytes, sniffedType } from './sniffed.ts'
 
 export interface FileStore {
   /**
@@ -33,9 +33,8 @@ const pieceBytes = 262_144
 export function createHosting({ store, urlHours, nowMs, hosted }: HostingOptions): Hosting {
   return {
     async host(payload, account, origin) {
-      const beginning = payload.read(0, Math.min(payload.size, decisiveBytes))
       const expires = Math.floor(nowMs() / 1_000) + urlHours * 3_600
-      const file = newFile(sniffedType(beginning) ?? payload.type, expires)
+      const file = newFile(sniffedType(payload) ?? payload.type, expires)
       const address = await store.put(file, payload, origin)
       hosted(account, file, payload.size)
       return address

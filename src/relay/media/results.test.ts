@@ -91,16 +91,7 @@ describe('a result', () => {
   test.each([
     ['89504e470d0a1a0a', 'image/png'],
     ['ffd8ffe000104a46', 'image/jpeg'],
-    ['474946383961', 'image/gif'],
-    ['524946462400000057454250', 'image/webp'],
-    ['0000001c6674797061766966', 'image/avif'],
     ['524946462400000057415645', 'audio/wav'],
-    ['664c614300000022', 'audio/flac'],
-    ['4f67675300020000', 'audio/ogg'],
-    ['4944330400000000', 'audio/mpeg'],
-    ['fffb90640000', 'audio/mpeg'],
-    ['0000001c667479704d344120', 'audio/mp4'],
-    ['0000001866747970717420200000', 'video/quicktime'],
     ['00000020667479706d703432', 'video/mp4'],
     ['1a45dfa3934282886d617472', 'video/webm'],
   ])('that begins %s is %s, whatever its server says', async (hex, type) => {

@@ -2,9 +2,12 @@
 
 import { Buffer } from 'node:buffer'
 import type { Keeper, Payload, Spool } from '../../vendors/media.ts'
+import { sniffedType } from '../../wire/media/sniff.ts'
 import { type DoorOptions, fetchTo, judgedHost, NotFetched, type Receiver } from '../door/door.ts'
 import type { Hosting } from './hosting.ts'
-import { decisiveBytes, isPage, sniffedType } from './sniffed.ts'
+
+/** So many bytes at a beginning tell what it is. */
+const decisiveBytes = 4_096
 
 export interface From {
   /** Given when nobody waits for it any more. */
@@ -84,9 +87,22 @@ class Taken implements Receiver {
     this.beginning = null
     if (beginning.length === 0) throw new NotFetched('it is empty')
     if (isPage(this.mediaType, beginning)) throw new NotFetched('it is a page, not a result')
-    const type = sniffedType(beginning) ?? (this.mediaType || 'application/octet-stream')
+    const type = sniffedType(inMemory(beginning)) ?? (this.mediaType || 'application/octet-stream')
     this.keeper = this.spool.keeper(type)
     this.keeper.push(beginning)
     return this.keeper
   }
+}
+
+function inMemory(bytes: Uint8Array) {
+  return {
+    size: bytes.length,
+    read: (start: number, end: number) => bytes.subarray(start, end),
+  }
+}
+
+/** A page for people, in place of what was asked for. */
+function isPage(mediaType: string, bytes: Buffer): boolean {
+  if (mediaType === 'text/html' || mediaType === 'application/xhtml+xml') return true
+  return /^\W*<(!doctype html|html)\b/i.test(bytes.toString('latin1', 0, 64))
 }

@@ -1,7 +1,8 @@
 // The built-in vendor: answers inside this process, deterministically, at a chosen pace or fault.
 
-import { allDialects, openaiCompatible } from '../compatible.ts'
+import { allDialects, beyondText, openaiCompatible } from '../compatible.ts'
 import type { Vendor } from '../vendor.ts'
+import { sandboxAdapters } from './media/adapters.ts'
 import { sandboxService } from './service.ts'
 
 export const sandbox = openaiCompatible({
@@ -9,6 +10,7 @@ export const sandbox = openaiCompatible({
   // Never dialled: `.invalid` never resolves (RFC 6761).
   baseUrl: 'http://sandbox.invalid/v1',
   keyless: true,
-  speaks: allDialects,
+  speaks: [...allDialects, ...beyondText],
+  adapters: sandboxAdapters,
   local: sandboxService,
 }) satisfies Vendor
