@@ -1,7 +1,9 @@
 // What an adapter works with, without any connection: a vendor played by a function, time that passes at once.
 
+import { expect } from 'bun:test'
 import { Buffer } from 'node:buffer'
 import {
+  type ImagesReply,
   type MediaCall,
   MediaFault,
   type MediaTools,
@@ -158,3 +160,44 @@ export function mediaCall(
 ): MediaCall {
   return { dialect, model, fields: { model: 'public', ...fields }, uploads, stream: false }
 }
+
+/** What the vendor's adapter makes of a request for a cat. */
+export async function servedImages(
+  vendor: string,
+  model: string,
+  played: PlayedTools,
+  fields: JsonObject,
+  uploads: readonly Upload[] = [],
+  dialect: 'openai-images' | 'openai-image-edits' = uploads.length > 0
+    ? 'openai-image-edits'
+    : 'openai-images',
+): Promise<ImagesReply> {
+  const adapter = vendors[vendor]?.adapters?.[dialect]
+  const call = mediaCall(dialect, model, { prompt: 'a cat', ...fields }, uploads)
+  const reply = await adapter?.serve(call, played.tools)
+  if (reply?.kind !== 'images') throw new Error('these are no images')
+  return reply
+}
+
+export function play(
+  vendor: string,
+  answer: (heard: Heard, count: number) => Answer,
+  baseUrl?: string,
+) {
+  return playedTools(vendor, { answer, ...(baseUrl !== undefined && { baseUrl }) })
+}
+
+export function bytesOf({ images }: ImagesReply): (Buffer | null)[] {
+  return images.map(({ payload }) =>
+    payload === undefined ? null : Buffer.from(payload.read(0, payload.size)),
+  )
+}
+
+/** The fault of what is against a vendor's rules. */
+export const moderatedFault = (message: RegExp) => ({
+  fault: {
+    kind: 'rejected',
+    code: 'content_policy_violation',
+    message: expect.stringMatching(message),
+  },
+})
