@@ -28,6 +28,7 @@ import {
   readWhole as readWholeResponse,
   withCost as withResponseCost,
 } from './openai-responses/whole.ts'
+import { videos } from './openai-videos/dialect.ts'
 import { peekRerank } from './rerank/peek.ts'
 import { rerankList } from './rerank/rerank.ts'
 import { cohereRerank, jinaRerank, voyageRerank } from './rerank/vendors.ts'
@@ -61,6 +62,7 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
   ...imageDialects,
   ...audioDialects,
   'openai-moderations': moderations,
+  'openai-videos': videos,
   'openai-embeddings': {
     ...openaiBase,
     id: 'openai-embeddings',
