@@ -120,10 +120,21 @@ function ofType(destination: Destination, contentType: string | null): Destinati
 }
 
 /** The channel's own timers win over the model's, and those over the general ones. */
-function timeoutsOf(general: TimeoutSettings, ask: Ask, channel: Channel): TimeoutSettings {
+function timeoutsOf(settings: TimeoutSettings, ask: Ask, channel: Channel): TimeoutSettings {
   const { timeouts } = ask.model
+  const general = ask.dialect.operation === 'image' ? forImages(settings) : settings
   if (isEmpty(channel.timeouts) && isEmpty(timeouts)) return general
   return { ...general, ...timeouts, ...channel.timeouts }
+}
+
+/** An image takes a minute or more, and nothing is heard of it meanwhile. */
+function forImages(general: TimeoutSettings): TimeoutSettings {
+  const { firstEventMs, idleMs, semanticIdleMs } = general
+  return {
+    ...general,
+    firstEventMs: Math.max(firstEventMs, semanticIdleMs),
+    idleMs: Math.max(idleMs, semanticIdleMs),
+  }
 }
 
 function isEmpty(settings: object): boolean {
