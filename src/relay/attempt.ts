@@ -52,6 +52,8 @@ export class Attempt implements ReplyHandler, PathListener {
   readonly sentMs: number
   /** The vendor answered with a success. */
   accepted = false
+  /** What of the request the vendor was not told, by name. */
+  unsaid: readonly string[]
   private readonly owner: AttemptOwner
   private exchange: Exchange | null = null
   private path: ReplyPath | null = null
@@ -62,6 +64,7 @@ export class Attempt implements ReplyHandler, PathListener {
 
   constructor(plan: AttemptPlan, owner: AttemptOwner, nowMs: number) {
     this.plan = plan
+    this.unsaid = plan.dropped
     this.owner = owner
     this.sentMs = nowMs
     this.lastBytesMs = nowMs
@@ -178,6 +181,10 @@ export class Attempt implements ReplyHandler, PathListener {
     this.owner.attemptFailed(fault)
   }
 
+  dropped(names: readonly string[]): void {
+    this.unsaid = [...this.unsaid, ...names]
+  }
+
   metered(usage: JsonObject): void {
     if (!this.over) this.path?.metered?.(usage)
   }
@@ -204,7 +211,9 @@ export class Attempt implements ReplyHandler, PathListener {
     const { timeouts, ask } = this.plan
     if (this.path?.complete)
       return nowMs - this.lastBytesMs > lingerMs ? 'the vendor did not end its stream' : null
-    if (!ask.peek.stream) {
+    // What is told as a stream may have to be heard whole before.
+    const isWhole = !ask.peek.stream || (ask.media !== undefined && this.lastSemanticMs === null)
+    if (isWhole) {
       return nowMs - this.sentMs > timeouts.replyMs
         ? 'the vendor did not finish its reply in time'
         : null

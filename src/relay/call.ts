@@ -218,7 +218,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     const shown = bill.wishes.showCost ? dialect.withCost(bytes, cost) : bytes
     const body = this.passed(shown, 'whole')
     this.capture?.add(body)
-    const dropped = this.current?.plan.dropped ?? []
+    const dropped = this.current?.unsaid ?? []
     const type = this.current?.type ?? null
     const answer = { stream: false, body, type, vendorMs: this.vendorMs, cost, dropped }
     this.settled = true
@@ -320,7 +320,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
       type: this.current?.type ?? null,
       vendorMs: this.vendorMs,
       cost: null,
-      dropped: this.current?.plan.dropped ?? [],
+      dropped: this.current?.unsaid ?? [],
     })
     return outlet
   }

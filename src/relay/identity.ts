@@ -183,7 +183,7 @@ export class IdentityStream implements ReplyPath {
   private withCost(frame: Uint8Array): Uint8Array {
     const { usage } = this.watcher
     if (!this.ask.bill.wishes.showCost || usage === null) return frame
-    return this.dialect.withCost(frame, shownCost(this.ask, usage, this.billing))
+    return this.dialect.withCost(frame, shownCost(this.ask, usage, this.billing, this.watcher))
   }
 
   private speak(): void {

@@ -52,10 +52,15 @@ function isPlain({ multiplierPpm }: Rate): boolean {
 }
 
 /** What a stream that ends well is charged, as its client is shown it beside the vendor's counts. */
-export function shownCost(ask: Ask, usage: Usage, billing: BillingSettings): string {
+export function shownCost(
+  ask: Ask,
+  usage: Usage,
+  billing: BillingSettings,
+  sight: Sight | null = null,
+): string {
   const { bill } = ask
   const free = isFreeAnswer(ask, usage, billing)
-  return formatUnits(free ? 0n : bill.capped(bill.rate.charge(usage, bill.units)))
+  return formatUnits(free ? 0n : bill.capped(bill.rate.charge(usage, unitsOf(bill, sight))))
 }
 
 /** A vendor that counts in units which the card has no price for has told nothing of the price. */

@@ -30,6 +30,26 @@ export function soundOf({ uploads }: MediaCall): Upload {
   return upload
 }
 
+/** Fields the client set of which the vendor is told nothing, beside those every adapter reads. */
+export function unsaid({ fields }: MediaCall, said: readonly string[]): readonly string[] {
+  return Object.keys(fields).filter((name) => {
+    const value = fields[name]
+    const isSet = value !== null && value !== undefined && value !== false
+    return isSet && !always.has(name) && !said.includes(name)
+  })
+}
+
+const always: ReadonlySet<string> = new Set([
+  'model',
+  'file',
+  'input',
+  'voice',
+  'response_format',
+  'timestamp_granularities',
+  'stream',
+  'stream_format',
+])
+
 /** Media types of speech. */
 export const speechTypes: Readonly<Record<string, string>> = {
   mp3: 'audio/mpeg',

@@ -2,7 +2,14 @@
 
 import { type Fault, invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { checkLength, speechFormat, speechTypes, textField, voiceOf } from './audio-fields.ts'
+import {
+  checkLength,
+  speechFormat,
+  speechTypes,
+  textField,
+  unsaid,
+  voiceOf,
+} from './audio-fields.ts'
 import { writeDown } from './elevenlabs-scribe.ts'
 import { isObject } from './json.ts'
 import type { MediaCall, MediaTools, SoundReply } from './media.ts'
@@ -42,7 +49,8 @@ async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
     url: `${tools.baseUrl}/v1/text-to-speech/${encodeURIComponent(voiceOf(call))}/stream?output_format=${outputs[format]}`,
     body: [new TextEncoder().encode(JSON.stringify(body))],
   })
-  const reply = await heardReply(stream, speechTypes[format] ?? '', tools)
+  const heard = await heardReply(stream, speechTypes[format] ?? '', tools)
+  const reply = { ...heard, dropped: unsaid(call, ['speed']) }
   return format === 'wav' ? { ...reply, chunks: asWav(reply.chunks, tools) } : reply
 }
 

@@ -2,7 +2,14 @@
 
 import { Buffer } from 'node:buffer'
 import type { JsonObject } from '../wire/ir.ts'
-import { speechFormat, speechTypes, textField, unreadable, voiceOf } from './audio-fields.ts'
+import {
+  speechFormat,
+  speechTypes,
+  textField,
+  unreadable,
+  unsaid,
+  voiceOf,
+} from './audio-fields.ts'
 import { type Generated, generate, refuseSpeed } from './google-audio.ts'
 import { isObject } from './json.ts'
 import type { MediaAdapter, MediaCall, MediaTools, MediaUsage, SoundReply } from './media.ts'
@@ -39,6 +46,7 @@ async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
     type: speechTypes[format] ?? '',
     chunks: all(format === 'wav' ? [head, ...samples] : samples),
     usage: () => usage,
+    dropped: unsaid(call, ['speed', 'instructions']),
   }
 }
 

@@ -10,6 +10,7 @@ import {
   textField,
   transcriptTokens,
   unreadable,
+  unsaid,
 } from './audio-fields.ts'
 import { base64Payload } from './base64-payload.ts'
 import { type Generated, generate } from './google-audio.ts'
@@ -37,7 +38,8 @@ async function hear(call: MediaCall, tools: MediaTools): Promise<TranscriptReply
     base64Payload(payload),
     Buffer.from(after, 'utf8'),
   ])
-  return transcriptIn(reply, timed)
+  const dropped = unsaid(call, ['language', 'keywords', 'prompt', 'temperature'])
+  return { ...transcriptIn(reply, timed), dropped }
 }
 
 function isTimed({ fields }: MediaCall): boolean {

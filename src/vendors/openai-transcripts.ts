@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { listField, soundOf, textField, unreadable } from './audio-fields.ts'
+import { listField, soundOf, textField, unreadable, unsaid } from './audio-fields.ts'
 import { openaiPath } from './compatible.ts'
 import { isObject } from './json.ts'
 import type {
@@ -69,7 +69,9 @@ async function serve(
   const url = tools.baseUrl + openaiPath(call.dialect)
   const reply = await tools.ask({ method: 'POST', url, body, contentType })
   if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
-  return transcriptIn(reply.json(), vendor)
+  const { takes } = vendor
+  const dropped = takes === null ? [] : unsaid(call, [...takes])
+  return { ...transcriptIn(reply.json(), vendor), dropped }
 }
 
 function formFor(vendor: Transcribes, call: MediaCall) {
