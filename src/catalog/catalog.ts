@@ -59,6 +59,7 @@ function shippedModel(id: string, model: ShippedModel, list: ShippedModels): Mod
   return {
     id,
     kind: model.kind ?? 'chat',
+    also: model.also ?? [],
     context: model.context ?? null,
     maxOutput: model.maxOutput ?? null,
     vision: model.vision ?? false,
@@ -72,6 +73,7 @@ function unknownModel(id: string, ownedBy: string): Model {
   return {
     id,
     kind: 'chat',
+    also: [],
     context: null,
     maxOutput: null,
     vision: false,
@@ -86,6 +88,7 @@ function withDeclared(model: Model, declared: ModelConfig | undefined): Model {
   return Object.freeze({
     ...model,
     kind: declared.kind ?? model.kind,
+    also: declared.kind === null ? model.also : [],
     context: declared.context ?? model.context,
     maxOutput: declared.maxOutput ?? model.maxOutput,
     vision: declared.vision ?? model.vision,

@@ -4,11 +4,13 @@ import type {
   BillingSettings,
   GroupSettings,
   LedgerSettings,
+  MediaSettings,
   ResponseSettings,
   RetrySettings,
   ServerSettings,
   TimeoutSettings,
   UploadSettings,
+  VideoSettings,
 } from './types.ts'
 
 export const serverDefaults: ServerSettings = {
@@ -68,7 +70,18 @@ export const ledgerDefaults: LedgerSettings = {
   maxUnsettled: 50_000,
 }
 
+export const videoDefaults: VideoSettings = { maxHours: 24, keepDays: 30 }
+
 export const responseDefaults: ResponseSettings = { keepDays: 30 }
+
+export const mediaDefaults: Omit<MediaSettings, 's3'> = {
+  urlHours: 24,
+  maxResultBytes: 1024 * 1024 * 1024,
+  maxStoredBytes: 10 * 1024 * 1024 * 1024,
+}
+
+/** Where hosted results stand in a bucket. */
+export const bucketPrefix = 'tollgate/'
 
 export const groupDefaults: Omit<GroupSettings, 'id'> = {
   multiplier: '1',

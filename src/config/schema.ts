@@ -10,6 +10,7 @@ import {
   retryDefaults,
   serverDefaults,
   timeoutDefaults,
+  videoDefaults,
 } from './defaults.ts'
 import { priceNamePattern, priceNames } from './prices.ts'
 import { suggestion } from './problems.ts'
@@ -22,6 +23,7 @@ import {
   valkeySchemes,
   workersRange,
 } from './rules.ts'
+import { media } from './schema-media.ts'
 import { billing, ledger } from './schema-money.ts'
 import {
   checkedText,
@@ -172,6 +174,19 @@ const responses = section({
   ),
 })
 
+const videos = section({
+  maxHours: key(
+    wholeNumber(1, 720),
+    'A video that its vendor has not finished after this has failed, and costs nothing.',
+    videoDefaults.maxHours,
+  ),
+  keepDays: key(
+    wholeNumber(1, 3_650),
+    'How long a video is listed after it was asked for. Its content stays where it was made, for as long as the vendor keeps it.',
+    videoDefaults.keepDays,
+  ),
+})
+
 const group = section({
   multiplier: key(
     decimal(6, '1.25'),
@@ -270,7 +285,7 @@ const model = section({
   ownedBy: key(text(), 'Shown as owned_by; left out: as shipped, else who serves it.'),
   prices: key(
     pairs(priceName, decimal(9, '0.15')),
-    'Prices per million units (tokens, requests, images, seconds, characters) in the currency, as decimals in quotes.',
+    'Prices per million units (tokens, requests, searches, images, seconds, characters) in the currency, as decimals in quotes.',
   ),
   timeouts: ownTimeouts,
 })
@@ -350,6 +365,8 @@ export const fileSchema = section({
   ),
   ledger: key(ledger, 'How nodes lease credit and settle what they spent.'),
   responses: key(responses, 'Replies of the Responses format that are kept for their account.'),
+  videos: key(videos, 'Videos, which are made as jobs.'),
+  media: key(media, 'Images, sound and video, and where results of them are kept.'),
   groups: key(named(identifier, group), 'Groups of models by name; default always exists.'),
   channels: key(
     z.array(channel, 'expected a list of channels'),

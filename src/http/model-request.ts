@@ -15,15 +15,30 @@ import type { Histogram } from '../telemetry/registry.ts'
 import type { Address, Dialect, Peek, Reframe } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
+import type { HostedFiles } from './files.ts'
 import { checkHeaderBytes } from './head.ts'
+import { judgedImages } from './images.ts'
 import { type Content, Incoming, type IncomingRooms } from './incoming.ts'
 import type { MeRooms } from './me.ts'
 import type { Offer, Offered } from './offer.ts'
+import { originOf } from './origin.ts'
 import { hashOf, type Idempotency, takeKey } from './repeat.ts'
 import { newRequestId } from './request-id.ts'
-import { addCors, addRefusal, type Fields, jsonType, refusalOf, streamType } from './respond.ts'
+import {
+  addCors,
+  addRefusal,
+  addStreamFields,
+  type Fields,
+  idleSeconds,
+  jsonType,
+  refusalOf,
+  streamType,
+} from './respond.ts'
 import { type Prepared, prepareResponse, type Queued, type ResponseRooms } from './responses.ts'
 import type { Background } from './responses-background.ts'
+import { follow } from './responses-live.ts'
+import type { Course, CourseStart, VideoStartRooms } from './videos.ts'
+import type { VideoRooms } from './videos-read.ts'
 import { readWishes, type Wished } from './wishes.ts'
 
 /** What the front door works with; replaced whole when the configuration changes. */
@@ -37,7 +52,9 @@ export interface FrontRooms extends IncomingRooms {
   readonly till: Till
   readonly idempotency: Idempotency
   readonly me: MeRooms
+  readonly files: HostedFiles
   readonly responses: ResponseRooms & { readonly background: Background }
+  readonly videos: VideoRooms & VideoStartRooms
   /** Told when a request has its place, and when it gave it back. */
   underWay(dialect: Dialect, change: 1 | -1): void
   /** Told of each request that a limit refused. */
@@ -96,10 +113,11 @@ export class ModelRequest {
   private readonly setIdleSeconds: (seconds: number) => void
   private readonly incoming: Incoming
   private address: Address
+  private readonly course: Course | null
 
   /**
    * `setIdleSeconds` bounds how long the client's connection may be without progress; 0 is for ever. `address` is what
-   * the request's path says, for formats that keep the model there.
+   * the request's path says, for formats that keep the model there. `course`: what this one does otherwise than others.
    */
   constructor(
     rooms: FrontRooms,
@@ -107,7 +125,9 @@ export class ModelRequest {
     request: Request,
     setIdleSeconds: (seconds: number) => void,
     address: Address = {},
+    course: Course | null = null,
   ) {
+    this.course = course
     this.rooms = rooms
     this.address = { ...address, ...headersOf(dialect, request.headers) }
     this.setIdleSeconds = setIdleSeconds
@@ -133,8 +153,9 @@ export class ModelRequest {
       const content = await this.readContent()
       const { body } = content
       const routedMs = performance.now()
-      const { peek, wishes } = this.read(body, principal)
-      const offered = this.resolve(principal, peek)
+      const { peek: asks, wishes } = this.read(body, principal)
+      const judged = judgedImages(asks, this.dialect)
+      const { peek, offered } = this.planned(judged, this.resolve(principal, asks))
       overhead.route.observe((performance.now() - routedMs) / 1000)
       const { idempotencyKey } = wishes
       if (idempotencyKey !== null) {
@@ -151,10 +172,19 @@ export class ModelRequest {
       const asked = prepared?.peek ?? peek
       const opened = this.open(principal, asked, offered.model, wishes)
       const bill = opened instanceof Promise ? await opened : opened
-      const call = this.callOf(principal, asked, offered, admission, bill, prepared, content)
+      const start = this.startOf(principal, asked)
+      const call = this.callOf(
+        principal,
+        asked,
+        offered,
+        admission,
+        bill,
+        start ?? prepared,
+        content,
+      )
       if (prepared?.background) return await this.inBackground(prepared.background, call, bill)
       this.call = call
-      const answer = await call.run()
+      const answer = await (start === null ? call.run() : Promise.race([call.run(), start.lost]))
       this.showPrice(answer, bill)
       return this.reply(answer)
     } catch (error) {
@@ -286,6 +316,19 @@ export class ModelRequest {
     return { model, candidates }
   }
 
+  private planned(peek: Peek, offered: Offered) {
+    const { course } = this
+    if (course === null) return { peek, offered }
+    const planned = course.plan(peek, offered)
+    this.peek = planned.peek
+    return planned
+  }
+
+  private startOf(principal: Principal, peek: Peek): CourseStart | null {
+    const { requestId, at, course } = this
+    return course?.start({ requestId, at, principal, peek }) ?? null
+  }
+
   /** What was kept before it goes before its input, and its reply will be kept. */
   private async prepare(principal: Principal, peek: Peek, offered: Offered): Promise<Prepared> {
     const { requestId, at, rooms } = this
@@ -306,12 +349,16 @@ export class ModelRequest {
     offered: Offered,
     admission: Admitted,
     bill: Bill,
-    prepared: Prepared | null,
+    prepared: Prepared | CourseStart | null,
     { media }: Content,
   ): Call {
     const { requestId, at, startedMs, dialect, address } = this
     const { model, candidates } = offered
-    return new Call(this.rooms.relay, {
+    const start = prepared !== null && 'relay' in prepared ? prepared : null
+    const kept = prepared !== null && 'rebuilt' in prepared ? prepared : null
+    // A job that was begun is its account's, also where the client has left meanwhile.
+    const stays = start === null && !kept?.background
+    return new Call(start?.relay ?? this.rooms.relay, {
       requestId,
       at,
       startedMs,
@@ -321,10 +368,11 @@ export class ModelRequest {
       model,
       candidates,
       admission,
-      place: prepared?.background ? placeWithoutClient(this) : this,
+      place: stays ? this : placeWithoutClient(this),
       bill,
       address,
-      ...(prepared !== null && { rebuilt: prepared.rebuilt }),
+      ...(kept !== null && { rebuilt: kept.rebuilt }),
+      origin: originOf(this.request, this.rooms.server),
       ...(prepared?.passing && { passing: prepared.passing }),
       ...(media !== null && { media }),
     })
@@ -340,8 +388,18 @@ export class ModelRequest {
       throw error
     }
     this.call = call
-    background.start(queued, call)
+    const live = background.start(queued, call)
     this.fields['x-tollgate-price-version'] = String(bill.rate.version)
+    if (call.ask.peek.stream) {
+      // Nobody cuts off a client that takes nothing any more but the runtime.
+      this.setIdleSeconds(idleSeconds)
+      this.fields['content-type'] = streamType
+      addStreamFields(this.fields)
+      const { heartbeat } = this.dialect
+      const { heartbeatMs } = this.rooms.responses
+      const events = follow(live, { after: -1, heartbeat, heartbeatMs })
+      return new Response(events as unknown as BodyInit, { headers: this.fields })
+    }
     this.fields['content-type'] = jsonType
     const response = { ...queued.response, status: 'queued' }
     return new Response(JSON.stringify(response), { headers: this.fields })
@@ -433,12 +491,6 @@ async function* reframed(
 function namesOf(dropped: readonly string[]): string {
   const names = [...new Set(dropped)].map((name) => name.replace(/[^\x21-\x7e]/g, '?'))
   return names.join(', ').slice(0, maxDroppedChars)
-}
-
-/** Proxies on the way must pass a stream on as it comes. */
-function addStreamFields(fields: Fields): void {
-  fields['cache-control'] = 'no-cache'
-  fields['x-accel-buffering'] = 'no'
 }
 
 function hundredths(ms: number): number {

@@ -8,7 +8,7 @@ import type { LimitScope } from '../limits/limiter.ts'
 import type { Directory } from '../router/directory.ts'
 import type { Candidate } from '../router/route.ts'
 import { vendors } from '../vendors/registry.ts'
-import type { Dialect, DialectId } from '../wire/dialect.ts'
+import type { Dialect, DialectId, Operation } from '../wire/dialect.ts'
 import { dialects } from '../wire/dialects.ts'
 
 export interface Offered {
@@ -66,7 +66,7 @@ export function createOffer(config: Config, catalog: Catalog, directory: Directo
       const model = known ?? catalog.assume(name, 'custom')
       if (!allows(principal.models, name)) return { model, candidates: [] }
       const direct = directory.candidates(principal.group, name, dialect.id, hubbed)
-      if (direct.length === 0 || known === null || serves(known, dialect))
+      if (direct.length === 0 || known === null || answers(known, dialect.operation))
         return { model, candidates: direct }
       const hearing = known.kind === 'chat' ? direct.filter((each) => hears(each, dialect)) : []
       if (hearing.length > 0) return { model, candidates: hearing }
@@ -105,9 +105,10 @@ export function createOffer(config: Config, catalog: Catalog, directory: Directo
   }
 }
 
-/** Models that write down what is said translate it too. */
-function serves({ kind }: Model, { operation }: Dialect): boolean {
-  return kind === operation || (kind === 'transcription' && operation === 'translation')
+/** Who writes down what was said also translates it; whether this model does is its vendor's to say. */
+function answers({ kind, also }: Model, operation: Operation): boolean {
+  if (kind === operation || also.includes(operation)) return true
+  return kind === 'transcription' && operation === 'translation'
 }
 
 function throughChat(

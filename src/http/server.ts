@@ -14,7 +14,9 @@ import {
   type Endpoint,
   endpoints,
   unsupportedFamilies,
+  type VideoEndpoint,
 } from './endpoints.ts'
+import { filePath, readHosted } from './files.ts'
 import {
   countHere,
   googleCallOf,
@@ -34,13 +36,17 @@ import { newRequestId } from './request-id.ts'
 import {
   addCors,
   addRefusal,
+  addStreamFields,
   type Fields,
+  idleSeconds,
   jsonType,
   preflight,
   refusalBody,
   refusalOf,
+  streamType,
 } from './respond.ts'
 import { cancelResponse, listInput, readResponse, removeResponse } from './responses-read.ts'
+import { answerVideo } from './videos-answer.ts'
 
 export interface ListenOptions {
   readonly host: string
@@ -68,9 +74,6 @@ export interface Listener {
 
 type Handler = (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>
 
-/** Connections without a request are closed after this; the runtime allows no more than 255. */
-const idleSeconds = 120
-
 /** The runtime tells nobody when its last reply has left: it is asked. */
 const tick = () => new Promise<void>((resolve) => setTimeout(resolve, 5))
 
@@ -86,6 +89,7 @@ export function listen(options: ListenOptions): Listener {
   for (const path of mePaths) {
     routes[path] = methodGuard(options, { GET: readHandler(options, readOfMe) })
   }
+  routes[filePath] = methodGuard(options, { GET: fileHandler(options) })
   const health = healthRoutes(options)
   Object.assign(routes, health)
   const server = Bun.serve({
@@ -191,6 +195,13 @@ function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
         const path = pathOf(request.url)
         throw new GatewayError('unsupported_endpoint', `${path} is not offered by this gateway.`)
       })
+    case 'video-begin':
+    case 'videos':
+    case 'video':
+    case 'video-removal':
+    case 'video-content':
+    case 'video-remix':
+      return videoHandler(options, endpoint.kind)
     case 'models':
       return forGoogle(options, readGoogleModels, readHandler(options, readModels))
     case 'model-by-id':
@@ -201,6 +212,15 @@ function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
       return readHandler(options, readGoogleModels, 'gemini')
     case 'google-model-by-id':
       return readHandler(options, readGoogleModel, 'gemini')
+  }
+}
+
+function videoHandler(options: ListenOptions, kind: VideoEndpoint['kind']): Handler {
+  return (request, server) => {
+    const setIdleSeconds = (seconds: number) => server.timeout(request, seconds)
+    const answer: Answering = (rooms, _, fields) =>
+      answerVideo(rooms, kind, { request, fields, setIdleSeconds })
+    return jsonHandler(options, answer)(request, server)
   }
 }
 
@@ -255,24 +275,45 @@ function modelHandler(options: ListenOptions, dialectId: DialectId): Handler {
   }
 }
 
+/** JSON, the bytes of an event stream, or a whole reply. */
+type Told = string | AsyncGenerator<Uint8Array> | Response
+
+/** `fields`: headers of the reply, to which some may be added. */
+type Answering = (rooms: FrontRooms, request: Request, fields: Fields) => Told | Promise<Told>
+
 /** JSON for whoever may have it; `answer` throws GatewayError where it may not be, or is not there. */
-function jsonHandler(
-  options: ListenOptions,
-  answer: (rooms: FrontRooms, request: Request) => string | Promise<string>,
-  dialectId?: DialectId,
-): Handler {
+function jsonHandler(options: ListenOptions, answer: Answering, dialectId?: DialectId): Handler {
   return async (request) => {
     const rooms = options.rooms()
     const fields = baseFields(rooms, request)
     const shape = dialectId === undefined ? shapeFor(options, request) : options.dialects[dialectId]
     try {
-      const text = await answer(rooms, request)
+      const told = await answer(rooms, request, fields)
+      if (told instanceof Response) return told
       Object.assign(fields, shape.replyHeaders?.(fields['x-request-id'] ?? ''))
-      fields['content-type'] = jsonType
-      return new Response(text, { headers: fields })
+      const isText = typeof told === 'string'
+      fields['content-type'] = isText ? jsonType : streamType
+      if (!isText) addStreamFields(fields)
+      // The runtime takes an async generator as a body; the DOM's types do not know of it.
+      return new Response(told as BodyInit, { headers: fields })
     } catch (error) {
       if (!(error instanceof GatewayError)) options.onCrash(error)
       return refuse(refusalOf(error), fields, shape)
+    }
+  }
+}
+
+/** Whoever has a signed address has the file. */
+function fileHandler(options: ListenOptions): Handler {
+  return async (request) => {
+    const rooms = options.rooms()
+    const fields = baseFields(rooms, request)
+    try {
+      checkHeaderBytes(request.headers, rooms.server.maxHeaderBytes)
+      return await readHosted(rooms.files, request, fields, Date.now())
+    } catch (error) {
+      if (!(error instanceof GatewayError)) options.onCrash(error)
+      return refuse(refusalOf(error), fields, openaiShape)
     }
   }
 }
@@ -306,12 +347,12 @@ function notOffered(options: ListenOptions, request: Request): Response {
 
 /** JSON for a known caller; `read` throws GatewayError for what is not there. */
 function readHandler(options: ListenOptions, read: Read, dialectId?: DialectId): Handler {
-  const known = (rooms: FrontRooms, { headers, url }: Request) => {
+  const known: Answering = (rooms, { headers, url }, fields) => {
     checkHeaderBytes(headers, rooms.server.maxHeaderBytes)
     // Google's clients may put the key in the address; others' addresses are not looked into.
     const keyed = dialectId === undefined ? null : url
     const principal = authenticate(headers, rooms.keyring, Date.now(), keyed)
-    return read(rooms, principal, new URL(url), headers)
+    return read(rooms, principal, new URL(url), headers, fields)
   }
   return jsonHandler(options, known, dialectId)
 }
@@ -321,7 +362,8 @@ type Read = (
   principal: Principal,
   url: URL,
   headers: Headers,
-) => string | Promise<string>
+  fields: Fields,
+) => Told | Promise<Told>
 
 /** Anthropic's clients say their version with every request, and nobody else does. */
 function isAnthropic(headers: Headers): boolean {

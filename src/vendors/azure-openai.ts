@@ -2,6 +2,7 @@
 
 import type { Fault } from '../errors.ts'
 import { allAndResponses, audioDialects, openaiCompatible, openaiPath } from './compatible.ts'
+import { openaiImages } from './openai-images.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 /**
@@ -35,10 +36,11 @@ export const azureOpenai = openaiCompatible({
   baseUrl: null,
   environment: 'AZURE_OPENAI_API_KEY',
   environmentBaseUrl: 'AZURE_OPENAI_ENDPOINT',
-  speaks: [...allAndResponses, ...audioDialects],
+  speaks: [...allAndResponses, 'openai-images', 'openai-image-edits', ...audioDialects],
   address,
   headers: (settings) => (settings.key === null ? [] : [['api-key', settings.key]]),
   refine,
   refusesThoughts: true,
   encryptsReasoning: true,
+  adapters: { 'openai-images': openaiImages, 'openai-image-edits': openaiImages },
 }) satisfies Vendor

@@ -18,6 +18,7 @@ const paths: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-translations': '/audio/translations',
   'openai-speech': '/audio/speech',
   'openai-moderations': '/moderations',
+  'openai-videos': '/videos',
 }
 
 export const chatOnly: readonly DialectId[] = ['openai-chat']

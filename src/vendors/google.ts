@@ -1,5 +1,6 @@
 // Google's Gemini API: the model and the method stand in the address, the key in a header of its own.
 
+import { geminiImages } from './gemini-images.ts'
 import { geminiSpeech } from './google-speech.ts'
 import { geminiTranscripts } from './google-transcripts.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
@@ -29,6 +30,8 @@ export const google = {
   speaks: [
     'gemini',
     'gemini-embeddings',
+    'openai-images',
+    'openai-image-edits',
     'openai-transcriptions',
     'openai-translations',
     'openai-speech',
@@ -38,6 +41,8 @@ export const google = {
   headers: ({ key }) => (key === null ? [] : [['x-goog-api-key', key]]),
   quirks: {},
   adapters: {
+    'openai-images': geminiImages,
+    'openai-image-edits': geminiImages,
     'openai-transcriptions': geminiTranscripts,
     'openai-translations': geminiTranscripts,
     'openai-speech': geminiSpeech,

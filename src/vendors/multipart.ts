@@ -1,4 +1,4 @@
-// A form of texts and files, as vendors take uploads.
+// A form of texts and files as vendors take it (RFC 7578); files are sent from where they lie.
 
 import { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
@@ -9,10 +9,12 @@ export interface Form {
   readonly contentType: string
 }
 
-type Field = readonly [name: string, value: string]
+export type FormField = readonly [name: string, value: string]
 
-/** A form of texts and files (RFC 7578); files are sent from where they lie. */
-export function multipart(fields: readonly Field[], files: readonly Upload[]): Form {
+export function multipart(
+  fields: readonly FormField[],
+  files: readonly Pick<Upload, 'field' | 'name' | 'payload'>[],
+): Form {
   // Long enough to stand in no file by chance.
   const boundary = `tollgate-${randomBytes(18).toString('hex')}`
   const segments: Segment[] = []

@@ -36,6 +36,7 @@ export type DialectId =
   | 'openai-translations'
   | 'openai-speech'
   | 'openai-moderations'
+  | 'openai-videos'
 export type Operation =
   | 'chat'
   | 'completion'
@@ -46,6 +47,7 @@ export type Operation =
   | 'translation'
   | 'speech'
   | 'moderation'
+  | 'video'
 
 /** A half-open range of byte offsets. */
 export interface Span {
@@ -75,6 +77,18 @@ export type FormFields = Readonly<
   Record<string, 'text' | 'number' | 'boolean' | 'json' | 'list' | 'file' | 'files'>
 >
 
+/** What decides an image's price and whether a model makes such. */
+export interface PictureAsk {
+  /** `WIDTHxHEIGHT`, `auto`, or what else the client wrote; null where it said nothing. */
+  readonly size: string | null
+  readonly quality: string | null
+  readonly count: number
+  /** Images on the way to each that a stream shows. */
+  readonly partials: number
+  /** Images given, the mask included. */
+  readonly inputs: number
+}
+
 /** What the gateway needs to know of a request, and where it stands in the bytes. */
 export interface Peek {
   /** The bytes all spans refer to: the client's own, or their canonical form where a key repeats or is escaped. */
@@ -102,6 +116,10 @@ export interface Peek {
   readonly tokenInput: boolean
   /** What is charged beside tokens, by price name (`image/1024x1024/hd`, `second`, `character`): at most so many. */
   readonly units?: Units
+  /** Tokens of the prompt at most, where the body's bytes do not tell. */
+  readonly inputTokens?: number
+  /** Of requests for images. */
+  readonly picture?: PictureAsk
   /** What is charged where the reply does not say, where `units` are only the most it can be. */
   readonly likelyUnits?: Units
   /** The longest that sound of a file's size can last: no report of more is believed. */
@@ -150,6 +168,8 @@ export type FrameKind = (typeof frameKind)[keyof typeof frameKind]
 
 export interface WatchOptions {
   readonly wantsUsage: boolean
+  /** What was asked, where the stream alone does not say when it has ended. */
+  readonly peek?: Peek
   readonly quirks: ReplyQuirks
 }
 
@@ -320,8 +340,20 @@ export interface Dialect {
   frames?(): FrameSource
   watcher(options: WatchOptions): Watcher
   whole(body: Uint8Array, peek: Peek, quirks: ReplyQuirks): WholeReply
-  /** What the end of a reply too large to hold says; `bytes` may begin anywhere in it. */
-  tail(bytes: Uint8Array, quirks: ReplyQuirks, peek?: Peek): Omit<WholeReply, 'fault' | 'bytes'>
+  /** Whether a reply that begins so and is too large to hold has to be brought to another form, for which it is held. */
+  mustRecode?(head: Uint8Array, peek: Peek): boolean
+  /**
+   * What the end of a reply too large to hold says; `bytes` may begin anywhere in it. `items`: how often `itemMark`
+   * stood in all of it.
+   */
+  tail(
+    bytes: Uint8Array,
+    quirks: ReplyQuirks,
+    peek?: Peek,
+    items?: number,
+  ): Omit<WholeReply, 'fault' | 'bytes'>
+  /** A text that each thing of a reply brings that is charged by its number: counted in one too large to hold. */
+  readonly itemMark?: string
   /** What a reply says whose bytes are passed on unread (`isRaw`); `told` is its usage, where known from elsewhere. */
   raw?(peek: Peek, told: JsonObject | null): Omit<WholeReply, 'fault' | 'bytes'>
   /** The media type of such a reply, where the vendor's own word says nothing. */

@@ -170,6 +170,7 @@ function channelOf(vendor: HandVendor): Channel {
     secrets: [],
     baseUrl: '',
     reach: undialled,
+    address: undialled,
     destination: undialled,
   }
 }

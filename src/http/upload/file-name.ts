@@ -9,7 +9,7 @@ export function safeName(given: string): string {
   const plain = given.replace(/\p{Cc}|\p{Cf}|\p{Cs}/gu, '')
   const last = plain.slice(Math.max(plain.lastIndexOf('/'), plain.lastIndexOf('\\')) + 1)
   // `C:name` is a path too.
-  const name = last.replace(/^[A-Za-z]:/, '').trim()
+  const name = last.replace(/^(\s*[A-Za-z]:)+/, '').trim()
   return /^\.*$/.test(name) ? '' : shortened(name)
 }
 

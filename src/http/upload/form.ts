@@ -175,7 +175,8 @@ function shownType(payload: Payload, said: string): string | null {
 }
 
 function ofType(payload: Payload, type: string): Payload {
-  return { type, size: payload.size, read: (start, end) => payload.read(start, end) }
+  const { size } = payload
+  return { type, size, read: (start, end, into) => payload.read(start, end, into) }
 }
 
 function decoded({ name, chunks }: TextPart): string {

@@ -64,16 +64,18 @@ async function readAll(
   bounds: FormBounds,
   deadlines: Deadlines,
 ): Promise<void> {
-  const late = Promise.withResolvers<never>()
-  late.promise.catch(() => undefined)
-  const timer = new ProgressTimer(bounds.progressMs, () =>
-    late.reject(new GatewayError('request_timeout', 'The form did not arrive in time.')),
-  )
+  let isLate = false
+  const timer = new ProgressTimer(bounds.progressMs, () => {
+    isLate = true
+    // Whoever waits for more is told that there is none.
+    void cancel(reader)
+  })
   deadlines.add(timer)
   let totalBytes = 0
   try {
     for (;;) {
-      const { done, value } = await Promise.race([next(reader), late.promise])
+      const { done, value } = await next(reader)
+      if (isLate) throw new GatewayError('request_timeout', 'The form did not arrive in time.')
       if (done) return
       totalBytes += value.length
       timer.came(totalBytes)
@@ -81,12 +83,16 @@ async function readAll(
       parser.push(value)
     }
   } catch (error) {
-    // Not awaited: it may not come to an end before the client does.
-    void reader.cancel().catch(() => undefined)
+    void cancel(reader)
     throw error
   } finally {
     deadlines.delete(timer)
   }
+}
+
+/** Not to be waited for: it may not come to an end before the client does. */
+function cancel(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  return reader.cancel().catch(() => undefined)
 }
 
 /** A body that broke off is the client's doing: whatever is answered, nobody is there to read it. */

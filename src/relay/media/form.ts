@@ -1,7 +1,7 @@
 // A form for a vendor that speaks OpenAI's format: the client's fields and files with the vendor's name of the model.
 
 import type { Upload } from '../../vendors/media.ts'
-import { type Form, multipart } from '../../vendors/multipart.ts'
+import { type Form, type FormField, multipart } from '../../vendors/multipart.ts'
 import type { Dialect, Peek } from '../../wire/dialect.ts'
 import type { JsonValue } from '../../wire/ir.ts'
 import { parsedObject } from '../parsed.ts'
@@ -13,12 +13,13 @@ export function formOf(
   uploads: readonly Upload[],
   model: string,
 ): Form {
-  const fields: (readonly [name: string, value: string])[] = []
+  const fields: FormField[] = []
   for (const [name, value] of Object.entries(parsedObject(peek.body))) {
+    const kind = Object.hasOwn(dialect.form ?? {}, name) ? dialect.form?.[name] : undefined
     if (name === 'model') fields.push([name, model])
-    else if (Array.isArray(value) && dialect.form?.[name] === 'list')
-      for (const each of value) fields.push([`${name}[]`, textOf(each)])
-    else if (value !== undefined) fields.push(...texts(name, value))
+    else if (Array.isArray(value) && (kind === 'list' || name.endsWith('[]')))
+      for (const each of value) fields.push([kind === 'list' ? `${name}[]` : name, textOf(each)])
+    else fields.push(...membersOf(name, value))
   }
   const files = uploads.map((upload) => {
     const several = uploads.filter(({ field }) => field === upload.field).length > 1
@@ -27,11 +28,12 @@ export function formOf(
   return multipart(fields, files)
 }
 
-/** Members of an object one by one, as clients' own libraries send them: `name[member]`. */
-function texts(name: string, value: JsonValue): (readonly [string, string])[] {
-  if (value === null) return []
-  if (typeof value !== 'object' || Array.isArray(value)) return [[name, textOf(value)]]
-  return Object.entries(value).flatMap(([key, each]) => texts(`${name}[${key}]`, each ?? null))
+/** As OpenAI's own clients write objects: `chunking_strategy[type]`. */
+function membersOf(name: string, value: JsonValue | undefined): FormField[] {
+  if (value === null || value === undefined) return []
+  if (typeof value !== 'object') return [[name, textOf(value)]]
+  if (Array.isArray(value)) return value.flatMap((each) => membersOf(`${name}[]`, each))
+  return Object.entries(value).flatMap(([key, each]) => membersOf(`${name}[${key}]`, each))
 }
 
 function textOf(value: JsonValue): string {

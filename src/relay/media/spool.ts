@@ -94,9 +94,11 @@ class SpoolFile {
     })
   }
 
-  read(start: number, end: number): Uint8Array {
+  read(start: number, end: number, into?: Uint8Array): Uint8Array {
     const file = this.opened()
-    const bytes = Buffer.allocUnsafe(Math.max(0, end - start))
+    const length = Math.max(0, end - start)
+    const isEnough = into !== undefined && into.length >= length
+    const bytes = isEnough ? into.subarray(0, length) : Buffer.allocUnsafe(length)
     let done = 0
     while (done < bytes.length) {
       const read = readSync(file, bytes, done, bytes.length - done, start + done)
@@ -153,8 +155,8 @@ class OnDisk implements Payload {
     this.type = type
   }
 
-  read(start: number, end: number): Uint8Array {
-    return this.file.read(start, end)
+  read(start: number, end: number, into?: Uint8Array): Uint8Array {
+    return this.file.read(start, end, into)
   }
 }
 

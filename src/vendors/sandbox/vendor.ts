@@ -2,7 +2,9 @@
 
 import { allDialects, beyondText, openaiCompatible } from '../compatible.ts'
 import type { Vendor } from '../vendor.ts'
+import { videoStarts } from '../video.ts'
 import { sandboxAdapters } from './media/adapters.ts'
+import { sandboxVideos } from './media/videos.ts'
 import { sandboxService } from './service.ts'
 
 export const sandbox = openaiCompatible({
@@ -10,7 +12,8 @@ export const sandbox = openaiCompatible({
   // Never dialled: `.invalid` never resolves (RFC 6761).
   baseUrl: 'http://sandbox.invalid/v1',
   keyless: true,
-  speaks: [...allDialects, ...beyondText],
-  adapters: sandboxAdapters,
+  speaks: [...allDialects, ...beyondText, 'openai-videos'],
+  adapters: { ...sandboxAdapters, 'openai-videos': videoStarts(sandboxVideos) },
+  videos: sandboxVideos,
   local: sandboxService,
 }) satisfies Vendor

@@ -21,6 +21,8 @@ export type Found = Partial<
     | 'choices'
     | 'imageParam'
     | 'stream'
+    | 'inputTokens'
+    | 'picture'
   >
 >
 
