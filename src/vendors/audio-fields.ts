@@ -1,7 +1,7 @@
 // What adapters of audio read from a client's request.
 
 import { invalidRequest } from '../errors.ts'
-import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import type { JsonObject } from '../wire/ir.ts'
 import { isObject } from './json.ts'
 import { type MediaCall, MediaFault, type MediaUsage, type Upload } from './media.ts'
 
@@ -100,12 +100,4 @@ export function transcriptTokens({ input, audioInput, output }: TokenCounts): Me
 
 export function unreadable(message: string): MediaFault {
   return new MediaFault({ kind: 'unreadable', message })
-}
-
-/** The JSON text before and behind the first string that is `mark`, without its quotes: a file goes there as base64. */
-export function around(body: JsonValue, mark: string): readonly [before: string, after: string] {
-  const text = JSON.stringify(body)
-  const quoted = JSON.stringify(mark).slice(1, -1)
-  const at = text.indexOf(quoted)
-  return [text.slice(0, at), text.slice(at + quoted.length)]
 }

@@ -13,7 +13,7 @@ import {
 import { writeDown } from './elevenlabs-scribe.ts'
 import { isObject } from './json.ts'
 import type { MediaCall, MediaTools, SoundReply } from './media.ts'
-import { heardReply } from './sound-reply.ts'
+import { heardReply, piecesOf } from './sound-reply.ts'
 import type { Vendor } from './vendor.ts'
 import { wavHead } from './wav.ts'
 
@@ -74,9 +74,7 @@ async function* asWav(
   for await (const chunk of chunks) keeper.push(chunk)
   const samples = keeper.end()
   yield wavHead({ rate: pcmRate, channels: 1, bitsPerSample: 16, byteCount: samples.size })
-  const pieceBytes = 65_536
-  for (let at = 0; at < samples.size; at += pieceBytes)
-    yield samples.read(at, Math.min(samples.size, at + pieceBytes))
+  yield* piecesOf(samples)
 }
 
 /** `{"detail": {"status", "message"}}`, or a list of what is wrong with fields (ElevenLabs, "Errors"). */

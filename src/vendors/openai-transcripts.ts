@@ -3,7 +3,6 @@
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { listField, soundOf, textField, unreadable, unsaid } from './audio-fields.ts'
-import { openaiPath } from './compatible.ts'
 import { isObject } from './json.ts'
 import type {
   MediaAdapter,
@@ -66,8 +65,8 @@ async function serve(
   tools: MediaTools,
 ): Promise<TranscriptReply> {
   const { segments: body, contentType } = formFor(vendor, call)
-  const url = tools.baseUrl + openaiPath(call.dialect)
-  const reply = await tools.ask({ method: 'POST', url, body, contentType })
+  const url = tools.addressOf(call.dialect, call.model)
+  const reply = await tools.ask({ method: 'POST', url, body, contentType, signed: true })
   if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
   const { takes } = vendor
   const dropped = takes === null ? [] : unsaid(call, [...takes])

@@ -1,5 +1,8 @@
+// What may be asked of sound, what replies about it cost, and how their streams are read.
+
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { recordingsFolder } from '../../../test/recordings/found.ts'
 import { type FileInfo, frameKind, type Peek } from '../dialect.ts'
 import { dialects } from '../dialects.ts'
 import { FrameSplitter } from '../sse.ts'
@@ -316,9 +319,9 @@ describe('whole replies where a stream was asked for', () => {
   })
 })
 
-const recordings = '/work/shared/recordings'
+const recordings = recordingsFolder()
 
-describe.skipIf(!existsSync(recordings))('recorded transcripts', () => {
+describe.skipIf(recordings === null)('recorded transcripts', () => {
   const recorded = (path: string) => readFileSync(`${recordings}/${path}.json`)
 
   test('of OpenAI', () => {
