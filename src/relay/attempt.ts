@@ -56,6 +56,8 @@ export class Attempt implements ReplyHandler, PathListener {
   accepted = false
   /** What the vendor hands its client beside the reply. */
   state: PassedHeaders = {}
+  /** What of the request the vendor was not told, by name. */
+  unsaid: readonly string[]
   private readonly owner: AttemptOwner
   /** The reply is handed through, and what is sealed in it might be brought to another channel. */
   private readonly marks: boolean
@@ -68,6 +70,7 @@ export class Attempt implements ReplyHandler, PathListener {
 
   constructor(plan: AttemptPlan, owner: AttemptOwner, nowMs: number) {
     this.plan = plan
+    this.unsaid = plan.dropped
     this.owner = owner
     const { ask, identity } = plan
     this.marks = identity && marksSeals(ask.dialect, ask.candidates)
@@ -196,6 +199,10 @@ export class Attempt implements ReplyHandler, PathListener {
     this.owner.attemptFailed(fault)
   }
 
+  dropped(names: readonly string[]): void {
+    this.unsaid = [...this.unsaid, ...names]
+  }
+
   metered(usage: JsonObject): void {
     if (!this.over) this.path?.metered?.(usage)
   }
@@ -222,7 +229,9 @@ export class Attempt implements ReplyHandler, PathListener {
     const { timeouts, ask } = this.plan
     if (this.path?.complete)
       return nowMs - this.lastBytesMs > lingerMs ? 'the vendor did not end its stream' : null
-    if (!ask.peek.stream) {
+    // What is told as a stream may have to be heard whole before.
+    const isWhole = !ask.peek.stream || (ask.media !== undefined && this.lastSemanticMs === null)
+    if (isWhole) {
       return nowMs - this.sentMs > timeouts.replyMs
         ? 'the vendor did not finish its reply in time'
         : null
