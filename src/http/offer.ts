@@ -7,6 +7,7 @@ import type { Principal } from '../identity/principal.ts'
 import type { LimitScope } from '../limits/limiter.ts'
 import type { Directory } from '../router/directory.ts'
 import type { Candidate } from '../router/route.ts'
+import { vendors } from '../vendors/registry.ts'
 import type { Dialect, DialectId, Operation } from '../wire/dialect.ts'
 import { dialects } from '../wire/dialects.ts'
 
@@ -48,6 +49,13 @@ function hubbed(from: DialectId, to: DialectId): boolean {
 }
 
 export function createOffer(config: Config, catalog: Catalog, directory: Directory): Offer {
+  const vendorOf = new Map(config.channels.map(({ id, vendor }) => [id, vendors[vendor]]))
+  /** Gemini's models that chat hear too, and are asked both in the same form. */
+  const hears = ({ channelId }: Candidate, { id, operation }: Dialect): boolean => {
+    const vendor = vendorOf.get(channelId)
+    const adapted = vendor?.adapters?.[id] !== undefined && vendor.speaks.includes('gemini')
+    return adapted && (operation === 'transcription' || operation === 'translation')
+  }
   const scopes = new WeakMap<Principal, readonly LimitScope[]>()
   const lists = new WeakMap<Principal, readonly Model[]>()
   const translated = new WeakMap<readonly Candidate[], readonly Candidate[]>()
@@ -60,6 +68,8 @@ export function createOffer(config: Config, catalog: Catalog, directory: Directo
       const direct = directory.candidates(principal.group, name, dialect.id, hubbed)
       if (direct.length === 0 || known === null || answers(known, dialect.operation))
         return { model, candidates: direct }
+      const hearing = known.kind === 'chat' ? direct.filter((each) => hears(each, dialect)) : []
+      if (hearing.length > 0) return { model, candidates: hearing }
       if (known.kind === 'chat' && dialect.operation === 'completion') {
         return {
           model,

@@ -30,7 +30,14 @@ export interface Bounds {
   readonly kind: ModelKind
   readonly peek: Pick<
     Peek,
-    'body' | 'stream' | 'maxOutputTokens' | 'choices' | 'imageParam' | 'tokenInput' | 'inputTokens'
+    | 'body'
+    | 'stream'
+    | 'maxOutputTokens'
+    | 'choices'
+    | 'imageParam'
+    | 'tokenInput'
+    | 'inputTokens'
+    | 'audioTokens'
   >
   /** Tokens; null where the catalogue does not know. */
   readonly model: { readonly context: number | null; readonly maxOutput: number | null }
@@ -58,7 +65,8 @@ export function expectedOf(bounds: Bounds): Expected {
     ? Math.min(limit, bounds.usualOutputTokens)
     : Math.min(limit, known ? maxTokens : unboundedReplyTokens)
   const outputTokens = Math.min(reply * Math.max(1, peek.choices), Number.MAX_SAFE_INTEGER)
-  return { kind, inputTokens, outputTokens, units }
+  const audio = peek.audioTokens === undefined ? {} : { audioTokens: peek.audioTokens.most }
+  return { kind, inputTokens, ...audio, outputTokens, units }
 }
 
 /** Every token of text has a byte, and hardly any text has less than three for one; a token id has a comma. */

@@ -38,7 +38,9 @@ export function prepare(
   const channel = rooms.channels.get(candidate.channelId)
   if (channel === undefined) throw new Error(`no channel ${candidate.channelId}`)
   const { vendor } = channel
-  const identity = candidate.identity && vendor.quirks.rewrite !== true
+  // Re-writing is for what is said in text; there is nothing to put sound or vectors into.
+  const rewritten = vendor.quirks.rewrite === true && ask.dialect.hub !== null
+  const identity = candidate.identity && !rewritten
   const timeouts = timeoutsOf(rooms.timeouts, ask, channel)
   const unsaid = { request: null, dropped: [], list: null }
   const plan = { rooms, ask, candidate, channel, identity, timeouts, ...unsaid }

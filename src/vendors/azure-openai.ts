@@ -1,7 +1,7 @@
 // Azure OpenAI: the operator's own host, a key header of its own, deployments in the path of dated versions.
 
 import type { Fault } from '../errors.ts'
-import { allAndResponses, openaiCompatible, openaiPath } from './compatible.ts'
+import { allAndResponses, audioDialects, openaiCompatible, openaiPath } from './compatible.ts'
 import { openaiImages } from './openai-images.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
@@ -36,7 +36,7 @@ export const azureOpenai = openaiCompatible({
   baseUrl: null,
   environment: 'AZURE_OPENAI_API_KEY',
   environmentBaseUrl: 'AZURE_OPENAI_ENDPOINT',
-  speaks: [...allAndResponses, 'openai-images', 'openai-image-edits'],
+  speaks: [...allAndResponses, 'openai-images', 'openai-image-edits', ...audioDialects],
   address,
   headers: (settings) => (settings.key === null ? [] : [['api-key', settings.key]]),
   refine,

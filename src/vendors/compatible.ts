@@ -44,6 +44,13 @@ export const beyondText: readonly DialectId[] = [
   'openai-moderations',
 ]
 
+/** Sound, as OpenAI itself and servers like it have it. */
+export const audioDialects: readonly DialectId[] = [
+  'openai-transcriptions',
+  'openai-translations',
+  'openai-speech',
+]
+
 /** Throws where the format is none of OpenAI's: a mistake in a vendor's `speaks`. */
 export function openaiPath(dialect: DialectId): string {
   const path = paths[dialect]

@@ -7,7 +7,9 @@ import { bfl } from './bfl.ts'
 import { cerebras } from './cerebras.ts'
 import { cohere } from './cohere.ts'
 import { dashscope } from './dashscope.ts'
+import { deepgram } from './deepgram.ts'
 import { deepseek } from './deepseek.ts'
+import { elevenlabs } from './elevenlabs.ts'
 import { fal } from './fal.ts'
 import { fireworks } from './fireworks.ts'
 import { google } from './google.ts'
@@ -56,6 +58,8 @@ export const vendors: Readonly<Record<string, Vendor>> = {
   jina,
   cohere,
   bedrock,
+  deepgram,
+  elevenlabs,
   bfl,
   stability,
   fal,

@@ -120,6 +120,12 @@ export interface Peek {
   readonly inputTokens?: number
   /** Of requests for images. */
   readonly picture?: PictureAsk
+  /** What is charged where the reply does not say, where `units` are only the most it can be. */
+  readonly likelyUnits?: Units
+  /** The longest that sound of a file's size can last: no report of more is believed. */
+  readonly mostSeconds?: number
+  /** Tokens of sound in files, which no byte of the body shows. */
+  readonly audioTokens?: { readonly most: number; readonly likely: number }
   /** What a vendor of this format is told otherwise than the client said. */
   readonly vendorEdits?: readonly (Span & { readonly text: string })[]
 }
@@ -211,6 +217,14 @@ export interface WholeReply {
   readonly model: string | null
   /** As `Watcher.units`. */
   readonly units?: Units | null
+}
+
+/** Tells a whole reply as the stream that was asked for; one per reply. */
+export interface Replay {
+  /** Bytes of the reply to frames for the client, as far as there are any yet. */
+  push(chunk: Uint8Array): Uint8Array
+  /** The last frames as `bytes`, or the fault that the reply is. */
+  end(): WholeReply
 }
 
 /** Turns frames of one dialect into events; one per reply. */
@@ -340,8 +354,12 @@ export interface Dialect {
   ): Omit<WholeReply, 'fault' | 'bytes'>
   /** A text that each thing of a reply brings that is charged by its number: counted in one too large to hold. */
   readonly itemMark?: string
-  /** What a reply says whose bytes are passed on unread (`isRaw`). */
-  raw?(peek: Peek): Omit<WholeReply, 'fault' | 'bytes'>
+  /** What a reply says whose bytes are passed on unread (`isRaw`); `told` is its usage, where known from elsewhere. */
+  raw?(peek: Peek, told: JsonObject | null): Omit<WholeReply, 'fault' | 'bytes'>
+  /** The media type of such a reply, where the vendor's own word says nothing. */
+  typeOf?(mediaType: string, peek: Peek): string
+  /** For vendors that answer whole where a stream was asked for. */
+  replay?(peek: Peek, mediaType: string): Replay
   /** Reads a vendor's error reply. `header` looks a reply header up by lower-case name. */
   fault(status: number, header: (name: string) => string | null, body: string): Fault
   /** A whole reply or one stream frame with what it cost in its usage; as it was where it shows none. */

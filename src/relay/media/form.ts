@@ -19,8 +19,7 @@ export function formOf(
     if (name === 'model') fields.push([name, model])
     else if (Array.isArray(value) && (kind === 'list' || name.endsWith('[]')))
       for (const each of value) fields.push([kind === 'list' ? `${name}[]` : name, textOf(each)])
-    else if (kind === 'json') fields.push(...membersOf(name, value))
-    else if (value !== null && value !== undefined) fields.push([name, textOf(value)])
+    else fields.push(...membersOf(name, value))
   }
   const files = uploads.map((upload) => {
     const several = uploads.filter(({ field }) => field === upload.field).length > 1
@@ -30,7 +29,7 @@ export function formOf(
 }
 
 /** As OpenAI's own clients write objects: `chunking_strategy[type]`. */
-function membersOf(name: string, value: JsonValue | undefined): Field[] {
+function membersOf(name: string, value: JsonValue | undefined): FormField[] {
   if (value === null || value === undefined) return []
   if (typeof value !== 'object') return [[name, textOf(value)]]
   if (Array.isArray(value)) return value.flatMap((each) => membersOf(`${name}[]`, each))

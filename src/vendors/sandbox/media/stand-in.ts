@@ -30,6 +30,7 @@ export function standIn(end = 1_000): StandIn {
   const tools: MediaTools = {
     baseUrl: 'http://sandbox.invalid/v1',
     nowMs: 0,
+    addressOf: () => 'http://sandbox.invalid/v1',
     spool: {
       keeper: () => {
         throw new Error('the sandbox keeps nothing')
