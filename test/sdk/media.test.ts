@@ -27,13 +27,12 @@ let client: OpenAI
 
 beforeAll(async () => {
   mock = new LLMock({ port: 0, host: '127.0.0.1' })
-  mock.onImage(/./, { image: { b64Json: picture.toString('base64') } })
-  mock.onSpeech(/./, {
-    audio: { b64Json: spoken.toString('base64'), contentType: 'audio/wav' },
-    format: 'wav',
-  })
+  mock.on({ endpoint: 'image' }, { image: { b64Json: picture.toString('base64') } })
+  mock.onSpeech(/./, { audio: spoken.toString('base64'), format: 'wav' })
   mock.onTranscription({ transcription: heard })
-  mock.onTranslation({ transcription: { ...heard, text: 'Good morning.' } })
+  mock.onTranslation({
+    transcription: { text: 'Good morning.', usage: { type: 'duration', seconds: 2 } },
+  })
   mock.onModerate(/hurt/, { flagged: true, categories: { violence: true } })
   const url = await mock.start()
   const models = {
@@ -88,14 +87,6 @@ describe('images', () => {
     expect(size(data)).toEqual([1024, 1024])
     expect(await charged(response)).toBe(40_000_000n)
   })
-
-  test('variation', async () => {
-    const image = await toFile(png(64, 64), 'a.png', { type: 'image/png' })
-    const asked = { model: 'painter', image, response_format: 'b64_json' } as const
-    const { data, response } = await client.images.createVariation(asked).withResponse()
-    expect(size(data)).toEqual([1024, 1024])
-    expect(await charged(response)).toBe(40_000_000n)
-  })
 })
 
 describe('sound', () => {
@@ -109,7 +100,7 @@ describe('sound', () => {
   })
 
   test('a transcript with its segments, paid by seconds', async () => {
-    const file = await toFile(wav(5), 'speech.wav', { type: 'audio/wav' })
+    const file = await toFile(wav(7), 'speech.wav', { type: 'audio/wav' })
     const asked = { model: 'listener', file, response_format: 'verbose_json' } as const
     const { data, response } = await client.audio.transcriptions.create(asked).withResponse()
     expect(data.text).toBe(heard.text)
@@ -117,17 +108,17 @@ describe('sound', () => {
       [0, 1.25],
       [1.5, 4.5],
     ])
-    // What the vendor says it heard, not what was sent.
-    expect(await charged(response)).toBe(450_000n)
+    // The vendor counts nothing, so the file's own length does.
+    expect(await charged(response)).toBe(700_000n)
   })
 
   test('a translation', async () => {
-    const file = await toFile(wav(5), 'speech.wav', { type: 'audio/wav' })
+    const file = await toFile(wav(3), 'speech.wav', { type: 'audio/wav' })
     const asked = { model: 'listener', file, response_format: 'json' } as const
     const { data, response } = await client.audio.translations.create(asked).withResponse()
     expect(data.text).toBe('Good morning.')
-    // The vendor does not say how long it was: the file does.
-    expect(await charged(response)).toBe(500_000n)
+    // What the vendor counted, not what was sent.
+    expect(await charged(response)).toBe(200_000n)
   })
 })
 
