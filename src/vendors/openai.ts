@@ -31,7 +31,7 @@ export const openai = openaiCompatible({
   adapters: {
     'openai-images': openaiImages,
     'openai-image-edits': openaiImages,
-    'openai-transcriptions': openaiTranscripts,
     'openai-videos': videoStarts(openaiVideos),
+    'openai-transcriptions': openaiTranscripts,
   },
 }) satisfies Vendor
