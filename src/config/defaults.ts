@@ -4,6 +4,7 @@ import type {
   BillingSettings,
   GroupSettings,
   LedgerSettings,
+  MediaSettings,
   ResponseSettings,
   RetrySettings,
   ServerSettings,
@@ -69,6 +70,15 @@ export const ledgerDefaults: LedgerSettings = {
 }
 
 export const responseDefaults: ResponseSettings = { keepDays: 30 }
+
+export const mediaDefaults: Omit<MediaSettings, 's3'> = {
+  urlHours: 24,
+  maxResultBytes: 1024 * 1024 * 1024,
+  maxStoredBytes: 10 * 1024 * 1024 * 1024,
+}
+
+/** Where hosted results stand in a bucket. */
+export const bucketPrefix = 'tollgate/'
 
 export const groupDefaults: Omit<GroupSettings, 'id'> = {
   multiplier: '1',

@@ -15,7 +15,7 @@ export const tokenPrices = [
 ] as const
 
 /** Priced per million of the unit; `image` may be narrowed by size and quality: `image/1024x1024/hd`. */
-export const unitPrices = ['request', 'image', 'second', 'character'] as const
+export const unitPrices = ['request', 'search', 'image', 'second', 'character'] as const
 
 export const priceNames: readonly string[] = [...tokenPrices, ...unitPrices]
 

@@ -22,6 +22,7 @@ import {
   valkeySchemes,
   workersRange,
 } from './rules.ts'
+import { media } from './schema-media.ts'
 import { billing, ledger } from './schema-money.ts'
 import {
   checkedText,
@@ -270,7 +271,7 @@ const model = section({
   ownedBy: key(text(), 'Shown as owned_by; left out: as shipped, else who serves it.'),
   prices: key(
     pairs(priceName, decimal(9, '0.15')),
-    'Prices per million units (tokens, requests, images, seconds, characters) in the currency, as decimals in quotes.',
+    'Prices per million units (tokens, requests, searches, images, seconds, characters) in the currency, as decimals in quotes.',
   ),
   timeouts: ownTimeouts,
 })
@@ -350,6 +351,7 @@ export const fileSchema = section({
   ),
   ledger: key(ledger, 'How nodes lease credit and settle what they spent.'),
   responses: key(responses, 'Replies of the Responses format that are kept for their account.'),
+  media: key(media, 'Images, sound and video, and where results of them are kept.'),
   groups: key(named(identifier, group), 'Groups of models by name; default always exists.'),
   channels: key(
     z.array(channel, 'expected a list of channels'),

@@ -114,6 +114,30 @@ export interface ResponseSettings {
   readonly keepDays: number
 }
 
+/** What vendors make beside text, kept here for clients that want an address. */
+export interface MediaSettings {
+  /** How long a hosted result is served. */
+  readonly urlHours: number
+  /** Largest result that is fetched from where a vendor keeps it. */
+  readonly maxResultBytes: number
+  /** Of hosted results on this machine's disk, in all. */
+  readonly maxStoredBytes: number
+  /** null: hosted results lie on disk. */
+  readonly s3: BucketSettings | null
+}
+
+/** A store that speaks S3. */
+export interface BucketSettings {
+  /** null: Amazon's, by region. */
+  readonly endpoint: string | null
+  readonly bucket: string
+  readonly region: string | null
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  /** Stands before the names of all that is kept there; ends in `/`. */
+  readonly prefix: string
+}
+
 export interface GroupSettings {
   readonly id: string
   readonly multiplier: string
@@ -180,6 +204,8 @@ export interface Config {
   /** Absolute. */
   readonly dataDir: string
   readonly databaseUrl: string | null
+  /** What the deployment signs with; null: a key kept in the data folder. */
+  readonly encryptionKey: string | null
   readonly valkeyUrl: string | null
   /** How many nodes share the limits while Valkey is away and none was counted. */
   readonly nodes: number
@@ -190,6 +216,7 @@ export interface Config {
   readonly billing: BillingSettings
   readonly ledger: LedgerSettings
   readonly responses: ResponseSettings
+  readonly media: MediaSettings
   readonly groups: Readonly<Record<string, GroupSettings>>
   readonly channels: readonly ChannelConfig[]
   /** A name that ends in `*` speaks for every name of that beginning that is neither here nor shipped. */

@@ -15,15 +15,27 @@ import type { Histogram } from '../telemetry/registry.ts'
 import type { Address, Dialect, Peek, Reframe } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
+import type { HostedFiles } from './files.ts'
 import { checkHeaderBytes } from './head.ts'
 import { type Content, Incoming, type IncomingRooms } from './incoming.ts'
 import type { MeRooms } from './me.ts'
 import type { Offer, Offered } from './offer.ts'
+import { originOf } from './origin.ts'
 import { hashOf, type Idempotency, takeKey } from './repeat.ts'
 import { newRequestId } from './request-id.ts'
-import { addCors, addRefusal, type Fields, jsonType, refusalOf, streamType } from './respond.ts'
+import {
+  addCors,
+  addRefusal,
+  addStreamFields,
+  type Fields,
+  idleSeconds,
+  jsonType,
+  refusalOf,
+  streamType,
+} from './respond.ts'
 import { type Prepared, prepareResponse, type Queued, type ResponseRooms } from './responses.ts'
 import type { Background } from './responses-background.ts'
+import { follow } from './responses-live.ts'
 import { readWishes, type Wished } from './wishes.ts'
 
 /** What the front door works with; replaced whole when the configuration changes. */
@@ -37,6 +49,7 @@ export interface FrontRooms extends IncomingRooms {
   readonly till: Till
   readonly idempotency: Idempotency
   readonly me: MeRooms
+  readonly files: HostedFiles
   readonly responses: ResponseRooms & { readonly background: Background }
   /** Told when a request has its place, and when it gave it back. */
   underWay(dialect: Dialect, change: 1 | -1): void
@@ -324,6 +337,7 @@ export class ModelRequest {
       place: prepared?.background ? placeWithoutClient(this) : this,
       bill,
       address,
+      origin: originOf(this.request, this.rooms.server),
       ...(prepared !== null && { rebuilt: prepared.rebuilt }),
       ...(prepared?.passing && { passing: prepared.passing }),
       ...(media !== null && { media }),
@@ -340,8 +354,18 @@ export class ModelRequest {
       throw error
     }
     this.call = call
-    background.start(queued, call)
+    const live = background.start(queued, call)
     this.fields['x-tollgate-price-version'] = String(bill.rate.version)
+    if (call.ask.peek.stream) {
+      // Nobody cuts off a client that takes nothing any more but the runtime.
+      this.setIdleSeconds(idleSeconds)
+      this.fields['content-type'] = streamType
+      addStreamFields(this.fields)
+      const { heartbeat } = this.dialect
+      const { heartbeatMs } = this.rooms.responses
+      const events = follow(live, { after: -1, heartbeat, heartbeatMs })
+      return new Response(events as unknown as BodyInit, { headers: this.fields })
+    }
     this.fields['content-type'] = jsonType
     const response = { ...queued.response, status: 'queued' }
     return new Response(JSON.stringify(response), { headers: this.fields })
@@ -433,12 +457,6 @@ async function* reframed(
 function namesOf(dropped: readonly string[]): string {
   const names = [...new Set(dropped)].map((name) => name.replace(/[^\x21-\x7e]/g, '?'))
   return names.join(', ').slice(0, maxDroppedChars)
-}
-
-/** Proxies on the way must pass a stream on as it comes. */
-function addStreamFields(fields: Fields): void {
-  fields['cache-control'] = 'no-cache'
-  fields['x-accel-buffering'] = 'no'
 }
 
 function hundredths(ms: number): number {

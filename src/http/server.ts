@@ -15,6 +15,7 @@ import {
   endpoints,
   unsupportedFamilies,
 } from './endpoints.ts'
+import { filePath, readHosted } from './files.ts'
 import {
   countHere,
   googleCallOf,
@@ -34,11 +35,14 @@ import { newRequestId } from './request-id.ts'
 import {
   addCors,
   addRefusal,
+  addStreamFields,
   type Fields,
+  idleSeconds,
   jsonType,
   preflight,
   refusalBody,
   refusalOf,
+  streamType,
 } from './respond.ts'
 import { cancelResponse, listInput, readResponse, removeResponse } from './responses-read.ts'
 
@@ -68,9 +72,6 @@ export interface Listener {
 
 type Handler = (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>
 
-/** Connections without a request are closed after this; the runtime allows no more than 255. */
-const idleSeconds = 120
-
 /** The runtime tells nobody when its last reply has left: it is asked. */
 const tick = () => new Promise<void>((resolve) => setTimeout(resolve, 5))
 
@@ -86,6 +87,7 @@ export function listen(options: ListenOptions): Listener {
   for (const path of mePaths) {
     routes[path] = methodGuard(options, { GET: readHandler(options, readOfMe) })
   }
+  routes[filePath] = methodGuard(options, { GET: fileHandler(options) })
   const health = healthRoutes(options)
   Object.assign(routes, health)
   const server = Bun.serve({
@@ -255,10 +257,13 @@ function modelHandler(options: ListenOptions, dialectId: DialectId): Handler {
   }
 }
 
+/** JSON, or the bytes of an event stream. */
+type Told = string | AsyncGenerator<Uint8Array>
+
 /** JSON for whoever may have it; `answer` throws GatewayError where it may not be, or is not there. */
 function jsonHandler(
   options: ListenOptions,
-  answer: (rooms: FrontRooms, request: Request) => string | Promise<string>,
+  answer: (rooms: FrontRooms, request: Request) => Told | Promise<Told>,
   dialectId?: DialectId,
 ): Handler {
   return async (request) => {
@@ -266,13 +271,31 @@ function jsonHandler(
     const fields = baseFields(rooms, request)
     const shape = dialectId === undefined ? shapeFor(options, request) : options.dialects[dialectId]
     try {
-      const text = await answer(rooms, request)
+      const told = await answer(rooms, request)
       Object.assign(fields, shape.replyHeaders?.(fields['x-request-id'] ?? ''))
-      fields['content-type'] = jsonType
-      return new Response(text, { headers: fields })
+      const isText = typeof told === 'string'
+      fields['content-type'] = isText ? jsonType : streamType
+      if (!isText) addStreamFields(fields)
+      // The runtime takes an async generator as a body; the DOM's types do not know of it.
+      return new Response(told as BodyInit, { headers: fields })
     } catch (error) {
       if (!(error instanceof GatewayError)) options.onCrash(error)
       return refuse(refusalOf(error), fields, shape)
+    }
+  }
+}
+
+/** Whoever has a signed address has the file. */
+function fileHandler(options: ListenOptions): Handler {
+  return async (request) => {
+    const rooms = options.rooms()
+    const fields = baseFields(rooms, request)
+    try {
+      checkHeaderBytes(request.headers, rooms.server.maxHeaderBytes)
+      return await readHosted(rooms.files, request, fields, Date.now())
+    } catch (error) {
+      if (!(error instanceof GatewayError)) options.onCrash(error)
+      return refuse(refusalOf(error), fields, openaiShape)
     }
   }
 }
@@ -321,7 +344,7 @@ type Read = (
   principal: Principal,
   url: URL,
   headers: Headers,
-) => string | Promise<string>
+) => Told | Promise<Told>
 
 /** Anthropic's clients say their version with every request, and nobody else does. */
 function isAnthropic(headers: Headers): boolean {

@@ -9,7 +9,6 @@ import type { Idempotency } from '../http/repeat.ts'
 import type { RelayRooms } from '../relay/ask.ts'
 import { channelConfigs, createChannels } from '../relay/channels.ts'
 import { createDoor } from '../relay/door/door.ts'
-import { createResults } from '../relay/media/results.ts'
 import { createSettler } from '../relay/settle.ts'
 import { createDirectory } from '../router/directory.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -18,6 +17,7 @@ import { vendors } from '../vendors/registry.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import { dialects } from '../wire/dialects.ts'
 import type { Lasting } from './lasting.ts'
+import { resultsFor } from './results.ts'
 import { buildTill } from './till.ts'
 
 export interface ServingRooms extends FrontRooms {
@@ -60,6 +60,7 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     idempotency: keysFor(billing.idempotencyHours, ledger, log),
     me: { store: lasting.store, currency: config.currency, prices: () => lasting.prices.book },
     responses: responsesFor(config, lasting, (channelId) => channels.get(channelId)?.vendor),
+    files: lasting.diskFiles,
     relay: relayOf(config, lasting, channels, settler),
     underWay(dialect, change) {
       underWay.get(dialect.id)?.add(change)
@@ -99,7 +100,7 @@ function relayOf(
     writeStallMs: server.writeStallMs,
     billing,
     door: createDoor({ dialer: lasting.dialer, ...doorBounds }),
-    results: createResults({ dialer: lasting.dialer, ...doorBounds }),
+    results: resultsFor(config, lasting),
     drains: { running: 0, most: mostDrains, limitMs: drainLimitMs },
     random: Math.random,
     scrub,
@@ -119,6 +120,7 @@ function responsesFor(
     ...kept,
     keepDays: responses.keepDays,
     maxBodyBytes: server.maxBodyBytes,
+    heartbeatMs: server.heartbeatMs,
     dialect: dialects['openai-responses'],
     vendorOf,
   }

@@ -28,6 +28,7 @@ import { startLoopLag } from '../telemetry/loop-lag.ts'
 import { createMetrics, type LedgerReading } from '../telemetry/metrics.ts'
 import type { Lasting } from './lasting.ts'
 import { settleLeftOutboxes } from './left-outboxes.ts'
+import { openDiskFiles, sweepResults } from './results.ts'
 import { buildRooms, type ServingRooms } from './rooms.ts'
 import type { Worker } from './worker.ts'
 
@@ -53,12 +54,7 @@ export async function buildState(options: StateOptions) {
   const prices = await loadPrices(store, config)
   const deadlines = new Deadlines()
   const ledger = await openLedger(options, deadlines)
-  const leftSettled = { done: worker !== null && worker.slot > 0 }
-  if (!leftSettled.done) {
-    void settleLeft(options).then(() => {
-      leftSettled.done = true
-    })
-  }
+  const leftSettled = settlingLeft(options)
   const health = watchedHealth(log)
   const { limiter, isShared } = watchedLimiter(config, log)
   const lag = startLoopLag()
@@ -87,12 +83,14 @@ export async function buildState(options: StateOptions) {
     kept: keptResponses(store, ledger, log),
     prices,
     estimates: createOutputEstimates(),
+    diskFiles: openDiskFiles(config),
     load: new Load(),
     dialer: createDialer(),
     deadlines,
     spools: createSpools(join(config.dataDir, 'tmp')),
   }
   let current: ServingRooms = buildRooms(config, lasting)
+  sweepResults(() => current.config, lasting)
   return {
     ...lasting,
     firstSecret,
@@ -140,6 +138,17 @@ async function loadPrices(store: Store, config: Config) {
   const cards = [...shipped, ...aliasPrices(config.channels, shipped)]
   const rows = await ensurePrices(store.prices, config.models, cards, Date.now())
   return { book: createPriceBook(rows), rows }
+}
+
+/** Begins to settle what the last run left, in one process; says when it is done. */
+function settlingLeft(options: StateOptions): { readonly done: boolean } {
+  const { worker } = options
+  const left = { done: worker !== null && worker.slot > 0 }
+  if (left.done) return left
+  void settleLeft(options).then(() => {
+    left.done = true
+  })
+  return left
 }
 
 /** Outboxes of workers that are no longer started. */

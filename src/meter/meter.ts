@@ -28,7 +28,7 @@ export interface Rate {
   prices(unit: string): boolean
 }
 
-/** What is not tokens, by price name: `request`, `image/1024x1024/hd`, `second`, `character`; at most 6 decimals. */
+/** What is not tokens, by price name: `request`, `search`, `image/1024x1024/hd`, `second`, `character`; at most 6 decimals. */
 export type Units = Readonly<Record<string, number>>
 
 /** A request's size as it is known before the work. */

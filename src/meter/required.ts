@@ -12,7 +12,7 @@ const required: Readonly<Record<ModelKind, readonly (readonly string[])[]>> = {
   completion: [tokens],
   realtime: [tokens],
   embedding: [['input'], ['request']],
-  rerank: [['input'], ['request']],
+  rerank: [['input'], ['request'], ['search']],
   moderation: [['input'], ['request']],
   image: [['image'], tokens, ['input', 'imageOutput']],
   transcription: [['second'], tokens, ['request']],

@@ -41,6 +41,8 @@ export interface Ask {
   readonly rebuilt?: boolean
   /** Files of a form, and where what the reply is made of is kept meanwhile. */
   readonly media?: Media
+  /** What the gateway's own addresses begin with, as this client reaches it. */
+  readonly origin?: string
   /** What goes to the client goes through this, in order: whole frames, or a whole reply. */
   readonly passing?: Passing
 }

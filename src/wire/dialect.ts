@@ -306,6 +306,8 @@ export interface Dialect {
   frames?(): FrameSource
   watcher(options: WatchOptions): Watcher
   whole(body: Uint8Array, peek: Peek, quirks: ReplyQuirks): WholeReply
+  /** Whether a reply that begins so and is too large to hold has to be brought to another form, for which it is held. */
+  mustRecode?(head: Uint8Array, peek: Peek): boolean
   /** What the end of a reply too large to hold says; `bytes` may begin anywhere in it. */
   tail(bytes: Uint8Array, quirks: ReplyQuirks, peek?: Peek): Omit<WholeReply, 'fault' | 'bytes'>
   /** What a reply says whose bytes are passed on unread (`isRaw`). */

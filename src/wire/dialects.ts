@@ -16,7 +16,7 @@ import { completionsHub } from './openai-completions/hub.ts'
 import { peekCompletions } from './openai-completions/peek.ts'
 import { embeddingsList } from './openai-embeddings/list.ts'
 import { peekEmbeddings } from './openai-embeddings/peek.ts'
-import { wholeEmbeddings } from './openai-embeddings/whole.ts'
+import { hasOtherForm, wholeEmbeddings } from './openai-embeddings/whole.ts'
 import { imageDialects } from './openai-images/dialects.ts'
 import { moderations } from './openai-moderations/dialect.ts'
 import { errorFrames } from './openai-responses/errors.ts'
@@ -69,6 +69,7 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
     idPrefix: '',
     peek: peekEmbeddings,
     whole: (body, peek, quirks) => wholeEmbeddings(body, peek.encodingFormat, quirks),
+    mustRecode: (head, peek) => hasOtherForm(head, peek.encodingFormat),
     list: embeddingsList,
   },
   'google-embed': {
