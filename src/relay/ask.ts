@@ -51,6 +51,8 @@ export interface Media {
   /** The client sent a form: its body is the other fields as JSON. */
   readonly isForm: boolean
   readonly uploads: readonly Upload[]
+  /** Told of the bytes of the reply, which may be many. */
+  passed?(bytes: number): void
   /** Closed by the call, when nothing more will come of it. */
   readonly spool: Spool
 }

@@ -131,6 +131,7 @@ export class Attempt implements ReplyHandler, PathListener {
   bytes(chunk: Uint8Array): void {
     if (this.over) return
     this.lastBytesMs = performance.now()
+    this.plan.ask.media?.passed?.(chunk.length)
     try {
       this.path?.bytes(chunk)
     } catch (error) {
