@@ -3,26 +3,23 @@
 import { Buffer } from 'node:buffer'
 import type { Model } from '../catalog/model.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
-import type { Keyring, Principal } from '../identity/principal.ts'
+import type { Principal } from '../identity/principal.ts'
 import { limitHeaders } from '../limits/headers.ts'
-import type { Admitted, Limiter, Refused } from '../limits/limiter.ts'
-import type { Answer, Place, RelayRooms } from '../relay/ask.ts'
+import type { Admitted, Refused } from '../limits/limiter.ts'
+import type { Answer, Place } from '../relay/ask.ts'
 import type { Bill, BillWishes } from '../relay/bill.ts'
 import { Call } from '../relay/call.ts'
-import type { Till } from '../relay/till.ts'
 import { refusalStatus } from '../relay/verdict.ts'
-import type { Histogram } from '../telemetry/registry.ts'
 import type { Address, Dialect, DialectId, Peek, Reframe } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
-import type { HostedFiles } from './files.ts'
+import type { FrontRooms } from './front-rooms.ts'
 import { checkHeaderBytes } from './head.ts'
 import { judgedImages } from './images.ts'
-import { type Content, Incoming, type IncomingRooms } from './incoming.ts'
-import type { MeRooms } from './me.ts'
-import type { Offer, Offered } from './offer.ts'
+import { type Content, Incoming } from './incoming.ts'
+import type { Offered } from './offer.ts'
 import { originOf } from './origin.ts'
-import { hashOf, type Idempotency, takeKey } from './repeat.ts'
+import { hashOf, takeKey } from './repeat.ts'
 import { newRequestId } from './request-id.ts'
 import {
   addCors,
@@ -34,61 +31,11 @@ import {
   refusalOf,
   streamType,
 } from './respond.ts'
-import { type Prepared, prepareResponse, type Queued, type ResponseRooms } from './responses.ts'
-import type { Background } from './responses-background.ts'
+import { type Prepared, prepareResponse, type Queued } from './responses.ts'
 import { prepareCompaction } from './responses-compact.ts'
 import { follow } from './responses-live.ts'
-import type { Course, CourseStart, VideoStartRooms } from './videos.ts'
-import type { VideoRooms } from './videos-read.ts'
+import type { Course, CourseStart } from './videos.ts'
 import { readWishes, type Wished } from './wishes.ts'
-
-/** What the front door works with; replaced whole when the configuration changes. */
-export interface FrontRooms extends IncomingRooms {
-  readonly keyring: Keyring
-  readonly limiter: Limiter
-  readonly relay: RelayRooms
-  /** Seconds spent until the caller is known, and from the whole body to the channels. */
-  readonly overhead: { readonly auth: Histogram; readonly route: Histogram }
-  readonly offer: Offer
-  readonly till: Till
-  readonly idempotency: Idempotency
-  readonly me: MeRooms
-  readonly files: HostedFiles
-  readonly responses: ResponseRooms & { readonly background: Background }
-  readonly videos: VideoRooms & VideoStartRooms
-  /** Told when a request has its place, and when it gave it back. */
-  underWay(dialect: Dialect, change: 1 | -1): void
-  /** Told of each request that a limit refused. */
-  limited(verdict: Refused): void
-  /** Told of requests that never reached the relay, and of all refusals. */
-  refused(refusal: Refusal): void
-  /** Told of a request answered with the reply of an earlier one. */
-  repeated(repeat: Repeat): void
-}
-
-/** A known caller's request, as its record needs it. */
-export interface Repeat {
-  readonly requestId: string
-  readonly at: number
-  readonly principal: Principal
-  readonly dialect: Dialect
-  readonly peek: Peek
-  readonly status: number
-  readonly durationMs: number
-}
-
-export interface Refusal {
-  readonly requestId: string
-  readonly at: number
-  readonly principal: Principal | null
-  readonly dialect: Dialect
-  readonly peek: Peek | null
-  readonly status: number
-  readonly error: GatewayError
-  /** Not one of ours: a mistake in the gateway, for the log. */
-  readonly cause: unknown
-  readonly durationMs: number
-}
 
 /** About four bytes of English text make a token; corrected by what the vendor reports. */
 const bytesPerToken = 4
