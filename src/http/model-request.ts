@@ -12,7 +12,7 @@ import { Call } from '../relay/call.ts'
 import type { Till } from '../relay/till.ts'
 import { refusalStatus } from '../relay/verdict.ts'
 import type { Histogram } from '../telemetry/registry.ts'
-import type { Address, Dialect, Peek, Reframe } from '../wire/dialect.ts'
+import type { Address, Dialect, DialectId, Peek, Reframe } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
 import type { HostedFiles } from './files.ts'
@@ -36,6 +36,7 @@ import {
 } from './respond.ts'
 import { type Prepared, prepareResponse, type Queued, type ResponseRooms } from './responses.ts'
 import type { Background } from './responses-background.ts'
+import { prepareCompaction } from './responses-compact.ts'
 import { follow } from './responses-live.ts'
 import type { Course, CourseStart, VideoStartRooms } from './videos.ts'
 import type { VideoRooms } from './videos-read.ts'
@@ -92,8 +93,11 @@ export interface Refusal {
 /** About four bytes of English text make a token; corrected by what the vendor reports. */
 const bytesPerToken = 4
 const maxDroppedChars = 1_024
-/** The one format whose replies are kept. */
-const keptDialect = 'openai-responses'
+/** What a format's requests need before they are asked, where responses are kept. */
+const prepares: Partial<Record<DialectId, typeof prepareResponse>> = {
+  'openai-responses': prepareResponse,
+  'openai-compaction': prepareCompaction,
+}
 
 export class ModelRequest {
   private readonly rooms: FrontRooms
@@ -167,8 +171,9 @@ export class ModelRequest {
         )
         if (kept !== null) return kept
       }
+      const prepare = prepares[this.dialect.id]
       const prepared =
-        this.dialect.id === keptDialect ? await this.prepare(principal, peek, offered) : null
+        prepare === undefined ? null : await this.prepare(prepare, principal, peek, offered)
       const asked = prepared?.peek ?? peek
       const opened = this.open(principal, asked, offered.model, wishes)
       const bill = opened instanceof Promise ? await opened : opened
@@ -330,12 +335,17 @@ export class ModelRequest {
   }
 
   /** What was kept before it goes before its input, and its reply will be kept. */
-  private async prepare(principal: Principal, peek: Peek, offered: Offered): Promise<Prepared> {
-    const { requestId, at, rooms } = this
+  private async prepare(
+    prepare: typeof prepareResponse,
+    principal: Principal,
+    peek: Peek,
+    offered: Offered,
+  ): Promise<Prepared> {
+    const { requestId, at, rooms, dialect } = this
     const { account } = principal
     const { candidates, model } = offered
-    const asking = { account, requestId, at, peek, candidates }
-    const prepared = await prepareResponse(rooms.responses, asking)
+    const asking = { account, requestId, at, dialect, peek, candidates }
+    const prepared = await prepare(rooms.responses, asking)
     if (!prepared.rebuilt) return prepared
     this.peek = prepared.peek
     checkVision(prepared.peek, model)
@@ -416,6 +426,7 @@ export class ModelRequest {
     const plain = answer.stream ? streamType : (answer.type ?? jsonType)
     fields['content-type'] = reframe?.contentType ?? plain
     if (answer.stream) addStreamFields(fields)
+    Object.assign(fields, answer.headers)
     const { body } = answer
     const shown = reframe === null || body instanceof Uint8Array ? body : reframed(body, reframe)
     // The runtime takes an async generator as a body; the DOM's types do not know of it.
@@ -468,7 +479,7 @@ function placeWithoutClient(place: Place): Place {
 /** The client's headers that its format gives a meaning. */
 export function headersOf(dialect: Dialect, headers: Headers): Pick<Address, 'headers'> {
   const found: Record<string, string> = {}
-  for (const name of dialect.clientHeaders ?? []) {
+  for (const name of [...(dialect.clientHeaders ?? []), ...(dialect.stateHeaders ?? [])]) {
     const value = headers.get(name)
     if (value !== null) found[name] = value
   }

@@ -61,9 +61,14 @@ export function videoCourse(rooms: VideoStartRooms, source: VideoRow | null): Co
   }
 }
 
+/** As OpenAI's own clients write the member in a form. */
+const formReference = 'input_reference[image_url]'
+
 /** With its size and length said, so that what is made is what is held for, and each vendor is asked alike. */
 function planned(dialect: Dialect, source: VideoRow | null, peek: Peek, offered: Offered) {
-  const { [remixField]: _theirs, ...fields } = parsedObject(peek.body)
+  const { [remixField]: _theirs, [formReference]: address, ...plain } = parsedObject(peek.body)
+  const reference = address === undefined ? {} : { input_reference: { image_url: address } }
+  const fields: JsonObject = { ...plain, ...reference }
   checkReference(fields)
   const { sizes, seconds, usualSeconds } = videoShape(offered.model.id)
   const size = chosen('size', fields['size'], sizes, sizes?.[0] ?? '720x1280')
