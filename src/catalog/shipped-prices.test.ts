@@ -44,9 +44,9 @@ describe('every card of every vendor', () => {
     for (const [model, { prices }] of all) {
       for (const base of ['image', 'second']) {
         const narrowed = Object.keys(prices).filter((name) => name.startsWith(`${base}/`))
-        if (narrowed.length === 0) continue
-        const amounts = narrowed.map((name) => nano(prices, name))
-        expect(new Set(amounts).size, model).toBeGreaterThan(narrowed.length === 1 ? 0 : 1)
+        const otherwise = prices[base] === undefined ? null : nano(prices, base)
+        for (const name of base === 'image' && otherwise !== null ? narrowed : [])
+          expect(nano(prices, name) <= (otherwise ?? 0n), `${model} ${name}`).toBe(true)
         const lines = narrowed.flatMap((name) => /^second\/(\d+)p$/.exec(name)?.[1] ?? [])
         const byLines = lines.sort((a, b) => Number(a) - Number(b))
         const ascending = byLines.map((line) => nano(prices, `second/${line}p`))
