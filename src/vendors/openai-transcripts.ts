@@ -24,6 +24,8 @@ export interface Transcribes {
   readonly takes: ReadonlySet<string> | null
   /** Fields that make a vendor without forms of its own tell times or speakers. */
   further?(wanted: Wanted, fields: JsonObject): JsonObject
+  /** What it says that OpenAI would say otherwise. */
+  read?(reply: TranscriptReply, wanted: Wanted): TranscriptReply
   /** Its own count, in OpenAI's form. */
   usage?(usage: JsonObject): MediaUsage
 }
@@ -70,7 +72,9 @@ async function serve(
   if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
   const { takes } = vendor
   const dropped = takes === null ? [] : unsaid(call, [...takes])
-  return { ...transcriptIn(reply.json(), vendor), dropped }
+  const told = transcriptIn(reply.json(), vendor)
+  const wanted = wantedBy(call, formatOf(call))
+  return { ...(vendor.read?.(told, wanted) ?? told), dropped }
 }
 
 function formFor(vendor: Transcribes, call: MediaCall) {

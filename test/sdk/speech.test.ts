@@ -243,6 +243,34 @@ describe('ElevenLabs', () => {
   })
 })
 
+describe('Mistral', () => {
+  const model = 'voxtral-mini-tts-2603'
+
+  test('sound out of its JSON', async () => {
+    stage.answer([json(200, { audio_data: sound.toString('base64') })])
+    const { bytes, type, requestId } = await speak({ model, voice: 'en_paul_neutral' })
+    expect([type, bytes.equals(sound)]).toEqual(['audio/mpeg', true])
+    expect(JSON.parse(stage.last().body.toString('utf8'))).toEqual({
+      model,
+      input,
+      voice_id: 'en_paul_neutral',
+      response_format: 'mp3',
+    })
+    await stage.expectCharge(requestId, model, { units: { character: characters } })
+  })
+
+  test('its samples of 32 bits become such of 16', async () => {
+    const levels = [0, 1, -1, 0.5, -0.25, 3]
+    const floats = Buffer.alloc(levels.length * 4)
+    for (const [at, level] of levels.entries()) floats.writeFloatLE(level, at * 4)
+    stage.answer([json(200, { audio_data: floats.toString('base64') })])
+    const { bytes, type } = await speak({ model, response_format: 'pcm' })
+    expect(type).toBe('audio/pcm')
+    const read = levels.map((_, at) => bytes.readInt16LE(at * 2))
+    expect(read).toEqual([0, 32_767, -32_767, 16_384, -8_192, 32_767])
+  })
+})
+
 describe('Gemini', () => {
   const said = samples(24_000)
   const spoken = {

@@ -254,6 +254,23 @@ describe('forms that a vendor lacks are made from those it has', () => {
     await stage.expectCharge(request_id, 'whisper-1', { units: { second: 2 } })
   })
 
+  test('Mistral: words where segments would be', async () => {
+    const words = [
+      { word: 'One.', start: 0.1, end: 1 },
+      { word: 'Two.', start: 1.2, end: 2 },
+    ]
+    const segments = words.map(({ word, start, end }) => ({ text: ` ${word}`, start, end }))
+    stage.answer([json(200, { text: 'One. Two.', segments })])
+    const told = await stage.client.audio.transcriptions.create({
+      model: 'voxtral-mini-latest',
+      file: await soundFile(2),
+      response_format: 'verbose_json',
+      timestamp_granularities: ['word'],
+    })
+    expect(told.words).toEqual(words)
+    expect((await stage.lastForm()).get('timestamp_granularities')).toBe('word')
+  })
+
   test('Mistral: who speaks, in its own words', async () => {
     stage.answer([
       json(200, {

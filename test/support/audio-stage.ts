@@ -25,6 +25,7 @@ const served = {
   'tts-1': ['openai', 'speech', { character: '15' }],
   'gpt-4o-mini-tts': ['openai', 'speech', { input: '0.60', audioOutput: '12' }],
   'whisper-large-v3': ['groq', 'transcription', { second: '30.833334' }],
+  'voxtral-mini-tts-2603': ['mistral', 'speech', { character: '16' }],
   'voxtral-mini-latest': ['mistral', 'transcription', { second: '33.333334' }],
   'own-whisper': ['own', 'transcription', { second: '1' }],
   'nova-3': ['deepgram', 'transcription', { second: '71.666667' }],
