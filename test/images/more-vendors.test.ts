@@ -3,12 +3,15 @@
 import { describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
 import type { Upload } from '../../src/vendors/media.ts'
+import { vendors } from '../../src/vendors/registry.ts'
 import type { JsonObject } from '../../src/wire/ir.ts'
 import {
   bytesOf,
   type Heard,
+  mediaCall,
   moderatedFault,
   play,
+  playedTools,
   servedImages,
   upload,
 } from '../support/media-tools.ts'
@@ -101,6 +104,52 @@ describe('Stability', () => {
         {},
       ),
     ).rejects.toMatchObject({ fault: { kind: 'quota' } })
+  })
+})
+
+describe('a server that speaks the form of OpenAI', () => {
+  const baseUrl = 'http://10.0.0.5:8080/v1'
+  const url = 'http://10.0.0.5:8080/made/a.png'
+  const ask = (response_format: string, image: object) => {
+    const played = playedTools('openai-compatible', {
+      baseUrl,
+      answer: ({ method }) =>
+        method === 'GET'
+          ? { bytes: picture, type: 'image/png' }
+          : { json: { created: 1, data: [image], usage: { total_tokens: 3 } } },
+    })
+    const call = mediaCall('openai-images', 'm', { prompt: 'a cat', response_format })
+    const adapter = vendors['openai-compatible']?.adapters?.['openai-images']
+    return { played, reply: adapter?.serve(call, played.tools) }
+  }
+
+  test.each([
+    ['url', { url }],
+    ['b64_json', { b64_json: b64 }],
+  ])('what is %s already passes as it came', async (format, image) => {
+    const { played, reply } = ask(format, image)
+    const made = await reply
+    if (made?.kind !== 'plain') throw new Error('it was changed')
+    const parts: Uint8Array[] = []
+    for await (const chunk of made.chunks) parts.push(chunk)
+    const json = JSON.parse(Buffer.concat(parts).toString())
+    expect(json).toEqual({ created: 1, data: [image], usage: { total_tokens: 3 } })
+    expect(played.heard[0]?.json['response_format']).toBe(format)
+  })
+
+  test('what is not is brought into form, from the server itself without its key', async () => {
+    for (const [format, image] of [
+      ['url', { b64_json: b64, revised_prompt: 'two cats' }],
+      ['b64_json', { url, revised_prompt: 'two cats' }],
+    ] as const) {
+      const { played, reply } = ask(format, image)
+      const made = await reply
+      if (made?.kind !== 'images') throw new Error('these are no images')
+      expect(bytesOf(made)[0]?.equals(picture)).toBe(true)
+      expect(made.images[0]?.revisedPrompt).toBe('two cats')
+      expect(made.usage).toEqual({ total_tokens: 3 })
+      if (format === 'b64_json') expect(played.heard[1]).toMatchObject({ url, signed: false })
+    }
   })
 })
 
