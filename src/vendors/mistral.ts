@@ -88,7 +88,7 @@ export const mistral = openaiCompatible({
   id: 'mistral',
   baseUrl: 'https://api.mistral.ai/v1',
   environment: 'MISTRAL_API_KEY',
-  speaks: chatAndEmbeddings,
+  speaks: [...chatAndEmbeddings, 'openai-moderations'],
   usageOnStream: 'always',
   amend: amendments(
     maxTokensOnly,

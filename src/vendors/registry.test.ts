@@ -98,6 +98,13 @@ const ends: Readonly<Partial<Record<DialectId, string>>> = {
   'voyage-embeddings': '/embeddings',
   'voyage-rerank': '/rerank',
   'jina-rerank': '/rerank',
+  'openai-images': '/images/generations',
+  'openai-image-edits': '/images/edits',
+  'openai-image-variations': '/images/variations',
+  'openai-transcriptions': '/audio/transcriptions',
+  'openai-translations': '/audio/translations',
+  'openai-speech': '/audio/speech',
+  'openai-moderations': '/moderations',
 }
 
 const signatures: Readonly<Record<string, readonly [string, string]>> = {
