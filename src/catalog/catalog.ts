@@ -104,6 +104,7 @@ const namedKinds: readonly (readonly [pattern: RegExp, kind: ModelKind])[] = [
   [/rerank/, 'rerank'],
   [/embed|(^|[/-])(bge|e5|gte)-/, 'embedding'],
   [/moderation/, 'moderation'],
+  [/(^|[/-])realtime/, 'realtime'],
   [/whisper|transcribe/, 'transcription'],
   [/(^|[/-])tts(-|$)/, 'speech'],
   [/dall-e|gpt-image|stable-diffusion|flux/, 'image'],

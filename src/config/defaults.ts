@@ -4,6 +4,7 @@ import type {
   BillingSettings,
   GroupSettings,
   LedgerSettings,
+  RealtimeSettings,
   ResponseSettings,
   RetrySettings,
   ServerSettings,
@@ -61,6 +62,12 @@ export const ledgerDefaults: LedgerSettings = {
 }
 
 export const responseDefaults: ResponseSettings = { keepDays: 30 }
+
+export const realtimeDefaults: RealtimeSettings = {
+  maxSessionMs: 3_600_000,
+  idleMs: 900_000,
+  maxMessageBytes: 16 * 1024 * 1024,
+}
 
 export const groupDefaults: Omit<GroupSettings, 'id'> = {
   multiplier: '1',

@@ -104,6 +104,15 @@ export interface ResponseSettings {
   readonly keepDays: number
 }
 
+/** Sessions over WebSocket. */
+export interface RealtimeSettings {
+  readonly maxSessionMs: number
+  /** Nothing was said on either side. */
+  readonly idleMs: number
+  /** Of either side. */
+  readonly maxMessageBytes: number
+}
+
 export interface GroupSettings {
   readonly id: string
   readonly multiplier: string
@@ -179,6 +188,7 @@ export interface Config {
   readonly billing: BillingSettings
   readonly ledger: LedgerSettings
   readonly responses: ResponseSettings
+  readonly realtime: RealtimeSettings
   readonly groups: Readonly<Record<string, GroupSettings>>
   readonly channels: readonly ChannelConfig[]
   /** A name that ends in `*` speaks for every name of that beginning that is neither here nor shipped. */

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import type { Model } from '../catalog/model.ts'
-import type { ServerSettings } from '../config/types.ts'
+import type { RealtimeSettings, ServerSettings } from '../config/types.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Keyring, Principal } from '../identity/principal.ts'
 import { limitHeaders } from '../limits/headers.ts'
@@ -43,6 +43,7 @@ export interface FrontRooms {
   readonly idempotency: Idempotency
   readonly me: MeRooms
   readonly responses: ResponseRooms & { readonly background: Background }
+  readonly realtime: RealtimeSettings
   /** Told when a request has its place, and when it gave it back. */
   underWay(dialect: Dialect, change: 1 | -1): void
   /** Told of each request that a limit refused. */

@@ -30,6 +30,7 @@ import { type Health, healthPaths, respondHealth } from './health.ts'
 import { mePaths, readMe } from './me.ts'
 import { type FrontRooms, ModelRequest } from './model-request.ts'
 import { anthropicModelList, anthropicModelObject, modelList, modelObject } from './models.ts'
+import { type ClientLink, RealtimeRequest } from './realtime.ts'
 import { newRequestId } from './request-id.ts'
 import {
   addCors,
@@ -51,6 +52,8 @@ export interface ListenOptions {
   readonly rooms: () => FrontRooms
   readonly dialects: Readonly<Record<DialectId, Dialect>>
   readonly health: Health
+  /** Largest message of a socket's client. */
+  readonly maxMessageBytes: number
   /** Where the health paths alone are answered too, by nobody but this process; null: nowhere. */
   readonly healthPort: number | null
   /** What a browser sees at `/`. */
@@ -66,7 +69,10 @@ export interface Listener {
   stop(): Promise<void>
 }
 
-type Handler = (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>
+type Serving = Bun.Server<ClientLink>
+type Answered = Response | undefined
+/** `undefined`: the request has become a socket. */
+type Handler = (request: Request, server: Serving) => Answered | Promise<Answered>
 
 /** Connections without a request are closed after this; the runtime allows no more than 255. */
 const idleSeconds = 120
@@ -88,7 +94,7 @@ export function listen(options: ListenOptions): Listener {
   }
   const health = healthRoutes(options)
   Object.assign(routes, health)
-  const server = Bun.serve({
+  const server = Bun.serve<ClientLink>({
     hostname: options.host,
     port: options.port,
     reusePort: options.sharePort,
@@ -97,6 +103,7 @@ export function listen(options: ListenOptions): Listener {
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
     routes,
+    websocket: socketHandlers(options.maxMessageBytes),
     fetch: (request, server) => strayCall(options, request, server),
     error: (error) => {
       options.onCrash(error)
@@ -112,6 +119,7 @@ export function listen(options: ListenOptions): Listener {
           port: options.healthPort,
           development: false,
           routes: health,
+          websocket: socketHandlers(options.maxMessageBytes),
           fetch: (request) => stray(options, request),
         })
   return {
@@ -124,6 +132,21 @@ export function listen(options: ListenOptions): Listener {
       await server.stop(true)
       await healthServer?.stop(true)
     },
+  }
+}
+
+/** What a session's client has not taken is bounded: past that the session is closed. */
+function socketHandlers(maxMessageBytes: number): Bun.WebSocketHandler<ClientLink> {
+  return {
+    maxPayloadLength: maxMessageBytes,
+    backpressureLimit: maxMessageBytes,
+    // One whose client answers no ping is taken for gone.
+    idleTimeout: idleSeconds,
+    perMessageDeflate: false,
+    open: (socket) => socket.data.opened(socket),
+    message: (socket, message) => socket.data.received(message),
+    drain: (socket) => socket.data.drained(),
+    close: (socket, code, reason) => socket.data.closed(code, reason),
   }
 }
 
@@ -142,7 +165,7 @@ export async function checkPort(host: string, port: number): Promise<void> {
   await server.stop(true)
 }
 
-function addressOf(request: Request, server: Bun.Server<undefined>): string {
+function addressOf(request: Request, server: Serving): string {
   return server.requestIP(request)?.address ?? ''
 }
 
@@ -182,6 +205,8 @@ function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
         answer(responses, account, url),
       )
     }
+    case 'realtime':
+      return realtimeHandler(options)
     case 'response-socket':
       return socketHandler(options)
     case 'response-tokens':
@@ -211,11 +236,31 @@ const ofResponses = {
   'response-input': listInput,
 }
 
+function realtimeHandler(options: ListenOptions): Handler {
+  const dialect = options.dialects['openai-realtime']
+  return (request, server) => {
+    const rooms = options.rooms()
+    if (!asksSocket(request)) {
+      const fields = { ...baseFields(rooms, request), upgrade: 'websocket' }
+      const message =
+        'Realtime is served over WebSocket: connect to wss://.../v1/realtime?model=NAME.'
+      return refuse(new GatewayError('upgrade_required', message), fields, openaiShape)
+    }
+    server.timeout(request, 0)
+    const upgrade = (data: ClientLink, headers: Fields) =>
+      server.upgrade(request, { data, headers })
+    return new RealtimeRequest(rooms, dialect, request, upgrade).respond()
+  }
+}
+
+function asksSocket({ headers }: Request): boolean {
+  return headers.get('upgrade')?.toLowerCase() === 'websocket'
+}
+
 /** A socket is refused so that its client turns to events at once; there is nothing else to get at this path. */
 function socketHandler(options: ListenOptions): Handler {
   return (request) => {
-    if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
-      return wrongMethod(options, request, 'POST, OPTIONS')
+    if (!asksSocket(request)) return wrongMethod(options, request, 'POST, OPTIONS')
     const message = 'Responses are not served over WebSocket here: POST with "stream": true.'
     const fields = baseFields(options.rooms(), request)
     return refuse(new GatewayError('upgrade_required', message), fields, openaiShape)
@@ -372,8 +417,8 @@ function wrongMethod(options: ListenOptions, request: Request, allow: string): R
 function strayCall(
   options: ListenOptions,
   request: Request,
-  server: Bun.Server<undefined>,
-): Response | Promise<Response> {
+  server: Serving,
+): Answered | Promise<Answered> {
   const isCall =
     request.method === 'POST' &&
     isGooglePath(pathOf(request.url)) &&

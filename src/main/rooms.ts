@@ -58,6 +58,7 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     idempotency: keysFor(billing.idempotencyHours, ledger, log),
     me: { store: lasting.store, currency: config.currency, prices: () => lasting.prices.book },
     responses: responsesFor(config, lasting, (channelId) => channels.get(channelId)?.vendor),
+    realtime: config.realtime,
     relay: relayOf(config, lasting, channels, settler),
     underWay(dialect, change) {
       underWay.get(dialect.id)?.add(change)

@@ -51,6 +51,7 @@ function attemptAt(stream: boolean) {
         baseUrl: '',
         reach: fails,
         destination: fails,
+        socket: fails,
       },
       identity: true,
       timeouts: timeoutDefaults,

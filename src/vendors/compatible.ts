@@ -18,6 +18,7 @@ const paths: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-translations': '/audio/translations',
   'openai-speech': '/audio/speech',
   'openai-moderations': '/moderations',
+  'openai-realtime': '/realtime',
 }
 
 export const chatOnly: readonly DialectId[] = ['openai-chat']
@@ -32,7 +33,7 @@ export const allDialects: readonly DialectId[] = [
 /** Chat first: what others ask is put in that format. */
 export const allAndResponses: readonly DialectId[] = [...allDialects, 'openai-responses']
 
-/** Images, sound and moderations, as OpenAI itself and servers like it have them. */
+/** Images, sound, moderations and sessions, as OpenAI itself and servers like it have them. */
 export const beyondText: readonly DialectId[] = [
   'openai-images',
   'openai-image-edits',
@@ -41,6 +42,7 @@ export const beyondText: readonly DialectId[] = [
   'openai-translations',
   'openai-speech',
   'openai-moderations',
+  'openai-realtime',
 ]
 
 /** Throws where the format is none of OpenAI's: a mistake in a vendor's `speaks`. */
@@ -51,7 +53,10 @@ export function openaiPath(dialect: DialectId): string {
 }
 
 function address(call: Call, settings: ChannelSettings): string {
-  return settings.baseUrl + openaiPath(call.dialect)
+  const path = openaiPath(call.dialect)
+  // A session has no body that could name its model.
+  const query = call.dialect === 'openai-realtime' ? `?model=${encodeURIComponent(call.model)}` : ''
+  return settings.baseUrl + path + query
 }
 
 /** `authorization: Bearer KEY`, or nothing where the channel has no key. */

@@ -36,6 +36,7 @@ export type DialectId =
   | 'openai-translations'
   | 'openai-speech'
   | 'openai-moderations'
+  | 'openai-realtime'
 export type Operation =
   | 'chat'
   | 'completion'
@@ -46,6 +47,7 @@ export type Operation =
   | 'translation'
   | 'speech'
   | 'moderation'
+  | 'realtime'
 
 /** A half-open range of byte offsets. */
 export interface Span {

@@ -170,6 +170,7 @@ function channelOf(vendor: HandVendor): Channel {
     baseUrl: '',
     reach: undialled,
     destination: undialled,
+    socket: undialled,
   }
 }
 
