@@ -62,9 +62,11 @@ function runTests(args, env) {
   const paths = args.some((arg) => existsSync(join(root, arg))) ? [] : ['./src', './test']
   return new Promise((resolve, reject) => {
     if (interruptedBy) return resolve({ code: 1, summary: '' })
+    // A log that nobody watches is read for what failed.
+    const quiet = process.env.CI ? ['--only-failures'] : []
     tests = spawn(
       bun,
-      ['test', '--no-env-file', '--no-orphans', '--timeout', '60000', ...args, ...paths],
+      ['test', '--no-env-file', '--no-orphans', '--timeout', '60000', ...quiet, ...args, ...paths],
       {
         cwd: root,
         env: process.stderr.isTTY ? { FORCE_COLOR: '1', ...env } : env,

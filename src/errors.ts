@@ -7,6 +7,7 @@
 export const errorTable = {
   invalid_request_error: { status: 400, type: 'invalid_request_error', retry: false },
   invalid_api_key: { status: 401, type: 'invalid_request_error', retry: false },
+  invalid_signature: { status: 403, type: 'invalid_request_error', retry: false },
   model_not_found: { status: 404, type: 'invalid_request_error', retry: false },
   unsupported_endpoint: { status: 404, type: 'invalid_request_error', retry: false },
   not_found: { status: 404, type: 'invalid_request_error', retry: false },
@@ -14,6 +15,7 @@ export const errorTable = {
   request_timeout: { status: 408, type: 'invalid_request_error', retry: true },
   request_in_progress: { status: 409, type: 'invalid_request_error', retry: true },
   reply_not_kept: { status: 409, type: 'invalid_request_error', retry: false },
+  file_expired: { status: 410, type: 'invalid_request_error', retry: false },
   request_too_large: { status: 413, type: 'invalid_request_error', retry: false },
   unsupported_media_type: { status: 415, type: 'invalid_request_error', retry: false },
   idempotency_key_reused: { status: 422, type: 'invalid_request_error', retry: false },
@@ -73,6 +75,8 @@ export const faultTable = {
   credentials: { failover: true, uncertain: false, health: 'disable', code: 'service_unavailable' },
   unknown_model: { failover: true, uncertain: false, health: 'none', code: 'service_unavailable' },
   rejected: { failover: false, uncertain: false, health: 'none', code: 'invalid_request_error' },
+  /** The gateway's own: what the vendor gives cannot be kept. */
+  no_room: { failover: false, uncertain: true, health: 'none', code: 'service_unavailable' },
 } as const
 
 export type FaultKind = keyof typeof faultTable

@@ -17,6 +17,7 @@ import {
   type ResponseRecording,
 } from './recordings/responses.ts'
 import { breaches, readAll } from './replies.ts'
+import { eventsOf, followed } from './responses.ts'
 
 const from = 'openai-responses' as const
 const encoder = new TextEncoder()
@@ -92,6 +93,16 @@ function expectUsage(shown: JsonObject | null, vendor: JsonObject | null): void 
   }
 }
 
+/** What a client counts on that goes on from a number. */
+function placesIn(text: string): unknown {
+  return eventsOf(text).map(({ type, sequence_number: number, output_index: index, delta }) => ({
+    type,
+    number,
+    index,
+    delta,
+  }))
+}
+
 describe.each([...sound])('$name', (recording) => {
   const plain = plainResponse(recording.frames)
 
@@ -120,6 +131,13 @@ describe.each([...sound])('$name', (recording) => {
     expect(streamed).toEndWith('data: [DONE]\n\n')
     const [again] = plainReading(data).choices.values()
     expect(again).toEqual(choice)
+  })
+
+  test('followed while it is made, and told again, it is the same to the official client', async () => {
+    const events = eventsOf(translated(recording, true, from).text)
+    const { live, again } = followed(events)
+    expect(placesIn(live)).toEqual(placesIn(again))
+    expect(meaning(told(await byOpenai(again, true)))).toEqual(meaning(plain))
   })
 
   test('tells events by the rules of the hub', () => {

@@ -5,6 +5,8 @@ import type { WriterHead } from '../src/wire/dialect.ts'
 import type { ChatEvent, JsonObject, JsonValue, PartHead } from '../src/wire/ir.ts'
 import { ResponsesFrames } from '../src/wire/openai-responses/frames.ts'
 import { responsesHub } from '../src/wire/openai-responses/hub.ts'
+import { replay } from '../src/wire/openai-responses/replay.ts'
+import { ResponseSoFar } from '../src/wire/openai-responses/so-far.ts'
 import { breaches, readAll } from './replies.ts'
 
 export const head: WriterHead = { id: 'resp_1', model: 'asked', createdAt: 7, wantsUsage: true }
@@ -66,3 +68,35 @@ export const start = {
   createdAt: 5,
 } satisfies ChatEvent
 export const ended = { type: 'choice-end', choice: 0, reason: 'stop' } satisfies ChatEvent
+
+/** Frames until no more is known. */
+export function pulled(frames: ReturnType<typeof replay>): string {
+  let text = ''
+  for (let next = frames.next(); !next.done && next.value !== null; next = frames.next()) {
+    text += next.value
+  }
+  return text
+}
+
+/** One that has ended. */
+export function toldAgain(response: JsonObject, after = -1): string {
+  const source = new ResponseSoFar(response)
+  source.end(response)
+  return pulled(replay(source, after))
+}
+
+/** Followed from its first event on, and told anew at its end. */
+export function followed(events: readonly JsonObject[]) {
+  const [first] = events
+  const source = new ResponseSoFar(first?.['response'] as JsonObject)
+  const frames = replay(source, -1)
+  let live = ''
+  for (const event of events) {
+    source.event(structuredClone(event))
+    live += pulled(frames)
+  }
+  const last = source.ending(source.last ?? { ...source.response, status: 'failed' })
+  source.end(last)
+  live += pulled(frames)
+  return { live, last, again: toldAgain(last) }
+}

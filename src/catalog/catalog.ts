@@ -36,7 +36,7 @@ export function createCatalog(
     find: (id) => byId.get(id) ?? null,
     ofVendor: (vendor) => byVendor.get(vendor) ?? [],
     assume: (id, ownedBy) => {
-      const kind = kindByName(id)
+      const kind = sandboxKind(id, byId) ?? kindByName(id)
       // Nobody said that it does not see, so the vendor is left to judge.
       const assumed = { ...unknownModel(id, ownedBy), kind, vision: kind === 'chat' }
       return withDeclared(assumed, patternFor(id))
@@ -59,6 +59,7 @@ function shippedModel(id: string, model: ShippedModel, list: ShippedModels): Mod
   return {
     id,
     kind: model.kind ?? 'chat',
+    also: model.also ?? [],
     context: model.context ?? null,
     maxOutput: model.maxOutput ?? null,
     vision: model.vision ?? false,
@@ -72,6 +73,7 @@ function unknownModel(id: string, ownedBy: string): Model {
   return {
     id,
     kind: 'chat',
+    also: [],
     context: null,
     maxOutput: null,
     vision: false,
@@ -86,6 +88,7 @@ function withDeclared(model: Model, declared: ModelConfig | undefined): Model {
   return Object.freeze({
     ...model,
     kind: declared.kind ?? model.kind,
+    also: declared.kind === null ? model.also : [],
     context: declared.context ?? model.context,
     maxOutput: declared.maxOutput ?? model.maxOutput,
     vision: declared.vision ?? model.vision,
@@ -98,6 +101,13 @@ function withDeclared(model: Model, declared: ModelConfig | undefined): Model {
 function ownerOf(id: string, otherwise: string): string {
   const parts = id.split('/')
   return parts.length === 2 && parts[0] ? parts[0].toLowerCase() : otherwise
+}
+
+/** A model of the sandbox is of its own kind also with settings behind its name. */
+function sandboxKind(id: string, byId: ReadonlyMap<string, Model>): ModelKind | null {
+  if (!id.startsWith('sandbox/')) return null
+  const [base = id] = id.split('+', 1)
+  return byId.get(base)?.kind ?? null
 }
 
 const namedKinds: readonly (readonly [pattern: RegExp, kind: ModelKind])[] = [

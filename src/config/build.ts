@@ -3,31 +3,38 @@
 import { dirname, resolve } from 'node:path'
 import {
   billingDefaults,
+  bucketPrefix,
   defaultAccount,
   defaultGroup,
   generalDefaults,
   groupDefaults,
   ledgerDefaults,
+  mediaDefaults,
   realtimeDefaults,
   responseDefaults,
   retryDefaults,
   serverDefaults,
   timeoutDefaults,
+  uploadDefaults,
+  videoDefaults,
 } from './defaults.ts'
 import { deepFreeze, recordOf } from './freeze.ts'
 import { withoutTrailingSlash } from './rules.ts'
 import type { FileInput } from './schema.ts'
 import type { Override } from './settings.ts'
 import type {
+  BucketSettings,
   ChannelConfig,
   Config,
   GroupSettings,
   KeyConfig,
+  MediaSettings,
   ModelConfig,
   ServerSettings,
 } from './types.ts'
 
 type Item<List> = NonNullable<List> extends readonly (infer Entry)[] ? Entry : never
+type Bucket = NonNullable<NonNullable<NonNullable<FileInput['media']>['store']>['s3']>
 type Value<Map> = NonNullable<Map> extends Record<string, infer Entry> ? Entry : never
 
 /** `file` is absolute; a relative `data` in it starts at its folder, any other at the working folder. */
@@ -36,8 +43,10 @@ export function buildConfig(input: FileInput, override: Override, file: string |
   const accounts = Object.entries(input.accounts ?? {})
   return deepFreeze({
     server: serverSettings(input.server ?? {}, override),
+    uploads: { ...uploadDefaults, ...given(input.uploads) },
     dataDir: dataDir(input, override, file),
     databaseUrl: override.databaseUrl ?? input.databaseUrl ?? null,
+    encryptionKey: override.encryptionKey ?? null,
     valkeyUrl: override.valkeyUrl ?? input.valkeyUrl ?? null,
     nodes: input.nodes ?? generalDefaults.nodes,
     logLevel: override.logLevel ?? input.logLevel ?? generalDefaults.logLevel,
@@ -48,6 +57,8 @@ export function buildConfig(input: FileInput, override: Override, file: string |
     ledger: { ...ledgerDefaults, ...given(input.ledger) },
     responses: { ...responseDefaults, ...given(input.responses) },
     realtime: { ...realtimeDefaults, ...given(input.realtime) },
+    videos: { ...videoDefaults, ...given(input.videos) },
+    media: media(input.media ?? {}),
     groups: groups(input),
     channels: (input.channels ?? []).map(channel),
     models: recordOf(models.map(([name, model]) => [name, modelConfig(model)])),
@@ -84,6 +95,23 @@ function dataDir(input: FileInput, override: Override, file: string | null): str
   if (override.dataDir !== undefined) return resolve(override.dataDir)
   if (file !== null && input.data != null) return resolve(dirname(file), input.data)
   return resolve(generalDefaults.dataDir)
+}
+
+function media({ store, ...input }: NonNullable<FileInput['media']>): MediaSettings {
+  return { ...mediaDefaults, ...given(input), s3: store?.s3 == null ? null : bucket(store.s3) }
+}
+
+function bucket(input: Bucket): BucketSettings {
+  const { bucket, accessKeyId, secretAccessKey } = input
+  const prefix = (input.prefix ?? bucketPrefix).replace(/^\/+|\/+$/g, '')
+  return {
+    endpoint: input.endpoint == null ? null : withoutTrailingSlash(input.endpoint),
+    bucket,
+    region: input.region ?? null,
+    accessKeyId,
+    secretAccessKey,
+    prefix: `${prefix}/`,
+  }
 }
 
 function groups(input: FileInput): Record<string, GroupSettings> {

@@ -4,11 +4,14 @@ import type {
   BillingSettings,
   GroupSettings,
   LedgerSettings,
+  MediaSettings,
   RealtimeSettings,
   ResponseSettings,
   RetrySettings,
   ServerSettings,
   TimeoutSettings,
+  UploadSettings,
+  VideoSettings,
 } from './types.ts'
 
 export const serverDefaults: ServerSettings = {
@@ -28,6 +31,13 @@ export const serverDefaults: ServerSettings = {
   metricsToken: null,
   healthPort: null,
   corsOrigins: ['*'],
+}
+
+export const uploadDefaults: UploadSettings = {
+  maxImageBytes: 50 * 1024 * 1024,
+  maxAudioBytes: 25 * 1024 * 1024,
+  maxFormBytes: 512 * 1024 * 1024,
+  maxSpoolBytes: 4 * 1024 * 1024 * 1024,
 }
 
 export const timeoutDefaults: TimeoutSettings = {
@@ -61,6 +71,8 @@ export const ledgerDefaults: LedgerSettings = {
   maxUnsettled: 50_000,
 }
 
+export const videoDefaults: VideoSettings = { maxHours: 24, keepDays: 30 }
+
 export const responseDefaults: ResponseSettings = { keepDays: 30 }
 
 export const realtimeDefaults: RealtimeSettings = {
@@ -68,6 +80,15 @@ export const realtimeDefaults: RealtimeSettings = {
   idleMs: 900_000,
   maxMessageBytes: 16 * 1024 * 1024,
 }
+
+export const mediaDefaults: Omit<MediaSettings, 's3'> = {
+  urlHours: 24,
+  maxResultBytes: 1024 * 1024 * 1024,
+  maxStoredBytes: 10 * 1024 * 1024 * 1024,
+}
+
+/** Where hosted results stand in a bucket. */
+export const bucketPrefix = 'tollgate/'
 
 export const groupDefaults: Omit<GroupSettings, 'id'> = {
   multiplier: '1',

@@ -17,13 +17,25 @@ const input = {
       options: { apiVersion: '2024-10-21', clientSecret: 'S3CRET-option' },
     },
   ],
+  media: {
+    store: { s3: { bucket: 'results', accessKeyId: 'S3CRET-id', secretAccessKey: 'S3CRET-store' } },
+  },
   keys: [{ name: 'k', secret: 'S3CRET-key-0123456789', expiresAt: '2027-01-31' }],
 }
 
 test('no secret is shown, and the rest is', () => {
-  const text = JSON.stringify(describeConfig(buildConfig(input, {}, null)))
+  const text = JSON.stringify(
+    describeConfig(buildConfig(input, { encryptionKey: 'S3CRET-signing' }, null)),
+  )
   expect(text).not.toContain('S3CRET')
-  for (const shown of ['db.example', 'gate', '127.0.0.1:6379', '2024-10-21', 'api.example/v1']) {
+  for (const shown of [
+    'db.example',
+    'gate',
+    '127.0.0.1:6379',
+    '2024-10-21',
+    'api.example/v1',
+    'results',
+  ]) {
     expect(text).toContain(shown)
   }
   expect(text).toContain('"expiresAt":"2027-01-31T00:00:00.000Z"')

@@ -1,6 +1,6 @@
 // Shows a configuration to its operator: what is in force, without a secret in it.
 
-import type { ChannelConfig, Config, KeyConfig } from './types.ts'
+import type { BucketSettings, ChannelConfig, Config, KeyConfig } from './types.ts'
 
 const mask = '***'
 const secretName = /key|secret|token|password|credential/i
@@ -17,6 +17,8 @@ export function describeConfig(config: Config): Record<string, unknown> {
     },
     databaseUrl: maskedAddress(config.databaseUrl),
     valkeyUrl: maskedAddress(config.valkeyUrl),
+    encryptionKey: masked(config.encryptionKey),
+    media: { ...config.media, s3: describeBucket(config.media.s3) },
     channels: config.channels.map(describeChannel),
     keys: config.keys.map(describeKey),
   }
@@ -62,6 +64,16 @@ function describeChannel(channel: ChannelConfig): Record<string, unknown> {
     options: Object.fromEntries(
       options.map(([name, value]) => [name, secretName.test(name) ? mask : value]),
     ),
+  }
+}
+
+function describeBucket(bucket: BucketSettings | null): Record<string, unknown> | null {
+  if (bucket === null) return null
+  return {
+    ...bucket,
+    endpoint: maskedAddress(bucket.endpoint),
+    accessKeyId: mask,
+    secretAccessKey: mask,
   }
 }
 

@@ -361,3 +361,58 @@ test('a file checked apart gives the same configuration, and the same problems',
   expect(found).toEqual(await problems(false))
   expect(found?.length).toBeGreaterThan(1)
 })
+
+describe('where hosted results are kept', () => {
+  const bucket = `
+media:
+  urlHours: 2
+  store:
+    s3:
+      endpoint: https://s3.example/
+      bucket: results
+      accessKeyId: \${ID}
+      secretAccessKey: \${SECRET}
+`
+
+  test('is this machine unless a store is named', async () => {
+    expect((await load('server: {}')).media).toMatchObject({ urlHours: 24, s3: null })
+    expect((await load('media: { store: { s3: } }')).media.s3).toBeNull()
+    const { media } = await load(bucket, { ID: 'AKID', SECRET: 'S3CRET' })
+    expect(media).toMatchObject({ urlHours: 2, maxResultBytes: 1024 ** 3 })
+    expect(media.s3).toEqual({
+      endpoint: 'https://s3.example',
+      bucket: 'results',
+      region: null,
+      accessKeyId: 'AKID',
+      secretAccessKey: 'S3CRET',
+      prefix: 'tollgate/',
+    })
+  })
+
+  test('is not started without the secrets of the store', async () => {
+    const path = 'media.store.s3.secretAccessKey'
+    const unset = await problems(bucket, { ID: 'AKID' })
+    expect(unset).toEqual([expect.objectContaining({ path })])
+    const empty = await problems(bucket, { ID: 'AKID', SECRET: '' })
+    expect(empty).toEqual([expect.objectContaining({ path })])
+    const left = await problems('media: { store: { s3: { bucket: b } } }')
+    expect(left.map((each) => each.path)).toEqual(['media.store.s3.accessKeyId', path])
+  })
+
+  test('holds no longer than a store signs for', async () => {
+    expect(await problems('media: { urlHours: 169 }')).toEqual([
+      { path: 'media.urlHours', message: 'expected a whole number from 1 to 168' },
+    ])
+  })
+})
+
+test('the key that addresses are signed with comes from the environment, and is long', async () => {
+  expect((await load(null)).encryptionKey).toBeNull()
+  expect((await load(null, { ENCRYPTION_KEY: '' })).encryptionKey).toBeNull()
+  const given = await load(null, { ENCRYPTION_KEY: '0123456789abcdef' })
+  expect(given.encryptionKey).toBe('0123456789abcdef')
+  const short = await refused(load(null, { ENCRYPTION_KEY: '0123456789abcde' }))
+  expect(short.problems).toEqual([
+    { path: 'ENCRYPTION_KEY', message: 'expected at least 16 characters' },
+  ])
+})

@@ -11,6 +11,7 @@ import {
   retryDefaults,
   serverDefaults,
   timeoutDefaults,
+  videoDefaults,
 } from './defaults.ts'
 import { priceNamePattern, priceNames } from './prices.ts'
 import { suggestion } from './problems.ts'
@@ -23,6 +24,7 @@ import {
   valkeySchemes,
   workersRange,
 } from './rules.ts'
+import { media } from './schema-media.ts'
 import { billing, ledger } from './schema-money.ts'
 import {
   checkedText,
@@ -39,6 +41,7 @@ import {
   wholeNumber,
   yesOrNo,
 } from './schema-parts.ts'
+import { uploads } from './schema-uploads.ts'
 
 const day = 86_400_000
 const milliseconds = wholeNumber(1, day)
@@ -128,7 +131,7 @@ const server = section({
   ),
   bodyTimeoutMs: key(
     milliseconds,
-    'A request body must have arrived within this.',
+    'A request body must have arrived within this; of a form, its next 64 KiB.',
     serverDefaults.bodyTimeoutMs,
   ),
   drainMs: key(
@@ -183,6 +186,19 @@ const realtime = section({
     bytes,
     'Largest message of either side; past it the session is closed with 1009.',
     realtimeDefaults.maxMessageBytes,
+  ),
+})
+
+const videos = section({
+  maxHours: key(
+    wholeNumber(1, 720),
+    'A video that its vendor has not finished after this has failed, and costs nothing.',
+    videoDefaults.maxHours,
+  ),
+  keepDays: key(
+    wholeNumber(1, 3_650),
+    'How long a video is listed after it was asked for. Its content stays where it was made, for as long as the vendor keeps it.',
+    videoDefaults.keepDays,
   ),
 })
 
@@ -284,7 +300,7 @@ const model = section({
   ownedBy: key(text(), 'Shown as owned_by; left out: as shipped, else who serves it.'),
   prices: key(
     pairs(priceName, decimal(9, '0.15')),
-    'Prices per million units (tokens, requests, images, seconds, characters) in the currency, as decimals in quotes.',
+    'Prices per million units (tokens, requests, searches, images, seconds, characters) in the currency, as decimals in quotes.',
   ),
   timeouts: ownTimeouts,
 })
@@ -325,6 +341,7 @@ const apiKey = section({
 /** The file: every section may be left out. */
 export const fileSchema = section({
   server: key(server, 'Where it listens and what it takes.'),
+  uploads: key(uploads, 'Files that clients send in forms.'),
   data: key(
     text(),
     "Folder of the data; a relative one starts at the file's folder.",
@@ -364,6 +381,8 @@ export const fileSchema = section({
   ledger: key(ledger, 'How nodes lease credit and settle what they spent.'),
   responses: key(responses, 'Replies of the Responses format that are kept for their account.'),
   realtime: key(realtime, 'Realtime sessions over WebSocket.'),
+  videos: key(videos, 'Videos, which are made as jobs.'),
+  media: key(media, 'Images, sound and video, and where results of them are kept.'),
   groups: key(named(identifier, group), 'Groups of models by name; default always exists.'),
   channels: key(
     z.array(channel, 'expected a list of channels'),

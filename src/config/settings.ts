@@ -34,8 +34,11 @@ export interface Override {
   publicUrl?: string
   databaseUrl?: string
   valkeyUrl?: string
+  encryptionKey?: string
   logLevel?: Config['logLevel']
 }
+
+const shortestKey = 16
 
 /** An empty variable counts as unset. Problems are added under the name of the flag or variable. */
 export function readOverride(flags: Flags, env: Environment, problems: Problem[]): Override {
@@ -51,6 +54,14 @@ export function readOverride(flags: Flags, env: Environment, problems: Problem[]
   const workers = firstOf(['--workers', flags.workers], ['TOLLGATE_WORKERS', env.TOLLGATE_WORKERS])
   if (workers !== null) override.workers = readWhole(workers, workersRange, problems)
   readAddresses(env, override, problems)
+  const encryption = firstOf(['ENCRYPTION_KEY', env.ENCRYPTION_KEY])
+  if (encryption !== null) {
+    override.encryptionKey = encryption.value
+    if (encryption.value.length < shortestKey) {
+      const message = `expected at least ${shortestKey} characters`
+      problems.push({ path: encryption.name, message })
+    }
+  }
   const level = firstOf(['LOG_LEVEL', env.LOG_LEVEL])
   if (level !== null) {
     const known = logLevels.find((name) => name === level.value.toLowerCase())

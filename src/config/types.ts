@@ -64,6 +64,16 @@ export interface ServerSettings {
   readonly corsOrigins: readonly string[]
 }
 
+/** Files that clients send in forms, and what of requests under way lies on disk. */
+export interface UploadSettings {
+  /** Each image, each sound, and a form in all; past them 413. */
+  readonly maxImageBytes: number
+  readonly maxAudioBytes: number
+  readonly maxFormBytes: number
+  /** Of all requests of one serving process; past it 503. */
+  readonly maxSpoolBytes: number
+}
+
 export interface RetrySettings {
   readonly maxAttempts: number
   /** Fail over although the vendor may have done the work (text only). */
@@ -111,6 +121,38 @@ export interface RealtimeSettings {
   readonly idleMs: number
   /** Of either side. */
   readonly maxMessageBytes: number
+}
+
+/** Videos, which are made as jobs. */
+export interface VideoSettings {
+  /** One that has not ended by then has failed. */
+  readonly maxHours: number
+  /** How long its account finds it. */
+  readonly keepDays: number
+}
+
+/** What vendors make beside text, kept here for clients that want an address. */
+export interface MediaSettings {
+  /** How long a hosted result is served. */
+  readonly urlHours: number
+  /** Largest result that is fetched from where a vendor keeps it. */
+  readonly maxResultBytes: number
+  /** Of hosted results on this machine's disk, in all. */
+  readonly maxStoredBytes: number
+  /** null: hosted results lie on disk. */
+  readonly s3: BucketSettings | null
+}
+
+/** A store that speaks S3. */
+export interface BucketSettings {
+  /** null: Amazon's, by region. */
+  readonly endpoint: string | null
+  readonly bucket: string
+  readonly region: string | null
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  /** Stands before the names of all that is kept there; ends in `/`. */
+  readonly prefix: string
 }
 
 export interface GroupSettings {
@@ -175,9 +217,12 @@ export interface KeyConfig {
 /** Deeply frozen; its records have no prototype, so any name may be looked up in them. */
 export interface Config {
   readonly server: ServerSettings
+  readonly uploads: UploadSettings
   /** Absolute. */
   readonly dataDir: string
   readonly databaseUrl: string | null
+  /** What the deployment signs with; null: a key kept in the data folder. */
+  readonly encryptionKey: string | null
   readonly valkeyUrl: string | null
   /** How many nodes share the limits while Valkey is away and none was counted. */
   readonly nodes: number
@@ -189,6 +234,8 @@ export interface Config {
   readonly ledger: LedgerSettings
   readonly responses: ResponseSettings
   readonly realtime: RealtimeSettings
+  readonly videos: VideoSettings
+  readonly media: MediaSettings
   readonly groups: Readonly<Record<string, GroupSettings>>
   readonly channels: readonly ChannelConfig[]
   /** A name that ends in `*` speaks for every name of that beginning that is neither here nor shipped. */

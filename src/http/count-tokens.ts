@@ -18,7 +18,8 @@ import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
 import { declaredLength, readBody } from './body.ts'
 import { checkHeaderBytes } from './head.ts'
-import { checkContentType, type FrontRooms, headersOf } from './model-request.ts'
+import { checkContentType } from './incoming.ts'
+import { type FrontRooms, headersOf } from './model-request.ts'
 
 /** A client waits for its count, and has an estimate of its own where none comes. */
 const limitMs = 10_000

@@ -78,8 +78,8 @@ const methodsOf: Readonly<Record<string, readonly string[]>> = {
 
 /** API reference, `Model`. */
 function entry(model: Model): Record<string, unknown> {
-  const { id, kind, context, maxOutput } = model
-  const methods = methodsOf[kind] ?? []
+  const { id, kind, also, context, maxOutput } = model
+  const methods = [kind, ...also].flatMap((each) => methodsOf[each] ?? [])
   return {
     name: `models/${id}`,
     version: '001',

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import type { Model } from '../catalog/model.ts'
-import type { RealtimeSettings, ServerSettings } from '../config/types.ts'
+import type { RealtimeSettings } from '../config/types.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Keyring, Principal } from '../identity/principal.ts'
 import { limitHeaders } from '../limits/headers.ts'
@@ -10,31 +10,42 @@ import type { Admitted, Limiter, Refused } from '../limits/limiter.ts'
 import type { Answer, Place, RelayRooms } from '../relay/ask.ts'
 import type { Bill, BillWishes } from '../relay/bill.ts'
 import { Call } from '../relay/call.ts'
-import { createSpool } from '../relay/media/spool.ts'
 import type { Till } from '../relay/till.ts'
 import { refusalStatus } from '../relay/verdict.ts'
 import type { Histogram } from '../telemetry/registry.ts'
-import type { Address, Dialect, Operation, Peek, Reframe } from '../wire/dialect.ts'
+import type { Address, Dialect, Peek, Reframe } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
-import { declaredLength, readBody } from './body.ts'
+import type { HostedFiles } from './files.ts'
 import { checkHeaderBytes } from './head.ts'
-import type { Load } from './load.ts'
+import { judgedImages } from './images.ts'
+import { type Content, Incoming, type IncomingRooms } from './incoming.ts'
 import type { MeRooms } from './me.ts'
 import type { Offer, Offered } from './offer.ts'
+import { originOf } from './origin.ts'
 import { hashOf, type Idempotency, takeKey } from './repeat.ts'
 import { newRequestId } from './request-id.ts'
-import { addCors, addRefusal, type Fields, jsonType, refusalOf, streamType } from './respond.ts'
+import {
+  addCors,
+  addRefusal,
+  addStreamFields,
+  type Fields,
+  idleSeconds,
+  jsonType,
+  refusalOf,
+  streamType,
+} from './respond.ts'
 import { type Prepared, prepareResponse, type Queued, type ResponseRooms } from './responses.ts'
 import type { Background } from './responses-background.ts'
+import { follow } from './responses-live.ts'
+import type { Course, CourseStart, VideoStartRooms } from './videos.ts'
+import type { VideoRooms } from './videos-read.ts'
 import { readWishes, type Wished } from './wishes.ts'
 
 /** What the front door works with; replaced whole when the configuration changes. */
-export interface FrontRooms {
-  readonly server: ServerSettings
+export interface FrontRooms extends IncomingRooms {
   readonly keyring: Keyring
   readonly limiter: Limiter
-  readonly load: Load
   readonly relay: RelayRooms
   /** Seconds spent until the caller is known, and from the whole body to the channels. */
   readonly overhead: { readonly auth: Histogram; readonly route: Histogram }
@@ -42,8 +53,10 @@ export interface FrontRooms {
   readonly till: Till
   readonly idempotency: Idempotency
   readonly me: MeRooms
+  readonly files: HostedFiles
   readonly responses: ResponseRooms & { readonly background: Background }
   readonly realtime: RealtimeSettings
+  readonly videos: VideoRooms & VideoStartRooms
   /** Told when a request has its place, and when it gave it back. */
   underWay(dialect: Dialect, change: 1 | -1): void
   /** Told of each request that a limit refused. */
@@ -95,19 +108,18 @@ export class ModelRequest {
   private principal: Principal | null = null
   private peek: Peek | null = null
   private admission: Admitted | null = null
-  /** What the client says the body weighs; null when it does not say. */
-  private length: number | null = null
-  private reservedBytes = -1
   private call: Call | null = null
   /** Taken for this request, until the relay has it. */
   private idempotencyKey: string | null = null
 
   private readonly setIdleSeconds: (seconds: number) => void
-  private readonly address: Address
+  private readonly incoming: Incoming
+  private address: Address
+  private readonly course: Course | null
 
   /**
    * `setIdleSeconds` bounds how long the client's connection may be without progress; 0 is for ever. `address` is what
-   * the request's path says, for formats that keep the model there.
+   * the request's path says, for formats that keep the model there. `course`: what this one does otherwise than others.
    */
   constructor(
     rooms: FrontRooms,
@@ -115,12 +127,15 @@ export class ModelRequest {
     request: Request,
     setIdleSeconds: (seconds: number) => void,
     address: Address = {},
+    course: Course | null = null,
   ) {
+    this.course = course
     this.rooms = rooms
     this.address = { ...address, ...headersOf(dialect, request.headers) }
     this.setIdleSeconds = setIdleSeconds
     this.dialect = dialect
     this.request = request
+    this.incoming = new Incoming(rooms, dialect, request)
     this.requestId = newRequestId(this.at)
     this.fields = { 'x-request-id': this.requestId, ...dialect.replyHeaders?.(this.requestId) }
     addCors(this.fields, request.headers.get('origin'), rooms.server.corsOrigins)
@@ -133,14 +148,16 @@ export class ModelRequest {
       overhead.auth.observe((performance.now() - this.startedMs) / 1000)
       const verdict = this.rooms.limiter.admit(
         this.rooms.offer.scopes(principal),
-        Math.ceil(this.reservedBytes / bytesPerToken),
+        Math.ceil(this.incoming.heldBytes / bytesPerToken),
         this.at,
       )
       const admission = this.admit(verdict instanceof Promise ? await verdict : verdict)
-      const body = await this.readBody()
+      const content = await this.readContent()
+      const { body } = content
       const routedMs = performance.now()
-      const { peek, wishes } = this.read(body, principal)
-      const offered = this.resolve(principal, peek)
+      const { peek: asks, wishes } = this.read(body, principal)
+      const judged = judgedImages(asks, this.dialect)
+      const { peek, offered } = this.planned(judged, this.resolve(principal, asks))
       overhead.route.observe((performance.now() - routedMs) / 1000)
       const { idempotencyKey } = wishes
       if (idempotencyKey !== null) {
@@ -148,7 +165,7 @@ export class ModelRequest {
           principal,
           peek,
           idempotencyKey,
-          hashOf(this.dialect, this.address, body),
+          hashOf(this.dialect, this.address, body, content.digests),
         )
         if (kept !== null) return kept
       }
@@ -157,10 +174,19 @@ export class ModelRequest {
       const asked = prepared?.peek ?? peek
       const opened = this.open(principal, asked, offered.model, wishes)
       const bill = opened instanceof Promise ? await opened : opened
-      const call = this.callOf(principal, asked, offered, admission, bill, prepared)
+      const start = this.startOf(principal, asked)
+      const call = this.callOf(
+        principal,
+        asked,
+        offered,
+        admission,
+        bill,
+        start ?? prepared,
+        content,
+      )
       if (prepared?.background) return await this.inBackground(prepared.background, call, bill)
       this.call = call
-      const answer = await call.run()
+      const answer = await (start === null ? call.run() : Promise.race([call.run(), start.lost]))
       this.showPrice(answer, bill)
       return this.reply(answer)
     } catch (error) {
@@ -170,10 +196,7 @@ export class ModelRequest {
 
   /** Gives back what the request held at the door; called once, when nothing more will come of it. */
   giveBack(): void {
-    if (this.reservedBytes < 0) return
-    this.rooms.load.leave(this.reservedBytes)
-    this.rooms.underWay(this.dialect, -1)
-    this.reservedBytes = -1
+    if (this.incoming.leave()) this.rooms.underWay(this.dialect, -1)
   }
 
   watchClient(): void {
@@ -197,10 +220,7 @@ export class ModelRequest {
     const url = this.address.model === undefined ? null : this.request.url
     const principal = authenticate(headers, this.rooms.keyring, this.at, url)
     this.principal = principal
-    checkContentType(headers.get('content-type'))
-    this.length = declaredLength(this.request, server.maxBodyBytes)
-    this.rooms.load.enter(this.length ?? 0, server)
-    this.reservedBytes = this.length ?? 0
+    this.incoming.enter()
     this.rooms.underWay(this.dialect, 1)
     return principal
   }
@@ -219,17 +239,11 @@ export class ModelRequest {
     )
   }
 
-  private readBody(): Promise<Uint8Array> {
-    const { server, relay } = this.rooms
-    const bounds = {
-      maxBytes: server.maxBodyBytes,
-      timeoutMs: server.bodyTimeoutMs,
-      grow: (bytes: number) => {
-        this.rooms.load.grow(bytes, server)
-        this.reservedBytes += bytes
-      },
-    }
-    return readBody(this.request, this.length, bounds, relay.deadlines)
+  private async readContent(): Promise<Content> {
+    const content = await this.incoming.read(this.request.headers.has('idempotency-key'))
+    const { files } = content
+    if (files !== null) this.address = { ...this.address, files }
+    return content
   }
 
   private read(body: Uint8Array, principal: Principal): Wished {
@@ -263,6 +277,7 @@ export class ModelRequest {
     const durationMs = performance.now() - this.startedMs
     this.admission?.finish(0, at)
     this.giveBack()
+    this.incoming.closeSpool()
     rooms.repeated({ requestId, at, principal, dialect, peek, status, durationMs })
     this.fields['idempotent-replayed'] = 'true'
     this.fields['x-tollgate-original-request'] = kept.requestId
@@ -303,6 +318,19 @@ export class ModelRequest {
     return { model, candidates }
   }
 
+  private planned(peek: Peek, offered: Offered) {
+    const { course } = this
+    if (course === null) return { peek, offered }
+    const planned = course.plan(peek, offered)
+    this.peek = planned.peek
+    return planned
+  }
+
+  private startOf(principal: Principal, peek: Peek): CourseStart | null {
+    const { requestId, at, course } = this
+    return course?.start({ requestId, at, principal, peek }) ?? null
+  }
+
   /** What was kept before it goes before its input, and its reply will be kept. */
   private async prepare(principal: Principal, peek: Peek, offered: Offered): Promise<Prepared> {
     const { requestId, at, rooms } = this
@@ -313,9 +341,7 @@ export class ModelRequest {
     if (!prepared.rebuilt) return prepared
     this.peek = prepared.peek
     checkVision(prepared.peek, model)
-    const moreBytes = Math.max(0, prepared.peek.body.length - peek.body.length)
-    rooms.load.grow(moreBytes, rooms.server)
-    this.reservedBytes += moreBytes
+    this.incoming.grow(Math.max(0, prepared.peek.body.length - peek.body.length))
     return prepared
   }
 
@@ -325,11 +351,16 @@ export class ModelRequest {
     offered: Offered,
     admission: Admitted,
     bill: Bill,
-    prepared: Prepared | null,
+    prepared: Prepared | CourseStart | null,
+    { media }: Content,
   ): Call {
     const { requestId, at, startedMs, dialect, address } = this
     const { model, candidates } = offered
-    return new Call(this.rooms.relay, {
+    const start = prepared !== null && 'relay' in prepared ? prepared : null
+    const kept = prepared !== null && 'rebuilt' in prepared ? prepared : null
+    // A job that was begun is its account's, also where the client has left meanwhile.
+    const stays = start === null && !kept?.background
+    return new Call(start?.relay ?? this.rooms.relay, {
       requestId,
       at,
       startedMs,
@@ -339,12 +370,13 @@ export class ModelRequest {
       model,
       candidates,
       admission,
-      place: prepared?.background ? placeWithoutClient(this) : this,
+      place: stays ? this : placeWithoutClient(this),
       bill,
       address,
-      ...(prepared !== null && { rebuilt: prepared.rebuilt }),
+      ...(kept !== null && { rebuilt: kept.rebuilt }),
+      origin: originOf(this.request, this.rooms.server),
       ...(prepared?.passing && { passing: prepared.passing }),
-      ...(isMedia(dialect) && { media: { isForm: false, uploads: [], spool: createSpool() } }),
+      ...(media !== null && { media }),
     })
   }
 
@@ -358,8 +390,18 @@ export class ModelRequest {
       throw error
     }
     this.call = call
-    background.start(queued, call)
+    const live = background.start(queued, call)
     this.fields['x-tollgate-price-version'] = String(bill.rate.version)
+    if (call.ask.peek.stream) {
+      // Nobody cuts off a client that takes nothing any more but the runtime.
+      this.setIdleSeconds(idleSeconds)
+      this.fields['content-type'] = streamType
+      addStreamFields(this.fields)
+      const { heartbeat } = this.dialect
+      const { heartbeatMs } = this.rooms.responses
+      const events = follow(live, { after: -1, heartbeat, heartbeatMs })
+      return new Response(events as unknown as BodyInit, { headers: this.fields })
+    }
     this.fields['content-type'] = jsonType
     const response = { ...queued.response, status: 'queued' }
     return new Response(JSON.stringify(response), { headers: this.fields })
@@ -390,6 +432,7 @@ export class ModelRequest {
     if (this.call === null) {
       this.admission?.finish(0, this.at)
       this.giveBack()
+      this.incoming.closeSpool()
       const { requestId, at, principal, dialect, peek, idempotencyKey } = this
       if (idempotencyKey !== null && principal !== null)
         this.rooms.idempotency.forget(principal.account, idempotencyKey, requestId)
@@ -417,13 +460,6 @@ function checkVision(peek: Peek, model: Model): void {
   if (peek.imageParam === null || model.vision) return
   throw invalidRequest(`The model '${peek.model}' does not accept images.`, peek.imageParam)
 }
-
-/** Beside text: what is asked or answered may be files. */
-function isMedia({ operation }: Dialect): boolean {
-  return media.has(operation)
-}
-
-const media: ReadonlySet<Operation> = new Set(['image', 'transcription', 'translation', 'speech'])
 
 /** For work whose client need not stay. */
 function placeWithoutClient(place: Place): Place {
@@ -459,22 +495,6 @@ function namesOf(dropped: readonly string[]): string {
   return names.join(', ').slice(0, maxDroppedChars)
 }
 
-/** Proxies on the way must pass a stream on as it comes. */
-function addStreamFields(fields: Fields): void {
-  fields['cache-control'] = 'no-cache'
-  fields['x-accel-buffering'] = 'no'
-}
-
 function hundredths(ms: number): number {
   return Math.round(ms * 100) / 100
-}
-
-/** Throws GatewayError for a body that says it is no JSON. */
-export function checkContentType(type: string | null): void {
-  if (type === null || type.startsWith('application/json')) return
-  if (/^application\/[\w.+-]*json\b/i.test(type)) return
-  throw new GatewayError(
-    'unsupported_media_type',
-    'The request body must be JSON: send content-type: application/json.',
-  )
 }

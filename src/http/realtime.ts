@@ -19,7 +19,7 @@ import { checkHeaderBytes } from './head.ts'
 import { type FrontRooms, headersOf } from './model-request.ts'
 import type { Offered } from './offer.ts'
 import { newRequestId } from './request-id.ts'
-import { addCors, addRefusal, type Fields, refusalOf } from './respond.ts'
+import { addCors, addRefusal, type Fields, idleSeconds, refusalOf } from './respond.ts'
 import { readWishes } from './wishes.ts'
 
 /** The runtime's side of a client's socket. */
@@ -69,6 +69,23 @@ export class ClientLink implements ClientSocket {
 
   terminate(): void {
     this.socket?.terminate()
+  }
+}
+
+type Linked = ServerSocket & { readonly data: ClientLink }
+
+/** What a session's client has not taken is bounded: past that the session is closed. */
+export function socketHandlers(maxMessageBytes: number) {
+  return {
+    maxPayloadLength: maxMessageBytes,
+    backpressureLimit: maxMessageBytes,
+    // One whose client answers no ping is taken for gone.
+    idleTimeout: idleSeconds,
+    perMessageDeflate: false,
+    open: (socket: Linked) => socket.data.opened(socket),
+    message: (socket: Linked, message: string | Buffer) => socket.data.received(message),
+    drain: (socket: Linked) => socket.data.drained(),
+    close: (socket: Linked, code: number, reason: string) => socket.data.closed(code, reason),
   }
 }
 

@@ -76,9 +76,16 @@ async function begin(idempotency: Idempotency, entry: RepeatEntry): Promise<Idem
   return found
 }
 
-/** The same for the same request only. */
-export function hashOf(dialect: Dialect, address: Address, body: Uint8Array): string {
+/** The same for the same request only; `digests` are those of its files. */
+export function hashOf(
+  dialect: Dialect,
+  address: Address,
+  body: Uint8Array,
+  digests: readonly string[],
+): string {
   const { model = '', stream = '' } = address
   const place = `${dialect.path}\0${model}\0${stream}\0`
-  return createHash('sha256').update(place).update(body).digest('hex')
+  const hash = createHash('sha256').update(place).update(body)
+  for (const digest of digests) hash.update(`\0${digest}`)
+  return hash.digest('hex')
 }

@@ -14,6 +14,15 @@ const exposed =
   'x-tollgate-cost, x-tollgate-price-version, x-tollgate-dropped, idempotent-replayed, x-tollgate-original-request, ' +
   'x-ratelimit-remaining-tokens, x-ratelimit-reset-requests, x-ratelimit-reset-tokens'
 
+/** Connections on which nothing moves are closed after this; the runtime allows no more than 255. */
+export const idleSeconds = 120
+
+/** Proxies on the way must pass a stream on as it comes. */
+export function addStreamFields(fields: Fields): void {
+  fields['cache-control'] = 'no-cache'
+  fields['x-accel-buffering'] = 'no'
+}
+
 /** Adds what a browser asks for, where its page's origin is allowed. */
 export function addCors(fields: Fields, origin: string | null, allowed: readonly string[]): void {
   if (origin === null) return

@@ -2,16 +2,20 @@
 
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { FoundResponse } from '../store/responses.ts'
+import type { Dialect } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { listedItem, outputItems } from '../wire/openai-responses/kept.ts'
 import { decodeId } from './endpoints.ts'
 import type { Background } from './responses-background.ts'
 import { maxKeptBytes, type ResponseKeeper } from './responses-keeper.ts'
+import { Elsewhere, endedSource, follow, isRunning } from './responses-live.ts'
 
 export interface ReadRooms {
   readonly keeper: ResponseKeeper
   readonly background: Background
   readonly maxBodyBytes: number
+  readonly heartbeatMs: number
+  readonly dialect: Dialect
 }
 
 const usualItems = 20
@@ -23,13 +27,45 @@ export function responseIdIn(pathname: string): string {
   return decodeId(rest.split('/')[0] ?? '')
 }
 
-/** The response as JSON. Throws GatewayError `not_found`. */
-export async function readResponse(rooms: ReadRooms, account: string, url: URL): Promise<string> {
+/** The response as JSON, or with `stream=true` as its events. Throws GatewayError `not_found`. */
+export async function readResponse(
+  rooms: ReadRooms,
+  account: string,
+  url: URL,
+): Promise<string | AsyncGenerator<Uint8Array>> {
   const id = responseIdIn(url.pathname)
-  if (url.searchParams.get('stream') === 'true') {
-    throw invalidRequest('stream: a kept response is not streamed again by this gateway.', 'stream')
+  const { searchParams } = url
+  const streamed = isTrue(searchParams.get('stream'))
+  const after = afterIn(searchParams.get('starting_after'), streamed)
+  const response = shown(await found(rooms, account, id))
+  return streamed ? followed(rooms, account, response, after) : JSON.stringify(response)
+}
+
+/** As official clients write it: Python's spells it with a capital. */
+function isTrue(text: string | null): boolean {
+  return text === 'true' || text === 'True'
+}
+
+function afterIn(text: string | null, streamed: boolean): number {
+  if (text === null) return -1
+  if (!streamed)
+    throw invalidRequest('starting_after is only allowed with stream=true', 'starting_after')
+  if (!/^\d{1,9}$/.test(text))
+    throw invalidRequest('starting_after must be a whole number', 'starting_after')
+  return Number(text)
+}
+
+function followed(rooms: ReadRooms, account: string, response: JsonObject, after: number) {
+  const { keeper, background, heartbeatMs, dialect } = rooms
+  const id = String(response['id'])
+  const read = async () => {
+    const row = await keeper.table.find(account, id, Date.now())
+    return row === null ? null : shown(row)
   }
-  return JSON.stringify(shown(await found(rooms, account, id)))
+  const source = isRunning(response)
+    ? (background.live(account, id) ?? new Elsewhere(keeper, account, id, response, read))
+    : endedSource(response)
+  return follow(source, { after, heartbeatMs, heartbeat: dialect.heartbeat })
 }
 
 /** Also ends one that runs. Throws GatewayError `not_found`. */
@@ -53,11 +89,9 @@ export async function cancelResponse(rooms: ReadRooms, account: string, url: URL
   if (response['background'] !== true) {
     throw invalidRequest('Only a response made in the background can be cancelled.', null)
   }
-  const { status } = response
-  if (status !== 'in_progress' && status !== 'queued') return JSON.stringify(response)
-  const body = JSON.stringify({ ...response, status: 'cancelled' })
-  if (await rooms.background.cancel(account, id, body)) return body
-  return JSON.stringify(shown(await found(rooms, account, id)))
+  if (!isRunning(response)) return JSON.stringify(response)
+  const cancelled = await rooms.background.cancel(account, id, response)
+  return JSON.stringify(cancelled ?? shown(await found(rooms, account, id)))
 }
 
 /** What the model was given, as a page of a list. Throws GatewayError. */

@@ -25,6 +25,7 @@ import {
   withReferences,
 } from '../wire/openai-responses/kept.ts'
 import { idAtStart, type Shown, showFrames, showWhole } from '../wire/openai-responses/shown.ts'
+import { isBroken, isWhole } from '../wire/openai-responses/so-far.ts'
 import { maxKeptBytes, type ResponseKeeper } from './responses-keeper.ts'
 
 export interface ResponseRooms {
@@ -33,6 +34,8 @@ export interface ResponseRooms {
   readonly keepDays: number
   /** More than this is no request any more. */
   readonly maxBodyBytes: number
+  /** How long a stream that is followed may be quiet. */
+  readonly heartbeatMs: number
   readonly dialect: Dialect
   vendorOf(channelId: string): Vendor | undefined
 }
@@ -60,6 +63,8 @@ export interface Queued {
   readonly row: ResponseRow
   /** As it is shown until it ends. */
   readonly response: JsonObject
+  /** Who made it, for what was sealed there; null until that is known. */
+  readonly origin: () => SealOrigin | null
 }
 
 const dayMs = 86_400_000
@@ -71,7 +76,7 @@ const dayMs = 86_400_000
 export async function prepareResponse(rooms: ResponseRooms, asking: Asking): Promise<Prepared> {
   const { peek } = asking
   const keeping = keepingIn(peek)
-  check(rooms, keeping, peek)
+  check(rooms, keeping)
   const { previousResponseId } = keeping
   const before =
     previousResponseId === null ? [] : await historyOf(rooms, asking.account, previousResponseId)
@@ -95,22 +100,15 @@ export async function prepareResponse(rooms: ResponseRooms, asking: Asking): Pro
   }
 }
 
-function check({ keepDays }: ResponseRooms, keeping: Keeping, peek: Peek): void {
+function check({ keepDays }: ResponseRooms, keeping: Keeping): void {
   if (keeping.conversation !== null) {
     throw invalidRequest(
       'conversation: conversations are not offered by this gateway; use previous_response_id.',
       'conversation',
     )
   }
-  if (!keeping.background) return
-  if (!keeping.store || keepDays === 0) {
+  if (keeping.background && (!keeping.store || keepDays === 0)) {
     throw invalidRequest('background: only a response that is stored can be made so.', 'background')
-  }
-  if (peek.stream) {
-    throw invalidRequest(
-      'stream: a response made in the background is not streamed by this gateway; ask for it by its id.',
-      'stream',
-    )
   }
 }
 
@@ -156,7 +154,11 @@ function itemsOf(found: FoundResponse): JsonObject[] {
   if (input === null || body === null) {
     throw notFound(`Response '${id}' is larger than ${maxKeptBytes} bytes and was not kept.`)
   }
-  return [...(JSON.parse(input) as JsonObject[]), ...outputItems(JSON.parse(body) as JsonObject)]
+  const response = JSON.parse(body) as JsonObject
+  const output = outputItems(response)
+  // Half a call is none that could be answered.
+  const whole = isBroken(response) ? output.filter(isWhole) : output
+  return [...(JSON.parse(input) as JsonObject[]), ...whole]
 }
 
 /** The request's own items, those it only names put in. */
@@ -208,6 +210,7 @@ class ReplyKeeper {
   private readonly keeps: boolean
   private readonly correction: JsonObject
   private kept = false
+  private origin: SealOrigin | null = null
 
   constructor(
     rooms: ResponseRooms,
@@ -232,6 +235,7 @@ class ReplyKeeper {
 
   readonly passing: Passing = (bytes, kind, origin) => {
     const { stream } = this.asking.peek
+    this.origin = origin
     if (!stream && kind === 'piece') {
       this.outgrew(bytes)
       return bytes
@@ -259,7 +263,7 @@ class ReplyKeeper {
       ...this.correction,
     }
     const row = this.row(this.ownId, JSON.stringify(response), [], true)
-    return { row, response }
+    return { row, response, origin: () => this.origin }
   }
 
   private get ownId(): string {

@@ -1,6 +1,5 @@
 // The listener: turns the endpoint table into routes, and every stray request into a JSON answer.
 
-import type { Model } from '../catalog/model.ts'
 import { errorTable, GatewayError } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Dialect, DialectId } from '../wire/dialect.ts'
@@ -10,38 +9,40 @@ import { countTokens } from './count-tokens.ts'
 import {
   apiPrefixes,
   belowPrefix,
-  decodeId,
   type Endpoint,
   endpoints,
   unsupportedFamilies,
+  type VideoEndpoint,
 } from './endpoints.ts'
-import {
-  countHere,
-  googleCallOf,
-  googleModel,
-  googleModelId,
-  googleModelList,
-  isGoogleClient,
-  isGooglePath,
-  unknownModel,
-} from './google.ts'
+import { filePath, readHosted } from './files.ts'
+import { countHere, googleCallOf, isGoogleClient, isGooglePath } from './google.ts'
 import { checkHeaderBytes } from './head.ts'
 import { type Health, healthPaths, respondHealth } from './health.ts'
 import { mePaths, readMe } from './me.ts'
 import { type FrontRooms, ModelRequest } from './model-request.ts'
-import { anthropicModelList, anthropicModelObject, modelList, modelObject } from './models.ts'
-import { type ClientLink, RealtimeRequest } from './realtime.ts'
+import {
+  isAnthropic,
+  readGoogleModel,
+  readGoogleModels,
+  readModel,
+  readModels,
+} from './models-read.ts'
+import { type ClientLink, RealtimeRequest, socketHandlers } from './realtime.ts'
 import { newRequestId } from './request-id.ts'
 import {
   addCors,
   addRefusal,
+  addStreamFields,
   type Fields,
+  idleSeconds,
   jsonType,
   preflight,
   refusalBody,
   refusalOf,
+  streamType,
 } from './respond.ts'
 import { cancelResponse, listInput, readResponse, removeResponse } from './responses-read.ts'
+import { answerVideo } from './videos-answer.ts'
 
 export interface ListenOptions {
   readonly host: string
@@ -74,9 +75,6 @@ type Answered = Response | undefined
 /** `undefined`: the request has become a socket. */
 type Handler = (request: Request, server: Serving) => Answered | Promise<Answered>
 
-/** Connections without a request are closed after this; the runtime allows no more than 255. */
-const idleSeconds = 120
-
 /** The runtime tells nobody when its last reply has left: it is asked. */
 const tick = () => new Promise<void>((resolve) => setTimeout(resolve, 5))
 
@@ -92,6 +90,7 @@ export function listen(options: ListenOptions): Listener {
   for (const path of mePaths) {
     routes[path] = methodGuard(options, { GET: readHandler(options, readOfMe) })
   }
+  routes[filePath] = methodGuard(options, { GET: fileHandler(options) })
   const health = healthRoutes(options)
   Object.assign(routes, health)
   const server = Bun.serve<ClientLink>({
@@ -132,21 +131,6 @@ export function listen(options: ListenOptions): Listener {
       await server.stop(true)
       await healthServer?.stop(true)
     },
-  }
-}
-
-/** What a session's client has not taken is bounded: past that the session is closed. */
-function socketHandlers(maxMessageBytes: number): Bun.WebSocketHandler<ClientLink> {
-  return {
-    maxPayloadLength: maxMessageBytes,
-    backpressureLimit: maxMessageBytes,
-    // One whose client answers no ping is taken for gone.
-    idleTimeout: idleSeconds,
-    perMessageDeflate: false,
-    open: (socket) => socket.data.opened(socket),
-    message: (socket, message) => socket.data.received(message),
-    drain: (socket) => socket.data.drained(),
-    close: (socket, code, reason) => socket.data.closed(code, reason),
   }
 }
 
@@ -216,6 +200,13 @@ function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
         const path = pathOf(request.url)
         throw new GatewayError('unsupported_endpoint', `${path} is not offered by this gateway.`)
       })
+    case 'video-begin':
+    case 'videos':
+    case 'video':
+    case 'video-removal':
+    case 'video-content':
+    case 'video-remix':
+      return videoHandler(options, endpoint.kind)
     case 'models':
       return forGoogle(options, readGoogleModels, readHandler(options, readModels))
     case 'model-by-id':
@@ -226,6 +217,15 @@ function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
       return readHandler(options, readGoogleModels, 'gemini')
     case 'google-model-by-id':
       return readHandler(options, readGoogleModel, 'gemini')
+  }
+}
+
+function videoHandler(options: ListenOptions, kind: VideoEndpoint['kind']): Handler {
+  return (request, server) => {
+    const setIdleSeconds = (seconds: number) => server.timeout(request, seconds)
+    const answer: Answering = (rooms, _, fields) =>
+      answerVideo(rooms, kind, { request, fields, setIdleSeconds })
+    return jsonHandler(options, answer)(request, server)
   }
 }
 
@@ -300,24 +300,45 @@ function modelHandler(options: ListenOptions, dialectId: DialectId): Handler {
   }
 }
 
+/** JSON, the bytes of an event stream, or a whole reply. */
+type Told = string | AsyncGenerator<Uint8Array> | Response
+
+/** `fields`: headers of the reply, to which some may be added. */
+type Answering = (rooms: FrontRooms, request: Request, fields: Fields) => Told | Promise<Told>
+
 /** JSON for whoever may have it; `answer` throws GatewayError where it may not be, or is not there. */
-function jsonHandler(
-  options: ListenOptions,
-  answer: (rooms: FrontRooms, request: Request) => string | Promise<string>,
-  dialectId?: DialectId,
-): Handler {
+function jsonHandler(options: ListenOptions, answer: Answering, dialectId?: DialectId): Handler {
   return async (request) => {
     const rooms = options.rooms()
     const fields = baseFields(rooms, request)
     const shape = dialectId === undefined ? shapeFor(options, request) : options.dialects[dialectId]
     try {
-      const text = await answer(rooms, request)
+      const told = await answer(rooms, request, fields)
+      if (told instanceof Response) return told
       Object.assign(fields, shape.replyHeaders?.(fields['x-request-id'] ?? ''))
-      fields['content-type'] = jsonType
-      return new Response(text, { headers: fields })
+      const isText = typeof told === 'string'
+      fields['content-type'] = isText ? jsonType : streamType
+      if (!isText) addStreamFields(fields)
+      // The runtime takes an async generator as a body; the DOM's types do not know of it.
+      return new Response(told as BodyInit, { headers: fields })
     } catch (error) {
       if (!(error instanceof GatewayError)) options.onCrash(error)
       return refuse(refusalOf(error), fields, shape)
+    }
+  }
+}
+
+/** Whoever has a signed address has the file. */
+function fileHandler(options: ListenOptions): Handler {
+  return async (request) => {
+    const rooms = options.rooms()
+    const fields = baseFields(rooms, request)
+    try {
+      checkHeaderBytes(request.headers, rooms.server.maxHeaderBytes)
+      return await readHosted(rooms.files, request, fields, Date.now())
+    } catch (error) {
+      if (!(error instanceof GatewayError)) options.onCrash(error)
+      return refuse(refusalOf(error), fields, openaiShape)
     }
   }
 }
@@ -351,12 +372,12 @@ function notOffered(options: ListenOptions, request: Request): Response {
 
 /** JSON for a known caller; `read` throws GatewayError for what is not there. */
 function readHandler(options: ListenOptions, read: Read, dialectId?: DialectId): Handler {
-  const known = (rooms: FrontRooms, { headers, url }: Request) => {
+  const known: Answering = (rooms, { headers, url }, fields) => {
     checkHeaderBytes(headers, rooms.server.maxHeaderBytes)
     // Google's clients may put the key in the address; others' addresses are not looked into.
     const keyed = dialectId === undefined ? null : url
     const principal = authenticate(headers, rooms.keyring, Date.now(), keyed)
-    return read(rooms, principal, new URL(url), headers)
+    return read(rooms, principal, new URL(url), headers, fields)
   }
   return jsonHandler(options, known, dialectId)
 }
@@ -366,34 +387,8 @@ type Read = (
   principal: Principal,
   url: URL,
   headers: Headers,
-) => string | Promise<string>
-
-/** Anthropic's clients say their version with every request, and nobody else does. */
-function isAnthropic(headers: Headers): boolean {
-  return headers.has('anthropic-version')
-}
-
-const readModels: Read = (rooms, principal, url, headers) => {
-  const models = rooms.offer.models(principal)
-  return isAnthropic(headers) ? anthropicModelList(models, url.searchParams) : modelList(models)
-}
-
-const readModel: Read = (rooms, principal, url, headers) => {
-  const id = decodeId(belowPrefix(url.pathname).slice('/models/'.length))
-  const model = modelNamed(rooms, principal, id)
-  return isAnthropic(headers) ? anthropicModelObject(model) : modelObject(model)
-}
-
-const readGoogleModels: Read = (rooms, principal) => googleModelList(rooms.offer.models(principal))
-
-const readGoogleModel: Read = (rooms, principal, url) =>
-  googleModel(modelNamed(rooms, principal, googleModelId(url.href)))
-
-function modelNamed(rooms: FrontRooms, principal: Principal, id: string): Model {
-  const model = rooms.offer.models(principal).find((each) => each.id === id)
-  if (model === undefined) throw unknownModel(id)
-  return model
-}
+  fields: Fields,
+) => Told | Promise<Told>
 
 const readOfMe: Read = async (rooms, principal, url) =>
   JSON.stringify(await readMe(rooms.me, principal, url))

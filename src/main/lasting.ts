@@ -10,6 +10,9 @@ import type { PriceBook } from '../meter/meter.ts'
 import type { OutputEstimates } from '../meter/output-estimate.ts'
 import type { Deadlines } from '../relay/deadlines.ts'
 import type { createDialer } from '../relay/dial.ts'
+import type { DiskFiles } from '../relay/media/hosting-disk.ts'
+import type { Spools } from '../relay/media/spool.ts'
+import type { VideoJobs } from '../relay/video/jobs.ts'
 import type { Health } from '../router/route.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import type { Store } from '../store/store.ts'
@@ -26,9 +29,13 @@ export interface Lasting {
   readonly keyring: ReturnType<typeof createKeyring>
   readonly ledger: LedgerNode
   readonly kept: { readonly keeper: ResponseKeeper; readonly background: Background }
+  /** Hosted results on this machine's disk. */
+  readonly diskFiles: DiskFiles
   readonly load: Load
   readonly dialer: ReturnType<typeof createDialer>
   readonly deadlines: Deadlines
+  readonly spools: Spools
+  readonly videoJobs: VideoJobs
   readonly estimates: OutputEstimates
   readonly prices: { book: PriceBook; rows: readonly PriceRow[] }
 }

@@ -9,7 +9,6 @@ import type { Idempotency } from '../http/repeat.ts'
 import type { RelayRooms } from '../relay/ask.ts'
 import { channelConfigs, createChannels } from '../relay/channels.ts'
 import { createDoor } from '../relay/door/door.ts'
-import { createResults } from '../relay/media/results.ts'
 import { createSettler } from '../relay/settle.ts'
 import { createDirectory } from '../router/directory.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -18,7 +17,9 @@ import { vendors } from '../vendors/registry.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import { dialects } from '../wire/dialects.ts'
 import type { Lasting } from './lasting.ts'
+import { resultsFor } from './results.ts'
 import { buildTill } from './till.ts'
+import { videoRooms } from './videos.ts'
 
 export interface ServingRooms extends FrontRooms {
   readonly config: Config
@@ -46,9 +47,12 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
   const underWay = new Map(
     Object.values(dialects).map(({ id, path }) => [id, metrics.requestsInFlight.with(path)]),
   )
+  const relay = relayOf(config, lasting, channels, settler)
   return {
     config,
     server,
+    uploads: config.uploads,
+    spools: lasting.spools,
     keyring: lasting.keyring,
     limiter: lasting.limiter,
     load: lasting.load,
@@ -59,7 +63,9 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     me: { store: lasting.store, currency: config.currency, prices: () => lasting.prices.book },
     responses: responsesFor(config, lasting, (channelId) => channels.get(channelId)?.vendor),
     realtime: config.realtime,
-    relay: relayOf(config, lasting, channels, settler),
+    relay,
+    videos: videoRooms(config, lasting, relay, settler),
+    files: lasting.diskFiles,
     underWay(dialect, change) {
       underWay.get(dialect.id)?.add(change)
     },
@@ -98,7 +104,7 @@ function relayOf(
     writeStallMs: server.writeStallMs,
     billing,
     door: createDoor({ dialer: lasting.dialer, ...doorBounds }),
-    results: createResults({ dialer: lasting.dialer, ...doorBounds }),
+    results: resultsFor(config, lasting),
     drains: { running: 0, most: mostDrains, limitMs: drainLimitMs },
     random: Math.random,
     scrub,
@@ -118,6 +124,7 @@ function responsesFor(
     ...kept,
     keepDays: responses.keepDays,
     maxBodyBytes: server.maxBodyBytes,
+    heartbeatMs: server.heartbeatMs,
     dialect: dialects['openai-responses'],
     vendorOf,
   }

@@ -1,5 +1,6 @@
 // What outlives a change of the configuration: the store, the ledger's node, keys, prices, health and metrics.
 
+import { join } from 'node:path'
 import { aliasPrices } from '../catalog/alias-prices.ts'
 import { shippedPrices } from '../catalog/shipped-prices.ts'
 import type { Config } from '../config/types.ts'
@@ -18,6 +19,7 @@ import { createPriceBook } from '../meter/price-book.ts'
 import { formatUnits, parseUnits } from '../money.ts'
 import { Deadlines } from '../relay/deadlines.ts'
 import { createDialer } from '../relay/dial.ts'
+import { createSpools } from '../relay/media/spool.ts'
 import { createHealth } from '../router/health.ts'
 import type { Health } from '../router/route.ts'
 import type { Store } from '../store/store.ts'
@@ -26,7 +28,9 @@ import { startLoopLag } from '../telemetry/loop-lag.ts'
 import { createMetrics, type LedgerReading } from '../telemetry/metrics.ts'
 import type { Lasting } from './lasting.ts'
 import { settleLeftOutboxes } from './left-outboxes.ts'
+import { openDiskFiles, sweepResults } from './results.ts'
 import { buildRooms, type ServingRooms } from './rooms.ts'
+import { createVideoJobs } from './videos.ts'
 import type { Worker } from './worker.ts'
 
 export type State = Awaited<ReturnType<typeof buildState>>
@@ -51,12 +55,7 @@ export async function buildState(options: StateOptions) {
   const prices = await loadPrices(store, config)
   const deadlines = new Deadlines()
   const ledger = await openLedger(options, deadlines)
-  const leftSettled = { done: worker !== null && worker.slot > 0 }
-  if (!leftSettled.done) {
-    void settleLeft(options).then(() => {
-      leftSettled.done = true
-    })
-  }
+  const leftSettled = settlingLeft(options)
   const health = watchedHealth(log)
   const { limiter, isShared } = watchedLimiter(config, log)
   const lag = startLoopLag()
@@ -73,7 +72,7 @@ export async function buildState(options: StateOptions) {
       limitsShared: isShared,
     },
   })
-  const lasting: Lasting = {
+  const shared = {
     version,
     log,
     store,
@@ -85,11 +84,16 @@ export async function buildState(options: StateOptions) {
     kept: keptResponses(store, ledger, log),
     prices,
     estimates: createOutputEstimates(),
+    diskFiles: openDiskFiles(config),
     load: new Load(),
     dialer: createDialer(),
     deadlines,
+    spools: createSpools(join(config.dataDir, 'tmp')),
   }
+  const videoJobs = createVideoJobs(shared, () => current)
+  const lasting: Lasting = { ...shared, videoJobs }
   let current: ServingRooms = buildRooms(config, lasting)
+  sweepResults(() => current.config, lasting)
   return {
     ...lasting,
     firstSecret,
@@ -137,6 +141,17 @@ async function loadPrices(store: Store, config: Config) {
   const cards = [...shipped, ...aliasPrices(config.channels, shipped)]
   const rows = await ensurePrices(store.prices, config.models, cards, Date.now())
   return { book: createPriceBook(rows), rows }
+}
+
+/** Begins to settle what the last run left, in one process; says when it is done. */
+function settlingLeft(options: StateOptions): { readonly done: boolean } {
+  const { worker } = options
+  const left = { done: worker !== null && worker.slot > 0 }
+  if (left.done) return left
+  void settleLeft(options).then(() => {
+    left.done = true
+  })
+  return left
 }
 
 /** Outboxes of workers that are no longer started. */

@@ -28,7 +28,7 @@ export interface Rate {
   prices(unit: string): boolean
 }
 
-/** What is not tokens, by price name: `request`, `image/1024x1024/hd`, `second`, `character`; at most 6 decimals. */
+/** What is not tokens, by price name: `request`, `search`, `image/1024x1024/hd`, `second`, `character`; at most 6 decimals. */
 export type Units = Readonly<Record<string, number>>
 
 /** A request's size as it is known before the work. */
@@ -36,6 +36,8 @@ export interface Expected {
   readonly kind: ModelKind
   /** Tokens of the prompt, bounded from above. */
   readonly inputTokens: number
+  /** Tokens of sound in the prompt beside them, bounded from above. */
+  readonly audioTokens?: number
   /** Tokens of one reply, bounded from above, times the choices asked for. */
   readonly outputTokens: number
   readonly units: Units | null

@@ -41,6 +41,8 @@ export interface Ask {
   readonly rebuilt?: boolean
   /** Files of a form, and where what the reply is made of is kept meanwhile. */
   readonly media?: Media
+  /** What the gateway's own addresses begin with, as this client reaches it. */
+  readonly origin?: string
   /** What goes to the client goes through this, in order: whole frames, or a whole reply. */
   readonly passing?: Passing
 }
@@ -49,7 +51,7 @@ export interface Media {
   /** The client sent a form: its body is the other fields as JSON. */
   readonly isForm: boolean
   readonly uploads: readonly Upload[]
-  /** Closed by whoever made it, when the reply has ended. */
+  /** Closed by the call, when nothing more will come of it. */
   readonly spool: Spool
 }
 

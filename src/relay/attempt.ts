@@ -4,12 +4,13 @@ import type { TimeoutSettings } from '../config/types.ts'
 import type { Fault, GatewayError } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
 import type { Exchange, ReplyHandler, TransportFault } from '../vendors/transport.ts'
-import type { ChatRequest } from '../wire/ir.ts'
+import type { ChatRequest, JsonObject } from '../wire/ir.ts'
 import type { ListRequest } from '../wire/list/list.ts'
 import type { Ask, RelayRooms, Sight } from './ask.ts'
 import type { Channel } from './channel.ts'
 import { IdentityStream, IdentityWhole } from './identity.ts'
-import { RawReply } from './media/raw.ts'
+import { mediaTypeOf, RawReply } from './media/raw.ts'
+import { Replayed } from './media/replayed.ts'
 import { ErrorReply, type PathListener, type ReplyPath } from './path.ts'
 import { translatedPath } from './translate.ts'
 import { listPath } from './translate-list.ts'
@@ -177,6 +178,10 @@ export class Attempt implements ReplyHandler, PathListener {
     this.owner.attemptFailed(fault)
   }
 
+  metered(usage: JsonObject): void {
+    if (!this.over) this.path?.metered?.(usage)
+  }
+
   /** A mistake of ours: the request must not hang on it, and the socket's own error handler must not hide it. */
   private crashed(error: unknown): void {
     reportError(error)
@@ -215,11 +220,6 @@ export class Attempt implements ReplyHandler, PathListener {
   }
 }
 
-function mediaTypeOf(type: string): string {
-  const [bare = ''] = type.split(';', 1)
-  return bare.trim().toLowerCase()
-}
-
 /** Server-sent events, or the frames of AWS. */
 function isStream(type: string): boolean {
   return type.includes('text/event-stream') || type.includes('vnd.amazon.eventstream')
@@ -240,6 +240,9 @@ function choosePath(
   if (plan.list !== null) return listPath({ rooms, ask, candidate, list: plan.list }, listener)
   const type = header('content-type') ?? ''
   const streamed = isStream(type)
+  const replay =
+    ask.peek.stream && !streamed ? ask.dialect.replay?.(ask.peek, mediaTypeOf(type)) : undefined
+  if (replay !== undefined) return new Replayed(replay, listener)
   if (!streamed && ask.dialect.isRaw?.(mediaTypeOf(type)) === true)
     return new RawReply(ask, type, listener)
   if (!plan.identity || streamed !== ask.peek.stream) {

@@ -478,6 +478,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
   private finish(): void {
     if (this.over) return
     this.over = true
+    this.ask.media?.spool.close()
     if (this.drainsUntilMs !== null) this.rooms.drains.running--
     if (this.outlet === null || this.outlet.waitingBytes === 0) this.rooms.deadlines.delete(this)
   }

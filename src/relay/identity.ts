@@ -11,6 +11,7 @@ import type { JsonObject } from '../wire/ir.ts'
 import { type Edit, join, splice } from '../wire/json/splice.ts'
 import { FrameSplitter, frameTooLong } from '../wire/sse.ts'
 import type { Ask, Sight } from './ask.ts'
+import { Occurrences } from './occurrences.ts'
 import { shownCost } from './owed.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
@@ -90,7 +91,7 @@ export class IdentityStream implements ReplyPath {
     const { quirks } = vendor
     const { dialect, peek, bill } = ask
     const { showCost } = bill.wishes
-    this.watcher = dialect.watcher({ wantsUsage: peek.wantsUsage || showCost, quirks })
+    this.watcher = dialect.watcher({ wantsUsage: peek.wantsUsage || showCost, quirks, peek })
     this.splitter = new FrameSplitter(dialect.maxFrameBytes)
     this.dialect = dialect
     this.vendor = vendor
@@ -183,7 +184,10 @@ export class IdentityStream implements ReplyPath {
   private withCost(frame: Uint8Array): Uint8Array {
     const { usage } = this.watcher
     if (!this.ask.bill.wishes.showCost || usage === null) return frame
-    return this.dialect.withCost(frame, shownCost(this.ask, usage, this.billing))
+    return this.dialect.withCost(
+      frame,
+      shownCost(this.ask, { usage, sight: this.watcher }, this.billing),
+    )
   }
 
   private speak(): void {
@@ -194,8 +198,11 @@ export class IdentityStream implements ReplyPath {
 
 /** Held back until it is whole, so that another channel may still take over. */
 const maxHeldBytes = 1_048_576
-/** Vectors may have to be re-coded, which needs all of them. */
+/** Vectors that have to be re-coded are needed all. */
 const maxVectorBytes = 67_108_864
+/** So much of a reply shows the form of its vectors. */
+const headBytes = 4_096
+const saysText: ReadonlySet<string> = new Set(['chat', 'completion'])
 
 /** A whole reply: judged when it is complete, or passed through once it is too large to hold. */
 export class IdentityWhole implements ReplyPath {
@@ -205,41 +212,56 @@ export class IdentityWhole implements ReplyPath {
   private readonly peek: Peek
   private readonly vendor: Vendor
   private readonly listener: PathListener
-  private readonly maxBytes: number
+  private maxBytes = maxHeldBytes
   private chunks: Uint8Array[] = []
   private heldBytes = 0
   private passing = false
   private passedBytes = 0
+  private readonly items: Occurrences | null
 
   constructor(dialect: Dialect, peek: Peek, vendor: Vendor, listener: PathListener) {
     this.dialect = dialect
+    this.items = dialect.itemMark === undefined ? null : new Occurrences(dialect.itemMark)
     this.peek = peek
     this.vendor = vendor
     this.listener = listener
-    this.maxBytes = dialect.operation === 'embedding' ? maxVectorBytes : maxHeldBytes
   }
 
   bytes(chunk: Uint8Array): void {
     this.chunks.push(chunk)
     this.heldBytes += chunk.length
+    this.items?.push(chunk)
     if (this.passing) {
       this.passedBytes += chunk.length
       this.listener.emit(chunk)
       this.dropBeforeTail()
-    } else if (this.heldBytes > this.maxBytes) {
-      this.passing = true
-      this.passedBytes = this.heldBytes
-      for (const held of this.chunks) this.listener.emit(held)
-      this.listener.semantic()
+    } else if (this.heldBytes > this.maxBytes) this.pass()
+  }
+
+  private pass(): void {
+    if (this.maxBytes === maxHeldBytes && this.mustRecode()) {
+      this.maxBytes = maxVectorBytes
+      return
     }
+    this.passing = true
+    this.passedBytes = this.heldBytes
+    for (const held of this.chunks) this.listener.emit(held)
+    this.listener.semantic()
+  }
+
+  private mustRecode(): boolean {
+    const { dialect, peek, chunks } = this
+    const [first] = chunks
+    const head = first !== undefined && first.length >= headBytes ? first : join(chunks)
+    return dialect.mustRecode?.(head.subarray(0, headBytes), peek) === true
   }
 
   end(): void {
     const whole = join(this.chunks)
     if (this.passing) {
-      const seen = this.dialect.tail(whole, this.vendor.quirks, this.peek)
-      // The reply says most of its bytes, and a part of it was dropped. Images are not counted by their bytes.
-      const outputBytes = this.dialect.form === undefined ? this.passedBytes : 0
+      const seen = this.dialect.tail(whole, this.vendor.quirks, this.peek, this.items?.count)
+      // A reply of text says most of its bytes, and a part of it was dropped. Nothing else is counted by bytes.
+      const outputBytes = saysText.has(this.dialect.operation) ? this.passedBytes : 0
       this.sight = { ...seen, outputBytes }
       this.listener.completed(this.sight)
       return

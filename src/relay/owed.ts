@@ -11,6 +11,7 @@ import { type Bill, noUsage } from './bill.ts'
 
 export interface Owed {
   readonly usage: Usage
+  readonly units: Units | null
   readonly source: UsageRow['usageSource']
   /** A policy makes it so, whatever was used. */
   readonly free: boolean
@@ -30,14 +31,15 @@ export function owedBy(settlement: Settlement, billing: BillingSettings): Owed {
   const costNano = source === 'none' ? 0n : rate.cost(usage, units)
   let vendorCostNano = costNano
   for (const failed of failedAttempts) vendorCostNano += BigInt(failed.costNano)
-  if (source === 'none') return { usage, source, free: false, chargeNano: 0n, vendorCostNano }
+  if (source === 'none')
+    return { usage, units: null, source, free: false, chargeNano: 0n, vendorCostNano }
   const free = isFree(settlement, usage, billing)
   const chargeNano = free ? 0n : isPlain(rate) ? costNano : rate.charge(usage, units)
-  return { usage, source, free, chargeNano, vendorCostNano }
+  return { usage, units, source, free, chargeNano, vendorCostNano }
 }
 
 /** What is charged beside tokens: what the reply brought where it says so, else what was expected of it. */
-export function unitsOf(bill: Bill, sight: Sight | null): Units | null {
+function unitsOf(bill: Bill, sight: Sight | null): Units | null {
   const brought = sight?.units
   if (brought == null) return bill.units
   const priced = Object.entries(brought).filter(([name]) => bill.rate.prices(name))
@@ -52,10 +54,24 @@ function isPlain({ multiplierPpm }: Rate): boolean {
 }
 
 /** What a stream that ends well is charged, as its client is shown it beside the vendor's counts. */
-export function shownCost(ask: Ask, usage: Usage, billing: BillingSettings): string {
+export function shownCost(
+  ask: Ask,
+  { usage, sight }: { readonly usage: Usage; readonly sight: Sight },
+  billing: BillingSettings,
+): string {
   const { bill } = ask
   const free = isFreeAnswer(ask, usage, billing)
-  return formatUnits(free ? 0n : bill.capped(bill.rate.charge(usage, bill.units)))
+  return formatUnits(free ? 0n : bill.capped(bill.rate.charge(usage, unitsOf(bill, sight))))
+}
+
+/** A vendor that counts in units which the card has no price for has told nothing of the price. */
+function isMetered(bill: Bill, { usage, units }: Sight): boolean {
+  if (usage === null || promptOf(usage) > 0 || units == null) return true
+  return Object.keys(units).some((name) => bill.rate.prices(name)) || bill.rate.prices('request')
+}
+
+function promptOf({ input, cachedInput, cacheWrite, audioInput = 0, imageInput = 0 }: Usage) {
+  return input + cachedInput + cacheWrite + audioInput + imageInput
 }
 
 /** Reported by the vendor, else counted from the bytes that passed; nothing where nothing was delivered. */
@@ -64,7 +80,7 @@ function usageOf(settlement: Settlement, sight: Sight | null): Pick<Owed, 'usage
   const outputBytes = sight?.outputBytes ?? 0
   // Its client left, or its money ended: the vendor has worked on the prompt all the same.
   const stopped = errorCode === 'client_closed_request' || errorCode === 'insufficient_quota'
-  if (sight?.usage) {
+  if (sight?.usage && (!isEmpty(sight.usage) || isMetered(settlement.ask.bill, sight))) {
     return { usage: sight.usage, source: settlement.drained ? 'drained' : 'reported' }
   }
   // An error without content is nobody's debt.

@@ -7,7 +7,7 @@ import type { IdempotencyDone } from '../store/ledger.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import type { Settlement } from './ask.ts'
 import type { Channel } from './channel.ts'
-import { owedBy, unitsOf } from './owed.ts'
+import { owedBy } from './owed.ts'
 import { causeOf } from './verdict.ts'
 
 /** The record of a finished request, with what it owes. */
@@ -18,7 +18,7 @@ export function usageRow(
 ): UsageRow {
   const { ask, candidate, sight, fault } = settlement
   const { principal, peek, dialect, bill } = ask
-  const { usage, source, free, chargeNano, vendorCostNano } = owedBy(settlement, billing)
+  const { usage, units, source, free, chargeNano, vendorCostNano } = owedBy(settlement, billing)
   return {
     requestId: ask.requestId,
     at: ask.at,
@@ -43,7 +43,7 @@ export function usageRow(
     audioOutput: usage.audioOutput ?? 0,
     imageInput: usage.imageInput ?? 0,
     imageOutput: usage.imageOutput ?? 0,
-    units: source === 'none' ? null : unitsOf(bill, sight),
+    units,
     usageSource: source,
     priceVersion: bill.rate.version,
     // Free is priced like everything else, times nothing: whoever derives it again gets the same.

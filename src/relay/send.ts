@@ -4,7 +4,6 @@ import type { TimeoutSettings } from '../config/types.ts'
 import type { Candidate } from '../router/route.ts'
 import type { Segment } from '../vendors/media.ts'
 import type { Exchange } from '../vendors/transport.ts'
-import type { Dialect } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import type { Ask, RelayRooms } from './ask.ts'
 import type { AttemptPlan } from './attempt.ts'
@@ -39,9 +38,9 @@ export function prepare(
   const channel = rooms.channels.get(candidate.channelId)
   if (channel === undefined) throw new Error(`no channel ${candidate.channelId}`)
   const { vendor } = channel
-  // What has no other form cannot be put in one.
-  const rewrite = vendor.quirks.rewrite === true && hasHub(ask.dialect)
-  const identity = candidate.identity && !rewrite
+  // Re-writing is for what is said in text; there is nothing to put sound or vectors into.
+  const rewritten = vendor.quirks.rewrite === true && ask.dialect.hub !== null
+  const identity = candidate.identity && !rewritten
   const timeouts = timeoutsOf(rooms.timeouts, ask, channel)
   const unsaid = { request: null, dropped: [], list: null }
   const plan = { rooms, ask, candidate, channel, identity, timeouts, ...unsaid }
@@ -64,10 +63,6 @@ export function prepare(
   })
   const made = encoded(rooms, ask, candidate, channel, asked)
   return made instanceof Promise ? made.then(planned) : planned(made)
-}
-
-function hasHub({ hub, list }: Dialect): boolean {
-  return hub !== null || list !== undefined
 }
 
 /** Sends the request; the handler hears of its reply. */

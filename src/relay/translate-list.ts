@@ -86,8 +86,10 @@ class TranslatedList implements ReplyPath {
       this.listener.failed(reply)
       return
     }
-    const { usage, model } = reply
-    this.sight = { usage, outputBytes: 0, finishReason: null, model: model ?? candidate.model }
+    const { usage, searches } = reply
+    const model = reply.model ?? candidate.model
+    const units = searches !== undefined && { units: { search: searches } }
+    this.sight = { usage, outputBytes: 0, finishReason: null, model, ...units }
     const head = {
       id: ask.dialect.idPrefix + ask.requestId.slice(4),
       model: candidate.model,

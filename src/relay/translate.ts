@@ -308,7 +308,11 @@ class Translated implements ReplyPath {
     const { usage } = this.sight
     const shown =
       ask.bill.wishes.showCost && usage !== null
-        ? framesWithCost(text, this.dialect, shownCost(ask, usage, rooms.billing))
+        ? framesWithCost(
+            text,
+            this.dialect,
+            shownCost(ask, { usage, sight: this.sight }, rooms.billing),
+          )
         : Buffer.from(text, 'utf8')
     this.listener.emit(shown)
   }

@@ -16,6 +16,7 @@ const causes: Readonly<Record<Fault['kind'], string>> = {
   credentials: "the vendor refused the gateway's credentials",
   unknown_model: 'the vendor does not know the model',
   rejected: 'the vendor rejected the request',
+  no_room: 'the gateway has no room for its files at present',
 }
 
 /** Faults only the operator can mend: a client's retry would meet the same. */

@@ -8,6 +8,11 @@ import { RowRefused } from './store.ts'
 const int8 = 20
 const connections = 4
 const longTimeoutMs = 3_600_000
+/**
+ * A process that stands still, or a machine that was cut off, between two statements keeps rows locked that
+ * all others need: the database ends its transaction after this, and the others go on.
+ */
+const idleTransactionTimeoutMs = 5_000
 /** Any number, the same in every version: who holds it is the one that migrates. */
 const migrationLock = 7_465_017
 
@@ -28,6 +33,7 @@ export async function openPostgres(databaseUrl: string, migrationFolder?: string
     connectionTimeoutMillis: 5_000,
     query_timeout: 10_000,
     statement_timeout: 10_000,
+    idle_in_transaction_session_timeout: idleTransactionTimeoutMs,
     types: { getTypeParser: typeParser },
   })
   // An idle connection that breaks is replaced by the next query, which is the one to report it.
@@ -72,6 +78,7 @@ function migrationSession(client: pg.PoolClient): MigrationSession {
       await client.query('BEGIN')
       // The wait for another process that migrates, or a change of a large table, may take its time.
       await client.query('SET LOCAL statement_timeout = 0')
+      await client.query('SET LOCAL idle_in_transaction_session_timeout = 0')
       await this.execute(`SELECT pg_advisory_xact_lock(${migrationLock})`)
     },
   }
@@ -97,6 +104,7 @@ function engineOver(pool: pg.Pool): Engine {
 const beginSnapshot = [
   'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
   'SET LOCAL statement_timeout = 0',
+  'SET LOCAL idle_in_transaction_session_timeout = 0',
 ]
 
 async function inTransaction<Result>(

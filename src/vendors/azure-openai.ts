@@ -1,7 +1,8 @@
 // Azure OpenAI: the operator's own host, a key header of its own, deployments in the path of dated versions.
 
 import type { Fault } from '../errors.ts'
-import { allAndResponses, openaiCompatible, openaiPath } from './compatible.ts'
+import { allAndResponses, audioDialects, openaiCompatible, openaiPath } from './compatible.ts'
+import { openaiImages } from './openai-images.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 /**
@@ -44,10 +45,17 @@ export const azureOpenai = openaiCompatible({
   baseUrl: null,
   environment: 'AZURE_OPENAI_API_KEY',
   environmentBaseUrl: 'AZURE_OPENAI_ENDPOINT',
-  speaks: [...allAndResponses, 'openai-realtime'],
+  speaks: [
+    ...allAndResponses,
+    'openai-images',
+    'openai-image-edits',
+    'openai-realtime',
+    ...audioDialects,
+  ],
   address,
   headers: (settings) => (settings.key === null ? [] : [['api-key', settings.key]]),
   refine,
   refusesThoughts: true,
   encryptsReasoning: true,
+  adapters: { 'openai-images': openaiImages, 'openai-image-edits': openaiImages },
 }) satisfies Vendor

@@ -19,6 +19,7 @@ const paths: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-speech': '/audio/speech',
   'openai-moderations': '/moderations',
   'openai-realtime': '/realtime',
+  'openai-videos': '/videos',
 }
 
 export const chatOnly: readonly DialectId[] = ['openai-chat']
@@ -43,6 +44,13 @@ export const beyondText: readonly DialectId[] = [
   'openai-speech',
   'openai-moderations',
   'openai-realtime',
+]
+
+/** Sound, as OpenAI itself and servers like it have it. */
+export const audioDialects: readonly DialectId[] = [
+  'openai-transcriptions',
+  'openai-translations',
+  'openai-speech',
 ]
 
 /** Throws where the format is none of OpenAI's: a mistake in a vendor's `speaks`. */

@@ -9,8 +9,11 @@ export interface Payload {
   /** Media type in lower case, without parameters; `application/octet-stream` where nobody said. */
   readonly type: string
   readonly size: number
-  /** The bytes `[start, end)`, within `size`: from memory or the page cache, at once. */
-  read(start: number, end: number): Uint8Array
+  /**
+   * The bytes `[start, end)`, within `size`: from memory or the page cache, at once. `into` may be given to hold them
+   * where they must be copied, so that reading all of a payload does not take its size in memory.
+   */
+  read(start: number, end: number, into?: Uint8Array): Uint8Array
 }
 
 /** Takes bytes in order and keeps them. */
@@ -103,6 +106,8 @@ export interface MediaTools {
   readonly spool: Spool
   /** Unix milliseconds. */
   readonly nowMs: number
+  /** Where the channel's vendor takes a whole call of this format. */
+  addressOf(dialect: DialectId, model: string): string
   /**
    * Asks the channel's vendor. An address of another origin than the base address must be on the public internet.
    * Rejects with MediaFault where it cannot be heard; whatever it answers is a reply.

@@ -1,6 +1,7 @@
 // Vertex AI: Google's models by project and region, signed by a service account's token or by an API key.
 
 import { importPKCS8, SignJWT } from 'jose'
+import { geminiImages } from './gemini-images.ts'
 import { methodOf, modelPath } from './google.ts'
 import { isObject } from './json.ts'
 import type { Authority, Call, ChannelSettings, Vendor } from './vendor.ts'
@@ -100,7 +101,7 @@ export const vertex = {
   ownedBy: 'google',
   baseUrl: usualBase,
   environment: 'GOOGLE_VERTEX_API_KEY',
-  speaks: ['gemini'],
+  speaks: ['gemini', 'openai-images', 'openai-image-edits'],
   usageOnStream: 'always',
   address,
   headers(settings) {
@@ -109,4 +110,5 @@ export const vertex = {
   },
   authorize,
   quirks: {},
+  adapters: { 'openai-images': geminiImages, 'openai-image-edits': geminiImages },
 } satisfies Vendor

@@ -37,6 +37,7 @@ export type DialectId =
   | 'openai-speech'
   | 'openai-moderations'
   | 'openai-realtime'
+  | 'openai-videos'
 export type Operation =
   | 'chat'
   | 'completion'
@@ -48,6 +49,7 @@ export type Operation =
   | 'speech'
   | 'moderation'
   | 'realtime'
+  | 'video'
 
 /** A half-open range of byte offsets. */
 export interface Span {
@@ -77,6 +79,18 @@ export type FormFields = Readonly<
   Record<string, 'text' | 'number' | 'boolean' | 'json' | 'list' | 'file' | 'files'>
 >
 
+/** What decides an image's price and whether a model makes such. */
+export interface PictureAsk {
+  /** `WIDTHxHEIGHT`, `auto`, or what else the client wrote; null where it said nothing. */
+  readonly size: string | null
+  readonly quality: string | null
+  readonly count: number
+  /** Images on the way to each that a stream shows. */
+  readonly partials: number
+  /** Images given, the mask included. */
+  readonly inputs: number
+}
+
 /** What the gateway needs to know of a request, and where it stands in the bytes. */
 export interface Peek {
   /** The bytes all spans refer to: the client's own, or their canonical form where a key repeats or is escaped. */
@@ -104,6 +118,16 @@ export interface Peek {
   readonly tokenInput: boolean
   /** What is charged beside tokens, by price name (`image/1024x1024/hd`, `second`, `character`): at most so many. */
   readonly units?: Units
+  /** Tokens of the prompt at most, where the body's bytes do not tell. */
+  readonly inputTokens?: number
+  /** Of requests for images. */
+  readonly picture?: PictureAsk
+  /** What is charged where the reply does not say, where `units` are only the most it can be. */
+  readonly likelyUnits?: Units
+  /** The longest that sound of a file's size can last: no report of more is believed. */
+  readonly mostSeconds?: number
+  /** Tokens of sound in files, which no byte of the body shows. */
+  readonly audioTokens?: { readonly most: number; readonly likely: number }
   /** What a vendor of this format is told otherwise than the client said. */
   readonly vendorEdits?: readonly (Span & { readonly text: string })[]
 }
@@ -146,6 +170,8 @@ export type FrameKind = (typeof frameKind)[keyof typeof frameKind]
 
 export interface WatchOptions {
   readonly wantsUsage: boolean
+  /** What was asked, where the stream alone does not say when it has ended. */
+  readonly peek?: Peek
   readonly quirks: ReplyQuirks
 }
 
@@ -193,6 +219,14 @@ export interface WholeReply {
   readonly model: string | null
   /** As `Watcher.units`. */
   readonly units?: Units | null
+}
+
+/** Tells a whole reply as the stream that was asked for; one per reply. */
+export interface Replay {
+  /** Bytes of the reply to frames for the client, as far as there are any yet. */
+  push(chunk: Uint8Array): Uint8Array
+  /** The last frames as `bytes`, or the fault that the reply is. */
+  end(): WholeReply
 }
 
 /** Turns frames of one dialect into events; one per reply. */
@@ -308,10 +342,26 @@ export interface Dialect {
   frames?(): FrameSource
   watcher(options: WatchOptions): Watcher
   whole(body: Uint8Array, peek: Peek, quirks: ReplyQuirks): WholeReply
-  /** What the end of a reply too large to hold says; `bytes` may begin anywhere in it. */
-  tail(bytes: Uint8Array, quirks: ReplyQuirks, peek?: Peek): Omit<WholeReply, 'fault' | 'bytes'>
-  /** What a reply says whose bytes are passed on unread (`isRaw`). */
-  raw?(peek: Peek): Omit<WholeReply, 'fault' | 'bytes'>
+  /** Whether a reply that begins so and is too large to hold has to be brought to another form, for which it is held. */
+  mustRecode?(head: Uint8Array, peek: Peek): boolean
+  /**
+   * What the end of a reply too large to hold says; `bytes` may begin anywhere in it. `items`: how often `itemMark`
+   * stood in all of it.
+   */
+  tail(
+    bytes: Uint8Array,
+    quirks: ReplyQuirks,
+    peek?: Peek,
+    items?: number,
+  ): Omit<WholeReply, 'fault' | 'bytes'>
+  /** A text that each thing of a reply brings that is charged by its number: counted in one too large to hold. */
+  readonly itemMark?: string
+  /** What a reply says whose bytes are passed on unread (`isRaw`); `told` is its usage, where known from elsewhere. */
+  raw?(peek: Peek, told: JsonObject | null): Omit<WholeReply, 'fault' | 'bytes'>
+  /** The media type of such a reply, where the vendor's own word says nothing. */
+  typeOf?(mediaType: string, peek: Peek): string
+  /** For vendors that answer whole where a stream was asked for. */
+  replay?(peek: Peek, mediaType: string): Replay
   /** Reads a vendor's error reply. `header` looks a reply header up by lower-case name. */
   fault(status: number, header: (name: string) => string | null, body: string): Fault
   /** A whole reply or one stream frame with what it cost in its usage; as it was where it shows none. */

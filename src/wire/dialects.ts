@@ -16,7 +16,7 @@ import { completionsHub } from './openai-completions/hub.ts'
 import { peekCompletions } from './openai-completions/peek.ts'
 import { embeddingsList } from './openai-embeddings/list.ts'
 import { peekEmbeddings } from './openai-embeddings/peek.ts'
-import { wholeEmbeddings } from './openai-embeddings/whole.ts'
+import { hasOtherForm, wholeEmbeddings } from './openai-embeddings/whole.ts'
 import { imageDialects } from './openai-images/dialects.ts'
 import { moderations } from './openai-moderations/dialect.ts'
 import { realtime } from './openai-realtime/dialect.ts'
@@ -29,6 +29,7 @@ import {
   readWhole as readWholeResponse,
   withCost as withResponseCost,
 } from './openai-responses/whole.ts'
+import { videos } from './openai-videos/dialect.ts'
 import { peekRerank } from './rerank/peek.ts'
 import { rerankList } from './rerank/rerank.ts'
 import { cohereRerank, jinaRerank, voyageRerank } from './rerank/vendors.ts'
@@ -63,6 +64,7 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
   ...audioDialects,
   'openai-moderations': moderations,
   'openai-realtime': realtime,
+  'openai-videos': videos,
   'openai-embeddings': {
     ...openaiBase,
     id: 'openai-embeddings',
@@ -71,6 +73,7 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
     idPrefix: '',
     peek: peekEmbeddings,
     whole: (body, peek, quirks) => wholeEmbeddings(body, peek.encodingFormat, quirks),
+    mustRecode: (head, peek) => hasOtherForm(head, peek.encodingFormat),
     list: embeddingsList,
   },
   'google-embed': {

@@ -121,3 +121,35 @@ test('the sandbox takes one list of tokens for one input, and lists of lists for
     await sandbox.stop()
   }
 })
+
+const large = {
+  ...reply('float'),
+  data: Array.from({ length: 400 }, (_, index) => ({
+    object: 'embedding',
+    index,
+    embedding: Array.from({ length: 512 }, (_, at) => Math.fround((index + 1) / (at + 3))),
+  })),
+}
+
+test('a reply of megabytes in the form that was asked for goes on as it is, and its usage is read', async () => {
+  const text = JSON.stringify(large)
+  expect(text.length).toBeGreaterThan(3_000_000)
+  upstream.on('sends-floats', [json(200, large)])
+  const answer = await postJson(`${gateway.url}/v1/embeddings`, {
+    model: 'sends-floats',
+    input: 'a',
+  })
+  expect((await answer.text()) === text).toBeTrue()
+  const row = await gateway.row(answer.headers.get('x-request-id') ?? '')
+  expect(row).toMatchObject({ input: 9, output: 0, usageSource: 'reported' })
+})
+
+test('a reply of megabytes in the other form is brought to the one that was asked for', async () => {
+  upstream.on('sends-floats', [json(200, large)])
+  const body = { model: 'sends-floats', input: 'a', encoding_format: 'base64' }
+  const { data } = await embed(body)
+  expect(data).toHaveLength(400)
+  for (const [at, { embedding }] of data.entries()) {
+    expect(decoded(embedding as string)).toEqual(large.data[at]?.embedding ?? [])
+  }
+})

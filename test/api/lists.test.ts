@@ -19,6 +19,12 @@ const answers: Readonly<Record<string, () => Response>> = {
       model: 'voyage-3.5',
       usage: { total_tokens: 40 },
     }),
+  '/v2/rerank': () =>
+    Response.json({
+      id: 'r',
+      results: [{ index: 0, relevance_score: 0.5 }],
+      meta: { billed_units: { search_units: 2 } },
+    }),
   '/rerank': () =>
     Response.json({
       data: [
@@ -46,8 +52,16 @@ beforeAll(async () => {
   const channel = { id: 'voyage', vendor: 'voyage', baseUrl, key: 'k', models }
   gateway = await startGateway({
     config: {
-      channels: [channel],
-      models: { busy: { kind: 'rerank' }, '*': { prices: { input: '2', output: '0' } } },
+      channels: [
+        channel,
+        { ...channel, id: 'cohere', vendor: 'cohere', models: ['rerank-v3.5', 'rerank-v4'] },
+      ],
+      models: {
+        'rerank-v3.5': { kind: 'rerank', prices: { search: '2000' } },
+        'rerank-v4': { kind: 'rerank', prices: { request: '1000' } },
+        busy: { kind: 'rerank' },
+        '*': { prices: { input: '2', output: '0' } },
+      },
     },
   })
 })
@@ -130,6 +144,19 @@ test.each(['/v1/rerank', '/v2/rerank', '/rerank'])('reranking at %s', async (pat
   const row = await gateway.row(reply.headers.get('x-request-id') ?? '')
   expect(row).toMatchObject({ operation: 'rerank', status: 200, chargeNano: 2_000_000n })
 })
+
+test.each([
+  ['rerank-v3.5', 4_000_000n, { search: 2 }],
+  ['rerank-v4', 1_000_000n, { request: 1 }],
+])(
+  '%s costs by the searches that Cohere bills where the card prices them',
+  async (model, charge, units) => {
+    const reply = await gateway.post('/v2/rerank', { model, query: 'q', documents: ['d'] })
+    expect(await reply.json()).toMatchObject({ meta: { billed_units: { search_units: 2 } } })
+    const row = await gateway.row(reply.headers.get('x-request-id') ?? '')
+    expect(row).toMatchObject({ chargeNano: charge, units })
+  },
+)
 
 test('what the vendor cannot be told is refused by the field, before it is asked', async () => {
   const before = asked.length

@@ -6,7 +6,9 @@ import { openStore, type StoreSettings } from '../../src/store/open.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
+import { createStore } from '../../src/store/tables.ts'
 import type { UsageRow } from '../../src/store/usage-row.ts'
+import { lockWallets } from '../../src/store/wallets.ts'
 import {
   balanced,
   deposit,
@@ -147,6 +149,30 @@ describe('four processes on one ledger', () => {
     expect(await imbalance(engine)).toEqual(balanced)
     expect(await deadlocks()).toBe(before)
     await engine.close()
+    await schema.drop()
+  })
+
+  test('P3: on postgres, a process that stands still within a transaction does not stop the others', async () => {
+    const schema = await makeSchema(url)
+    const [still, other] = [await openPostgres(schema.url), await openPostgres(schema.url)]
+    const stores = [createStore(still), createStore(other)] as const
+    await fund(stores[0], 'ann', 10n)
+    const goOn = Promise.withResolvers<void>()
+    const locked = Promise.withResolvers<void>()
+    const stood = still.transaction(async (session) => {
+      await lockWallets(session, ['ann'])
+      locked.resolve()
+      await goOn.promise
+      await lockWallets(session, ['ann'])
+    })
+    await locked.promise
+    const ref = await stores[1].ledger.openNode('n2', hourMs)
+    const wish = { ...ref, account: 'ann', needNano: 10n, wantNano: 10n }
+    expect(await stores[1].ledger.grant(wish)).toMatchObject({ grantedNano: 10n })
+    goOn.resolve()
+    await expect(stood).rejects.toThrow()
+    expect(await imbalance(still)).toEqual(balanced)
+    await Promise.all([still.close(), other.close()])
     await schema.drop()
   })
 })

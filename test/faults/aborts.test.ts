@@ -104,8 +104,8 @@ test('10,000 aborted streams leave sockets and memory where they were, each vend
     )
     // 100 ms on a machine of its own; others may be busy on this one.
     expect(p99).toBeLessThanOrEqual(500)
-    // A collection more or less is worth 15 MiB; a stream that stayed would cost some 10 KiB each.
-    expect(after - before).toBeLessThan(24)
+    // When the collector comes is worth 30 MiB; 8,000 streams that stayed would cost 80.
+    expect(after - before).toBeLessThan(45)
     // At most the kept connection of the first call, and nothing of those who left.
     expect(first.open).toBeLessThanOrEqual(1)
     expect(gateway.sockets()).toBeLessThanOrEqual(sockets)

@@ -198,8 +198,10 @@ function cohereStream(plain: Plain, frames: readonly JsonObject[]): void {
 
 function cohereEnd(plain: Plain, { finish_reason: word, usage }: JsonObject): void {
   plain.finish = cohereWords[string(word)] ?? ''
-  const { tokens, cached_tokens: cached } = object(usage)
-  plain.input = number(object(tokens)['input_tokens'])
-  plain.output = number(object(tokens)['output_tokens'])
-  plain.cached = number(cached)
+  const { billed_units: billed, tokens, cached_tokens: cached } = object(usage)
+  // What Cohere bills is counted, where it says so; the cached tokens are part of the other count.
+  const counted = object(billed ?? tokens)
+  plain.input = number(counted['input_tokens'])
+  plain.output = number(counted['output_tokens'])
+  plain.cached = billed === undefined ? number(cached) : 0
 }

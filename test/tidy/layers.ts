@@ -17,16 +17,20 @@ const levels: readonly (readonly string[])[] = [
 const withinLevel: ReadonlySet<string> = new Set(['config > errors', 'telemetry > errors'])
 
 const dial = /^src\/relay\/(dial|http1)([-.\w]*\.ts|\/.+)$/
+/** Bun's own client of stores that speak S3. */
+const bucket = /^src\/relay\/media\/hosting-s3\.ts$/
 const namesBun: readonly RegExp[] = [
   /^src\/http\/server\.ts$/,
   dial,
   /^src\/store\/sqlite[-.\w]*\.ts$/,
   /^src\/limits\/valkey\.ts$/,
+  bucket,
   /^src\/main\.ts$/,
   /^src\/cli\/main\.ts$/,
 ]
 const opensConnections: readonly RegExp[] = [
   dial,
+  bucket,
   /^src\/limits\/valkey\.ts$/,
   /^src\/store\/postgres[-.\w]*\.ts$/,
 ]
@@ -136,7 +140,17 @@ export function bunStaysInItsFiles(sources: readonly Source[]): string[] {
 
 export function onlyDialConnects(sources: readonly Source[]): string[] {
   const globals = new Set(['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest'])
-  const members = new Set(['connect', 'fetch', 'udpSocket', 'RedisClient', 'redis', 'SQL', 'sql'])
+  const members = new Set([
+    'connect',
+    'fetch',
+    'udpSocket',
+    'RedisClient',
+    'redis',
+    'S3Client',
+    's3',
+    'SQL',
+    'sql',
+  ])
   return outside(sources, opensConnections).flatMap(({ path, imports, references }) => [
     ...imports
       .filter(({ specifier, names, typeOnly }) => {

@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { checkServerIdentity } from 'node:tls'
 import type { Socket } from 'bun'
-import type { Payload, Segment } from '../../vendors/media.ts'
+import type { Segment } from '../../vendors/media.ts'
 import type { Exchange, ReplyHandler, TransportFault } from '../../vendors/transport.ts'
 import { BodyDecoder, BodyError } from './body.ts'
 import { type ContentDecoder, decoderFor } from './content.ts'
@@ -46,6 +46,8 @@ const joinedBodyBytes = 32_768
 const stretchBytes = 262_144
 const headEnd = Buffer.from('\r\n\r\n')
 const empty = Buffer.alloc(0)
+/** Every connection's: what a socket did not take of it is read again. */
+const scratch = Buffer.allocUnsafeSlow(stretchBytes)
 
 /** One call on its way; what the relay holds of it. */
 export class DialExchange implements Exchange {
@@ -103,14 +105,11 @@ export class DialExchange implements Exchange {
   }
 }
 
-/** A payload from here to its end. */
-interface Stretch {
-  readonly payload: Payload
-  readonly start: number
-}
-
-function stretched(segment: Segment): Uint8Array | Stretch {
-  return segment instanceof Uint8Array ? segment : { payload: segment, start: 0 }
+/** What to write next, and where in it: what lies elsewhere is read a piece at a time. */
+function pieceOf(segment: Segment, offset: number): { piece: Uint8Array; from: number } {
+  if (segment instanceof Uint8Array) return { piece: segment, from: offset }
+  const end = Math.min(segment.size, offset + stretchBytes)
+  return { piece: segment.read(offset, end, scratch), from: 0 }
 }
 
 function sizeOf(segment: Segment): number {
@@ -129,7 +128,7 @@ export class Connection {
   private phase: Phase = 'connecting'
   /** Calls begun on this connection; the first cannot have met a stale one. */
   private calls = 0
-  private pending: (Uint8Array | Stretch)[] = []
+  private pending: readonly Segment[] = []
   private pendingOffset = 0
   private carry: Buffer = empty
   private interims = 0
@@ -200,7 +199,7 @@ export class Connection {
     for (const segment of segments) length += sizeOf(segment)
     const head = `${destination.head}${length}\r\n\r\n`
     if (length <= joinedBodyBytes) this.pending = [join(head, segments, length)]
-    else this.pending = [Buffer.from(head, 'latin1'), ...segments.map(stretched)]
+    else this.pending = [Buffer.from(head, 'latin1'), ...segments]
     this.pendingOffset = 0
     if (exchange.paused) this.socket?.pause()
     this.flush()
@@ -209,33 +208,27 @@ export class Connection {
   /** Writes what the socket takes; the rest goes when it drains. */
   flush(): void {
     const socket = this.socket
-    if (socket === null || this.pending.length === 0) return
-    while (this.pending.length > 0) {
-      const first = this.firstPiece()
+    const [first] = this.pending
+    if (socket === null || first === undefined) return
+    for (
+      let segment: Segment | undefined = first;
+      segment !== undefined;
+      [segment] = this.pending
+    ) {
+      const { piece, from } = pieceOf(segment, this.pendingOffset)
       // The length must be said: the runtime's default does not take the offset off it.
-      const wrote = socket.write(first, this.pendingOffset, first.length - this.pendingOffset)
+      const wrote = socket.write(piece, from, piece.length - from)
       if (wrote < 0 || this.phase === 'closed') return
       this.pendingOffset += wrote
-      if (this.pendingOffset < first.length) {
+      if (from + wrote < piece.length) {
         this.restartTimer(this.exchange?.call.sendIdleMs ?? 0, () => this.sendTimedOut())
         return
       }
-      this.pending.shift()
+      if (this.pendingOffset < sizeOf(segment)) continue
+      this.pending = this.pending.slice(1)
       this.pendingOffset = 0
     }
     this.stopTimer()
-  }
-
-  /** What lies elsewhere is read a piece at a time, when the socket has taken what came before. */
-  private firstPiece(): Uint8Array {
-    const first = this.pending[0] ?? empty
-    if (first instanceof Uint8Array) return first
-    const { payload, start } = first
-    const end = Math.min(payload.size, start + stretchBytes)
-    const piece = payload.read(start, end)
-    const rest = end < payload.size ? [{ payload, start: end }] : []
-    this.pending.splice(0, 1, piece, ...rest)
-    return piece
   }
 
   received(chunk: Buffer): void {

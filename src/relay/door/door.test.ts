@@ -2,7 +2,7 @@
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createDialer } from '../dial.ts'
-import { createDoor, type Door, type DoorOptions } from './door.ts'
+import { createDoor, type Door, type DoorOptions, fetchTo } from './door.ts'
 
 const servers: Bun.Server<undefined>[] = []
 const dialers: ReturnType<typeof createDialer>[] = []
@@ -48,11 +48,74 @@ describe('what is there', () => {
     const port = serve((request) => {
       const left = Number(new URL(request.url).pathname.slice(1))
       if (left === 0) return new Response('there')
-      return new Response(null, { status: 302, headers: { location: `/${left - 1}` } })
+      return new Response('not there', { status: 302, headers: { location: `/${left - 1}` } })
     })
     const { bytes } = await open().fetch(`http://a.test:${port}/3`)
     expect(new TextDecoder().decode(bytes)).toBe('there')
     await expect(open().fetch(`http://a.test:${port}/4`)).rejects.toThrow('redirects too often')
+  })
+})
+
+describe('a reply that may be long', () => {
+  function taking(options: Partial<DoorOptions>) {
+    const dialer = createDialer()
+    dialers.push(dialer)
+    const allows = (address: string) => address === '127.0.0.1'
+    const taken = { type: '', text: '' }
+    const receiver = {
+      begin: (type: string) => {
+        taken.type = type
+      },
+      push: (chunk: Uint8Array) => {
+        taken.text += new TextDecoder().decode(chunk)
+      },
+    }
+    const all = { dialer, maxBytes: 1_000, timeoutMs: 2_000, resolve: anywhere, allows, ...options }
+    return { taken, receiver, options: all }
+  }
+  const anywhere = async () => ['127.0.0.1']
+
+  test('may take longer than each wait between two of its pieces', async () => {
+    const pieces = async function* () {
+      for (let piece = 0; piece < 10; piece++) {
+        await Bun.sleep(100)
+        yield new TextEncoder().encode('piece ')
+      }
+    }
+    const port = serve(() => new Response(pieces() as unknown as BodyInit))
+    const { taken, receiver, options } = taking({ timeoutMs: 900, untilQuiet: true })
+    await fetchTo(options, `http://a.test:${port}/`, receiver)
+    expect(taken.text).toBe('piece '.repeat(10))
+    await expect(
+      fetchTo({ ...options, untilQuiet: false }, `http://a.test:${port}/`, receiver),
+    ).rejects.toThrow('took too long')
+  })
+
+  test('ends when nobody waits for it, and its server is told', async () => {
+    const gone = Promise.withResolvers<void>()
+    const port = serve((request) => {
+      request.signal.addEventListener('abort', () => gone.resolve())
+      leaving.abort()
+      return new Promise<Response>(() => undefined)
+    })
+    const leaving = new AbortController()
+    const { receiver, options } = taking({})
+    const fetched = fetchTo(options, `http://a.test:${port}/`, receiver, leaving.signal)
+    await expect(fetched).rejects.toThrow('nobody waits')
+    await gone.promise
+    const again = fetchTo(options, `http://a.test:${port}/`, receiver, leaving.signal)
+    await expect(again).rejects.toThrow('nobody waits')
+  })
+
+  test('ends with what its receiver throws', async () => {
+    const port = serve(() => new Response('picture', { headers: { 'content-type': 'a/b' } }))
+    const { taken, receiver, options } = taking({})
+    const push = () => {
+      throw new Error('no room')
+    }
+    const fetched = fetchTo(options, `http://a.test:${port}/`, { ...receiver, push })
+    await expect(fetched).rejects.toThrow('no room')
+    expect(taken).toEqual({ type: 'a/b', text: '' })
   })
 })
 

@@ -1,4 +1,4 @@
-// The one door for addresses that users name: fetched from the public internet alone, bounded in size and time.
+// The one door for addresses that users and vendors name: fetched from the public internet alone, bounded in size and time.
 
 import { Buffer } from 'node:buffer'
 import { lookup } from 'node:dns/promises'
@@ -11,8 +11,13 @@ import { isGlobalAddress } from './global-address.ts'
 export interface DoorOptions {
   readonly dialer: Dialer
   readonly maxBytes: number
-  /** For all of it, redirects included. */
+  /** For all of it, redirects included; or, where `untilQuiet`, for each wait between two signs of life. */
   readonly timeoutMs: number
+  readonly untilQuiet?: boolean
+  /** The header of that name; what models read unless given. */
+  readonly accept?: string
+  /** An origin that its operator named: what lies there is fetched wherever it is. */
+  readonly home?: string
   /** All addresses of a name; the system's resolver unless given. */
   readonly resolve?: (host: string) => Promise<readonly string[]>
   /** Whether an address may be connected to; the global ones unless given. */
@@ -41,23 +46,96 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 export function createDoor(options: DoorOptions): Door {
   return {
     async fetch(address) {
-      const deadlineMs = performance.now() + options.timeoutMs
-      let url = checkedUrl(address)
-      for (let hops = 0; hops <= maxRedirects; hops++) {
-        const reply = await fetchOnce(options, url, deadlineMs)
-        if (reply.location === null) return reply
-        // Judged anew: where a redirect leads is as much a stranger's word as the first address.
-        url = checkedUrl(reply.location, url)
-      }
-      throw new NotFetched('it redirects too often')
+      const chunks: Uint8Array[] = []
+      let mediaType = ''
+      await fetchTo(options, address, {
+        begin: (type) => {
+          mediaType = type
+        },
+        push: (chunk) => void chunks.push(chunk),
+      })
+      return { bytes: Buffer.from(join(chunks)), mediaType }
     },
   }
 }
 
+/** Takes a reply as it comes; what it throws ends the fetch and is thrown there. */
+export interface Receiver {
+  /** Lower case, without parameters; empty where the reply names none. */
+  begin(mediaType: string): void
+  push(chunk: Uint8Array): void
+}
+
+/** Throws NotFetched, also when the signal is given. */
+export async function fetchTo(
+  options: DoorOptions,
+  address: string,
+  receiver: Receiver,
+  signal?: AbortSignal,
+): Promise<void> {
+  const timer = new Timer(options.timeoutMs)
+  const left = () => timer.end('nobody waits for it')
+  signal?.addEventListener('abort', left)
+  try {
+    if (signal?.aborted === true) left()
+    let url = checkedUrl(address)
+    for (let hops = 0; hops <= maxRedirects; hops++) {
+      const location = await fetchOnce(options, url, receiver, timer)
+      if (location === null) return
+      // Judged anew: where a redirect leads is as much a stranger's word as the first address.
+      url = checkedUrl(location, url)
+    }
+    throw new NotFetched('it redirects too often')
+  } finally {
+    signal?.removeEventListener('abort', left)
+    timer.stop()
+  }
+}
+
+/** Bounds what is waited for. */
+class Timer {
+  private readonly timeoutMs: number
+  private readonly ended = Promise.withResolvers<never>()
+  private timeout: ReturnType<typeof setTimeout>
+
+  constructor(timeoutMs: number) {
+    this.timeoutMs = timeoutMs
+    this.timeout = this.started()
+    // Nobody may be waiting when it ends.
+    this.ended.promise.catch(() => undefined)
+  }
+
+  race<T>(work: Promise<T>): Promise<T> {
+    return Promise.race([work, this.ended.promise])
+  }
+
+  restart(): void {
+    this.stop()
+    this.timeout = this.started()
+  }
+
+  end(why: string): void {
+    this.ended.reject(new NotFetched(why))
+  }
+
+  stop(): void {
+    clearTimeout(this.timeout)
+  }
+
+  private started() {
+    return setTimeout(() => this.end('it took too long'), this.timeoutMs)
+  }
+}
+
 /** The address to connect to, where the URL's host may be connected to at all. Throws NotFetched. */
-export function judgedHost(options: DoorOptions, url: string): Promise<string> {
+export async function judgedHost(options: DoorOptions, url: string): Promise<string> {
   const { host, port } = partsOf(checkedUrl(url))
-  return judgedAddress(options, host, port, performance.now() + options.timeoutMs)
+  const timer = new Timer(options.timeoutMs)
+  try {
+    return await judgedAddress(options, host, port, timer)
+  } finally {
+    timer.stop()
+  }
 }
 
 function checkedUrl(text: string, base?: URL): URL {
@@ -75,14 +153,19 @@ function checkedUrl(text: string, base?: URL): URL {
   return url
 }
 
-interface Reply extends Fetched {
-  /** Where a redirect leads. */
-  readonly location: string | null
-}
+const whatModelsRead = 'image/*, application/pdf, text/plain;q=0.5'
 
-async function fetchOnce(options: DoorOptions, url: URL, deadlineMs: number): Promise<Reply> {
+/** Gives where a redirect leads, or null where the reply was heard to its end. */
+async function fetchOnce(
+  options: DoorOptions,
+  url: URL,
+  receiver: Receiver,
+  timer: Timer,
+): Promise<string | null> {
   const { tls, host, port } = partsOf(url)
-  const address = await judgedAddress(options, host, port, deadlineMs)
+  const isHome = url.origin === options.home
+  const judging = isHome ? { ...options, allows: () => true } : options
+  const address = await judgedAddress(judging, host, port, timer)
   const destination: Destination = {
     // Connections are kept by origin: one to this address must serve no other name's judgement.
     origin: `${url.protocol}//${url.host} ${address}`,
@@ -92,10 +175,10 @@ async function fetchOnce(options: DoorOptions, url: URL, deadlineMs: number): Pr
     tls,
     head:
       `GET ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n` +
-      'accept: image/*, application/pdf, text/plain;q=0.5\r\naccept-encoding: identity\r\n' +
+      `accept: ${options.accept ?? whatModelsRead}\r\naccept-encoding: identity\r\n` +
       'user-agent: tollgate\r\nconnection: close\r\ncontent-length: ',
   }
-  return receive(options, destination, deadlineMs)
+  return receive(options, destination, receiver, timer)
 }
 
 function partsOf(url: URL) {
@@ -110,11 +193,11 @@ async function judgedAddress(
   options: DoorOptions,
   host: string,
   port: number,
-  deadlineMs: number,
+  timer: Timer,
 ): Promise<string> {
   const { resolve = resolved, allows = isPublic } = options
   const isLiteral = host.includes(':') || /^[\d.]+$/.test(host)
-  const addresses = isLiteral ? [host] : await withinTime(resolve(host), deadlineMs)
+  const addresses = isLiteral ? [host] : await timer.race(resolve(host))
   const [first] = addresses
   if (first === undefined) throw new NotFetched('its host is not known')
   if (!addresses.every((each) => allows(each, port)))
@@ -135,54 +218,58 @@ function isPublic(address: string, port: number): boolean {
   return (port === 80 || port === 443) && isGlobalAddress(address)
 }
 
-async function withinTime<T>(work: Promise<T>, deadlineMs: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    const leftMs = Math.max(0, deadlineMs - performance.now())
-    timer = setTimeout(() => reject(new NotFetched('it took too long')), leftMs)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-function receive(options: DoorOptions, destination: Destination, deadlineMs: number) {
-  const { promise, resolve, reject } = Promise.withResolvers<Reply>()
-  const chunks: Uint8Array[] = []
+function receive(
+  options: DoorOptions,
+  destination: Destination,
+  receiver: Receiver,
+  timer: Timer,
+): Promise<string | null> {
+  const { promise, resolve, reject } = Promise.withResolvers<string | null>()
+  const { maxBytes, timeoutMs } = options
   let byteCount = 0
-  let mediaType = ''
-  let location: string | null = null
-  const refuse = (why: string) => {
+  const refuse = (error: unknown) => {
     exchange.abort()
-    reject(new NotFetched(why))
+    reject(error)
+  }
+  /** What is thrown here would reach the connection, which others may use. */
+  const heard = (take: () => void) => {
+    if (options.untilQuiet === true) timer.restart()
+    try {
+      take()
+    } catch (error) {
+      refuse(error)
+    }
   }
   const handler: ReplyHandler = {
-    head(status, header) {
-      const [type = ''] = (header('content-type') ?? '').split(';', 1)
-      mediaType = type.trim().toLowerCase()
-      if (redirects.has(status)) {
-        location = header('location')
-        if (location === null) refuse('it redirects nowhere')
-      } else if (status !== 200) refuse(`its server answered ${status}`)
-      else if (Number(header('content-length') ?? 0) > options.maxBytes) refuse(tooLarge(options))
-    },
-    bytes(chunk) {
-      if (location !== null) return
-      byteCount += chunk.length
-      if (byteCount > options.maxBytes) refuse(tooLarge(options))
-      else chunks.push(chunk)
-    },
-    end: () => resolve({ bytes: Buffer.from(join(chunks)), mediaType, location }),
+    head: (status, header) =>
+      heard(() => {
+        if (redirects.has(status)) {
+          const location = header('location')
+          if (location === null) throw new NotFetched('it redirects nowhere')
+          // What stands in its body is not what was asked for.
+          exchange.abort()
+          resolve(location)
+          return
+        }
+        if (status !== 200) throw new NotFetched(`its server answered ${status}`)
+        if (Number(header('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
+        const [type = ''] = (header('content-type') ?? '').split(';', 1)
+        receiver.begin(type.trim().toLowerCase())
+      }),
+    bytes: (chunk) =>
+      heard(() => {
+        byteCount += chunk.length
+        if (byteCount > maxBytes) throw tooLarge(maxBytes)
+        receiver.push(chunk)
+      }),
+    end: () => resolve(null),
     fault: ({ message }) => reject(new NotFetched(`its server cannot be heard: ${message}`)),
   }
-  const leftMs = Math.max(1, deadlineMs - performance.now())
-  const bounds = { connectMs: leftMs, sendIdleMs: leftMs }
+  const bounds = { connectMs: timeoutMs, sendIdleMs: timeoutMs }
   const exchange = options.dialer.open({ destination, segments: [], ...bounds }, handler)
-  return withinTime(promise, deadlineMs).finally(() => exchange.abort())
+  return timer.race(promise).finally(() => exchange.abort())
 }
 
-function tooLarge({ maxBytes }: DoorOptions): string {
-  return `it is larger than ${maxBytes} bytes`
+function tooLarge(maxBytes: number): NotFetched {
+  return new NotFetched(`it is larger than ${maxBytes} bytes`)
 }

@@ -6,6 +6,7 @@ import type { Media } from '../ask.ts'
 import type { AttemptPlan } from '../attempt.ts'
 import { parsedObject } from '../parsed.ts'
 import { type AdaptedHandler, openAdapted } from './adapted.ts'
+import { resultsOf } from './results.ts'
 import { MediaWork } from './tools.ts'
 
 /** null: the vendor takes the call as it came. */
@@ -29,7 +30,7 @@ export function openMedia(
   const dialect = rooms.dialects[candidate.dialect]
   const work = new MediaWork({ rooms, ask, channel, dialect, connectMs, sendIdleMs })
   const writing = {
-    results: rooms.results,
+    results: resultsOf(rooms.results, ask.origin ?? '', work.from),
     spool: media.spool,
     account: ask.principal.account,
     createdAt: Math.floor(ask.at / 1000),

@@ -11,12 +11,13 @@ import {
   type VendorReply,
   type VendorStream,
 } from '../../vendors/media.ts'
-import type { Dialect } from '../../wire/dialect.ts'
+import type { Dialect, DialectId } from '../../wire/dialect.ts'
 import type { JsonValue } from '../../wire/ir.ts'
 import type { Ask, RelayRooms } from '../ask.ts'
 import type { Channel } from '../channel.ts'
 import { NotFetched } from '../door/door.ts'
 import { Heard } from './heard.ts'
+import type { From } from './results.ts'
 
 /** A reply in JSON that is longer is none: only then is it parsed in memory. */
 const maxJsonBytes = 16_777_216
@@ -36,12 +37,16 @@ export class MediaWork implements MediaTools {
   readonly nowMs = Date.now()
   private readonly options: ToolsOptions
   private readonly underWay = new Set<Heard>()
+  /** How its results are fetched. */
+  readonly from: From
+  private readonly leaving = new AbortController()
   private readonly over = Promise.withResolvers<never>()
   private isOver = false
 
   constructor(options: ToolsOptions) {
     this.options = options
     this.baseUrl = options.channel.baseUrl
+    this.from = { signal: this.leaving.signal, home: new URL(this.baseUrl).origin }
     // Nobody may be waiting when it is let go.
     this.over.promise.catch(() => undefined)
   }
@@ -52,11 +57,16 @@ export class MediaWork implements MediaTools {
     return media.spool
   }
 
+  addressOf(dialect: DialectId, model: string): string {
+    return this.options.channel.address({ dialect, model, stream: false })
+  }
+
   /** Everything under way ends; whoever waits for it is told. */
   letGo(): void {
     if (this.isOver) return
     this.isOver = true
     for (const heard of this.underWay) heard.stop()
+    this.leaving.abort()
     this.over.reject(new MediaFault({ kind: 'cut', message: 'the request is over' }))
   }
 
@@ -98,8 +108,9 @@ export class MediaWork implements MediaTools {
   }
 
   async fetch(url: string): Promise<Payload> {
+    const { results } = this.options.rooms
     try {
-      return await this.race(this.options.rooms.results.fetchInto(url, this.spool))
+      return await this.race(results.fetchInto(url, this.spool, this.from))
     } catch (error) {
       throw unfetched(error)
     }

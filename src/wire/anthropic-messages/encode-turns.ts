@@ -99,7 +99,7 @@ function leading(messages: readonly Message[]): number {
 
 /**
  * Messages of one side in a row are one turn; a system message in the middle is said by the user, in its place, for
- * only some models take it as what it is. What says nothing is left out. Throws GatewayError naming a part that cannot
+ * only some models take it as what it is, and its role goes to `dropped`. What says nothing is left out. Throws GatewayError naming a part that cannot
  * be said.
  */
 export function encodeConversation(messages: readonly Message[], dropped: string[]): Conversation {
@@ -114,7 +114,10 @@ export function encodeConversation(messages: readonly Message[], dropped: string
     if (index < begins) system.push(...blocks)
     else if (message.role === 'tool') {
       turns.of('user').results.push(resultBlock(message, calls.answeredBy(message), blocks))
-    } else turns.add(role, blocks, ownFields(message.extra))
+    } else {
+      if (isSystem(message)) dropped.push(`messages[${index}].role`)
+      turns.add(role, blocks, ownFields(message.extra))
+    }
   }
   trimEnd(turns.list)
   if (turns.list[0]?.role !== 'user') {

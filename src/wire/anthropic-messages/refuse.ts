@@ -16,6 +16,7 @@ const conflict: Row = { type: 'conflict_error' }
 const rows: Readonly<Record<ErrorCode, Row>> = {
   invalid_request_error: invalid,
   invalid_api_key: { type: 'authentication_error' },
+  invalid_signature: { type: 'permission_error' },
   model_not_found: missing,
   unsupported_endpoint: missing,
   not_found: missing,
@@ -24,6 +25,7 @@ const rows: Readonly<Record<ErrorCode, Row>> = {
   request_timeout: { type: 'timeout_error' },
   request_in_progress: conflict,
   reply_not_kept: conflict,
+  file_expired: missing,
   request_too_large: { type: 'request_too_large' },
   unsupported_media_type: invalid,
   idempotency_key_reused: invalid,

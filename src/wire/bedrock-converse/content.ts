@@ -172,7 +172,8 @@ export function encodePart(part: RequestPart, place: Place, writing: Writing): J
       const { text, sealed, redacted } = part
       if (sealed === undefined) {
         // A thought that nobody signed is refused.
-        if (text !== '') writing.dropped.push(`${place.param}.reasoning`)
+        if (text !== '')
+          writing.dropped.push(place.param.replace(/\.content\[\d+\]$/, '.reasoning_content'))
         return []
       }
       if (redacted) return [{ reasoningContent: { redactedContent: sealed } }]

@@ -398,7 +398,7 @@ describe('thinking', () => {
     ])
     const lost = encodeRequest(turn(), sonnet)
     expect(lost.value.additionalModelRequestFields).toBeUndefined()
-    expect(lost.dropped).toEqual(['messages[1].content[0].reasoning', 'reasoning_effort'])
+    expect(lost.dropped).toEqual(['messages[1].reasoning_content', 'reasoning_effort'])
   })
 })
 

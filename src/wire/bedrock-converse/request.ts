@@ -112,10 +112,27 @@ function markPrompt({ cache }: ChatRequest, turns: readonly Turn[], { family, dr
 }
 
 /** Claude tells which stop text it met only where it is asked; the place differs between a stream and a whole reply. */
-function stopPaths({ stop = [], stream }: ChatRequest, { name }: Family): JsonObject {
+function stopPaths(stop: readonly string[], stream: boolean, { name }: Family): JsonObject {
   if (stop.length === 0 || name !== 'claude') return {}
   const path = stream ? '/delta/stop_sequence' : '/stop_sequence'
   return { additionalModelResponseFieldPaths: [path] }
+}
+
+/** White space alone is no place for Claude to stop at. */
+function stopsOf({ stop = [] }: ChatRequest, { family, dropped }: Writing): readonly string[] {
+  const kept = family.name === 'claude' ? stop.filter((text) => text.trim() !== '') : stop
+  if (kept.length < stop.length) dropped.push('stop')
+  return kept
+}
+
+/** A limit above what a known Claude may say is the model's own, as the vendor would refuse it. */
+function limitOf({ maxOutputTokens: asked }: ChatRequest, thinks: boolean, writing: Writing) {
+  const { traits } = writing.family
+  // Bedrock's own default is lower than the budget of a thought may be.
+  if (asked === undefined) return thinks ? traits?.maxOutput : undefined
+  if (traits?.known !== true || asked <= traits.maxOutput) return asked
+  writing.dropped.push('max_tokens')
+  return traits.maxOutput
 }
 
 function present(name: string, fields: JsonObject): JsonObject {
@@ -145,9 +162,8 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
   markPrompt(request, turns, writing)
   const thought = claudeThought(request, turns, tools.forced, writing)
   const sampling = samplingOf(request, thought.thinks, writing)
-  const { maxOutputTokens, stop = [] } = request
-  // Bedrock's own default is lower than the budget of a thought may be.
-  const limit = maxOutputTokens ?? (thought.thinks ? family.traits?.maxOutput : undefined)
+  const stop = stopsOf(request, writing)
+  const limit = limitOf(request, thought.thinks, writing)
   const inferenceConfig = {
     ...(limit !== undefined && { maxTokens: limit }),
     ...sampling.inference,
@@ -166,7 +182,7 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
     ...present('inferenceConfig', inferenceConfig),
     ...(tools.toolConfig !== null && { toolConfig: tools.toolConfig }),
     ...present('additionalModelRequestFields', additional),
-    ...stopPaths(request, family),
+    ...stopPaths(stop, request.stream, family),
     ...outputConfigOf(request, writing),
     ...tierOf(request, dropped),
   }

@@ -22,18 +22,25 @@ function encodeRequest(request: ListRequest, model: string): Decoded<JsonObject>
   return { value, dropped: user === undefined ? [] : ['user'] }
 }
 
+/** What is billed, else what was read. */
+function inputTokens(meta: JsonValue | undefined): JsonValue | undefined {
+  if (!isObject(meta)) return undefined
+  const { billed_units: billed, tokens } = meta
+  const billedTokens = isObject(billed) ? billed['input_tokens'] : undefined
+  return billedTokens ?? (isObject(tokens) ? tokens['input_tokens'] : undefined)
+}
+
 function readReply(body: JsonValue, { encoding = 'float' }: ListRequest) {
   if (!isObject(body)) return { kind: 'unreadable', message: 'the reply is no object' } as const
   const { embeddings, meta } = body
   if (!isObject(embeddings)) return withoutList(body, 'embeddings')
   const list = embeddings[encoding] ?? embeddings['float']
   if (!Array.isArray(list)) return withoutList(body, 'embeddings')
-  const billed = isObject(meta) && isObject(meta['billed_units']) ? meta['billed_units'] : {}
   const reply: ListReply = {
     model: null,
     vectors: list as (string | number[])[],
     ranking: [],
-    usage: promptUsage(billed['input_tokens']),
+    usage: promptUsage(inputTokens(meta)),
   }
   return reply
 }

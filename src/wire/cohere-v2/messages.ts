@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { type Placed, turnsOf } from '../hub/turns.ts'
-import type { ImagePart, JsonObject, Message, RequestPart, ToolCallPart } from '../ir.ts'
+import type { ImagePart, JsonObject, Message, RequestPart, Role, ToolCallPart } from '../ir.ts'
 
 function imageOf({ url, detail }: ImagePart, place: string): JsonObject {
   if (url === '') {
@@ -21,7 +21,7 @@ function contentOf({ index, message }: Placed, dropped: string[]): JsonObject[] 
       // An empty text says nothing, and Cohere refuses it.
       if (part.text !== '') content.push({ type: 'text', text: part.text })
     } else if (part.type === 'image') content.push(imageOf(part, place))
-    else refuseMedia(part, place, dropped)
+    else refuseForeign(part, place, message.role, dropped)
   }
   return content
 }
@@ -30,12 +30,15 @@ function isImage(part: JsonObject): boolean {
   return part['type'] === 'image_url'
 }
 
-/** Throws GatewayError for a file or a sound: this format has no place for them in messages. */
-function refuseMedia(part: RequestPart, place: string, dropped: string[]): void {
+/** Throws GatewayError for a file, a sound and what only another format knows: none has a place in these messages. */
+function refuseForeign(part: RequestPart, place: string, role: Role, dropped: string[]): void {
   if (part.type === 'file' || part.type === 'audio') {
     throw invalidRequest(`${place}: this model's vendor takes no ${part.type} parts`, place)
   }
-  if (part.type === 'other') dropped.push(place)
+  if (part.type !== 'other') return
+  // What a model said in another format's own way belongs to the past.
+  if (role === 'assistant') dropped.push(place)
+  else throw invalidRequest(`${place}: this model's vendor takes no such part`, place)
 }
 
 /** One text as a string, which every model takes. */

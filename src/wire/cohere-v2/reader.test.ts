@@ -208,11 +208,22 @@ test.each([
       billed_units: { input_tokens: 12, output_tokens: 7 },
       cached_tokens: 448,
     },
+    { input: 12, cachedInput: 0, output: 7 },
+  ],
+  [
+    {
+      tokens: { input_tokens: 507, output_tokens: 10 },
+      billed_units: { search_units: 1 },
+      cached_tokens: 448,
+    },
     { input: 59, cachedInput: 448, output: 10 },
   ],
   [
-    { billed_units: { input_tokens: 12, output_tokens: 7 }, cached_tokens: 448 },
-    { input: 12, output: 7 },
+    {
+      tokens: { input_tokens: 507, output_tokens: 10 },
+      billed_units: { input_tokens: 0, output_tokens: 0 },
+    },
+    { input: 507, cachedInput: 0, output: 10 },
   ],
   [
     { tokens: { input_tokens: 5, output_tokens: 1 }, cached_tokens: 9 },

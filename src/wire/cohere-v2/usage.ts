@@ -16,14 +16,15 @@ function sides(value: JsonValue | undefined): { input: number; output: number } 
 }
 
 /**
- * `tokens` counts all that the model read and wrote, its own instructions too, and holds `cached_tokens`; `billed_units`
- * leaves the instructions out and is the count where there is no other. Null where nothing was counted.
+ * `billed_units` is what Cohere's invoice counts: the prompt without the instructions that Cohere puts around it.
+ * `tokens`, all that the model read and wrote, is the count where nothing else is, and is what holds `cached_tokens`.
+ * Null where nothing was counted.
  */
 export function readUsage(usage: JsonObject): Usage | null {
-  const all = sides(usage['tokens'])
-  const found = all ?? sides(usage['billed_units'])
+  const billed = sides(usage['billed_units'])
+  const found = billed ?? sides(usage['tokens'])
   if (found === null) return null
-  const cached = all === null ? 0 : Math.min(count(usage['cached_tokens']) ?? 0, found.input)
+  const cached = billed === null ? Math.min(count(usage['cached_tokens']) ?? 0, found.input) : 0
   return {
     input: found.input - cached,
     cachedInput: cached,

@@ -51,6 +51,7 @@ export function encodeContents(messages: readonly Message[], encoding: Encoding)
     }
     const turn = message.role === 'assistant' ? 'model' : 'user'
     if (turn === 'model') calls = [...calls, ...callsOf(message)]
+    if (isSystem(message)) encoding.dropped.push(`messages[${at}].role`)
     sayAs(turn, partsOf(message, at, encoding))
   }
   const contents = turns.map(({ turn, parts }): JsonObject => {

@@ -42,6 +42,11 @@ function shows({ show, effort, budgetTokens, adaptive }: Reasoning): boolean {
   return effort !== undefined || budgetTokens !== undefined || adaptive === true
 }
 
+/** Some models cannot be kept from thinking. */
+function isQuiet({ thinkingBudget, thinkingLevel }: JsonObject): boolean {
+  return thinkingBudget === 0 || thinkingLevel === 'MINIMAL'
+}
+
 export function thinkingOf(
   reasoning: Reasoning | undefined,
   { traits, dropped }: Encoding,
@@ -59,6 +64,7 @@ export function thinkingOf(
     if (traits.thinks === 'level') config['thinkingLevel'] = levelOf(effort, traits.levels)
     else config['thinkingBudget'] = clamped(budgets[effort], traits)
   } else if (adaptive === true && traits.thinks === 'budget') config['thinkingBudget'] = -1
+  if (effort === 'none' && !isQuiet(config)) dropped.push('reasoning_effort')
   if (shows(reasoning)) config['includeThoughts'] = true
   else if (show === 'none') config['includeThoughts'] = false
   return Object.keys(config).length === 0 ? null : config

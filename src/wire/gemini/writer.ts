@@ -26,6 +26,8 @@ interface OpenPart {
   readonly head: PartHead
   /** Text of parts that are shown whole, and of texts that may be cited. */
   text: string
+  /** Undefined while the part is open. */
+  sealed?: string | null
 }
 
 interface OpenChoice {
@@ -158,11 +160,26 @@ export class GeminiWriter implements Writer {
     const choice = this.choiceAt(index)
     const open = choice.parts.get(part)
     if (open === undefined) return ''
-    choice.parts.delete(part)
-    const { head } = open
     if (part === choice.citedPart) choice.cited = open.text
-    const said = partOf({ head, text: flows(head) ? '' : open.text, sealed: sealed ?? null })
-    if (said !== 'malformed') return said === null ? '' : this.say(index, said)
+    open.sealed = sealed ?? null
+    return flows(open.head) ? this.close(choice, part, open) : this.closeInTurn(choice)
+  }
+
+  /** Calls are told in the order they began in, whichever is complete first. */
+  private closeInTurn(choice: OpenChoice): string {
+    let told = ''
+    for (const [part, open] of choice.parts) {
+      if (flows(open.head)) continue
+      if (open.sealed === undefined) break
+      told += this.close(choice, part, open)
+    }
+    return told
+  }
+
+  private close(choice: OpenChoice, part: number, { head, text, sealed }: OpenPart): string {
+    choice.parts.delete(part)
+    const said = partOf({ head, text: flows(head) ? '' : text, sealed: sealed ?? null })
+    if (said !== 'malformed') return said === null ? '' : this.say(choice.index, said)
     choice.malformed = true
     return ''
   }

@@ -43,7 +43,7 @@ describe('embeddings', () => {
     },
     'cohere-embed': {
       embeddings: { float: numbers },
-      meta: { billed_units: { input_tokens: 4 } },
+      meta: { billed_units: { input_tokens: 4 }, tokens: { input_tokens: 9 } },
     },
     'gemini-embeddings': { embeddings: numbers.map((values) => ({ values })) },
   }
@@ -55,6 +55,8 @@ describe('embeddings', () => {
       object: 'list',
       data: numbers.map((embedding, index) => ({ object: 'embedding', index, embedding })),
     })
+    if (id !== 'gemini-embeddings')
+      expect(floats.told).toMatchObject({ usage: { prompt_tokens: 4, total_tokens: 4 } })
     const body = { ...asked, encoding_format: 'base64' }
     const { told } = through('openai-embeddings', vendor, body, answer)
     const packed = (told as { data: { embedding: string }[] }).data.map(
@@ -162,6 +164,34 @@ describe('reranking', () => {
     const { sent, told } = through('rerank', vendor, body, answer as unknown as JsonObject)
     expect(sent).toMatchObject({ model: 'own', query: 'sea?', documents: texts, ...most })
     expect(told).toMatchObject({ id: 'rerank-1', results: ranking, meta: { billed_units: {} } })
+  })
+
+  test('searches are told and counted as Cohere bills them', () => {
+    const answer = { results: ranking, meta: { billed_units: { search_units: 3 } } }
+    const { told } = through('rerank', 'cohere-rerank', body, answer)
+    expect(told).toMatchObject({ meta: { billed_units: { search_units: 3 } } })
+    const { value } = codec('rerank').decodeRequest(body)
+    for (const [units, searches] of [
+      [3, 3],
+      [0, undefined],
+      ['3', undefined],
+      [1e12, undefined],
+    ] as const) {
+      const meta = { billed_units: { search_units: units } }
+      const reply = codec('cohere-rerank').readReply({ results: ranking, meta }, value)
+      expect('searches' in reply ? reply.searches : undefined).toBe(searches)
+    }
+  })
+
+  test.each([
+    [['sunny'], 1],
+    [Array.from({ length: 100 }, () => 'x'), 1],
+    [Array.from({ length: 101 }, () => ({ text: 'x' })), 2],
+    // Documents that are long count as several.
+    [Array.from({ length: 100 }, () => 'x'.repeat(2_000)), 2],
+  ])('the searches of a request are bounded by its documents (%#)', (documents, searches) => {
+    const asks = { ...body, documents }
+    expect(dialects.rerank.peek(bytesOf(JSON.stringify(asks))).units).toEqual({ search: searches })
   })
 
   test('documents come back where they are wanted, whatever the vendor sends', () => {

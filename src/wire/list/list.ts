@@ -35,4 +35,6 @@ export interface ListReply {
   /** Reranking, best first. */
   readonly ranking: readonly Ranked[]
   readonly usage: Usage | null
+  /** Reranking: searches as the vendor bills them; absent where it does not say. */
+  readonly searches?: number
 }

@@ -144,6 +144,7 @@ function isContent(part: RequestPart): part is ContentPart {
 }
 
 function encodeContent(
+  role: Role,
   parts: readonly RequestPart[],
   index: number,
   dropped: string[],
@@ -153,8 +154,10 @@ function encodeContent(
     if (!isContent(part)) continue
     const place = `messages[${index}].content[${at}]`
     const encoded = encodePart(part, place, dropped)
-    if (encoded === null) dropped.push(place)
-    else content.push(encoded)
+    if (encoded !== null) content.push(encoded)
+    // What a model said in another format's own way belongs to the past; what it was given is asked about.
+    else if (role === 'assistant') dropped.push(place)
+    else throw invalidRequest(`${place}: this model's vendor takes no such part`, place)
   }
   return content
 }
@@ -178,7 +181,10 @@ function encodeAsked(
   dropped: string[],
   shown: readonly JsonObject[],
 ): JsonObject {
-  const content = contentOf([...shown, ...encodeContent(message.parts, index, dropped)])
+  const content = contentOf([
+    ...shown,
+    ...encodeContent(message.role, message.parts, index, dropped),
+  ])
   return { role: message.role, content, ...ownFields(message.extra) }
 }
 
@@ -188,7 +194,7 @@ function encodeAnswer(
   dropped: string[],
 ): { readonly answer: JsonObject; readonly shown: readonly JsonObject[] } {
   const own = ownFields(extra)
-  const content = encodeContent(parts, index, dropped)
+  const content = encodeContent('tool', parts, index, dropped)
   const texts = content.filter((part) => part['type'] === 'text')
   if (isError) dropped.push(`messages[${index}].is_error`)
   const answer = {
@@ -207,7 +213,7 @@ function encodeAssistant({ parts, extra }: Message, index: number, dropped: stri
   const told = thoughtNames.some((name) => own[name] !== undefined)
   const refusal = parts.find((part) => ownFields(part.extra)['refusal'] === true)
   const said = parts.filter((part) => part !== refusal)
-  const content = encodeContent(said, index, dropped)
+  const content = encodeContent('assistant', said, index, dropped)
   const images = content.filter((part) => part['type'] === 'image_url')
   const texts = content.filter((part) => part['type'] !== 'image_url')
   const calls = parts.filter((part) => part.type === 'tool-call')

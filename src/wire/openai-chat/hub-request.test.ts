@@ -163,16 +163,24 @@ describe('chat to chat', () => {
   })
 })
 
-test('what another dialect alone can say is dropped by name', () => {
-  const request: ChatRequest = {
+describe('what another dialect alone can say', () => {
+  const asking = (role: 'user' | 'assistant'): ChatRequest => ({
     model: 'm',
     stream: false,
-    messages: [
-      { role: 'user', parts: [{ type: 'other', extra: { elsewhere: { type: 'video' } } }] },
-    ],
+    messages: [{ role, parts: [{ type: 'other', extra: { elsewhere: { type: 'video' } } }] }],
     extra: { elsewhere: { odd: 1 } },
-  }
-  expect(chatHub.encodeRequest(request, 'm').dropped).toEqual(['odd', 'messages[0].content[0]'])
+  })
+
+  test('is dropped by name', () => {
+    const { dropped } = chatHub.encodeRequest(asking('assistant'), 'm')
+    expect(dropped).toEqual(['odd', 'messages[0].content[0]'])
+  })
+
+  test('is refused where the model was to read it', () => {
+    expect(() => chatHub.encodeRequest(asking('user'), 'm')).toThrow(
+      expect.objectContaining({ detail: { param: 'messages[0].content[0]' } }),
+    )
+  })
 })
 
 test.each([

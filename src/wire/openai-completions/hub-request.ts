@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../dialect.ts'
+import { refuseUnsayable } from '../hub/unsaid.ts'
 import type { ChatRequest, JsonObject, JsonValue, Message } from '../ir.ts'
 import { present } from '../openai-chat/hub-fields.ts'
 import { foreignFields, takeSampling, writeSampling } from '../openai-chat/hub-sampling.ts'
@@ -26,7 +27,7 @@ function promptOf(prompt: JsonValue | undefined): string {
 }
 
 /** Throws for what has no meaning to a model that answers and does not continue. */
-function refuseUnsayable(rest: JsonObject): void {
+function refuseContinuing(rest: JsonObject): void {
   const { suffix, echo, best_of: best, logprobs, n } = rest
   if (suffix !== undefined && suffix !== '') throw refusal('suffix is not supported', 'suffix')
   if (echo !== undefined && echo !== false) throw refusal('echo is not supported', 'echo')
@@ -41,7 +42,7 @@ export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
   const rest = present(body)
   const { model, prompt, stream, max_tokens: limit } = rest
   if (typeof model !== 'string') throw invalidRequest('model must be a string', 'model')
-  refuseUnsayable(rest)
+  refuseContinuing(rest)
   const message: Message = { role: 'user', parts: [{ type: 'text', text: promptOf(prompt) }] }
   const sampling = takeSampling(rest)
   const used = ['model', 'prompt', 'stream', 'stream_options', 'suffix', 'echo', 'best_of']
@@ -56,6 +57,9 @@ export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
   }
   return { value, dropped: Object.keys(rest) }
 }
+
+/** OpenAI's bound on `stop`. */
+const maxStops = 4
 
 /** What a model that only completes cannot be asked for, by the client's name of it. */
 const unsaid = [
@@ -86,6 +90,7 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
     const what = 'response_format cannot be used: this model only completes text'
     throw invalidRequest(what, 'response_format')
   }
+  refuseUnsayable({ ...request, choices: 1 }, maxStops)
   const { top_k: topK, ...sampling } = writeSampling(request)
   const body: JsonObject = {
     model,
@@ -95,6 +100,7 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
     ...(request.stream && { stream: true }),
   }
   const dropped = foreignFields(request, 'openai-completions')
+  if (part.cache !== undefined) dropped.push('messages[0].content[0].cache_control')
   for (const [field, name] of unsaid) if (request[field] !== undefined) dropped.push(name)
   if (topK !== undefined) dropped.push('top_k')
   return { value: body, dropped }

@@ -94,6 +94,12 @@ function readTop(bytes: Uint8Array, at: number, format: Peek['encodingFormat']):
   return seen
 }
 
+/** Whether vectors are not in the form that was asked for, as the first shows; also where none is in sight. */
+export function hasOtherForm(head: Uint8Array, format: Peek['encodingFormat']): boolean {
+  const start = /"embedding"\s*:\s*(["[])/.exec(new TextDecoder('latin1').decode(head))?.[1]
+  return start !== (format === 'base64' ? '"' : '[')
+}
+
 /** Prompt tokens are all there are; some vendors (Voyage) report the total alone. */
 function shape(usage: JsonObject): JsonObject {
   const { prompt_tokens, total_tokens } = usage

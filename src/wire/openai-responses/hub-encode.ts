@@ -2,7 +2,14 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../dialect.ts'
-import type { ChatRequest, JsonObject, JsonValue, Message, ToolCallPart } from '../ir.ts'
+import type {
+  ChatRequest,
+  JsonObject,
+  JsonValue,
+  Message,
+  ReasoningPart,
+  ToolCallPart,
+} from '../ir.ts'
 import { hasFields, stringOf } from '../openai-chat/hub-fields.ts'
 import { foreignFields } from '../openai-chat/hub-sampling.ts'
 import { ownFields, self } from './hub-fields.ts'
@@ -38,7 +45,7 @@ class Input {
       const place = `messages[${index}].content[${at}]`
       if (part.type === 'reasoning') {
         if (content.length > 0) flush()
-        this.reasoning(part)
+        this.reasoning(part, index)
       } else if (part.type === 'tool-call') {
         if (content.length > 0) flush()
         this.call(part)
@@ -55,16 +62,22 @@ class Input {
 
   private content(part: ContentPart, said: boolean, place: string): JsonObject | null {
     const encoded = encodePart(part, said, place)
+    // What a model said in another format's own way belongs to the past; what it was given is asked about.
+    if (encoded === null && !said) {
+      throw invalidRequest(`${place}: this model's vendor takes no such part`, place)
+    }
     if (encoded === null) this.dropped.push(place)
     else if (part.cache !== undefined) this.dropped.push(`${place}.cache_control`)
     return encoded
   }
 
   /** Of foreign reasoning only what is sealed is of use: nothing else is read back. */
-  private reasoning(part: Extract<Message['parts'][number], { readonly type: 'reasoning' }>): void {
-    const { text, sealed, extra } = part
+  private reasoning({ text, sealed, extra }: ReasoningPart, index: number): void {
     const own = ownFields(extra)
-    if (sealed === undefined && !hasFields(own)) return
+    if (sealed === undefined && !hasFields(own)) {
+      if (text !== '') this.dropped.push(`messages[${index}].reasoning_content`)
+      return
+    }
     const summary = text === '' ? [] : [{ type: 'summary_text', text }]
     const encrypted = sealed === undefined ? {} : { encrypted_content: sealed }
     this.items.push({ type: 'reasoning', summary, ...encrypted, ...own })

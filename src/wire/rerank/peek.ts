@@ -15,17 +15,24 @@ const rules: ReadonlyMap<string, Rule> = new Map([
 
 /** Cohere's bound; more in one request is slower than two requests. */
 const maxDocuments = 1_000
+/** A search of Cohere's is a hundred documents; one of more than 500 tokens counts as several. Cohere, "Rerank". */
+const documentsPerSearch = 100
+const bytesPerDocument = 1_500
+/** Documents of the list gone through last, in Cohere's count. */
+let countedDocuments = 0
 const list = new ElementScan()
 const documents = { key: 'documents', visit: checkDocuments }
 
 /** Gives the offset behind the list. Throws GatewayError naming the document at fault. */
 function checkDocuments(bytes: Uint8Array, start: number): number {
   list.open(bytes, start)
+  countedDocuments = 0
   while (list.next()) {
     const kind = kindAt(bytes, list.value)
     const param = `documents[${list.count - 1}]`
     if (kind !== 'string' && kind !== 'object')
       throw invalidRequest(`${param} must be a string or an object with a text`, param)
+    countedDocuments += Math.ceil((list.skip() - list.value) / bytesPerDocument)
   }
   if (list.count === 0) throw invalidRequest('documents must not be empty', 'documents')
   if (list.count > maxDocuments)
@@ -56,6 +63,7 @@ function read(body: Body): Peek {
     keys,
     encodingFormat: 'float',
     tokenInput: false,
+    units: { search: Math.ceil(countedDocuments / documentsPerSearch) },
   }
 }
 

@@ -45,7 +45,10 @@ function writeReply(reply: ListReply, request: ListRequest, head: WriterHead): J
     })),
     meta: {
       api_version: { version: '2' },
-      billed_units: { search_units: 1, ...(tokens !== undefined && { input_tokens: tokens }) },
+      billed_units: {
+        search_units: reply.searches ?? 1,
+        ...(tokens !== undefined && { input_tokens: tokens }),
+      },
     },
     ...(tokens !== undefined && { usage: { prompt_tokens: tokens, total_tokens: tokens } }),
   }

@@ -18,6 +18,9 @@ interface Form {
   readonly sendsTexts: boolean
 }
 
+/** More is not believed: a search is up to a hundred documents. */
+const maxSearches = 1_000_000
+
 const forms = {
   cohere: { vendor: 'Cohere', mostTexts: 1_000, most: 'top_n', list: 'results', sendsTexts: false },
   jina: { vendor: 'Jina', mostTexts: 1_000, most: 'top_n', list: 'results', sendsTexts: true },
@@ -45,18 +48,27 @@ function encodeRequest(form: Form, request: ListRequest, model: string): Decoded
 
 function readReply(form: Form, body: JsonValue, { texts }: ListRequest) {
   if (!isObject(body)) return { kind: 'unreadable', message: 'the reply is no object' } as const
-  const { model, usage } = body
+  const { model, usage, meta } = body
   if (!Array.isArray(body[form.list])) return withoutList(body, form.list)
   const ranking = readRanking(body[form.list], texts.length)
   if (ranking === null) return { kind: 'unreadable', message: 'a result is none' } as const
   const counts = isObject(usage) ? usage : {}
+  const searches = searchesIn(meta)
   const reply: ListReply = {
     model: typeof model === 'string' ? model : null,
     vectors: [],
     ranking,
     usage: promptUsage(counts['total_tokens']),
+    ...(searches !== null && { searches }),
   }
   return reply
+}
+
+/** `meta.billed_units.search_units` of Cohere's; null where there is none. */
+function searchesIn(meta: JsonValue | undefined): number | null {
+  const billed = isObject(meta) ? meta['billed_units'] : undefined
+  const count = isObject(billed) ? billed['search_units'] : undefined
+  return typeof count === 'number' && count > 0 && count <= maxSearches ? count : null
 }
 
 export const cohereRerank = sideOf(forms.cohere)

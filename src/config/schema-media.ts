@@ -1,0 +1,40 @@
+// The section of the file that is about images, sound and video.
+
+import { bucketPrefix, mediaDefaults } from './defaults.ts'
+import { isHttpUrl } from './rules.ts'
+import { checkedText, key, section, text, wholeNumber } from './schema-parts.ts'
+
+const bytes = wholeNumber(1_024, 1_099_511_627_776)
+/** A signed address of S3 holds for seven days at most (Signature Version 4, query string). */
+const hours = wholeNumber(1, 168)
+
+const s3 = section({
+  endpoint: key(
+    checkedText('expected an http or https address', isHttpUrl),
+    "Address of the store; left out: Amazon's, by region. Clients fetch from there.",
+  ),
+  bucket: text().meta({ description: 'Name of the bucket.' }),
+  region: key(text(), 'Region of the bucket, where the store has regions.'),
+  accessKeyId: text().meta({ description: 'Id of the key that reads, writes, lists and deletes.' }),
+  secretAccessKey: text().meta({ description: 'The key itself.' }),
+  prefix: key(text(), 'Stands before the name of all that is kept there.', bucketPrefix),
+})
+
+const store = section({
+  s3: key(s3, "Any store that speaks S3; left out: this machine's disk."),
+})
+
+export const media = section({
+  urlHours: key(hours, 'How long a hosted result is served.', mediaDefaults.urlHours),
+  maxResultBytes: key(
+    bytes,
+    'Largest result that is fetched from where a vendor keeps it.',
+    mediaDefaults.maxResultBytes,
+  ),
+  maxStoredBytes: key(
+    bytes,
+    "Hosted results on this machine's disk, in all; past it none is hosted.",
+    mediaDefaults.maxStoredBytes,
+  ),
+  store: key(store, 'Where hosted results lie.'),
+})

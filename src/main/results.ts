@@ -1,0 +1,54 @@
+// Where what vendors make beside text is kept and served, as the configuration says.
+
+import { join } from 'node:path'
+import type { Config } from '../config/types.ts'
+import { createHosting, type FileStore } from '../relay/media/hosting.ts'
+import { DiskFiles } from '../relay/media/hosting-disk.ts'
+import { BucketFiles } from '../relay/media/hosting-s3.ts'
+import { createResults, type Results } from '../relay/media/results.ts'
+import { encryptionKey } from './encryption-key.ts'
+import type { Lasting } from './lasting.ts'
+
+/** A result may take as long as its request; this long nothing may come. */
+const quietMs = 30_000
+const sweepMs = 300_000
+const nowMs = () => Date.now()
+
+export function openDiskFiles(config: Config): DiskFiles {
+  return new DiskFiles({ folder: join(config.dataDir, 'media'), key: encryptionKey(config), nowMs })
+}
+
+export function resultsFor(config: Config, lasting: Lasting): Results {
+  const { media } = config
+  const { dialer, diskFiles, log } = lasting
+  const store = storeFor(config, diskFiles)
+  const hosting = createHosting({
+    store,
+    urlHours: media.urlHours,
+    nowMs,
+    hosted: (account, { id, expires }, bytes) =>
+      log.info({ account, file: id, expires, bytes }, 'a result is hosted'),
+  })
+  const door = { dialer, maxBytes: media.maxResultBytes, timeoutMs: quietMs, untilQuiet: true }
+  return createResults({ ...door, accept: '*/*' }, hosting)
+}
+
+function storeFor({ media }: Config, diskFiles: DiskFiles): FileStore {
+  return media.s3 === null
+    ? diskFiles.store(media.maxStoredBytes)
+    : new BucketFiles({ settings: media.s3, nowMs })
+}
+
+/** Removes now and from time to time what has expired, also from the disk that was used before a bucket. */
+export function sweepResults(config: () => Config, { diskFiles, log }: Lasting): void {
+  const sweep = async () => {
+    try {
+      await diskFiles.sweep(nowMs())
+      if (config().media.s3 !== null) await storeFor(config(), diskFiles).sweep(nowMs())
+    } catch (error) {
+      log.warn({ err: error }, 'expired results could not be removed; it is tried again')
+    }
+  }
+  void sweep()
+  setInterval(() => void sweep(), sweepMs).unref()
+}

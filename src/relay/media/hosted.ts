@@ -1,0 +1,61 @@
+// What a hosted result is called, what type it is served as, and when it goes.
+
+import { randomBytes } from 'node:crypto'
+
+/** Types that are kept, by the ending of a file's name; any other is served as bytes of no type. */
+const typeByEnding: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  avif: 'image/avif',
+  heic: 'image/heic',
+  svg: 'image/svg+xml',
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  flac: 'audio/flac',
+  ogg: 'audio/ogg',
+  aac: 'audio/aac',
+  m4a: 'audio/mp4',
+  mp4: 'video/mp4',
+  webm: 'video/webm',
+  mkv: 'video/x-matroska',
+  mov: 'video/quicktime',
+  bin: 'application/octet-stream',
+}
+
+const endingByType = new Map(Object.entries(typeByEnding).map(([ending, type]) => [type, ending]))
+
+/** 192 bits that nobody guesses, and an ending: also the name of a file. */
+const form = /^[\w-]{32}\.[a-z0-9]{3,4}$/
+
+export interface HostedFile {
+  /** `RANDOM.png` */
+  readonly id: string
+  /** Unix seconds: from then on it is not served. */
+  readonly expires: number
+}
+
+export function newFile(type: string, expires: number): HostedFile {
+  const ending = endingByType.get(type) ?? 'bin'
+  return { id: `${randomBytes(24).toString('base64url')}.${ending}`, expires }
+}
+
+export function isFileId(id: string): boolean {
+  return form.test(id)
+}
+
+export function typeOfFile({ id }: HostedFile): string {
+  const ending = id.slice(id.indexOf('.') + 1)
+  return typeByEnding[ending] ?? 'application/octet-stream'
+}
+
+/** Files that go within one hour lie together, so that they go together. */
+export function hourOf({ expires }: HostedFile): number {
+  return Math.floor(expires / 3_600)
+}
+
+/** Whether all that goes within the hour has gone. */
+export function isHourOver(hour: number, nowMs: number): boolean {
+  return (hour + 1) * 3_600_000 <= nowMs
+}

@@ -1,0 +1,17 @@
+// fal: models of many makers behind one queue.
+
+import { falImages } from './fal-images.ts'
+import type { Vendor } from './vendor.ts'
+
+export const fal = {
+  id: 'fal',
+  ownedBy: 'fal',
+  baseUrl: 'https://queue.fal.run',
+  environment: 'FAL_KEY',
+  speaks: ['openai-images', 'openai-image-edits'],
+  usageOnStream: 'always',
+  address: ({ model }, { baseUrl }) => `${baseUrl}/${model}`,
+  headers: ({ key }) => (key === null ? [] : [['authorization', `Key ${key}`]]),
+  quirks: {},
+  adapters: { 'openai-images': falImages, 'openai-image-edits': falImages },
+} satisfies Vendor

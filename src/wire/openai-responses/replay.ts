@@ -1,0 +1,230 @@
+// Tells a response as a stream, from what it consists of and nothing else: while it is made or long after, by whichever
+// process, its events and their numbers are the same.
+
+import type { JsonObject, JsonValue } from '../ir.ts'
+import { frameOf } from './errors.ts'
+import { objectsIn } from './hub-fields.ts'
+import { type ItemSoFar, isBroken, type ResponseSoFar } from './so-far.ts'
+
+/** Frames in their order; null: what comes next is not known yet. */
+export type Frames = Generator<string | null, void, void>
+
+/** UTF-16 units of text in one event. */
+const pieceLength = 32
+
+/** Gives one event its number and frame. */
+type Emit = (type: string, fields: JsonObject) => string
+
+/**
+ * The frames of the response's events whose `sequence_number` is above `after` (-1: all); those before are empty. Ask
+ * again after a null when the response has come further. One that was broken off always tells how it ended.
+ */
+export function* replay(source: ResponseSoFar, after: number): Frames {
+  let number = 0
+  const emit: Emit = (type, fields) => {
+    const own = number++
+    return own > after ? frameOf(type, own, fields) : ''
+  }
+  const background = source.response['background'] === true
+  const begun = { ...source.response, ...unsaid, status: background ? 'queued' : 'in_progress' }
+  yield emit('response.created', { response: begun })
+  if (background) yield emit('response.queued', { response: begun })
+  yield emit('response.in_progress', { response: { ...begun, status: 'in_progress' } })
+  for (let index = 0; ; index++) {
+    while (source.items[index] === undefined && !source.ended) yield null
+    const item = source.items[index]
+    if (item === undefined) break
+    yield* itemFrames(new ItemTeller(source, index, item, emit))
+  }
+  const { response } = source
+  if (isBroken(response)) number = Math.max(number, after + 1)
+  yield emit(terminalOf(response), { response })
+}
+
+const unsaid = { output: [], usage: null, error: null, incomplete_details: null }
+
+/** Clients know no event for a response that was cancelled. */
+function terminalOf({ status }: JsonObject): string {
+  if (status === 'failed') return 'response.failed'
+  return status === 'completed' ? 'response.completed' : 'response.incomplete'
+}
+
+/** One item of a source that may still grow. */
+class ItemTeller {
+  readonly emit: Emit
+  private readonly source: ResponseSoFar
+  private readonly index: number
+  private known: ItemSoFar
+
+  constructor(source: ResponseSoFar, index: number, known: ItemSoFar, emit: Emit) {
+    this.source = source
+    this.index = index
+    this.known = known
+    this.emit = emit
+  }
+
+  get value(): JsonObject {
+    this.known = this.source.items[this.index] ?? this.known
+    return this.known.value
+  }
+
+  get done(): boolean {
+    return this.source.ended || this.source.items[this.index]?.done === true
+  }
+
+  get place(): JsonObject {
+    return { item_id: this.value['id'], output_index: this.index }
+  }
+
+  parts(name: 'content' | 'summary'): JsonObject[] {
+    return objectsIn(this.value[name])
+  }
+}
+
+function* itemFrames(item: ItemTeller): Frames {
+  const { output_index: index } = item.place
+  yield item.emit('response.output_item.added', { output_index: index, item: emptied(item.value) })
+  switch (item.value['type']) {
+    case 'message':
+      yield* partFrames(item, 'content')
+      break
+    case 'reasoning':
+      yield* partFrames(item, 'summary')
+      // A summary may follow: the raw text is told when there is no more to come.
+      while (!item.done) yield null
+      yield* partFrames(item, 'content')
+      break
+    case 'function_call':
+      yield* callFrames(item, 'response.function_call_arguments', 'arguments')
+      break
+    case 'custom_tool_call':
+      yield* callFrames(item, 'response.custom_tool_call_input', 'input')
+  }
+  while (!item.done) yield null
+  yield item.emit('response.output_item.done', { output_index: index, item: item.value })
+}
+
+/** The item as it was when it began. */
+function emptied(item: JsonObject): JsonObject {
+  const { encrypted_content: _, ...begun } = item
+  if ('status' in item) begun['status'] = 'in_progress'
+  if ('content' in item) begun['content'] = []
+  if ('summary' in item) begun['summary'] = []
+  if (item['type'] === 'function_call') begun['arguments'] = ''
+  if (item['type'] === 'custom_tool_call') begun['input'] = ''
+  if (item['type'] === 'image_generation_call') begun['result'] = null
+  return item['type'] === 'compaction' ? item : begun
+}
+
+function* callFrames(item: ItemTeller, type: string, name: 'arguments' | 'input'): Frames {
+  const said = () => textIn(item.value, name)
+  yield* deltas(said, item, (delta) => item.emit(`${type}.delta`, { ...item.place, delta }))
+  const { name: called } = item.value
+  const whole = name === 'input' ? { input: said() } : { name: called, arguments: said() }
+  yield item.emit(`${type}.done`, { ...item.place, ...whole })
+}
+
+function* partFrames(item: ItemTeller, name: 'content' | 'summary'): Frames {
+  for (let at = 0; ; at++) {
+    while (item.parts(name).length <= at && !item.done) yield null
+    const part = item.parts(name)[at]
+    if (part === undefined) return
+    if (name === 'summary') yield* summaryFrames(item, at)
+    else yield* contentFrames(item, at, part)
+  }
+}
+
+function* summaryFrames(item: ItemTeller, at: number): Frames {
+  const place = { ...item.place, summary_index: at }
+  const said = () => textIn(item.parts('summary')[at], 'text')
+  const part = { type: 'summary_text', text: '' }
+  yield item.emit('response.reasoning_summary_part.added', { ...place, part })
+  const type = 'response.reasoning_summary_text'
+  yield* deltas(said, endOfPart(item, 'summary', at), (delta) =>
+    item.emit(`${type}.delta`, { ...place, delta }),
+  )
+  yield item.emit(`${type}.done`, { ...place, text: said() })
+  const whole = { ...part, text: said() }
+  yield item.emit('response.reasoning_summary_part.done', { ...place, part: whole })
+}
+
+function* contentFrames(item: ItemTeller, at: number, begun: JsonObject): Frames {
+  const place = { ...item.place, content_index: at }
+  const name = begun['type'] === 'refusal' ? 'refusal' : 'text'
+  const plain = begun['type'] === 'output_text'
+  if (!told.has(begun['type'])) return yield* otherPart(item, place, at)
+  const type = plain ? 'response.output_text' : `response.${begun['type']}`
+  const part = () => item.parts('content')[at] ?? begun
+  const empty = { ...begun, [name]: '', ...(plain && { annotations: [], logprobs: [] }) }
+  yield item.emit('response.content_part.added', { ...place, part: empty })
+  const logprobs = plain && { logprobs: [] }
+  yield* deltas(
+    () => textIn(part(), name),
+    endOfPart(item, 'content', at),
+    (delta) => item.emit(`${type}.delta`, { ...place, delta, ...logprobs }),
+  )
+  const { annotations, logprobs: tokens = [] } = part()
+  for (const [index, annotation] of objectsIn(annotations).entries()) {
+    const fields = { ...place, annotation_index: index, annotation }
+    yield item.emit(`${type}.annotation.added`, fields)
+  }
+  const said = { [name]: textIn(part(), name), ...(plain && { logprobs: tokens }) }
+  yield item.emit(`${type}.done`, { ...place, ...said })
+  yield item.emit('response.content_part.done', { ...place, part: part() })
+}
+
+/** Content whose text clients are told piece by piece. */
+const told: ReadonlySet<JsonValue | undefined> = new Set([
+  'output_text',
+  'refusal',
+  'reasoning_text',
+])
+
+function* otherPart(item: ItemTeller, place: JsonObject, at: number): Frames {
+  while (!item.done) yield null
+  const part = item.parts('content')[at] ?? {}
+  yield item.emit('response.content_part.added', { ...place, part })
+  yield item.emit('response.content_part.done', { ...place, part })
+}
+
+interface Ending {
+  readonly done: boolean
+}
+
+/** A part is whole when another follows it. */
+function endOfPart(item: ItemTeller, name: 'content' | 'summary', at: number): Ending {
+  return {
+    get done() {
+      // What a part holds beside its text may still be told, but that is not known before its item ends.
+      return item.done || (name === 'summary' && item.parts(name).length > at + 1)
+    },
+  }
+}
+
+/** The text in pieces that depend on nothing but the text. */
+function* deltas(said: () => string, ending: Ending, tell: (piece: string) => string): Frames {
+  let at = 0
+  for (;;) {
+    const { done } = ending
+    const text = said()
+    const end = pieceEnd(text, at)
+    if (end < text.length || (done && at < text.length)) {
+      yield tell(text.slice(at, end))
+      at = end
+    } else if (done) return
+    else yield null
+  }
+}
+
+/** A pair of units that make one character stays together. */
+function pieceEnd(text: string, at: number): number {
+  const end = at + pieceLength
+  const isPair =
+    /[\ud800-\udbff]/.test(text[end - 1] ?? '') && /[\udc00-\udfff]/.test(text[end] ?? '')
+  return isPair ? end + 1 : end
+}
+
+function textIn(value: JsonObject | undefined, name: string): string {
+  const text = value?.[name]
+  return typeof text === 'string' ? text : ''
+}

@@ -1,0 +1,137 @@
+// A response as far as it has come: what its events have told until now, put together.
+
+import type { JsonObject, JsonValue } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+import { terminals } from './events.ts'
+import { objectsIn } from './hub-fields.ts'
+
+export interface ItemSoFar {
+  value: JsonObject
+  done: boolean
+}
+
+/** Statuses of a response that was broken off. */
+const broken: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled'])
+
+export class ResponseSoFar {
+  /** As it was when it began; once it has ended, as it ended. */
+  response: JsonObject
+  /** By their place in the output. */
+  items: (ItemSoFar | undefined)[] = []
+  ended = false
+  /** What the last event said, which has yet to be made the end. */
+  last: JsonObject | null = null
+  /** Characters of text told until now. */
+  length = 0
+
+  constructor(response: JsonObject) {
+    this.response = response
+  }
+
+  /** Takes the data of one event of a stream. */
+  event(event: JsonObject): void {
+    const { type, output_index: index, response } = event
+    if (terminals.has(String(type)) && isObject(response)) this.last = response
+    if (typeof index !== 'number' || !Number.isInteger(index) || index < 0) return
+    if (type === 'response.output_item.added' && isObject(event['item'])) {
+      this.items[index] = { value: event['item'], done: false }
+    } else if (type === 'response.output_item.done' && isObject(event['item'])) {
+      this.items[index] = { value: event['item'], done: true }
+    } else {
+      const item = this.items[index]
+      if (item !== undefined && !item.done) this.add(item.value, event)
+    }
+  }
+
+  /** Nothing more is taken, nor what there was kept. */
+  forget(): void {
+    this.items = []
+    this.last = null
+  }
+
+  /** The response as it ends, with its output: what a broken one had told is all it has. */
+  ending(response: JsonObject): JsonObject {
+    const output = objectsIn(response['output'])
+    if (!broken.has(response['status']) && output.length > 0) return response
+    const told = this.items.flatMap((item) => (item === undefined ? [] : [ended(item)]))
+    return told.length === 0 ? response : { ...response, output: told }
+  }
+
+  /** Makes this the end. */
+  end(response: JsonObject): void {
+    this.response = response
+    this.items = objectsIn(response['output']).map((value) => ({ value, done: true }))
+    this.ended = true
+  }
+
+  private add(item: JsonObject, event: JsonObject): void {
+    const { delta } = event
+    const text = typeof delta === 'string' ? delta : ''
+    this.length += text.length
+    switch (event['type']) {
+      case 'response.content_part.added':
+        place(item, 'content', event['content_index'], event['part'])
+        break
+      case 'response.reasoning_summary_part.added':
+        place(item, 'summary', event['summary_index'], event['part'])
+        break
+      case 'response.output_text.delta':
+      case 'response.reasoning_text.delta':
+        append(partAt(item, 'content', event['content_index']), 'text', text)
+        break
+      case 'response.refusal.delta':
+        append(partAt(item, 'content', event['content_index']), 'refusal', text)
+        break
+      case 'response.reasoning_summary_text.delta':
+        append(partAt(item, 'summary', event['summary_index']), 'text', text)
+        break
+      case 'response.function_call_arguments.delta':
+        append(item, 'arguments', text)
+        break
+      case 'response.custom_tool_call_input.delta':
+        append(item, 'input', text)
+    }
+  }
+}
+
+/** The item of a response that has ended: one that was cut off says so. */
+function ended({ value, done }: ItemSoFar): JsonObject {
+  return done || value['status'] !== 'in_progress' ? value : { ...value, status: 'incomplete' }
+}
+
+/** Whether the item, of a response that was broken off, came to its end. */
+export function isWhole({ status }: JsonObject): boolean {
+  return status !== 'in_progress' && status !== 'incomplete'
+}
+
+export function isBroken({ status }: JsonObject): boolean {
+  return broken.has(status)
+}
+
+function place(
+  item: JsonObject,
+  name: 'content' | 'summary',
+  at: JsonValue | undefined,
+  part: JsonValue | undefined,
+): void {
+  const list = item[name]
+  if (typeof at !== 'number' || !isObject(part)) return
+  if (!Array.isArray(list)) item[name] = [part]
+  else if (at === list.length) list.push(part)
+}
+
+function partAt(
+  item: JsonObject,
+  name: 'content' | 'summary',
+  at: JsonValue | undefined,
+): JsonObject | null {
+  const list = item[name]
+  const part = Array.isArray(list) && typeof at === 'number' ? list[at] : undefined
+  return isObject(part) ? part : null
+}
+
+function append(target: JsonObject | null, name: string, text: string): void {
+  if (target === null) return
+  const said = target[name]
+  target[name] = (typeof said === 'string' ? said : '') + text
+}

@@ -1,0 +1,110 @@
+// Replies as each format's clients are given them, whole and streamed: held to golden files, and read again.
+
+import { afterAll, describe, expect, test } from 'bun:test'
+import { GatewayError } from '../src/errors.ts'
+import type { DialectId, HubCodec, Writer, WriterHead } from '../src/wire/dialect.ts'
+import { dialects } from '../src/wire/dialects.ts'
+import type { ChatEvent } from '../src/wire/ir.ts'
+import { GoldenFiles } from './golden/support/files.ts'
+import { meaning } from './golden/support/meaning.ts'
+import { brokenCases, replyCases } from './golden/support/replies.ts'
+import { show } from './golden/support/show.ts'
+import { readStream } from './golden/support/streams.ts'
+import { breaches } from './replies.ts'
+
+const served: readonly DialectId[] = [
+  'openai-chat',
+  'openai-completions',
+  'openai-responses',
+  'anthropic-messages',
+  'gemini',
+]
+/** Formats whose replies may have several choices. */
+const severalChoices: readonly DialectId[] = ['openai-chat', 'openai-completions', 'gemini']
+
+/** Where a format has no way to tell a reply alike whole and streamed, and why. */
+const toldApart: readonly string[] = [
+  // A whole message has its reasoning and its text in a field each: which came first between them is not said.
+  'openai-chat reasoning-between',
+  // A seal is known when its part ends: a whole reply has it before the part, a stream behind it.
+  'anthropic-messages call-sealed',
+  'anthropic-messages text-sealed',
+  // The input of a whole call is an object, which half a JSON text is not.
+  'anthropic-messages call-cut-by-length',
+]
+
+const files = new GoldenFiles([
+  'whole.json',
+  'stream.sse',
+  'refused.json',
+  'back.json',
+  'back-whole.json',
+])
+const encoder = new TextEncoder()
+
+function hubOf(dialect: DialectId): HubCodec {
+  const { hub } = dialects[dialect]
+  if (hub === null) throw new Error(`${dialect} has no hub`)
+  return hub
+}
+
+function headOf(dialect: DialectId): WriterHead {
+  const { idPrefix } = dialects[dialect]
+  return { id: `${idPrefix}1`, model: 'asked', createdAt: 1_800_000_000, wantsUsage: true }
+}
+
+function written(writer: Writer, events: readonly ChatEvent[]): string {
+  return events.map((event) => writer.event(event)).join('')
+}
+
+function streamed(dialect: DialectId, events: readonly ChatEvent[]): string {
+  const writer = hubOf(dialect).writer(headOf(dialect))
+  return written(writer, events) + writer.end()
+}
+
+describe.each(served)('%s', (dialect) => {
+  const hub = hubOf(dialect)
+  const several = severalChoices.includes(dialect)
+  const cases = replyCases.filter(([name]) => several || name !== 'choices-2')
+
+  test.each(cases)('%s is told as written down', (name, events) => {
+    files.hold(dialect, name, 'stream.sse', streamed(dialect, events))
+    files.hold(dialect, name, 'whole.json', show(hub.writeWhole(events, headOf(dialect))))
+  })
+
+  test.each(cases)('%s is read again as it was told, whole and streamed', (name, events) => {
+    const bytes = encoder.encode(streamed(dialect, events))
+    const fromStream = readStream(dialects[dialect], [bytes])
+    const fromWhole = hub.readWhole(
+      JSON.parse(JSON.stringify(hub.writeWhole(events, headOf(dialect)))),
+      {},
+    )
+    expect(breaches(fromStream)).toEqual([])
+    expect(breaches(fromWhole)).toEqual([])
+    if (toldApart.includes(`${dialect} ${name}`)) {
+      expect(meaning(fromStream)).not.toEqual(meaning(fromWhole))
+      files.hold(dialect, name, 'back-whole.json', show(meaning(fromWhole)))
+    } else expect(meaning(fromStream)).toEqual(meaning(fromWhole))
+    // What the format has no word for is written down.
+    const again = show(meaning(fromStream))
+    if (again !== show(meaning(events))) files.hold(dialect, name, 'back.json', again)
+  })
+
+  const error = new GatewayError('service_unavailable', 'The stream ended early: it was cut.')
+
+  test.each(brokenCases)('%s ends in an error', (name, events) => {
+    const writer = hub.writer(headOf(dialect))
+    const said = written(writer, events)
+    const frames = writer.fail?.(error, 'req_1') ?? dialects[dialect].errorFrames(error, 'req_1')
+    files.hold(dialect, name, 'stream.sse', said + frames)
+    const again = readStream(dialects[dialect], [encoder.encode(said + frames)])
+    expect(again.at(-1)?.type).toBe('fault')
+  })
+
+  test('a refusal is told as written down', () => {
+    const refusal = dialects[dialect].refuse(error, 'req_1')
+    files.hold(dialect, 'broken', 'refused.json', show(JSON.parse(refusal)))
+  })
+})
+
+afterAll(() => expect(files.astray()).toEqual([]))

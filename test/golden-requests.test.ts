@@ -1,0 +1,82 @@
+// Every request, as each format puts it to its vendors: held to golden files, and taken back as it was.
+
+import { afterAll, describe, expect, test } from 'bun:test'
+import { GatewayError } from '../src/errors.ts'
+import type { DialectId, HubCodec } from '../src/wire/dialect.ts'
+import { dialects } from '../src/wire/dialects.ts'
+import type { ChatRequest, JsonObject } from '../src/wire/ir.ts'
+import { GoldenFiles } from './golden/support/files.ts'
+import { requestCases } from './golden/support/requests.ts'
+import { show } from './golden/support/show.ts'
+
+/** Models that are asked differently, by dialect. */
+const models: Partial<Record<DialectId, readonly string[]>> = {
+  'openai-chat': ['gpt-5.4'],
+  'openai-completions': ['gpt-3.5-turbo-instruct'],
+  'openai-responses': ['gpt-5.4', 'gpt-4.1'],
+  'anthropic-messages': ['claude-sonnet-4-5', 'claude-opus-5'],
+  gemini: ['gemini-3-pro', 'gemini-2.5-flash', 'gemini-2.0-flash'],
+  'bedrock-converse': ['anthropic.claude-sonnet-4-5-v1:0', 'amazon.nova-pro-v1:0'],
+  'cohere-v2': ['command-a-03-2025', 'command-a-reasoning-08-2025'],
+}
+
+const files = new GoldenFiles(['request.json'])
+
+/** What the vendor is asked, or why it is not. */
+interface Outcome {
+  readonly body?: JsonObject
+  readonly dropped?: string[]
+  readonly refused?: JsonObject
+}
+
+function outcomeOf(hub: HubCodec, request: ChatRequest, model: string): Outcome {
+  try {
+    const { value, dropped } = hub.encodeRequest(request, model)
+    // Where the model stands in the body it is the one that was asked for.
+    const { model: named = model, ...body } = value
+    expect(named).toBe(model)
+    return { body, ...(dropped.length > 0 && { dropped: [...dropped] }) }
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    expect(error.code).toBe('invalid_request_error')
+    return { refused: { message: error.message, param: error.detail.param ?? null } }
+  }
+}
+
+/** The members that are not the first model's; null for those it has and this one lacks. */
+function unlike(first: JsonObject, other: JsonObject): JsonObject {
+  const names = new Set([...Object.keys(first), ...Object.keys(other)])
+  const found: JsonObject = {}
+  for (const name of names) {
+    if (!Bun.deepEquals(first[name], other[name])) found[name] = other[name] ?? null
+  }
+  return found
+}
+
+/** What each model is asked; of all but the first only where it differs. */
+function outcomesOf(dialect: DialectId, request: ChatRequest): JsonObject {
+  const { hub } = dialects[dialect]
+  if (hub === null) throw new Error(`${dialect} has no hub`)
+  const [model = '', ...more] = models[dialect] ?? []
+  const first = outcomeOf(hub, request, model)
+  const outcomes: JsonObject = { [model]: { ...first } }
+  for (const each of more) {
+    const outcome = outcomeOf(hub, request, each)
+    const differs = unlike({ ...first }, { ...outcome })
+    if (first.body !== undefined && outcome.body !== undefined) {
+      const body = unlike(first.body, outcome.body)
+      delete differs['body']
+      if (Object.keys(body).length > 0) differs['body'] = body
+    }
+    if (Object.keys(differs).length > 0) outcomes[`unlike it, ${each}`] = differs
+  }
+  return outcomes
+}
+
+describe.each(Object.keys(models) as DialectId[])('%s', (dialect) => {
+  test.each(requestCases)('%s is put to the vendor as written down', (name, request) => {
+    files.hold(dialect, name, 'request.json', show(outcomesOf(dialect, structuredClone(request))))
+  })
+})
+
+afterAll(() => expect(files.astray()).toEqual([]))

@@ -1,0 +1,110 @@
+// Replies of vendors, as their documentation writes them: what each is read as, whole, streamed and cut anywhere.
+
+import { afterAll, describe, expect, test } from 'bun:test'
+import type { DialectId } from '../src/wire/dialect.ts'
+import { dialects } from '../src/wire/dialects.ts'
+import { fold } from '../src/wire/hub/fold.ts'
+import type { ChatEvent } from '../src/wire/ir.ts'
+import { GoldenFiles, goldenPaths, readGolden } from './golden/support/files.ts'
+import { show } from './golden/support/show.ts'
+import { chopped, framesOf, readStream } from './golden/support/streams.ts'
+import { breaches } from './replies.ts'
+import { eventStream } from './support/event-stream.ts'
+
+interface Case {
+  readonly dialect: DialectId
+  readonly name: string
+  readonly whole: string | null
+  readonly stream: string | null
+}
+
+const files = new GoldenFiles(['events.json'])
+const encoder = new TextEncoder()
+
+/** A reply may be there whole, streamed or both; Bedrock's binary events stand as JSON, one a line. */
+function casesIn(paths: readonly string[]): Case[] {
+  const named = paths.filter((path) => path.includes('.vendor.'))
+  const stems = new Set(named.map((path) => path.replace(/\.vendor\..*$/, '')))
+  const pathOf = (stem: string, kinds: readonly string[]): string | null =>
+    kinds.map((kind) => `${stem}.vendor.${kind}`).find((path) => named.includes(path)) ?? null
+  return [...stems].map((stem) => {
+    const [dialect = '', name = ''] = stem.split('/')
+    const stream = pathOf(stem, ['sse', 'jsonl'])
+    return { dialect: dialect as DialectId, name, whole: pathOf(stem, ['json']), stream }
+  })
+}
+
+function bytesOf(path: string): Uint8Array {
+  const text = readGolden(path)
+  if (!path.endsWith('.jsonl')) return encoder.encode(text)
+  return eventStream(text.split('\n').filter((line) => line !== ''))
+}
+
+function readWhole(dialect: DialectId, path: string): readonly ChatEvent[] {
+  const { hub } = dialects[dialect]
+  if (hub === null) throw new Error(`${dialect} has no hub`)
+  return hub.readWhole(JSON.parse(readGolden(path)), {})
+}
+
+/** Where OpenAI's whole message has no citations it says so, and a stream is silent. */
+const noCitations = { 'openai-chat': { delta: { annotations: [] } } }
+
+/** What a reply comes to, however it was told: of a call's input the value, for white space is no part of it. */
+function told(events: readonly ChatEvent[]): unknown {
+  const { choices, ...reply } = fold(events)
+  return {
+    ...reply,
+    choices: choices.map(({ parts, extras, ...choice }) => ({
+      ...choice,
+      extras: extras.filter((extra) => !Bun.deepEquals(extra, noCitations)),
+      parts: parts.map(({ text, ...part }) => {
+        const isJson = part.head.type === 'tool-call' && part.head.custom !== true
+        return { ...part, text: isJson ? JSON.parse(text) : text }
+      }),
+    })),
+    fault: events.find((event) => event.type === 'fault') ?? null,
+  }
+}
+
+const cases = casesIn(goldenPaths()).filter(({ dialect }) => dialects[dialect].hub !== null)
+const streamed = cases.flatMap(({ stream, ...rest }) =>
+  stream === null ? [] : [{ ...rest, stream, bytes: bytesOf(stream) }],
+)
+
+describe('what a vendor says', () => {
+  test.each(cases)('$dialect $name is read as written down', ({ dialect, name, whole, stream }) => {
+    const events =
+      stream === null
+        ? readWhole(dialect, whole ?? '')
+        : readStream(dialects[dialect], [bytesOf(stream)])
+    files.hold(dialect, name, 'events.json', show(events))
+    expect(breaches(events)).toEqual([])
+  })
+
+  test.each(streamed.filter(({ whole }) => whole !== null))(
+    '$dialect $name says the same whole and streamed',
+    ({ dialect, whole, bytes }) => {
+      const events = readStream(dialects[dialect], [bytes])
+      const atOnce = readWhole(dialect, whole ?? '')
+      expect(told(events)).toEqual(told(atOnce))
+      expect(breaches(atOnce)).toEqual([])
+    },
+  )
+})
+
+describe('a stream that comes in pieces', () => {
+  test.each(streamed)('$dialect $name, byte by byte', ({ dialect, bytes }) => {
+    const events = readStream(dialects[dialect], [bytes])
+    expect(readStream(dialects[dialect], chopped(bytes, 1))).toEqual(events)
+  })
+
+  test.each(streamed)('$dialect $name, cut at every byte', ({ dialect, bytes }) => {
+    const frames = framesOf(dialects[dialect], [bytes])
+    for (let cut = 1; cut < bytes.length; cut++) {
+      const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)]
+      expect(framesOf(dialects[dialect], pieces), `cut at ${cut}`).toEqual(frames)
+    }
+  })
+})
+
+afterAll(() => expect(files.astray()).toEqual([]))
