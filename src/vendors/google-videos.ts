@@ -16,8 +16,6 @@ import {
 
 /** Files are kept for two days (ai.google.dev, "Generate videos with Veo"). */
 const keptMs = 2 * 86_400_000
-const pollAfterMs = 5_000
-
 /** `models.predictLongRunning` and the operation it names. */
 export const veo: VideoAdapter = {
   variants: ['video'],
@@ -41,7 +39,7 @@ export const veo: VideoAdapter = {
     const started = await postJson(tools, url, { instances: [instance], parameters }, body)
     const handle = text(started['name'])
     if (handle === null) throw unreadable('the vendor named no operation')
-    return { handle, pollAfterMs }
+    return { handle }
   },
   async poll({ handle }, tools) {
     const url = `${tools.baseUrl}/${handle.split('/').map(encodeURIComponent).join('/')}`
@@ -68,7 +66,7 @@ function resolutionOf(model: string, size: string): JsonObject {
 
 function newsOf(operation: JsonObject, nowMs: number): VideoNews {
   const { done, error, response } = operation
-  if (done !== true) return { state: 'running', pollAfterMs }
+  if (done !== true) return { state: 'running' }
   if (error != null) {
     const { code, message } = objectOf(error)
     return videoFailed(message, `google_${String(code ?? 'error')}`)

@@ -14,8 +14,6 @@ import {
   videoFailed,
 } from './video.ts'
 
-const pollAfterMs = 5_000
-
 /** app.klingai.com/global/dev/document-api: text2video, image2video. */
 export const klingVideos: VideoAdapter = {
   variants: ['video'],
@@ -38,7 +36,7 @@ export const klingVideos: VideoAdapter = {
     const reply = await tools.ask({ method: 'POST', url, body: body.segments(request) })
     const handle = text(dataOf(reply, tools)['task_id'])
     if (handle === null) throw unreadable('the vendor named no task')
-    return { handle, kept: { kind }, pollAfterMs }
+    return { handle, kept: { kind } }
   },
   async poll({ handle, kept }, tools) {
     const url = `${tools.baseUrl}/videos/${String(kept['kind'])}/${encodeURIComponent(handle)}`
@@ -66,7 +64,7 @@ function newsOf(data: JsonObject, kept: JsonObject): VideoNews {
   const { task_status: status, task_status_msg: message, task_result: result } = data
   if (status === 'failed') return videoFailed(message, 'video_generation_failed')
   if (status !== 'succeed')
-    return { state: 'running', pollAfterMs, ...(status === 'submitted' && { queued: true }) }
+    return { state: 'running', ...(status === 'submitted' && { queued: true }) }
   const [video] = listOf(objectOf(result)['videos'])
   const { url, duration } = objectOf(video)
   const address = text(url)

@@ -14,8 +14,6 @@ import {
   videoFailed,
 } from './video.ts'
 
-const pollAfterMs = 5_000
-
 /** platform.minimax.io/docs, "Video generation". */
 export const minimaxVideos: VideoAdapter = {
   variants: ['video'],
@@ -34,7 +32,7 @@ export const minimaxVideos: VideoAdapter = {
     const reply = await tools.ask({ method: 'POST', url, body: body.segments(request) })
     const { task_id: task } = doneOf(reply, tools)
     if (task == null || task === '') throw unreadable('the vendor named no task')
-    return { handle: String(task), pollAfterMs }
+    return { handle: String(task) }
   },
   async poll({ handle }, tools) {
     const query = `task_id=${encodeURIComponent(handle)}`
@@ -69,5 +67,5 @@ function newsOf({ status, file_id: file }: JsonObject): VideoNews {
     return { state: 'completed', kept: { file: String(file) } }
   }
   const queued = status === 'Preparing' || status === 'Queueing'
-  return { state: 'running', pollAfterMs, ...(queued && { queued: true }) }
+  return { state: 'running', ...(queued && { queued: true }) }
 }
