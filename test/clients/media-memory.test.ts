@@ -57,7 +57,8 @@ afterAll(async () => {
 
 /** The most memory the process ever had, in bytes. */
 function peakRss(pid: number): number {
-  const [, kilobytes = ''] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  const [, kilobytes = ''] =
+    /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) * 1024
 }
 
@@ -75,31 +76,27 @@ async function* form(): AsyncGenerator<Uint8Array> {
   yield Buffer.from('\r\n--b--\r\n')
 }
 
-test(
-  `${uploads} uploads of 25 MB at once`,
-  async () => {
-    const replies = await Promise.all(
-      Array.from({ length: uploads }, async () => {
-        const reply = await fetch(`${gateway.url}/v1/audio/transcriptions`, {
-          method: 'POST',
-          headers: {
-            authorization: `Bearer ${gateway.key}`,
-            'content-type': 'multipart/form-data; boundary=b',
-          },
-          body: form() as unknown as BodyInit,
-        })
-        return [reply.status, await reply.json()]
-      }),
-    )
-    expect(replies).toEqual(Array.from({ length: uploads }, () => [200, { text: 'hello' }]))
-    expect(vendor.received).toHaveLength(uploads)
-    for (const bytes of vendor.received) {
-      expect(bytes).toBeGreaterThan(fileBytes)
-      expect(bytes).toBeLessThan(fileBytes + 1_000)
-    }
-    const peak = peakRss(gateway.pid)
-    console.log(`${uploads} uploads of 25 MB: at most ${Math.round(peak / 1e6)} MB resident`)
-    expect(peak).toBeLessThan(limitBytes)
-  },
-  300_000,
-)
+test(`${uploads} uploads of 25 MB at once`, async () => {
+  const replies = await Promise.all(
+    Array.from({ length: uploads }, async () => {
+      const reply = await fetch(`${gateway.url}/v1/audio/transcriptions`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${gateway.key}`,
+          'content-type': 'multipart/form-data; boundary=b',
+        },
+        body: form() as unknown as BodyInit,
+      })
+      return [reply.status, await reply.json()]
+    }),
+  )
+  expect(replies).toEqual(Array.from({ length: uploads }, () => [200, { text: 'hello' }]))
+  expect(vendor.received).toHaveLength(uploads)
+  for (const bytes of vendor.received) {
+    expect(bytes).toBeGreaterThan(fileBytes)
+    expect(bytes).toBeLessThan(fileBytes + 1_000)
+  }
+  const peak = peakRss(gateway.pid)
+  console.log(`${uploads} uploads of 25 MB: at most ${Math.round(peak / 1e6)} MB resident`)
+  expect(peak).toBeLessThan(limitBytes)
+}, 300_000)
