@@ -34,3 +34,4 @@ GRANT INSERT, UPDATE ON usage_hour TO tollgate_app;
 GRANT UPDATE ON price_newest TO tollgate_app;
 GRANT INSERT, UPDATE, DELETE ON idempotency TO tollgate_app;
 GRANT INSERT, UPDATE, DELETE ON response, response_item TO tollgate_app;
+GRANT INSERT, UPDATE, DELETE ON video TO tollgate_app;

@@ -133,6 +133,7 @@ async function serve(argv: readonly string[]): Promise<void> {
   )
   // Health is answered meanwhile; requests are taken when what the last run left is settled.
   await state.ledger.opened
+  state.videoJobs.start()
   // Last: whoever waits for this may send a signal at once.
   if (worker !== null) {
     worker.ready({ url: listener.url, port: listener.port, secret: state.firstSecret })
@@ -260,6 +261,7 @@ function stopper(
     state.deadlines.shutDown()
     listener
       .stop()
+      .then(() => state.videoJobs.stop())
       .then(() => state.kept.background.idle())
       .then(() => state.kept.keeper.idle())
       .then(() => state.ledger.drain())

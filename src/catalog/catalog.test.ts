@@ -82,6 +82,39 @@ describe('shipped models', () => {
     expect(catalog.find('constructor')).toBeNull()
   })
 
+  test('of pictures, sound and films are of these kinds, and answer what else they can', () => {
+    const kinds = {
+      'dall-e-2': 'image',
+      'gpt-image-1.5': 'image',
+      'gemini-3-pro-image': 'image',
+      'flux-2-pro': 'image',
+      'qwen-image': 'image',
+      'stable-image-ultra': 'image',
+      'fal-ai/flux/dev': 'image',
+      'grok-imagine-image': 'image',
+      'sora-2': 'video',
+      'veo-3.1-generate-001': 'video',
+      'kling-v2-6': 'video',
+      'wan2.7-t2v': 'video',
+      'MiniMax-Hailuo-02': 'video',
+      'whisper-1': 'transcription',
+      'whisper-large-v3': 'transcription',
+      'nova-3': 'transcription',
+      scribe_v2: 'transcription',
+      'tts-1': 'speech',
+      eleven_v3: 'speech',
+      'aura-2-thalia-en': 'speech',
+      'omni-moderation-latest': 'moderation',
+      'gpt-realtime': 'realtime',
+    } as const
+    for (const [id, kind] of Object.entries(kinds)) expect(catalog.find(id)?.kind, id).toBe(kind)
+    expect(catalog.find('gemini-2.5-flash-image')?.also).toEqual(['chat'])
+    expect(catalog.find('gemini-2.5-flash')).toMatchObject({
+      kind: 'chat',
+      also: ['transcription'],
+    })
+  })
+
   test('the sandbox has one of each kind it serves', () => {
     const kinds = catalog.ofVendor('sandbox').map(({ id, kind, vision }) => [id, kind, vision])
     expect(kinds).toEqual([
@@ -89,6 +122,11 @@ describe('shipped models', () => {
       ['sandbox/reasoning', 'chat', false],
       ['sandbox/completion', 'completion', false],
       ['sandbox/embedding', 'embedding', false],
+      ['sandbox/image', 'image', false],
+      ['sandbox/transcription', 'transcription', false],
+      ['sandbox/speech', 'speech', false],
+      ['sandbox/moderation', 'moderation', false],
+      ['sandbox/video', 'video', false],
     ])
   })
 })
@@ -96,6 +134,10 @@ describe('shipped models', () => {
 describe('declared models', () => {
   test('change a shipped one only in what they say, everywhere it is shown', () => {
     const prices = { input: '1', output: '2' }
+    const { find: findPainter } = createCatalog({
+      'gemini-2.5-flash-image': { ...unsaid, kind: 'chat' },
+    })
+    expect(findPainter('gemini-2.5-flash-image')).toMatchObject({ kind: 'chat', also: [] })
     const catalog = createCatalog({
       'gpt-4o': { ...unsaid, prices },
       o3: { ...unsaid, vision: false, maxOutput: 5, ownedBy: 'us', timeouts: { idleMs: 7 } },
@@ -161,9 +203,20 @@ test('a name nobody described is taken by its name, and images are left to the v
     'dall-e-3': 'image',
     'omni-moderation-latest': 'moderation',
     'gpt-3.5-turbo-instruct-0914': 'completion',
+    'gpt-realtime-2027-01-01': 'realtime',
+    'openai/sora-2': 'video',
+    'veo-4-generate': 'video',
+    'wan4.0-t2v-plus': 'video',
+    'black-forest-labs/flux-schnell': 'image',
+    'wan4.0-t2i': 'image',
+    eleven_v9: 'speech',
+    scribe_v9: 'transcription',
+    'amazon.nova-pro-v1:0': 'chat',
   } as const
   for (const [id, kind] of Object.entries(kinds))
     expect(assume(id, 'x')).toMatchObject({ id, kind })
+  expect(assume('sandbox/image+fault=429', 'x').kind).toBe('image')
+  expect(assume('sandbox/none+fault=429', 'x').kind).toBe('chat')
   expect(assume('llava', 'ollama')).toMatchObject({
     ownedBy: 'ollama',
     vision: true,

@@ -36,7 +36,7 @@ export function createCatalog(
     find: (id) => byId.get(id) ?? null,
     ofVendor: (vendor) => byVendor.get(vendor) ?? [],
     assume: (id, ownedBy) => {
-      const kind = kindByName(id)
+      const kind = sandboxKind(id, byId) ?? kindByName(id)
       // Nobody said that it does not see, so the vendor is left to judge.
       const assumed = { ...unknownModel(id, ownedBy), kind, vision: kind === 'chat' }
       return withDeclared(assumed, patternFor(id))
@@ -59,6 +59,7 @@ function shippedModel(id: string, model: ShippedModel, list: ShippedModels): Mod
   return {
     id,
     kind: model.kind ?? 'chat',
+    also: model.also ?? [],
     context: model.context ?? null,
     maxOutput: model.maxOutput ?? null,
     vision: model.vision ?? false,
@@ -72,6 +73,7 @@ function unknownModel(id: string, ownedBy: string): Model {
   return {
     id,
     kind: 'chat',
+    also: [],
     context: null,
     maxOutput: null,
     vision: false,
@@ -86,6 +88,7 @@ function withDeclared(model: Model, declared: ModelConfig | undefined): Model {
   return Object.freeze({
     ...model,
     kind: declared.kind ?? model.kind,
+    also: declared.kind === null || declared.kind === model.kind ? model.also : [],
     context: declared.context ?? model.context,
     maxOutput: declared.maxOutput ?? model.maxOutput,
     vision: declared.vision ?? model.vision,
@@ -100,13 +103,25 @@ function ownerOf(id: string, otherwise: string): string {
   return parts.length === 2 && parts[0] ? parts[0].toLowerCase() : otherwise
 }
 
+/** A model of the sandbox is of its own kind also with settings behind its name. */
+function sandboxKind(id: string, byId: ReadonlyMap<string, Model>): ModelKind | null {
+  if (!id.startsWith('sandbox/')) return null
+  const [base = id] = id.split('+', 1)
+  return byId.get(base)?.kind ?? null
+}
+
 const namedKinds: readonly (readonly [pattern: RegExp, kind: ModelKind])[] = [
   [/rerank/, 'rerank'],
   [/embed|(^|[/-])(bge|e5|gte)-/, 'embedding'],
   [/moderation/, 'moderation'],
-  [/whisper|transcribe/, 'transcription'],
-  [/(^|[/-])tts(-|$)/, 'speech'],
-  [/dall-e|gpt-image|stable-diffusion|flux/, 'image'],
+  [/realtime/, 'realtime'],
+  [/whisper|transcribe|(^|\/)scribe/, 'transcription'],
+  [/(^|[/-])tts(-|$)|(^|\/)(eleven_|aura-)/, 'speech'],
+  [/(^|[/-])(sora|veo|kling|hailuo|seedance)(-|$)|-(t2v|i2v)(-|$)|imagine-video/, 'video'],
+  [
+    /dall-e|gpt-image|stable-diffusion|stable-image|flux|qwen-image|imagine-image|-t2i(-|$)/,
+    'image',
+  ],
   [/turbo-instruct|davinci-002|babbage-002/, 'completion'],
 ]
 

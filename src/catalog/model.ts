@@ -5,6 +5,8 @@ import type { ModelKind, TimeoutSettings } from '../config/types.ts'
 export interface Model {
   readonly id: string
   readonly kind: ModelKind
+  /** Kinds of requests it answers beside those of its own kind. */
+  readonly also: readonly ModelKind[]
   /** Tokens; null when not known. */
   readonly context: number | null
   readonly maxOutput: number | null

@@ -18,6 +18,7 @@ import { cerebras, fireworks, groq, openrouter, siliconflow, together } from './
 import { azureOpenai, openai } from './models/openai.ts'
 import { jina, voyage } from './models/rankers.ts'
 import { sandbox } from './models/sandbox.ts'
+import { bfl, deepgram, elevenlabs, fal, kling, stability } from './models/studios.ts'
 import type { ShippedModels } from './shipped.ts'
 
 /** Where two vendors ship a model of one name, the earlier one's entry and price are taken. */
@@ -46,4 +47,10 @@ export const shippedModels: readonly ShippedModels[] = [
   vertex,
   cohere,
   bedrock,
+  bfl,
+  stability,
+  fal,
+  kling,
+  deepgram,
+  elevenlabs,
 ]

@@ -17,6 +17,14 @@ const file = readPriceFile()
 const nano = (prices: Readonly<Record<string, string>>, name: string): bigint =>
   prices[name] === undefined ? -1n : (parseUnits(prices[name]) ?? -2n)
 
+/** Of a million units; of tokens up to 1000. */
+const bounds: Readonly<Record<string, readonly [least: number, most: number]>> = {
+  request: [0, 100_000],
+  image: [1_000, 1_000_000],
+  second: [5, 2_000_000],
+  character: [1, 1_000],
+}
+
 describe('every card of every vendor', () => {
   const all = Object.values(file.vendors).flatMap((models) => Object.entries(models))
 
@@ -26,15 +34,32 @@ describe('every card of every vendor', () => {
       for (const [name, price] of Object.entries(prices)) {
         expect(name, model).toMatch(priceNamePattern)
         expect(price).toMatch(/^\d{1,9}(\.\d{1,9})?$/)
-        const most = name === 'request' ? 100_000 : 1_000
-        expect(Number(price), `${model} ${name}`).toBeWithin(0, most + 1)
+        const [least, most] = bounds[name.split('/')[0] ?? ''] ?? [0, 1_000]
+        expect(Number(price), `${model} ${name}`).toBeWithin(least, most + 1)
+      }
+    }
+  })
+
+  test('asks more for a larger or a better image or video, and the most where nothing is said', () => {
+    for (const [model, { prices }] of all) {
+      for (const base of ['image', 'second']) {
+        const narrowed = Object.keys(prices).filter((name) => name.startsWith(`${base}/`))
+        const otherwise = prices[base] === undefined ? null : nano(prices, base)
+        for (const name of base === 'image' && otherwise !== null ? narrowed : [])
+          expect(nano(prices, name) <= (otherwise ?? 0n), `${model} ${name}`).toBe(true)
+        const lines = narrowed.flatMap((name) => /^second\/(\d+)p$/.exec(name)?.[1] ?? [])
+        const byLines = lines.sort((a, b) => Number(a) - Number(b))
+        const ascending = byLines.map((line) => nano(prices, `second/${line}p`))
+        expect(ascending, model).toEqual(ascending.toSorted((a, b) => (a < b ? -1 : 1)))
       }
     }
   })
 
   test('asks no more for a cached token than for a fresh one, and less only below a tier', () => {
     for (const [model, { prices }] of all) {
-      expect(nano(prices, 'cachedInput') <= nano(prices, 'input'), model).toBe(true)
+      const { cachedInput } = prices
+      if (cachedInput !== undefined)
+        expect(nano(prices, 'cachedInput') <= nano(prices, 'input'), model).toBe(true)
       for (const name of Object.keys(prices).filter((each) => each.includes('>'))) {
         const [base = ''] = name.split('>')
         expect(nano(prices, name) > nano(prices, base), `${model} ${name}`).toBe(true)
@@ -47,7 +72,7 @@ describe('every card of every vendor', () => {
     for (const [vendor, models] of Object.entries(file.vendors)) {
       for (const [model, { source }] of Object.entries(models)) {
         expect(shipped.get(vendor)?.[model], `${vendor} ${model}`).toBeDefined()
-        expect(source).toMatch(/^https:\/\/\S+$/)
+        expect(source, model).toMatch(/^https:\/\/\S+ \(.+\)$/)
       }
     }
     expect(file.date).toMatch(/^\d{4}-\d{2}-\d{2}$/)
@@ -55,13 +80,28 @@ describe('every card of every vendor', () => {
 })
 
 describe('the cards handed on', () => {
-  test('let chat models and embeddings be charged: nothing is free by accident', () => {
+  test('let every model of text be charged: nothing is free by accident', () => {
     for (const { model, prices } of cards) {
-      const kind = catalog.find(model.replace('+*', ''))?.kind
+      const kind = catalog.find(model.replace('+*', ''))?.kind ?? 'none'
+      if (!['chat', 'completion', 'embedding', 'realtime'].includes(kind)) continue
       expect(nano(prices, 'input') > 0n, model).toBe(true)
       if (kind === 'embedding') continue
       expect(nano(prices, 'output') >= nano(prices, 'input'), model).toBe(true)
     }
+  })
+
+  test('are free for moderations alone', () => {
+    const free = cards.filter(({ prices }) => Object.values(prices).some((price) => price === '0'))
+    const kinds = free.map(({ model }) => catalog.find(model)?.kind)
+    expect(new Set(kinds)).toEqual(new Set(['moderation']))
+  })
+
+  test('kept by hand stand above the data, and say where each was read', () => {
+    expect(byModel.get('gemini-3.8-flash-tts')?.prices).toMatchObject({ output: '9' })
+    expect(byModel.get('dall-e-3')).toMatchObject({
+      source: 'https://openai.com/api/pricing (from memory, to be checked)',
+      sourceDate: '2026-11-21',
+    })
   })
 
   test('are one for each name, the first vendor with a price deciding', () => {
@@ -91,6 +131,21 @@ describe('the cards handed on', () => {
     })
     expect(shippedPrices('CNY')).toEqual(sandbox)
   })
+})
+
+test('the documentation lists exactly the prices from memory', async () => {
+  const page = await Bun.file(join(import.meta.dirname, '../../docs/catalogue.md')).text()
+  const [, section = ''] = page.split('| vendor | prices from memory |')
+  const [table = ''] = section.split('\n\n')
+  const listed = [...table.matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)].flatMap(([, vendor, names]) =>
+    [...(names ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => `${vendor} ${name}`),
+  )
+  const remembered = Object.entries(file.vendors).flatMap(([vendor, models]) =>
+    Object.entries(models)
+      .filter(([, { source }]) => source.includes('from memory'))
+      .map(([model]) => `${vendor} ${model}`),
+  )
+  expect(listed.sort()).toEqual(remembered.sort())
 })
 
 test('the documentation lists exactly the shipped models without a price', async () => {

@@ -14,9 +14,12 @@ export interface ShippedPrices {
   readonly sourceDate: string | null
 }
 
-/** The form of prices.json, which `scripts/prices.mjs` writes. */
+/**
+ * The form of prices.json, which `scripts/prices.mjs` writes, and of prices-media.json, which is kept by hand: what
+ * that data does not have, or has wrong. There each card names its own source whole.
+ */
 export interface PriceFile {
-  readonly source: string
+  readonly source?: string
   readonly date: string
   readonly currency: string
   readonly vendors: Readonly<Record<string, Readonly<Record<string, PricedModel>>>>
@@ -24,6 +27,8 @@ export interface PriceFile {
 
 interface PricedModel {
   readonly source: string
+  /** Of the file it stands in. */
+  readonly date?: string
   readonly prices: Readonly<Record<string, string>>
 }
 
@@ -44,13 +49,31 @@ export function shippedPrices(currency: string): readonly ShippedPrices[] {
     for (const model of Object.keys(models)) {
       const card = priced?.[model]
       if (card === undefined || cards.has(model)) continue
-      const source = `${card.source} (${file.source})`
-      cards.set(model, { model, prices: card.prices, source, sourceDate: file.date })
+      const { source, prices, date = file.date } = card
+      cards.set(model, { model, prices, source, sourceDate: date })
     }
   }
   return [...cards.values()]
 }
 
+/** Both files as one; what is kept by hand stands above the other. */
 export function readPriceFile(): PriceFile {
-  return JSON.parse(readFileSync(join(import.meta.dirname, 'prices.json'), 'utf8'))
+  const [data, own] = ['prices.json', 'prices-media.json'].map(readFile)
+  if (data === undefined || own === undefined) throw new Error('a file of prices is missing')
+  const vendors = new Map<string, Record<string, PricedModel>>()
+  for (const { source, date, vendors: listed } of [data, own]) {
+    for (const [vendor, models] of Object.entries(listed)) {
+      const cards = vendors.get(vendor) ?? {}
+      for (const [model, card] of Object.entries(models)) {
+        const whole = source === undefined ? card.source : `${card.source} (${source})`
+        cards[model] = { ...card, source: whole, date }
+      }
+      vendors.set(vendor, cards)
+    }
+  }
+  return { ...data, vendors: Object.fromEntries(vendors) }
+}
+
+function readFile(name: string): PriceFile {
+  return JSON.parse(readFileSync(join(import.meta.dirname, name), 'utf8'))
 }

@@ -8,6 +8,8 @@ import type { ModelKind, TimeoutSettings } from '../config/types.ts'
  */
 export interface ShippedModel {
   readonly kind?: ModelKind
+  /** Kinds of requests it answers beside those of its own kind. */
+  readonly also?: readonly ModelKind[]
   readonly context?: number
   readonly maxOutput?: number
   readonly vision?: boolean
@@ -26,3 +28,15 @@ export interface ShippedModels {
 export const thinks: ShippedModel = { timeouts: { firstEventMs: 300_000 } }
 
 export const embeds: ShippedModel = { kind: 'embedding' }
+
+export const draws: ShippedModel = { kind: 'image' }
+
+export const films: ShippedModel = { kind: 'video' }
+
+export const transcribes: ShippedModel = { kind: 'transcription' }
+
+export const speaks: ShippedModel = { kind: 'speech' }
+
+export const moderates: ShippedModel = { kind: 'moderation' }
+
+export const converses: ShippedModel = { kind: 'realtime' }

@@ -15,6 +15,7 @@ import {
   serverDefaults,
   timeoutDefaults,
   uploadDefaults,
+  videoDefaults,
 } from './defaults.ts'
 import { deepFreeze, recordOf } from './freeze.ts'
 import { withoutTrailingSlash } from './rules.ts'
@@ -54,6 +55,7 @@ export function buildConfig(input: FileInput, override: Override, file: string |
     billing: { ...billingDefaults, ...given(input.billing) },
     ledger: { ...ledgerDefaults, ...given(input.ledger) },
     responses: { ...responseDefaults, ...given(input.responses) },
+    videos: { ...videoDefaults, ...given(input.videos) },
     media: media(input.media ?? {}),
     groups: groups(input),
     channels: (input.channels ?? []).map(channel),

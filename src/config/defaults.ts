@@ -10,6 +10,7 @@ import type {
   ServerSettings,
   TimeoutSettings,
   UploadSettings,
+  VideoSettings,
 } from './types.ts'
 
 export const serverDefaults: ServerSettings = {
@@ -68,6 +69,8 @@ export const ledgerDefaults: LedgerSettings = {
   maxLagMs: 5_000,
   maxUnsettled: 50_000,
 }
+
+export const videoDefaults: VideoSettings = { maxHours: 24, keepDays: 30 }
 
 export const responseDefaults: ResponseSettings = { keepDays: 30 }
 

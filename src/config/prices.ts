@@ -14,13 +14,17 @@ export const tokenPrices = [
   'imageOutput',
 ] as const
 
-/** Priced per million of the unit; `image` may be narrowed by size and quality: `image/1024x1024/hd`. */
+/**
+ * Priced per million of the unit; `image` may be narrowed by size and quality: `image/1024x1024/hd`, and `second` by a
+ * video's size or its lines: `second/1920x1080`, `second/1080p`.
+ */
 export const unitPrices = ['request', 'search', 'image', 'second', 'character'] as const
 
 export const priceNames: readonly string[] = [...tokenPrices, ...unitPrices]
 
-/** One price name with its tier or its image size and quality; a size comes before a quality. */
+/** One price name with its tier, its image size and quality, a size before a quality, or its video's size. */
 export const priceNamePattern = new RegExp(
   `^((${tokenPrices.join('|')})(>[1-9]\\d{0,8})?|(${unitPrices.join('|')})` +
-    '|image(/[1-9]\\d{0,4}x[1-9]\\d{0,4})?(/[a-z]+)?)$',
+    '|image(/[1-9]\\d{0,4}x[1-9]\\d{0,4})?(/[a-z]+)?' +
+    '|second/([1-9]\\d{0,4}x[1-9]\\d{0,4}|[1-9]\\d{1,4}p))$',
 )

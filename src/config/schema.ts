@@ -10,6 +10,7 @@ import {
   retryDefaults,
   serverDefaults,
   timeoutDefaults,
+  videoDefaults,
 } from './defaults.ts'
 import { priceNamePattern, priceNames } from './prices.ts'
 import { suggestion } from './problems.ts'
@@ -170,6 +171,19 @@ const responses = section({
     wholeNumber(0, 3_650),
     'How long a stored response is kept after it, or one that goes on from it, was made; 0: none is.',
     responseDefaults.keepDays,
+  ),
+})
+
+const videos = section({
+  maxHours: key(
+    wholeNumber(1, 720),
+    'A video that its vendor has not finished after this has failed, and costs nothing.',
+    videoDefaults.maxHours,
+  ),
+  keepDays: key(
+    wholeNumber(1, 3_650),
+    'How long a video is listed after it was asked for. Its content stays where it was made, for as long as the vendor keeps it.',
+    videoDefaults.keepDays,
   ),
 })
 
@@ -351,6 +365,7 @@ export const fileSchema = section({
   ),
   ledger: key(ledger, 'How nodes lease credit and settle what they spent.'),
   responses: key(responses, 'Replies of the Responses format that are kept for their account.'),
+  videos: key(videos, 'Videos, which are made as jobs.'),
   media: key(media, 'Images, sound and video, and where results of them are kept.'),
   groups: key(named(identifier, group), 'Groups of models by name; default always exists.'),
   channels: key(

@@ -114,6 +114,14 @@ export interface ResponseSettings {
   readonly keepDays: number
 }
 
+/** Videos, which are made as jobs. */
+export interface VideoSettings {
+  /** One that has not ended by then has failed. */
+  readonly maxHours: number
+  /** How long its account finds it. */
+  readonly keepDays: number
+}
+
 /** What vendors make beside text, kept here for clients that want an address. */
 export interface MediaSettings {
   /** How long a hosted result is served. */
@@ -216,6 +224,7 @@ export interface Config {
   readonly billing: BillingSettings
   readonly ledger: LedgerSettings
   readonly responses: ResponseSettings
+  readonly videos: VideoSettings
   readonly media: MediaSettings
   readonly groups: Readonly<Record<string, GroupSettings>>
   readonly channels: readonly ChannelConfig[]

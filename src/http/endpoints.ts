@@ -45,6 +45,20 @@ export interface ResponseEndpoint {
   readonly prefixes?: readonly string[]
 }
 
+/** A row of videos: begun, found, listed, fetched and deleted. */
+export interface VideoEndpoint {
+  readonly kind:
+    | 'video-begin'
+    | 'videos'
+    | 'video'
+    | 'video-removal'
+    | 'video-content'
+    | 'video-remix'
+  readonly path: string
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly prefixes?: readonly string[]
+}
+
 /** A row where something else is asked than what the address is for. */
 export interface OtherEndpoint {
   readonly kind: 'response-socket' | 'response-tokens' | 'not-offered'
@@ -55,6 +69,7 @@ export interface OtherEndpoint {
 
 export type Endpoint =
   | ResponseEndpoint
+  | VideoEndpoint
   | OtherEndpoint
   | ModelEndpoint
   | CountEndpoint
@@ -79,7 +94,7 @@ export const endpoints: readonly Endpoint[] = [
   { kind: 'model', path: '/responses', method: 'POST', dialect: 'openai-responses' },
   { kind: 'response-socket', path: '/responses', method: 'GET' },
   { kind: 'response-tokens', path: '/responses/input_tokens', method: 'POST' },
-  { kind: 'not-offered', path: '/responses/compact', method: 'POST' },
+  { kind: 'model', path: '/responses/compact', method: 'POST', dialect: 'openai-compaction' },
   { kind: 'response', path: '/responses/:id', method: 'GET' },
   { kind: 'response-removal', path: '/responses/:id', method: 'DELETE' },
   { kind: 'response-cancel', path: '/responses/:id/cancel', method: 'POST' },
@@ -97,6 +112,15 @@ export const endpoints: readonly Endpoint[] = [
   { kind: 'model', path: '/audio/translations', method: 'POST', dialect: 'openai-translations' },
   { kind: 'model', path: '/audio/speech', method: 'POST', dialect: 'openai-speech' },
   { kind: 'model', path: '/moderations', method: 'POST', dialect: 'openai-moderations' },
+  { kind: 'video-begin', path: '/videos', method: 'POST' },
+  { kind: 'videos', path: '/videos', method: 'GET' },
+  { kind: 'not-offered', path: '/videos/edits', method: 'POST' },
+  { kind: 'not-offered', path: '/videos/extensions', method: 'POST' },
+  { kind: 'not-offered', path: '/videos/characters', method: 'POST' },
+  { kind: 'video', path: '/videos/:id', method: 'GET' },
+  { kind: 'video-removal', path: '/videos/:id', method: 'DELETE' },
+  { kind: 'video-content', path: '/videos/:id/content', method: 'GET' },
+  { kind: 'video-remix', path: '/videos/:id/remix', method: 'POST' },
   { kind: 'model', path: '/rerank', method: 'POST', dialect: 'rerank' },
   // Where Cohere's clients look for it.
   { kind: 'model', path: '/v2/rerank', method: 'POST', dialect: 'rerank' },

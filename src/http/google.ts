@@ -9,8 +9,8 @@ import { parseSpan } from '../wire/json/scan.ts'
 import { authenticate } from './authenticate.ts'
 import { declaredLength, readBody } from './body.ts'
 import { decodeId } from './endpoints.ts'
+import type { FrontRooms } from './front-rooms.ts'
 import { checkHeaderBytes } from './head.ts'
-import type { FrontRooms } from './model-request.ts'
 
 export interface GoogleCall {
   readonly method: 'generate' | 'embed' | 'count'
@@ -78,8 +78,8 @@ const methodsOf: Readonly<Record<string, readonly string[]>> = {
 
 /** API reference, `Model`. */
 function entry(model: Model): Record<string, unknown> {
-  const { id, kind, context, maxOutput } = model
-  const methods = methodsOf[kind] ?? []
+  const { id, kind, also, context, maxOutput } = model
+  const methods = [kind, ...also].flatMap((each) => methodsOf[each] ?? [])
   return {
     name: `models/${id}`,
     version: '001',

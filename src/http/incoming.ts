@@ -130,7 +130,13 @@ function isMedia({ operation }: Dialect): boolean {
   return media.has(operation)
 }
 
-const media: ReadonlySet<Operation> = new Set(['image', 'transcription', 'translation', 'speech'])
+const media: ReadonlySet<Operation> = new Set([
+  'image',
+  'transcription',
+  'translation',
+  'speech',
+  'video',
+])
 
 function infoOf({ field, name, payload, seconds }: Upload): FileInfo {
   return { field, name, type: payload.type, size: payload.size, seconds }

@@ -7,7 +7,7 @@ import type { Principal } from '../identity/principal.ts'
 import type { LimitScope } from '../limits/limiter.ts'
 import type { Directory } from '../router/directory.ts'
 import type { Candidate } from '../router/route.ts'
-import type { Dialect, DialectId } from '../wire/dialect.ts'
+import type { Dialect, DialectId, Operation } from '../wire/dialect.ts'
 import { dialects } from '../wire/dialects.ts'
 
 export interface Offered {
@@ -58,7 +58,7 @@ export function createOffer(config: Config, catalog: Catalog, directory: Directo
       const model = known ?? catalog.assume(name, 'custom')
       if (!allows(principal.models, name)) return { model, candidates: [] }
       const direct = directory.candidates(principal.group, name, dialect.id, hubbed)
-      if (direct.length === 0 || known === null || known.kind === dialect.operation)
+      if (direct.length === 0 || known === null || answers(known, dialect.operation))
         return { model, candidates: direct }
       if (known.kind === 'chat' && dialect.operation === 'completion') {
         return {
@@ -95,6 +95,12 @@ export function createOffer(config: Config, catalog: Catalog, directory: Directo
   }
 }
 
+/** Who writes down what is said may be asked to translate it; whether this model does is its vendor's to say. */
+function answers({ kind, also }: Model, operation: Operation): boolean {
+  const asked = operation === 'translation' ? [operation, 'transcription'] : [operation]
+  return asked.some((each) => kind === each || also.some((other) => other === each))
+}
+
 function throughChat(
   kept: WeakMap<readonly Candidate[], readonly Candidate[]>,
   candidates: readonly Candidate[],
@@ -110,9 +116,13 @@ function wrongKind(model: Model, dialect: Dialect) {
   const place = endpointOfKind[model.kind]
   const hint = place === undefined ? '' : ` Use ${place}.`
   return invalidRequest(
-    `The model '${model.id}' is not a ${dialect.operation} model.${hint}`,
+    `The model '${model.id}' is not ${named(dialect.operation)} model.${hint}`,
     'model',
   )
+}
+
+function named(operation: Operation): string {
+  return `${/^[aeiou]/.test(operation) ? 'an' : 'a'} ${operation}`
 }
 
 function allows(patterns: readonly string[] | null, name: string): boolean {

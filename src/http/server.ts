@@ -14,8 +14,10 @@ import {
   type Endpoint,
   endpoints,
   unsupportedFamilies,
+  type VideoEndpoint,
 } from './endpoints.ts'
 import { filePath, readHosted } from './files.ts'
+import type { FrontRooms } from './front-rooms.ts'
 import {
   countHere,
   googleCallOf,
@@ -29,7 +31,7 @@ import {
 import { checkHeaderBytes } from './head.ts'
 import { type Health, healthPaths, respondHealth } from './health.ts'
 import { mePaths, readMe } from './me.ts'
-import { type FrontRooms, ModelRequest } from './model-request.ts'
+import { ModelRequest } from './model-request.ts'
 import { anthropicModelList, anthropicModelObject, modelList, modelObject } from './models.ts'
 import { newRequestId } from './request-id.ts'
 import {
@@ -45,6 +47,7 @@ import {
   streamType,
 } from './respond.ts'
 import { cancelResponse, listInput, readResponse, removeResponse } from './responses-read.ts'
+import { answerVideo } from './videos-answer.ts'
 
 export interface ListenOptions {
   readonly host: string
@@ -193,6 +196,13 @@ function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
         const path = pathOf(request.url)
         throw new GatewayError('unsupported_endpoint', `${path} is not offered by this gateway.`)
       })
+    case 'video-begin':
+    case 'videos':
+    case 'video':
+    case 'video-removal':
+    case 'video-content':
+    case 'video-remix':
+      return videoHandler(options, endpoint.kind)
     case 'models':
       return forGoogle(options, readGoogleModels, readHandler(options, readModels))
     case 'model-by-id':
@@ -203,6 +213,15 @@ function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
       return readHandler(options, readGoogleModels, 'gemini')
     case 'google-model-by-id':
       return readHandler(options, readGoogleModel, 'gemini')
+  }
+}
+
+function videoHandler(options: ListenOptions, kind: VideoEndpoint['kind']): Handler {
+  return (request, server) => {
+    const setIdleSeconds = (seconds: number) => server.timeout(request, seconds)
+    const answer: Answering = (rooms, _, fields) =>
+      answerVideo(rooms, kind, { request, fields, setIdleSeconds })
+    return jsonHandler(options, answer)(request, server)
   }
 }
 
@@ -257,21 +276,21 @@ function modelHandler(options: ListenOptions, dialectId: DialectId): Handler {
   }
 }
 
-/** JSON, or the bytes of an event stream. */
-type Told = string | AsyncGenerator<Uint8Array>
+/** JSON, the bytes of an event stream, or a whole reply. */
+type Told = string | AsyncGenerator<Uint8Array> | Response
+
+/** `fields`: headers of the reply, to which some may be added. */
+type Answering = (rooms: FrontRooms, request: Request, fields: Fields) => Told | Promise<Told>
 
 /** JSON for whoever may have it; `answer` throws GatewayError where it may not be, or is not there. */
-function jsonHandler(
-  options: ListenOptions,
-  answer: (rooms: FrontRooms, request: Request) => Told | Promise<Told>,
-  dialectId?: DialectId,
-): Handler {
+function jsonHandler(options: ListenOptions, answer: Answering, dialectId?: DialectId): Handler {
   return async (request) => {
     const rooms = options.rooms()
     const fields = baseFields(rooms, request)
     const shape = dialectId === undefined ? shapeFor(options, request) : options.dialects[dialectId]
     try {
-      const told = await answer(rooms, request)
+      const told = await answer(rooms, request, fields)
+      if (told instanceof Response) return told
       Object.assign(fields, shape.replyHeaders?.(fields['x-request-id'] ?? ''))
       const isText = typeof told === 'string'
       fields['content-type'] = isText ? jsonType : streamType
@@ -329,12 +348,12 @@ function notOffered(options: ListenOptions, request: Request): Response {
 
 /** JSON for a known caller; `read` throws GatewayError for what is not there. */
 function readHandler(options: ListenOptions, read: Read, dialectId?: DialectId): Handler {
-  const known = (rooms: FrontRooms, { headers, url }: Request) => {
+  const known: Answering = (rooms, { headers, url }, fields) => {
     checkHeaderBytes(headers, rooms.server.maxHeaderBytes)
     // Google's clients may put the key in the address; others' addresses are not looked into.
     const keyed = dialectId === undefined ? null : url
     const principal = authenticate(headers, rooms.keyring, Date.now(), keyed)
-    return read(rooms, principal, new URL(url), headers)
+    return read(rooms, principal, new URL(url), headers, fields)
   }
   return jsonHandler(options, known, dialectId)
 }
@@ -344,6 +363,7 @@ type Read = (
   principal: Principal,
   url: URL,
   headers: Headers,
+  fields: Fields,
 ) => Told | Promise<Told>
 
 /** Anthropic's clients say their version with every request, and nobody else does. */

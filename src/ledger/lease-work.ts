@@ -70,6 +70,14 @@ export class LeaseWork {
     })
   }
 
+  /** Something else that takes from the lease. Rejects where the ledger cannot be reached. */
+  take<Result>(epoch: number, account: string, work: () => Promise<Result>): Promise<Result> {
+    return this.#inTurn(() => {
+      const ref = this.#refOf(epoch)
+      return ref === null ? work() : this.#tried(ref, account, work)
+    })
+  }
+
   async #tried<Result>(
     ref: NodeRef,
     account: string,

@@ -6,10 +6,11 @@ import type { IdempotencyFound, NodeRef } from '../store/ledger.ts'
 import type { StoreSettings } from '../store/open.ts'
 import type { ResponseChange } from '../store/responses.ts'
 import { type Outbox, openOutbox } from '../store/sqlite-outbox.ts'
+import type { VideoChange, VideoChanged } from '../store/video-table.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createLeases, type Leases } from './leases.ts'
 import type { Finished, Hold, Ledger, NoHold } from './ledger.ts'
-import type { FromWorker, IdempotencyEntry, WorkerStart } from './messages.ts'
+import type { FromWorker, IdempotencyEntry, VideoBeginning, WorkerStart } from './messages.ts'
 import { OutboxWriter } from './outbox-writer.ts'
 import { type EncodedRecord, encodeRecord } from './record.ts'
 import { monotonicMs, SharedState } from './shared.ts'
@@ -59,6 +60,14 @@ export interface LedgerNode extends Ledger {
   forget(account: string, key: string, requestId: string): Promise<void>
   /** Keeps and removes responses, in one transaction. Rejects where the store cannot be reached. */
   changeResponses(changes: readonly ResponseChange[]): Promise<readonly number[]>
+  /**
+   * Begins a video: what the hold has is set aside in the ledger until the video ends, whatever becomes of this node,
+   * and the hold is closed. `insufficient`: a lease that was lost had the money. Rejects where nobody can say; then
+   * the hold is closed, and what was set aside, if it was, is found with the video.
+   */
+  beginVideo(hold: Hold, beginning: VideoBeginning): Promise<'begun' | 'insufficient'>
+  /** Every other change of a video. Rejects where the store cannot be reached. */
+  changeVideo(change: Exclude<VideoChange, { readonly kind: 'begin' }>): Promise<VideoChanged>
   /**
    * Called when what running requests hold is not safe any more: they must end and settle at once. Returns what
    * takes the callback back.
@@ -194,6 +203,26 @@ class Node implements LedgerNode {
 
   changeResponses(changes: readonly ResponseChange[]): Promise<readonly number[]> {
     return this.#link.ask({ ask: 'keep', changes })
+  }
+
+  async beginVideo(hold: Hold, beginning: VideoBeginning): Promise<'begun' | 'insufficient'> {
+    const row = { ...beginning.row, heldNano: hold.amountNano }
+    const change = { kind: 'begin', row, idempotency: beginning.idempotency } as const
+    const question = { ask: 'video', epoch: this.#epoch(), change } as const
+    try {
+      // Doing it again changes nothing where it was done.
+      const { state } = await this.#link.ask(question).catch(() => this.#link.ask(question))
+      this.#leases.close(hold, state === 'insufficient' ? 0n : hold.amountNano)
+      return state === 'insufficient' ? state : 'begun'
+    } catch (error) {
+      // It may have been taken all the same: nobody here counts on it any more.
+      this.#leases.close(hold, hold.amountNano)
+      throw error
+    }
+  }
+
+  changeVideo(change: Exclude<VideoChange, { readonly kind: 'begin' }>): Promise<VideoChanged> {
+    return this.#link.ask({ ask: 'video', epoch: this.#epoch(), change })
   }
 
   onFenced(callback: () => void): () => void {

@@ -8,6 +8,7 @@ import type { Grant, NodeRef } from '../store/ledger.ts'
 import { openStore } from '../store/open.ts'
 import { halves, type OutboxReader, openOutboxReader } from '../store/sqlite-outbox.ts'
 import type { Store } from '../store/store.ts'
+import type { VideoChanged } from '../store/video-table.ts'
 import { LeaseWork } from './lease-work.ts'
 import type { Answers, FromWorker, Question, ToWorker, WorkerStart } from './messages.ts'
 import { NodeKeeper } from './node-keeper.ts'
@@ -50,6 +51,7 @@ interface WorkerRooms {
 class LedgerWorker {
   readonly #rooms: WorkerRooms
   readonly #store: Store
+  readonly #state: SharedState
   readonly #keeper: NodeKeeper
   readonly #leases: LeaseWork
   readonly #drain: OutboxDrain
@@ -70,6 +72,7 @@ class LedgerWorker {
     this.#rooms = rooms
     this.#store = store
     const state = new SharedState(start.buffer)
+    this.#state = state
     this.#keeper = this.#makeKeeper(state)
     this.#drain = new OutboxDrain({
       reader,
@@ -175,7 +178,25 @@ class LedgerWorker {
           .then(() => null)
       case 'keep':
         return responses.apply(question.changes, this.#keeper.ref)
+      case 'video':
+        return this.#changeVideo(question)
     }
+  }
+
+  async #changeVideo({
+    epoch,
+    change,
+  }: Extract<Question, { ask: 'video' }>): Promise<VideoChanged> {
+    const { node } = this.#rooms.start
+    const { videos } = this.#store
+    if (change.kind === 'begin') {
+      const whole = { ...change, from: { node, epoch } }
+      return this.#leases.take(epoch, change.row.account, () => videos.apply(whole, null))
+    }
+    const done = await videos.apply(change, this.#keeper.ref)
+    const { settled, chargedNano, writtenOffNano } = done.settled
+    if (settled > 0) this.#state.count(settled, chargedNano, writtenOffNano)
+    return done
   }
 
   async #grant(question: Extract<Question, { ask: 'grant' }>): Promise<Grant> {
@@ -244,6 +265,7 @@ class LedgerWorker {
       await this.#keeper.renew()
       await this.#keeper.once('clean', () => this.#store.idempotency.clean(Date.now()))
       await this.#keeper.once('clean', () => this.#store.responses.clean(Date.now()))
+      await this.#keeper.once('clean', () => this.#store.videos.clean(Date.now()))
     }
   }
 

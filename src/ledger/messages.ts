@@ -2,9 +2,16 @@
 
 import type { LedgerSettings } from '../config/types.ts'
 import type { Nano } from '../money.ts'
-import type { Grant, IdempotencyFound, IdempotencyTable, NodeRef } from '../store/ledger.ts'
+import type {
+  Grant,
+  IdempotencyDone,
+  IdempotencyFound,
+  IdempotencyTable,
+  NodeRef,
+} from '../store/ledger.ts'
 import type { StoreSettings } from '../store/open.ts'
 import type { ResponseChange } from '../store/responses.ts'
+import type { NewVideo, VideoChange, VideoChanged } from '../store/video-table.ts'
 import type { LogFields } from '../telemetry/log.ts'
 
 /** What a worker starts with. */
@@ -25,6 +32,17 @@ export interface WorkerStart {
 
 export type IdempotencyEntry = Omit<Parameters<IdempotencyTable['begin']>[0], 'by'>
 
+/** A video begins with money of the asker's own lease. */
+export type VideoAsk =
+  | Exclude<VideoChange, { readonly kind: 'begin' }>
+  | Omit<Extract<VideoChange, { readonly kind: 'begin' }>, 'from'>
+
+/** What is set aside for it is what its request holds. */
+export interface VideoBeginning {
+  readonly row: Omit<NewVideo, 'heldNano'>
+  readonly idempotency: IdempotencyDone | null
+}
+
 /** Questions are answered once; `epoch` is the one the asker lives in. */
 export type Question =
   | {
@@ -43,6 +61,8 @@ export type Question =
     }
   /** Responses to keep: this thread owns the connection that writes. */
   | { readonly ask: 'keep'; readonly changes: readonly ResponseChange[] }
+  /** A change of a video; money set aside is taken from the lease of the asker's epoch. */
+  | { readonly ask: 'video'; readonly epoch: number; readonly change: VideoAsk }
   /** Settle what is there, close the node, the store and the files. */
   | { readonly ask: 'stop' }
 
@@ -51,6 +71,7 @@ export interface Answers {
   readonly begin: IdempotencyFound
   readonly forget: null
   readonly keep: readonly number[]
+  readonly video: VideoChanged
   readonly stop: null
 }
 

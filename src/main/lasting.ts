@@ -12,6 +12,7 @@ import type { Deadlines } from '../relay/deadlines.ts'
 import type { createDialer } from '../relay/dial.ts'
 import type { DiskFiles } from '../relay/media/hosting-disk.ts'
 import type { Spools } from '../relay/media/spool.ts'
+import type { VideoJobs } from '../relay/video/jobs.ts'
 import type { Health } from '../router/route.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import type { Store } from '../store/store.ts'
@@ -34,6 +35,7 @@ export interface Lasting {
   readonly dialer: ReturnType<typeof createDialer>
   readonly deadlines: Deadlines
   readonly spools: Spools
+  readonly videoJobs: VideoJobs
   readonly estimates: OutputEstimates
   readonly prices: { book: PriceBook; rows: readonly PriceRow[] }
 }

@@ -2,7 +2,7 @@
 
 import { createCatalog } from '../catalog/catalog.ts'
 import type { Config } from '../config/types.ts'
-import type { FrontRooms } from '../http/model-request.ts'
+import type { FrontRooms } from '../http/front-rooms.ts'
 import { createOffer } from '../http/offer.ts'
 import { refusalRow, repeatRow } from '../http/refusal.ts'
 import type { Idempotency } from '../http/repeat.ts'
@@ -19,6 +19,7 @@ import { dialects } from '../wire/dialects.ts'
 import type { Lasting } from './lasting.ts'
 import { resultsFor } from './results.ts'
 import { buildTill } from './till.ts'
+import { videoRooms } from './videos.ts'
 
 export interface ServingRooms extends FrontRooms {
   readonly config: Config
@@ -46,6 +47,7 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
   const underWay = new Map(
     Object.values(dialects).map(({ id, path }) => [id, metrics.requestsInFlight.with(path)]),
   )
+  const relay = relayOf(config, lasting, channels, settler)
   return {
     config,
     server,
@@ -60,8 +62,9 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     idempotency: keysFor(billing.idempotencyHours, ledger, log),
     me: { store: lasting.store, currency: config.currency, prices: () => lasting.prices.book },
     responses: responsesFor(config, lasting, (channelId) => channels.get(channelId)?.vendor),
+    relay,
+    videos: videoRooms(config, lasting, relay, settler),
     files: lasting.diskFiles,
-    relay: relayOf(config, lasting, channels, settler),
     underWay(dialect, change) {
       underWay.get(dialect.id)?.add(change)
     },

@@ -31,6 +31,7 @@ import type { Lasting } from './lasting.ts'
 import { settleLeftOutboxes } from './left-outboxes.ts'
 import { openDiskFiles, sweepResults } from './results.ts'
 import { buildRooms, type ServingRooms } from './rooms.ts'
+import { createVideoJobs } from './videos.ts'
 import type { Worker } from './worker.ts'
 
 export type State = Awaited<ReturnType<typeof buildState>>
@@ -73,7 +74,7 @@ export async function buildState(options: StateOptions) {
       limitsShared: isShared,
     },
   })
-  const lasting: Lasting = {
+  const shared = {
     version,
     log,
     store,
@@ -91,6 +92,8 @@ export async function buildState(options: StateOptions) {
     deadlines,
     spools: createSpools(join(config.dataDir, 'tmp'), new Litter(collector).passed),
   }
+  const videoJobs = createVideoJobs(shared, () => current)
+  const lasting: Lasting = { ...shared, videoJobs }
   let current: ServingRooms = buildRooms(config, lasting)
   sweepResults(() => current.config, lasting)
   return {

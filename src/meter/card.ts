@@ -31,6 +31,8 @@ export interface Card {
   readonly units: ReadonlyMap<string, Nano>
   /** The dearest price of an image; null where none has one. */
   readonly dearestImage: Nano | null
+  /** The dearest price of a second; null where none has one. */
+  readonly dearestSecond: Nano | null
 }
 
 /** Throws where a name is no price's name, or a price is no decimal: cards are checked before they are kept. */
@@ -48,15 +50,21 @@ export function readCard(prices: Readonly<Record<string, string>>): Card {
   }
   const tiers = [...thresholds].sort((a, b) => a - b)
   const units = new Map([...own].filter(([name]) => !isTokenPrice(name)))
-  const images = [...units].filter(([name]) => isImage(name)).map(([, price]) => price)
   return {
     bands: [
       bandOf(own, []),
       ...tiers.map((above) => bandOf(own, tiers.slice(0, tiers.indexOf(above) + 1))),
     ],
     units,
-    dearestImage: images.length === 0 ? null : images.reduce((a, b) => (a > b ? a : b)),
+    dearestImage: dearest(units, isImage),
+    dearestSecond: dearest(units, isSecond),
   }
+}
+
+function dearest(units: ReadonlyMap<string, Nano>, fits: (name: string) => boolean): Nano | null {
+  let most: Nano | null = null
+  for (const [name, price] of units) if (fits(name) && (most === null || price > most)) most = price
+  return most
 }
 
 function isTokenPrice(name: string): boolean {
@@ -65,6 +73,10 @@ function isTokenPrice(name: string): boolean {
 
 export function isImage(name: string): boolean {
   return name === 'image' || name.startsWith('image/')
+}
+
+export function isSecond(name: string): boolean {
+  return name === 'second' || name.startsWith('second/')
 }
 
 /** `tiers` are the thresholds that a prompt of this band is above, lowest first. */
@@ -92,11 +104,21 @@ function priceOf(
 
 /**
  * What a unit costs: an image by its size and quality, else by its size, its quality, or as any image; one that
- * fits none of an image model's prices costs what its dearest image does. null: the card does not price such units.
+ * fits none of an image model's prices costs what its dearest image does. A second of a video by its size, its lines,
+ * or as any second, else what the dearest does. null: the card does not price such units.
  */
 export function unitPrice(card: Card, name: string): Nano | null {
+  if (isSecond(name)) return fittingSecond(card, name) ?? card.dearestSecond
   if (!isImage(name)) return card.units.get(name) ?? null
   return fittingImage(card, name) ?? card.dearestImage
+}
+
+/** 1080x1920 and 1920x1080 have 1080 lines. */
+function fittingSecond({ units }: Card, name: string): Nano | null {
+  const [, size] = name.split('/')
+  if (size === undefined) return units.get('second') ?? null
+  const lines = `second/${Math.min(...size.split('x').map(Number))}p`
+  return units.get(name) ?? units.get(lines) ?? units.get('second') ?? null
 }
 
 /** null where the card has prices for other images only, or for none. */

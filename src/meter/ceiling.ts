@@ -30,7 +30,14 @@ export interface Bounds {
   readonly kind: ModelKind
   readonly peek: Pick<
     Peek,
-    'body' | 'stream' | 'maxOutputTokens' | 'choices' | 'imageParam' | 'tokenInput'
+    | 'body'
+    | 'stream'
+    | 'maxOutputTokens'
+    | 'choices'
+    | 'imageParam'
+    | 'tokenInput'
+    | 'inputTokens'
+    | 'audioTokens'
   >
   /** Tokens; null where the catalogue does not know. */
   readonly model: { readonly context: number | null; readonly maxOutput: number | null }
@@ -52,15 +59,19 @@ export function expectedOf(bounds: Bounds): Expected {
   if (withoutOutput.has(kind)) return { kind, inputTokens, outputTokens: 0, units }
   const limit = Math.min(peek.maxOutputTokens ?? maxTokens, model.maxOutput ?? maxTokens, context)
   const known = peek.maxOutputTokens !== null || model.maxOutput !== null
-  const reply = peek.stream
+  // A stream of images cannot extend its hold by what has come: most of it comes at once.
+  const growing = peek.stream && kind !== 'image'
+  const reply = growing
     ? Math.min(limit, bounds.usualOutputTokens)
     : Math.min(limit, known ? maxTokens : unboundedReplyTokens)
   const outputTokens = Math.min(reply * Math.max(1, peek.choices), Number.MAX_SAFE_INTEGER)
-  return { kind, inputTokens, outputTokens, units }
+  const audio = peek.audioTokens === undefined ? {} : { audioTokens: peek.audioTokens.most }
+  return { kind, inputTokens, ...audio, outputTokens, units }
 }
 
 /** Every token of text has a byte, and hardly any text has less than three for one; a token id has a comma. */
 function promptTokens({ peek, safe }: Bounds): number {
+  if (peek.inputTokens !== undefined) return peek.inputTokens
   const bytesEach = safe ? 1 : peek.tokenInput ? 2 : 3
   const images = peek.imageParam === null ? 0 : imagePromptTokens
   return Math.ceil(peek.body.length / bytesEach) + images

@@ -36,6 +36,8 @@ export interface Expected {
   readonly kind: ModelKind
   /** Tokens of the prompt, bounded from above. */
   readonly inputTokens: number
+  /** Tokens of sound in the prompt beside them, bounded from above. */
+  readonly audioTokens?: number
   /** Tokens of one reply, bounded from above, times the choices asked for. */
   readonly outputTokens: number
   readonly units: Units | null

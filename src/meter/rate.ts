@@ -36,6 +36,7 @@ interface CompiledBand {
   readonly prices: readonly Nano[]
   /** The dearest of this band and those below it. */
   readonly dearestInput: Nano
+  readonly dearestAudio: Nano
   readonly dearestOutput: Nano
 }
 
@@ -113,10 +114,14 @@ class CardRate implements Rate {
     return `ceil(${sum} * ${this.multiplierPpm} / 10^12) = ${this.charge(usage, units)}`
   }
 
-  ceiling({ inputTokens, outputTokens, units }: Expected): Nano {
+  ceiling({ inputTokens, audioTokens = 0, outputTokens, units }: Expected): Nano {
     const input = whole(inputTokens)
-    const { dearestInput, dearestOutput } = this.bandAt(input)
-    const sum = BigInt(input) * dearestInput + BigInt(whole(outputTokens)) * dearestOutput
+    const audio = whole(audioTokens)
+    const { dearestInput, dearestAudio, dearestOutput } = this.bandAt(input + audio)
+    const sum =
+      BigInt(input) * dearestInput +
+      BigInt(audio) * dearestAudio +
+      BigInt(whole(outputTokens)) * dearestOutput
     const tokens = ceilDiv(sum * this.multiplier, divisor)
     return units === null ? tokens : tokens + this.charge(noUsage, units)
   }
@@ -160,6 +165,7 @@ function compileBand(bands: readonly Band[]): CompiledBand {
     above: band?.above ?? 0,
     prices: tokenPrices.map((kind) => band?.prices.get(kind) ?? 0n),
     dearestInput: dearest(likelyInput),
+    dearestAudio: dearest(['audioInput']),
     dearestOutput: dearest(likelyOutput),
   }
 }

@@ -6,7 +6,7 @@ import type { Units } from './meter.ts'
 
 const tokens = ['input', 'output'] as const
 
-/** By kind: sets of price names of which one must be there whole. `image` stands for any price of an image. */
+/** By kind: sets of price names of which one must be there whole. `image` and `second` stand for any price of one. */
 const required: Readonly<Record<ModelKind, readonly (readonly string[])[]>> = {
   chat: [tokens],
   completion: [tokens],
@@ -38,7 +38,11 @@ export function missingPrice(card: Card, kind: ModelKind, units: Units | null): 
 }
 
 /** Whether every prompt has a price for it: a price of long prompts alone does not do. */
-function isPriced({ bands: [base], units, dearestImage }: Card, name: string): boolean {
+function isPriced(
+  { bands: [base], units, dearestImage, dearestSecond }: Card,
+  name: string,
+): boolean {
   if (name === 'image') return dearestImage !== null
+  if (name === 'second') return dearestSecond !== null
   return units.has(name) || [...base.prices.keys()].some((kind) => kind === name)
 }

@@ -86,6 +86,8 @@ export interface Answer {
   readonly cost: string | null
   /** What of the request the vendor was not told, by name. */
   readonly dropped: readonly string[]
+  /** What the vendor hands its client beside the reply, by names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
 }
 
 /** What a finished reply says of itself; a Watcher is one. */

@@ -50,6 +50,7 @@ function attemptAt(stream: boolean) {
         secrets: [],
         baseUrl: '',
         reach: fails,
+        address: fails,
         destination: fails,
       },
       identity: true,

@@ -97,9 +97,15 @@ export class Attempts {
   }
 }
 
-/** What is cheap to do twice: an image or a minute of sound may have been made, and be asked for, all the same. */
+/** What is cheap to do twice: an image, a video or a minute of sound may have been made, and be asked for, all the same. */
 function isText({ dialect }: Ask): boolean {
   return !costly.has(dialect.operation)
 }
 
-const costly: ReadonlySet<Operation> = new Set(['image', 'transcription', 'translation', 'speech'])
+const costly: ReadonlySet<Operation> = new Set([
+  'image',
+  'transcription',
+  'translation',
+  'speech',
+  'video',
+])

@@ -18,33 +18,41 @@ export interface BillWishes {
   readonly idempotencyKey: string | null
 }
 
+/** A request's tokens as far as they are known without any vendor's count. */
+export interface Uncounted {
+  readonly inputTokens: number
+  /** Of sound in files. */
+  readonly audioTokens: number
+  /** What comes is sound and not text. */
+  readonly speaks: boolean
+}
+
 export type Extension = 'enough' | 'refused' | 'over-cap' | Promise<'enough' | 'refused'>
 
 export class Bill {
   readonly rate: Rate
   readonly hold: Hold
   readonly wishes: BillWishes
-  /** What is charged beside tokens; null where the rate has no price for it. */
+  /** What is charged beside tokens where the reply does not say; null where the rate has no price for it. */
   readonly units: Units | null
   /** Output bytes at which a running stream must ask again. */
   dueBytes: number
   private readonly ledger: Ledger
-  /** The prompt's tokens, counted from its bytes. */
-  private readonly inputTokens: number
+  private readonly uncounted: Uncounted
 
   constructor(
     ledger: Ledger,
     rate: Rate,
     hold: Hold,
     units: Units | null,
-    inputTokens: number,
+    uncounted: Uncounted,
     wishes: BillWishes,
   ) {
     this.ledger = ledger
     this.rate = rate
     this.units = units
     this.hold = hold
-    this.inputTokens = inputTokens
+    this.uncounted = uncounted
     this.wishes = wishes
     this.dueBytes = this.dueAfter(0)
   }
@@ -56,7 +64,14 @@ export class Bill {
 
   /** What so much delivered text comes to, where no vendor has counted yet. */
   counted(outputBytes: number): Usage {
-    return { ...noUsage, input: this.inputTokens, output: countedTokens(outputBytes) }
+    const { inputTokens, audioTokens, speaks } = this.uncounted
+    const output = countedTokens(outputBytes)
+    return {
+      ...noUsage,
+      input: inputTokens,
+      ...(audioTokens > 0 && { audioInput: audioTokens }),
+      ...(speaks ? { audioOutput: output } : { output }),
+    }
   }
 
   /** The part of a charge that the client's own ceiling leaves. */

@@ -20,6 +20,8 @@ export interface Channel {
   destination(call: Call, passed?: PassedHeaders): Destination
   /** All that stands before the vendor's own paths, without a trailing slash. */
   readonly baseUrl: string
+  /** Where the vendor takes such a call. */
+  address(call: Call): string
   /** An address that an adapter asks: signed where it is of the base address's origin, or as said. */
   reach(call: VendorCall, address?: string): Destination
   /** The same with what signs this very body; only where the vendor wants that (`Vendor.sign`). */
@@ -73,11 +75,13 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
       if (known.size < maxDestinations) known.set(name, made)
       return made
     },
+    address: (call) => vendor.address(call, settings),
     reach(call, address) {
       const { method, url, contentType = 'application/json' } = call
       const own = call.signed ?? new URL(url).origin === new URL(settings.baseUrl).origin
       const further = headerLines(checked(call.headers ?? []))
-      const made = destinationOf(url, (own ? signature : '') + further, method, contentType)
+      const said = (own ? signature : '') + further
+      const made = destinationOf(url, said, method, contentType, accepted(call))
       return address === undefined
         ? made
         : { ...made, address, origin: `${made.origin} ${address}` }
@@ -114,11 +118,19 @@ function checkedHeader(channelId: string, value: string): string {
   return Buffer.from(value, 'utf8').toString('latin1')
 }
 
+const usualAccept = 'accept: application/json, text/event-stream\r\n'
+
+/** An adapter may know better what it wants. */
+function accepted({ headers = [] }: VendorCall): string {
+  return headers.some(([name]) => name === 'accept') ? '' : usualAccept
+}
+
 function destinationOf(
   address: string,
   signature: string,
   method = 'POST',
   contentType = 'application/json',
+  accept = usualAccept,
 ): Destination {
   const url = new URL(address)
   const tls = url.protocol === 'https:'
@@ -131,7 +143,7 @@ function destinationOf(
     tls,
     head:
       `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n${signature}` +
-      `content-type: ${contentType}\r\naccept: application/json, text/event-stream\r\n` +
+      `content-type: ${contentType}\r\n${accept}` +
       'accept-encoding: identity\r\nuser-agent: tollgate\r\ncontent-length: ',
   }
 }

@@ -11,6 +11,7 @@ import type { JsonObject } from '../wire/ir.ts'
 import { type Edit, join, splice } from '../wire/json/splice.ts'
 import { FrameSplitter, frameTooLong } from '../wire/sse.ts'
 import type { Ask, Sight } from './ask.ts'
+import { Occurrences } from './occurrences.ts'
 import { shownCost } from './owed.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
@@ -90,7 +91,7 @@ export class IdentityStream implements ReplyPath {
     const { quirks } = vendor
     const { dialect, peek, bill } = ask
     const { showCost } = bill.wishes
-    this.watcher = dialect.watcher({ wantsUsage: peek.wantsUsage || showCost, quirks })
+    this.watcher = dialect.watcher({ wantsUsage: peek.wantsUsage || showCost, quirks, peek })
     this.splitter = new FrameSplitter(dialect.maxFrameBytes)
     this.dialect = dialect
     this.vendor = vendor
@@ -216,9 +217,11 @@ export class IdentityWhole implements ReplyPath {
   private heldBytes = 0
   private passing = false
   private passedBytes = 0
+  private readonly items: Occurrences | null
 
   constructor(dialect: Dialect, peek: Peek, vendor: Vendor, listener: PathListener) {
     this.dialect = dialect
+    this.items = dialect.itemMark === undefined ? null : new Occurrences(dialect.itemMark)
     this.peek = peek
     this.vendor = vendor
     this.listener = listener
@@ -227,6 +230,7 @@ export class IdentityWhole implements ReplyPath {
   bytes(chunk: Uint8Array): void {
     this.chunks.push(chunk)
     this.heldBytes += chunk.length
+    this.items?.push(chunk)
     if (this.passing) {
       this.passedBytes += chunk.length
       this.listener.emit(chunk)
@@ -255,7 +259,7 @@ export class IdentityWhole implements ReplyPath {
   end(): void {
     const whole = join(this.chunks)
     if (this.passing) {
-      const seen = this.dialect.tail(whole, this.vendor.quirks, this.peek)
+      const seen = this.dialect.tail(whole, this.vendor.quirks, this.peek, this.items?.count)
       // A reply of text says most of its bytes, and a part of it was dropped. Nothing else is counted by bytes.
       const outputBytes = saysText.has(this.dialect.operation) ? this.passedBytes : 0
       this.sight = { ...seen, outputBytes }

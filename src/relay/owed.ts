@@ -64,13 +64,23 @@ export function shownCost(
   return formatUnits(free ? 0n : bill.capped(bill.rate.charge(usage, unitsOf(bill, sight))))
 }
 
+/** A vendor that counts in units which the card has no price for has told nothing of the price. */
+function isMetered(bill: Bill, { usage, units }: Sight): boolean {
+  if (usage === null || promptOf(usage) > 0 || units == null) return true
+  return Object.keys(units).some((name) => bill.rate.prices(name)) || bill.rate.prices('request')
+}
+
+function promptOf({ input, cachedInput, cacheWrite, audioInput = 0, imageInput = 0 }: Usage) {
+  return input + cachedInput + cacheWrite + audioInput + imageInput
+}
+
 /** Reported by the vendor, else counted from the bytes that passed; nothing where nothing was delivered. */
 function usageOf(settlement: Settlement, sight: Sight | null): Pick<Owed, 'usage' | 'source'> {
   const { status, errorCode, accepted } = settlement
   const outputBytes = sight?.outputBytes ?? 0
   // Its client left, or its money ended: the vendor has worked on the prompt all the same.
   const stopped = errorCode === 'client_closed_request' || errorCode === 'insufficient_quota'
-  if (sight?.usage) {
+  if (sight?.usage && (!isEmpty(sight.usage) || isMetered(settlement.ask.bill, sight))) {
     return { usage: sight.usage, source: settlement.drained ? 'drained' : 'reported' }
   }
   // An error without content is nobody's debt.

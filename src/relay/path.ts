@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer'
 import type { Fault, GatewayError } from '../errors.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import type { Dialect } from '../wire/dialect.ts'
+import type { JsonObject } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
 import type { Sight } from './ask.ts'
 
@@ -12,6 +13,8 @@ export interface ReplyPath {
   bytes(chunk: Uint8Array): void
   /** The transport says the reply is whole. */
   end(): void
+  /** What an adapter knows of the reply's cost, where the bytes do not tell it. */
+  metered?(usage: JsonObject): void
   /** What is known so far, for a reply that ends early. */
   readonly sight: Sight
   /** Media type of a reply that is neither JSON nor a stream of events. */

@@ -44,6 +44,8 @@ export interface Settler {
   /** The record of a request, with what it owes. */
   price(settlement: Settlement): UsageRow
   settle(settlement: Settlement, row: UsageRow, keeping: Keeping): void
+  /** The same of a request whose money is settled later: all but the ledger is told. */
+  told(settlement: Settlement, row: UsageRow): void
   progress(settlement: Settlement): void
   attemptFailed(ask: Ask, candidate: Candidate, fault: Fault, failedOver: boolean): void
   /** A request that no channel was tried for: refused, or answered from what was kept. */
@@ -59,6 +61,21 @@ export function createSettler(rooms: SettleRooms): Settler {
     const channel = candidate === null ? null : rooms.channels.get(candidate.channelId)
     return usageRow(settlement, channel, rooms.billing)
   }
+  const told = (settlement: Settlement, row: UsageRow): void => {
+    const { ask, candidate, status } = settlement
+    rooms.estimates.note(ask.principal, ask.model.id, row.output + row.reasoning)
+    ask.admission.finish(
+      row.input + row.cachedInput + row.cacheWrite + row.output + row.reasoning,
+      Date.now(),
+    )
+    ask.place.giveBack()
+    answered(ask.dialect.path, status, settlement.durationMs)
+    if (candidate !== null) count(countsOf(rooms, counts, candidate, row), settlement, row)
+    if (ask.peek.stream && (settlement.fault !== null || status === 499)) {
+      rooms.metrics.streamAborts.with(status === 499 ? 'client' : 'upstream').inc()
+    }
+    if (rooms.log.writes('info')) logLine(rooms.log, row)
+  }
   return {
     price,
     progress(settlement) {
@@ -66,26 +83,16 @@ export function createSettler(rooms: SettleRooms): Settler {
     },
     settle(settlement, row, keeping) {
       const beganMs = performance.now()
-      const { ask, candidate, status } = settlement
+      const { ask } = settlement
       const finished = finishedOf(settlement, row)
       const { hold } = ask.bill
       if (keeping === null) rooms.ledger.finish(hold, finished, null)
       else if ('then' in keeping) rooms.ledger.finish(hold, finished, keeping.then)
       else rooms.ledger.finishNow(hold, finished)
-      rooms.estimates.note(ask.principal, ask.model.id, row.output + row.reasoning)
-      ask.admission.finish(
-        row.input + row.cachedInput + row.cacheWrite + row.output + row.reasoning,
-        Date.now(),
-      )
-      ask.place.giveBack()
-      answered(ask.dialect.path, status, settlement.durationMs)
-      if (candidate !== null) count(countsOf(rooms, counts, candidate, row), settlement, row)
-      if (ask.peek.stream && (settlement.fault !== null || status === 499)) {
-        rooms.metrics.streamAborts.with(status === 499 ? 'client' : 'upstream').inc()
-      }
-      if (rooms.log.writes('info')) logLine(rooms.log, row)
+      told(settlement, row)
       settling.observe((performance.now() - beganMs) / 1000)
     },
+    told,
     attemptFailed(ask, candidate, fault, failedOver) {
       const { channelId, model } = candidate
       const vendor = rooms.channels.get(channelId)?.vendor.id ?? ''

@@ -57,10 +57,16 @@ export function createTill(rooms: TillRooms): Till {
           ? boundNano
           : withinCap(wishes.capNano, { boundNano, rate, expected }, peek.stream, rooms.currency)
       const inputTokens = Math.min(expected.inputTokens, countedTokens(peek.body.length))
+      const uncounted = {
+        inputTokens,
+        audioTokens: peek.audioTokens?.likely ?? 0,
+        speaks: opening.dialect.operation === 'speech',
+      }
+      const likely = unitsAsked(peek.likelyUnits ?? peek.units, rate)
       const held = ledger.hold(principal.account, principal.keyId, amountNano)
       const bill = (result: Hold | NoHold): Bill => {
         if ('refused' in result) throw refusal(result, amountNano, rooms.currency)
-        return new Bill(ledger, rate, result, expected.units, inputTokens, wishes)
+        return new Bill(ledger, rate, result, likely, uncounted, wishes)
       }
       return held instanceof Promise ? held.then(bill) : bill(held)
     },
@@ -70,7 +76,7 @@ export function createTill(rooms: TillRooms): Till {
 function rateOf(rooms: TillRooms, opening: Opening): Rate {
   const { model, principal, at } = opening
   const rate = rooms.prices().find(model.id, at, rooms.multiplierPpm(principal.group))
-  const missing = rate?.missing(dialectKind(opening), null) ?? null
+  const missing = rate?.missing(dialectKind(opening), plainImages(opening.peek)) ?? null
   if (rate !== null && missing === null) return rate
   rooms.unpriced(model.id, missing)
   const what = missing === null ? 'no price' : `no price for ${missing}`
@@ -81,6 +87,12 @@ function rateOf(rooms: TillRooms, opening: Opening): Rate {
   )
 }
 
+/** Images whose size and quality are known before the work; of others the dearest price is held. */
+function plainImages({ units }: Peek): Units | null {
+  const names = Object.keys(units ?? {}).filter((name) => /^image\/\d+x\d+\/[a-z]+$/.test(name))
+  return names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, 1]))
+}
+
 /** What the endpoint does decides which prices are needed, whatever else the model can do. */
 function dialectKind({ dialect }: Opening): ModelKind {
   return dialect.operation
@@ -89,12 +101,12 @@ function dialectKind({ dialect }: Opening): ModelKind {
 const requestUnits: Units = { request: 1 }
 
 /** What the model's card has a price for of what the request asks. */
-function unitsAsked(peek: Peek, rate: Rate): Units | null {
+function unitsAsked(units: Units | undefined, rate: Rate): Units | null {
   const perRequest = rate.prices('request')
-  if (peek.units === undefined) return perRequest ? requestUnits : null
-  const priced = Object.entries(peek.units).filter(([name]) => rate.prices(name))
-  const units = { ...(perRequest && requestUnits), ...Object.fromEntries(priced) }
-  return Object.keys(units).length === 0 ? null : units
+  if (units === undefined) return perRequest ? requestUnits : null
+  const priced = Object.entries(units).filter(([name]) => rate.prices(name))
+  const counted = { ...(perRequest && requestUnits), ...Object.fromEntries(priced) }
+  return Object.keys(counted).length === 0 ? null : counted
 }
 
 function expectedBy(estimates: OutputEstimates, opening: Opening, rate: Rate): Expected {
@@ -105,7 +117,7 @@ function expectedBy(estimates: OutputEstimates, opening: Opening, rate: Rate): E
     model,
     usualOutputTokens: estimates.usual(principal, model.id),
     safe: false,
-    units: unitsAsked(peek, rate),
+    units: unitsAsked(peek.units, rate),
   })
 }
 

@@ -88,7 +88,8 @@ export async function auditAccounts(session: Session, findings: Findings): Promi
 
 const differingPending = `WITH part AS (
     SELECT 'wallet:' || account AS id, amount_nano AS leased, 0 AS pinned FROM lease
-    UNION ALL SELECT 'wallet:' || account, 0, held_nano FROM set_aside),
+    UNION ALL SELECT 'wallet:' || account, 0, held_nano FROM set_aside
+    UNION ALL SELECT 'wallet:' || account, 0, held_nano FROM video),
   fold AS (
     SELECT id, ${exactSum('leased')} AS leased, ${exactSum('pinned')} AS pinned FROM part GROUP BY id)
   SELECT coalesce(kept.id, fold.id) AS id, ${asText('coalesce(kept.debits_pending, 0)')} AS pending,
@@ -111,7 +112,29 @@ const badPins = `SELECT request_id AS "requestId", ${asText('held_nano')} AS hel
   WHERE held_nano < 0 OR EXISTS (SELECT 1 FROM usage WHERE usage.request_id = set_aside.request_id)
   ORDER BY request_id`
 
-/** What wallets have pending is what open nodes lease and set-aside rows pin, account by account. */
+const badVideos = `SELECT id, ${asText('held_nano')} AS held, state,
+    CASE WHEN EXISTS (SELECT 1 FROM usage WHERE usage.request_id = video.request_id)
+      THEN 1 ELSE 0 END AS settled
+  FROM video
+  WHERE held_nano < 0 OR (state = 'running') = EXISTS (
+    SELECT 1 FROM usage WHERE usage.request_id = video.request_id)
+  ORDER BY id`
+
+/** One that runs is not settled and one that has ended is. */
+async function auditVideos(session: Session, findings: Findings): Promise<void> {
+  interface Bad {
+    readonly id: string
+    readonly held: string
+    readonly state: string
+    readonly settled: number
+  }
+  for (const { id, held, state, settled } of await session.query<Bad>(badVideos, [])) {
+    const what = settled === 1 ? 'is settled' : 'is not settled'
+    findings.add('video', id, `is ${state}, ${what}, and pins ${held}`)
+  }
+}
+
+/** What wallets have pending is what open nodes lease, set-aside rows pin and videos hold, account by account. */
 export async function auditLeases(session: Session, findings: Findings): Promise<void> {
   interface Pending {
     readonly id: string
@@ -123,7 +146,7 @@ export async function auditLeases(session: Session, findings: Findings): Promise
     findings.add(
       'lease',
       row.id,
-      `has ${row.pending} pending, leases make ${row.leased} and set-aside rows ${row.pinned}`,
+      `has ${row.pending} pending, leases make ${row.leased}, set-aside rows and videos ${row.pinned}`,
     )
   }
   interface Lease {
@@ -149,6 +172,7 @@ export async function auditLeases(session: Session, findings: Findings): Promise
     const what = row.settled === 1 ? 'is settled as well' : `pins ${row.held}`
     findings.add('set-aside', row.requestId, what)
   }
+  await auditVideos(session, findings)
 }
 
 const badTransfers = `SELECT id, code, debit, credit, ${asText('amount_nano')} AS amount FROM transfer

@@ -37,9 +37,9 @@ export interface Wallet {
   readonly account: string
   /** Deposited less spent. */
   readonly postedNano: Nano
-  /** Of it, what nodes have leased (and what set-aside rows pin). */
+  /** Of it, what nodes have leased (and what set-aside rows and videos pin). */
   readonly leasedNano: Nano
-  /** Of the leased, what running requests hold, as nodes last noted it, and what set-aside rows pin. */
+  /** Of the leased, what running requests hold, as nodes last noted it, and what set-aside rows and videos pin. */
   readonly heldNano: Nano
 }
 
@@ -196,7 +196,7 @@ export interface HourTable {
 
 /** One difference an audit found. */
 export interface AuditFinding {
-  /** `journal`, `wallet`, `lease`, `usage`, `hour`, `set-aside`. */
+  /** `journal`, `wallet`, `lease`, `usage`, `hour`, `set-aside`, `video`. */
   readonly kind: string
   readonly subject: string
   readonly message: string

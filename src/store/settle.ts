@@ -58,7 +58,11 @@ async function knownIds(session: Session, batch: readonly Settlement[]): Promise
   return known
 }
 
-async function settleNew(session: Session, batch: readonly Settlement[]): Promise<SettleResult> {
+/** In the caller's transaction, rows that are new. Throws where one is not, or cannot be kept. */
+export async function settleNew(
+  session: Session,
+  batch: readonly Settlement[],
+): Promise<SettleResult> {
   const charged = batch.filter(({ row }) => row.chargeNano > 0n)
   const wallets = await lockWallets(
     session,

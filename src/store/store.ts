@@ -3,6 +3,7 @@
 import type { AuditTable, HourTable, IdempotencyTable, LedgerTable, PriceTable } from './ledger.ts'
 import type { ResponseTable } from './responses.ts'
 import type { UsageRow } from './usage-row.ts'
+import type { VideoTable } from './video-table.ts'
 
 /** A key made in the store (keys of the configuration file never come here). */
 export interface KeyRow {
@@ -83,6 +84,7 @@ export interface Store {
   readonly prices: PriceTable
   readonly idempotency: IdempotencyTable
   readonly responses: ResponseTable
+  readonly videos: VideoTable
   readonly audit: AuditTable
   /** The code of the currency all amounts are in; null before the first start. */
   currency(): Promise<string | null>

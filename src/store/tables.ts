@@ -12,6 +12,7 @@ import { responseTable } from './responses.ts'
 import type { AccountTable, KeyRow, KeyTable, Store } from './store.ts'
 import { cleanText } from './text.ts'
 import { usageTable } from './usage.ts'
+import { videoTable } from './videos.ts'
 
 export function createStore(engine: Engine): Store {
   return {
@@ -24,6 +25,7 @@ export function createStore(engine: Engine): Store {
     prices: priceTable(engine),
     idempotency: idempotencyTable(engine),
     responses: responseTable(engine),
+    videos: videoTable(engine),
     audit: auditTable(engine),
     currency: () => readCurrency(engine),
     rememberCurrency: (code) => rememberCurrency(engine, code),

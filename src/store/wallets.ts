@@ -95,7 +95,9 @@ async function moveAll(session: Session, moves: readonly HouseMove[]): Promise<v
 const selectWallets = `SELECT substr(id, 8) AS account,
   CAST(credits_posted - debits_posted AS TEXT) AS posted, CAST(debits_pending AS TEXT) AS leased,
   CAST((SELECT coalesce(sum(held_nano), 0) FROM lease WHERE account = substr(id, 8))
-    + (SELECT coalesce(sum(held_nano), 0) FROM set_aside WHERE account = substr(id, 8)) AS TEXT) AS held
+    + (SELECT coalesce(sum(held_nano), 0) FROM set_aside WHERE account = substr(id, 8))
+    + (SELECT coalesce(sum(held_nano), 0) FROM video
+      WHERE video.account = substr(ledger_account.id, 8) AND state = 'running') AS TEXT) AS held
   FROM ledger_account WHERE`
 
 /** By account; all where none is named. */

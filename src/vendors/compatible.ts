@@ -11,6 +11,7 @@ const paths: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-embeddings': '/embeddings',
   'anthropic-messages': '/messages',
   'openai-responses': '/responses',
+  'openai-compaction': '/responses/compact',
   'openai-images': '/images/generations',
   'openai-image-edits': '/images/edits',
   'openai-image-variations': '/images/variations',
@@ -18,6 +19,7 @@ const paths: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-translations': '/audio/translations',
   'openai-speech': '/audio/speech',
   'openai-moderations': '/moderations',
+  'openai-videos': '/videos',
 }
 
 export const chatOnly: readonly DialectId[] = ['openai-chat']
@@ -31,6 +33,7 @@ export const allDialects: readonly DialectId[] = [
 
 /** Chat first: what others ask is put in that format. */
 export const allAndResponses: readonly DialectId[] = [...allDialects, 'openai-responses']
+export const allAndCompaction: readonly DialectId[] = [...allAndResponses, 'openai-compaction']
 
 /** Images, sound and moderations, as OpenAI itself and servers like it have them. */
 export const beyondText: readonly DialectId[] = [
@@ -41,6 +44,13 @@ export const beyondText: readonly DialectId[] = [
   'openai-translations',
   'openai-speech',
   'openai-moderations',
+]
+
+/** Sound, as OpenAI itself and servers like it have it. */
+export const audioDialects: readonly DialectId[] = [
+  'openai-transcriptions',
+  'openai-translations',
+  'openai-speech',
 ]
 
 /** Throws where the format is none of OpenAI's: a mistake in a vendor's `speaks`. */

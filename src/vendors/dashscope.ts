@@ -4,6 +4,7 @@ import type { Fault } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { amendments, developerAsSystem, maxTokensOnly } from './amendments.ts'
 import { allDialects, openaiCompatible } from './compatible.ts'
+import { dashscopeImages } from './dashscope-images.ts'
 import { isObject } from './json.ts'
 import { detail } from './usage.ts'
 import type { Vendor } from './vendor.ts'
@@ -16,8 +17,10 @@ function cacheWrites(usage: JsonObject): JsonObject {
   return { ...usage, prompt_tokens_details: { ...details, cache_write_tokens: written } }
 }
 
-/** An account in arrears is answered 400 with code `Arrearage`. */
+/** An account in arrears is answered 400 with code `Arrearage`, what moderation refuses with `DataInspectionFailed`. */
 function refine(fault: Fault, _status: number, body: string): Fault {
+  if (/"DataInspection_?Failed"/i.test(body))
+    return { ...fault, kind: 'rejected', code: 'content_policy_violation' }
   return body.includes('"Arrearage"') ? { ...fault, kind: 'quota' } : fault
 }
 
@@ -27,8 +30,9 @@ export const dashscope = openaiCompatible({
   ownedBy: 'alibaba',
   baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
   environment: 'DASHSCOPE_API_KEY',
-  speaks: allDialects,
+  speaks: [...allDialects, 'openai-images', 'openai-image-edits'],
   amend: amendments(maxTokensOnly, developerAsSystem),
   quirks: { usage: cacheWrites },
   refine,
+  adapters: { 'openai-images': dashscopeImages, 'openai-image-edits': dashscopeImages },
 }) satisfies Vendor

@@ -1,11 +1,22 @@
-// Fireworks AI: open models under OpenAI's paths.
+// Fireworks AI: open models under OpenAI's paths; transcripts at hosts of their own.
 
-import { allDialects, openaiCompatible } from './compatible.ts'
-import type { Vendor } from './vendor.ts'
+import { allDialects, openaiCompatible, openaiPath } from './compatible.ts'
+import type { Call, ChannelSettings, Vendor } from './vendor.ts'
+
+const baseUrl = 'https://api.fireworks.ai/inference/v1'
+
+/** Fireworks, "Transcribe audio": each of the two models has its host. */
+function address({ dialect, model }: Call, settings: ChannelSettings): string {
+  const path = openaiPath(dialect)
+  if (!path.startsWith('/audio/') || settings.baseUrl !== baseUrl) return settings.baseUrl + path
+  const host = model.includes('turbo') ? 'audio-turbo' : 'audio-prod'
+  return `https://${host}.api.fireworks.ai/v1${path}`
+}
 
 export const fireworks = openaiCompatible({
   id: 'fireworks',
-  baseUrl: 'https://api.fireworks.ai/inference/v1',
+  baseUrl,
   environment: 'FIREWORKS_API_KEY',
-  speaks: allDialects,
+  speaks: [...allDialects, 'openai-transcriptions', 'openai-translations'],
+  address,
 }) satisfies Vendor

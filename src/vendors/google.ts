@@ -1,5 +1,8 @@
 // Google's Gemini API: the model and the method stand in the address, the key in a header of its own.
 
+import { geminiImages } from './gemini-images.ts'
+import { geminiSpeech } from './google-speech.ts'
+import { geminiTranscripts } from './google-transcripts.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 /** A model as a path: `/` stands in names of tuned ones and of other publishers. */
@@ -24,9 +27,24 @@ export const google = {
   ownedBy: 'google',
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   environment: 'GEMINI_API_KEY',
-  speaks: ['gemini', 'gemini-embeddings'],
+  speaks: [
+    'gemini',
+    'gemini-embeddings',
+    'openai-images',
+    'openai-image-edits',
+    'openai-transcriptions',
+    'openai-translations',
+    'openai-speech',
+  ],
   usageOnStream: 'always',
   address,
   headers: ({ key }) => (key === null ? [] : [['x-goog-api-key', key]]),
   quirks: {},
+  adapters: {
+    'openai-images': geminiImages,
+    'openai-image-edits': geminiImages,
+    'openai-transcriptions': geminiTranscripts,
+    'openai-translations': geminiTranscripts,
+    'openai-speech': geminiSpeech,
+  },
 } satisfies Vendor

@@ -1,14 +1,30 @@
-// Groq: usage in a member of its own on the last chunk of a stream.
+// Groq: usage in a member of its own on the last chunk of a stream; transcripts without subtitles.
 
-import { chatOnly, openaiCompatible } from './compatible.ts'
+import { audioDialects, chatOnly, openaiCompatible } from './compatible.ts'
+import { transcripts } from './openai-transcripts.ts'
 import type { Vendor } from './vendor.ts'
+
+/** Groq API reference, "Create transcription". */
+const heard = transcripts({
+  formats: () => ['json', 'text', 'verbose_json'],
+  streams: () => false,
+  takes: new Set([
+    'language',
+    'prompt',
+    'response_format',
+    'temperature',
+    'timestamp_granularities',
+    'stream',
+  ]),
+})
 
 export const groq = openaiCompatible({
   id: 'groq',
   baseUrl: 'https://api.groq.com/openai/v1',
   environment: 'GROQ_API_KEY',
-  speaks: chatOnly,
+  speaks: [...chatOnly, ...audioDialects],
   usageOnStream: 'always',
   refusesThoughts: true,
   quirks: { usagePath: ['x_groq', 'usage'] },
+  adapters: { 'openai-transcriptions': heard, 'openai-translations': heard },
 }) satisfies Vendor

@@ -1,11 +1,17 @@
 // Whoever else speaks OpenAI's format: the operator gives the address, and a key where one is needed.
 
-import { allDialects, openaiCompatible } from './compatible.ts'
+import { allDialects, beyondText, openaiCompatible } from './compatible.ts'
+import { compatibleImages } from './openai-images.ts'
 import type { Vendor } from './vendor.ts'
 
 export const anyCompatible = openaiCompatible({
   id: 'openai-compatible',
   baseUrl: null,
   keyless: true,
-  speaks: allDialects,
+  speaks: [...allDialects, ...beyondText],
+  adapters: {
+    'openai-images': compatibleImages,
+    'openai-image-edits': compatibleImages,
+    'openai-image-variations': compatibleImages,
+  },
 }) satisfies Vendor

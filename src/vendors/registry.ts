@@ -3,10 +3,14 @@
 import { anthropic } from './anthropic.ts'
 import { azureOpenai } from './azure-openai.ts'
 import { bedrock } from './bedrock.ts'
+import { bfl } from './bfl.ts'
 import { cerebras } from './cerebras.ts'
 import { cohere } from './cohere.ts'
 import { dashscope } from './dashscope.ts'
+import { deepgram } from './deepgram.ts'
 import { deepseek } from './deepseek.ts'
+import { elevenlabs } from './elevenlabs.ts'
+import { fal } from './fal.ts'
 import { fireworks } from './fireworks.ts'
 import { google } from './google.ts'
 import { groq } from './groq.ts'
@@ -23,6 +27,7 @@ import { openrouter } from './openrouter.ts'
 import { perplexity } from './perplexity.ts'
 import { sandbox } from './sandbox/vendor.ts'
 import { siliconflow } from './siliconflow.ts'
+import { stability } from './stability.ts'
 import { together } from './together.ts'
 import type { Vendor } from './vendor.ts'
 import { vertex } from './vertex.ts'
@@ -53,6 +58,11 @@ export const vendors: Readonly<Record<string, Vendor>> = {
   jina,
   cohere,
   bedrock,
+  deepgram,
+  elevenlabs,
+  bfl,
+  stability,
+  fal,
   ollama,
   vllm,
   lmstudio,

@@ -3,6 +3,7 @@
 import type { Fault } from '../errors.ts'
 import { amendments, developerAsSystem, maxTokensOnly } from './amendments.ts'
 import { allDialects, openaiCompatible } from './compatible.ts'
+import { transcripts } from './openai-transcripts.ts'
 import type { Vendor } from './vendor.ts'
 
 /** SiliconFlow's codes, in `{"code", "message", "data"}`: 20012 unknown model, 30001 balance used up. */
@@ -11,12 +12,16 @@ function refine(fault: Fault, _status: number, body: string): Fault {
   return /"code":\s*30001\b/.test(body) ? { ...fault, kind: 'quota' } : fault
 }
 
+/** SiliconFlow, "Create audio transcription": a file and a model, and a text back. */
+const heard = transcripts({ formats: () => ['json'], streams: () => false, takes: new Set() })
+
 /** Keys of the international platform belong to https://api.siliconflow.com/v1. */
 export const siliconflow = openaiCompatible({
   id: 'siliconflow',
   baseUrl: 'https://api.siliconflow.cn/v1',
   environment: 'SILICONFLOW_API_KEY',
-  speaks: allDialects,
+  speaks: [...allDialects, 'openai-transcriptions', 'openai-speech'],
+  adapters: { 'openai-transcriptions': heard },
   amend: amendments(maxTokensOnly, developerAsSystem),
   refine,
 }) satisfies Vendor

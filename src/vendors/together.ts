@@ -1,15 +1,31 @@
 // Together AI: open models under OpenAI's paths.
 
 import { amendments, maxTokensOnly } from './amendments.ts'
-import { allDialects, openaiCompatible } from './compatible.ts'
+import { allDialects, audioDialects, openaiCompatible } from './compatible.ts'
+import { transcripts } from './openai-transcripts.ts'
 import { topLevelCached } from './usage.ts'
 import type { Vendor } from './vendor.ts'
+
+/** Together, "Create audio transcription request". */
+const heard = transcripts({
+  formats: () => ['json', 'verbose_json'],
+  streams: () => false,
+  takes: new Set([
+    'language',
+    'prompt',
+    'response_format',
+    'temperature',
+    'timestamp_granularities',
+    'stream',
+  ]),
+})
 
 export const together = openaiCompatible({
   id: 'together',
   baseUrl: 'https://api.together.xyz/v1',
   environment: 'TOGETHER_API_KEY',
-  speaks: allDialects,
+  speaks: [...allDialects, ...audioDialects],
+  adapters: { 'openai-transcriptions': heard, 'openai-translations': heard },
   amend: amendments(maxTokensOnly),
   quirks: { usage: topLevelCached },
 }) satisfies Vendor

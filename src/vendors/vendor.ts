@@ -5,6 +5,7 @@ import type { DialectId, ReplyQuirks } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import type { MediaAdapter } from './media.ts'
 import type { LocalService } from './transport.ts'
+import type { VideoAdapter } from './video.ts'
 
 /** What an operator set for one channel, resolved and frozen. */
 export interface ChannelSettings {
@@ -94,6 +95,8 @@ export interface Vendor {
   refine?(fault: Fault, status: number, body: string): Fault
   /** By OpenAI's operation: how this vendor is asked it in its own way. Each such dialect stands in `speaks` too. */
   readonly adapters?: Readonly<Partial<Record<DialectId, MediaAdapter>>>
+  /** How its jobs are followed; each has `adapters['openai-videos']` by `videoStarts` too. */
+  readonly videos?: VideoAdapter
   /** Served inside this process, without a connection. */
   readonly local?: LocalService
 }

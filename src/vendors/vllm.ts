@@ -1,11 +1,20 @@
 // vLLM's own server.
 
-import { allDialects, openaiCompatible } from './compatible.ts'
+import { allDialects, audioDialects, openaiCompatible } from './compatible.ts'
+import { transcripts } from './openai-transcripts.ts'
 import type { Vendor } from './vendor.ts'
+
+/** "Transcriptions API" of its documentation; its streams are chunks of a chat, not events of a transcript. */
+const heard = transcripts({
+  formats: () => ['json', 'text', 'verbose_json'],
+  streams: () => false,
+  takes: null,
+})
 
 export const vllm = openaiCompatible({
   id: 'vllm',
   baseUrl: 'http://127.0.0.1:8000/v1',
   keyless: true,
-  speaks: allDialects,
+  speaks: [...allDialects, ...audioDialects],
+  adapters: { 'openai-transcriptions': heard, 'openai-translations': heard },
 }) satisfies Vendor

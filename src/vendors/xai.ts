@@ -6,6 +6,7 @@ import { amendments, droppedWhen } from './amendments.ts'
 import { openaiCompatible } from './compatible.ts'
 import { count, detail } from './usage.ts'
 import type { Vendor } from './vendor.ts'
+import { xaiImages } from './xai-images.ts'
 
 /**
  * `completion_tokens` leaves reasoning out (recorded: prompt 12, completion 1, reasoning 290, total 303),
@@ -39,7 +40,13 @@ export const xai = openaiCompatible({
   id: 'xai',
   baseUrl: 'https://api.x.ai/v1',
   environment: 'XAI_API_KEY',
-  speaks: ['openai-chat', 'openai-completions', 'openai-responses'],
+  speaks: [
+    'openai-chat',
+    'openai-completions',
+    'openai-responses',
+    'openai-images',
+    'openai-image-edits',
+  ],
   quirks: { usage: wholeCount },
   amend: amendments(
     droppedWhen('frequency_penalty', 0, null),
@@ -47,4 +54,5 @@ export const xai = openaiCompatible({
     droppedWhen('stop', null),
   ),
   refine,
+  adapters: { 'openai-images': xaiImages, 'openai-image-edits': xaiImages },
 }) satisfies Vendor

@@ -17,6 +17,7 @@ export type DialectId =
   | 'openai-completions'
   | 'openai-embeddings'
   | 'openai-responses'
+  | 'openai-compaction'
   | 'anthropic-messages'
   | 'gemini'
   | 'cohere-v2'
@@ -36,6 +37,7 @@ export type DialectId =
   | 'openai-translations'
   | 'openai-speech'
   | 'openai-moderations'
+  | 'openai-videos'
 export type Operation =
   | 'chat'
   | 'completion'
@@ -46,6 +48,7 @@ export type Operation =
   | 'translation'
   | 'speech'
   | 'moderation'
+  | 'video'
 
 /** A half-open range of byte offsets. */
 export interface Span {
@@ -75,6 +78,18 @@ export type FormFields = Readonly<
   Record<string, 'text' | 'number' | 'boolean' | 'json' | 'list' | 'file' | 'files'>
 >
 
+/** What decides an image's price and whether a model makes such. */
+export interface PictureAsk {
+  /** `WIDTHxHEIGHT`, `auto`, or what else the client wrote; null where it said nothing. */
+  readonly size: string | null
+  readonly quality: string | null
+  readonly count: number
+  /** Images on the way to each that a stream shows. */
+  readonly partials: number
+  /** Images given, the mask included. */
+  readonly inputs: number
+}
+
 /** What the gateway needs to know of a request, and where it stands in the bytes. */
 export interface Peek {
   /** The bytes all spans refer to: the client's own, or their canonical form where a key repeats or is escaped. */
@@ -102,6 +117,16 @@ export interface Peek {
   readonly tokenInput: boolean
   /** What is charged beside tokens, by price name (`image/1024x1024/hd`, `second`, `character`): at most so many. */
   readonly units?: Units
+  /** Tokens of the prompt at most, where the body's bytes do not tell. */
+  readonly inputTokens?: number
+  /** Of requests for images. */
+  readonly picture?: PictureAsk
+  /** What is charged where the reply does not say, where `units` are only the most it can be. */
+  readonly likelyUnits?: Units
+  /** The longest that sound of a file's size can last: no report of more is believed. */
+  readonly mostSeconds?: number
+  /** Tokens of sound in files, which no byte of the body shows. */
+  readonly audioTokens?: { readonly most: number; readonly likely: number }
   /** What a vendor of this format is told otherwise than the client said. */
   readonly vendorEdits?: readonly (Span & { readonly text: string })[]
 }
@@ -110,7 +135,7 @@ export interface Peek {
 export interface Address {
   readonly model?: string
   readonly stream?: boolean
-  /** The client's headers of `Dialect.clientHeaders`, where it sent them. */
+  /** The client's headers of `Dialect.clientHeaders` and `stateHeaders`, where it sent them. */
   readonly headers?: Readonly<Record<string, string>>
   /** Only the tokens of the request are to be counted. */
   readonly counts?: true
@@ -144,6 +169,8 @@ export type FrameKind = (typeof frameKind)[keyof typeof frameKind]
 
 export interface WatchOptions {
   readonly wantsUsage: boolean
+  /** What was asked, where the stream alone does not say when it has ended. */
+  readonly peek?: Peek
   readonly quirks: ReplyQuirks
 }
 
@@ -193,6 +220,14 @@ export interface WholeReply {
   readonly units?: Units | null
 }
 
+/** Tells a whole reply as the stream that was asked for; one per reply. */
+export interface Replay {
+  /** Bytes of the reply to frames for the client, as far as there are any yet. */
+  push(chunk: Uint8Array): Uint8Array
+  /** The last frames as `bytes`, or the fault that the reply is. */
+  end(): WholeReply
+}
+
 /** Turns frames of one dialect into events; one per reply. */
 export interface Reader {
   /** The data of one frame, already without `data:` and line ends. */
@@ -222,6 +257,11 @@ export interface FrameSource {
 /** A stream that cannot be cut into frames: too long a frame, a wrong checksum. */
 export class FrameError extends Error {
   override readonly name = 'FrameError'
+}
+
+/** A whole reply that is none of what was asked for. */
+export class UnfitReply extends Error {
+  override readonly name = 'UnfitReply'
 }
 
 export interface WriterHead {
@@ -262,7 +302,7 @@ export interface HubCodec {
   /** Replays a whole reply as the events of its stream. */
   readWhole(body: JsonValue, quirks: ReplyQuirks, asked?: AskedOf): readonly ChatEvent[]
   writer(head: WriterHead): Writer
-  /** Folds events into a whole reply. */
+  /** Folds events into a whole reply. Throws UnfitReply. */
   writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject
 }
 
@@ -292,6 +332,8 @@ export interface Dialect {
   readonly heartbeat: string
   /** Headers of the client that mean something in this format, in lower case: they go on to a vendor that speaks it. */
   readonly clientHeaders?: readonly string[]
+  /** Headers a vendor of this format answers with and wants back from its client, in lower case. */
+  readonly stateHeaders?: readonly string[]
   /** Requests may also come as a form of these fields (`multipart/form-data`). */
   readonly form?: FormFields
   /** Requests come as a form alone. */
@@ -308,10 +350,24 @@ export interface Dialect {
   whole(body: Uint8Array, peek: Peek, quirks: ReplyQuirks): WholeReply
   /** Whether a reply that begins so and is too large to hold has to be brought to another form, for which it is held. */
   mustRecode?(head: Uint8Array, peek: Peek): boolean
-  /** What the end of a reply too large to hold says; `bytes` may begin anywhere in it. */
-  tail(bytes: Uint8Array, quirks: ReplyQuirks, peek?: Peek): Omit<WholeReply, 'fault' | 'bytes'>
-  /** What a reply says whose bytes are passed on unread (`isRaw`). */
-  raw?(peek: Peek): Omit<WholeReply, 'fault' | 'bytes'>
+  /**
+   * What the end of a reply too large to hold says; `bytes` may begin anywhere in it. `items`: how often `itemMark`
+   * stood in all of it.
+   */
+  tail(
+    bytes: Uint8Array,
+    quirks: ReplyQuirks,
+    peek?: Peek,
+    items?: number,
+  ): Omit<WholeReply, 'fault' | 'bytes'>
+  /** A text that each thing of a reply brings that is charged by its number: counted in one too large to hold. */
+  readonly itemMark?: string
+  /** What a reply says whose bytes are passed on unread (`isRaw`); `told` is its usage, where known from elsewhere. */
+  raw?(peek: Peek, told: JsonObject | null): Omit<WholeReply, 'fault' | 'bytes'>
+  /** The media type of such a reply, where the vendor's own word says nothing. */
+  typeOf?(mediaType: string, peek: Peek): string
+  /** For vendors that answer whole where a stream was asked for. */
+  replay?(peek: Peek, mediaType: string): Replay
   /** Reads a vendor's error reply. `header` looks a reply header up by lower-case name. */
   fault(status: number, header: (name: string) => string | null, body: string): Fault
   /** A whole reply or one stream frame with what it cost in its usage; as it was where it shows none. */
@@ -327,6 +383,10 @@ export interface Dialect {
   /** Headers this format's clients look for on every reply. */
   replyHeaders?(requestId: string): Readonly<Record<string, string>>
   readonly hub: HubCodec | null
+  /** The member that holds what a vendor sealed for its own account and wants back; undefined where any account may have it. */
+  readonly sealName?: string
+  /** The format whose replies hold what is brought back here sealed, where it is another. */
+  readonly sealedBy?: DialectId
   /** The common form of embeddings and reranking, where the operation is one of these. */
   readonly list?: ListCodec
 }

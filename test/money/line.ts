@@ -103,7 +103,8 @@ export function openLine(options: LineOptions = {}): Line {
   const rows: UsageRow[] = []
   const progress: UsageRow[] = []
   const hold = { account: 'a', keyId: 'k', amountNano: heldNano }
-  const bill = new Bill(ledgerOf(hold, asked, extend), rate, hold, null, 10, {
+  const uncounted = { inputTokens: 10, audioTokens: 0, speaks: false }
+  const bill = new Bill(ledgerOf(hold, asked, extend), rate, hold, null, uncounted, {
     capNano: null,
     showCost: false,
     idempotencyKey: null,
@@ -169,6 +170,7 @@ function channelOf(vendor: HandVendor): Channel {
     secrets: [],
     baseUrl: '',
     reach: undialled,
+    address: undialled,
     destination: undialled,
   }
 }

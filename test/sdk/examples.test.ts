@@ -1,7 +1,8 @@
 // Every example runs as its head comment says, against a gateway without configuration.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Gateway, startGateway } from '../support/gateway.ts'
 
@@ -15,7 +16,8 @@ afterAll(() => gateway.stop())
 
 async function run(file: string, key = gateway.key): Promise<{ out: string; code: number }> {
   const program = file.endsWith('.sh') ? 'sh' : process.execPath
-  const child = Bun.spawn([program, join(folder, file)], {
+  const own = file === 'media.ts' ? [mkdtempSync(join(tmpdir(), 'tollgate-media-'))] : []
+  const child = Bun.spawn([program, join(folder, file), ...own], {
     cwd: folder,
     env: {
       PATH: Bun.env['PATH'] ?? '',
@@ -25,6 +27,7 @@ async function run(file: string, key = gateway.key): Promise<{ out: string; code
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [out, code] = await Promise.all([new Response(child.stdout).text(), child.exited])
+  for (const made of own) rmSync(made, { recursive: true })
   return { out, code }
 }
 
@@ -35,6 +38,11 @@ const expected: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     /^stream: \S/m,
     /^tool: \S/m,
     'refused: 400 invalid_request_error messages',
+  ],
+  'media.ts': [
+    /^image: \S+tollgate\.png \(\d{4,} bytes\)$/m,
+    /^speech: \S+tollgate\.wav \(\d{5,} bytes\)$/m,
+    /^1\n00:00:00,000 --> 00:00:0\d,\d{3}\n\S/m,
   ],
   'ai-sdk.ts': [/^text: \S.* \d+ tokens$/m, /^stream: \S/m, /^tool: \S/m, 'vectors: 2 of 256'],
 }

@@ -69,7 +69,8 @@ export async function imbalance(engine: Engine): Promise<Sums> {
         AS overdrawn,
       CAST((SELECT sum(debits_pending) FROM ledger_account)
         - (SELECT coalesce(sum(amount_nano), 0) FROM lease)
-        - (SELECT coalesce(sum(held_nano), 0) FROM set_aside) AS TEXT) AS unexplained`,
+        - (SELECT coalesce(sum(held_nano), 0) FROM set_aside)
+        - (SELECT coalesce(sum(held_nano), 0) FROM video) AS TEXT) AS unexplained`,
     [],
   )
   return {

@@ -1,6 +1,15 @@
 // Models of the other vendors that train what they serve; context windows by @pydantic/genai-prices 0.1.8.
 
-import { embeds, type ShippedModels, thinks } from '../shipped.ts'
+import {
+  draws,
+  embeds,
+  films,
+  moderates,
+  type ShippedModels,
+  speaks,
+  thinks,
+  transcribes,
+} from '../shipped.ts'
 
 export const xai: ShippedModels = {
   vendor: 'xai',
@@ -17,6 +26,12 @@ export const xai: ShippedModels = {
     'grok-code-fast-1': { ...thinks, context: 256_000 },
     'grok-3': { context: 131_072 },
     'grok-3-mini': { ...thinks, context: 131_072 },
+    'grok-imagine-image-2.0': draws,
+    'grok-imagine-image-quality': draws,
+    'grok-imagine-image': draws,
+    'grok-imagine-video-1.5': films,
+    'grok-imagine-video-1.5-lite': films,
+    'grok-imagine-video': films,
   },
 }
 
@@ -53,6 +68,11 @@ export const mistral: ShippedModels = {
     'open-mistral-nemo': {},
     'mistral-embed': { ...embeds, context: 8_192 },
     'codestral-embed': embeds,
+    'voxtral-mini-latest': transcribes,
+    'voxtral-mini-2602': transcribes,
+    'voxtral-mini-tts-2603': speaks,
+    'mistral-moderation-latest': moderates,
+    'mistral-moderation-2603': moderates,
   },
 }
 
@@ -122,6 +142,19 @@ export const dashscope: ShippedModels = {
     'qwen-vl-plus': { vision: true },
     'text-embedding-v4': embeds,
     'text-embedding-v3': embeds,
+    'qwen-image-3.0': draws,
+    'qwen-image-2.0-pro': draws,
+    'qwen-image-2.0': draws,
+    'qwen-image-max': draws,
+    'qwen-image-plus': draws,
+    'qwen-image': draws,
+    'wan2.6-t2i': draws,
+    'wan2.5-t2i-preview': draws,
+    'wan2.2-t2i-plus': draws,
+    'wan2.2-t2i-flash': draws,
+    'wan3.0-video': films,
+    'wan2.7-t2v': films,
+    'wan2.7-i2v': films,
   },
 }
 
@@ -137,6 +170,14 @@ export const minimax: ShippedModels = {
     'MiniMax-M2': { ...thinks, context: 204_800 },
     'MiniMax-M1': thinks,
     'MiniMax-Text-01': {},
+    'MiniMax-H3': films,
+    'MiniMax-Hailuo-2.3': films,
+    'MiniMax-Hailuo-2.3-Fast': films,
+    'MiniMax-Hailuo-02': films,
+    'speech-2.6-hd': speaks,
+    'speech-2.6-turbo': speaks,
+    'speech-02-hd': speaks,
+    'speech-02-turbo': speaks,
   },
 }
 

@@ -1,23 +1,45 @@
 // Google's models, at its Gemini API and at Vertex; context windows by @pydantic/genai-prices 0.1.8.
 
-import { type ShippedModels, thinks } from '../shipped.ts'
+import { embeds, films, type ShippedModel, type ShippedModels, speaks, thinks } from '../shipped.ts'
+
+/** Chats that answer in pictures. */
+const paints: ShippedModel = { kind: 'image', also: ['chat'], vision: true }
+/** Chats that answer in sound. */
+const reads: ShippedModel = { ...speaks, also: ['chat'] }
+/** Chats that hear, and can be asked what was said. */
+const hears: ShippedModel = { ...thinks, also: ['transcription'], vision: true }
 
 const models: ShippedModels['models'] = {
-  'gemini-3.8-flash': { ...thinks, context: 1_000_000, vision: true },
-  'gemini-3.7-flash': { ...thinks, context: 1_000_000, vision: true },
-  'gemini-3.6-flash': { ...thinks, context: 1_000_000, vision: true },
-  'gemini-3.5-flash': { ...thinks, context: 1_000_000, vision: true },
-  'gemini-3.5-flash-lite': { ...thinks, context: 1_000_000, vision: true },
-  'gemini-3.1-pro-preview': { ...thinks, vision: true },
-  'gemini-3.1-flash-lite': { ...thinks, context: 1_000_000, vision: true },
-  'gemini-3.1-flash-image-preview': { ...thinks, context: 1_000_000, vision: true },
-  'gemini-3-pro-preview': { ...thinks, vision: true },
-  'gemini-3-pro-image-preview': { ...thinks, context: 1_000_000, vision: true },
-  'gemini-3-flash-preview': { ...thinks, context: 1_000_000, vision: true },
-  'gemini-2.5-pro': { ...thinks, vision: true },
-  'gemini-2.5-flash': { ...thinks, context: 1_048_576, vision: true },
-  'gemini-2.5-flash-lite': { ...thinks, context: 1_048_576, vision: true },
-  'gemini-2.5-flash-image': { context: 1_000_000, vision: true },
+  'gemini-3.8-flash': { ...hears, context: 1_000_000 },
+  'gemini-3.7-flash': { ...hears, context: 1_000_000 },
+  'gemini-3.6-flash': { ...hears, context: 1_000_000 },
+  'gemini-3.5-flash': { ...hears, context: 1_000_000 },
+  'gemini-3.5-flash-lite': { ...hears, context: 1_000_000 },
+  'gemini-3.1-pro-preview': { ...hears },
+  'gemini-3.1-flash-lite': { ...hears, context: 1_000_000 },
+  'gemini-3.1-flash-image-preview': { ...paints, context: 1_000_000 },
+  'gemini-3-pro-preview': { ...hears },
+  'gemini-3-pro-image-preview': { ...paints, context: 1_000_000 },
+  'gemini-3-flash-preview': { ...hears, context: 1_000_000 },
+  'gemini-2.5-pro': { ...hears },
+  'gemini-2.5-flash': { ...hears, context: 1_048_576 },
+  'gemini-2.5-flash-lite': { ...hears, context: 1_048_576 },
+  'gemini-2.5-flash-image': { ...paints, context: 1_000_000 },
+  'gemini-3.1-flash-image': { ...paints, context: 1_000_000 },
+  'gemini-3.1-flash-lite-image': paints,
+  'gemini-3-pro-image': { ...paints, context: 1_000_000 },
+  'gemini-3.8-flash-tts': reads,
+  'gemini-3.8-flash-lite-tts': reads,
+  'gemini-3.1-flash-tts-preview': reads,
+  'gemini-2.5-pro-preview-tts': reads,
+  'gemini-2.5-flash-preview-tts': reads,
+  'veo-3.1-generate-001': films,
+  'veo-3.1-fast-generate-001': films,
+  'veo-3.1-generate-preview': films,
+  'veo-3.1-fast-generate-preview': films,
+  'veo-3.1-lite-generate-preview': films,
+  'gemini-embedding-2': embeds,
+  'gemini-embedding-001': { ...embeds, context: 2_048 },
 }
 
 export const google: ShippedModels = { vendor: 'google', ownedBy: 'google', models }

@@ -1,6 +1,6 @@
 // Models of the vendors that serve what others trained; context windows by @pydantic/genai-prices 0.1.8.
 
-import { embeds, type ShippedModels, thinks } from '../shipped.ts'
+import { embeds, type ShippedModels, speaks, thinks, transcribes } from '../shipped.ts'
 
 export const groq: ShippedModels = {
   vendor: 'groq',
@@ -13,6 +13,9 @@ export const groq: ShippedModels = {
     'openai/gpt-oss-120b': { ...thinks, context: 131_072 },
     'openai/gpt-oss-20b': { ...thinks, context: 131_072 },
     'qwen/qwen3-32b': { ...thinks, context: 131_072 },
+    'whisper-large-v3': transcribes,
+    'whisper-large-v3-turbo': transcribes,
+    'canopylabs/orpheus-v1-english': speaks,
   },
 }
 

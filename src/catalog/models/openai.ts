@@ -1,12 +1,54 @@
 // Models of OpenAI, by the model pages of platform.openai.com/docs/models and @pydantic/genai-prices 0.1.8.
 
-import { embeds, type ShippedModel, type ShippedModels, thinks } from '../shipped.ts'
+import {
+  converses,
+  draws,
+  embeds,
+  films,
+  moderates,
+  type ShippedModel,
+  type ShippedModels,
+  speaks,
+  thinks,
+  transcribes,
+} from '../shipped.ts'
 
 const gpt5: ShippedModel = { ...thinks, context: 400_000, maxOutput: 128_000, vision: true }
 const gpt54: ShippedModel = { ...thinks, context: 1_050_000, vision: true }
 const gpt41: ShippedModel = { context: 1_047_576, maxOutput: 32_768, vision: true }
 const gpt4o: ShippedModel = { context: 128_000, maxOutput: 16_384, vision: true }
 const reasoning: ShippedModel = { ...thinks, context: 200_000, maxOutput: 100_000, vision: true }
+
+/** Pictures, sound, films and moderations; those that OpenAI has shut down are served by others under their names. */
+const media: ShippedModels['models'] = {
+  'gpt-image-2.5-sunburst': draws,
+  'gpt-image-2.5-flare': draws,
+  'gpt-image-2': draws,
+  'gpt-image-1.5': draws,
+  'gpt-image-1': draws,
+  'gpt-image-1-mini': draws,
+  'chatgpt-image-latest': draws,
+  'dall-e-3': draws,
+  'dall-e-2': draws,
+  'sora-2': films,
+  'sora-2-pro': films,
+  'gpt-transcribe': transcribes,
+  'gpt-4o-transcribe': transcribes,
+  'gpt-4o-transcribe-diarize': transcribes,
+  'gpt-4o-mini-transcribe': transcribes,
+  'whisper-1': transcribes,
+  'gpt-4o-mini-tts': speaks,
+  'tts-1': speaks,
+  'tts-1-hd': speaks,
+  'omni-moderation-latest': moderates,
+  'text-moderation-latest': moderates,
+  'gpt-realtime-2.1': converses,
+  'gpt-realtime-2.1-mini': converses,
+  'gpt-realtime-2': converses,
+  'gpt-realtime-1.5': converses,
+  'gpt-realtime': converses,
+  'gpt-realtime-mini': converses,
+}
 
 /** Azure serves these under deployments that are usually named after the model. */
 const azureModels: ShippedModels['models'] = {
@@ -50,6 +92,7 @@ export const openai: ShippedModels = {
     'gpt-3.5-turbo-instruct': { kind: 'completion', context: 4_096, maxOutput: 4_096 },
     'davinci-002': { kind: 'completion', context: 16_384, maxOutput: 16_384 },
     'babbage-002': { kind: 'completion', context: 16_384, maxOutput: 16_384 },
+    ...media,
   },
 }
 

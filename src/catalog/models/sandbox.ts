@@ -10,6 +10,11 @@ export const sandbox: ShippedModels = {
     'sandbox/reasoning': {},
     'sandbox/completion': { kind: 'completion' },
     'sandbox/embedding': embeds,
+    'sandbox/image': { kind: 'image' },
+    'sandbox/transcription': { kind: 'transcription' },
+    'sandbox/speech': { kind: 'speech' },
+    'sandbox/moderation': { kind: 'moderation' },
+    'sandbox/video': { kind: 'video' },
   },
 }
 
@@ -21,4 +26,9 @@ export const sandboxPrices: Readonly<Record<string, Readonly<Record<string, stri
   'sandbox/reasoning': chat,
   'sandbox/completion': chat,
   'sandbox/embedding': { input: '0.02' },
+  'sandbox/image': { image: '1000' },
+  'sandbox/transcription': { second: '10' },
+  'sandbox/speech': { character: '1.50' },
+  'sandbox/moderation': { request: '10' },
+  'sandbox/video': { second: '1000' },
 }

@@ -2,7 +2,12 @@
 
 import type { Fault } from '../../errors.ts'
 import { GatewayError } from '../../errors.ts'
-import { type MediaAdapter, type MediaCall, MediaFault } from '../../vendors/media.ts'
+import {
+  type MediaAdapter,
+  type MediaCall,
+  MediaFault,
+  type MediaUsage,
+} from '../../vendors/media.ts'
 import type { Exchange, ReplyHandler } from '../../vendors/transport.ts'
 import type { MediaWork } from './tools.ts'
 import { writeReply } from './write.ts'
@@ -11,6 +16,10 @@ import type { WriteRooms } from './written.ts'
 /** The attempt, which may also be told of a fault that is no transport's. */
 export interface AdaptedHandler extends ReplyHandler {
   failed(fault: Fault): void
+  /** Fields that the vendor was not told: before its head. */
+  dropped(names: readonly string[]): void
+  /** What the reply cost, where its bytes do not tell it: before its end. */
+  metered(usage: MediaUsage): void
 }
 
 export interface AdaptedWork {
@@ -66,15 +75,19 @@ class Adapted implements Exchange {
   private async serve(): Promise<void> {
     const { adapter, call, work, rooms } = this.adapted
     const reply = await adapter.serve(call, work)
-    const { type, chunks } = await writeReply(reply, call, rooms)
+    const { type, chunks, usage } = await writeReply(reply, call, rooms)
     if (this.aborted) return
+    if (reply.dropped !== undefined) this.handler.dropped(reply.dropped)
     this.handler.head(200, (name) => (name === 'content-type' ? type : null))
     for await (const chunk of chunks) {
       if (this.paused !== null) await this.paused.promise
       if (this.aborted) return
       this.handler.bytes(chunk)
     }
-    if (!this.aborted) this.handler.end()
+    if (this.aborted) return
+    const told = usage?.() ?? null
+    if (told !== null) this.handler.metered(told)
+    this.handler.end()
   }
 }
 

@@ -11,7 +11,7 @@ import {
   type VendorReply,
   type VendorStream,
 } from '../../vendors/media.ts'
-import type { Dialect } from '../../wire/dialect.ts'
+import type { Dialect, DialectId } from '../../wire/dialect.ts'
 import type { JsonValue } from '../../wire/ir.ts'
 import type { Ask, RelayRooms } from '../ask.ts'
 import type { Channel } from '../channel.ts'
@@ -55,6 +55,10 @@ export class MediaWork implements MediaTools {
     const { media } = this.options.ask
     if (media === undefined) throw new Error('this request has no spool')
     return media.spool
+  }
+
+  addressOf(dialect: DialectId, model: string): string {
+    return this.options.channel.address({ dialect, model, stream: false })
   }
 
   /** Everything under way ends; whoever waits for it is told. */

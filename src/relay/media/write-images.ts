@@ -1,55 +1,99 @@
-// Images in OpenAI's form: as base64 or as addresses, whichever the client asked for.
+// Images in OpenAI's form: as base64 or as addresses, whichever the client asked for; in a stream an event for each.
 
-import { type ImagesReply, type MediaCall, MediaFault, type Picture } from '../../vendors/media.ts'
+import {
+  type ImagesReply,
+  type MediaCall,
+  MediaFault,
+  type Payload,
+  type Picture,
+} from '../../vendors/media.ts'
+import type { JsonObject } from '../../wire/ir.ts'
+import { NotFetched } from '../door/door.ts'
 import type { WriteRooms, Written } from './written.ts'
 
 /** A multiple of three, so that pieces of base64 join without padding. */
 const pieceBytes = 196_608
 const encoder = new TextEncoder()
+/** OpenAI's own that know base64 alone. */
+const base64Models = /^(gpt-image|chatgpt-image)/
 
-/** Addresses unless the client asked for base64; the newer models know base64 alone, and their adapters ask for it. */
+/** Rejects with MediaFault where an image cannot be had, or not be hosted. */
 export async function writeImages(
   reply: ImagesReply,
   call: MediaCall,
   rooms: WriteRooms,
 ): Promise<Written> {
-  const wantsBase64 = call.fields['response_format'] === 'b64_json'
-  const images: Picture[] = []
-  for (const image of reply.images) images.push(await inForm(image, wantsBase64, rooms))
-  if (images.length === 0)
-    throw new MediaFault({ kind: 'unreadable', message: 'the vendor made no image' })
-  return { type: 'application/json', chunks: json(reply, images, rooms.createdAt) }
+  if (reply.images.length === 0) throw unreadable('the vendor made no image')
+  const images = await Promise.all(reply.images.map((image) => had(image, rooms)))
+  if (call.stream) return { type: 'text/event-stream', chunks: events(reply, images, call, rooms) }
+  const shown: Shown[] = []
+  for (const image of images)
+    shown.push(wantsBase64(call) ? image : { ...image, url: await hosted(image, rooms) })
+  return { type: 'application/json', chunks: json(reply, shown, rooms.createdAt) }
 }
 
-async function inForm(image: Picture, wantsBase64: boolean, rooms: WriteRooms): Promise<Picture> {
-  const { results, spool, account } = rooms
-  const payload =
-    image.payload ?? (image.url === undefined ? null : await results.fetchInto(image.url, spool))
-  if (payload === null)
-    throw new MediaFault({ kind: 'unreadable', message: 'an image without its bytes' })
-  const { revisedPrompt } = image
-  const revised = revisedPrompt === undefined ? {} : { revisedPrompt }
-  if (wantsBase64) return { payload, ...revised }
-  return { url: await results.host(payload, account), ...revised }
+/** As OpenAI's models do where nothing is asked: the newer ones give base64, all others an address. */
+function wantsBase64({ fields, model }: MediaCall): boolean {
+  const format = fields['response_format'] ?? null
+  return format === null ? base64Models.test(model) : format === 'b64_json'
+}
+
+interface Had {
+  readonly payload: Payload
+  readonly revisedPrompt: string | null
+}
+
+interface Shown extends Had {
+  /** In place of the bytes. */
+  readonly url?: string
+}
+
+async function had({ payload, url, revisedPrompt }: Picture, rooms: WriteRooms): Promise<Had> {
+  const bytes = payload ?? (url === undefined ? null : await fetched(url, rooms))
+  if (bytes === null) throw unreadable('an image without its bytes')
+  if (!bytes.type.startsWith('image/'))
+    throw unreadable(`the vendor's result is no image, but ${bytes.type}`)
+  return { payload: bytes, revisedPrompt: revisedPrompt ?? null }
+}
+
+async function fetched(url: string, { results, spool }: WriteRooms): Promise<Payload> {
+  try {
+    return await results.fetchInto(url, spool)
+  } catch (error) {
+    if (error instanceof NotFetched) throw unreadable(`the vendor's result: ${error.message}`)
+    throw error
+  }
+}
+
+function hosted({ payload }: Had, { results, account }: WriteRooms): Promise<string> {
+  return results.host(payload, account)
+}
+
+function unreadable(message: string): MediaFault {
+  return new MediaFault({ kind: 'unreadable', message })
+}
+
+function* base64(payload: Payload): Generator<Uint8Array> {
+  for (let start = 0; start < payload.size; start += pieceBytes) {
+    const piece = payload.read(start, Math.min(payload.size, start + pieceBytes))
+    yield encoder.encode(piece.toBase64())
+  }
 }
 
 async function* json(
   { usage, said = {} }: ImagesReply,
-  images: readonly Picture[],
+  images: readonly Shown[],
   createdAt: number,
 ): AsyncGenerator<Uint8Array> {
   yield encoder.encode(`{"created":${createdAt},"data":[`)
   for (const [at, { payload, url, revisedPrompt }] of images.entries()) {
     yield encoder.encode(at === 0 ? '{' : ',{')
-    if (revisedPrompt !== undefined)
+    if (revisedPrompt !== null)
       yield encoder.encode(`"revised_prompt":${JSON.stringify(revisedPrompt)},`)
-    if (payload === undefined) yield encoder.encode(`"url":${JSON.stringify(url)}`)
+    if (url !== undefined) yield encoder.encode(`"url":${JSON.stringify(url)}`)
     else {
       yield encoder.encode('"b64_json":"')
-      for (let start = 0; start < payload.size; start += pieceBytes) {
-        const piece = payload.read(start, Math.min(payload.size, start + pieceBytes))
-        yield encoder.encode(piece.toBase64())
-      }
+      yield* base64(payload)
       yield encoder.encode('"')
     }
     yield encoder.encode('}')
@@ -57,4 +101,36 @@ async function* json(
   const rest = { ...said, ...(usage !== null && { usage }) }
   const members = JSON.stringify(rest).slice(1, -1)
   yield encoder.encode(members === '' ? ']}' : `],${members}}`)
+}
+
+/** What was used is told once, with the last image; the others count nothing. */
+const noUsage: JsonObject = {
+  input_tokens: 0,
+  input_tokens_details: { text_tokens: 0, image_tokens: 0 },
+  output_tokens: 0,
+  total_tokens: 0,
+}
+
+async function* events(
+  { usage, said = {} }: ImagesReply,
+  images: readonly Had[],
+  { dialect, fields }: MediaCall,
+  { createdAt }: WriteRooms,
+): AsyncGenerator<Uint8Array> {
+  const type = `${dialect === 'openai-images' ? 'image_generation' : 'image_edit'}.completed`
+  for (const [at, { payload }] of images.entries()) {
+    const head = {
+      type,
+      created_at: createdAt,
+      size: said['size'] ?? fields['size'] ?? 'auto',
+      quality: said['quality'] ?? fields['quality'] ?? 'auto',
+      background: said['background'] ?? 'auto',
+      output_format: said['output_format'] ?? payload.type.replace(/^image\//, ''),
+      usage: (at === images.length - 1 ? usage : null) ?? noUsage,
+    }
+    const members = JSON.stringify(head).slice(1, -1)
+    yield encoder.encode(`event: ${type}\ndata: {"b64_json":"`)
+    yield* base64(payload)
+    yield encoder.encode(`",${members}}\n\n`)
+  }
 }

@@ -1,11 +1,13 @@
 // What is made of an adapter's reply, and with what.
 
-import type { Spool } from '../../vendors/media.ts'
+import type { MediaUsage, Spool } from '../../vendors/media.ts'
 import type { Results } from './results.ts'
 
 export interface Written {
   readonly type: string
   readonly chunks: AsyncIterable<Uint8Array>
+  /** What the reply cost, where its bytes do not tell it; known when they have been read. */
+  usage?(): MediaUsage | null
 }
 
 export interface WriteRooms {

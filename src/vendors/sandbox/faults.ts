@@ -2,7 +2,7 @@
 
 import type { TransportFault } from '../transport.ts'
 import { done, type Reply, refusal } from './reply.ts'
-import type { SandboxSettings } from './settings.ts'
+import type { SandboxFault, SandboxSettings } from './settings.ts'
 
 function broken(kind: TransportFault['kind'], message: string): TransportFault {
   return { kind, message: `sandbox fault: ${message}`, unsent: kind === 'unreachable' }
@@ -52,7 +52,7 @@ function followedBy(reply: Reply, after: number, text: string): Reply {
   return { ...reply, steps: steps + 1, step: (index) => (index < steps ? reply.step(index) : text) }
 }
 
-const errorBody = JSON.stringify({
+export const errorBody = JSON.stringify({
   error: {
     message: 'The vendor failed (sandbox fault).',
     type: 'server_error',
@@ -61,12 +61,17 @@ const errorBody = JSON.stringify({
   },
 })
 
+/** The error reply that stands in place of any other; null where the fault is none of these. */
+export function refusalOf(fault: SandboxFault): Reply | null {
+  return refusals[fault]?.() ?? null
+}
+
 /** The reply as the fault leaves it; the reply itself where there is none. */
 export function spoiled(reply: Reply, settings: SandboxSettings, streamed: boolean): Reply {
   const { fault, after } = settings
   if (fault === null) return reply
-  const refuse = refusals[fault]
-  if (refuse !== undefined) return refuse()
+  const refused = refusalOf(fault)
+  if (refused !== null) return refused
   switch (fault) {
     case 'unreachable':
       return headless(reply, broken('unreachable', 'nobody listens'))

@@ -8,6 +8,7 @@ import { chatReply } from './chat.ts'
 import { completionReply } from './completion.ts'
 import { embeddingReply } from './embedding.ts'
 import { spoiled } from './faults.ts'
+import { moderationReply } from './moderation.ts'
 import { type Pace, play } from './playback.ts'
 import { type Reply, refusal } from './reply.ts'
 import {
@@ -25,6 +26,7 @@ const answers: Readonly<
   'openai-chat': { answer: chatReply, models: ['sandbox/chat', 'sandbox/reasoning'] },
   'openai-completions': { answer: completionReply, models: ['sandbox/completion'] },
   'openai-embeddings': { answer: embeddingReply, models: ['sandbox/embedding'] },
+  'openai-moderations': { answer: moderationReply, models: ['sandbox/moderation'] },
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -59,7 +61,7 @@ function replyTo(call: LocalCall, settings: SandboxSettings): Reply {
   const body = parsed(call.body)
   const reply = answers[call.dialect]?.answer(body, call.model, settings)
   if (reply === undefined) throw invalidRequest(`The sandbox does not speak ${call.dialect}`, null)
-  return spoiled(reply, settings, body.stream === true && call.dialect !== 'openai-embeddings')
+  return spoiled(reply, settings, reply.streamed)
 }
 
 function refused(error: unknown): Reply {

@@ -7,6 +7,11 @@ export const sandboxModels = [
   'sandbox/reasoning',
   'sandbox/completion',
   'sandbox/embedding',
+  'sandbox/image',
+  'sandbox/transcription',
+  'sandbox/speech',
+  'sandbox/moderation',
+  'sandbox/video',
 ] as const
 export type SandboxModel = (typeof sandboxModels)[number]
 

@@ -1,7 +1,10 @@
 // The built-in vendor: answers inside this process, deterministically, at a chosen pace or fault.
 
-import { allDialects, openaiCompatible } from '../compatible.ts'
+import { allDialects, beyondText, openaiCompatible } from '../compatible.ts'
 import type { Vendor } from '../vendor.ts'
+import { videoStarts } from '../video.ts'
+import { sandboxAdapters } from './media/adapters.ts'
+import { sandboxVideos } from './media/videos.ts'
 import { sandboxService } from './service.ts'
 
 export const sandbox = openaiCompatible({
@@ -9,6 +12,8 @@ export const sandbox = openaiCompatible({
   // Never dialled: `.invalid` never resolves (RFC 6761).
   baseUrl: 'http://sandbox.invalid/v1',
   keyless: true,
-  speaks: allDialects,
+  speaks: [...allDialects, ...beyondText, 'openai-videos'],
+  adapters: { ...sandboxAdapters, 'openai-videos': videoStarts(sandboxVideos) },
+  videos: sandboxVideos,
   local: sandboxService,
 }) satisfies Vendor

@@ -1,30 +1,22 @@
 // Sound to text, and text to sound.
 
-import type { Dialect, DialectId, FormFields, Operation } from '../dialect.ts'
+import type { Dialect, DialectId, Operation, Peek } from '../dialect.ts'
+import type { JsonObject } from '../ir.ts'
 import { openaiBase } from '../openai/base.ts'
-import { peekMedia, wholeMedia } from '../openai/media.ts'
-import { boolean, type Rule, string } from '../openai/rules.ts'
+import { peekSpeech } from './peek-speech.ts'
+import {
+  peekTranscription,
+  peekTranslation,
+  transcriptionForm,
+  translationForm,
+} from './peek-transcription.ts'
+import { SpeechReplay, TranscriptReplay } from './replay.ts'
+import { SoundWatcher } from './watcher.ts'
+import { rawSound, rawSpeech, tailTranscript, wholeTranscript } from './whole.ts'
 
-const rules: ReadonlyMap<string, Rule> = new Map([
-  ['prompt', string],
-  ['response_format', string],
-  ['stream', boolean],
-])
+type Own = Pick<Dialect, 'peek' | 'isRaw' | 'raw' | 'replay' | 'form' | 'formOnly' | 'typeOf'>
 
-const form: FormFields = {
-  file: 'file',
-  model: 'text',
-  prompt: 'text',
-  response_format: 'text',
-  stream: 'boolean',
-}
-
-function dialect(
-  id: DialectId,
-  operation: Operation,
-  path: string,
-  further: Partial<Dialect>,
-): Dialect {
+function dialect(id: DialectId, operation: Operation, path: string, own: Own): Dialect {
   return {
     ...openaiBase,
     id,
@@ -32,28 +24,54 @@ function dialect(
     path,
     idPrefix: '',
     terminator: '',
-    peek: (body, address = {}) => peekMedia(body, address, rules, () => ({})),
-    whole: (body) => wholeMedia(body, () => ({ usage: null, finishReason: null, model: null })),
-    ...further,
+    usageAlways: true,
+    watcher: () => new SoundWatcher(),
+    whole: wholeTranscript,
+    tail: (bytes, _quirks, peek) => tailTranscript(bytes, peek),
+    ...own,
   }
 }
 
-const upload: Partial<Dialect> = { form, formOnly: true, isRaw: (type) => type.startsWith('text/') }
+const heard = {
+  formOnly: true,
+  isRaw: (type) => type.startsWith('text/') || type === 'application/x-subrip',
+  raw: rawSound,
+  replay: (peek, type) => new TranscriptReplay(peek, type),
+} satisfies Partial<Own>
+
+const types: Readonly<Record<string, string>> = {
+  mp3: 'audio/mpeg',
+  opus: 'audio/ogg',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
+}
+
+/** What a vendor calls mere bytes is what the client asked for. */
+function typeOfSpeech(type: string, { body }: Peek): string {
+  if (type !== 'application/octet-stream') return type
+  const { response_format: format } = JSON.parse(new TextDecoder().decode(body)) as JsonObject
+  return types[typeof format === 'string' ? format : 'mp3'] ?? type
+}
 
 export const audioDialects = {
   'openai-transcriptions': dialect(
     'openai-transcriptions',
     'transcription',
     '/audio/transcriptions',
-    upload,
+    { ...heard, peek: peekTranscription, form: transcriptionForm },
   ),
-  'openai-translations': dialect(
-    'openai-translations',
-    'translation',
-    '/audio/translations',
-    upload,
-  ),
+  'openai-translations': dialect('openai-translations', 'translation', '/audio/translations', {
+    ...heard,
+    peek: peekTranslation,
+    form: translationForm,
+  }),
   'openai-speech': dialect('openai-speech', 'speech', '/audio/speech', {
+    peek: peekSpeech,
     isRaw: (type) => type.startsWith('audio/') || type === 'application/octet-stream',
+    raw: rawSpeech,
+    replay: () => new SpeechReplay(),
+    typeOf: typeOfSpeech,
   }),
 }

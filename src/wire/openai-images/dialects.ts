@@ -1,28 +1,59 @@
 // Images: made from a text, from other images, or as variations of one.
 
-import type { Dialect, DialectId, FormFields } from '../dialect.ts'
+import type { Address, Dialect, DialectId, FormFields } from '../dialect.ts'
 import { openaiBase } from '../openai/base.ts'
-import { peekMedia, wholeMedia } from '../openai/media.ts'
-import { boolean, integer, type Rule, string } from '../openai/rules.ts'
+import type { Body } from '../openai/body.ts'
+import { type Found, peekMedia } from '../openai/media.ts'
+import type { Rule } from '../openai/rules.ts'
+import { itemMark, readTail, readWhole } from './reply.ts'
+import {
+  editRules,
+  findEdit,
+  findGeneration,
+  findVariation,
+  generationRules,
+  variationRules,
+} from './request.ts'
+import { ImageWatcher } from './watcher.ts'
 
-const rules: ReadonlyMap<string, Rule> = new Map([
-  ['prompt', string],
-  ['n', integer(1, 10)],
-  ['size', string],
-  ['stream', boolean],
-])
+/** An event holds a whole image as base64; the largest are of 4K, without compression. */
+const maxFrameBytes = 67_108_864
 
-const form: FormFields = {
+const variationForm: FormFields = {
   model: 'text',
-  prompt: 'text',
   image: 'files',
-  mask: 'file',
   n: 'number',
   size: 'text',
-  stream: 'boolean',
+  response_format: 'text',
+  user: 'text',
 }
 
-function dialect(id: DialectId, path: string, further: Partial<Dialect> = {}): Dialect {
+const editForm: FormFields = {
+  ...variationForm,
+  prompt: 'text',
+  mask: 'file',
+  quality: 'text',
+  background: 'text',
+  output_format: 'text',
+  output_compression: 'number',
+  input_fidelity: 'text',
+  moderation: 'text',
+  stream: 'boolean',
+  partial_images: 'number',
+  safety_identifier: 'text',
+}
+
+interface Requests {
+  readonly rules: ReadonlyMap<string, Rule>
+  find(body: Body, address: Address): Found
+}
+
+function dialect(
+  id: DialectId,
+  path: string,
+  { rules, find }: Requests,
+  further: Partial<Dialect> = {},
+): Dialect {
   return {
     ...openaiBase,
     id,
@@ -30,17 +61,31 @@ function dialect(id: DialectId, path: string, further: Partial<Dialect> = {}): D
     path,
     idPrefix: '',
     terminator: '',
-    peek: (body, address = {}) => peekMedia(body, address, rules, () => ({})),
-    whole: (body) => wholeMedia(body, () => ({ usage: null, finishReason: null, model: null })),
+    maxFrameBytes,
+    itemMark,
+    peek: (body, address = {}) => peekMedia(body, address, rules, find),
+    watcher: (options) => new ImageWatcher(options),
+    whole: readWhole,
+    tail: readTail,
     ...further,
   }
 }
 
 export const imageDialects = {
-  'openai-images': dialect('openai-images', '/images/generations'),
-  'openai-image-edits': dialect('openai-image-edits', '/images/edits', { form }),
-  'openai-image-variations': dialect('openai-image-variations', '/images/variations', {
-    form,
-    formOnly: true,
+  'openai-images': dialect('openai-images', '/images/generations', {
+    rules: generationRules,
+    find: findGeneration,
   }),
+  'openai-image-edits': dialect(
+    'openai-image-edits',
+    '/images/edits',
+    { rules: editRules, find: findEdit },
+    { form: editForm },
+  ),
+  'openai-image-variations': dialect(
+    'openai-image-variations',
+    '/images/variations',
+    { rules: variationRules, find: findVariation },
+    { form: variationForm, formOnly: true },
+  ),
 }

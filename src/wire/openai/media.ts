@@ -11,7 +11,19 @@ import { isObject } from './usage.ts'
 
 /** What one of these formats finds in its own requests. */
 export type Found = Partial<
-  Pick<Peek, 'units' | 'maxOutputTokens' | 'choices' | 'imageParam' | 'stream'>
+  Pick<
+    Peek,
+    | 'units'
+    | 'likelyUnits'
+    | 'audioTokens'
+    | 'mostSeconds'
+    | 'maxOutputTokens'
+    | 'choices'
+    | 'imageParam'
+    | 'stream'
+    | 'inputTokens'
+    | 'picture'
+  >
 >
 
 /** No member is looked into while the body is read. */
@@ -46,11 +58,12 @@ export function peekMedia(
   })
 }
 
+/** `outputBytes` is 0 unless given. */
+type Seen = Omit<WholeReply, 'fault' | 'bytes' | 'outputBytes'> &
+  Partial<Pick<WholeReply, 'outputBytes'>>
+
 /** A whole reply in JSON; what it says is read by `see`, or it is the fault it holds. */
-export function wholeMedia(
-  bytes: Uint8Array,
-  see: (body: JsonObject) => Omit<WholeReply, 'fault' | 'bytes' | 'outputBytes'> | Fault,
-): WholeReply {
+export function wholeMedia(bytes: Uint8Array, see: (body: JsonObject) => Seen | Fault): WholeReply {
   const body = parsed(bytes)
   if (body === null) return failed(bytes, { kind: 'unreadable', message: 'the reply is not JSON' })
   const { error } = body

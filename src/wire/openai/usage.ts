@@ -136,6 +136,8 @@ export function readUsage(value: JsonValue | undefined): Usage | null {
     'prompt_tokens_details',
     'prompt_token_details',
     'input_tokens_details',
+    // Of transcripts alone.
+    'input_token_details',
   )
   return { ...readPrompt(value, totals, inputDetails), ...readReply(totals, outputDetails) }
 }

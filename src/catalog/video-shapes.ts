@@ -1,0 +1,58 @@
+// Which sizes and lengths models of video make, by the vendors' pages; the first of each is what is made unless asked.
+
+export interface VideoShape {
+  /** `WIDTHxHEIGHT`; null: whatever is asked. */
+  readonly sizes: readonly string[] | null
+  /** Whole seconds; null: whatever is asked. */
+  readonly seconds: readonly number[] | null
+  /** Seconds of a video whose length nobody said. */
+  readonly usualSeconds: number
+}
+
+const hd = ['720x1280', '1280x720']
+const fullHd = ['1080x1920', '1920x1080']
+
+function shape(sizes: readonly string[], seconds: readonly number[], usual = seconds[0] ?? 4) {
+  return { sizes, seconds, usualSeconds: usual }
+}
+
+const range = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, at) => from + at)
+
+/** By the beginning of a name, the longest first. */
+const shapes: readonly (readonly [beginning: string, shape: VideoShape])[] = [
+  ['sora-2-pro', shape([...hd, '1024x1792', '1792x1024', ...fullHd], [4, 8, 12])],
+  ['sora-2', shape(hd, [4, 8, 12])],
+  ['veo-2', shape(['1280x720', '720x1280'], [5, 6, 7, 8], 8)],
+  ['veo-', shape(['1280x720', '720x1280', '1920x1080', '1080x1920'], [4, 6, 8], 8)],
+  [
+    'grok-imagine-video',
+    shape(['1280x720', '720x1280', '720x720', '854x480', '480x854', '480x480'], range(1, 15), 6),
+  ],
+  ['kling', shape([...hd, '720x720', ...fullHd, '1080x1080'], [5, 10])],
+  ['MiniMax-Hailuo', shape(['1366x768', '1920x1080'], [6, 10])],
+  ['sandbox/video', shape([...hd, '180x320', '320x180'], range(1, 20), 4)],
+]
+
+const anything: VideoShape = { sizes: null, seconds: null, usualSeconds: 4 }
+
+/** What a size is where nobody said one, and the model takes any. */
+export const usualSize = '720x1280'
+
+/** The last part of a name counts: `google/veo-3` is Veo. A name with `portrait` or `landscape` makes that alone. */
+export function videoShape(model: string): VideoShape {
+  const name = model.slice(model.lastIndexOf('/') + 1)
+  const found = shapes.find(
+    ([beginning]) => name.startsWith(beginning) || model.startsWith(beginning),
+  )
+  const base = found?.[1] ?? anything
+  const upright = /portrait/i.test(name)
+  if (!upright && !/landscape/i.test(name)) return base
+  const sizes = (base.sizes ?? hd).filter((size) => isUpright(size) === upright)
+  return { ...base, sizes }
+}
+
+function isUpright(size: string): boolean {
+  const [width = 0, height = 0] = size.split('x').map(Number)
+  return height > width
+}

@@ -1,0 +1,56 @@
+// Holds a request for images against what its model is known to make, and fills in what the client left open.
+
+import { type ImageOperation, imageModel } from '../catalog/images.ts'
+import { invalidRequest } from '../errors.ts'
+import type { Dialect, DialectId, Peek, PictureAsk } from '../wire/dialect.ts'
+import { outputTokensOf, unitsOf } from '../wire/openai-images/cost.ts'
+
+const operations: Readonly<Partial<Record<DialectId, ImageOperation>>> = {
+  'openai-images': 'generations',
+  'openai-image-edits': 'edits',
+  'openai-image-variations': 'variations',
+}
+
+/** The request with its price's size and quality. Throws GatewayError naming the sizes or qualities there are. */
+export function judgedImages(peek: Peek, dialect: Dialect): Peek {
+  const { picture, model } = peek
+  const operation = operations[dialect.id]
+  const known = imageModel(model)
+  if (picture === undefined || operation === undefined || known === null) return peek
+  if (!known.operations.includes(operation)) {
+    const offered = known.operations.map((each) => `/v1/images/${each}`).join(' and ')
+    throw invalidRequest(
+      `The model '${model}' is not for /v1/images/${operation}; it serves ${offered}.`,
+      'model',
+    )
+  }
+  const { size, quality, count } = picture
+  if (count > known.mostImages)
+    throw invalidRequest(`n must be at most ${known.mostImages} for the model '${model}'.`, 'n')
+  if (size !== null && !(size === 'auto' ? known.auto : known.sizes.allows(size)))
+    throw invalidRequest(`size must be ${known.sizes.says} for the model '${model}'.`, 'size')
+  if (quality !== null && !allowsQuality(known.qualities, known.auto, quality)) {
+    const offered = known.qualities?.join(', ') ?? ''
+    throw invalidRequest(`quality must be one of ${offered} for the model '${model}'.`, 'quality')
+  }
+  const usualSize = known.follows && operation === 'edits' ? null : known.usualSize
+  return withPicture(peek, {
+    ...picture,
+    size: size === null || size === 'auto' ? usualSize : size,
+    quality: quality === null || quality === 'auto' ? known.usualQuality : quality,
+  })
+}
+
+function allowsQuality(known: readonly string[] | null, auto: boolean, quality: string): boolean {
+  if (quality === 'auto') return auto
+  return known === null || known.includes(quality)
+}
+
+function withPicture(peek: Peek, picture: PictureAsk): Peek {
+  return {
+    ...peek,
+    picture,
+    maxOutputTokens: outputTokensOf(picture),
+    units: unitsOf(picture, picture.count),
+  }
+}

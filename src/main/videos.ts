@@ -1,0 +1,60 @@
+// Builds what makes videos: the jobs, which outlive a change of the configuration, and what the front door asks of them.
+
+import type { Config } from '../config/types.ts'
+import type { FrontRooms } from '../http/front-rooms.ts'
+import type { RelayRooms } from '../relay/ask.ts'
+import type { Settler } from '../relay/settle.ts'
+import { VideoJobs } from '../relay/video/jobs.ts'
+import { dialects } from '../wire/dialects.ts'
+import type { Lasting } from './lasting.ts'
+
+const hourMs = 3_600_000
+
+/** What of the configuration the jobs go by, read anew each time. */
+export interface Present {
+  readonly config: Config
+  readonly relay: RelayRooms
+}
+
+export function createVideoJobs(
+  { store, ledger, prices, spools, log }: Omit<Lasting, 'videoJobs'>,
+  present: () => Present,
+): VideoJobs {
+  return new VideoJobs({
+    relay: () => present().relay,
+    openSpool: () => spools.open(present().config.uploads.maxSpoolBytes),
+    table: store.videos,
+    change: (change) => ledger.changeVideo(change),
+    prices: () => prices.book,
+    longestMs: () => present().config.videos.maxHours * hourMs,
+    log,
+  })
+}
+
+export function videoRooms(
+  config: Config,
+  { store, ledger, spools, log, videoJobs }: Lasting,
+  relay: RelayRooms,
+  settler: Settler,
+): FrontRooms['videos'] {
+  return {
+    relay: () => relay,
+    openSpool: () => spools.open(config.uploads.maxSpoolBytes),
+    table: store.videos,
+    jobs: videoJobs,
+    change: (change) => ledger.changeVideo(change),
+    dialect: dialects['openai-videos'],
+    begin: {
+      beginVideo: (hold, beginning) => ledger.beginVideo(hold, beginning),
+      told: settler.told,
+      orphaned: (work) => videoJobs.abandon(work),
+      wake: (pollAt) => videoJobs.wake(pollAt),
+      onLost: (error, requestId) =>
+        log.error(
+          { err: error, request_id: requestId },
+          'a video was begun at its vendor, and it is not known whether it is kept',
+        ),
+      keepMs: config.videos.keepDays * 24 * hourMs,
+    },
+  }
+}

@@ -1,0 +1,103 @@
+// What adapters of audio read from a client's request.
+
+import { invalidRequest } from '../errors.ts'
+import type { JsonObject } from '../wire/ir.ts'
+import { isObject } from './json.ts'
+import { type MediaCall, MediaFault, type MediaUsage, type Upload } from './media.ts'
+
+export function textField(fields: JsonObject, name: string): string | null {
+  const value = fields[name]
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** A list of texts; empty where the field is absent. */
+export function listField(fields: JsonObject, name: string): readonly string[] {
+  const value = fields[name]
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
+}
+
+/** A voice by its name or its id. */
+export function voiceOf({ fields }: MediaCall): string {
+  const { voice } = fields
+  if (isObject(voice)) return textField(voice, 'id') ?? ''
+  return typeof voice === 'string' ? voice : ''
+}
+
+/** The one file of a transcription. */
+export function soundOf({ uploads }: MediaCall): Upload {
+  const [upload] = uploads
+  if (upload === undefined) throw invalidRequest('file is required', 'file')
+  return upload
+}
+
+/** Fields the client set of which the vendor is told nothing, beside those every adapter reads. */
+export function unsaid({ fields }: MediaCall, said: readonly string[]): readonly string[] {
+  return Object.keys(fields).filter((name) => {
+    const value = fields[name]
+    const isSet = value !== null && value !== undefined && value !== false
+    return isSet && !always.has(name) && !said.includes(name)
+  })
+}
+
+const always: ReadonlySet<string> = new Set([
+  'model',
+  'file',
+  'input',
+  'voice',
+  'response_format',
+  'timestamp_granularities',
+  'stream',
+  'stream_format',
+])
+
+/** Media types of speech. */
+export const speechTypes: Readonly<Record<string, string>> = {
+  mp3: 'audio/mpeg',
+  opus: 'audio/ogg',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
+}
+
+/** The format asked for, or `usual`. Throws GatewayError where it is none of `possible`. */
+export function speechFormat(
+  { fields, model }: MediaCall,
+  possible: readonly string[],
+  usual = 'mp3',
+): string {
+  const format = textField(fields, 'response_format') ?? usual
+  if (possible.includes(format)) return format
+  throw invalidRequest(
+    `response_format ${format} is not possible with ${model}: ${possible.join(', ')} are`,
+    'response_format',
+  )
+}
+
+/** Throws GatewayError where the text is longer than the vendor takes, in code points. */
+export function checkLength(input: string, most: number, model: string): void {
+  // No text has more code points than units.
+  if (input.length <= most || [...input].length <= most) return
+  throw invalidRequest(`input must be at most ${most} characters long with ${model}`, 'input')
+}
+
+export interface TokenCounts {
+  readonly input: number
+  readonly audioInput: number
+  readonly output: number
+}
+
+/** As OpenAI reports the tokens of a transcript. */
+export function transcriptTokens({ input, audioInput, output }: TokenCounts): MediaUsage {
+  return {
+    type: 'tokens',
+    input_tokens: input + audioInput,
+    input_token_details: { text_tokens: input, audio_tokens: audioInput },
+    output_tokens: output,
+    total_tokens: input + audioInput + output,
+  }
+}
+
+export function unreadable(message: string): MediaFault {
+  return new MediaFault({ kind: 'unreadable', message })
+}

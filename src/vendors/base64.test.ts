@@ -1,0 +1,87 @@
+// Base64 in requests and replies, cut wherever pieces may end.
+
+import { expect, test } from 'bun:test'
+import { Base64, JsonBody, Lifted } from './base64.ts'
+import { MediaFault, type Payload, type Segment, type Spool } from './media.ts'
+
+function held(bytes: Uint8Array, type = 'image/png'): Payload {
+  return { type, size: bytes.length, read: (start, end) => bytes.subarray(start, end) }
+}
+
+const spool: Spool = {
+  keeper(type) {
+    const chunks: Uint8Array[] = []
+    return {
+      push: (chunk) => void chunks.push(chunk),
+      end: () => held(Buffer.concat(chunks), type),
+    }
+  },
+  inMemory: held,
+  close: () => undefined,
+}
+
+const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(9_000, 7)])
+
+test('base64 of any part of a payload is that part of its base64', () => {
+  for (const size of [0, 1, 2, 3, 4, 5, 10]) {
+    const bytes = png.subarray(0, size)
+    const text = bytes.toString('base64')
+    const base64 = new Base64(held(bytes))
+    expect(base64.size).toBe(text.length)
+    for (let start = 0; start <= text.length; start++)
+      for (let end = start; end <= text.length; end++)
+        expect(Buffer.from(base64.read(start, end)).toString()).toBe(text.slice(start, end))
+  }
+})
+
+function textOf(segments: readonly Segment[]): string {
+  return segments
+    .map((each) => Buffer.from(each instanceof Uint8Array ? each : each.read(0, each.size)))
+    .join('')
+}
+
+test('payloads stand in a body where they were put', () => {
+  const body = new JsonBody()
+  const value = { a: body.hole(held(png)), b: ['"', body.hole(held(png), 'address')] }
+  expect(JSON.parse(textOf(body.segments(value)))).toEqual({
+    a: png.toString('base64'),
+    b: ['"', `data:image/png;base64,${png.toString('base64')}`],
+  })
+})
+
+test('long base64 is taken out of a reply, the rest stays as it is', () => {
+  const data = png.toString('base64')
+  const long = 'a "quoted" text of \\ many words '.repeat(400)
+  const reply = {
+    images: [{ b64: data, small: png.subarray(0, 60).toString('base64') }],
+    url: `data:image/png;base64,${data}`,
+    long,
+    escaped: 'x"\\"y',
+    empty: '',
+  }
+  for (const text of [
+    JSON.stringify(reply),
+    JSON.stringify(reply, null, 2).replaceAll('/', '\\/'),
+  ]) {
+    const lifted = new Lifted(held(Buffer.from(text)), spool)
+    const json = lifted.json as typeof reply
+    expect(json.long).toBe(long)
+    expect(json.escaped).toBe(reply.escaped)
+    const bytes = (value: string | undefined) => {
+      const payload = lifted.bytesAt(value)
+      expect(payload?.type).toBe('image/png')
+      return Buffer.from(payload?.read(0, payload.size) ?? [])
+    }
+    expect(JSON.stringify(json).length).toBeLessThan(text.length - 2 * data.length + 400)
+    expect(bytes(json.images[0]?.b64).equals(png)).toBe(true)
+    expect(bytes(json.url).equals(png)).toBe(true)
+    expect(bytes(json.images[0]?.small).equals(png.subarray(0, 60))).toBe(true)
+    expect(lifted.bytesAt(json.empty)).toBeNull()
+  }
+})
+
+test('what is no JSON, or no base64 where there should be some, is unreadable', () => {
+  const long = 'A'.repeat(5_001)
+  for (const text of ['', '{', '{"a":"b', '<html>', `{"a":"${long}`, `{"a":"${long}=A"}`])
+    expect(() => new Lifted(held(Buffer.from(text)), spool)).toThrow(MediaFault)
+})

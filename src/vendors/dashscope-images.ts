@@ -1,0 +1,136 @@
+// Images by Alibaba Cloud's Model Studio: Qwen-Image in one reply, Wan as a job that is asked after.
+
+import { invalidRequest } from '../errors.ts'
+import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { JsonBody } from './base64.ts'
+import {
+  askJson,
+  failed,
+  givenImages,
+  type ImageAsk,
+  imageAsk,
+  listOf,
+  lookAfter,
+  moderated,
+  objectOf,
+  refuseTransparent,
+  text,
+  times,
+  unreadable,
+  untilDone,
+} from './images.ts'
+import type { MediaAdapter, MediaCall, MediaTools, Picture } from './media.ts'
+
+/** Models that make several images in one call; of the others each call makes one. */
+const makesSeveral = /^(qwen-image-2|qwen-image-edit-(plus|max)|wan)/
+const isWan = /^wan[\d.x]*-/
+
+/** Model Studio, "Qwen-Image" and "Wan text to image". */
+export const dashscopeImages: MediaAdapter = {
+  async serve(call, tools) {
+    refuseTransparent(call)
+    const asked = imageAsk(call)
+    const several = makesSeveral.test(call.model)
+    const calls = several ? 1 : asked.count
+    const made = await times(calls, () =>
+      isWan.test(call.model) ? wan(call, tools, asked) : qwen(call, tools, asked, several),
+    )
+    return { kind: 'images', images: made.flat(), usage: null }
+  },
+}
+
+/** The native interface stands beside the compatible mode, on the same host of the key's region. */
+function native({ baseUrl }: MediaTools): string {
+  return `${baseUrl.replace(/\/compatible-mode(\/v\d+)?$/, '')}/api/v1`
+}
+
+function parametersOf({ size, seed }: ImageAsk, count: number | null): JsonObject {
+  return {
+    ...(size !== null && { size: size.replace('x', '*') }),
+    ...(count !== null && { n: count }),
+    ...(seed !== null && { seed }),
+    watermark: false,
+  }
+}
+
+async function qwen(
+  call: MediaCall,
+  tools: MediaTools,
+  asked: ImageAsk,
+  several: boolean,
+): Promise<Picture[]> {
+  const { images, mask } = await givenImages(call, tools)
+  if (mask !== null)
+    throw invalidRequest('This model takes no mask; say in the prompt what to change.', 'mask')
+  const body = new JsonBody()
+  const content: JsonValue[] = images.map((payload) => ({ image: body.hole(payload, 'address') }))
+  content.push({ text: asked.prompt })
+  const url = `${native(tools)}/services/aigc/multimodal-generation/generation`
+  const value = {
+    model: call.model,
+    input: { messages: [{ role: 'user', content }] },
+    parameters: parametersOf(asked, several ? asked.count : null),
+  }
+  const { output } = objectOf((await askJson(tools, { url }, value, body)).json)
+  const choices = listOf(objectOf(output)['choices']).map(objectOf)
+  const parts = choices.flatMap((each) => listOf(objectOf(each['message'])['content']))
+  return addressed(
+    parts.map((part) => objectOf(part)['image']).filter((each) => each !== undefined),
+  )
+}
+
+async function wan(call: MediaCall, tools: MediaTools, asked: ImageAsk): Promise<Picture[]> {
+  if (call.dialect !== 'openai-images')
+    throw invalidRequest('This model does not change images.', 'model')
+  const url = `${native(tools)}/services/aigc/text2image/image-synthesis`
+  const headers = [['x-dashscope-async', 'enable']] as const
+  const value = {
+    model: call.model,
+    input: { prompt: asked.prompt },
+    parameters: parametersOf(asked, asked.count),
+  }
+  const { output } = objectOf((await askJson(tools, { url, headers }, value)).json)
+  const id = text(objectOf(output)['task_id'])
+  if (id === null) throw unreadable('the job has no task_id')
+  const jobUrl = `${native(tools)}/tasks/${encodeURIComponent(id)}`
+  return untilDone(tools, async () => {
+    const seen = await lookAfter(tools, { url: jobUrl })
+    return seen === null ? null : resultOf(objectOf(seen['output']))
+  })
+}
+
+/** null while it is under way. */
+function resultOf(task: JsonObject): Picture[] | null {
+  const { task_status, code, message } = task
+  switch (task_status) {
+    case 'SUCCEEDED': {
+      const results = listOf(task['results']).map(objectOf)
+      const refused = results.find((each) => text(each['url']) === null)
+      if (refused !== undefined) throw faultOf(refused['code'], refused['message'])
+      return addressed(results.map((each) => each['url']))
+    }
+    case 'FAILED':
+    case 'CANCELED':
+    case 'UNKNOWN':
+      throw faultOf(code, message ?? task_status)
+    default:
+      return null
+  }
+}
+
+/** `DataInspectionFailed` is what the moderation says. */
+function faultOf(code: JsonValue | undefined, message: JsonValue | undefined) {
+  const said = text(message) ?? 'no reason was given'
+  return /DataInspection/i.test(text(code) ?? '')
+    ? moderated(said)
+    : failed(`the job failed: ${said}`)
+}
+
+function addressed(values: readonly (JsonValue | undefined)[]): Picture[] {
+  const urls = values.map(text)
+  if (urls.length === 0) throw unreadable('the reply has no image')
+  return urls.map((url) => {
+    if (url === null || !/^https?:/i.test(url)) throw unreadable('an image without its address')
+    return { url }
+  })
+}

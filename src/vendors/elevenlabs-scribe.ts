@@ -1,0 +1,73 @@
+// ElevenLabs' transcripts: words, and the spaces between them. API reference, "Create transcript" (POST /v1/speech-to-text).
+
+import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { cuesOf } from '../wire/openai-audio/cues.ts'
+import { soundOf, textField, unreadable, unsaid } from './audio-fields.ts'
+import { isObject } from './json.ts'
+import type { MediaCall, MediaTools, SpokenPart, TranscriptReply, Word } from './media.ts'
+import { multipart } from './multipart.ts'
+
+/** Answers OpenAI's transcriptions. */
+export async function writeDown(call: MediaCall, tools: MediaTools): Promise<TranscriptReply> {
+  const { segments: body, contentType } = multipart(fieldsFor(call), [
+    { ...soundOf(call), field: 'file' },
+  ])
+  const url = `${tools.baseUrl}/v1/speech-to-text`
+  const reply = await tools.ask({ method: 'POST', url, body, contentType })
+  if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
+  const dropped = unsaid(call, ['language', 'temperature'])
+  return { ...transcriptIn(reply.json()), dropped }
+}
+
+function fieldsFor({ fields, model }: MediaCall): (readonly [string, string])[] {
+  const language = textField(fields, 'language')
+  const { temperature } = fields
+  return [
+    ['model_id', model],
+    ['timestamps_granularity', 'word'],
+    // Laughter and music stand in no transcript of OpenAI's.
+    ['tag_audio_events', 'false'],
+    ...(textField(fields, 'response_format') === 'diarized_json'
+      ? [['diarize', 'true'] as const]
+      : []),
+    ...(language === null ? [] : [['language_code', language] as const]),
+    ...(typeof temperature === 'number' ? [['temperature', String(temperature)] as const] : []),
+  ]
+}
+
+interface Spoken extends Word {
+  readonly speaker: string | null
+}
+
+function transcriptIn(body: JsonValue): TranscriptReply {
+  if (!isObject(body) || typeof body.text !== 'string') throw unreadable('the reply has no text')
+  const { text, language_code, words, audio_duration_secs: seconds } = body
+  const spoken = Array.isArray(words) ? words.flatMap(wordOf) : null
+  return {
+    kind: 'transcript',
+    text,
+    language: typeof language_code === 'string' ? language_code : null,
+    seconds: typeof seconds === 'number' && seconds > 0 ? seconds : null,
+    segments: spoken === null ? null : partsOf(spoken, text),
+    words: spoken?.map(({ word, start, end }) => ({ word, start, end })) ?? null,
+    usage: null,
+  }
+}
+
+function wordOf(value: JsonValue): Spoken[] {
+  if (!isObject(value) || value.type !== 'word') return []
+  const { start, end, text, speaker_id: speaker }: JsonObject = value
+  if (typeof start !== 'number' || typeof end !== 'number' || typeof text !== 'string') return []
+  return [{ start, end, word: text, speaker: typeof speaker === 'string' ? speaker : null }]
+}
+
+function partsOf(words: readonly Spoken[], text: string): readonly SpokenPart[] {
+  const timed = words.map(({ word, start, end, speaker }) => ({
+    start,
+    end,
+    text: word,
+    ...(speaker !== null && { speaker }),
+  }))
+  // Some scripts have no spaces between words.
+  return cuesOf(timed, text.includes(' ') ? ' ' : '')
+}

@@ -1,0 +1,75 @@
+// Gemini's speech and transcripts in its one form of calls. Gemini API, "Speech generation" and "Audio understanding".
+
+import { invalidRequest } from '../errors.ts'
+import { readFault } from '../wire/gemini/fault.ts'
+import { readUsage } from '../wire/gemini/usage.ts'
+import type { JsonObject } from '../wire/ir.ts'
+import { unreadable } from './audio-fields.ts'
+import { JsonBody, Lifted } from './base64.ts'
+import { isObject } from './json.ts'
+import { type MediaCall, MediaFault, type MediaTools } from './media.ts'
+
+/** A reply as far as both need it. */
+export interface Generated {
+  readonly parts: readonly JsonObject[]
+  /** What stands as base64 in a part. */
+  bytesAt: Lifted['bytesAt']
+  readonly usage: ReturnType<typeof readUsage>
+}
+
+/** Asks for one whole reply. Rejects with MediaFault. */
+export async function generate(
+  call: MediaCall,
+  tools: MediaTools,
+  value: JsonObject,
+  body = new JsonBody(),
+): Promise<Generated> {
+  const url = tools.addressOf('gemini', call.model)
+  const reply = await tools.ask({ method: 'POST', url, body: body.segments(value), signed: true })
+  const { status, payload } = reply
+  if (status < 200 || status >= 300) {
+    const text = new TextDecoder().decode(payload.read(0, Math.min(payload.size, 65_536)))
+    throw new MediaFault(readFault(status, (name) => reply.header(name), text))
+  }
+  return generatedIn(new Lifted(payload, tools.spool))
+}
+
+function generatedIn(reply: Lifted): Generated {
+  const body = reply.json
+  if (!isObject(body)) throw unreadable('the reply is not an object')
+  const { candidates, promptFeedback, usageMetadata } = body
+  const [candidate] = Array.isArray(candidates) ? candidates : []
+  const blocked = isObject(promptFeedback) ? promptFeedback.blockReason : undefined
+  if (typeof blocked === 'string') throw refused(blocked)
+  if (!isObject(candidate)) throw unreadable('the reply has no candidate')
+  const { finishReason, content } = candidate
+  if (typeof finishReason === 'string' && finishReason !== 'STOP') throw finished(finishReason)
+  const parts = isObject(content) && Array.isArray(content.parts) ? content.parts : []
+  return {
+    bytesAt: (value) => reply.bytesAt(value),
+    parts: parts.filter(isObject).filter(({ thought }) => thought !== true),
+    usage: readUsage(usageMetadata),
+  }
+}
+
+function refused(reason: string): MediaFault {
+  return new MediaFault({
+    kind: 'rejected',
+    message: `the request was blocked: ${reason}`,
+    code: 'content_policy_violation',
+  })
+}
+
+const blocking = /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|LANGUAGE)$/
+
+function finished(reason: string): MediaFault {
+  if (blocking.test(reason)) return refused(reason)
+  const message = `the reply ended early: ${reason}`
+  return new MediaFault({ kind: reason === 'MAX_TOKENS' ? 'unreadable' : 'vendor_error', message })
+}
+
+/** Throws GatewayError for what Gemini has no word for. */
+export function refuseSpeed({ fields }: MediaCall): void {
+  if ((fields['speed'] ?? 1) !== 1)
+    throw invalidRequest('speed is not possible with this model', 'speed')
+}

@@ -1,0 +1,201 @@
+// What the image vendors' adapters have in common: what was asked, images given, jobs that are asked after.
+
+import { invalidRequest } from '../errors.ts'
+import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { imageType, JsonBody, Lifted } from './base64.ts'
+import { isObject, wholeNumber } from './json.ts'
+import {
+  type MediaCall,
+  MediaFault,
+  type MediaTools,
+  type Payload,
+  type Picture,
+  type VendorCall,
+  type VendorReply,
+} from './media.ts'
+
+/** What is common to all requests for images, by what the fields are to an adapter. */
+export interface ImageAsk {
+  readonly prompt: string
+  readonly count: number
+  /** `WIDTHxHEIGHT`; null where it is left to the model. */
+  readonly size: string | null
+  readonly width: number | null
+  readonly height: number | null
+  readonly format: string | null
+  /** A vendor's own word for the shape, which goes before the size. */
+  readonly ratio: string | null
+  readonly seed: number | null
+}
+
+export function imageAsk({ fields }: MediaCall): ImageAsk {
+  const size = text(fields['size'])
+  const [, width, height] = /^(\d+)x(\d+)$/.exec(size ?? '') ?? []
+  return {
+    prompt: text(fields['prompt']) ?? '',
+    count: wholeNumber(fields['n'], 1) ?? 1,
+    size: width === undefined ? null : size,
+    width: width === undefined ? null : Number(width),
+    height: height === undefined ? null : Number(height),
+    format: text(fields['output_format']),
+    ratio: text(fields['aspect_ratio']),
+    seed: wholeNumber(fields['seed'], 0),
+  }
+}
+
+export function text(value: JsonValue | undefined): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** Throws `invalid_request_error` where the vendor has no word for it, and another image would come of it. */
+export function refuseTransparent({ fields }: MediaCall): void {
+  if (fields['background'] !== 'transparent') return
+  throw invalidRequest('This model makes no transparent backgrounds.', 'background')
+}
+
+export interface GivenImages {
+  readonly images: readonly Payload[]
+  readonly mask: Payload | null
+}
+
+/** The images of an edit, from the form or from where the request names them. Throws `invalid_request_error`. */
+export async function givenImages(call: MediaCall, tools: MediaTools): Promise<GivenImages> {
+  const { fields, uploads } = call
+  const images = uploads.filter(({ field }) => field === 'image').map(({ payload }) => payload)
+  const mask = uploads.find(({ field }) => field === 'mask')?.payload ?? null
+  if (images.length > 0) return { images, mask }
+  const named = Array.isArray(fields['images']) ? fields['images'] : []
+  const had: Payload[] = []
+  for (const [at, each] of named.entries()) had.push(await imageNamed(each, `images[${at}]`, tools))
+  const { mask: namedMask } = fields
+  return {
+    images: had,
+    mask: isObject(namedMask) ? await imageNamed(namedMask, 'mask', tools) : null,
+  }
+}
+
+async function imageNamed(value: JsonValue, param: string, tools: MediaTools): Promise<Payload> {
+  const url = isObject(value) ? text(value['image_url']) : null
+  const named = `${param}.image_url`
+  if (url === null) throw invalidRequest(`${named} is required`, named)
+  const payload = url.startsWith('data:')
+    ? inlined(url, named, tools)
+    : await fetched(url, named, tools)
+  if (payload.type.startsWith('image/')) return payload
+  throw invalidRequest(`${named} is no image`, named)
+}
+
+function inlined(url: string, param: string, tools: MediaTools): Payload {
+  const comma = url.indexOf(',')
+  try {
+    const bytes = Uint8Array.fromBase64(url.slice(comma + 1))
+    const said = /^data:([\w.+/-]+)/.exec(url)?.[1] ?? ''
+    return tools.spool.inMemory(bytes, imageType(bytes) ?? said.toLowerCase())
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw invalidRequest(`${param} holds no base64`, param)
+  }
+}
+
+async function fetched(url: string, param: string, tools: MediaTools): Promise<Payload> {
+  try {
+    return await tools.fetch(url)
+  } catch (error) {
+    // The client named it, so it is not the vendor's failure.
+    if (!(error instanceof MediaFault) || error.fault.kind !== 'unreadable') throw error
+    throw invalidRequest(`${param} cannot be fetched`, param)
+  }
+}
+
+/** The same asked of a vendor that makes one image a call, as often as the client wants images. */
+export function times<T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => work(index)))
+}
+
+/** Asks in JSON, and reads the reply. Throws MediaFault where it is no success. */
+export async function askJson(
+  tools: MediaTools,
+  call: Omit<VendorCall, 'method' | 'body'>,
+  value: JsonObject,
+  body = new JsonBody(),
+): Promise<Lifted> {
+  const reply = await tools.ask({ ...call, method: 'POST', body: body.segments(value) })
+  return read(reply, tools)
+}
+
+/** Throws MediaFault where the reply is no success, or no JSON object. */
+export function read(reply: VendorReply, tools: MediaTools): Lifted {
+  if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
+  return new Lifted(reply.payload, tools.spool)
+}
+
+export function objectOf(value: JsonValue | undefined): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : []
+}
+
+const firstWaitMs = 500
+const longestWaitMs = 5_000
+
+/**
+ * Looks after a job until it has ended: soon at first, then ever more rarely. A job that never ends is ended by the
+ * attempt's own timer.
+ */
+export async function untilDone<T>(tools: MediaTools, look: () => Promise<T | null>): Promise<T> {
+  for (let waitMs = firstWaitMs; ; waitMs = Math.min(longestWaitMs, waitMs * 1.3)) {
+    await tools.wait(waitMs)
+    const found = await look()
+    if (found !== null) return found
+  }
+}
+
+/** Asks after a job. A failure that passes by itself is none of the job's. */
+export async function lookAfter(
+  tools: MediaTools,
+  call: Omit<VendorCall, 'method'>,
+): Promise<JsonObject | null> {
+  const reply = await tools.ask({ ...call, method: 'GET' })
+  if (reply.status === 429 || reply.status >= 500) return null
+  return objectOf(read(reply, tools).json)
+}
+
+/** What was asked, or came of it, is against the vendor's rules: the client's own doing, and no other channel's to try. */
+export function moderated(message: string): MediaFault {
+  return new MediaFault({
+    kind: 'rejected',
+    message: `The request was refused by the content policy: ${message}`,
+    code: 'content_policy_violation',
+  })
+}
+
+/** The vendor took the job and could not do it. */
+export function failed(message: string): MediaFault {
+  return new MediaFault({ kind: 'vendor_error', message })
+}
+
+export function unreadable(message: string): MediaFault {
+  return new MediaFault({ kind: 'unreadable', message })
+}
+
+/** An image of a reply of OpenAI's kind, wherever it is. */
+export function pictureIn(value: JsonValue, lifted: Lifted): Picture {
+  const { b64_json, url, revised_prompt } = objectOf(value)
+  const revisedPrompt = text(revised_prompt)
+  const revised = revisedPrompt === null ? {} : { revisedPrompt }
+  const payload = lifted.bytesAt(b64_json)
+  if (payload !== null) return { payload, ...revised }
+  return { ...placed(url, lifted), ...revised }
+}
+
+/** Behind an address, or in it. */
+export function placed(url: JsonValue | undefined, lifted: Lifted): Picture {
+  const address = text(url)
+  if (address === null) throw unreadable('an image without its bytes or its address')
+  if (/^https?:/i.test(address) && URL.canParse(address)) return { url: address }
+  const payload = lifted.bytesAt(address)
+  if (payload === null) throw unreadable('an image without its bytes')
+  return { payload }
+}

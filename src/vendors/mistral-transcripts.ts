@@ -1,0 +1,43 @@
+// Mistral's transcripts: always JSON, with times and speakers where they are asked for in words of its own.
+
+import type { JsonObject } from '../wire/ir.ts'
+import type { TranscriptReply } from './media.ts'
+import { transcripts, type Wanted } from './openai-transcripts.ts'
+import { count } from './usage.ts'
+
+/** Mistral API, "Audio transcriptions": times are told of a segment or of a word, and not beside a language. */
+function further({ times, words, speakers }: Wanted): JsonObject {
+  return {
+    ...(times && { timestamp_granularities: words ? 'word' : 'segment', language: null }),
+    ...(speakers && { diarize: 'true' }),
+  }
+}
+
+/** Words stand where segments do. */
+function read(reply: TranscriptReply, { words }: Wanted): TranscriptReply {
+  if (!words || reply.segments === null) return reply
+  const spoken = reply.segments.map(({ start, end, text }) => ({ start, end, word: text.trim() }))
+  return { ...reply, segments: null, words: spoken }
+}
+
+/** Tokens, and whole seconds of sound beside them. */
+function usage(told: JsonObject): JsonObject {
+  const [input, output] = [count(told.prompt_tokens), count(told.completion_tokens)]
+  return {
+    type: 'tokens',
+    input_tokens: input,
+    output_tokens: output,
+    total_tokens: input + output,
+    seconds: count(told.prompt_audio_seconds),
+  }
+}
+
+export const voxtral = transcripts({
+  // None of OpenAI's: nothing is asked for by name.
+  formats: () => [],
+  streams: () => false,
+  takes: new Set(['language', 'temperature']),
+  further,
+  read,
+  usage,
+})

@@ -1,0 +1,125 @@
+// Images of vendors that speak OpenAI's form but for how the images are to come: answered as was wished all the same.
+
+import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { Lifted } from './base64.ts'
+import { listOf, objectOf, pictureIn, text, unreadable } from './images.ts'
+import { isObject } from './json.ts'
+import type {
+  ImagesReply,
+  MediaAdapter,
+  MediaCall,
+  MediaReply,
+  MediaTools,
+  Payload,
+  Picture,
+  VendorCall,
+  VendorReply,
+  VendorStream,
+} from './media.ts'
+import { type FormField, multipart } from './multipart.ts'
+
+const gptImage = /^(gpt-image|chatgpt-image)/
+/** An error says what it is within so many bytes. */
+const maxErrorBytes = 65_536
+
+/** Recorded: `response_format` is answered 400 `unknown_parameter`. */
+export const openaiImages: MediaAdapter = {
+  adapts: ({ model, fields }) => gptImage.test(model) && fields['response_format'] != null,
+  async serve(call, tools) {
+    const { response_format: _unknownThere, ...fields } = call.fields
+    const asked = vendorCall(call, fields, tools)
+    if (call.stream || call.fields['response_format'] === 'b64_json')
+      return passed(await tools.open(asked), tools)
+    const reply = await tools.ask(asked)
+    if (!succeeded(reply)) throw tools.faultOf(reply)
+    return imagesOf(new Lifted(reply.payload, tools.spool))
+  },
+}
+
+function succeeded({ status }: { readonly status: number }): boolean {
+  return status >= 200 && status < 300
+}
+
+function vendorCall(call: MediaCall, fields: JsonObject, tools: MediaTools): VendorCall {
+  const url = tools.addressOf(call.dialect, call.model)
+  const body: JsonObject = { ...fields, model: call.model }
+  if (call.uploads.length === 0)
+    return { method: 'POST', url, body: [new TextEncoder().encode(JSON.stringify(body))] }
+  const given = Object.entries(body).filter(([, value]) => value !== null && value !== undefined)
+  const texts = given.map(([name, value]): FormField => [name, textOf(value)])
+  const images = call.uploads.filter(({ field }) => field === 'image').length
+  const files = call.uploads.map((upload) =>
+    upload.field === 'image' && images > 1 ? { ...upload, field: 'image[]' } : upload,
+  )
+  const { segments, contentType } = multipart(texts, files)
+  return { method: 'POST', url, body: segments, contentType }
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** What comes is already what the client wants. */
+async function passed(stream: VendorStream, tools: MediaTools): Promise<MediaReply> {
+  if (!succeeded(stream)) throw tools.faultOf(await heard(stream, tools))
+  const type = stream.header('content-type') ?? 'application/json'
+  return { kind: 'plain', type, chunks: stream.chunks }
+}
+
+/** The beginning of a reply that is no success. */
+async function heard(stream: VendorStream, tools: MediaTools): Promise<VendorReply> {
+  const keeper = tools.spool.keeper('application/json')
+  let bytes = 0
+  for await (const chunk of stream.chunks) {
+    keeper.push(chunk)
+    bytes += chunk.length
+    if (bytes > maxErrorBytes) break
+  }
+  const payload = keeper.end()
+  const json = () => new Lifted(payload, tools.spool).json
+  return { status: stream.status, header: (name) => stream.header(name), payload, json }
+}
+
+/**
+ * Servers that take OpenAI's words and may not heed how the images are wanted: a reply that has them so passes as it
+ * came, any other is brought into form.
+ */
+export const compatibleImages: MediaAdapter = {
+  adapts: ({ fields, stream }) => fields['response_format'] != null && !stream,
+  async serve(call, tools) {
+    const { fields } = call
+    const reply = await tools.ask(vendorCall(call, fields, tools))
+    if (!succeeded(reply)) throw tools.faultOf(reply)
+    const lifted = new Lifted(reply.payload, tools.spool)
+    const wanted = fields['response_format'] === 'url' ? 'url' : 'b64_json'
+    const data = listOf(objectOf(lifted.json)['data']).map(objectOf)
+    if (data.length > 0 && data.every((each) => text(each[wanted]) !== null))
+      return { kind: 'plain', type: 'application/json', chunks: piecesOf(reply.payload) }
+    const made = imagesOf(lifted)
+    const images = await Promise.all(made.images.map((image) => near(image, tools)))
+    return { ...made, images }
+  },
+}
+
+const pieceBytes = 262_144
+
+async function* piecesOf(payload: Payload): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < payload.size; start += pieceBytes)
+    yield payload.read(start, Math.min(payload.size, start + pieceBytes))
+}
+
+/** What the operator's own server keeps may be in a network that nobody else may be led into. */
+async function near(image: Picture, tools: MediaTools): Promise<Picture> {
+  const { url, ...rest } = image
+  if (url === undefined || new URL(url).origin !== new URL(tools.baseUrl).origin) return image
+  const reply = await tools.ask({ method: 'GET', url, signed: false })
+  if (!succeeded(reply)) throw unreadable('the image is not where the reply says')
+  return { ...rest, payload: reply.payload }
+}
+
+/** A reply of OpenAI's kind, its images beside it. */
+export function imagesOf(lifted: Lifted): ImagesReply {
+  const { data, usage, created: _created, ...said } = objectOf(lifted.json)
+  const images = listOf(data).map((each) => pictureIn(each, lifted))
+  return { kind: 'images', images, usage: isObject(usage) ? usage : null, said }
+}

@@ -1,0 +1,45 @@
+// The sandbox beside text: by operation, which of its models answers it and how.
+
+import type { DialectId } from '../../../wire/dialect.ts'
+import {
+  type MediaAdapter,
+  type MediaCall,
+  MediaFault,
+  type MediaReply,
+  type MediaTools,
+} from '../../media.ts'
+import { parseSandboxModel, type SandboxModel, type SandboxSettings } from '../settings.ts'
+import { beforeReply, spoiledMedia } from './faults.ts'
+import { imageReply } from './images.ts'
+import { speechReply } from './speech.ts'
+import { transcriptReply } from './transcript.ts'
+
+type Answer = (call: MediaCall, tools: MediaTools) => MediaReply
+
+function adapter(model: SandboxModel, answer: Answer): MediaAdapter {
+  return {
+    async serve(call, tools) {
+      const settings = settingsOf(call, model)
+      await beforeReply(settings, tools)
+      return spoiledMedia(answer(call, tools), settings, tools)
+    },
+  }
+}
+
+function settingsOf({ model: name, dialect }: MediaCall, model: SandboxModel): SandboxSettings {
+  const settings = parseSandboxModel(name)
+  if (settings?.model === model) return settings
+  throw new MediaFault({
+    kind: 'unknown_model',
+    message: `the sandbox has no model '${name}' for ${dialect}, only ${model}`,
+  })
+}
+
+export const sandboxAdapters: Readonly<Partial<Record<DialectId, MediaAdapter>>> = {
+  'openai-images': adapter('sandbox/image', imageReply),
+  'openai-image-edits': adapter('sandbox/image', imageReply),
+  'openai-image-variations': adapter('sandbox/image', imageReply),
+  'openai-transcriptions': adapter('sandbox/transcription', transcriptReply),
+  'openai-translations': adapter('sandbox/transcription', transcriptReply),
+  'openai-speech': adapter('sandbox/speech', speechReply),
+}

@@ -1,0 +1,53 @@
+// What the sandbox says aloud: a tone for each word of a text, as long as the text takes to say.
+
+import { hash } from '../../hash.ts'
+
+/** As OpenAI's own `pcm` has it. */
+export const sampleRate = 24_000
+/** About 150 words a minute. */
+export const charactersPerSecond = 15
+const leastSeconds = 0.25
+/** A pentatonic scale from the A below middle C, in hertz. */
+const scale = [220, 247.5, 277.2, 330, 371.3, 440, 495, 554.4] as const
+const loudness = 0.3
+/** Silence at the end of each word, of its length. */
+const rest = 0.2
+
+export interface Tune {
+  readonly samples: number
+  /** The tone at a sample, in hertz; 0: silence. */
+  pitchAt(sample: number): number
+  /** Samples `[from, to)`, 16 bits, little-endian. */
+  pcm(from: number, to: number): Uint8Array
+}
+
+/** Seconds that a text takes; `speed` 1 is the usual one. */
+export function secondsToSay(text: string, speed = 1): number {
+  const characters = [...text].length
+  return Math.max(leastSeconds, characters / charactersPerSecond / speed)
+}
+
+export function tuneOf(text: string, speed = 1): Tune {
+  const samples = Math.round(secondsToSay(text, speed) * sampleRate)
+  const words = text.split(/\s+/).filter((word) => word !== '')
+  const perWord = samples / Math.max(1, words.length)
+  const pitches = words.map((word) => scale[hash(word) % scale.length] ?? 0)
+  const pitchAt = (sample: number): number => {
+    const word = Math.floor(sample / perWord)
+    return sample - word * perWord > perWord * (1 - rest) ? 0 : (pitches[word] ?? 0)
+  }
+  return {
+    samples,
+    pitchAt,
+    pcm(from, to) {
+      const bytes = new Uint8Array((to - from) * 2)
+      const view = new DataView(bytes.buffer)
+      for (let sample = from; sample < to; sample += 1) {
+        const turns = (pitchAt(sample) * sample) / sampleRate
+        const value = Math.sin(2 * Math.PI * turns) * loudness
+        view.setInt16((sample - from) * 2, Math.round(value * 32_767), true)
+      }
+      return bytes
+    },
+  }
+}

@@ -1,0 +1,45 @@
+// What a vendor of speech answered: its sound as it comes, or the fault it is.
+
+import { unreadable } from './audio-fields.ts'
+import type { MediaTools, Payload, SoundReply, VendorStream } from './media.ts'
+
+/** An error is not longer. */
+const maxErrorBytes = 65_536
+
+/** Rejects with MediaFault where the reply is none of sound. */
+export async function heardReply(
+  stream: VendorStream,
+  type: string,
+  tools: MediaTools,
+): Promise<SoundReply> {
+  const success = stream.status >= 200 && stream.status < 300
+  const said = stream.header('content-type') ?? ''
+  if (success && !/json|text\//i.test(said))
+    return { kind: 'sound', type, chunks: stream.chunks, usage: () => null }
+  const payload = await heardWhole(stream, tools)
+  const { status } = stream
+  const json = () => {
+    throw unreadable('an error is not read as JSON')
+  }
+  if (success) throw unreadable(`the vendor answered ${said} in place of sound`)
+  throw tools.faultOf({ status, header: (name) => stream.header(name), payload, json })
+}
+
+async function heardWhole({ chunks }: VendorStream, { spool }: MediaTools) {
+  const keeper = spool.keeper('application/json')
+  let byteCount = 0
+  for await (const chunk of chunks) {
+    byteCount += chunk.length
+    keeper.push(chunk)
+    if (byteCount > maxErrorBytes) break
+  }
+  return keeper.end()
+}
+
+const pieceBytes = 65_536
+
+/** All of a payload, a piece at a time. */
+export function* piecesOf(payload: Payload): Generator<Uint8Array> {
+  for (let at = 0; at < payload.size; at += pieceBytes)
+    yield payload.read(at, Math.min(payload.size, at + pieceBytes))
+}

@@ -1,0 +1,98 @@
+// Reads a request to speak a text. OpenAI API reference, "Create speech".
+
+import { invalidRequest } from '../../errors.ts'
+import type { Address, Peek } from '../dialect.ts'
+import type { JsonValue } from '../ir.ts'
+import { parseSpan } from '../json/scan.ts'
+import { type Body, numberField, present } from '../openai/body.ts'
+import { type Found, peekMedia } from '../openai/media.ts'
+import { number, oneOf, type Rule, string, stringOf } from '../openai/rules.ts'
+
+const formats = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const
+const maxInstructionChars = 4_096
+/** OpenAI's models take no more; others have bounds of their own, all of them below the last. */
+const maxCharsOfOpenai = 4_096
+const maxChars = 100_000
+const openaiModels = /^(tts-1|gpt-4o-mini-tts)/
+
+/** People speak some 15 characters a second; slow ones 8. */
+const usualCharsPerSecond = 15
+const leastCharsPerSecond = 8
+/** OpenAI's voices come to some 20 tokens a second; Gemini's to 25. */
+const tokensPerSecond = 25
+
+const rules: ReadonlyMap<string, Rule> = new Map([
+  ['input', string],
+  ['voice', voice],
+  ['instructions', string],
+  ['response_format', oneOf(...formats)],
+  ['speed', number(0.25, 4)],
+  ['stream_format', oneOf('audio', 'sse')],
+])
+
+export function peekSpeech(bytes: Uint8Array, address: Address = {}): Peek {
+  return peekMedia(bytes, address, rules, find)
+}
+
+function find(body: Body): Found {
+  const model = textOf(body, 'model') ?? ''
+  const characters = charactersOf(body, model)
+  if (present(body, 'voice') === null) throw invalidRequest('voice is required', 'voice')
+  const instructions = textOf(body, 'instructions')
+  if (instructions !== null && lengthOf(instructions) > maxInstructionChars) {
+    throw invalidRequest(
+      `instructions must be at most ${maxInstructionChars} characters long`,
+      'instructions',
+    )
+  }
+  const stream = textOf(body, 'stream_format') === 'sse'
+  if (stream && /^tts-1/.test(model))
+    throw invalidRequest(`stream_format sse is not possible with ${model}`, 'stream_format')
+  const speed = numberField(body, 'speed') ?? 1
+  const most = Math.ceil(characters / leastCharsPerSecond / speed)
+  return {
+    stream,
+    maxOutputTokens: most * tokensPerSecond,
+    units: { character: characters, second: most },
+    likelyUnits: {
+      character: characters,
+      second: Math.ceil(characters / usualCharsPerSecond / speed),
+    },
+  }
+}
+
+function charactersOf(body: Body, model: string): number {
+  const input = textOf(body, 'input')
+  if (input === null) throw invalidRequest('input is required', 'input')
+  if (input.trim() === '') throw invalidRequest('input must not be empty', 'input')
+  const characters = lengthOf(input)
+  const most = openaiModels.test(model) ? maxCharsOfOpenai : maxChars
+  if (characters > most)
+    throw invalidRequest(`input must be at most ${most} characters long`, 'input')
+  return characters
+}
+
+/** In Unicode code points. */
+function lengthOf(text: string): number {
+  let count = 0
+  for (const _character of text) count++
+  return count
+}
+
+function textOf(body: Body, key: string): string | null {
+  const member = present(body, key)
+  return member === null ? null : stringOf(body.bytes, member.start, member.end)
+}
+
+/** A voice by its name, or a voice of one's own by its id. */
+function voice(bytes: Uint8Array, start: number, end: number): string | null {
+  const value = parseSpan(bytes, start, end) as JsonValue
+  const named = typeof value === 'string' && value !== ''
+  const own =
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    typeof value['id'] === 'string' &&
+    value['id'] !== ''
+  return named || own ? null : 'must be the name of a voice, or an object with its id'
+}

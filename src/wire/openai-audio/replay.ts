@@ -1,0 +1,96 @@
+// A whole reply where events were asked for: some vendors know no stream, and answer as if none had been asked for.
+
+import type { Peek, Replay, WholeReply } from '../dialect.ts'
+import type { JsonObject, JsonValue } from '../ir.ts'
+import { join } from '../json/splice.ts'
+import { isObject } from '../openai/usage.ts'
+import { type EventSegment, speechDelta, speechDone, transcriptEvents } from './events.ts'
+import { positive } from './usage.ts'
+import { wholeTranscript } from './whole.ts'
+
+const encoder = new TextEncoder()
+const nothing = new Uint8Array(0)
+/** A transcript is not longer. */
+const maxBytes = 16_777_216
+
+const unseen = { usage: null, outputBytes: 0, finishReason: 'stop', model: null }
+
+export class TranscriptReplay implements Replay {
+  private readonly peek: Peek
+  private readonly isJson: boolean
+  private readonly chunks: Uint8Array[] = []
+  private byteCount = 0
+
+  constructor(peek: Peek, mediaType: string) {
+    this.peek = peek
+    this.isJson = /json/.test(mediaType)
+  }
+
+  push(chunk: Uint8Array): Uint8Array {
+    this.byteCount += chunk.length
+    if (this.byteCount <= maxBytes) this.chunks.push(chunk)
+    return nothing
+  }
+
+  end(): WholeReply {
+    const bytes = join(this.chunks)
+    if (this.byteCount > maxBytes) {
+      const fault = { kind: 'unreadable', message: 'the reply is too long' } as const
+      return { ...unseen, fault, bytes: nothing }
+    }
+    if (!this.isJson) {
+      const text = new TextDecoder().decode(bytes).trim()
+      const events = transcriptEvents({ text, usage: null })
+      const outputBytes = bytes.length
+      return { ...unseen, outputBytes, fault: null, bytes: encoder.encode(events) }
+    }
+    const whole = wholeTranscript(bytes, this.peek)
+    if (whole.fault !== null) return { ...whole, bytes: nothing }
+    return { ...whole, bytes: encoder.encode(eventsOf(bytes)) }
+  }
+}
+
+/** Of bytes that were judged to be a transcript. */
+function eventsOf(bytes: Uint8Array): string {
+  const body = JSON.parse(new TextDecoder().decode(bytes)) as JsonObject
+  const { text, usage, segments } = body
+  const spoken = Array.isArray(segments) ? segments.flatMap(spokenSegment) : []
+  return transcriptEvents({
+    text: String(text),
+    segments: spoken,
+    usage: isObject(usage) ? usage : null,
+  })
+}
+
+/** Only what tells who speaks is told by segments. */
+function spokenSegment(value: JsonValue, at: number): EventSegment[] {
+  if (!isObject(value) || typeof value.speaker !== 'string') return []
+  const { id, start, end, text, speaker } = value
+  return [
+    {
+      id: typeof id === 'string' ? id : `seg_${at}`,
+      start: positive(start) ?? 0,
+      end: positive(end) ?? 0,
+      text: typeof text === 'string' ? text : '',
+      speaker,
+    },
+  ]
+}
+
+/** Sound as it comes, in events. */
+export class SpeechReplay implements Replay {
+  private empty = true
+
+  push(chunk: Uint8Array): Uint8Array {
+    if (chunk.length === 0) return nothing
+    this.empty = false
+    return encoder.encode(speechDelta(chunk))
+  }
+
+  end(): WholeReply {
+    const fault = this.empty
+      ? ({ kind: 'unreadable', message: 'the reply is empty' } as const)
+      : null
+    return { ...unseen, fault, bytes: encoder.encode(speechDone(null)) }
+  }
+}

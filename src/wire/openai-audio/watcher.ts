@@ -1,0 +1,106 @@
+// Watches streamed transcripts and streamed speech: bare `data:` events, each with its `type`.
+
+import type { Fault } from '../../errors.ts'
+import { type FrameKind, frameKind, type Units, type Watcher } from '../dialect.ts'
+import type { JsonObject, JsonValue, Usage } from '../ir.ts'
+import { faultInside } from '../openai/fault.ts'
+import { isObject } from '../openai/usage.ts'
+import { frameData } from '../sse.ts'
+import { readSoundUsage, spokenUsage } from './usage.ts'
+
+const encoder = new TextEncoder()
+/**
+ * Bytes of sound for which a byte of text is counted: some 800 are a token (16 kB of MP3 a second, 20 tokens), as four
+ * of text are.
+ */
+const soundBytesPerByte = 200
+
+export class SoundWatcher implements Watcher {
+  fault: Fault | null = null
+  usage: Usage | null = null
+  units: Units | null = null
+  outputBytes = 0
+  finishReason: string | null = null
+  model: string | null = null
+  semantic = false
+
+  frame(bytes: Uint8Array, start: number, end: number): FrameKind {
+    this.semantic = false
+    const { data, event } = frameData(bytes, start, end)
+    const text = data?.trim() ?? ''
+    if (text === '') return frameKind.lifecycle
+    if (text === '[DONE]') return frameKind.done
+    const value = parsed(text)
+    if (value === null)
+      return this.failed({ kind: 'unreadable', message: 'an event of the stream is not JSON' })
+    if (event === 'error' || value.type === 'error' || value.error != null)
+      return this.failed(faultInside(value.error ?? value))
+    return this.judge(value)
+  }
+
+  private judge(value: JsonObject): FrameKind {
+    switch (value.type) {
+      case 'transcript.text.delta':
+        this.semantic = true
+        this.outputBytes += lengthOf(value.delta)
+        return frameKind.semantic
+      case 'transcript.text.segment':
+        this.semantic = true
+        return frameKind.semantic
+      case 'speech.audio.delta':
+        this.semantic = true
+        this.outputBytes += countedSound(value.audio)
+        return frameKind.semantic
+      case 'transcript.text.done':
+        // Of a stream without deltas: nothing else says how much it brought.
+        this.outputBytes = Math.max(this.outputBytes, lengthOf(value.text))
+        return this.done(value)
+      case 'speech.audio.done':
+        return this.done(value)
+      default:
+        return frameKind.lifecycle
+    }
+  }
+
+  private done(value: JsonObject): FrameKind {
+    this.semantic = true
+    this.finishReason = 'stop'
+    const { usage, seconds } = readSoundUsage(value.usage)
+    const speaks = value.type === 'speech.audio.done'
+    this.usage = usage !== null && speaks ? spokenUsage(usage) : usage
+    if (seconds !== null) this.units = { second: seconds }
+    return frameKind.usage
+  }
+
+  private failed(fault: Fault): FrameKind {
+    this.fault = fault
+    return frameKind.fault
+  }
+
+  amend(bytes: Uint8Array, start: number, end: number): Uint8Array {
+    return bytes.subarray(start, end)
+  }
+
+  held(): null {
+    return null
+  }
+}
+
+function parsed(text: string): JsonObject | null {
+  try {
+    const value = JSON.parse(text) as JsonValue
+    return isObject(value) ? value : null
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+function lengthOf(text: JsonValue | undefined): number {
+  return typeof text === 'string' ? encoder.encode(text).length : 0
+}
+
+function countedSound(base64: JsonValue | undefined): number {
+  if (typeof base64 !== 'string') return 0
+  return Math.round((base64.length * 3) / 4 / soundBytesPerByte)
+}

@@ -1,0 +1,73 @@
+// Judges whole replies about sound: a transcript in JSON, or bytes that are passed on unread.
+
+import type { Peek, WholeReply } from '../dialect.ts'
+import type { JsonObject } from '../ir.ts'
+import { JsonSyntaxError, parseSpan, valueEnd } from '../json/scan.ts'
+import { wholeMedia } from '../openai/media.ts'
+import { isObject } from '../openai/usage.ts'
+import { lastMember } from '../openai/whole.ts'
+import { readSoundUsage, reportedSeconds, spokenUsage, transcriptUnits } from './usage.ts'
+
+type Seen = Omit<WholeReply, 'fault' | 'bytes'>
+
+/** A transcript in any of OpenAI's JSON forms. */
+export function wholeTranscript(bytes: Uint8Array, peek: Peek): WholeReply {
+  return wholeMedia(bytes, (body) => {
+    const { text, model } = body
+    if (typeof text !== 'string') return { kind: 'unreadable', message: 'the reply has no text' }
+    const told = readSoundUsage(body.usage)
+    return {
+      usage: told.usage,
+      outputBytes: told.usage === null ? new TextEncoder().encode(text).length : null,
+      finishReason: null,
+      model: typeof model === 'string' ? model : null,
+      units: transcriptUnits(body, told, peek),
+    }
+  })
+}
+
+/** Usage stands at the end of a transcript, also of one that is too long to hold. */
+export function tailTranscript(bytes: Uint8Array, peek?: Peek): Seen {
+  const { value } = lastMember(bytes, 'usage', bytes.length)
+  return seenOf(value < 0 ? undefined : objectAt(bytes, value), peek, bytes.length)
+}
+
+function objectAt(bytes: Uint8Array, at: number): JsonObject | undefined {
+  try {
+    const value = parseSpan(bytes, at, valueEnd(bytes, at))
+    return isObject(value) ? value : undefined
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined
+    throw error
+  }
+}
+
+/** What bytes say that nobody reads: what is told beside them. */
+export function rawSound(peek: Peek, told: JsonObject | null): Seen {
+  return seenOf(told ?? undefined, peek, 0)
+}
+
+function seenOf(told: JsonObject | undefined, peek: Peek | undefined, outputBytes: number): Seen {
+  const { usage, seconds } = readSoundUsage(told)
+  const second = peek === undefined ? seconds : reportedSeconds(seconds, peek)
+  return {
+    usage,
+    outputBytes: usage === null ? outputBytes : null,
+    finishReason: null,
+    model: null,
+    ...(second !== null && { units: { second } }),
+  }
+}
+
+/** Of the text spoken so far nobody knows the tokens: those that are likely for its length, as bytes of text. */
+export function rawSpeech(peek: Peek, told: JsonObject | null): Seen {
+  const seen = rawSound(peek, told)
+  if (seen.usage !== null) return { ...seen, usage: spokenUsage(seen.usage) }
+  const seconds = peek.likelyUnits?.['second'] ?? 0
+  return { ...seen, outputBytes: seconds * speechTokensPerSecond * countedBytesPerToken }
+}
+
+/** OpenAI's voices come to some 20 tokens a second. */
+const speechTokensPerSecond = 20
+/** Counting takes four bytes for a token. */
+const countedBytesPerToken = 4

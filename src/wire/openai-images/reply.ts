@@ -1,0 +1,120 @@
+// Reads what replies with images say of themselves; the images are counted, never looked at.
+
+import type { Peek, PictureAsk, ReplyQuirks, Units, WholeReply } from '../dialect.ts'
+import type { JsonObject, Usage } from '../ir.ts'
+import {
+  elements,
+  JsonSyntaxError,
+  type Member,
+  members,
+  parseSpan,
+  stringEnd,
+  valueEnd,
+} from '../json/scan.ts'
+import { errorIn, faultInside } from '../openai/fault.ts'
+import { stringOf } from '../openai/rules.ts'
+import { isObject, readUsage } from '../openai/usage.ts'
+import { faulty, lastMember, readable, withoutList } from '../openai/whole.ts'
+import { isOpen, unitsOf } from './cost.ts'
+
+/** An image of a reply has one of these. */
+export const itemMark = '"b64_json"'
+
+const unknownPicture: PictureAsk = { size: null, quality: null, count: 1, partials: 0, inputs: 0 }
+
+/** What is charged for `count` images: as they were asked for, where that was left open as the reply says. */
+export function unitsSaid(peek: Peek | undefined, said: Said, count: number): Units {
+  const asked = peek?.picture ?? unknownPicture
+  const size = isOpen(asked.size) ? said.size : asked.size
+  const quality = isOpen(asked.quality) ? said.quality : asked.quality
+  return unitsOf({ size, quality }, count)
+}
+
+export interface Said {
+  readonly size: string | null
+  readonly quality: string | null
+}
+
+/** All tokens of an image model's reply are of images, unless it says of what they are. */
+export function imageUsage(value: JsonObject, quirks: ReplyQuirks): Usage | null {
+  const raw = quirks.usage?.(value) ?? value
+  if (isObject(raw['output_tokens_details']) || isObject(raw['completion_tokens_details']))
+    return readUsage(raw)
+  const tokens = raw['output_tokens'] ?? null
+  return readUsage({ ...raw, output_tokens_details: { image_tokens: tokens } })
+}
+
+export function readWhole(bytes: Uint8Array, peek: Peek, quirks: ReplyQuirks): WholeReply {
+  return readable(bytes, (at) => {
+    const found = members(bytes, at)
+    const named = (name: string) => found.find(({ key, kind }) => key === name && kind !== 'null')
+    if (named('error') !== undefined) {
+      const error = errorIn(parseSpan(bytes, at, valueEnd(bytes, at)) as JsonObject)
+      if (error !== null) return faulty(bytes, faultInside(error))
+    }
+    const data = named('data')
+    if (data?.kind !== 'array')
+      return faulty(bytes, withoutList(bytes, at, valueEnd(bytes, at), 'data'))
+    const count = elements(bytes, data.start).length
+    if (count === 0)
+      return faulty(bytes, { kind: 'unreadable', message: 'the reply holds no image' })
+    const usage = named('usage')
+    return {
+      fault: null,
+      bytes,
+      usage: usage?.kind === 'object' ? usageAt(bytes, usage, quirks) : null,
+      outputBytes: 0,
+      finishReason: null,
+      model: null,
+      units: unitsSaid(peek, saidBy(bytes, named), count),
+    }
+  })
+}
+
+export function usageAt(bytes: Uint8Array, { start, end }: Member, quirks: ReplyQuirks) {
+  return imageUsage(parseSpan(bytes, start, end) as JsonObject, quirks)
+}
+
+export function saidBy(bytes: Uint8Array, named: (name: string) => Member | undefined): Said {
+  const word = (name: string): string | null => {
+    const member = named(name)
+    return member?.kind === 'string' ? stringOf(bytes, member.start, member.end) : null
+  }
+  return { size: word('size'), quality: word('quality') }
+}
+
+/** `items` is how many images passed; as many as were asked for where they came by address. */
+export function readTail(
+  bytes: Uint8Array,
+  quirks: ReplyQuirks,
+  peek: Peek | undefined,
+  items: number | undefined,
+): Omit<WholeReply, 'fault' | 'bytes'> {
+  const count = items || (peek?.picture?.count ?? 1)
+  const said = { size: tailWord(bytes, 'size'), quality: tailWord(bytes, 'quality') }
+  return {
+    usage: tailUsage(bytes, quirks),
+    outputBytes: 0,
+    finishReason: null,
+    model: null,
+    units: unitsSaid(peek, said, count),
+  }
+}
+
+function tailWord(bytes: Uint8Array, name: string): string | null {
+  const { value } = lastMember(bytes, name, bytes.length)
+  if (value < 0 || bytes[value] !== 0x22) return null
+  return stringOf(bytes, value, stringEnd(bytes, value))
+}
+
+function tailUsage(bytes: Uint8Array, quirks: ReplyQuirks): Usage | null {
+  const { value } = lastMember(bytes, 'usage', bytes.length)
+  if (value < 0 || bytes[value] !== 0x7b) return null
+  try {
+    const raw = parseSpan(bytes, value, valueEnd(bytes, value))
+    return isObject(raw) ? imageUsage(raw, quirks) : null
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return null
+    throw error
+  }
+}

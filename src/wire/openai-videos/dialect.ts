@@ -1,0 +1,76 @@
+// Videos: jobs that are begun with a text and maybe an image, and ask for seconds of a size.
+
+import { invalidRequest } from '../../errors.ts'
+import type { Dialect, FormFields, Units } from '../dialect.ts'
+import type { JsonObject } from '../ir.ts'
+import type { Member } from '../json/scan.ts'
+import { openaiBase } from '../openai/base.ts'
+import { peekMedia, wholeMedia } from '../openai/media.ts'
+import { object, type Rule, stringOf } from '../openai/rules.ts'
+
+const maxPromptChars = 32_000
+
+const prompt: Rule = (bytes, start, end, kind) => {
+  const complaint = `must be a string of 1 to ${maxPromptChars} characters`
+  if (kind !== 'string') return complaint
+  const { length } = stringOf(bytes, start, end)
+  return length > 0 && length <= maxPromptChars ? null : complaint
+}
+
+function text(pattern: RegExp, complaint: string): Rule {
+  return (bytes, start, end, kind) =>
+    kind === 'string' && pattern.test(stringOf(bytes, start, end)) ? null : complaint
+}
+
+const rules: ReadonlyMap<string, Rule> = new Map([
+  ['prompt', prompt],
+  ['seconds', text(/^[1-9]\d{0,2}$/, 'must be a string of whole seconds, such as "4"')],
+  ['size', text(/^[1-9]\d{1,4}x[1-9]\d{1,4}$/, 'must be WIDTHxHEIGHT, such as 1280x720')],
+  ['input_reference', object],
+])
+
+const form: FormFields = {
+  model: 'text',
+  prompt: 'text',
+  seconds: 'text',
+  size: 'text',
+  input_reference: 'file',
+}
+
+/** What so many seconds of a size are charged as. */
+export function videoUnits(seconds: number, size: string | null): Units {
+  return { [size === null ? 'second' : `second/${size}`]: seconds }
+}
+
+function textOfMember(bytes: Uint8Array, members: readonly Member[], key: string): string | null {
+  const member = members.find((each) => each.key === key && each.kind === 'string')
+  return member === undefined ? null : stringOf(bytes, member.start, member.end)
+}
+
+/** A video's object of which nothing but its id is sure. */
+function see(body: JsonObject) {
+  const { id } = body
+  if (typeof id !== 'string' || id === '')
+    return { kind: 'unreadable', message: 'the vendor named no job' } as const
+  // A job is charged by what it asks for, not by tokens.
+  const usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
+  return { usage, finishReason: null, model: null }
+}
+
+export const videos: Dialect = {
+  ...openaiBase,
+  id: 'openai-videos',
+  operation: 'video',
+  path: '/videos',
+  idPrefix: 'video_',
+  terminator: '',
+  form,
+  peek: (body, address = {}) =>
+    peekMedia(body, address, rules, ({ bytes, members }) => {
+      if (textOfMember(bytes, members, 'prompt') === null)
+        throw invalidRequest('prompt is required', 'prompt')
+      const seconds = textOfMember(bytes, members, 'seconds')
+      return { units: videoUnits(Number(seconds ?? 4), textOfMember(bytes, members, 'size')) }
+    }),
+  whole: (body) => wholeMedia(body, see),
+}
