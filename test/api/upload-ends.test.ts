@@ -13,6 +13,7 @@ import {
   headOf,
   hear,
   paint,
+  served,
   startFormStage,
   transcriptions,
 } from '../support/forms.ts'
@@ -117,12 +118,12 @@ describe('what lies on disk goes', () => {
     await gone
     await eventually(() => (stage.openFiles() === 0 ? true : undefined))
     never.resolve()
-    stage.upstream.on('*', [json(200, { text: 'hello' })])
+    stage.upstream.on('*', served)
   })
 })
 
 test('an Idempotency-Key holds for the same form, whatever its boundary, and for no other file', async () => {
-  stage.upstream.on('*', [json(200, { text: 'hello' })])
+  stage.upstream.on('*', served)
   const ask = (seconds: number, key: string) => {
     const form = new FormData()
     form.append('model', 'hear')

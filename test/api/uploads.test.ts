@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { toFile } from 'openai'
 import { openaiClient } from '../support/clients.ts'
@@ -24,7 +24,7 @@ import {
 import { expectRefusal } from '../support/requests.ts'
 import { png, wav } from '../support/samples.ts'
 import { parseReply, portOf, RawClient } from '../support/socket.ts'
-import { json, type Received } from '../support/upstream.ts'
+import type { Received } from '../support/upstream.ts'
 
 let stage: FormStage
 beforeAll(async () => {
@@ -73,7 +73,6 @@ describe('the official SDK', () => {
   test('hears a sound that goes to disk on its way', async () => {
     const sound = wav(16)
     expect(sound.length).toBeGreaterThan(250_000)
-    stage.upstream.on('*', [json(200, { text: 'hello' })])
     const reply = await openaiClient(stage.gateway.url).audio.transcriptions.create({
       model: 'hear',
       file: await toFile(sound, 'speech.wav'),
@@ -82,6 +81,28 @@ describe('the official SDK', () => {
     const file = (await lastForm()).get('file') as File
     expect(Buffer.from(await file.bytes()).equals(sound)).toBe(true)
     expect(readdirSync(join(stage.gateway.dataDir, 'tmp'))).toEqual([])
+  })
+
+  test('says lists and objects, which reach the vendor as it says them', async () => {
+    await openaiClient(stage.gateway.url).audio.transcriptions.create({
+      model: 'hear',
+      file: await toFile(wav(1), 'speech.wav'),
+      response_format: 'json',
+      include: ['logprobs'],
+      temperature: 0.5,
+      chunking_strategy: { type: 'server_vad', threshold: 0.25, silence_duration_ms: 300 },
+    })
+    const form = await lastForm()
+    const texts = [...form].filter(([, value]) => typeof value === 'string')
+    expect(Object.fromEntries(texts)).toEqual({
+      model: 'vendors-hear',
+      response_format: 'json',
+      'include[]': 'logprobs',
+      temperature: '0.5',
+      'chunking_strategy[type]': 'server_vad',
+      'chunking_strategy[threshold]': '0.25',
+      'chunking_strategy[silence_duration_ms]': '300',
+    })
   })
 })
 
@@ -112,8 +133,9 @@ describe('what the vendor gets', () => {
   test('what the bytes are counts, not what they are called', async () => {
     const reply = await stage.send(edits, [...paint, file('image', 'a.txt', dot), end])
     expect(reply.status).toBe(200)
-    const sent = stage.upstream.requests.at(-1)?.body.toString('latin1')
-    expect(sent).toContain('filename="a.txt"\r\ncontent-type: image/png\r\n\r\n')
+    // Vendors go by the ending.
+    const sent = stage.upstream.requests.at(-1)?.body.toString('latin1').toLowerCase()
+    expect(sent).toContain('filename="a.txt.png"\r\ncontent-type: image/png\r\n\r\n')
   })
 
   test('a long upload that is moving may take as long as it needs', async () => {
@@ -143,7 +165,17 @@ type Bad = readonly [
 const invalid = 'invalid_request_error'
 const tooLarge = 'request_too_large'
 const image = file('image', 'a.png', dot)
+const jpeg = readFileSync(join(import.meta.dirname, '../fixtures/media/image.jpg'))
 const bad: readonly Bad[] = [
+  [
+    'an image its model does not take',
+    edits,
+    [field('model', 'dall-e-2'), field('prompt', 'x'), file('image', 'a.png', jpeg), end],
+    400,
+    invalid,
+    'image',
+    /must be png for the model 'dall-e-2'; this file is image\/jpeg/,
+  ],
   ['nothing', edits, [], 400, invalid, null, /boundary is not in the body/],
   ['JSON', edits, [Buffer.from('{"model":"paint"}')], 400, invalid, null, /boundary is not in/],
   ['no closing boundary', edits, [...paint, image], 400, invalid, 'image', /before its closing/],

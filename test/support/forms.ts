@@ -5,13 +5,18 @@ import { readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { authorized } from './clients.ts'
 import { type Gateway, startGateway, testKey } from './gateway.ts'
-import { json, startUpstream, type Upstream } from './upstream.ts'
+import { json, type Script, startUpstream, type Upstream } from './upstream.ts'
 
 export const imageBytes = 200_000
 export const audioBytes = 300_000
 export const edits = '/v1/images/edits'
 export const transcriptions = '/v1/audio/transcriptions'
 export const formType = 'multipart/form-data; boundary=b'
+
+/** An answer to either. */
+export const served: Script = [
+  json(200, { created: 1, data: [{ b64_json: 'AAAA' }], text: 'hello' }),
+]
 
 export interface FormStage extends AsyncDisposable {
   readonly upstream: Upstream
@@ -24,7 +29,7 @@ export interface FormStage extends AsyncDisposable {
 /** The models `paint` and `hear`; small limits, and a second for 64 KiB. */
 export async function startFormStage(): Promise<FormStage> {
   const upstream = await startUpstream()
-  upstream.on('*', [json(200, { created: 1, data: [{ b64_json: 'AAAA' }] })])
+  upstream.on('*', served)
   const gateway = await startGateway({
     config: {
       server: { bodyTimeoutMs: 1_000 },
@@ -35,12 +40,13 @@ export async function startFormStage(): Promise<FormStage> {
           vendor: 'openai',
           baseUrl: upstream.url,
           key: 'sk-up',
-          models: { paint: 'vendors-paint', hear: 'vendors-hear' },
+          models: { paint: 'vendors-paint', hear: 'vendors-hear', 'dall-e-2': 'dall-e-2' },
         },
       ],
       models: {
         paint: { kind: 'image', prices: { image: '40000' } },
         hear: { kind: 'transcription', prices: { second: '100' } },
+        'dall-e-2': { kind: 'image', prices: { image: '20000' } },
       },
     },
   })
