@@ -55,6 +55,8 @@ const liftedChars = 4_096
 /** A reply has not more JSON than this beside what is lifted out of it. */
 const maxKeptBytes = 8_388_608
 const pieceBytes = 262_144
+/** For all: what is kept of a piece is copied out of it. */
+const scratch = new Uint8Array(pieceBytes)
 const quote = 0x22
 const backslash = 0x5c
 const base64Start = /^(data:[\w.+/\\-]*(;[\w=-]+)*,)?[A-Za-z0-9+/\\=]+$/
@@ -70,7 +72,7 @@ export class Lifted {
   constructor(payload: Payload, spool: Spool) {
     const lifter = new Lifter(spool)
     for (let at = 0; at < payload.size; at += pieceBytes)
-      lifter.push(payload.read(at, Math.min(payload.size, at + pieceBytes)))
+      lifter.push(payload.read(at, Math.min(payload.size, at + pieceBytes), scratch))
     this.spool = spool
     this.mark = lifter.mark
     this.payloads = lifter.payloads
