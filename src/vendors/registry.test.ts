@@ -93,6 +93,7 @@ const ends: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-completions': '/completions',
   'openai-embeddings': '/embeddings',
   'openai-responses': '/responses',
+  'openai-compaction': '/responses/compact',
   'anthropic-messages': '/messages',
   gemini: ':generateContent',
   'cohere-v2': '/v2/chat',
