@@ -37,6 +37,7 @@ export type DialectId =
   | 'openai-translations'
   | 'openai-speech'
   | 'openai-moderations'
+  | 'openai-realtime'
   | 'openai-videos'
 export type Operation =
   | 'chat'
@@ -48,6 +49,7 @@ export type Operation =
   | 'translation'
   | 'speech'
   | 'moderation'
+  | 'realtime'
   | 'video'
 
 /** A half-open range of byte offsets. */
