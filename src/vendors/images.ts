@@ -123,10 +123,10 @@ export async function askJson(
   return read(reply, tools)
 }
 
-/** Throws MediaFault where the reply is no success, or no JSON object. */
-export function read(reply: VendorReply, tools: MediaTools): Lifted {
+/** Throws, or rejects with, MediaFault where the reply is no success or no JSON. */
+export function read(reply: VendorReply, tools: MediaTools): Promise<Lifted> {
   if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
-  return new Lifted(reply.payload, tools.spool)
+  return Lifted.of(reply.payload, tools.spool, () => tools.wait(0))
 }
 
 export function objectOf(value: JsonValue | undefined): JsonObject {
@@ -159,7 +159,7 @@ export async function lookAfter(
 ): Promise<JsonObject | null> {
   const reply = await tools.ask({ ...call, method: 'GET' })
   if (reply.status === 429 || reply.status >= 500) return null
-  return objectOf(read(reply, tools).json)
+  return objectOf((await read(reply, tools)).json)
 }
 
 /** What was asked, or came of it, is against the vendor's rules: the client's own doing, and no other channel's to try. */

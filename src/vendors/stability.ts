@@ -104,7 +104,7 @@ async function make(
     body: segments,
     contentType,
   })
-  const lifted = read(reply, tools)
+  const lifted = await read(reply, tools)
   const { image, finish_reason, errors } = objectOf(lifted.json)
   if (finish_reason === 'CONTENT_FILTERED') throw moderated('the image was filtered')
   if (finish_reason === 'ERROR') throw failed(`the image failed: ${JSON.stringify(errors ?? '')}`)
