@@ -179,8 +179,10 @@ export class IdentityStream implements ReplyPath {
 
   /** All but the end, which may say what the frame cost. */
   private pass(long: LongFrame, piece: Uint8Array): void {
-    const bytes = join([long.back, piece])
+    const isShort = piece.length < frameBackBytes
+    const bytes = isShort ? join([long.back, piece]) : piece
     const until = Math.max(0, bytes.length - frameBackBytes)
+    if (!isShort && long.back.length > 0) this.listener.emit(long.back)
     if (until > 0) this.listener.emit(bytes.subarray(0, until))
     long.back = bytes.slice(until)
   }

@@ -315,6 +315,20 @@ describe('streams', () => {
     expect(counts.imageOutput).toBe(4_360)
   })
 
+  test('an image that breaks off in the middle ends in an error', async () => {
+    const large = Buffer.alloc(2_000_000, 1).toString('base64')
+    const text = `event: ${completed.type}\ndata: ${JSON.stringify({ ...completed, b64_json: large })}`
+    answer = reply(200, text.slice(0, 1_500_000), 'content-type: text/event-stream')
+    const response = await generate({ model: 'gpt-image-1', stream: true })
+    const frames = (await response.text()).split('\n\n')
+    expect(frames).toHaveLength(3)
+    expect(JSON.parse(frames[1]?.slice('data: '.length) ?? '').error.code).toBe(
+      'service_unavailable',
+    )
+    const { row } = await recorded(response.headers.get('x-request-id'), 'gpt-image-1')
+    expect(String(row.chargeNano)).toBe('0')
+  })
+
   test('one that breaks off before its image ends in an error', async () => {
     answer = frames(partial(0))
     const response = await generate({ model: 'gpt-image-1', stream: true })
