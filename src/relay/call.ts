@@ -218,9 +218,10 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     const shown = bill.wishes.showCost ? dialect.withCost(bytes, cost) : bytes
     const body = this.passed(shown, 'whole')
     this.capture?.add(body)
-    const dropped = this.current?.plan.dropped ?? []
+    const dropped = this.current?.unsaid ?? []
     const type = this.current?.type ?? null
-    const answer = { stream: false, body, type, vendorMs: this.vendorMs, cost, dropped }
+    const headers = this.current?.state ?? {}
+    const answer = { stream: false, body, type, vendorMs: this.vendorMs, cost, dropped, headers }
     this.settled = true
     this.rooms.settle(settlement, row, { then: () => this.answer.resolve(answer) })
     this.finish()
@@ -316,7 +317,8 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
       type: this.current?.type ?? null,
       vendorMs: this.vendorMs,
       cost: null,
-      dropped: this.current?.plan.dropped ?? [],
+      dropped: this.current?.unsaid ?? [],
+      headers: this.current?.state ?? {},
     })
     return outlet
   }

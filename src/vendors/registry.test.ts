@@ -93,6 +93,7 @@ const ends: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-completions': '/completions',
   'openai-embeddings': '/embeddings',
   'openai-responses': '/responses',
+  'openai-compaction': '/responses/compact',
   'anthropic-messages': '/messages',
   gemini: ':generateContent',
   'cohere-v2': '/v2/chat',
@@ -110,6 +111,7 @@ const ends: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-translations': '/audio/translations',
   'openai-speech': '/audio/speech',
   'openai-moderations': '/moderations',
+  'openai-realtime': '/realtime',
 }
 
 const signatures: Readonly<Record<string, readonly [string, string]>> = {
