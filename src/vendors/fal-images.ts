@@ -21,6 +21,7 @@ import {
   text,
   unreadable,
   untilDone,
+  untold,
 } from './images.ts'
 import type { ImagesReply, MediaAdapter, MediaTools } from './media.ts'
 
@@ -47,7 +48,8 @@ export const falImages: MediaAdapter = {
       return state === null ? null : isDone(state)
     })
     const reply = await tools.ask({ method: 'GET', url: resultUrl })
-    return resultOf(await read(reply, tools))
+    const dropped = untold(call, ['output_format'])
+    return { ...resultOf(await read(reply, tools)), dropped }
   },
 }
 

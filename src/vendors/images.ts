@@ -47,6 +47,20 @@ export function text(value: JsonValue | undefined): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
+/** Words of every vendor, and those of the gateway. */
+const commonFields: ReadonlySet<string> = new Set([
+  ...['model', 'prompt', 'n', 'size', 'response_format', 'stream', 'image', 'images', 'mask'],
+  ...['aspect_ratio', 'seed'],
+])
+
+/** What the client said and the vendor is not told, but for what changes nothing. */
+export function untold({ fields }: MediaCall, told: readonly string[] = []): readonly string[] {
+  return Object.entries(fields)
+    .filter(([, value]) => value !== null && value !== 'auto')
+    .map(([name]) => name)
+    .filter((name) => !commonFields.has(name) && !told.includes(name))
+}
+
 /** Throws `invalid_request_error` where the vendor has no word for it, and another image would come of it. */
 export function refuseTransparent({ fields }: MediaCall): void {
   if (fields['background'] !== 'transparent') return

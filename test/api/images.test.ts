@@ -31,6 +31,7 @@ const models = {
   },
   'gpt-image-1': { input: '5', imageInput: '10', output: '40', imageOutput: '40' },
   'gpt-image-2': { input: '5', output: '30' },
+  'half-priced': { 'image/1024x1024/standard': '40000' },
 } as const
 type Name = keyof typeof models
 
@@ -153,6 +154,16 @@ describe('what is charged', () => {
     const seen = await recorded(response.headers.get('x-request-id'), model)
     expect(seen.units).toEqual(units)
     expect(String(seen.row.chargeNano)).toBe(nano)
+  })
+
+  test('an image that the card has no price for is refused before the work', async () => {
+    const before = upstream.requests.length
+    const asked = { model: 'half-priced', size: '1024x1024', quality: 'hd' }
+    const response = await generate(asked)
+    const error = await expectRefusal(response, 503, 'service_unavailable')
+    expect(error.message).toContain('image/1024x1024/hd')
+    expect(upstream.requests.length).toBe(before)
+    expect((await generate({ ...asked, quality: 'standard' })).status).toBe(200)
   })
 
   test('as many as came, where fewer came than were asked for', async () => {
