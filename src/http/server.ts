@@ -17,6 +17,7 @@ import {
   type VideoEndpoint,
 } from './endpoints.ts'
 import { filePath, readHosted } from './files.ts'
+import type { FrontRooms } from './front-rooms.ts'
 import {
   countHere,
   googleCallOf,
@@ -30,7 +31,7 @@ import {
 import { checkHeaderBytes } from './head.ts'
 import { type Health, healthPaths, respondHealth } from './health.ts'
 import { mePaths, readMe } from './me.ts'
-import { type FrontRooms, ModelRequest } from './model-request.ts'
+import { ModelRequest } from './model-request.ts'
 import { anthropicModelList, anthropicModelObject, modelList, modelObject } from './models.ts'
 import { newRequestId } from './request-id.ts'
 import {

@@ -1,7 +1,7 @@
 // Azure OpenAI: the operator's own host, a key header of its own, deployments in the path of dated versions.
 
 import type { Fault } from '../errors.ts'
-import { allAndResponses, audioDialects, openaiCompatible, openaiPath } from './compatible.ts'
+import { allAndCompaction, audioDialects, openaiCompatible, openaiPath } from './compatible.ts'
 import { openaiImages } from './openai-images.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
@@ -18,7 +18,7 @@ function address(call: Call, settings: ChannelSettings): string {
   if (version === 'preview') return `${host}/openai/v1${path}?api-version=preview`
   const query = `?api-version=${encodeURIComponent(version)}`
   // No deployment stands in this path: the body names it.
-  if (call.dialect === 'openai-responses') return `${host}/openai${path}${query}`
+  if (path.startsWith('/responses')) return `${host}/openai${path}${query}`
   if (host.endsWith('/models')) return host + path + query
   return `${host}/openai/deployments/${encodeURIComponent(call.model)}${path}${query}`
 }
@@ -36,7 +36,7 @@ export const azureOpenai = openaiCompatible({
   baseUrl: null,
   environment: 'AZURE_OPENAI_API_KEY',
   environmentBaseUrl: 'AZURE_OPENAI_ENDPOINT',
-  speaks: [...allAndResponses, 'openai-images', 'openai-image-edits', ...audioDialects],
+  speaks: [...allAndCompaction, 'openai-images', 'openai-image-edits', ...audioDialects],
   address,
   headers: (settings) => (settings.key === null ? [] : [['api-key', settings.key]]),
   refine,

@@ -1,9 +1,18 @@
 // fal: models of many makers behind one queue.
 
+import type { Fault } from '../errors.ts'
 import { falImages } from './fal-images.ts'
 import { falVideos } from './fal-videos.ts'
 import type { Vendor } from './vendor.ts'
 import { videoStarts } from './video.ts'
+
+/** An account without money is answered 403 as if its key were refused; what is moderated says so in its type. */
+function refine(fault: Fault, status: number, body: string): Fault {
+  if (status === 403 && /exhausted balance/i.test(body)) return { ...fault, kind: 'quota' }
+  if (status === 422 && body.includes('"content_policy_violation"'))
+    return { ...fault, kind: 'rejected', code: 'content_policy_violation' }
+  return fault
+}
 
 export const fal = {
   id: 'fal',
@@ -15,6 +24,7 @@ export const fal = {
   address: ({ model }, { baseUrl }) => `${baseUrl}/${model}`,
   headers: ({ key }) => (key === null ? [] : [['authorization', `Key ${key}`]]),
   quirks: {},
+  refine,
   adapters: {
     'openai-images': falImages,
     'openai-image-edits': falImages,
