@@ -6,6 +6,7 @@ import { authorized, eventually, openaiClient } from '../support/clients.ts'
 import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
 import { expectRefusal, postJson } from '../support/requests.ts'
 import { png } from '../support/samples.ts'
+import { json, send, startUpstream } from '../support/upstream.ts'
 import { film, startVideoVendor, type VideoVendor } from '../support/video-vendor.ts'
 
 let vendor: VideoVendor
@@ -553,4 +554,25 @@ test('a client that asks all the time does not make the gateway do so', async ()
   await eventually(() => (job.polls > 0 ? true : undefined))
   for (let at = 0; at < 50; at += 1) await (await get(`/${id}`)).text()
   expect(job.polls).toBe(1)
+})
+
+test('a result that says it has 4 GB is not begun', async () => {
+  const huge = await startUpstream()
+  const job = { id: 'job_1', object: 'video', status: 'completed' }
+  const head = 'HTTP/1.1 200 OK\r\ncontent-type: video/mp4\r\ncontent-length: 4294967296\r\n\r\n'
+  huge.on('sora-2', [json(200, job)])
+  huge.on('*', [json(200, job)], [send(`${head}some of it`)])
+  const channel = { id: 'films', vendor: 'openai', baseUrl: huge.url, key: 'sk-up' }
+  await using other = await startGateway({
+    config: { channels: [{ ...channel, models: ['sora-2'] }] },
+  })
+  const { videos } = openaiClient(other.url)
+  const begun = await postJson(`${other.url}/v1/videos`, { model: 'sora-2', prompt: 'x' })
+  const { id } = (await begun.json()) as { id: string }
+  await eventually(async () =>
+    (await videos.retrieve(id)).status === 'completed' ? true : undefined,
+  )
+  const reply = await fetch(`${other.url}/v1/videos/${id}/content`, { headers: authorized() })
+  await expectRefusal(reply, 503, 'service_unavailable')
+  await huge.close()
 })
