@@ -17,11 +17,16 @@ test('the longest beginning of a name decides, behind a maker’s name too', () 
 
 test('a name that says portrait or landscape makes that alone', () => {
   expect(videoShape('film-portrait').sizes).toEqual(['720x1280'])
+  expect(videoShape('film-landscape', 'kling-v2-6')).toMatchObject({
+    sizes: ['1280x720', '1920x1080'],
+    seconds: [5, 10],
+  })
   expect(videoShape('sora-2-pro-landscape').sizes).toEqual(['1280x720', '1792x1024', '1920x1080'])
 })
 
 test('what nobody described takes anything', () => {
-  expect(videoShape('film')).toEqual({ sizes: null, seconds: null, usualSeconds: 4 })
+  expect(videoShape('clip', 'MiniMax-Hailuo-02').seconds).toEqual([6, 10])
+  expect(videoShape('film', 'film-9')).toEqual({ sizes: null, seconds: null, usualSeconds: 4 })
 })
 
 test('what is made unless asked is among what can be', () => {
