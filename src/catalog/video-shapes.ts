@@ -40,17 +40,24 @@ const anything: VideoShape = { sizes: null, seconds: null, usualSeconds: 4 }
 /** What a size is where nobody said one, and the model takes any. */
 export const usualSize = '720x1280'
 
-/** The last part of a name counts: `google/veo-3` is Veo. A name with `portrait` or `landscape` makes that alone. */
-export function videoShape(model: string): VideoShape {
+/**
+ * Of a model by its name, else by what it is called at its vendor. The last part of a name counts: `google/veo-3` is
+ * Veo. A name with `portrait` or `landscape` makes that alone.
+ */
+export function videoShape(model: string, vendorsName: string | null = null): VideoShape {
+  const base = knownShape(model) ?? knownShape(vendorsName ?? '') ?? anything
+  const upright = /portrait/i.test(model)
+  if (!upright && !/landscape/i.test(model)) return base
+  const sizes = (base.sizes ?? hd).filter((size) => isUpright(size) === upright)
+  return { ...base, sizes }
+}
+
+function knownShape(model: string): VideoShape | null {
   const name = model.slice(model.lastIndexOf('/') + 1)
   const found = shapes.find(
     ([beginning]) => name.startsWith(beginning) || model.startsWith(beginning),
   )
-  const base = found?.[1] ?? anything
-  const upright = /portrait/i.test(name)
-  if (!upright && !/landscape/i.test(name)) return base
-  const sizes = (base.sizes ?? hd).filter((size) => isUpright(size) === upright)
-  return { ...base, sizes }
+  return found?.[1] ?? null
 }
 
 function isUpright(size: string): boolean {

@@ -70,7 +70,10 @@ function planned(dialect: Dialect, source: VideoRow | null, peek: Peek, offered:
   const reference = address === undefined ? {} : { input_reference: { image_url: address } }
   const fields: JsonObject = { ...plain, ...reference }
   checkReference(fields)
-  const { sizes, seconds, usualSeconds } = videoShape(offered.model.id)
+  const { sizes, seconds, usualSeconds } = videoShape(
+    offered.model.id,
+    offered.candidates[0]?.model,
+  )
   const size = chosen('size', fields['size'], sizes, sizes?.[0] ?? '720x1280')
   const length = chosen('seconds', fields['seconds'], seconds?.map(String), String(usualSeconds))
   const asked = { ...fields, size, seconds: length }
