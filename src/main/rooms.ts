@@ -2,7 +2,7 @@
 
 import { createCatalog } from '../catalog/catalog.ts'
 import type { Config } from '../config/types.ts'
-import type { FrontRooms } from '../http/model-request.ts'
+import type { FrontRooms } from '../http/front-rooms.ts'
 import { createOffer } from '../http/offer.ts'
 import { refusalRow, repeatRow } from '../http/refusal.ts'
 import type { Idempotency } from '../http/repeat.ts'
@@ -62,6 +62,7 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     idempotency: keysFor(billing.idempotencyHours, ledger, log),
     me: { store: lasting.store, currency: config.currency, prices: () => lasting.prices.book },
     responses: responsesFor(config, lasting, (channelId) => channels.get(channelId)?.vendor),
+    realtime: config.realtime,
     relay,
     videos: videoRooms(config, lasting, relay, settler),
     files: lasting.diskFiles,

@@ -8,8 +8,9 @@ import type { Hold, Ledger, NoHold } from '../ledger/ledger.ts'
 import { countedTokens, expectedOf, holdFor } from '../meter/ceiling.ts'
 import type { Expected, PriceBook, Rate, Units } from '../meter/meter.ts'
 import type { OutputEstimates } from '../meter/output-estimate.ts'
-import { formatUnits, type Nano } from '../money.ts'
+import { formatUnits, maxNano, type Nano } from '../money.ts'
 import type { Dialect, Peek } from '../wire/dialect.ts'
+import type { Usage } from '../wire/ir.ts'
 import { Bill, type BillWishes } from './bill.ts'
 
 export interface TillRooms {
@@ -33,6 +34,8 @@ export interface Opening {
   /** Unix milliseconds. */
   readonly at: number
   readonly wishes: BillWishes
+  /** What it is expected to use, where that is known better than from its bytes. */
+  readonly usage?: Usage
 }
 
 export interface Till {
@@ -50,7 +53,7 @@ export function createTill(rooms: TillRooms): Till {
       if (ledger.closed !== null) throw closed()
       const rate = rateOf(rooms, opening)
       const expected = expectedBy(rooms.estimates, opening, rate)
-      const boundNano = holdFor(rate, expected)
+      const boundNano = boundOf(rate, expected, opening.usage)
       if (boundNano === null) throw tooMuch()
       const amountNano =
         wishes.capNano === null || boundNano <= wishes.capNano
@@ -73,10 +76,16 @@ export function createTill(rooms: TillRooms): Till {
   }
 }
 
+function boundOf(rate: Rate, expected: Expected, usage: Usage | undefined): Nano | null {
+  if (usage === undefined) return holdFor(rate, expected)
+  const nano = rate.charge(usage, expected.units)
+  return nano > maxNano ? null : nano
+}
+
 function rateOf(rooms: TillRooms, opening: Opening): Rate {
   const { model, principal, at } = opening
   const rate = rooms.prices().find(model.id, at, rooms.multiplierPpm(principal.group))
-  const missing = rate?.missing(dialectKind(opening), null) ?? null
+  const missing = rate?.missing(dialectKind(opening), plainImages(opening.peek)) ?? null
   if (rate !== null && missing === null) return rate
   rooms.unpriced(model.id, missing)
   const what = missing === null ? 'no price' : `no price for ${missing}`
@@ -85,6 +94,12 @@ function rateOf(rooms: TillRooms, opening: Opening): Rate {
     `The model '${model.id}' has ${what} and cannot be used until its operator sets one.`,
     { param: 'model', retry: false },
   )
+}
+
+/** Images whose size and quality are known before the work; of others the dearest price is held. */
+function plainImages({ units }: Peek): Units | null {
+  const names = Object.keys(units ?? {}).filter((name) => /^image\/\d+x\d+\/[a-z]+$/.test(name))
+  return names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, 1]))
 }
 
 /** What the endpoint does decides which prices are needed, whatever else the model can do. */

@@ -1,3 +1,5 @@
+// Base64 in requests and replies, cut wherever pieces may end.
+
 import { expect, test } from 'bun:test'
 import { Base64, JsonBody, Lifted } from './base64.ts'
 import { MediaFault, type Payload, type Segment, type Spool } from './media.ts'

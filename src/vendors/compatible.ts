@@ -11,6 +11,7 @@ const paths: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-embeddings': '/embeddings',
   'anthropic-messages': '/messages',
   'openai-responses': '/responses',
+  'openai-compaction': '/responses/compact',
   'openai-images': '/images/generations',
   'openai-image-edits': '/images/edits',
   'openai-image-variations': '/images/variations',
@@ -18,6 +19,7 @@ const paths: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-translations': '/audio/translations',
   'openai-speech': '/audio/speech',
   'openai-moderations': '/moderations',
+  'openai-realtime': '/realtime',
   'openai-videos': '/videos',
 }
 
@@ -32,8 +34,9 @@ export const allDialects: readonly DialectId[] = [
 
 /** Chat first: what others ask is put in that format. */
 export const allAndResponses: readonly DialectId[] = [...allDialects, 'openai-responses']
+export const allAndCompaction: readonly DialectId[] = [...allAndResponses, 'openai-compaction']
 
-/** Images, sound and moderations, as OpenAI itself and servers like it have them. */
+/** Images, sound, moderations and sessions, as OpenAI itself and servers like it have them. */
 export const beyondText: readonly DialectId[] = [
   'openai-images',
   'openai-image-edits',
@@ -42,6 +45,7 @@ export const beyondText: readonly DialectId[] = [
   'openai-translations',
   'openai-speech',
   'openai-moderations',
+  'openai-realtime',
 ]
 
 /** Sound, as OpenAI itself and servers like it have it. */
@@ -59,7 +63,10 @@ export function openaiPath(dialect: DialectId): string {
 }
 
 function address(call: Call, settings: ChannelSettings): string {
-  return settings.baseUrl + openaiPath(call.dialect)
+  const path = openaiPath(call.dialect)
+  // A session has no body that could name its model.
+  const query = call.dialect === 'openai-realtime' ? `?model=${encodeURIComponent(call.model)}` : ''
+  return settings.baseUrl + path + query
 }
 
 /** `authorization: Bearer KEY`, or nothing where the channel has no key. */

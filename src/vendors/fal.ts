@@ -1,7 +1,16 @@
 // fal: models of many makers behind one queue.
 
+import type { Fault } from '../errors.ts'
 import { falImages } from './fal-images.ts'
 import type { Vendor } from './vendor.ts'
+
+/** An account without money is answered 403 as if its key were refused; what is moderated says so in its type. */
+function refine(fault: Fault, status: number, body: string): Fault {
+  if (status === 403 && /exhausted balance/i.test(body)) return { ...fault, kind: 'quota' }
+  if (status === 422 && body.includes('"content_policy_violation"'))
+    return { ...fault, kind: 'rejected', code: 'content_policy_violation' }
+  return fault
+}
 
 export const fal = {
   id: 'fal',
@@ -13,5 +22,6 @@ export const fal = {
   address: ({ model }, { baseUrl }) => `${baseUrl}/${model}`,
   headers: ({ key }) => (key === null ? [] : [['authorization', `Key ${key}`]]),
   quirks: {},
+  refine,
   adapters: { 'openai-images': falImages, 'openai-image-edits': falImages },
 } satisfies Vendor

@@ -194,7 +194,7 @@ export function pictureIn(value: JsonValue, lifted: Lifted): Picture {
 export function placed(url: JsonValue | undefined, lifted: Lifted): Picture {
   const address = text(url)
   if (address === null) throw unreadable('an image without its bytes or its address')
-  if (/^https?:/i.test(address)) return { url: address }
+  if (/^https?:/i.test(address) && URL.canParse(address)) return { url: address }
   const payload = lifted.bytesAt(address)
   if (payload === null) throw unreadable('an image without its bytes')
   return { payload }

@@ -2,8 +2,7 @@
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { listField, soundOf, textField, unreadable } from './audio-fields.ts'
-import { openaiPath } from './compatible.ts'
+import { listField, soundOf, textField, unreadable, unsaid } from './audio-fields.ts'
 import { isObject } from './json.ts'
 import type {
   MediaAdapter,
@@ -25,6 +24,8 @@ export interface Transcribes {
   readonly takes: ReadonlySet<string> | null
   /** Fields that make a vendor without forms of its own tell times or speakers. */
   further?(wanted: Wanted, fields: JsonObject): JsonObject
+  /** What it says that OpenAI would say otherwise. */
+  read?(reply: TranscriptReply, wanted: Wanted): TranscriptReply
   /** Its own count, in OpenAI's form. */
   usage?(usage: JsonObject): MediaUsage
 }
@@ -66,10 +67,14 @@ async function serve(
   tools: MediaTools,
 ): Promise<TranscriptReply> {
   const { segments: body, contentType } = formFor(vendor, call)
-  const url = tools.baseUrl + openaiPath(call.dialect)
-  const reply = await tools.ask({ method: 'POST', url, body, contentType })
+  const url = tools.addressOf(call.dialect, call.model)
+  const reply = await tools.ask({ method: 'POST', url, body, contentType, signed: true })
   if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
-  return transcriptIn(reply.json(), vendor)
+  const { takes } = vendor
+  const dropped = takes === null ? [] : unsaid(call, [...takes])
+  const told = transcriptIn(reply.json(), vendor)
+  const wanted = wantedBy(call, formatOf(call))
+  return { ...(vendor.read?.(told, wanted) ?? told), dropped }
 }
 
 function formFor(vendor: Transcribes, call: MediaCall) {

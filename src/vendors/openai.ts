@@ -1,6 +1,6 @@
 // OpenAI: the format's own vendor, without a quirk.
 
-import { allAndResponses, beyondText, openaiCompatible } from './compatible.ts'
+import { allAndCompaction, beyondText, openaiCompatible } from './compatible.ts'
 import { openaiImages } from './openai-images.ts'
 import { transcripts } from './openai-transcripts.ts'
 import { openaiVideos } from './openai-videos.ts'
@@ -24,14 +24,14 @@ export const openai = openaiCompatible({
   id: 'openai',
   baseUrl: 'https://api.openai.com/v1',
   environment: 'OPENAI_API_KEY',
-  speaks: [...allAndResponses, ...beyondText, 'openai-videos'],
+  speaks: [...allAndCompaction, ...beyondText, 'openai-videos'],
   videos: openaiVideos,
   refusesThoughts: true,
   encryptsReasoning: true,
   adapters: {
     'openai-images': openaiImages,
     'openai-image-edits': openaiImages,
-    'openai-transcriptions': openaiTranscripts,
     'openai-videos': videoStarts(openaiVideos),
+    'openai-transcriptions': openaiTranscripts,
   },
 }) satisfies Vendor

@@ -16,6 +16,8 @@ import type { WriteRooms } from './written.ts'
 /** The attempt, which may also be told of a fault that is no transport's. */
 export interface AdaptedHandler extends ReplyHandler {
   failed(fault: Fault): void
+  /** Fields that the vendor was not told: before its head. */
+  dropped(names: readonly string[]): void
   /** What the reply cost, where its bytes do not tell it: before its end. */
   metered(usage: MediaUsage): void
 }
@@ -75,6 +77,7 @@ class Adapted implements Exchange {
     const reply = await adapter.serve(call, work)
     const { type, chunks, usage } = await writeReply(reply, call, rooms)
     if (this.aborted) return
+    if (reply.dropped !== undefined) this.handler.dropped(reply.dropped)
     this.handler.head(200, (name) => (name === 'content-type' ? type : null))
     for await (const chunk of chunks) {
       if (this.paused !== null) await this.paused.promise

@@ -1,3 +1,5 @@
+// Requests, replies and streams of images on their bytes.
+
 import { describe, expect, test } from 'bun:test'
 import type { FileInfo, WatchOptions } from '../dialect.ts'
 import { frameKind } from '../dialect.ts'
