@@ -2,7 +2,9 @@
 
 import type { Fault } from '../errors.ts'
 import { falImages } from './fal-images.ts'
+import { falVideos } from './fal-videos.ts'
 import type { Vendor } from './vendor.ts'
+import { videoStarts } from './video.ts'
 
 /** An account without money is answered 403 as if its key were refused; what is moderated says so in its type. */
 function refine(fault: Fault, status: number, body: string): Fault {
@@ -17,11 +19,16 @@ export const fal = {
   ownedBy: 'fal',
   baseUrl: 'https://queue.fal.run',
   environment: 'FAL_KEY',
-  speaks: ['openai-images', 'openai-image-edits'],
+  speaks: ['openai-images', 'openai-image-edits', 'openai-videos'],
   usageOnStream: 'always',
   address: ({ model }, { baseUrl }) => `${baseUrl}/${model}`,
   headers: ({ key }) => (key === null ? [] : [['authorization', `Key ${key}`]]),
   quirks: {},
   refine,
-  adapters: { 'openai-images': falImages, 'openai-image-edits': falImages },
+  adapters: {
+    'openai-images': falImages,
+    'openai-image-edits': falImages,
+    'openai-videos': videoStarts(falVideos),
+  },
+  videos: falVideos,
 } satisfies Vendor

@@ -74,7 +74,12 @@ export async function givenImages(call: MediaCall, tools: MediaTools): Promise<G
   }
 }
 
-async function imageNamed(value: JsonValue, param: string, tools: MediaTools): Promise<Payload> {
+/** The image that a request names by `image_url`; `param` is what it is called there. Throws `invalid_request_error`. */
+export async function imageNamed(
+  value: JsonValue,
+  param: string,
+  tools: MediaTools,
+): Promise<Payload> {
   const url = isObject(value) ? text(value['image_url']) : null
   const named = `${param}.image_url`
   if (url === null) throw invalidRequest(`${named} is required`, named)
