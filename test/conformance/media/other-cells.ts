@@ -12,8 +12,8 @@ import { alike, check, type Feature } from './tried.ts'
 type Asked = Partial<OpenAI.Videos.VideoCreateParams>
 const endMs = 30_000
 
-async function begun(client: OpenAI, { model, size }: Row, more: Asked = {}) {
-  const wanted = { seconds: '4', size } as Pick<OpenAI.Videos.VideoCreateParams, 'seconds' | 'size'>
+async function begun(client: OpenAI, { model, size, seconds }: Row, more: Asked = {}) {
+  const wanted = { seconds, size } as Pick<OpenAI.Videos.VideoCreateParams, 'seconds' | 'size'>
   return client.videos.create({ model, prompt: 'a cat', ...wanted, ...more })
 }
 
@@ -30,19 +30,22 @@ async function made(client: OpenAI, row: Row, more: Asked = {}): Promise<OpenAI.
   return video
 }
 
-async function isFilm(client: OpenAI, { id }: OpenAI.Videos.Video, { size }: Row): Promise<void> {
+async function isFilm(client: OpenAI, { id }: OpenAI.Videos.Video, row: Row): Promise<void> {
   const reply = await client.videos.downloadContent(id)
   alike(reply.headers.get('content-type'), 'video/mp4', 'type')
   const { width, height, seconds } = seeMp4(new Uint8Array(await reply.arrayBuffer()))
-  alike([`${width}x${height}`, seconds], [size, 4], 'the film')
+  alike([`${width}x${height}`, seconds], [row.size, Number(row.seconds)], 'the film')
 }
 
-function video(name: string, ask: (client: OpenAI, row: Row) => Promise<void>): Feature {
+function video(
+  name: string,
+  ask: (client: OpenAI, row: Row, mark: () => void) => Promise<void>,
+): Feature {
   return {
     name,
     dialect: 'openai-videos',
-    async ask(client, row) {
-      await ask(client, row)
+    async ask(client, row, mark) {
+      await ask(client, row, mark)
       return undefined
     },
   }
@@ -51,11 +54,12 @@ function video(name: string, ask: (client: OpenAI, row: Row) => Promise<void>): 
 export const videoFeatures: readonly Feature[] = [
   video('to completion', async (client, row) => {
     const video = await made(client, row)
-    alike([video.size, video.seconds, video.model], [row.size, '4', row.model], 'the video')
+    alike([video.size, video.seconds, video.model], [row.size, row.seconds, row.model], 'the video')
   }),
   video('content', async (client, row) => isFilm(client, await made(client, row), row)),
-  video('thumbnail', async (client, row) => {
+  video('thumbnail', async (client, row, mark) => {
     const { id } = await made(client, row)
+    mark()
     const reply = await client.videos.downloadContent(id, { variant: 'thumbnail' })
     pngSize(new Uint8Array(await reply.arrayBuffer()))
   }),
@@ -63,8 +67,9 @@ export const videoFeatures: readonly Feature[] = [
     const image = await toFile(given, 'cat.png', { type: 'image/png' })
     await isFilm(client, await made(client, row, { input_reference: image }), row)
   }),
-  video('remix', async (client, row) => {
+  video('remix', async (client, row, mark) => {
     const source = await made(client, row)
+    mark()
     const remixed = await client.videos.remix(source.id, { prompt: 'at night' })
     const video = await ended(client, remixed.id)
     alike([video.status, video.remixed_from_video_id], ['completed', source.id], 'the remix')

@@ -21,12 +21,14 @@ import {
   geminiSound,
   groqSound,
   mistralSound,
+  mistralSpeech,
   openaiSound,
   ownSound,
   siliconflowSound,
   togetherSound,
   vllmSound,
 } from './sound.ts'
+import { falVideos, klingVideos, minimaxVideos, veoVideos, xaiVideos } from './videos.ts'
 
 export type TableName = 'images' | 'transcripts' | 'speech' | 'videos' | 'moderations'
 
@@ -41,6 +43,8 @@ export interface Row {
   /** Of images and videos: the size to ask for, and the size of what then comes. */
   readonly size: string
   readonly comes: string
+  /** Of videos. */
+  readonly seconds: string
 }
 
 function row(
@@ -48,7 +52,7 @@ function row(
   vendor: string,
   model: string,
   service: Service | null,
-  sizes: Partial<Pick<Row, 'size' | 'comes'>> = {},
+  sizes: Partial<Pick<Row, 'size' | 'comes' | 'seconds'>> = {},
 ): Row {
   const size = sizes.size ?? '1024x1024'
   return {
@@ -59,6 +63,7 @@ function row(
     below: below[vendor] ?? '/v1',
     size,
     comes: sizes.comes ?? size,
+    seconds: sizes.seconds ?? '4',
   }
 }
 
@@ -121,6 +126,7 @@ export const transcriptRows: readonly Row[] = [
   row('transcripts', 'deepgram', 'nova-3', deepgramSound),
   row('transcripts', 'elevenlabs', 'scribe_v1', elevenlabsSound),
   row('transcripts', 'google', 'gemini-2.5-flash', geminiSound),
+  row('transcripts', 'vertex', 'gemini-2.5-flash', geminiSound),
   row('transcripts', 'openai-compatible', 'own-listener', ownSound),
   row('transcripts', 'sandbox', 'sandbox/transcription', null),
 ]
@@ -133,16 +139,28 @@ export const speechRows: readonly Row[] = [
   row('speech', 'together', 'cartesia/sonic-2', togetherSound),
   row('speech', 'siliconflow', 'FunAudioLLM/CosyVoice2-0.5B', siliconflowSound),
   row('speech', 'vllm', 'own-voice', vllmSound),
+  row('speech', 'mistral', 'voxtral-mini-tts-latest', mistralSpeech),
   row('speech', 'deepgram', 'aura-2', deepgramSound),
   row('speech', 'elevenlabs', 'eleven_multilingual_v2', elevenlabsSound),
   row('speech', 'google', 'gemini-2.5-flash-preview-tts', geminiSound),
+  row('speech', 'vertex', 'gemini-2.5-flash-preview-tts', geminiSound),
   row('speech', 'openai-compatible', 'own-speaker', ownSound),
   row('speech', 'sandbox', 'sandbox/speech', null),
 ]
 
+const upright = { size: '720x1280' }
+
 export function videoRows(openai: Service): readonly Row[] {
   return [
-    row('videos', 'openai', 'sora-2', openai, { size: '720x1280' }),
+    row('videos', 'openai', 'sora-2', openai, upright),
+    row('videos', 'google', 'veo-3.1-generate-preview', veoVideos(), upright),
+    row('videos', 'xai', 'grok-imagine-video', xaiVideos(), upright),
+    row('videos', 'kling', 'kling-v2-6', klingVideos(), { ...upright, seconds: '5' }),
+    row('videos', 'minimax', 'MiniMax-Hailuo-02', minimaxVideos(), {
+      size: '1366x768',
+      seconds: '6',
+    }),
+    row('videos', 'fal', 'fal-ai/veo3.1', falVideos(), upright),
     row('videos', 'sandbox', 'sandbox/video', null, { size: '180x320' }),
   ]
 }
@@ -150,6 +168,7 @@ export function videoRows(openai: Service): readonly Row[] {
 export const moderationRows: readonly Row[] = [
   row('moderations', 'openai', 'omni-moderation-latest', openaiModerations),
   row('moderations', 'openai-compatible', 'own-judge', openaiModerations),
+  row('moderations', 'mistral', 'mistral-moderation-latest', openaiModerations),
   row('moderations', 'sandbox', 'sandbox/moderation', null),
 ]
 

@@ -1,14 +1,17 @@
 // The vendors of the media tables: one server, where each row has a folder of its own and is answered as its vendor would.
 
 import type { JsonObject } from '../../../src/wire/ir.ts'
-import { pictureOf } from './told.ts'
+import { filmOf, pictureOf } from './told.ts'
+
+/** Stands in the words of vendors that refuse. */
+export const vendorsOwn = 'The vendor says:'
 
 /** What a vendor refuses, in its own way: by the tables, a mistake of the gateway. */
 export class Refused extends Error {
   readonly status: number
 
   constructor(message: string, status = 400) {
-    super(message)
+    super(`${vendorsOwn} ${message}`)
     this.status = status
   }
 }
@@ -50,6 +53,7 @@ export function startMediaVendors(services: Readonly<Record<string, Service>>): 
       const service = services[row]
       if (service === undefined) return new Response('', { status: 404 })
       if (rest[0] === 'results') return result(rest[1] ?? '')
+      if (rest[0] === 'films') return film(rest[1] ?? '')
       try {
         return await service({
           method: request.method,
@@ -80,6 +84,14 @@ function result(name: string): Response {
   const [width = 0, height = 0] = name.split('x').map(Number)
   const headers = { 'content-type': 'image/png' }
   return new Response(Uint8Array.from(pictureOf(width, height)), { headers })
+}
+
+/** Films that vendors give by address: `films/720x1280x4`. */
+export function film(name: string): Response {
+  const [width = '', height = '', seconds = ''] = name.split('x')
+  const bytes = filmOf(`${width}x${height}`, Number(seconds))
+  const headers = { 'content-type': 'video/mp4' }
+  return new Response(Uint8Array.from(bytes), { headers })
 }
 
 /** The row's key, as this vendor wants it. */

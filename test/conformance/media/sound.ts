@@ -54,6 +54,7 @@ async function heard(asked: Asked, { formats, fields, streams, counts, wordTimes
   only(form.keys(), 'file', 'model', ...fields)
   const format = oneOf(form.get('response_format'), 'response_format', formats, 'json')
   const translated = asked.path.endsWith('/translations')
+  if (translated && /gpt-4o/.test(String(form.get('model')))) throw new Refused('no translations')
   const text = translated ? spoken.english : spoken.text
   const usage = counts === 'tokens' ? tokens : { type: 'duration', seconds: spoken.seconds }
   if (form.get('stream') === 'true') {
@@ -270,6 +271,26 @@ export const mistralSound: Service = async (asked) => {
 }
 
 const wordParts = spoken.words.map(({ word, ...rest }) => ({ ...rest, text: word }))
+
+/** Mistral API, "Speech": base64 in JSON, samples as floating-point numbers. */
+export const mistralSpeech: Service = async (asked) => {
+  bearer(asked)
+  if (asked.path !== '/v1/audio/speech') throw new Refused('no such path', 404)
+  const body = await asked.json()
+  only(Object.keys(body), 'model', 'input', 'voice_id', 'response_format')
+  if (body['input'] !== sentence) throw new Refused('the text is damaged')
+  const known = ['mp3', 'wav', 'pcm', 'opus', 'flac'] as const
+  const format = oneOf(body['response_format'], 'response_format', known, 'mp3')
+  const sound = format === 'pcm' ? floats(speechSamples) : sounds[format]
+  return Response.json({ audio_data: sound.toString('base64') })
+}
+
+function floats(samples: Buffer): Buffer {
+  const bytes = Buffer.alloc(samples.length * 2)
+  for (let at = 0; at < samples.length; at += 2)
+    bytes.writeFloatLE(samples.readInt16LE(at) / 32_767, at * 2)
+  return bytes
+}
 
 /** Deepgram API reference: "Transcribe pre-recorded audio" and "Text to speech". */
 export const deepgramSound: Service = async (asked) => {

@@ -3,15 +3,16 @@
 import OpenAI from 'openai'
 import type { DialectId } from '../../../src/wire/dialect.ts'
 import type { Row } from './rows.ts'
+import { vendorsOwn } from './server.ts'
 
 export interface Feature {
   readonly name: string
   readonly dialect: DialectId
   /**
    * Asks, decodes and checks what comes; throws where it is not as the vendor made it. `not offered` where the reply is
-   * right but has nothing of the feature.
+   * right but has nothing of the feature. `mark`: what was sent until now was only what the feature needs.
    */
-  ask(client: OpenAI, row: Row): Promise<undefined | 'not offered'>
+  ask(client: OpenAI, row: Row, mark: () => void): Promise<undefined | 'not offered'>
 }
 
 export const cells = ['works', 'refused', 'refused by vendor', 'not offered'] as const
@@ -31,9 +32,12 @@ export async function tried(
   feature: Feature,
   { client, row, spoken, sent }: Trying,
 ): Promise<Cell> {
-  const before = sent()
+  let before = sent()
+  const mark = () => {
+    before = sent()
+  }
   try {
-    const found = (await feature.ask(client, row)) ?? 'works'
+    const found = (await feature.ask(client, row, mark)) ?? 'works'
     if (found === 'works' && !spoken) throw new Error('it works, but the vendor does not speak it')
     return found
   } catch (error) {
@@ -41,13 +45,9 @@ export async function tried(
     const nothing = sent() === before
     if (!spoken && nothing && (error.status === 404 || error.status === 400)) return 'not offered'
     if (error.status !== 400 || error.message.length < 20) throw error
-    if (nothing) {
-      if (typeof error.param !== 'string') throw new Error(`no param: ${error.message}`)
-      return 'refused'
-    }
-    // By the vendor's own words, which the client is told.
-    if (/vendor:|Unknown parameter|must be one of|not possible/.test(error.message))
-      return 'refused by vendor'
+    if (nothing) return 'refused'
+    // What the gateway itself refuses must not have been asked of a vendor.
+    if (error.message.includes(vendorsOwn)) return 'refused by vendor'
     throw error
   }
 }
