@@ -98,6 +98,15 @@ export function transcriptTokens({ input, audioInput, output }: TokenCounts): Me
   }
 }
 
+/** Throws GatewayError where times of words are asked for: before a vendor is asked that tells none. */
+export function refuseWordTimes({ fields, model }: MediaCall): void {
+  if (!listField(fields, 'timestamp_granularities').includes('word')) return
+  throw invalidRequest(
+    `timestamp_granularities word is not possible with ${model}, which tells no times of words`,
+    'timestamp_granularities',
+  )
+}
+
 export function unreadable(message: string): MediaFault {
   return new MediaFault({ kind: 'unreadable', message })
 }

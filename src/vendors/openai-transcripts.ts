@@ -2,7 +2,14 @@
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { listField, soundOf, textField, unreadable, unsaid } from './audio-fields.ts'
+import {
+  listField,
+  refuseWordTimes,
+  soundOf,
+  textField,
+  unreadable,
+  unsaid,
+} from './audio-fields.ts'
 import { isObject } from './json.ts'
 import type {
   MediaAdapter,
@@ -87,7 +94,8 @@ function formFor(vendor: Transcribes, call: MediaCall) {
   const wanted = wantedBy(call, format)
   if (form === 'verbose_json') asked['timestamp_granularities'] = granularities(wanted)
   if (form === 'diarized_json') asked['chunking_strategy'] ??= 'auto'
-  if (form !== null) asked['response_format'] = form
+  if (form !== null && vendor.takes?.has('response_format') !== false)
+    asked['response_format'] = form
   Object.assign(asked, vendor.further?.(wanted, fields))
   const upload = soundOf(call)
   return multipart(Object.entries(asked).flatMap(pairs), [{ ...upload, field: 'file' }])
@@ -113,6 +121,7 @@ function formToAsk({ formats }: Transcribes, call: MediaCall, format: string): s
   if (!timed.has(format)) return 'json'
   const fits = format === 'diarized_json' ? ['diarized_json'] : ['verbose_json', 'diarized_json']
   const found = fits.find((each) => known.includes(each))
+  if (found === 'diarized_json') refuseWordTimes(call)
   if (found !== undefined) return found
   throw invalidRequest(
     `response_format ${format} is not possible with ${model}, which tells no ${format === 'diarized_json' ? 'speakers' : 'times'}: json and text are`,

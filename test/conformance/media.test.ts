@@ -143,12 +143,7 @@ test('what works is paid for, what is refused costs nothing', async () => {
   expect(usage.length).toBeGreaterThan(0)
   const wrong = usage.filter(({ status, chargeNano }) => (status === 200) !== chargeNano > 0n)
   expect(
-    wrong.map(({ model, operation, status, errorCode }) => ({
-      model,
-      operation,
-      status,
-      errorCode,
-    })),
+    wrong.map(({ modelAsked, operation, status }) => ({ modelAsked, operation, status })),
   ).toEqual([])
 })
 
