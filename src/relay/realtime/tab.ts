@@ -200,7 +200,14 @@ export class Tab {
         peek: { ...this.opening.peek, model: by.model.id },
       }),
     }
-    const opened = await this.open({ ...opening, usage })
+    const heard = (seconds ?? 0) * transcriptTokensPerSecond
+    const opened = await this.open({
+      ...opening,
+      usage: { ...usage, audioInput: (usage.audioInput ?? 0) + Math.ceil(heard) },
+      units: { second: seconds ?? (usage.audioInput ?? 0) / transcriptTokensPerSecond },
+    })
+    // It was made, and is owed before anything that is only expected.
+    if (opened instanceof GatewayError) this.takeAhead()?.release()
     const bill = opened instanceof GatewayError ? await this.openFree(opening) : opened
     if (bill !== null) {
       const used = pricedBy(bill, usage, seconds)
