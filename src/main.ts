@@ -175,6 +175,7 @@ function startListening(state: State, config: Config, log: Log, worker: Worker |
       host: config.server.host,
       port: config.server.port,
       sharePort: worker !== null,
+      maxMessageBytes: config.realtime.maxMessageBytes,
       healthPort: healthPort === null ? null : healthPort + (worker?.slot ?? 0),
       rooms: () => state.current,
       dialects,

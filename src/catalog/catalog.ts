@@ -114,7 +114,7 @@ const namedKinds: readonly (readonly [pattern: RegExp, kind: ModelKind])[] = [
   [/rerank/, 'rerank'],
   [/embed|(^|[/-])(bge|e5|gte)-/, 'embedding'],
   [/moderation/, 'moderation'],
-  [/realtime/, 'realtime'],
+  [/(^|[/-])realtime/, 'realtime'],
   [/whisper|transcribe|(^|\/)scribe/, 'transcription'],
   [/(^|[/-])tts(-|$)|(^|\/)(eleven_|aura-)/, 'speech'],
   [/(^|[/-])(sora|veo|kling|hailuo|seedance)(-|$)|-(t2v|i2v)(-|$)|imagine-video/, 'video'],

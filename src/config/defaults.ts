@@ -5,6 +5,7 @@ import type {
   GroupSettings,
   LedgerSettings,
   MediaSettings,
+  RealtimeSettings,
   ResponseSettings,
   RetrySettings,
   ServerSettings,
@@ -73,6 +74,12 @@ export const ledgerDefaults: LedgerSettings = {
 export const videoDefaults: VideoSettings = { maxHours: 24, keepDays: 30 }
 
 export const responseDefaults: ResponseSettings = { keepDays: 30 }
+
+export const realtimeDefaults: RealtimeSettings = {
+  maxSessionMs: 3_600_000,
+  idleMs: 900_000,
+  maxMessageBytes: 16 * 1024 * 1024,
+}
 
 export const mediaDefaults: Omit<MediaSettings, 's3'> = {
   urlHours: 24,

@@ -37,6 +37,7 @@ export function needsRestart(before: Config, after: Config): readonly string[] {
       'healthPort',
       'maxHeaderBytes',
     ]),
+    ...changes('realtime', before.realtime, after.realtime, ['maxMessageBytes']),
     ...changes('billing', before.billing, after.billing, ['durability']),
     ...changes('ledger', before.ledger, after.ledger, Object.keys(before.ledger)),
   ]

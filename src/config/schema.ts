@@ -6,6 +6,7 @@ import {
   defaultGroup,
   generalDefaults,
   groupDefaults,
+  realtimeDefaults,
   responseDefaults,
   retryDefaults,
   serverDefaults,
@@ -171,6 +172,20 @@ const responses = section({
     wholeNumber(0, 3_650),
     'How long a stored response is kept after it, or one that goes on from it, was made; 0: none is.',
     responseDefaults.keepDays,
+  ),
+})
+
+const realtime = section({
+  maxSessionMs: key(milliseconds, 'The longest a session lasts.', realtimeDefaults.maxSessionMs),
+  idleMs: key(
+    milliseconds,
+    'A session in which neither side said anything for this long is ended.',
+    realtimeDefaults.idleMs,
+  ),
+  maxMessageBytes: key(
+    bytes,
+    'Largest message of either side; past it the session is closed with 1009.',
+    realtimeDefaults.maxMessageBytes,
   ),
 })
 
@@ -365,6 +380,7 @@ export const fileSchema = section({
   ),
   ledger: key(ledger, 'How nodes lease credit and settle what they spent.'),
   responses: key(responses, 'Replies of the Responses format that are kept for their account.'),
+  realtime: key(realtime, 'Realtime sessions over WebSocket.'),
   videos: key(videos, 'Videos, which are made as jobs.'),
   media: key(media, 'Images, sound and video, and where results of them are kept.'),
   groups: key(named(identifier, group), 'Groups of models by name; default always exists.'),

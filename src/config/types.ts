@@ -114,6 +114,15 @@ export interface ResponseSettings {
   readonly keepDays: number
 }
 
+/** Sessions over WebSocket. */
+export interface RealtimeSettings {
+  readonly maxSessionMs: number
+  /** Nothing was said on either side. */
+  readonly idleMs: number
+  /** Of either side. */
+  readonly maxMessageBytes: number
+}
+
 /** Videos, which are made as jobs. */
 export interface VideoSettings {
   /** One that has not ended by then has failed. */
@@ -224,6 +233,7 @@ export interface Config {
   readonly billing: BillingSettings
   readonly ledger: LedgerSettings
   readonly responses: ResponseSettings
+  readonly realtime: RealtimeSettings
   readonly videos: VideoSettings
   readonly media: MediaSettings
   readonly groups: Readonly<Record<string, GroupSettings>>

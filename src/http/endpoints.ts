@@ -61,7 +61,7 @@ export interface VideoEndpoint {
 
 /** A row where something else is asked than what the address is for. */
 export interface OtherEndpoint {
-  readonly kind: 'response-socket' | 'response-tokens' | 'not-offered'
+  readonly kind: 'realtime' | 'response-socket' | 'response-tokens' | 'not-offered'
   readonly path: string
   readonly method: 'GET' | 'POST'
   readonly prefixes?: readonly string[]
@@ -112,6 +112,7 @@ export const endpoints: readonly Endpoint[] = [
   { kind: 'model', path: '/audio/translations', method: 'POST', dialect: 'openai-translations' },
   { kind: 'model', path: '/audio/speech', method: 'POST', dialect: 'openai-speech' },
   { kind: 'model', path: '/moderations', method: 'POST', dialect: 'openai-moderations' },
+  { kind: 'realtime', path: '/realtime', method: 'GET' },
   { kind: 'video-begin', path: '/videos', method: 'POST' },
   { kind: 'videos', path: '/videos', method: 'GET' },
   { kind: 'not-offered', path: '/videos/edits', method: 'POST' },
@@ -171,6 +172,8 @@ export const unsupportedFamilies: ReadonlySet<string> = new Set([
   'chatkit',
   'engines',
   'edits',
+  // Its other paths: sessions by short-lived keys, and calls by telephone or WebRTC.
+  'realtime',
 ])
 
 /** The path without the prefixes clients put before it: `/v1/v1/files/x` gives `/files/x`. */

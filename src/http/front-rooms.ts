@@ -1,5 +1,6 @@
 // What the front door works with, and what it tells of the requests that the relay never had.
 
+import type { RealtimeSettings } from '../config/types.ts'
 import type { GatewayError } from '../errors.ts'
 import type { Keyring, Principal } from '../identity/principal.ts'
 import type { Limiter, Refused } from '../limits/limiter.ts'
@@ -30,6 +31,7 @@ export interface FrontRooms extends IncomingRooms {
   readonly me: MeRooms
   readonly files: HostedFiles
   readonly responses: ResponseRooms & { readonly background: Background }
+  readonly realtime: RealtimeSettings
   readonly videos: VideoRooms & VideoStartRooms
   /** Told when a request has its place, and when it gave it back. */
   underWay(dialect: Dialect, change: 1 | -1): void

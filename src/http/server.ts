@@ -1,6 +1,5 @@
 // The listener: turns the endpoint table into routes, and every stray request into a JSON answer.
 
-import type { Model } from '../catalog/model.ts'
 import { errorTable, GatewayError } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Dialect, DialectId } from '../wire/dialect.ts'
@@ -10,7 +9,6 @@ import { countTokens } from './count-tokens.ts'
 import {
   apiPrefixes,
   belowPrefix,
-  decodeId,
   type Endpoint,
   endpoints,
   unsupportedFamilies,
@@ -18,21 +16,19 @@ import {
 } from './endpoints.ts'
 import { filePath, readHosted } from './files.ts'
 import type { FrontRooms } from './front-rooms.ts'
-import {
-  countHere,
-  googleCallOf,
-  googleModel,
-  googleModelId,
-  googleModelList,
-  isGoogleClient,
-  isGooglePath,
-  unknownModel,
-} from './google.ts'
+import { countHere, googleCallOf, isGoogleClient, isGooglePath } from './google.ts'
 import { checkHeaderBytes } from './head.ts'
 import { type Health, healthPaths, respondHealth } from './health.ts'
 import { mePaths, readMe } from './me.ts'
 import { ModelRequest } from './model-request.ts'
-import { anthropicModelList, anthropicModelObject, modelList, modelObject } from './models.ts'
+import {
+  isAnthropic,
+  readGoogleModel,
+  readGoogleModels,
+  readModel,
+  readModels,
+} from './models-read.ts'
+import { type ClientLink, RealtimeRequest, socketHandlers } from './realtime.ts'
 import { newRequestId } from './request-id.ts'
 import {
   addCors,
@@ -58,6 +54,8 @@ export interface ListenOptions {
   readonly rooms: () => FrontRooms
   readonly dialects: Readonly<Record<DialectId, Dialect>>
   readonly health: Health
+  /** Largest message of a socket's client. */
+  readonly maxMessageBytes: number
   /** Where the health paths alone are answered too, by nobody but this process; null: nowhere. */
   readonly healthPort: number | null
   /** What a browser sees at `/`. */
@@ -73,7 +71,10 @@ export interface Listener {
   stop(): Promise<void>
 }
 
-type Handler = (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>
+type Serving = Bun.Server<ClientLink>
+type Answered = Response | undefined
+/** `undefined`: the request has become a socket. */
+type Handler = (request: Request, server: Serving) => Answered | Promise<Answered>
 
 /** The runtime tells nobody when its last reply has left: it is asked. */
 const tick = () => new Promise<void>((resolve) => setTimeout(resolve, 5))
@@ -93,7 +94,7 @@ export function listen(options: ListenOptions): Listener {
   routes[filePath] = methodGuard(options, { GET: fileHandler(options) })
   const health = healthRoutes(options)
   Object.assign(routes, health)
-  const server = Bun.serve({
+  const server = Bun.serve<ClientLink>({
     hostname: options.host,
     port: options.port,
     reusePort: options.sharePort,
@@ -102,6 +103,7 @@ export function listen(options: ListenOptions): Listener {
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
     routes,
+    websocket: socketHandlers(options.maxMessageBytes),
     fetch: (request, server) => strayCall(options, request, server),
     error: (error) => {
       options.onCrash(error)
@@ -117,6 +119,7 @@ export function listen(options: ListenOptions): Listener {
           port: options.healthPort,
           development: false,
           routes: health,
+          websocket: socketHandlers(options.maxMessageBytes),
           fetch: (request) => stray(options, request),
         })
   return {
@@ -147,7 +150,7 @@ export async function checkPort(host: string, port: number): Promise<void> {
   await server.stop(true)
 }
 
-function addressOf(request: Request, server: Bun.Server<undefined>): string {
+function addressOf(request: Request, server: Serving): string {
   return server.requestIP(request)?.address ?? ''
 }
 
@@ -187,6 +190,8 @@ function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
         answer(responses, account, url),
       )
     }
+    case 'realtime':
+      return realtimeHandler(options)
     case 'response-socket':
       return socketHandler(options)
     case 'response-tokens':
@@ -232,11 +237,31 @@ const ofResponses = {
   'response-input': listInput,
 }
 
+function realtimeHandler(options: ListenOptions): Handler {
+  const dialect = options.dialects['openai-realtime']
+  return (request, server) => {
+    const rooms = options.rooms()
+    if (!asksSocket(request)) {
+      const fields = { ...baseFields(rooms, request), upgrade: 'websocket' }
+      const message =
+        'Realtime is served over WebSocket: connect to wss://.../v1/realtime?model=NAME.'
+      return refuse(new GatewayError('upgrade_required', message), fields, openaiShape)
+    }
+    server.timeout(request, 0)
+    const upgrade = (data: ClientLink, headers: Fields) =>
+      server.upgrade(request, { data, headers })
+    return new RealtimeRequest(rooms, dialect, request, upgrade).respond()
+  }
+}
+
+function asksSocket({ headers }: Request): boolean {
+  return headers.get('upgrade')?.toLowerCase() === 'websocket'
+}
+
 /** A socket is refused so that its client turns to events at once; there is nothing else to get at this path. */
 function socketHandler(options: ListenOptions): Handler {
   return (request) => {
-    if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
-      return wrongMethod(options, request, 'POST, OPTIONS')
+    if (!asksSocket(request)) return wrongMethod(options, request, 'POST, OPTIONS')
     const message = 'Responses are not served over WebSocket here: POST with "stream": true.'
     const fields = baseFields(options.rooms(), request)
     return refuse(new GatewayError('upgrade_required', message), fields, openaiShape)
@@ -366,33 +391,6 @@ type Read = (
   fields: Fields,
 ) => Told | Promise<Told>
 
-/** Anthropic's clients say their version with every request, and nobody else does. */
-function isAnthropic(headers: Headers): boolean {
-  return headers.has('anthropic-version')
-}
-
-const readModels: Read = (rooms, principal, url, headers) => {
-  const models = rooms.offer.models(principal)
-  return isAnthropic(headers) ? anthropicModelList(models, url.searchParams) : modelList(models)
-}
-
-const readModel: Read = (rooms, principal, url, headers) => {
-  const id = decodeId(belowPrefix(url.pathname).slice('/models/'.length))
-  const model = modelNamed(rooms, principal, id)
-  return isAnthropic(headers) ? anthropicModelObject(model) : modelObject(model)
-}
-
-const readGoogleModels: Read = (rooms, principal) => googleModelList(rooms.offer.models(principal))
-
-const readGoogleModel: Read = (rooms, principal, url) =>
-  googleModel(modelNamed(rooms, principal, googleModelId(url.href)))
-
-function modelNamed(rooms: FrontRooms, principal: Principal, id: string): Model {
-  const model = rooms.offer.models(principal).find((each) => each.id === id)
-  if (model === undefined) throw unknownModel(id)
-  return model
-}
-
 const readOfMe: Read = async (rooms, principal, url) =>
   JSON.stringify(await readMe(rooms.me, principal, url))
 
@@ -415,8 +413,8 @@ function wrongMethod(options: ListenOptions, request: Request, allow: string): R
 function strayCall(
   options: ListenOptions,
   request: Request,
-  server: Bun.Server<undefined>,
-): Response | Promise<Response> {
+  server: Serving,
+): Answered | Promise<Answered> {
   const isCall =
     request.method === 'POST' &&
     isGooglePath(pathOf(request.url)) &&

@@ -62,6 +62,7 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     idempotency: keysFor(billing.idempotencyHours, ledger, log),
     me: { store: lasting.store, currency: config.currency, prices: () => lasting.prices.book },
     responses: responsesFor(config, lasting, (channelId) => channels.get(channelId)?.vendor),
+    realtime: config.realtime,
     relay,
     videos: videoRooms(config, lasting, relay, settler),
     files: lasting.diskFiles,

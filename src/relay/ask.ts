@@ -99,6 +99,8 @@ export interface Sight {
   readonly model: string | null
   /** What it brought of what is charged beside tokens; absent: as was expected. */
   readonly units?: Units | null
+  /** What passed, by kinds, where it is no plain text; used where no usage was reported. */
+  readonly counted?: Usage
 }
 
 /** Everything the record of a request is made from. */

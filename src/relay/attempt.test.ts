@@ -52,6 +52,7 @@ function attemptAt(stream: boolean) {
         reach: fails,
         address: fails,
         destination: fails,
+        socket: fails,
       },
       identity: true,
       timeouts: timeoutDefaults,

@@ -93,6 +93,11 @@ export class Attempt implements ReplyHandler, PathListener {
     return this.path?.type ?? null
   }
 
+  /** As `ReplyPath.inFrame`. */
+  get inFrame(): boolean {
+    return this.path?.inFrame === true
+  }
+
   /** As `ReplyPath.fail`; null where nothing was said yet. */
   failFrames(error: GatewayError): string | null {
     return this.path?.fail?.(error) ?? null

@@ -92,6 +92,14 @@ export class Bill {
     return extended.then(said)
   }
 
+  /** Makes sure of the money for so much, where the request's usage is known by kinds. */
+  cover(usage: Usage): Exclude<Extension, 'over-cap'> {
+    const missingNano = this.capped(this.rate.charge(usage, this.units)) - this.hold.amountNano
+    if (missingNano <= 0n) return 'enough'
+    const extended = this.ledger.extend(this.hold, missingNano)
+    return typeof extended === 'boolean' ? said(extended) : extended.then(said)
+  }
+
   /** A quantum further, or where the client's own ceiling is reached: past it nobody would pay. */
   private dueAfter(outputBytes: number): number {
     const { capNano } = this.wishes

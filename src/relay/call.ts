@@ -287,7 +287,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
       this.outlet === null
         ? current?.accepted === true && nowMs - current.sentMs > commitAfterMs
         : nowMs - this.lastEmitMs > heartbeatMs
-    if (!due) return
+    if (!due || current?.inFrame === true) return
     // A quiet stream shows signs of life, or proxies on the way take it for dead.
     this.openReply()
     this.emit(encoder.encode(this.ask.dialect.heartbeat))

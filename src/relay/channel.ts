@@ -24,6 +24,8 @@ export interface Channel {
   address(call: Call): string
   /** An address that an adapter asks: signed where it is of the base address's origin, or as said. */
   reach(call: VendorCall, address?: string): Destination
+  /** Where a call is asked over a WebSocket: the head of the handshake, up to its key. */
+  socket(call: Call, passed?: PassedHeaders): Destination
   /** The same with what signs this very body; only where the vendor wants that (`Vendor.sign`). */
   signed?(call: Call, body: Uint8Array, nowMs: number): Destination
   /** Where the vendor wants a token with each call. */
@@ -89,6 +91,11 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
         ? made
         : { ...made, address, origin: `${made.origin} ${address}` }
     },
+    socket(call, passed = {}) {
+      const own = headers.filter(([name]) => passed[name] === undefined)
+      const lines = headerLines([...own, ...checked(Object.entries(passed))])
+      return socketDestinationOf(vendor.address(call, settings), lines)
+    },
     ...(vendor.sign !== undefined && {
       signed(call: Call, body: Uint8Array, nowMs: number) {
         const url = vendor.address(call, settings)
@@ -119,6 +126,17 @@ function checkedHeader(channelId: string, value: string): string {
   if (/[\r\n\0]/.test(value))
     throw new Error(`channel ${channelId}: the key has a line break in it`)
   return Buffer.from(value, 'utf8').toString('latin1')
+}
+
+function socketDestinationOf(address: string, signature: string): Destination {
+  const plain = destinationOf(address, signature)
+  const { host, pathname, search } = new URL(address)
+  return {
+    ...plain,
+    head:
+      `GET ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\n${signature}user-agent: tollgate\r\n` +
+      'upgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-version: 13\r\n',
+  }
 }
 
 const usualAccept = 'accept: application/json, text/event-stream\r\n'

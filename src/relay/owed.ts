@@ -86,7 +86,7 @@ function usageOf(settlement: Settlement, sight: Sight | null): Pick<Owed, 'usage
   // An error without content is nobody's debt.
   const owes = outputBytes > 0 || (status === 200 && errorCode === null) || (stopped && accepted)
   if (sight === null || !owes) return nothing
-  return { usage: settlement.ask.bill.counted(outputBytes), source: 'counted' }
+  return { usage: sight.counted ?? settlement.ask.bill.counted(outputBytes), source: 'counted' }
 }
 
 function isFree(settlement: Settlement, usage: Usage, billing: BillingSettings): boolean {

@@ -8,8 +8,9 @@ import type { Hold, Ledger, NoHold } from '../ledger/ledger.ts'
 import { countedTokens, expectedOf, holdFor } from '../meter/ceiling.ts'
 import type { Expected, PriceBook, Rate, Units } from '../meter/meter.ts'
 import type { OutputEstimates } from '../meter/output-estimate.ts'
-import { formatUnits, type Nano } from '../money.ts'
+import { formatUnits, maxNano, type Nano } from '../money.ts'
 import type { Dialect, Peek } from '../wire/dialect.ts'
+import type { Usage } from '../wire/ir.ts'
 import { Bill, type BillWishes } from './bill.ts'
 
 export interface TillRooms {
@@ -33,6 +34,10 @@ export interface Opening {
   /** Unix milliseconds. */
   readonly at: number
   readonly wishes: BillWishes
+  /** What it is expected to use, where that is known better than from its bytes. */
+  readonly usage?: Usage
+  /** The same of what is charged beside tokens. */
+  readonly units?: Units
 }
 
 export interface Till {
@@ -50,7 +55,7 @@ export function createTill(rooms: TillRooms): Till {
       if (ledger.closed !== null) throw closed()
       const rate = rateOf(rooms, opening)
       const expected = expectedBy(rooms.estimates, opening, rate)
-      const boundNano = holdFor(rate, expected)
+      const boundNano = boundOf(rate, expected, opening)
       if (boundNano === null) throw tooMuch()
       const amountNano =
         wishes.capNano === null || boundNano <= wishes.capNano
@@ -71,6 +76,12 @@ export function createTill(rooms: TillRooms): Till {
       return held instanceof Promise ? held.then(bill) : bill(held)
     },
   }
+}
+
+function boundOf(rate: Rate, expected: Expected, { usage, units }: Opening): Nano | null {
+  if (usage === undefined) return holdFor(rate, expected)
+  const nano = rate.charge(usage, { ...expected.units, ...units })
+  return nano > maxNano ? null : nano
 }
 
 function rateOf(rooms: TillRooms, opening: Opening): Rate {

@@ -14,6 +14,7 @@ function address(call: Call, settings: ChannelSettings): string {
   const path = openaiPath(call.dialect)
   const version = settings.options.apiVersion ?? 'v1'
   const host = settings.baseUrl.replace(/\/openai(\/v1)?$/, '')
+  if (call.dialect === 'openai-realtime') return session(host, version, call.model)
   if (version === 'v1') return `${host}/openai/v1${path}`
   if (version === 'preview') return `${host}/openai/v1${path}?api-version=preview`
   const query = `?api-version=${encodeURIComponent(version)}`
@@ -21,6 +22,14 @@ function address(call: Call, settings: ChannelSettings): string {
   if (path.startsWith('/responses')) return `${host}/openai${path}${query}`
   if (host.endsWith('/models')) return host + path + query
   return `${host}/openai/deployments/${encodeURIComponent(call.model)}${path}${query}`
+}
+
+/** Microsoft, "Use the GPT Realtime API via WebSockets": a session's address names the deployment. */
+function session(host: string, version: string, model: string): string {
+  const name = encodeURIComponent(model)
+  if (version === 'v1') return `${host}/openai/v1/realtime?model=${name}`
+  if (version === 'preview') return `${host}/openai/v1/realtime?api-version=preview&model=${name}`
+  return `${host}/openai/realtime?api-version=${encodeURIComponent(version)}&deployment=${name}`
 }
 
 /** Errors carry the status as `code`, in digits, or a name of Azure's own. */
@@ -36,7 +45,13 @@ export const azureOpenai = openaiCompatible({
   baseUrl: null,
   environment: 'AZURE_OPENAI_API_KEY',
   environmentBaseUrl: 'AZURE_OPENAI_ENDPOINT',
-  speaks: [...allAndCompaction, 'openai-images', 'openai-image-edits', ...audioDialects],
+  speaks: [
+    ...allAndCompaction,
+    'openai-images',
+    'openai-image-edits',
+    'openai-realtime',
+    ...audioDialects,
+  ],
   address,
   headers: (settings) => (settings.key === null ? [] : [['api-key', settings.key]]),
   refine,

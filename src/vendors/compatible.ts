@@ -19,6 +19,7 @@ const paths: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-translations': '/audio/translations',
   'openai-speech': '/audio/speech',
   'openai-moderations': '/moderations',
+  'openai-realtime': '/realtime',
   'openai-videos': '/videos',
 }
 
@@ -35,7 +36,7 @@ export const allDialects: readonly DialectId[] = [
 export const allAndResponses: readonly DialectId[] = [...allDialects, 'openai-responses']
 export const allAndCompaction: readonly DialectId[] = [...allAndResponses, 'openai-compaction']
 
-/** Images, sound and moderations, as OpenAI itself and servers like it have them. */
+/** Images, sound, moderations and sessions, as OpenAI itself and servers like it have them. */
 export const beyondText: readonly DialectId[] = [
   'openai-images',
   'openai-image-edits',
@@ -44,6 +45,7 @@ export const beyondText: readonly DialectId[] = [
   'openai-translations',
   'openai-speech',
   'openai-moderations',
+  'openai-realtime',
 ]
 
 /** Sound, as OpenAI itself and servers like it have it. */
@@ -61,7 +63,10 @@ export function openaiPath(dialect: DialectId): string {
 }
 
 function address(call: Call, settings: ChannelSettings): string {
-  return settings.baseUrl + openaiPath(call.dialect)
+  const path = openaiPath(call.dialect)
+  // A session has no body that could name its model.
+  const query = call.dialect === 'openai-realtime' ? `?model=${encodeURIComponent(call.model)}` : ''
+  return settings.baseUrl + path + query
 }
 
 /** `authorization: Bearer KEY`, or nothing where the channel has no key. */

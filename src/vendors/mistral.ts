@@ -90,7 +90,7 @@ export const mistral = openaiCompatible({
   id: 'mistral',
   baseUrl: 'https://api.mistral.ai/v1',
   environment: 'MISTRAL_API_KEY',
-  speaks: [...chatAndEmbeddings, 'openai-transcriptions', 'openai-speech'],
+  speaks: [...chatAndEmbeddings, 'openai-transcriptions', 'openai-speech', 'openai-moderations'],
   usageOnStream: 'always',
   amend: amendments(
     maxTokensOnly,

@@ -111,6 +111,7 @@ const ends: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-translations': '/audio/translations',
   'openai-speech': '/audio/speech',
   'openai-moderations': '/moderations',
+  'openai-realtime': '/realtime',
 }
 
 const signatures: Readonly<Record<string, readonly [string, string]>> = {

@@ -21,6 +21,7 @@ import { peekEmbeddings } from './openai-embeddings/peek.ts'
 import { hasOtherForm, wholeEmbeddings } from './openai-embeddings/whole.ts'
 import { imageDialects } from './openai-images/dialects.ts'
 import { moderations } from './openai-moderations/dialect.ts'
+import { realtime } from './openai-realtime/dialect.ts'
 import { errorFrames } from './openai-responses/errors.ts'
 import { ResponsesFrames } from './openai-responses/frames.ts'
 import { responsesHub } from './openai-responses/hub.ts'
@@ -85,6 +86,7 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
   ...imageDialects,
   ...audioDialects,
   'openai-moderations': moderations,
+  'openai-realtime': realtime,
   'openai-videos': videos,
   'openai-embeddings': {
     ...openaiBase,

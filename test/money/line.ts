@@ -172,6 +172,7 @@ function channelOf(vendor: HandVendor): Channel {
     reach: undialled,
     address: undialled,
     destination: undialled,
+    socket: undialled,
   }
 }
 

@@ -79,16 +79,28 @@ class Adapted implements Exchange {
     if (this.aborted) return
     if (reply.dropped !== undefined) this.handler.dropped(reply.dropped)
     this.handler.head(200, (name) => (name === 'content-type' ? type : null))
+    let sinceTurn = 0
     for await (const chunk of chunks) {
       if (this.paused !== null) await this.paused.promise
       if (this.aborted) return
       this.handler.bytes(chunk)
+      sinceTurn += chunk.length
+      if (sinceTurn <= turnBytes) continue
+      sinceTurn = 0
+      await turn()
     }
     if (this.aborted) return
     const told = usage?.() ?? null
     if (told !== null) this.handler.metered(told)
     this.handler.end()
   }
+}
+
+/** Then others have their turn, and what was given is sent: what comes from memory or disk never waits by itself. */
+const turnBytes = 262_144
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
 /** A mistake of ours is told where such things are, and fails the attempt like any other. */

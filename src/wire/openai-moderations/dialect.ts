@@ -2,7 +2,8 @@
 
 import type { Dialect } from '../dialect.ts'
 import { openaiBase } from '../openai/base.ts'
-import { peekMedia, wholeMedia } from '../openai/media.ts'
+import { peekModerations } from './peek.ts'
+import { wholeModerations } from './whole.ts'
 
 export const moderations: Dialect = {
   ...openaiBase,
@@ -11,6 +12,6 @@ export const moderations: Dialect = {
   path: '/moderations',
   idPrefix: 'modr-',
   terminator: '',
-  peek: (body, address = {}) => peekMedia(body, address, new Map(), () => ({})),
-  whole: (body) => wholeMedia(body, () => ({ usage: null, finishReason: null, model: null })),
+  peek: peekModerations,
+  whole: (body, _peek, quirks) => wholeModerations(body, quirks),
 }

@@ -1,0 +1,146 @@
+// Opens a session's socket to a vendor: channel after channel until one takes it, before the client has its own.
+
+import { type Fault, faultTable, GatewayError } from '../../errors.ts'
+import { plan } from '../../router/plan.ts'
+import type { Candidate } from '../../router/route.ts'
+import type { FailedAttempt } from '../../store/usage-row.ts'
+import type { Ask, RelayRooms } from '../ask.ts'
+import type { Channel } from '../channel.ts'
+import { openSocket, type VendorSocket } from '../dial/socket.ts'
+import { failedAttempt } from '../owed.ts'
+import { verdict } from '../verdict.ts'
+
+export interface Connected {
+  readonly socket: VendorSocket
+  readonly channel: Channel
+  readonly candidate: Candidate
+}
+
+/** What came of connecting, whether it did or not. */
+export interface Connecting {
+  readonly connected: Connected | null
+  readonly attempts: number
+  readonly failedAttempts: readonly FailedAttempt[]
+  /** The last of them, where none took it. */
+  readonly candidate: Candidate | null
+  readonly fault: Fault | null
+  /** What the client is told then. */
+  readonly error: GatewayError | null
+}
+
+const nothingSeen = { usage: null, outputBytes: null, finishReason: null, model: null }
+
+/** Never rejects. `signal` says that nobody waits any more. */
+export async function connectVendor(
+  rooms: RelayRooms,
+  ask: Ask,
+  signal: AbortSignal,
+  maxMessageBytes: number,
+): Promise<Connecting> {
+  const { maxAttempts } = rooms.retry
+  const own = ask.candidates.filter(({ identity }) => identity)
+  const { attempts: order, retryAfterMs } = plan(
+    own,
+    rooms.health,
+    performance.now(),
+    rooms.random,
+    { maxAttempts },
+  )
+  const failedAttempts: FailedAttempt[] = []
+  const faults: Fault[] = []
+  let secrets: readonly string[] = []
+  let last: Candidate | null = null
+  for (const [at, candidate] of order.entries()) {
+    const channel = rooms.channels.get(candidate.channelId)
+    if (channel === undefined || channel.vendor.local !== undefined) continue
+    secrets = channel.secrets
+    last = candidate
+    const made = await attempt(rooms, ask, { channel, candidate, signal, maxMessageBytes, at })
+    if ('socket' in made) return { ...made.rest, attempts: at + 1, failedAttempts, connected: made }
+    const again = !signal.aborted && faultTable[made.kind].failover && at + 1 < order.length
+    rooms.attemptFailed(ask, candidate, scrubbed(rooms, made, channel), again)
+    faults.push(made)
+    failedAttempts.push(
+      failedAttempt(ask, channel.id, { accepted: false, sight: nothingSeen }, made),
+    )
+    if (!again) break
+  }
+  const error =
+    faults.length === 0 && retryAfterMs !== null
+      ? limited(retryAfterMs)
+      : verdict(faults, (text) => rooms.scrub(text, secrets))
+  const fault = faults.at(-1) ?? null
+  const attempts = failedAttempts.length
+  return { connected: null, attempts, failedAttempts, candidate: last, fault, error }
+}
+
+function limited(retryAfterMs: number): GatewayError {
+  const message = 'Every channel for this model is at its rate limit.'
+  return new GatewayError('rate_limit_exceeded', message, { retryAfterMs })
+}
+
+function scrubbed(rooms: RelayRooms, fault: Fault, { secrets }: Channel): Fault {
+  return { ...fault, message: rooms.scrub(fault.message, secrets) }
+}
+
+interface Attempted extends Connected {
+  readonly rest: { readonly candidate: Candidate; readonly fault: null; readonly error: null }
+}
+
+interface Trying {
+  readonly channel: Channel
+  readonly candidate: Candidate
+  readonly signal: AbortSignal
+  readonly maxMessageBytes: number
+  /** Its place in the order. */
+  readonly at: number
+}
+
+function attempt(
+  rooms: RelayRooms,
+  { dialect, address, model: { timeouts: own } }: Ask,
+  { channel, candidate, signal, maxMessageBytes, at }: Trying,
+): Promise<Attempted | Fault> {
+  const { channelId, model } = candidate
+  const { connectMs, firstEventMs } = { ...rooms.timeouts, ...own, ...channel.timeouts }
+  const { promise, resolve } = Promise.withResolvers<Attempted | Fault>()
+  rooms.health.begin(channelId, model, performance.now(), at > 0)
+  const report = (fault: Fault | null): void => {
+    signal.removeEventListener('abort', gone)
+    const nowMs = performance.now()
+    const outcome = fault === null ? ({ kind: 'ok' } as const) : ({ kind: 'fault', fault } as const)
+    rooms.health.report(channelId, model, signal.aborted ? none : outcome, nowMs, at > 0)
+  }
+  const failed = (fault: Fault): void => {
+    report(fault)
+    resolve(fault)
+  }
+  const socket = openSocket(
+    {
+      destination: channel.socket({ dialect: dialect.id, model, stream: true }, address?.headers),
+      connectMs,
+      answerMs: firstEventMs,
+      maxMessageBytes,
+    },
+    {
+      open(opened) {
+        report(null)
+        const rest = { candidate, fault: null, error: null }
+        resolve({ socket: opened, channel, candidate, rest })
+      },
+      refused(status, header, body) {
+        const fault = dialect.fault(status, header, body)
+        failed(channel.vendor.refine?.(fault, status, body) ?? fault)
+      },
+      fault: failed,
+    },
+  )
+  const gone = (): void => {
+    socket.abort()
+    failed({ kind: 'reset', message: 'the client left' })
+  }
+  signal.addEventListener('abort', gone, { once: true })
+  return promise
+}
+
+const none = { kind: 'none' } as const

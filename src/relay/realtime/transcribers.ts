@@ -1,0 +1,43 @@
+// Which models may transcribe what is heard in a session: those its caller may use on the same channel.
+
+import type { Model } from '../../catalog/model.ts'
+import { type GatewayError, invalidRequest } from '../../errors.ts'
+import type { Dialect } from '../../wire/dialect.ts'
+import type { JsonValue } from '../../wire/ir.ts'
+
+export interface Transcriber {
+  readonly model: Model
+  /** The vendor's own name of the model. */
+  readonly vendorModel: string
+  /** Of transcriptions: what it makes is recorded as one. */
+  readonly dialect: Dialect
+}
+
+/** Looks a model up on the session's channel by the caller's name of it; null: not available to it there. */
+export type FindTranscriber = (name: string) => Transcriber | null
+
+export class Transcribers {
+  private readonly lookUp: FindTranscriber
+  private readonly found = new Map<string, Transcriber>()
+
+  constructor(lookUp: FindTranscriber) {
+    this.lookUp = lookUp
+  }
+
+  /** The same for the same name, also for the vendor's name of one found before. Throws GatewayError naming `param`. */
+  find(name: JsonValue, param: string): Transcriber {
+    if (typeof name !== 'string') throw invalidRequest(`${param} must be a string`, param)
+    const known = this.found.get(name)
+    if (known !== undefined) return known
+    const transcriber = this.lookUp(name)
+    if (transcriber === null) throw unavailable(name, param)
+    this.found.set(name, transcriber)
+    this.found.set(transcriber.vendorModel, transcriber)
+    return transcriber
+  }
+}
+
+function unavailable(name: string, param: string): GatewayError {
+  const message = `The model '${name}' does not exist on this session's channel or is not available to this key.`
+  return invalidRequest(message, param)
+}

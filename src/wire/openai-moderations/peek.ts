@@ -1,0 +1,108 @@
+// Judges a moderation request on its bytes: texts, or texts and images in parts, and a model that may be left out.
+
+import { invalidRequest } from '../../errors.ts'
+import type { Address, Peek } from '../dialect.ts'
+import { ElementScan, type JsonKind, kindAt, MemberScan, textOf, valueEnd } from '../json/scan.ts'
+import { join, splice } from '../json/splice.ts'
+import { type Body, type Inside, present, readBody } from '../openai/body.ts'
+import { type Found, peekMedia } from '../openai/media.ts'
+import { stringOf } from '../openai/rules.ts'
+
+/** OpenAI, "Create moderation": what `model` is where it is left out. */
+export const defaultModel = 'omni-moderation-latest'
+
+const nothingInside: Inside = { key: '', visit: (bytes, at) => valueEnd(bytes, at) }
+
+/** Throws GatewayError `invalid_request_error` naming the field at fault. */
+export function peekModerations(bytes: Uint8Array, address: Address = {}): Peek {
+  return peekMedia(withModel(bytes), address, new Map(), checkedInput)
+}
+
+/** The request with the model it means: vendors, prices and records know models by name. */
+function withModel(bytes: Uint8Array): Uint8Array {
+  return readBody(bytes, nothingInside, (body) => {
+    if (present(body, 'model') !== null) return body.bytes
+    const unsaid = body.members.find(({ key }) => key === 'model')
+    const name = JSON.stringify(defaultModel)
+    if (unsaid !== undefined) return join(splice(body.bytes, [{ ...unsaid, text: name }]))
+    const comma = body.members.length === 0 ? '' : ','
+    const edit = { start: body.end, end: body.end, text: `${comma}"model":${name}` }
+    return join(splice(body.bytes, [edit]))
+  })
+}
+
+const complaint =
+  'input must be a string, an array of strings, or an array of text and image_url parts'
+
+function checkedInput(body: Body): Found {
+  const member = present(body, 'input')
+  if (member === null) throw invalidRequest('input is required', 'input')
+  if (member.kind === 'array') checkList(body.bytes, member.start)
+  else if (member.kind !== 'string') throw invalidRequest(complaint, 'input')
+  // There is no stream of these.
+  return { stream: false }
+}
+
+function checkList(bytes: Uint8Array, at: number): void {
+  const list = new ElementScan()
+  list.open(bytes, at)
+  if (!list.next()) throw invalidRequest('input must not be empty', 'input')
+  const kind = kindAt(bytes, list.value)
+  if (kind !== 'string' && kind !== 'object') throw invalidRequest(complaint, 'input[0]')
+  do {
+    const param = `input[${list.count - 1}]`
+    if (kindAt(bytes, list.value) !== kind) {
+      const wanted = kind === 'string' ? 'a string' : 'a part'
+      throw invalidRequest(`${param} must be ${wanted}, as the elements before it`, param)
+    }
+    if (kind === 'object') checkPart(bytes, list.value, param)
+  } while (list.next())
+}
+
+interface Value {
+  readonly start: number
+  readonly end: number
+  readonly kind: JsonKind
+}
+
+/** The member of the object at `at`; null where it has none. */
+function memberOf(bytes: Uint8Array, at: number, name: string): Value | null {
+  const scan = new MemberScan()
+  scan.open(bytes, at)
+  let found: Value | null = null
+  while (scan.next()) {
+    if (scan.is(name)) {
+      found = { start: scan.value, end: scan.skip(), kind: kindAt(bytes, scan.value) }
+    }
+  }
+  return found
+}
+
+function checkPart(bytes: Uint8Array, at: number, param: string): void {
+  const type = memberOf(bytes, at, 'type')
+  const name = type?.kind === 'string' ? stringOf(bytes, type.start, type.end) : null
+  if (name === 'text') {
+    if (memberOf(bytes, at, 'text')?.kind === 'string') return
+    throw invalidRequest(`${param}.text must be a string`, `${param}.text`)
+  }
+  if (name !== 'image_url') {
+    throw invalidRequest(`${param}.type must be text or image_url`, `${param}.type`)
+  }
+  const image = memberOf(bytes, at, 'image_url')
+  if (image?.kind !== 'object') {
+    throw invalidRequest(`${param}.image_url must be an object`, `${param}.image_url`)
+  }
+  checkAddress(bytes, memberOf(bytes, image.start, 'url'), `${param}.image_url.url`)
+}
+
+const schemeBytes = 8
+
+/** An address is a few characters or an image of megabytes: only its beginning is looked at. */
+function checkAddress(bytes: Uint8Array, url: Value | null, param: string): void {
+  const start =
+    url?.kind === 'string'
+      ? textOf(bytes, url.start + 1, Math.min(url.end - 1, url.start + schemeBytes))
+      : ''
+  if (/^(https?:|data:)/i.test(start)) return
+  throw invalidRequest(`${param} must be an http, https or data address`, param)
+}

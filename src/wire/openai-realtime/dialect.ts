@@ -1,0 +1,61 @@
+// Realtime sessions: events both ways over one WebSocket. Refusals before it are those of the other interfaces.
+
+import { errorTable, type GatewayError, invalidRequest } from '../../errors.ts'
+import type { Dialect, Peek } from '../dialect.ts'
+import { openaiBase } from '../openai/base.ts'
+
+export const realtime: Dialect = {
+  ...openaiBase,
+  id: 'openai-realtime',
+  operation: 'realtime',
+  path: '/realtime',
+  idPrefix: 'event_',
+  terminator: '',
+  clientHeaders: ['openai-beta', 'openai-safety-identifier'],
+  peek: () => {
+    throw invalidRequest('Realtime is served over WebSocket.', null)
+  },
+}
+
+const encoder = new TextEncoder()
+
+/** What the gateway must know of a session before it begins: the address says it. */
+export function peekRealtime(model: string): Peek {
+  return {
+    body: encoder.encode(''),
+    model,
+    modelSpan: null,
+    stream: true,
+    wantsUsage: true,
+    streamOptionsSpan: null,
+    bodyEnd: 0,
+    maxOutputTokens: null,
+    choices: 1,
+    imageParam: null,
+    keys: [],
+    encodingFormat: 'float',
+    tokenInput: false,
+  }
+}
+
+/** A refusal as the event that clients of sessions are told it by; `eventId` is that of the event at fault. */
+export function errorEvent(error: GatewayError, id: string, eventId: string | null): string {
+  const { param = null, shownCode } = error.detail
+  return JSON.stringify({
+    type: 'error',
+    event_id: id,
+    error: {
+      type: errorTable[error.code].type,
+      code: shownCode ?? error.code,
+      message: error.message,
+      param,
+      event_id: eventId,
+    },
+  })
+}
+
+/** Ends a response before it is whole; null: whichever runs. */
+export function cancelEvent(responseId: string | null): string {
+  const type = 'response.cancel'
+  return JSON.stringify(responseId === null ? { type } : { type, response_id: responseId })
+}

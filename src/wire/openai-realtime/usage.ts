@@ -1,0 +1,90 @@
+// Reads what a realtime response or a transcription inside a session used, into disjoint token kinds.
+
+import type { JsonObject, JsonValue, Usage } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+
+/** No response has more tokens than this; a larger count is not believed. */
+const maxTokens = 1e9
+/** Nobody transcribes more than a day at once. */
+const maxSeconds = 86_400
+
+function count(value: JsonValue | undefined): number | null {
+  if (typeof value !== 'number' || !(value >= 0) || value > maxTokens) return null
+  return Math.floor(value)
+}
+
+function objectIn(parent: JsonObject, name: string): JsonObject {
+  const value = parent[name]
+  return isObject(value) ? value : {}
+}
+
+/** Takes parts out of a count one after another, none of them beyond what is left. */
+class Remainder {
+  left: number
+
+  constructor(whole: number) {
+    this.left = whole
+  }
+
+  take(wanted: number): number {
+    const taken = Math.min(this.left, Math.max(0, wanted))
+    this.left -= taken
+    return taken
+  }
+}
+
+/**
+ * The `usage` of a `response.done` (OpenAI, "Realtime server events"): counts of the prompt hold what was cached,
+ * those by medium do too. Null where neither side was counted.
+ */
+export function readRealtimeUsage(value: JsonValue | undefined): Usage | null {
+  if (!isObject(value)) return null
+  const [prompt, reply] = [count(value.input_tokens), count(value.output_tokens)]
+  if (prompt === null && reply === null) return null
+  return { ...readPrompt(value, prompt ?? 0), ...readReply(value, reply ?? 0) }
+}
+
+function readPrompt(usage: JsonObject, prompt: number) {
+  const details = objectIn(usage, 'input_token_details')
+  const cachedDetails = objectIn(details, 'cached_tokens_details')
+  const rest = new Remainder(prompt)
+  const cachedInput = rest.take(count(details.cached_tokens) ?? 0)
+  const fresh = (name: string) => (count(details[name]) ?? 0) - (count(cachedDetails[name]) ?? 0)
+  const audioInput = rest.take(fresh('audio_tokens'))
+  const imageInput = rest.take(fresh('image_tokens'))
+  return {
+    input: rest.left,
+    cachedInput,
+    cacheWrite: 0,
+    ...(audioInput > 0 && { audioInput }),
+    ...(imageInput > 0 && { imageInput }),
+  }
+}
+
+function readReply(usage: JsonObject, reply: number) {
+  const details = objectIn(usage, 'output_token_details')
+  const rest = new Remainder(reply)
+  const audioOutput = rest.take(count(details.audio_tokens) ?? 0)
+  const reasoning = rest.take(count(details.reasoning_tokens) ?? 0)
+  return { output: rest.left, reasoning, ...(audioOutput > 0 && { audioOutput }) }
+}
+
+/** What a transcription used: tokens, or the seconds of its sound. */
+export interface TranscriptUsage {
+  readonly usage: Usage
+  readonly seconds: number | null
+}
+
+const nothing: Usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
+
+/** The `usage` of a `conversation.item.input_audio_transcription.completed`; null where it says nothing. */
+export function readTranscriptUsage(value: JsonValue | undefined): TranscriptUsage | null {
+  if (!isObject(value)) return null
+  const { type, seconds } = value
+  if (type === 'duration') {
+    const said = typeof seconds === 'number' && seconds >= 0 && seconds <= maxSeconds
+    return said ? { usage: nothing, seconds } : null
+  }
+  const usage = readRealtimeUsage(value)
+  return usage === null ? null : { usage, seconds: null }
+}

@@ -1,0 +1,141 @@
+// Reads what a vendor says in a realtime session: which responses begin, what they deliver, what they used.
+
+import type { Fault } from '../../errors.ts'
+import type { JsonObject, JsonValue, Usage } from '../ir.ts'
+import { JsonSyntaxError, type Member, members, parseSpan, skipSpace } from '../json/scan.ts'
+import { faultInside } from '../openai/fault.ts'
+import { stringOf } from '../openai/rules.ts'
+import { isObject } from '../openai/usage.ts'
+import { type SessionFacts, sessionFacts } from './session-facts.ts'
+import { readRealtimeUsage, readTranscriptUsage, type TranscriptUsage } from './usage.ts'
+
+export type VendorEvent =
+  | { readonly kind: 'other' }
+  /** Concerns the operator's account alone. */
+  | { readonly kind: 'withheld' }
+  | { readonly kind: 'session'; readonly facts: SessionFacts }
+  | { readonly kind: 'begun'; readonly responseId: string }
+  | {
+      readonly kind: 'output'
+      readonly responseId: string
+      readonly medium: 'text' | 'audio'
+      /** Of text, or of sound as it is when decoded. */
+      readonly bytes: number
+    }
+  | {
+      readonly kind: 'ended'
+      readonly responseId: string
+      readonly status: string
+      readonly usage: Usage | null
+      readonly fault: Fault | null
+      /** The event itself, for whoever adds to it. */
+      readonly body: JsonObject
+    }
+  | { readonly kind: 'transcribed'; readonly used: TranscriptUsage | null }
+  | { readonly kind: 'error' }
+
+const other: VendorEvent = { kind: 'other' }
+
+/** Never throws: what cannot be read is passed on like any other. */
+export function readVendorEvent(bytes: Uint8Array): VendorEvent {
+  try {
+    const start = skipSpace(bytes, 0)
+    if (bytes[start] !== 0x7b) return other
+    const found = members(bytes, start)
+    const type = textIn(bytes, found, 'type')
+    return type === null ? other : readByType(bytes, found, type)
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return other
+    throw error
+  }
+}
+
+function memberIn(found: readonly Member[], key: string): Member | undefined {
+  return found.findLast((member) => member.key === key)
+}
+
+function textIn(bytes: Uint8Array, found: readonly Member[], key: string): string | null {
+  const member = memberIn(found, key)
+  return member?.kind === 'string' ? stringOf(bytes, member.start, member.end) : null
+}
+
+/** Deltas by the names of the interface as it is, and as it was in its trial. */
+const outputs: Readonly<Record<string, 'text' | 'audio'>> = {
+  'response.output_audio.delta': 'audio',
+  'response.audio.delta': 'audio',
+  'response.output_text.delta': 'text',
+  'response.text.delta': 'text',
+  'response.output_audio_transcript.delta': 'text',
+  'response.audio_transcript.delta': 'text',
+  'response.function_call_arguments.delta': 'text',
+}
+
+function readByType(bytes: Uint8Array, found: readonly Member[], type: string): VendorEvent {
+  const medium = outputs[type]
+  if (medium !== undefined) {
+    const delta = memberIn(found, 'delta')
+    const length = delta?.kind === 'string' ? delta.end - delta.start - 2 : 0
+    return {
+      kind: 'output',
+      responseId: textIn(bytes, found, 'response_id') ?? '',
+      medium,
+      bytes: medium === 'audio' ? Math.floor((length * 3) / 4) : length,
+    }
+  }
+  switch (type) {
+    case 'response.created':
+      return { kind: 'begun', responseId: responseIdOf(objectAt(bytes, found, 'response')) }
+    case 'response.done':
+      return endedOf(parseSpan(bytes, 0, bytes.length) as JsonObject)
+    case 'session.created':
+    case 'session.updated':
+    case 'transcription_session.updated':
+      return { kind: 'session', facts: sessionFacts(objectAt(bytes, found, 'session')) }
+    case 'conversation.item.input_audio_transcription.completed':
+      return { kind: 'transcribed', used: readTranscriptUsage(objectAt(bytes, found, 'usage')) }
+    case 'rate_limits.updated':
+      return { kind: 'withheld' }
+    case 'error':
+      return { kind: 'error' }
+    default:
+      return other
+  }
+}
+
+function objectAt(bytes: Uint8Array, found: readonly Member[], key: string): JsonObject {
+  const member = memberIn(found, key)
+  if (member?.kind !== 'object') return {}
+  return parseSpan(bytes, member.start, member.end) as JsonObject
+}
+
+function responseIdOf({ id }: JsonObject): string {
+  return typeof id === 'string' ? id : ''
+}
+
+function endedOf(body: JsonObject): VendorEvent {
+  const response: JsonObject = isObject(body.response) ? body.response : {}
+  const status = typeof response.status === 'string' ? response.status : 'completed'
+  return {
+    kind: 'ended',
+    responseId: responseIdOf(response),
+    status,
+    usage: readRealtimeUsage(response.usage),
+    fault: status === 'failed' ? faultInside(errorOf(response.status_details)) : null,
+    body,
+  }
+}
+
+function errorOf(details: JsonValue | undefined): JsonValue {
+  const error = isObject(details) ? details.error : undefined
+  return error ?? { message: 'the response failed' }
+}
+
+/** A `response.done` that shows what it cost. */
+export function withResponseCost(body: JsonObject, cost: string): string {
+  const { response } = body
+  if (!isObject(response) || !isObject(response.usage)) return JSON.stringify(body)
+  return JSON.stringify({
+    ...body,
+    response: { ...response, usage: { ...response.usage, cost } },
+  })
+}
