@@ -127,3 +127,14 @@ test('whatever the bytes, reading ends, stays inside, and gives a length or none
     { numRuns: 3_000 },
   )
 })
+
+test('cut anywhere, a file gives a length or none', () => {
+  for (const [name, type] of files) {
+    const data = fixture(name)
+    for (let length = 0; length < data.length; length += length < 2_000 ? 1 : 97) {
+      const file = bytesOf(data.subarray(0, length))
+      expect(durationOf(file, type ?? '') ?? 1).toBeGreaterThan(0)
+      expect(() => sniffedType(file)).not.toThrow()
+    }
+  }
+})
