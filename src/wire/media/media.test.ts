@@ -89,6 +89,12 @@ describe('heads that lie', () => {
     expect(durationOf(bytesOf(data), 'video/mp4')).toBeNull()
   })
 
+  test('an element whose head reaches past its parent', () => {
+    const info = `1549a96683${'44894008'}`
+    const data = Buffer.from(`1a45dfa38018538067ff${info}${'00'.repeat(16)}`, 'hex')
+    expect(durationOf(bytesOf(data), 'video/webm')).toBeNull()
+  })
+
   test('a tag longer than its file', () => {
     const data = Buffer.concat([Buffer.from('ID3\x04\0\0\x7f\x7f\x7f\x7f', 'latin1')])
     expect(sniffedType(bytesOf(data))).toBe('audio/mpeg')
