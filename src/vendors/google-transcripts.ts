@@ -4,6 +4,7 @@ import { GatewayError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import {
   listField,
+  refuseWords,
   soundOf,
   textField,
   transcriptTokens,
@@ -19,6 +20,7 @@ import type { MediaAdapter, MediaCall, MediaTools, SpokenPart, TranscriptReply }
 const maxFileBytes = 14_680_064
 
 async function hear(call: MediaCall, tools: MediaTools): Promise<TranscriptReply> {
+  refuseWords(call)
   const { payload } = soundOf(call)
   if (payload.size > maxFileBytes) {
     throw new GatewayError(

@@ -1,8 +1,8 @@
 // Images of vendors that speak OpenAI's form but for how the images are to come: answered as was wished all the same.
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { Lifted } from './base64.ts'
-import { listOf, objectOf, pictureIn, text, unreadable } from './images.ts'
+import type { Lifted } from './base64.ts'
+import { listOf, objectOf, pictureIn, read, text, unreadable } from './images.ts'
 import { isObject } from './json.ts'
 import type {
   ImagesReply,
@@ -19,21 +19,31 @@ import type {
 import { type FormField, multipart } from './multipart.ts'
 
 const gptImage = /^(gpt-image|chatgpt-image)/
+/** They know no streams: what they make is told as events here. */
+const older = /^dall-e-[23]$/
 /** An error says what it is within so many bytes. */
 const maxErrorBytes = 65_536
 
 /** Recorded: `response_format` is answered 400 `unknown_parameter`. */
 export const openaiImages: MediaAdapter = {
-  adapts: ({ model, fields }) => gptImage.test(model) && fields['response_format'] != null,
+  adapts: ({ model, fields, stream }) =>
+    older.test(model) ? stream : gptImage.test(model) && fields['response_format'] != null,
   async serve(call, tools) {
+    if (older.test(call.model)) return whole(call, tools)
     const { response_format: _unknownThere, ...fields } = call.fields
     const asked = vendorCall(call, fields, tools)
     if (call.stream || call.fields['response_format'] === 'b64_json')
       return passed(await tools.open(asked), tools)
     const reply = await tools.ask(asked)
-    if (!succeeded(reply)) throw tools.faultOf(reply)
-    return imagesOf(new Lifted(reply.payload, tools.spool))
+    return imagesOf(await read(reply, tools))
   },
+}
+
+/** Asked for without a stream. */
+async function whole(call: MediaCall, tools: MediaTools): Promise<ImagesReply> {
+  const { stream: _stream, partial_images: _partials, ...fields } = call.fields
+  const reply = await tools.ask(vendorCall(call, { ...fields, response_format: 'b64_json' }, tools))
+  return imagesOf(await read(reply, tools))
 }
 
 function succeeded({ status }: { readonly status: number }): boolean {
@@ -76,7 +86,9 @@ async function heard(stream: VendorStream, tools: MediaTools): Promise<VendorRep
     if (bytes > maxErrorBytes) break
   }
   const payload = keeper.end()
-  const json = () => new Lifted(payload, tools.spool).json
+  const json = (): never => {
+    throw unreadable('the reply is an error')
+  }
   return { status: stream.status, header: (name) => stream.header(name), payload, json }
 }
 
@@ -89,8 +101,7 @@ export const compatibleImages: MediaAdapter = {
   async serve(call, tools) {
     const { fields } = call
     const reply = await tools.ask(vendorCall(call, fields, tools))
-    if (!succeeded(reply)) throw tools.faultOf(reply)
-    const lifted = new Lifted(reply.payload, tools.spool)
+    const lifted = await read(reply, tools)
     const wanted = fields['response_format'] === 'url' ? 'url' : 'b64_json'
     const data = listOf(objectOf(lifted.json)['data']).map(objectOf)
     if (data.length > 0 && data.every((each) => text(each[wanted]) !== null))

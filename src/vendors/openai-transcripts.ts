@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { listField, soundOf, textField, unreadable, unsaid } from './audio-fields.ts'
+import { listField, refuseWords, soundOf, textField, unreadable, unsaid } from './audio-fields.ts'
 import { isObject } from './json.ts'
 import type {
   MediaAdapter,
@@ -87,7 +87,8 @@ function formFor(vendor: Transcribes, call: MediaCall) {
   const wanted = wantedBy(call, format)
   if (form === 'verbose_json') asked['timestamp_granularities'] = granularities(wanted)
   if (form === 'diarized_json') asked['chunking_strategy'] ??= 'auto'
-  if (form !== null) asked['response_format'] = form
+  if (form !== null && vendor.takes?.has('response_format') !== false)
+    asked['response_format'] = form
   Object.assign(asked, vendor.further?.(wanted, fields))
   const upload = soundOf(call)
   return multipart(Object.entries(asked).flatMap(pairs), [{ ...upload, field: 'file' }])
@@ -113,7 +114,10 @@ function formToAsk({ formats }: Transcribes, call: MediaCall, format: string): s
   if (!timed.has(format)) return 'json'
   const fits = format === 'diarized_json' ? ['diarized_json'] : ['verbose_json', 'diarized_json']
   const found = fits.find((each) => known.includes(each))
-  if (found !== undefined) return found
+  if (found !== undefined) {
+    if (found !== 'verbose_json') refuseWords(call)
+    return found
+  }
   throw invalidRequest(
     `response_format ${format} is not possible with ${model}, which tells no ${format === 'diarized_json' ? 'speakers' : 'times'}: json and text are`,
     'response_format',
