@@ -28,6 +28,7 @@ const models = {
   'grok-imagine-image': { vendor: 'xai', prices: { image: '20000' } },
   'stable-image-core': { vendor: 'stability', prices: { image: '30000' } },
   'qwen-image': { vendor: 'dashscope', prices: { image: '35000' } },
+  'local-bfl': { vendor: 'bfl', prices: { image: '25000' } },
   'local-flux': { vendor: 'openai-compatible', prices: { image: '5' } },
   'fal-ai/flux/dev': { vendor: 'fal', prices: { 'image/1024x1024': '25000', image: '100000' } },
 } as const
@@ -48,7 +49,7 @@ beforeAll(async () => {
     config: {
       timeouts: { replyMs: 2_500 },
       channels: Object.entries(models).map(([name, each]) => ({
-        id: each.vendor,
+        id: name,
         vendor: each.vendor,
         baseUrl: each.vendor === 'dashscope' ? `${base}/compatible-mode/v1` : base,
         key: secret,
@@ -300,6 +301,25 @@ describe('faults', () => {
     expect(told.message).not.toContain(secret)
     expect(told.message).not.toContain('127.0.0.1')
     const row = await gateway.row(response.headers.get('x-request-id') ?? '')
+    expect(String(row.chargeNano)).toBe('0')
+  })
+
+  test('a client that leaves: the vendor is asked no more, and nothing is owed', async () => {
+    vendor = job({ status: 'Pending' })
+    const leaving = new AbortController()
+    const asking = gateway.post(
+      '/v1/images/generations',
+      { model: 'local-bfl', prompt: 'a cat' },
+      { signal: leaving.signal },
+    )
+    await upstream.arrived(asked + 2)
+    leaving.abort()
+    await expect(asking).rejects.toThrow()
+    const row = await eventually(async () =>
+      (await gateway.usage()).find(
+        ({ modelAsked, status }) => modelAsked === 'local-bfl' && status === 499,
+      ),
+    )
     expect(String(row.chargeNano)).toBe('0')
   })
 
