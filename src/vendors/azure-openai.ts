@@ -3,6 +3,7 @@
 import type { Fault } from '../errors.ts'
 import { allAndCompaction, audioDialects, openaiCompatible, openaiPath } from './compatible.ts'
 import { openaiImages } from './openai-images.ts'
+import { openaiListeners } from './openai-listeners.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 /**
@@ -57,5 +58,9 @@ export const azureOpenai = openaiCompatible({
   refine,
   refusesThoughts: true,
   encryptsReasoning: true,
-  adapters: { 'openai-images': openaiImages, 'openai-image-edits': openaiImages },
+  adapters: {
+    'openai-images': openaiImages,
+    'openai-image-edits': openaiImages,
+    'openai-transcriptions': openaiListeners,
+  },
 }) satisfies Vendor

@@ -64,6 +64,8 @@ function requestOf(
   const [first, ...others] = addresses
   if (others.length > 0 && !takesSeveral.test(model))
     throw invalidRequest('This model takes one image.', 'image')
+  if (mask !== null && takesSeveral.test(model))
+    throw invalidRequest('This model takes no mask; say in the prompt what to change.', 'mask')
   return {
     prompt,
     num_images: count,

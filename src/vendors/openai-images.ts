@@ -19,13 +19,17 @@ import type {
 import { type FormField, multipart } from './multipart.ts'
 
 const gptImage = /^(gpt-image|chatgpt-image)/
+/** They know no streams: what they make is told as events here. */
+const older = /^dall-e-[23]$/
 /** An error says what it is within so many bytes. */
 const maxErrorBytes = 65_536
 
 /** Recorded: `response_format` is answered 400 `unknown_parameter`. */
 export const openaiImages: MediaAdapter = {
-  adapts: ({ model, fields }) => gptImage.test(model) && fields['response_format'] != null,
+  adapts: ({ model, fields, stream }) =>
+    older.test(model) ? stream : gptImage.test(model) && fields['response_format'] != null,
   async serve(call, tools) {
+    if (older.test(call.model)) return whole(call, tools)
     const { response_format: _unknownThere, ...fields } = call.fields
     const asked = vendorCall(call, fields, tools)
     if (call.stream || call.fields['response_format'] === 'b64_json')
@@ -33,6 +37,13 @@ export const openaiImages: MediaAdapter = {
     const reply = await tools.ask(asked)
     return imagesOf(await read(reply, tools))
   },
+}
+
+/** Asked for without a stream. */
+async function whole(call: MediaCall, tools: MediaTools): Promise<ImagesReply> {
+  const { stream: _stream, partial_images: _partials, ...fields } = call.fields
+  const reply = await tools.ask(vendorCall(call, { ...fields, response_format: 'b64_json' }, tools))
+  return imagesOf(await read(reply, tools))
 }
 
 function succeeded({ status }: { readonly status: number }): boolean {

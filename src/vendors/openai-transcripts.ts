@@ -87,7 +87,8 @@ function formFor(vendor: Transcribes, call: MediaCall) {
   const wanted = wantedBy(call, format)
   if (form === 'verbose_json') asked['timestamp_granularities'] = granularities(wanted)
   if (form === 'diarized_json') asked['chunking_strategy'] ??= 'auto'
-  if (form !== null) asked['response_format'] = form
+  if (form !== null && vendor.takes?.has('response_format') !== false)
+    asked['response_format'] = form
   Object.assign(asked, vendor.further?.(wanted, fields))
   const upload = soundOf(call)
   return multipart(Object.entries(asked).flatMap(pairs), [{ ...upload, field: 'file' }])

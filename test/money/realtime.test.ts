@@ -475,6 +475,29 @@ test('past its tokens a minute a response is cancelled, and the session goes on'
   expect(await stage.rows(2)).toMatchObject([{ audioOutput: 1_000 }, { audioOutput: 1 }])
 })
 
+test('a key that is disabled meanwhile begins no further response', async () => {
+  await using stage = await onStage('10')
+  const { deployment } = stage
+  const wish = ['--account', 'acme', '--group', 'default', '--name', 'later']
+  const made = await deployment.command('key', 'create', ...wish)
+  const { id, secret } = made as { readonly id: string; readonly secret: string }
+  const client = await eventually(() =>
+    RealtimeClient.open(stage.server.url, { key: secret }).catch(() => undefined),
+  )
+  client.send({ type: 'response.create' })
+  await client.until('response.done')
+  await deployment.command('key', 'disable', id)
+  await eventually(async () => {
+    const reply = await fetch(`${stage.server.url}/v1/models`, {
+      headers: { authorization: `Bearer ${secret}` },
+    })
+    return reply.status === 401 || undefined
+  })
+  client.send({ type: 'response.create' })
+  expect((await client.error()).code).toBe('invalid_api_key')
+  expect((await client.closed()).code).toBe(1_008)
+})
+
 test('where replies wait for the ledger, so does the end of a response', async () => {
   await using stage = await onStage('10', { billing: { durability: 'strict' } })
   const client = await stage.open()

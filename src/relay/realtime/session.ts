@@ -57,7 +57,7 @@ const unsendable: ReadonlySet<number> = new Set([1004, 1005, 1006, 1015])
 const closeCode = {
   normal: 1000,
   leaving: 1001,
-  money: 1008,
+  refused: 1008,
   mistake: 1011,
   restart: 1012,
   later: 1013,
@@ -342,8 +342,10 @@ export class RealtimeSession implements Timed, SocketListener {
       this.tell(error, null)
       return
     }
-    const retries = error.code !== 'insufficient_quota' || error.detail.retry === true
-    this.endWith(error, retries ? closeCode.later : closeCode.money)
+    const { code, detail } = error
+    const refused = code === 'invalid_api_key' || code === 'insufficient_quota'
+    const isOver = refused && detail.retry !== true
+    this.endWith(error, isOver ? closeCode.refused : closeCode.later)
   }
 
   private deliver(payload: string | Uint8Array): void {
