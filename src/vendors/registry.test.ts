@@ -54,6 +54,7 @@ const chat: readonly (readonly [id: string, address: string, environment: string
   ['bfl', 'https://api.bfl.ai/v1/model-1', 'BFL_API_KEY'],
   ['stability', 'https://api.stability.ai/v2beta/stable-image/generate/sd3', 'STABILITY_API_KEY'],
   ['fal', 'https://queue.fal.run/model-1', 'FAL_KEY'],
+  ['kling', 'https://api-singapore.klingai.com/v1/videos/text2video', 'KLING_API_KEY'],
   ['ollama', 'http://127.0.0.1:11434/v1/chat/completions', undefined],
   ['vllm', 'http://127.0.0.1:8000/v1/chat/completions', undefined],
   ['lmstudio', 'http://127.0.0.1:1234/v1/chat/completions', undefined],
@@ -131,7 +132,9 @@ const signsEach: ReadonlySet<string> = new Set(['kling'])
 
 test.each(Object.keys(vendors))('%s signs in a header and never in the address', (id) => {
   const vendor = vendorNamed(id)
-  const headers = vendor.headers(settings(vendor))
+  const token = vendor.token?.(settings(vendor), 0) ?? null
+  const own = token === null ? [] : [['authorization', `Bearer ${token}`] as const]
+  const headers = [...own, ...vendor.headers(settings(vendor))]
   const unsigned = vendor.headers(settings(vendor, { key: null }))
   const signature = signatures[id] ?? ['authorization', `Bearer ${key}`]
   expect(headers).toEqual(signsEach.has(id) ? unsigned : [signature, ...unsigned])
