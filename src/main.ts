@@ -19,6 +19,7 @@ import { supervise } from './main/supervise.ts'
 import { readWorker, Stops, slotVariable, type Worker } from './main/worker.ts'
 import { createPriceBook } from './meter/price-book.ts'
 import { watchPrices } from './meter/watch-prices.ts'
+import type { Collector } from './relay/media/litter.ts'
 import { DataLocked, lockData } from './store/lock.ts'
 import { openStore } from './store/open.ts'
 import { createLog, type Log } from './telemetry/log.ts'
@@ -47,6 +48,14 @@ export async function main(argv: readonly string[]): Promise<void> {
     process.stderr.write(`${error.message}\n`)
     process.exit(1)
   }
+}
+
+const collector: Collector = {
+  collect: () => Bun.gc(true),
+  liveBytes() {
+    const { heapUsed, external } = process.memoryUsage()
+    return Math.max(0, heapUsed - external)
+  },
 }
 
 function checkRuntime(): void {
@@ -95,7 +104,7 @@ async function serve(argv: readonly string[]): Promise<void> {
   const log = createLog({ level: config.logLevel, worker: worker?.slot ?? null })
   const lock = worker === null ? lockData(config.dataDir) : null
   const store = await openStore(config)
-  const state = await buildState({ version, config, store, log, worker })
+  const state = await buildState({ version, config, store, log, worker, collector })
   const stops = new Stops()
   if (worker !== null) {
     worker.onStop(stops.ask)

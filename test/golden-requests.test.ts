@@ -1,4 +1,4 @@
-// Every request, as each format puts it to its vendors: held to golden files, and taken back as it was.
+// Every request, as each format puts it to its vendors, held to golden files.
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { GatewayError } from '../src/errors.ts'

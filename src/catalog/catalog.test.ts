@@ -203,6 +203,15 @@ test('a name nobody described is taken by its name, and images are left to the v
     'dall-e-3': 'image',
     'omni-moderation-latest': 'moderation',
     'gpt-3.5-turbo-instruct-0914': 'completion',
+    'gpt-realtime-2027-01-01': 'realtime',
+    'openai/sora-2': 'video',
+    'veo-4-generate': 'video',
+    'wan4.0-t2v-plus': 'video',
+    'black-forest-labs/flux-schnell': 'image',
+    'wan4.0-t2i': 'image',
+    eleven_v9: 'speech',
+    scribe_v9: 'transcription',
+    'amazon.nova-pro-v1:0': 'chat',
   } as const
   for (const [id, kind] of Object.entries(kinds))
     expect(assume(id, 'x')).toMatchObject({ id, kind })

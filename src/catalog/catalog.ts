@@ -88,7 +88,7 @@ function withDeclared(model: Model, declared: ModelConfig | undefined): Model {
   return Object.freeze({
     ...model,
     kind: declared.kind ?? model.kind,
-    also: declared.kind === null ? model.also : [],
+    also: declared.kind === null || declared.kind === model.kind ? model.also : [],
     context: declared.context ?? model.context,
     maxOutput: declared.maxOutput ?? model.maxOutput,
     vision: declared.vision ?? model.vision,
@@ -115,9 +115,13 @@ const namedKinds: readonly (readonly [pattern: RegExp, kind: ModelKind])[] = [
   [/embed|(^|[/-])(bge|e5|gte)-/, 'embedding'],
   [/moderation/, 'moderation'],
   [/(^|[/-])realtime/, 'realtime'],
-  [/whisper|transcribe/, 'transcription'],
-  [/(^|[/-])tts(-|$)/, 'speech'],
-  [/dall-e|gpt-image|stable-diffusion|flux/, 'image'],
+  [/whisper|transcribe|(^|\/)scribe/, 'transcription'],
+  [/(^|[/-])tts(-|$)|(^|\/)(eleven_|aura-)/, 'speech'],
+  [/(^|[/-])(sora|veo|kling|hailuo|seedance)(-|$)|-(t2v|i2v)(-|$)|imagine-video/, 'video'],
+  [
+    /dall-e|gpt-image|stable-diffusion|stable-image|flux|qwen-image|imagine-image|-t2i(-|$)/,
+    'image',
+  ],
   [/turbo-instruct|davinci-002|babbage-002/, 'completion'],
 ]
 

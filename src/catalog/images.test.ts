@@ -1,3 +1,5 @@
+// Sizes that models make, and those they do not.
+
 import { expect, test } from 'bun:test'
 import { imageModel, ratioOf, sideClass } from './images.ts'
 

@@ -44,9 +44,9 @@ describe('every card of every vendor', () => {
     for (const [model, { prices }] of all) {
       for (const base of ['image', 'second']) {
         const narrowed = Object.keys(prices).filter((name) => name.startsWith(`${base}/`))
-        if (narrowed.length === 0) continue
-        const amounts = narrowed.map((name) => nano(prices, name))
-        expect(new Set(amounts).size, model).toBeGreaterThan(narrowed.length === 1 ? 0 : 1)
+        const otherwise = prices[base] === undefined ? null : nano(prices, base)
+        for (const name of base === 'image' && otherwise !== null ? narrowed : [])
+          expect(nano(prices, name) <= (otherwise ?? 0n), `${model} ${name}`).toBe(true)
         const lines = narrowed.flatMap((name) => /^second\/(\d+)p$/.exec(name)?.[1] ?? [])
         const byLines = lines.sort((a, b) => Number(a) - Number(b))
         const ascending = byLines.map((line) => nano(prices, `second/${line}p`))
@@ -131,6 +131,21 @@ describe('the cards handed on', () => {
     })
     expect(shippedPrices('CNY')).toEqual(sandbox)
   })
+})
+
+test('the documentation lists exactly the prices from memory', async () => {
+  const page = await Bun.file(join(import.meta.dirname, '../../docs/catalogue.md')).text()
+  const [, section = ''] = page.split('| vendor | prices from memory |')
+  const [table = ''] = section.split('\n\n')
+  const listed = [...table.matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)].flatMap(([, vendor, names]) =>
+    [...(names ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => `${vendor} ${name}`),
+  )
+  const remembered = Object.entries(file.vendors).flatMap(([vendor, models]) =>
+    Object.entries(models)
+      .filter(([, { source }]) => source.includes('from memory'))
+      .map(([model]) => `${vendor} ${model}`),
+  )
+  expect(listed.sort()).toEqual(remembered.sort())
 })
 
 test('the documentation lists exactly the shipped models without a price', async () => {

@@ -10,6 +10,8 @@ export interface VideoShape {
 }
 
 const hd = ['720x1280', '1280x720']
+const wideFirst = ['1280x720', '720x1280']
+const grokSizes = ['1280x720', '720x1280', '720x720', '854x480', '480x854', '480x480']
 const fullHd = ['1080x1920', '1920x1080']
 
 function shape(sizes: readonly string[], seconds: readonly number[], usual = seconds[0] ?? 4) {
@@ -23,12 +25,11 @@ const range = (from: number, to: number) =>
 const shapes: readonly (readonly [beginning: string, shape: VideoShape])[] = [
   ['sora-2-pro', shape([...hd, '1024x1792', '1792x1024', ...fullHd], [4, 8, 12])],
   ['sora-2', shape(hd, [4, 8, 12])],
-  ['veo-2', shape(['1280x720', '720x1280'], [5, 6, 7, 8], 8)],
-  ['veo-', shape(['1280x720', '720x1280', '1920x1080', '1080x1920'], [4, 6, 8], 8)],
-  [
-    'grok-imagine-video',
-    shape(['1280x720', '720x1280', '720x720', '854x480', '480x854', '480x480'], range(1, 15), 6),
-  ],
+  ['veo-2', shape(wideFirst, [8, 5, 6, 7])],
+  ['veo-3.1', shape([...wideFirst, '1920x1080', '1080x1920', '3840x2160', '2160x3840'], [8, 6, 4])],
+  ['veo-', shape([...wideFirst, '1920x1080', '1080x1920'], [8, 6, 4])],
+  ['grok-imagine-video-1.5', shape([...grokSizes, '1920x1080', '1080x1920'], range(1, 15), 6)],
+  ['grok-imagine-video', shape(grokSizes, range(1, 15), 6)],
   ['kling', shape([...hd, '720x720', ...fullHd, '1080x1080'], [5, 10])],
   ['MiniMax-Hailuo', shape(['1366x768', '1920x1080'], [6, 10])],
   ['sandbox/video', shape([...hd, '180x320', '320x180'], range(1, 20), 4)],
@@ -39,17 +40,24 @@ const anything: VideoShape = { sizes: null, seconds: null, usualSeconds: 4 }
 /** What a size is where nobody said one, and the model takes any. */
 export const usualSize = '720x1280'
 
-/** The last part of a name counts: `google/veo-3` is Veo. A name with `portrait` or `landscape` makes that alone. */
-export function videoShape(model: string): VideoShape {
+/**
+ * Of a model by its name, else by what it is called at its vendor. The last part of a name counts: `google/veo-3` is
+ * Veo. A name with `portrait` or `landscape` makes that alone.
+ */
+export function videoShape(model: string, vendorsName: string | null = null): VideoShape {
+  const base = knownShape(model) ?? knownShape(vendorsName ?? '') ?? anything
+  const upright = /portrait/i.test(model)
+  if (!upright && !/landscape/i.test(model)) return base
+  const sizes = (base.sizes ?? hd).filter((size) => isUpright(size) === upright)
+  return { ...base, sizes }
+}
+
+function knownShape(model: string): VideoShape | null {
   const name = model.slice(model.lastIndexOf('/') + 1)
   const found = shapes.find(
     ([beginning]) => name.startsWith(beginning) || model.startsWith(beginning),
   )
-  const base = found?.[1] ?? anything
-  const upright = /portrait/i.test(name)
-  if (!upright && !/landscape/i.test(name)) return base
-  const sizes = (base.sizes ?? hd).filter((size) => isUpright(size) === upright)
-  return { ...base, sizes }
+  return found?.[1] ?? null
 }
 
 function isUpright(size: string): boolean {

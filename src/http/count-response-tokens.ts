@@ -7,7 +7,7 @@ import { isObject } from '../wire/openai/usage.ts'
 import { estimateOf } from '../wire/openai-responses/estimate.ts'
 import { keepingOf, withHistory } from '../wire/openai-responses/kept.ts'
 import { counting } from './count-tokens.ts'
-import type { FrontRooms } from './model-request.ts'
+import type { FrontRooms } from './front-rooms.ts'
 import { historyOf } from './responses.ts'
 
 /** The count as JSON text, what was kept before included. Throws GatewayError where the request is no good. */

@@ -17,9 +17,10 @@ import type { Address, Dialect, Peek } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
 import { declaredLength, readBody } from './body.ts'
+import type { FrontRooms } from './front-rooms.ts'
 import { checkHeaderBytes } from './head.ts'
 import { checkContentType } from './incoming.ts'
-import { type FrontRooms, headersOf } from './model-request.ts'
+import { headersOf } from './model-request.ts'
 
 /** A client waits for its count, and has an estimate of its own where none comes. */
 const limitMs = 10_000

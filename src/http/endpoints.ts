@@ -94,7 +94,7 @@ export const endpoints: readonly Endpoint[] = [
   { kind: 'model', path: '/responses', method: 'POST', dialect: 'openai-responses' },
   { kind: 'response-socket', path: '/responses', method: 'GET' },
   { kind: 'response-tokens', path: '/responses/input_tokens', method: 'POST' },
-  { kind: 'not-offered', path: '/responses/compact', method: 'POST' },
+  { kind: 'model', path: '/responses/compact', method: 'POST', dialect: 'openai-compaction' },
   { kind: 'response', path: '/responses/:id', method: 'GET' },
   { kind: 'response-removal', path: '/responses/:id', method: 'DELETE' },
   { kind: 'response-cancel', path: '/responses/:id/cancel', method: 'POST' },

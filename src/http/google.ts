@@ -9,8 +9,8 @@ import { parseSpan } from '../wire/json/scan.ts'
 import { authenticate } from './authenticate.ts'
 import { declaredLength, readBody } from './body.ts'
 import { decodeId } from './endpoints.ts'
+import type { FrontRooms } from './front-rooms.ts'
 import { checkHeaderBytes } from './head.ts'
-import type { FrontRooms } from './model-request.ts'
 
 export interface GoogleCall {
   readonly method: 'generate' | 'embed' | 'count'

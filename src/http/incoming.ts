@@ -114,7 +114,9 @@ export class Incoming {
   }
 
   private mediaOf(uploads: readonly Upload[], isForm: boolean): Media | null {
-    return isMedia(this.dialect) ? { isForm, uploads, spool: this.openSpool() } : null
+    if (!isMedia(this.dialect)) return null
+    const { passed } = this.rooms.spools
+    return { isForm, uploads, passed, spool: this.openSpool() }
   }
 
   private openSpool(): Spool {

@@ -2,28 +2,24 @@
 
 import { Buffer } from 'node:buffer'
 import type { Model } from '../catalog/model.ts'
-import type { RealtimeSettings } from '../config/types.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
-import type { Keyring, Principal } from '../identity/principal.ts'
+import type { Principal } from '../identity/principal.ts'
 import { limitHeaders } from '../limits/headers.ts'
-import type { Admitted, Limiter, Refused } from '../limits/limiter.ts'
-import type { Answer, Place, RelayRooms } from '../relay/ask.ts'
+import type { Admitted, Refused } from '../limits/limiter.ts'
+import type { Answer, Place } from '../relay/ask.ts'
 import type { Bill, BillWishes } from '../relay/bill.ts'
 import { Call } from '../relay/call.ts'
-import type { Till } from '../relay/till.ts'
 import { refusalStatus } from '../relay/verdict.ts'
-import type { Histogram } from '../telemetry/registry.ts'
-import type { Address, Dialect, Peek, Reframe } from '../wire/dialect.ts'
+import type { Address, Dialect, DialectId, Peek, Reframe } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
-import type { HostedFiles } from './files.ts'
+import type { FrontRooms } from './front-rooms.ts'
 import { checkHeaderBytes } from './head.ts'
 import { judgedImages } from './images.ts'
-import { type Content, Incoming, type IncomingRooms } from './incoming.ts'
-import type { MeRooms } from './me.ts'
-import type { Offer, Offered } from './offer.ts'
+import { type Content, Incoming } from './incoming.ts'
+import type { Offered } from './offer.ts'
 import { originOf } from './origin.ts'
-import { hashOf, type Idempotency, takeKey } from './repeat.ts'
+import { hashOf, takeKey } from './repeat.ts'
 import { newRequestId } from './request-id.ts'
 import {
   addCors,
@@ -35,67 +31,20 @@ import {
   refusalOf,
   streamType,
 } from './respond.ts'
-import { type Prepared, prepareResponse, type Queued, type ResponseRooms } from './responses.ts'
-import type { Background } from './responses-background.ts'
+import { type Prepared, prepareResponse, type Queued } from './responses.ts'
+import { prepareCompaction } from './responses-compact.ts'
 import { follow } from './responses-live.ts'
-import type { Course, CourseStart, VideoStartRooms } from './videos.ts'
-import type { VideoRooms } from './videos-read.ts'
+import type { Course, CourseStart } from './videos.ts'
 import { readWishes, type Wished } from './wishes.ts'
-
-/** What the front door works with; replaced whole when the configuration changes. */
-export interface FrontRooms extends IncomingRooms {
-  readonly keyring: Keyring
-  readonly limiter: Limiter
-  readonly relay: RelayRooms
-  /** Seconds spent until the caller is known, and from the whole body to the channels. */
-  readonly overhead: { readonly auth: Histogram; readonly route: Histogram }
-  readonly offer: Offer
-  readonly till: Till
-  readonly idempotency: Idempotency
-  readonly me: MeRooms
-  readonly files: HostedFiles
-  readonly responses: ResponseRooms & { readonly background: Background }
-  readonly realtime: RealtimeSettings
-  readonly videos: VideoRooms & VideoStartRooms
-  /** Told when a request has its place, and when it gave it back. */
-  underWay(dialect: Dialect, change: 1 | -1): void
-  /** Told of each request that a limit refused. */
-  limited(verdict: Refused): void
-  /** Told of requests that never reached the relay, and of all refusals. */
-  refused(refusal: Refusal): void
-  /** Told of a request answered with the reply of an earlier one. */
-  repeated(repeat: Repeat): void
-}
-
-/** A known caller's request, as its record needs it. */
-export interface Repeat {
-  readonly requestId: string
-  readonly at: number
-  readonly principal: Principal
-  readonly dialect: Dialect
-  readonly peek: Peek
-  readonly status: number
-  readonly durationMs: number
-}
-
-export interface Refusal {
-  readonly requestId: string
-  readonly at: number
-  readonly principal: Principal | null
-  readonly dialect: Dialect
-  readonly peek: Peek | null
-  readonly status: number
-  readonly error: GatewayError
-  /** Not one of ours: a mistake in the gateway, for the log. */
-  readonly cause: unknown
-  readonly durationMs: number
-}
 
 /** About four bytes of English text make a token; corrected by what the vendor reports. */
 const bytesPerToken = 4
 const maxDroppedChars = 1_024
-/** The one format whose replies are kept. */
-const keptDialect = 'openai-responses'
+/** What a format's requests need before they are asked, where responses are kept. */
+const prepares: Partial<Record<DialectId, typeof prepareResponse>> = {
+  'openai-responses': prepareResponse,
+  'openai-compaction': prepareCompaction,
+}
 
 export class ModelRequest {
   private readonly rooms: FrontRooms
@@ -156,7 +105,7 @@ export class ModelRequest {
       const { body } = content
       const routedMs = performance.now()
       const { peek: asks, wishes } = this.read(body, principal)
-      const judged = judgedImages(asks, this.dialect)
+      const judged = judgedImages(asks, this.dialect, content.files)
       const { peek, offered } = this.planned(judged, this.resolve(principal, asks))
       overhead.route.observe((performance.now() - routedMs) / 1000)
       const { idempotencyKey } = wishes
@@ -169,8 +118,9 @@ export class ModelRequest {
         )
         if (kept !== null) return kept
       }
+      const prepare = prepares[this.dialect.id]
       const prepared =
-        this.dialect.id === keptDialect ? await this.prepare(principal, peek, offered) : null
+        prepare === undefined ? null : await this.prepare(prepare, principal, peek, offered)
       const asked = prepared?.peek ?? peek
       const opened = this.open(principal, asked, offered.model, wishes)
       const bill = opened instanceof Promise ? await opened : opened
@@ -332,12 +282,17 @@ export class ModelRequest {
   }
 
   /** What was kept before it goes before its input, and its reply will be kept. */
-  private async prepare(principal: Principal, peek: Peek, offered: Offered): Promise<Prepared> {
-    const { requestId, at, rooms } = this
+  private async prepare(
+    prepare: typeof prepareResponse,
+    principal: Principal,
+    peek: Peek,
+    offered: Offered,
+  ): Promise<Prepared> {
+    const { requestId, at, rooms, dialect } = this
     const { account } = principal
     const { candidates, model } = offered
-    const asking = { account, requestId, at, peek, candidates }
-    const prepared = await prepareResponse(rooms.responses, asking)
+    const asking = { account, requestId, at, dialect, peek, candidates }
+    const prepared = await prepare(rooms.responses, asking)
     if (!prepared.rebuilt) return prepared
     this.peek = prepared.peek
     checkVision(prepared.peek, model)
@@ -418,6 +373,7 @@ export class ModelRequest {
     const plain = answer.stream ? streamType : (answer.type ?? jsonType)
     fields['content-type'] = reframe?.contentType ?? plain
     if (answer.stream) addStreamFields(fields)
+    Object.assign(fields, answer.headers)
     const { body } = answer
     const shown = reframe === null || body instanceof Uint8Array ? body : reframed(body, reframe)
     // The runtime takes an async generator as a body; the DOM's types do not know of it.
@@ -470,7 +426,7 @@ function placeWithoutClient(place: Place): Place {
 /** The client's headers that its format gives a meaning. */
 export function headersOf(dialect: Dialect, headers: Headers): Pick<Address, 'headers'> {
   const found: Record<string, string> = {}
-  for (const name of dialect.clientHeaders ?? []) {
+  for (const name of [...(dialect.clientHeaders ?? []), ...(dialect.stateHeaders ?? [])]) {
     const value = headers.get(name)
     if (value !== null) found[name] = value
   }

@@ -3,8 +3,8 @@
 import type { Model } from '../catalog/model.ts'
 import type { Principal } from '../identity/principal.ts'
 import { belowPrefix, decodeId } from './endpoints.ts'
+import type { FrontRooms } from './front-rooms.ts'
 import { googleModel, googleModelId, googleModelList, unknownModel } from './google.ts'
-import type { FrontRooms } from './model-request.ts'
 import { anthropicModelList, anthropicModelObject, modelList, modelObject } from './models.ts'
 
 type ReadModels = (rooms: FrontRooms, principal: Principal, url: URL, headers: Headers) => string

@@ -7,7 +7,6 @@ import type { Principal } from '../identity/principal.ts'
 import type { LimitScope } from '../limits/limiter.ts'
 import type { Directory } from '../router/directory.ts'
 import type { Candidate } from '../router/route.ts'
-import { vendors } from '../vendors/registry.ts'
 import type { Dialect, DialectId, Operation } from '../wire/dialect.ts'
 import { dialects } from '../wire/dialects.ts'
 
@@ -49,13 +48,6 @@ function hubbed(from: DialectId, to: DialectId): boolean {
 }
 
 export function createOffer(config: Config, catalog: Catalog, directory: Directory): Offer {
-  const vendorOf = new Map(config.channels.map(({ id, vendor }) => [id, vendors[vendor]]))
-  /** Gemini's models that chat hear too, and are asked both in the same form. */
-  const hears = ({ channelId }: Candidate, { id, operation }: Dialect): boolean => {
-    const vendor = vendorOf.get(channelId)
-    const adapted = vendor?.adapters?.[id] !== undefined && vendor.speaks.includes('gemini')
-    return adapted && (operation === 'transcription' || operation === 'translation')
-  }
   const scopes = new WeakMap<Principal, readonly LimitScope[]>()
   const lists = new WeakMap<Principal, readonly Model[]>()
   const translated = new WeakMap<readonly Candidate[], readonly Candidate[]>()
@@ -68,8 +60,6 @@ export function createOffer(config: Config, catalog: Catalog, directory: Directo
       const direct = directory.candidates(principal.group, name, dialect.id, hubbed)
       if (direct.length === 0 || known === null || answers(known, dialect.operation))
         return { model, candidates: direct }
-      const hearing = known.kind === 'chat' ? direct.filter((each) => hears(each, dialect)) : []
-      if (hearing.length > 0) return { model, candidates: hearing }
       if (known.kind === 'chat' && dialect.operation === 'completion') {
         return {
           model,
@@ -105,10 +95,10 @@ export function createOffer(config: Config, catalog: Catalog, directory: Directo
   }
 }
 
-/** Who writes down what was said also translates it; whether this model does is its vendor's to say. */
+/** Who writes down what is said may be asked to translate it; whether this model does is its vendor's to say. */
 function answers({ kind, also }: Model, operation: Operation): boolean {
-  if (kind === operation || also.includes(operation)) return true
-  return kind === 'transcription' && operation === 'translation'
+  const asked = operation === 'translation' ? [operation, 'transcription'] : [operation]
+  return asked.some((each) => kind === each || also.some((other) => other === each))
 }
 
 function throughChat(
@@ -126,9 +116,13 @@ function wrongKind(model: Model, dialect: Dialect) {
   const place = endpointOfKind[model.kind]
   const hint = place === undefined ? '' : ` Use ${place}.`
   return invalidRequest(
-    `The model '${model.id}' is not a ${dialect.operation} model.${hint}`,
+    `The model '${model.id}' is not ${named(dialect.operation)} model.${hint}`,
     'model',
   )
+}
+
+function named(operation: Operation): string {
+  return `${/^[aeiou]/.test(operation) ? 'an' : 'a'} ${operation}`
 }
 
 function allows(patterns: readonly string[] | null, name: string): boolean {

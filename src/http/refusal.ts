@@ -2,7 +2,7 @@
 
 import { emptyRow } from '../history/row.ts'
 import type { UsageRow } from '../store/usage-row.ts'
-import type { Refusal, Repeat } from './model-request.ts'
+import type { Refusal, Repeat } from './front-rooms.ts'
 
 /** null where nobody knows who asked. */
 export function refusalRow(refusal: Refusal): UsageRow | null {

@@ -44,6 +44,8 @@ export interface Asking {
   readonly account: string
   readonly requestId: string
   readonly at: number
+  /** The client's. */
+  readonly dialect: Dialect
   readonly peek: Peek
   readonly candidates: readonly Candidate[]
 }
@@ -76,13 +78,11 @@ const dayMs = 86_400_000
 export async function prepareResponse(rooms: ResponseRooms, asking: Asking): Promise<Prepared> {
   const { peek } = asking
   const keeping = keepingIn(peek)
-  check(rooms, keeping)
+  checkKeeping(rooms, keeping)
   const { previousResponseId } = keeping
   const before =
     previousResponseId === null ? [] : await historyOf(rooms, asking.account, previousResponseId)
-  const refers = Buffer.from(peek.body.buffer, peek.body.byteOffset, peek.body.byteLength).includes(
-    '"item_reference"',
-  )
+  const refers = refersToItems(peek)
   const rebuilt = previousResponseId !== null || refers
   const own = rebuilt ? await ownInput(rooms, asking, before) : null
   const asked = rebuilt ? rebuiltPeek(rooms, peek, before, own ?? []) : peek
@@ -100,7 +100,13 @@ export async function prepareResponse(rooms: ResponseRooms, asking: Asking): Pro
   }
 }
 
-function check({ keepDays }: ResponseRooms, keeping: Keeping): void {
+/** Items of its input may only be named. */
+export function refersToItems({ body }: Peek): boolean {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('"item_reference"')
+}
+
+/** Throws GatewayError for what cannot be kept, and for what is not kept here. */
+export function checkKeeping({ keepDays }: ResponseRooms, keeping: Keeping): void {
   if (keeping.conversation !== null) {
     throw invalidRequest(
       'conversation: conversations are not offered by this gateway; use previous_response_id.',
@@ -162,7 +168,7 @@ function itemsOf(found: FoundResponse): JsonObject[] {
 }
 
 /** The request's own items, those it only names put in. */
-async function ownInput(
+export async function ownInput(
   { keeper }: ResponseRooms,
   { account, peek }: Asking,
   before: readonly JsonObject[],

@@ -15,11 +15,12 @@ import {
   type VideoEndpoint,
 } from './endpoints.ts'
 import { filePath, readHosted } from './files.ts'
+import type { FrontRooms } from './front-rooms.ts'
 import { countHere, googleCallOf, isGoogleClient, isGooglePath } from './google.ts'
 import { checkHeaderBytes } from './head.ts'
 import { type Health, healthPaths, respondHealth } from './health.ts'
 import { mePaths, readMe } from './me.ts'
-import { type FrontRooms, ModelRequest } from './model-request.ts'
+import { ModelRequest } from './model-request.ts'
 import {
   isAnthropic,
   readGoogleModel,

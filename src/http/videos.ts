@@ -8,7 +8,7 @@ import type { Passing, RelayRooms } from '../relay/ask.ts'
 import { parsedObject } from '../relay/parsed.ts'
 import { type BeginRooms, startVideo } from '../relay/video/begin.ts'
 import { videoOf, workOf } from '../relay/video/work.ts'
-import type { VideoRow } from '../store/videos.ts'
+import type { VideoRow } from '../store/video-table.ts'
 import { isObject, remixField } from '../vendors/video.ts'
 import type { Dialect, Peek } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/ir.ts'
@@ -61,11 +61,19 @@ export function videoCourse(rooms: VideoStartRooms, source: VideoRow | null): Co
   }
 }
 
+/** As OpenAI's own clients write the member in a form. */
+const formReference = 'input_reference[image_url]'
+
 /** With its size and length said, so that what is made is what is held for, and each vendor is asked alike. */
 function planned(dialect: Dialect, source: VideoRow | null, peek: Peek, offered: Offered) {
-  const { [remixField]: _theirs, ...fields } = parsedObject(peek.body)
+  const { [remixField]: _theirs, [formReference]: address, ...plain } = parsedObject(peek.body)
+  const reference = address === undefined ? {} : { input_reference: { image_url: address } }
+  const fields: JsonObject = { ...plain, ...reference }
   checkReference(fields)
-  const { sizes, seconds, usualSeconds } = videoShape(offered.model.id)
+  const { sizes, seconds, usualSeconds } = videoShape(
+    offered.model.id,
+    offered.candidates[0]?.model,
+  )
   const size = chosen('size', fields['size'], sizes, sizes?.[0] ?? '720x1280')
   const length = chosen('seconds', fields['seconds'], seconds?.map(String), String(usualSeconds))
   const asked = { ...fields, size, seconds: length }

@@ -11,7 +11,7 @@ import type {
 } from '../store/ledger.ts'
 import type { StoreSettings } from '../store/open.ts'
 import type { ResponseChange } from '../store/responses.ts'
-import type { NewVideo, VideoChange, VideoChanged } from '../store/videos.ts'
+import type { NewVideo, VideoChange, VideoChanged } from '../store/video-table.ts'
 import type { LogFields } from '../telemetry/log.ts'
 
 /** What a worker starts with. */

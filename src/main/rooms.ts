@@ -2,7 +2,7 @@
 
 import { createCatalog } from '../catalog/catalog.ts'
 import type { Config } from '../config/types.ts'
-import type { FrontRooms } from '../http/model-request.ts'
+import type { FrontRooms } from '../http/front-rooms.ts'
 import { createOffer } from '../http/offer.ts'
 import { refusalRow, repeatRow } from '../http/refusal.ts'
 import type { Idempotency } from '../http/repeat.ts'

@@ -19,6 +19,7 @@ import { createPriceBook } from '../meter/price-book.ts'
 import { formatUnits, parseUnits } from '../money.ts'
 import { Deadlines } from '../relay/deadlines.ts'
 import { createDialer } from '../relay/dial.ts'
+import { type Collector, Litter } from '../relay/media/litter.ts'
 import { createSpools } from '../relay/media/spool.ts'
 import { createHealth } from '../router/health.ts'
 import type { Health } from '../router/route.ts'
@@ -42,10 +43,11 @@ export interface StateOptions {
   readonly log: Log
   /** One of several serving processes; null: the only one. */
   readonly worker: Worker | null
+  readonly collector: Collector
 }
 
 export async function buildState(options: StateOptions) {
-  const { version, config, store, log, worker } = options
+  const { version, config, store, log, worker, collector } = options
   await store.rememberCurrency(config.currency)
   await ensureAccounts(store, config, Date.now())
   const makesKey = config.keys.length === 0 && (worker === null || worker.slot === 0)
@@ -88,7 +90,7 @@ export async function buildState(options: StateOptions) {
     load: new Load(),
     dialer: createDialer(),
     deadlines,
-    spools: createSpools(join(config.dataDir, 'tmp')),
+    spools: createSpools(join(config.dataDir, 'tmp'), new Litter(collector).passed),
   }
   const videoJobs = createVideoJobs(shared, () => current)
   const lasting: Lasting = { ...shared, videoJobs }

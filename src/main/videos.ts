@@ -1,7 +1,7 @@
 // Builds what makes videos: the jobs, which outlive a change of the configuration, and what the front door asks of them.
 
 import type { Config } from '../config/types.ts'
-import type { FrontRooms } from '../http/model-request.ts'
+import type { FrontRooms } from '../http/front-rooms.ts'
 import type { RelayRooms } from '../relay/ask.ts'
 import type { Settler } from '../relay/settle.ts'
 import { VideoJobs } from '../relay/video/jobs.ts'

@@ -51,6 +51,8 @@ export interface Media {
   /** The client sent a form: its body is the other fields as JSON. */
   readonly isForm: boolean
   readonly uploads: readonly Upload[]
+  /** Told of the bytes of the reply, which may be many. */
+  passed?(bytes: number): void
   /** Closed by the call, when nothing more will come of it. */
   readonly spool: Spool
 }
@@ -84,6 +86,8 @@ export interface Answer {
   readonly cost: string | null
   /** What of the request the vendor was not told, by name. */
   readonly dropped: readonly string[]
+  /** What the vendor hands its client beside the reply, by names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
 }
 
 /** What a finished reply says of itself; a Watcher is one. */

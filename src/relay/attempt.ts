@@ -7,11 +7,13 @@ import type { Exchange, ReplyHandler, TransportFault } from '../vendors/transpor
 import type { ChatRequest, JsonObject } from '../wire/ir.ts'
 import type { ListRequest } from '../wire/list/list.ts'
 import type { Ask, RelayRooms, Sight } from './ask.ts'
-import type { Channel } from './channel.ts'
+import type { Channel, PassedHeaders } from './channel.ts'
 import { IdentityStream, IdentityWhole } from './identity.ts'
 import { mediaTypeOf, RawReply } from './media/raw.ts'
 import { Replayed } from './media/replayed.ts'
 import { ErrorReply, type PathListener, type ReplyPath } from './path.ts'
+import { markedSeals, marksSeals, originOf } from './sealed-bytes.ts'
+import { stateFrom } from './state.ts'
 import { translatedPath } from './translate.ts'
 import { listPath } from './translate-list.ts'
 
@@ -52,7 +54,13 @@ export class Attempt implements ReplyHandler, PathListener {
   readonly sentMs: number
   /** The vendor answered with a success. */
   accepted = false
+  /** What the vendor hands its client beside the reply. */
+  state: PassedHeaders = {}
+  /** What of the request the vendor was not told, by name. */
+  unsaid: readonly string[]
   private readonly owner: AttemptOwner
+  /** The reply is handed through, and what is sealed in it might be brought to another channel. */
+  private readonly marks: boolean
   private exchange: Exchange | null = null
   private path: ReplyPath | null = null
   private over = false
@@ -62,7 +70,10 @@ export class Attempt implements ReplyHandler, PathListener {
 
   constructor(plan: AttemptPlan, owner: AttemptOwner, nowMs: number) {
     this.plan = plan
+    this.unsaid = plan.dropped
     this.owner = owner
+    const { ask, identity } = plan
+    this.marks = identity && marksSeals(ask.dialect, ask.candidates)
     this.sentMs = nowMs
     this.lastBytesMs = nowMs
   }
@@ -80,6 +91,11 @@ export class Attempt implements ReplyHandler, PathListener {
   /** Media type of a reply that is neither JSON nor a stream of events. */
   get type(): string | null {
     return this.path?.type ?? null
+  }
+
+  /** As `ReplyPath.inFrame`. */
+  get inFrame(): boolean {
+    return this.path?.inFrame === true
   }
 
   /** As `ReplyPath.fail`; null where nothing was said yet. */
@@ -108,6 +124,8 @@ export class Attempt implements ReplyHandler, PathListener {
   head(status: number, header: (name: string) => string | null): void {
     if (this.over) return
     this.accepted = status >= 200 && status < 300
+    const { identity, ask, channel } = this.plan
+    if (this.accepted && identity) this.state = stateFrom(ask.dialect, channel, header)
     try {
       this.path = choosePath(this.plan, status, header, this)
     } catch (error) {
@@ -118,6 +136,7 @@ export class Attempt implements ReplyHandler, PathListener {
   bytes(chunk: Uint8Array): void {
     if (this.over) return
     this.lastBytesMs = performance.now()
+    this.plan.ask.media?.passed?.(chunk.length)
     try {
       this.path?.bytes(chunk)
     } catch (error) {
@@ -141,7 +160,7 @@ export class Attempt implements ReplyHandler, PathListener {
   }
 
   emit(bytes: Uint8Array): void {
-    if (!this.over) this.owner.emit(bytes)
+    if (!this.over) this.owner.emit(this.plan.ask.peek.stream ? this.marked(bytes) : bytes)
   }
 
   semantic(): void {
@@ -163,7 +182,15 @@ export class Attempt implements ReplyHandler, PathListener {
   answered(bytes: Uint8Array, sight: Sight): void {
     if (this.over) return
     this.over = true
-    this.owner.answered(bytes, sight)
+    this.owner.answered(this.marked(bytes), sight)
+  }
+
+  /** Whole frames, or a whole reply: in a part of one a seal may be cut. */
+  private marked(bytes: Uint8Array): Uint8Array {
+    const { ask, channel } = this.plan
+    const { sealName } = ask.dialect
+    if (!this.marks || sealName === undefined) return bytes
+    return markedSeals(bytes, sealName, originOf(ask.dialect, channel))
   }
 
   failed(fault: Fault): void {
@@ -176,6 +203,10 @@ export class Attempt implements ReplyHandler, PathListener {
     }
     this.abort()
     this.owner.attemptFailed(fault)
+  }
+
+  dropped(names: readonly string[]): void {
+    this.unsaid = [...this.unsaid, ...names]
   }
 
   metered(usage: JsonObject): void {
@@ -204,7 +235,9 @@ export class Attempt implements ReplyHandler, PathListener {
     const { timeouts, ask } = this.plan
     if (this.path?.complete)
       return nowMs - this.lastBytesMs > lingerMs ? 'the vendor did not end its stream' : null
-    if (!ask.peek.stream) {
+    // What is told as a stream may have to be heard whole before.
+    const isWhole = !ask.peek.stream || (ask.media !== undefined && this.lastSemanticMs === null)
+    if (isWhole) {
       return nowMs - this.sentMs > timeouts.replyMs
         ? 'the vendor did not finish its reply in time'
         : null

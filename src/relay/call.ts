@@ -218,9 +218,10 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     const shown = bill.wishes.showCost ? dialect.withCost(bytes, cost) : bytes
     const body = this.passed(shown, 'whole')
     this.capture?.add(body)
-    const dropped = this.current?.plan.dropped ?? []
+    const dropped = this.current?.unsaid ?? []
     const type = this.current?.type ?? null
-    const answer = { stream: false, body, type, vendorMs: this.vendorMs, cost, dropped }
+    const headers = this.current?.state ?? {}
+    const answer = { stream: false, body, type, vendorMs: this.vendorMs, cost, dropped, headers }
     this.settled = true
     this.rooms.settle(settlement, row, { then: () => this.answer.resolve(answer) })
     this.finish()
@@ -233,7 +234,10 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
   }
 
   attemptFailed(fault: Fault): void {
-    this.report({ kind: 'fault', fault })
+    const { current } = this
+    const secrets = current?.plan.channel.secrets ?? []
+    const shown = { ...fault, message: this.rooms.scrub(fault.message, secrets) }
+    this.report({ kind: 'fault', fault: shown })
     this.attempts.faults.push(fault)
     if (this.drainsUntilMs !== null) {
       this.settle(clientGoneStatus, fault, this.sight, 'client_closed_request', null)
@@ -242,14 +246,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     }
     if (this.outlet === null) this.vendorMs += performance.now() - this.attemptStartedMs
     const again = this.outlet === null && !this.settled && this.attempts.mayFollow(fault)
-    const { current } = this
-    if (current !== null) {
-      const shown = {
-        ...fault,
-        message: this.rooms.scrub(fault.message, current.plan.channel.secrets),
-      }
-      this.rooms.attemptFailed(this.ask, current.plan.candidate, shown, again)
-    }
+    if (current !== null) this.rooms.attemptFailed(this.ask, current.plan.candidate, shown, again)
     if (!this.hasDelivered()) this.noteFailed(fault)
     if (again) {
       this.held = []
@@ -290,7 +287,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
       this.outlet === null
         ? current?.accepted === true && nowMs - current.sentMs > commitAfterMs
         : nowMs - this.lastEmitMs > heartbeatMs
-    if (!due) return
+    if (!due || current?.inFrame === true) return
     // A quiet stream shows signs of life, or proxies on the way take it for dead.
     this.openReply()
     this.emit(encoder.encode(this.ask.dialect.heartbeat))
@@ -320,7 +317,8 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
       type: this.current?.type ?? null,
       vendorMs: this.vendorMs,
       cost: null,
-      dropped: this.current?.plan.dropped ?? [],
+      dropped: this.current?.unsaid ?? [],
+      headers: this.current?.state ?? {},
     })
     return outlet
   }

@@ -82,7 +82,10 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
       const { method, url, contentType = 'application/json' } = call
       const own = call.signed ?? new URL(url).origin === new URL(settings.baseUrl).origin
       const further = headerLines(checked(call.headers ?? []))
-      const said = (own ? signature : '') + further
+      const token = own ? (vendor.token?.(settings, Date.now()) ?? null) : null
+      const bearer =
+        token === null ? '' : headerLines(checked([['authorization', `Bearer ${token}`]]))
+      const said = (own ? signature + bearer : '') + further
       const made = destinationOf(url, said, method, contentType, accepted(call))
       return address === undefined
         ? made

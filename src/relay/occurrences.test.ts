@@ -1,3 +1,5 @@
+// A text counted in bytes that pass by in pieces of any length.
+
 import { expect, test } from 'bun:test'
 import { Occurrences } from './occurrences.ts'
 

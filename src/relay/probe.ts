@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import { createCatalog } from '../catalog/catalog.ts'
-import type { Config } from '../config/types.ts'
+import type { Config, ModelKind } from '../config/types.ts'
 import type { Fault } from '../errors.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { vendors } from '../vendors/registry.ts'
@@ -43,9 +43,14 @@ export async function testChannel(config: Config, id: string): Promise<Probe> {
   const shipped = catalog.ofVendor(found.vendor)
   const names =
     found.models === null ? shipped.map((model) => model.id) : Object.values(found.models)
-  const model = names.find((name) => !name.endsWith('*'))
+  const named = names.filter((name) => !name.endsWith('*'))
+  const model = named.find((name) => answersWords(vendor, catalog.find(name)?.kind))
   if (model === undefined) {
-    return { ok: false, model: null, durationMs: 0, message: 'the channel names no model to try' }
+    const message =
+      named.length === 0
+        ? 'the channel names no model to try'
+        : 'the channel names only models of images, sound or video, which are not tried'
+    return { ok: false, model: null, durationMs: 0, message }
   }
   const startedMs = performance.now()
   const dialer = createDialer()
@@ -54,6 +59,14 @@ export async function testChannel(config: Config, id: string): Promise<Probe> {
   const durationMs = Math.round(performance.now() - startedMs)
   const message = fault === null ? `${model} answered` : scrub(fault.message, channel.secrets)
   return { ok: fault === null, model, durationMs, message }
+}
+
+/** One word costs next to nothing; a picture or a film does not. */
+const wordy: ReadonlySet<ModelKind> = new Set(['chat', 'completion', 'embedding', 'rerank'])
+
+function answersWords(vendor: Vendor, kind: ModelKind | undefined): boolean {
+  if (kind !== undefined) return wordy.has(kind)
+  return vendor.speaks.some((each) => wordy.has(dialects[each].operation))
 }
 
 function questionFor(vendor: Vendor, model: string, kind: string | undefined): Question {

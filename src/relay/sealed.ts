@@ -6,6 +6,7 @@ import { seal, sealPrefix, unseal } from '../wire/hub/seal.ts'
 import type { ChatEvent, ChatRequest, Message, RequestPart } from '../wire/ir.ts'
 import type { Ask, RelayRooms } from './ask.ts'
 import type { Channel } from './channel.ts'
+import { stateTag } from './state.ts'
 
 /** The event as the client may be given it. */
 export function sealedEvent(event: ChatEvent, dialect: string, channel: Channel): ChatEvent {
@@ -78,14 +79,14 @@ function sealingChannel(body: Uint8Array): string | null {
   return unseal(head.slice(0, head.length - (head.length % 4)))?.origin.channel ?? null
 }
 
-/** The attempts, those at the channel that sealed what the client brings back first. */
+/** The attempts, those at the channel that sealed, or keeps the state of, what the client brings back first. */
 export function sealedFirst(
   attempts: readonly Candidate[],
   rooms: RelayRooms,
   ask: Ask,
 ): readonly Candidate[] {
   if (attempts.length < 2) return attempts
-  const tag = sealingChannel(ask.peek.body)
+  const tag = stateTag(ask) ?? sealingChannel(ask.peek.body)
   if (tag === null) return attempts
   const isThere = ({ channelId }: Candidate) => rooms.channels.get(channelId)?.tag === tag
   return [...attempts.filter(isThere), ...attempts.filter((each) => !isThere(each))]

@@ -4,6 +4,7 @@ import type { TimeoutSettings } from '../config/types.ts'
 import type { Candidate } from '../router/route.ts'
 import type { Segment } from '../vendors/media.ts'
 import type { Exchange } from '../vendors/transport.ts'
+import type { Peek } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import type { Ask, RelayRooms } from './ask.ts'
 import type { AttemptPlan } from './attempt.ts'
@@ -15,6 +16,8 @@ import type { AdaptedHandler } from './media/adapted.ts'
 import { formOf } from './media/form.ts'
 import { openMedia } from './media/open.ts'
 import { bearsSeals } from './sealed.ts'
+import { openedSeals, originOf } from './sealed-bytes.ts'
+import { headersFor } from './state.ts'
 import { type Asked, type Encoded, encoded } from './translate.ts'
 import { encodedList } from './translate-list.ts'
 
@@ -46,11 +49,12 @@ export function prepare(
   const plan = { rooms, ask, candidate, channel, identity, timeouts, ...unsaid }
   // What was sealed elsewhere must be opened or left out: such a request is put in the vendor's words anew.
   const alike = candidate.identity && ask.rebuilt !== true
-  const plain = alike && !(ask.dialect.hub !== null && bearsSeals(ask.peek.body))
+  const peek = alike ? openedFor(ask, channel) : null
   const contentType = null
-  if (plain && ask.media?.isForm === true)
-    return { plan, ...formOf(ask.dialect, ask.peek, ask.media.uploads, candidate.model) }
-  if (plain) return { plan, segments: identitySegments(ask.peek, candidate, vendor), contentType }
+  if (peek !== null && ask.media?.isForm === true)
+    return { plan, ...formOf(ask.dialect, peek, ask.media.uploads, candidate.model) }
+  if (peek !== null)
+    return { plan, segments: identitySegments(peek, candidate, vendor), contentType }
   const listed = encodedList(rooms, ask, candidate)
   if (listed !== null) {
     const { segments, dropped, list } = listed
@@ -65,6 +69,13 @@ export function prepare(
   return made instanceof Promise ? made.then(planned) : planned(made)
 }
 
+/** The request as the client put it, this channel's seals opened; null where it bears another's. */
+function openedFor({ dialect, peek }: Ask, channel: Channel): Peek | null {
+  if (dialect.hub === null || !bearsSeals(peek.body)) return peek
+  const opened = openedSeals(peek.body, originOf(dialect, channel))
+  return opened && { ...peek, vendorEdits: [...(peek.vendorEdits ?? []), ...opened] }
+}
+
 /** Sends the request; the handler hears of its reply. */
 export function send(prepared: Prepared, handler: AdaptedHandler): Exchange {
   const { plan, segments, contentType } = prepared
@@ -76,7 +87,7 @@ export function send(prepared: Prepared, handler: AdaptedHandler): Exchange {
   if (local === undefined) {
     const call = { dialect, model, stream: ask.peek.stream }
     // The client's own headers are of use to a vendor of its format alone.
-    const passed = candidate.identity ? ask.address?.headers : undefined
+    const passed = candidate.identity ? headersFor(ask, channel) : undefined
     const signed = channel.signed?.(call, joined(segments), Date.now())
     const destination = ofType(signed ?? channel.destination(call, passed), contentType)
     const { connectMs, sendIdleMs } = timeouts
@@ -109,10 +120,21 @@ function ofType(destination: Destination, contentType: string | null): Destinati
 }
 
 /** The channel's own timers win over the model's, and those over the general ones. */
-function timeoutsOf(general: TimeoutSettings, ask: Ask, channel: Channel): TimeoutSettings {
+function timeoutsOf(settings: TimeoutSettings, ask: Ask, channel: Channel): TimeoutSettings {
   const { timeouts } = ask.model
+  const general = ask.dialect.operation === 'image' ? forImages(settings) : settings
   if (isEmpty(channel.timeouts) && isEmpty(timeouts)) return general
   return { ...general, ...timeouts, ...channel.timeouts }
+}
+
+/** An image takes a minute or more, and nothing is heard of it meanwhile. */
+function forImages(general: TimeoutSettings): TimeoutSettings {
+  const { firstEventMs, idleMs, semanticIdleMs } = general
+  return {
+    ...general,
+    firstEventMs: Math.max(firstEventMs, semanticIdleMs),
+    idleMs: Math.max(idleMs, semanticIdleMs),
+  }
 }
 
 function isEmpty(settings: object): boolean {

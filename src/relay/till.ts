@@ -87,7 +87,7 @@ function boundOf(rate: Rate, expected: Expected, { usage, units }: Opening): Nan
 function rateOf(rooms: TillRooms, opening: Opening): Rate {
   const { model, principal, at } = opening
   const rate = rooms.prices().find(model.id, at, rooms.multiplierPpm(principal.group))
-  const missing = rate?.missing(dialectKind(opening), null) ?? null
+  const missing = rate?.missing(dialectKind(opening), plainImages(opening.peek)) ?? null
   if (rate !== null && missing === null) return rate
   rooms.unpriced(model.id, missing)
   const what = missing === null ? 'no price' : `no price for ${missing}`
@@ -96,6 +96,12 @@ function rateOf(rooms: TillRooms, opening: Opening): Rate {
     `The model '${model.id}' has ${what} and cannot be used until its operator sets one.`,
     { param: 'model', retry: false },
   )
+}
+
+/** Images whose size and quality are known before the work; of others the dearest price is held. */
+function plainImages({ units }: Peek): Units | null {
+  const names = Object.keys(units ?? {}).filter((name) => /^image\/\d+x\d+\/[a-z]+$/.test(name))
+  return names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, 1]))
 }
 
 /** What the endpoint does decides which prices are needed, whatever else the model can do. */

@@ -86,6 +86,10 @@ class TranslatedList implements ReplyPath {
       this.listener.failed(reply)
       return
     }
+    if (list.query === undefined && reply.vectors.length !== list.texts.length) {
+      this.unreadable(`${reply.vectors.length} vectors for ${list.texts.length} texts`)
+      return
+    }
     const { usage, searches } = reply
     const model = reply.model ?? candidate.model
     const units = searches !== undefined && { units: { search: searches } }

@@ -12,9 +12,10 @@ import {
   type FrameSource,
   type HubCodec,
   type Reader,
+  UnfitReply,
   type Writer,
 } from '../wire/dialect.ts'
-import type { ChatEvent, ChatRequest, JsonValue, Usage } from '../wire/ir.ts'
+import type { ChatEvent, ChatRequest, JsonObject, JsonValue, Usage } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
 import { SseFrames } from '../wire/sse-frames.ts'
 import type { Ask, RelayRooms, Sight } from './ask.ts'
@@ -82,13 +83,13 @@ function encodedNow(
   channel: Channel,
   asked: Asked,
 ): Encoded {
-  const { hub: target, usageAlways } = rooms.dialects[candidate.dialect]
+  const { hub: target, usageAlways, sealedBy } = rooms.dialects[candidate.dialect]
   if (target === null) throw notHere(ask)
   const { vendor } = channel
   const { dialect, model } = candidate
   const { value, dropped } = asked.request()
   const request = withBytes(value, target, asked.inlined)
-  const own = unsealedRequest(request, dialect, channel, ask.dialect.id === dialect)
+  const own = unsealedRequest(request, sealedBy ?? dialect, channel, ask.dialect.id === dialect)
   const written = target.encodeRequest(vendor.refusesThoughts ? withoutThoughts(own) : own, model)
   let body = written.value
   if (request.stream && vendor.usageOnStream === 'ask' && !usageAlways)
@@ -294,12 +295,23 @@ class Translated implements ReplyPath {
   private conclude(): void {
     this.over = true
     if (this.writer === null) {
-      const body = this.target.writeWhole(this.events, this.head())
-      this.listener.answered(Buffer.from(JSON.stringify(body), 'utf8'), this.sight)
+      this.answerWhole()
       return
     }
     this.write(this.writer.end())
     this.listener.completed(this.sight)
+  }
+
+  private answerWhole(): void {
+    let body: JsonObject
+    try {
+      body = this.target.writeWhole(this.events, this.head())
+    } catch (error) {
+      if (!(error instanceof UnfitReply)) throw error
+      this.unreadable(error.message)
+      return
+    }
+    this.listener.answered(Buffer.from(JSON.stringify(body), 'utf8'), this.sight)
   }
 
   private write(text: string): void {

@@ -3,7 +3,7 @@
 import type { AuditTable, HourTable, IdempotencyTable, LedgerTable, PriceTable } from './ledger.ts'
 import type { ResponseTable } from './responses.ts'
 import type { UsageRow } from './usage-row.ts'
-import type { VideoTable } from './videos.ts'
+import type { VideoTable } from './video-table.ts'
 
 /** A key made in the store (keys of the configuration file never come here). */
 export interface KeyRow {

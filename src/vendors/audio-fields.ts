@@ -1,7 +1,7 @@
 // What adapters of audio read from a client's request.
 
 import { invalidRequest } from '../errors.ts'
-import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import type { JsonObject } from '../wire/ir.ts'
 import { isObject } from './json.ts'
 import { type MediaCall, MediaFault, type MediaUsage, type Upload } from './media.ts'
 
@@ -28,6 +28,35 @@ export function soundOf({ uploads }: MediaCall): Upload {
   const [upload] = uploads
   if (upload === undefined) throw invalidRequest('file is required', 'file')
   return upload
+}
+
+/** Fields the client set of which the vendor is told nothing, beside those every adapter reads. */
+export function unsaid({ fields }: MediaCall, said: readonly string[]): readonly string[] {
+  return Object.keys(fields).filter((name) => {
+    const value = fields[name]
+    const isSet = value !== null && value !== undefined && value !== false
+    return isSet && !always.has(name) && !said.includes(name)
+  })
+}
+
+const always: ReadonlySet<string> = new Set([
+  'model',
+  'file',
+  'input',
+  'voice',
+  'response_format',
+  'timestamp_granularities',
+  'stream',
+  'stream_format',
+])
+
+/** Throws GatewayError where times of words are asked of a model that knows none. */
+export function refuseWords({ fields, model }: MediaCall): void {
+  if (!listField(fields, 'timestamp_granularities').includes('word')) return
+  throw invalidRequest(
+    `timestamp_granularities word is not possible with ${model}, which tells no times of words`,
+    'timestamp_granularities',
+  )
 }
 
 /** Media types of speech. */
@@ -80,12 +109,4 @@ export function transcriptTokens({ input, audioInput, output }: TokenCounts): Me
 
 export function unreadable(message: string): MediaFault {
   return new MediaFault({ kind: 'unreadable', message })
-}
-
-/** The JSON text before and behind the first string that is `mark`, without its quotes: a file goes there as base64. */
-export function around(body: JsonValue, mark: string): readonly [before: string, after: string] {
-  const text = JSON.stringify(body)
-  const quoted = JSON.stringify(mark).slice(1, -1)
-  const at = text.indexOf(quoted)
-  return [text.slice(0, at), text.slice(at + quoted.length)]
 }

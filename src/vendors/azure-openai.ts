@@ -1,8 +1,9 @@
 // Azure OpenAI: the operator's own host, a key header of its own, deployments in the path of dated versions.
 
 import type { Fault } from '../errors.ts'
-import { allAndResponses, audioDialects, openaiCompatible, openaiPath } from './compatible.ts'
+import { allAndCompaction, audioDialects, openaiCompatible, openaiPath } from './compatible.ts'
 import { openaiImages } from './openai-images.ts'
+import { openaiListeners } from './openai-listeners.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 /**
@@ -19,7 +20,7 @@ function address(call: Call, settings: ChannelSettings): string {
   if (version === 'preview') return `${host}/openai/v1${path}?api-version=preview`
   const query = `?api-version=${encodeURIComponent(version)}`
   // No deployment stands in this path: the body names it.
-  if (call.dialect === 'openai-responses') return `${host}/openai${path}${query}`
+  if (path.startsWith('/responses')) return `${host}/openai${path}${query}`
   if (host.endsWith('/models')) return host + path + query
   return `${host}/openai/deployments/${encodeURIComponent(call.model)}${path}${query}`
 }
@@ -46,7 +47,7 @@ export const azureOpenai = openaiCompatible({
   environment: 'AZURE_OPENAI_API_KEY',
   environmentBaseUrl: 'AZURE_OPENAI_ENDPOINT',
   speaks: [
-    ...allAndResponses,
+    ...allAndCompaction,
     'openai-images',
     'openai-image-edits',
     'openai-realtime',
@@ -57,5 +58,9 @@ export const azureOpenai = openaiCompatible({
   refine,
   refusesThoughts: true,
   encryptsReasoning: true,
-  adapters: { 'openai-images': openaiImages, 'openai-image-edits': openaiImages },
+  adapters: {
+    'openai-images': openaiImages,
+    'openai-image-edits': openaiImages,
+    'openai-transcriptions': openaiListeners,
+  },
 }) satisfies Vendor

@@ -11,6 +11,7 @@ const paths: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-embeddings': '/embeddings',
   'anthropic-messages': '/messages',
   'openai-responses': '/responses',
+  'openai-compaction': '/responses/compact',
   'openai-images': '/images/generations',
   'openai-image-edits': '/images/edits',
   'openai-image-variations': '/images/variations',
@@ -33,6 +34,7 @@ export const allDialects: readonly DialectId[] = [
 
 /** Chat first: what others ask is put in that format. */
 export const allAndResponses: readonly DialectId[] = [...allDialects, 'openai-responses']
+export const allAndCompaction: readonly DialectId[] = [...allAndResponses, 'openai-compaction']
 
 /** Images, sound, moderations and sessions, as OpenAI itself and servers like it have them. */
 export const beyondText: readonly DialectId[] = [

@@ -18,6 +18,7 @@ import {
   times,
   unreadable,
   untilDone,
+  untold,
 } from './images.ts'
 import type { MediaAdapter, MediaCall, MediaTools, Picture } from './media.ts'
 
@@ -35,7 +36,7 @@ export const dashscopeImages: MediaAdapter = {
     const made = await times(calls, () =>
       isWan.test(call.model) ? wan(call, tools, asked) : qwen(call, tools, asked, several),
     )
-    return { kind: 'images', images: made.flat(), usage: null }
+    return { kind: 'images', images: made.flat(), usage: null, dropped: untold(call) }
   },
 }
 

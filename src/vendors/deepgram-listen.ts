@@ -1,7 +1,7 @@
 // Deepgram's transcripts of recordings. Deepgram API reference, "Transcribe pre-recorded audio" (POST /v1/listen).
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { listField, soundOf, textField, unreadable } from './audio-fields.ts'
+import { listField, soundOf, textField, unreadable, unsaid } from './audio-fields.ts'
 import { isObject } from './json.ts'
 import {
   type MediaCall,
@@ -23,7 +23,8 @@ export async function listen(call: MediaCall, tools: MediaTools): Promise<Transc
     contentType: payload.type,
   })
   if (reply.status < 200 || reply.status >= 300) throw faultOf(call, tools, reply)
-  return transcriptIn(reply.json())
+  const dropped = unsaid(call, ['language', 'languages', 'keywords'])
+  return { ...transcriptIn(reply.json()), dropped }
 }
 
 function queryFor({ fields, model }: MediaCall): URLSearchParams {

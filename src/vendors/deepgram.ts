@@ -3,7 +3,14 @@
 import type { Fault } from '../errors.ts'
 import { invalidRequest } from '../errors.ts'
 import type { JsonValue } from '../wire/ir.ts'
-import { checkLength, speechFormat, speechTypes, textField, voiceOf } from './audio-fields.ts'
+import {
+  checkLength,
+  speechFormat,
+  speechTypes,
+  textField,
+  unsaid,
+  voiceOf,
+} from './audio-fields.ts'
 import { listen } from './deepgram-listen.ts'
 import { isObject } from './json.ts'
 import type { MediaCall, MediaTools, SoundReply } from './media.ts'
@@ -35,7 +42,8 @@ async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
     url: `${tools.baseUrl}/v1/speak?model=${encodeURIComponent(voiceModel(call))}&${outputs[format]}`,
     body: [new TextEncoder().encode(JSON.stringify({ text: input }))],
   })
-  return heardReply(stream, speechTypes[format] ?? '', tools)
+  const reply = await heardReply(stream, speechTypes[format] ?? '', tools)
+  return { ...reply, dropped: unsaid(call, ['speed']) }
 }
 
 /** A model of Deepgram's is a voice: `aura-2-thalia-en`. With the name of the family alone the voice is the client's choice. */

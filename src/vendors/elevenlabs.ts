@@ -2,11 +2,18 @@
 
 import { type Fault, invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { checkLength, speechFormat, speechTypes, textField, voiceOf } from './audio-fields.ts'
+import {
+  checkLength,
+  speechFormat,
+  speechTypes,
+  textField,
+  unsaid,
+  voiceOf,
+} from './audio-fields.ts'
 import { writeDown } from './elevenlabs-scribe.ts'
 import { isObject } from './json.ts'
 import type { MediaCall, MediaTools, SoundReply } from './media.ts'
-import { heardReply } from './sound-reply.ts'
+import { heardReply, piecesOf } from './sound-reply.ts'
 import type { Vendor } from './vendor.ts'
 import { wavHead } from './wav.ts'
 
@@ -42,7 +49,8 @@ async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
     url: `${tools.baseUrl}/v1/text-to-speech/${encodeURIComponent(voiceOf(call))}/stream?output_format=${outputs[format]}`,
     body: [new TextEncoder().encode(JSON.stringify(body))],
   })
-  const reply = await heardReply(stream, speechTypes[format] ?? '', tools)
+  const heard = await heardReply(stream, speechTypes[format] ?? '', tools)
+  const reply = { ...heard, dropped: unsaid(call, ['speed']) }
   return format === 'wav' ? { ...reply, chunks: asWav(reply.chunks, tools) } : reply
 }
 
@@ -66,9 +74,7 @@ async function* asWav(
   for await (const chunk of chunks) keeper.push(chunk)
   const samples = keeper.end()
   yield wavHead({ rate: pcmRate, channels: 1, bitsPerSample: 16, byteCount: samples.size })
-  const pieceBytes = 65_536
-  for (let at = 0; at < samples.size; at += pieceBytes)
-    yield samples.read(at, Math.min(samples.size, at + pieceBytes))
+  yield* piecesOf(samples)
 }
 
 /** `{"detail": {"status", "message"}}`, or a list of what is wrong with fields (ElevenLabs, "Errors"). */

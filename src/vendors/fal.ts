@@ -1,17 +1,34 @@
 // fal: models of many makers behind one queue.
 
+import type { Fault } from '../errors.ts'
 import { falImages } from './fal-images.ts'
+import { falVideos } from './fal-videos.ts'
 import type { Vendor } from './vendor.ts'
+import { videoStarts } from './video.ts'
+
+/** An account without money is answered 403 as if its key were refused; what is moderated says so in its type. */
+function refine(fault: Fault, status: number, body: string): Fault {
+  if (status === 403 && /exhausted balance/i.test(body)) return { ...fault, kind: 'quota' }
+  if (status === 422 && body.includes('"content_policy_violation"'))
+    return { ...fault, kind: 'rejected', code: 'content_policy_violation' }
+  return fault
+}
 
 export const fal = {
   id: 'fal',
   ownedBy: 'fal',
   baseUrl: 'https://queue.fal.run',
   environment: 'FAL_KEY',
-  speaks: ['openai-images', 'openai-image-edits'],
+  speaks: ['openai-images', 'openai-image-edits', 'openai-videos'],
   usageOnStream: 'always',
   address: ({ model }, { baseUrl }) => `${baseUrl}/${model}`,
   headers: ({ key }) => (key === null ? [] : [['authorization', `Key ${key}`]]),
   quirks: {},
-  adapters: { 'openai-images': falImages, 'openai-image-edits': falImages },
+  refine,
+  adapters: {
+    'openai-images': falImages,
+    'openai-image-edits': falImages,
+    'openai-videos': videoStarts(falVideos),
+  },
+  videos: falVideos,
 } satisfies Vendor

@@ -1,6 +1,7 @@
 // Fireworks AI: open models under OpenAI's paths; transcripts at hosts of their own.
 
 import { allDialects, openaiCompatible, openaiPath } from './compatible.ts'
+import { transcripts } from './openai-transcripts.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 const baseUrl = 'https://api.fireworks.ai/inference/v1'
@@ -13,10 +14,18 @@ function address({ dialect, model }: Call, settings: ChannelSettings): string {
   return `https://${host}.api.fireworks.ai/v1${path}`
 }
 
+/** Fireworks, "Transcribe audio": all of Whisper's forms, and no streams here. */
+const heard = transcripts({
+  formats: () => ['json', 'text', 'srt', 'verbose_json', 'vtt'],
+  streams: () => false,
+  takes: null,
+})
+
 export const fireworks = openaiCompatible({
   id: 'fireworks',
   baseUrl,
   environment: 'FIREWORKS_API_KEY',
   speaks: [...allDialects, 'openai-transcriptions', 'openai-translations'],
   address,
+  adapters: { 'openai-transcriptions': heard, 'openai-translations': heard },
 }) satisfies Vendor

@@ -1,16 +1,19 @@
 // Gemini's speech and transcripts in its one form of calls. Gemini API, "Speech generation" and "Audio understanding".
 
 import { invalidRequest } from '../errors.ts'
-import { readFault } from '../wire/gemini/fault.ts'
 import { readUsage } from '../wire/gemini/usage.ts'
-import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import type { JsonObject } from '../wire/ir.ts'
 import { unreadable } from './audio-fields.ts'
+import { JsonBody, type Lifted } from './base64.ts'
+import { askGemini } from './gemini-ask.ts'
 import { isObject } from './json.ts'
-import { type MediaCall, MediaFault, type MediaTools, type Segment } from './media.ts'
+import { type MediaCall, MediaFault, type MediaTools } from './media.ts'
 
 /** A reply as far as both need it. */
 export interface Generated {
   readonly parts: readonly JsonObject[]
+  /** What stands as base64 in a part. */
+  bytesAt: Lifted['bytesAt']
   readonly usage: ReturnType<typeof readUsage>
 }
 
@@ -18,21 +21,14 @@ export interface Generated {
 export async function generate(
   call: MediaCall,
   tools: MediaTools,
-  body: readonly Segment[],
+  value: JsonObject,
+  body = new JsonBody(),
 ): Promise<Generated> {
-  const model = call.model.split('/').map(encodeURIComponent).join('/')
-  const path = /^(models|tunedModels)\//.test(call.model) ? model : `models/${model}`
-  const url = `${tools.baseUrl}/${path}:generateContent`
-  const reply = await tools.ask({ method: 'POST', url, body })
-  const { status, payload } = reply
-  if (status < 200 || status >= 300) {
-    const text = new TextDecoder().decode(payload.read(0, Math.min(payload.size, 65_536)))
-    throw new MediaFault(readFault(status, (name) => reply.header(name), text))
-  }
-  return generatedIn(reply.json())
+  return generatedIn(await askGemini(call, tools, value, body))
 }
 
-function generatedIn(body: JsonValue): Generated {
+function generatedIn(reply: Lifted): Generated {
+  const body = reply.json
   if (!isObject(body)) throw unreadable('the reply is not an object')
   const { candidates, promptFeedback, usageMetadata } = body
   const [candidate] = Array.isArray(candidates) ? candidates : []
@@ -43,6 +39,7 @@ function generatedIn(body: JsonValue): Generated {
   if (typeof finishReason === 'string' && finishReason !== 'STOP') throw finished(finishReason)
   const parts = isObject(content) && Array.isArray(content.parts) ? content.parts : []
   return {
+    bytesAt: (value) => reply.bytesAt(value),
     parts: parts.filter(isObject).filter(({ thought }) => thought !== true),
     usage: readUsage(usageMetadata),
   }

@@ -1,11 +1,25 @@
 // Speech of Gemini's voices: samples, with a WAV head written here.
 
-import { Buffer } from 'node:buffer'
 import type { JsonObject } from '../wire/ir.ts'
-import { speechFormat, speechTypes, textField, unreadable, voiceOf } from './audio-fields.ts'
+import {
+  speechFormat,
+  speechTypes,
+  textField,
+  unreadable,
+  unsaid,
+  voiceOf,
+} from './audio-fields.ts'
 import { type Generated, generate, refuseSpeed } from './google-audio.ts'
 import { isObject } from './json.ts'
-import type { MediaAdapter, MediaCall, MediaTools, MediaUsage, SoundReply } from './media.ts'
+import type {
+  MediaAdapter,
+  MediaCall,
+  MediaTools,
+  MediaUsage,
+  Payload,
+  SoundReply,
+} from './media.ts'
+import { piecesOf } from './sound-reply.ts'
 import { wavHead } from './wav.ts'
 
 const usualRate = 24_000
@@ -29,16 +43,17 @@ async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
       speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: voiceName(call) } } },
     },
   }
-  const reply = await generate(call, tools, [Buffer.from(JSON.stringify(body), 'utf8')])
+  const reply = await generate(call, tools, body)
   const { samples, rate } = samplesIn(reply)
-  const byteCount = samples.reduce((sum, { length }) => sum + length, 0)
+  const byteCount = samples.reduce((sum, { size }) => sum + size, 0)
   const head = wavHead({ rate, channels: 1, bitsPerSample: 16, byteCount })
   const usage = usageOf(reply)
   return {
     kind: 'sound',
     type: speechTypes[format] ?? '',
-    chunks: all(format === 'wav' ? [head, ...samples] : samples),
+    chunks: all(format === 'wav' ? [head] : [], samples),
     usage: () => usage,
+    dropped: unsaid(call, ['speed', 'instructions']),
   }
 }
 
@@ -48,15 +63,17 @@ function voiceName(call: MediaCall): string {
   return voice.slice(0, 1).toUpperCase() + voice.slice(1)
 }
 
-function samplesIn({ parts }: Generated): { samples: Uint8Array[]; rate: number } {
+function samplesIn({ parts, bytesAt }: Generated): { samples: Payload[]; rate: number } {
   let rate = usualRate
-  const samples: Uint8Array[] = []
+  const samples: Payload[] = []
   for (const { inlineData } of parts) {
-    if (!isObject(inlineData) || typeof inlineData.data !== 'string') continue
-    const { mimeType, data } = inlineData
+    if (!isObject(inlineData)) continue
+    const payload = bytesAt(inlineData.data)
+    if (payload === null) continue
+    const { mimeType } = inlineData
     const said = /rate=(\d{4,6})/.exec(typeof mimeType === 'string' ? mimeType : '')?.[1]
     if (said !== undefined) rate = Number(said)
-    samples.push(Buffer.from(data, 'base64'))
+    samples.push(payload)
   }
   if (samples.length === 0) throw unreadable('the reply has no sound')
   return { samples, rate }
@@ -73,8 +90,12 @@ function usageOf({ usage }: Generated): MediaUsage | null {
   }
 }
 
-async function* all(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-  yield* chunks
+async function* all(
+  before: readonly Uint8Array[],
+  samples: readonly Payload[],
+): AsyncGenerator<Uint8Array> {
+  yield* before
+  for (const payload of samples) yield* piecesOf(payload)
 }
 
 export const geminiSpeech: MediaAdapter = { serve: speak }

@@ -1,27 +1,26 @@
 // Transcripts and translations of Gemini's models that hear: asked for in words, answered in JSON where times are wanted.
 
-import { Buffer } from 'node:buffer'
 import { GatewayError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import {
-  around,
   listField,
+  refuseWords,
   soundOf,
   textField,
   transcriptTokens,
   unreadable,
+  unsaid,
 } from './audio-fields.ts'
-import { base64Payload } from './base64-payload.ts'
+import { JsonBody } from './base64.ts'
 import { type Generated, generate } from './google-audio.ts'
 import { isObject } from './json.ts'
 import type { MediaAdapter, MediaCall, MediaTools, SpokenPart, TranscriptReply } from './media.ts'
 
 /** A request may have 20 MB with all it holds, and base64 is a third longer than what it stands for. */
 const maxFileBytes = 14_680_064
-/** Stands where the file goes, before all that a client says. */
-const mark = '\u0000file\u0000'
 
 async function hear(call: MediaCall, tools: MediaTools): Promise<TranscriptReply> {
+  refuseWords(call)
   const { payload } = soundOf(call)
   if (payload.size > maxFileBytes) {
     throw new GatewayError(
@@ -31,29 +30,27 @@ async function hear(call: MediaCall, tools: MediaTools): Promise<TranscriptReply
     )
   }
   const timed = isTimed(call)
-  const [before, after] = around(bodyFor(call, timed, payload.type), mark)
-  const reply = await generate(call, tools, [
-    Buffer.from(before, 'utf8'),
-    base64Payload(payload),
-    Buffer.from(after, 'utf8'),
-  ])
-  return transcriptIn(reply, timed)
+  const body = new JsonBody()
+  const value = bodyFor(call, timed, {
+    mimeType: soundType(payload.type),
+    data: body.hole(payload),
+  })
+  const reply = await generate(call, tools, value, body)
+  const dropped = unsaid(call, ['language', 'keywords', 'prompt', 'temperature'])
+  return { ...transcriptIn(reply, timed), dropped }
 }
 
 function isTimed({ fields }: MediaCall): boolean {
   return /^(srt|vtt|verbose_json|diarized_json)$/.test(textField(fields, 'response_format') ?? '')
 }
 
-function bodyFor(call: MediaCall, timed: boolean, type: string): JsonObject {
+function bodyFor(call: MediaCall, timed: boolean, inlineData: JsonObject): JsonObject {
   const { temperature } = call.fields
   return {
     contents: [
       {
         role: 'user',
-        parts: [
-          { inlineData: { mimeType: soundType(type), data: mark } },
-          { text: wishes(call, timed) },
-        ],
+        parts: [{ inlineData }, { text: wishes(call, timed) }],
       },
     ],
     generationConfig: {

@@ -3,7 +3,9 @@
 import { geminiImages } from './gemini-images.ts'
 import { geminiSpeech } from './google-speech.ts'
 import { geminiTranscripts } from './google-transcripts.ts'
+import { veo } from './google-videos.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
+import { videoStarts } from './video.ts'
 
 /** A model as a path: `/` stands in names of tuned ones and of other publishers. */
 export function modelPath(model: string): string {
@@ -35,6 +37,7 @@ export const google = {
     'openai-transcriptions',
     'openai-translations',
     'openai-speech',
+    'openai-videos',
   ],
   usageOnStream: 'always',
   address,
@@ -46,5 +49,7 @@ export const google = {
     'openai-transcriptions': geminiTranscripts,
     'openai-translations': geminiTranscripts,
     'openai-speech': geminiSpeech,
+    'openai-videos': videoStarts(veo),
   },
+  videos: veo,
 } satisfies Vendor

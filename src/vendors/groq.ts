@@ -1,5 +1,6 @@
 // Groq: usage in a member of its own on the last chunk of a stream; transcripts without subtitles.
 
+import { amendments, dropped } from './amendments.ts'
 import { audioDialects, chatOnly, openaiCompatible } from './compatible.ts'
 import { transcripts } from './openai-transcripts.ts'
 import type { Vendor } from './vendor.ts'
@@ -26,5 +27,6 @@ export const groq = openaiCompatible({
   usageOnStream: 'always',
   refusesThoughts: true,
   quirks: { usagePath: ['x_groq', 'usage'] },
+  amend: amendments(dropped('stream_format')),
   adapters: { 'openai-transcriptions': heard, 'openai-translations': heard },
 }) satisfies Vendor

@@ -132,7 +132,13 @@ export interface Picture {
   readonly revisedPrompt?: string
 }
 
-export interface ImagesReply {
+/** What every reply may say. */
+export interface Told {
+  /** Fields the client sent and the vendor has no word for, by name. */
+  readonly dropped?: readonly string[]
+}
+
+export interface ImagesReply extends Told {
   readonly kind: 'images'
   readonly images: readonly Picture[]
   readonly usage: MediaUsage | null
@@ -154,7 +160,7 @@ export interface Word {
   readonly word: string
 }
 
-export interface TranscriptReply {
+export interface TranscriptReply extends Told {
   readonly kind: 'transcript'
   readonly text: string
   /** As OpenAI names it (`english`), or the vendor's code. */
@@ -165,7 +171,7 @@ export interface TranscriptReply {
   readonly usage: MediaUsage | null
 }
 
-export interface SoundReply {
+export interface SoundReply extends Told {
   readonly kind: 'sound'
   readonly type: string
   readonly chunks: AsyncIterable<Uint8Array>
@@ -174,7 +180,7 @@ export interface SoundReply {
 }
 
 /** Already in OpenAI's form, JSON or not: the vendor speaks it, but for how it had to be asked. */
-export interface PlainReply {
+export interface PlainReply extends Told {
   readonly kind: 'plain'
   readonly type: string
   readonly chunks: AsyncIterable<Uint8Array>

@@ -3,7 +3,9 @@
 import type { Fault } from '../errors.ts'
 import { amendments, developerAsSystem } from './amendments.ts'
 import { chatOnly, openaiCompatible } from './compatible.ts'
+import { minimaxVideos } from './minimax-videos.ts'
 import type { Vendor } from './vendor.ts'
+import { videoStarts } from './video.ts'
 
 /** MiniMax's status codes, by its error code page. */
 const kinds: Readonly<Record<string, Fault['kind']>> = {
@@ -35,7 +37,9 @@ export const minimax = openaiCompatible({
   id: 'minimax',
   baseUrl: 'https://api.minimax.io/v1',
   environment: 'MINIMAX_API_KEY',
-  speaks: chatOnly,
+  speaks: [...chatOnly, 'openai-videos'],
+  adapters: { 'openai-videos': videoStarts(minimaxVideos) },
+  videos: minimaxVideos,
   amend: amendments(developerAsSystem),
   refine,
 }) satisfies Vendor

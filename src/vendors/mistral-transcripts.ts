@@ -1,6 +1,7 @@
 // Mistral's transcripts: always JSON, with times and speakers where they are asked for in words of its own.
 
 import type { JsonObject } from '../wire/ir.ts'
+import type { TranscriptReply } from './media.ts'
 import { transcripts, type Wanted } from './openai-transcripts.ts'
 import { count } from './usage.ts'
 
@@ -10,6 +11,13 @@ function further({ times, words, speakers }: Wanted): JsonObject {
     ...(times && { timestamp_granularities: words ? 'word' : 'segment', language: null }),
     ...(speakers && { diarize: 'true' }),
   }
+}
+
+/** Words stand where segments do. */
+function read(reply: TranscriptReply, { words }: Wanted): TranscriptReply {
+  if (!words || reply.segments === null) return reply
+  const spoken = reply.segments.map(({ start, end, text }) => ({ start, end, word: text.trim() }))
+  return { ...reply, segments: null, words: spoken }
 }
 
 /** Tokens, and whole seconds of sound beside them. */
@@ -30,5 +38,6 @@ export const voxtral = transcripts({
   streams: () => false,
   takes: new Set(['language', 'temperature']),
   further,
+  read,
   usage,
 })

@@ -14,6 +14,7 @@ import {
 import { chatAndEmbeddings, openaiCompatible } from './compatible.ts'
 import { identifier } from './hash.ts'
 import { isObject } from './json.ts'
+import { voxtralSpeech } from './mistral-speech.ts'
 import { voxtral } from './mistral-transcripts.ts'
 import { count, detail, withCached } from './usage.ts'
 import type { Vendor } from './vendor.ts'
@@ -89,7 +90,7 @@ export const mistral = openaiCompatible({
   id: 'mistral',
   baseUrl: 'https://api.mistral.ai/v1',
   environment: 'MISTRAL_API_KEY',
-  speaks: [...chatAndEmbeddings, 'openai-transcriptions', 'openai-moderations'],
+  speaks: [...chatAndEmbeddings, 'openai-transcriptions', 'openai-speech', 'openai-moderations'],
   usageOnStream: 'always',
   amend: amendments(
     maxTokensOnly,
@@ -102,6 +103,6 @@ export const mistral = openaiCompatible({
     replayedMessages,
   ),
   quirks: { rewrite: true, usage: cachedTokens },
-  adapters: { 'openai-transcriptions': voxtral },
+  adapters: { 'openai-transcriptions': voxtral, 'openai-speech': voxtralSpeech },
   refine,
 }) satisfies Vendor

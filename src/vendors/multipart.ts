@@ -19,12 +19,12 @@ export function multipart(
   const boundary = `tollgate-${randomBytes(18).toString('hex')}`
   const segments: Segment[] = []
   for (const [name, value] of fields) {
-    const head = `--${boundary}\r\ncontent-disposition: form-data; name="${quoted(name)}"\r\n\r\n`
+    const head = `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"\r\n\r\n`
     segments.push(Buffer.from(`${head}${value}\r\n`, 'utf8'))
   }
   for (const { field, name, payload } of files) {
     const named = `name="${quoted(field)}"; filename="${quoted(name)}"`
-    const head = `--${boundary}\r\ncontent-disposition: form-data; ${named}\r\ncontent-type: ${payload.type}\r\n\r\n`
+    const head = `--${boundary}\r\nContent-Disposition: form-data; ${named}\r\nContent-Type: ${payload.type}\r\n\r\n`
     segments.push(Buffer.from(head, 'utf8'), payload, Buffer.from('\r\n', 'latin1'))
   }
   segments.push(Buffer.from(`--${boundary}--\r\n`, 'latin1'))

@@ -1,8 +1,8 @@
-// OpenAI's GPT image models refuse to be told how to give their images: asked without it, and answered as was wished.
+// Images of vendors that speak OpenAI's form but for how the images are to come: answered as was wished all the same.
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { Lifted } from './base64.ts'
-import { listOf, objectOf, pictureIn } from './images.ts'
+import type { Lifted } from './base64.ts'
+import { listOf, objectOf, pictureIn, read, text, unreadable } from './images.ts'
 import { isObject } from './json.ts'
 import type {
   ImagesReply,
@@ -10,6 +10,8 @@ import type {
   MediaCall,
   MediaReply,
   MediaTools,
+  Payload,
+  Picture,
   VendorCall,
   VendorReply,
   VendorStream,
@@ -17,28 +19,38 @@ import type {
 import { type FormField, multipart } from './multipart.ts'
 
 const gptImage = /^(gpt-image|chatgpt-image)/
+/** They know no streams: what they make is told as events here. */
+const older = /^dall-e-[23]$/
 /** An error says what it is within so many bytes. */
 const maxErrorBytes = 65_536
 
 /** Recorded: `response_format` is answered 400 `unknown_parameter`. */
 export const openaiImages: MediaAdapter = {
-  adapts: ({ model, fields }) => gptImage.test(model) && fields['response_format'] != null,
+  adapts: ({ model, fields, stream }) =>
+    older.test(model) ? stream : gptImage.test(model) && fields['response_format'] != null,
   async serve(call, tools) {
-    const asked = vendorCall(call, tools)
+    if (older.test(call.model)) return whole(call, tools)
+    const { response_format: _unknownThere, ...fields } = call.fields
+    const asked = vendorCall(call, fields, tools)
     if (call.stream || call.fields['response_format'] === 'b64_json')
       return passed(await tools.open(asked), tools)
     const reply = await tools.ask(asked)
-    if (!succeeded(reply)) throw tools.faultOf(reply)
-    return imagesOf(new Lifted(reply.payload, tools.spool))
+    return imagesOf(await read(reply, tools))
   },
+}
+
+/** Asked for without a stream. */
+async function whole(call: MediaCall, tools: MediaTools): Promise<ImagesReply> {
+  const { stream: _stream, partial_images: _partials, ...fields } = call.fields
+  const reply = await tools.ask(vendorCall(call, { ...fields, response_format: 'b64_json' }, tools))
+  return imagesOf(await read(reply, tools))
 }
 
 function succeeded({ status }: { readonly status: number }): boolean {
   return status >= 200 && status < 300
 }
 
-function vendorCall(call: MediaCall, tools: MediaTools): VendorCall {
-  const { response_format: _unknownThere, ...fields } = call.fields
+function vendorCall(call: MediaCall, fields: JsonObject, tools: MediaTools): VendorCall {
   const url = tools.addressOf(call.dialect, call.model)
   const body: JsonObject = { ...fields, model: call.model }
   if (call.uploads.length === 0)
@@ -74,8 +86,46 @@ async function heard(stream: VendorStream, tools: MediaTools): Promise<VendorRep
     if (bytes > maxErrorBytes) break
   }
   const payload = keeper.end()
-  const json = () => new Lifted(payload, tools.spool).json
+  const json = (): never => {
+    throw unreadable('the reply is an error')
+  }
   return { status: stream.status, header: (name) => stream.header(name), payload, json }
+}
+
+/**
+ * Servers that take OpenAI's words and may not heed how the images are wanted: a reply that has them so passes as it
+ * came, any other is brought into form.
+ */
+export const compatibleImages: MediaAdapter = {
+  adapts: ({ fields, stream }) => fields['response_format'] != null && !stream,
+  async serve(call, tools) {
+    const { fields } = call
+    const reply = await tools.ask(vendorCall(call, fields, tools))
+    const lifted = await read(reply, tools)
+    const wanted = fields['response_format'] === 'url' ? 'url' : 'b64_json'
+    const data = listOf(objectOf(lifted.json)['data']).map(objectOf)
+    if (data.length > 0 && data.every((each) => text(each[wanted]) !== null))
+      return { kind: 'plain', type: 'application/json', chunks: piecesOf(reply.payload) }
+    const made = imagesOf(lifted)
+    const images = await Promise.all(made.images.map((image) => near(image, tools)))
+    return { ...made, images }
+  },
+}
+
+const pieceBytes = 262_144
+
+async function* piecesOf(payload: Payload): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < payload.size; start += pieceBytes)
+    yield payload.read(start, Math.min(payload.size, start + pieceBytes))
+}
+
+/** What the operator's own server keeps may be in a network that nobody else may be led into. */
+async function near(image: Picture, tools: MediaTools): Promise<Picture> {
+  const { url, ...rest } = image
+  if (url === undefined || new URL(url).origin !== new URL(tools.baseUrl).origin) return image
+  const reply = await tools.ask({ method: 'GET', url, signed: false })
+  if (!succeeded(reply)) throw unreadable('the image is not where the reply says')
+  return { ...rest, payload: reply.payload }
 }
 
 /** A reply of OpenAI's kind, its images beside it. */

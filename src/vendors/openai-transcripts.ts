@@ -2,8 +2,7 @@
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { listField, soundOf, textField, unreadable } from './audio-fields.ts'
-import { openaiPath } from './compatible.ts'
+import { listField, refuseWords, soundOf, textField, unreadable, unsaid } from './audio-fields.ts'
 import { isObject } from './json.ts'
 import type {
   MediaAdapter,
@@ -25,6 +24,8 @@ export interface Transcribes {
   readonly takes: ReadonlySet<string> | null
   /** Fields that make a vendor without forms of its own tell times or speakers. */
   further?(wanted: Wanted, fields: JsonObject): JsonObject
+  /** What it says that OpenAI would say otherwise. */
+  read?(reply: TranscriptReply, wanted: Wanted): TranscriptReply
   /** Its own count, in OpenAI's form. */
   usage?(usage: JsonObject): MediaUsage
 }
@@ -66,10 +67,14 @@ async function serve(
   tools: MediaTools,
 ): Promise<TranscriptReply> {
   const { segments: body, contentType } = formFor(vendor, call)
-  const url = tools.baseUrl + openaiPath(call.dialect)
-  const reply = await tools.ask({ method: 'POST', url, body, contentType })
+  const url = tools.addressOf(call.dialect, call.model)
+  const reply = await tools.ask({ method: 'POST', url, body, contentType, signed: true })
   if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
-  return transcriptIn(reply.json(), vendor)
+  const { takes } = vendor
+  const dropped = takes === null ? [] : unsaid(call, [...takes])
+  const told = transcriptIn(reply.json(), vendor)
+  const wanted = wantedBy(call, formatOf(call))
+  return { ...(vendor.read?.(told, wanted) ?? told), dropped }
 }
 
 function formFor(vendor: Transcribes, call: MediaCall) {
@@ -82,7 +87,8 @@ function formFor(vendor: Transcribes, call: MediaCall) {
   const wanted = wantedBy(call, format)
   if (form === 'verbose_json') asked['timestamp_granularities'] = granularities(wanted)
   if (form === 'diarized_json') asked['chunking_strategy'] ??= 'auto'
-  if (form !== null) asked['response_format'] = form
+  if (form !== null && vendor.takes?.has('response_format') !== false)
+    asked['response_format'] = form
   Object.assign(asked, vendor.further?.(wanted, fields))
   const upload = soundOf(call)
   return multipart(Object.entries(asked).flatMap(pairs), [{ ...upload, field: 'file' }])
@@ -108,7 +114,10 @@ function formToAsk({ formats }: Transcribes, call: MediaCall, format: string): s
   if (!timed.has(format)) return 'json'
   const fits = format === 'diarized_json' ? ['diarized_json'] : ['verbose_json', 'diarized_json']
   const found = fits.find((each) => known.includes(each))
-  if (found !== undefined) return found
+  if (found !== undefined) {
+    if (found !== 'verbose_json') refuseWords(call)
+    return found
+  }
   throw invalidRequest(
     `response_format ${format} is not possible with ${model}, which tells no ${format === 'diarized_json' ? 'speakers' : 'times'}: json and text are`,
     'response_format',

@@ -48,6 +48,11 @@ const chat: readonly (readonly [id: string, address: string, environment: string
     'https://bedrock-runtime.us-east-1.amazonaws.com/model/model-1/converse',
     'AWS_BEARER_TOKEN_BEDROCK',
   ],
+  ['deepgram', 'https://api.deepgram.com', 'DEEPGRAM_API_KEY'],
+  ['elevenlabs', 'https://api.elevenlabs.io', 'ELEVENLABS_API_KEY'],
+  ['bfl', 'https://api.bfl.ai/v1/model-1', 'BFL_API_KEY'],
+  ['stability', 'https://api.stability.ai/v2beta/stable-image/generate/sd3', 'STABILITY_API_KEY'],
+  ['fal', 'https://queue.fal.run/model-1', 'FAL_KEY'],
   ['ollama', 'http://127.0.0.1:11434/v1/chat/completions', undefined],
   ['vllm', 'http://127.0.0.1:8000/v1/chat/completions', undefined],
   ['lmstudio', 'http://127.0.0.1:1234/v1/chat/completions', undefined],
@@ -88,6 +93,7 @@ const ends: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-completions': '/completions',
   'openai-embeddings': '/embeddings',
   'openai-responses': '/responses',
+  'openai-compaction': '/responses/compact',
   'anthropic-messages': '/messages',
   gemini: ':generateContent',
   'cohere-v2': '/v2/chat',
@@ -113,6 +119,10 @@ const signatures: Readonly<Record<string, readonly [string, string]>> = {
   anthropic: ['x-api-key', key],
   google: ['x-goog-api-key', key],
   vertex: ['x-goog-api-key', key],
+  deepgram: ['authorization', `Token ${key}`],
+  elevenlabs: ['xi-api-key', key],
+  bfl: ['x-key', key],
+  fal: ['authorization', `Key ${key}`],
 }
 
 test.each(Object.keys(vendors))('%s signs in a header and never in the address', (id) => {
@@ -124,6 +134,8 @@ test.each(Object.keys(vendors))('%s signs in a header and never in the address',
   for (const dialect of vendor.speaks) {
     const address = vendor.address({ dialect, model: 'a/b', stream: false }, settings(vendor))
     expect(address).not.toContain(key)
+    // Its adapter knows where to ask.
+    if (vendor.adapters?.[dialect] !== undefined) continue
     expect(new URL(address).pathname).toEndWith(ends[dialect] ?? 'a path of this test')
   }
 })

@@ -15,6 +15,7 @@ import { fireworks } from './fireworks.ts'
 import { google } from './google.ts'
 import { groq } from './groq.ts'
 import { jina } from './jina.ts'
+import { kling } from './kling.ts'
 import { llamacpp } from './llamacpp.ts'
 import { lmstudio } from './lmstudio.ts'
 import { minimax } from './minimax.ts'
@@ -56,6 +57,7 @@ export const vendors: Readonly<Record<string, Vendor>> = {
   siliconflow,
   voyage,
   jina,
+  kling,
   cohere,
   bedrock,
   deepgram,

@@ -1,7 +1,7 @@
 // SiliconFlow: open models under OpenAI's paths, errors without an envelope.
 
 import type { Fault } from '../errors.ts'
-import { amendments, developerAsSystem, maxTokensOnly } from './amendments.ts'
+import { amendments, developerAsSystem, dropped, maxTokensOnly } from './amendments.ts'
 import { allDialects, openaiCompatible } from './compatible.ts'
 import { transcripts } from './openai-transcripts.ts'
 import type { Vendor } from './vendor.ts'
@@ -22,6 +22,6 @@ export const siliconflow = openaiCompatible({
   environment: 'SILICONFLOW_API_KEY',
   speaks: [...allDialects, 'openai-transcriptions', 'openai-speech'],
   adapters: { 'openai-transcriptions': heard },
-  amend: amendments(maxTokensOnly, developerAsSystem),
+  amend: amendments(maxTokensOnly, developerAsSystem, dropped('stream_format')),
   refine,
 }) satisfies Vendor

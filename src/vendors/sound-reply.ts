@@ -1,7 +1,7 @@
 // What a vendor of speech answered: its sound as it comes, or the fault it is.
 
 import { unreadable } from './audio-fields.ts'
-import type { MediaTools, SoundReply, VendorStream } from './media.ts'
+import type { MediaTools, Payload, SoundReply, VendorStream } from './media.ts'
 
 /** An error is not longer. */
 const maxErrorBytes = 65_536
@@ -34,4 +34,12 @@ async function heardWhole({ chunks }: VendorStream, { spool }: MediaTools) {
     if (byteCount > maxErrorBytes) break
   }
   return keeper.end()
+}
+
+const pieceBytes = 65_536
+
+/** All of a payload, a piece at a time. */
+export function* piecesOf(payload: Payload): Generator<Uint8Array> {
+  for (let at = 0; at < payload.size; at += pieceBytes)
+    yield payload.read(at, Math.min(payload.size, at + pieceBytes))
 }

@@ -1,6 +1,6 @@
 // Together AI: open models under OpenAI's paths.
 
-import { amendments, maxTokensOnly } from './amendments.ts'
+import { amendments, dropped, maxTokensOnly } from './amendments.ts'
 import { allDialects, audioDialects, openaiCompatible } from './compatible.ts'
 import { transcripts } from './openai-transcripts.ts'
 import { topLevelCached } from './usage.ts'
@@ -26,6 +26,6 @@ export const together = openaiCompatible({
   environment: 'TOGETHER_API_KEY',
   speaks: [...allDialects, ...audioDialects],
   adapters: { 'openai-transcriptions': heard, 'openai-translations': heard },
-  amend: amendments(maxTokensOnly),
+  amend: amendments(maxTokensOnly, dropped('stream_format')),
   quirks: { usage: topLevelCached },
 }) satisfies Vendor

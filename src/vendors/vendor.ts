@@ -84,6 +84,8 @@ export interface Vendor {
    * `authorization: Bearer`; null where the key signs by itself. Throws where the key is a broken one.
    */
   authorize?(settings: ChannelSettings): Authority | null
+  /** A bearer token made of the key for each call of an adapter, where the key itself is not sent. */
+  token?(settings: ChannelSettings, nowMs: number): string | null
   /** What of a request must be put differently for this vendor; `needsAmend` says when. */
   readonly amend?: Amend
   readonly quirks: ReplyQuirks

@@ -1,8 +1,11 @@
 // Vertex AI: Google's models by project and region, signed by a service account's token or by an API key.
 
 import { importPKCS8, SignJWT } from 'jose'
+import { audioDialects } from './compatible.ts'
 import { geminiImages } from './gemini-images.ts'
 import { methodOf, modelPath } from './google.ts'
+import { geminiSpeech } from './google-speech.ts'
+import { geminiTranscripts } from './google-transcripts.ts'
 import { isObject } from './json.ts'
 import type { Authority, Call, ChannelSettings, Vendor } from './vendor.ts'
 
@@ -101,7 +104,7 @@ export const vertex = {
   ownedBy: 'google',
   baseUrl: usualBase,
   environment: 'GOOGLE_VERTEX_API_KEY',
-  speaks: ['gemini', 'openai-images', 'openai-image-edits'],
+  speaks: ['gemini', 'openai-images', 'openai-image-edits', ...audioDialects],
   usageOnStream: 'always',
   address,
   headers(settings) {
@@ -110,5 +113,11 @@ export const vertex = {
   },
   authorize,
   quirks: {},
-  adapters: { 'openai-images': geminiImages, 'openai-image-edits': geminiImages },
+  adapters: {
+    'openai-images': geminiImages,
+    'openai-image-edits': geminiImages,
+    'openai-transcriptions': geminiTranscripts,
+    'openai-translations': geminiTranscripts,
+    'openai-speech': geminiSpeech,
+  },
 } satisfies Vendor

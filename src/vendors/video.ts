@@ -1,6 +1,7 @@
 // A vendor that makes videos: begun as a job, asked for until it ends, and then fetched from.
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import type { JsonBody } from './base64.ts'
 import {
   type MediaAdapter,
   type MediaCall,
@@ -111,6 +112,29 @@ export function successOf(reply: VendorReply, tools: MediaTools): JsonObject {
 export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** What a vendor answers to JSON in which payloads may stand. Rejects with MediaFault. */
+export async function postJson(
+  tools: MediaTools,
+  url: string,
+  value: JsonObject,
+  body: JsonBody,
+): Promise<JsonObject> {
+  return successOf(await tools.ask({ method: 'POST', url, body: body.segments(value) }), tools)
+}
+
+/** An image as vendors take it that fetch it themselves: its address, or all of it as one. */
+export function addressIn(body: JsonBody, reference: Payload | string): string {
+  return typeof reference === 'string' ? reference : body.hole(reference, 'address')
+}
+
+/** A job's end without a video; `message` is the vendor's own word, where it is one. */
+export function videoFailed(message: unknown, code: string): VideoNews {
+  const said = typeof message === 'string' && message !== '' ? message : usualFailure
+  return { state: 'failed', code, message: said }
+}
+
+const usualFailure = 'The vendor could not make this video.'
 
 /** A JSON call below the channel's base address. */
 export function jsonCall(url: string, body: JsonObject): VendorCall {

@@ -1,5 +1,6 @@
 // vLLM's own server.
 
+import { amendments, dropped } from './amendments.ts'
 import { allDialects, audioDialects, openaiCompatible } from './compatible.ts'
 import { transcripts } from './openai-transcripts.ts'
 import type { Vendor } from './vendor.ts'
@@ -16,5 +17,6 @@ export const vllm = openaiCompatible({
   baseUrl: 'http://127.0.0.1:8000/v1',
   keyless: true,
   speaks: [...allDialects, ...audioDialects],
+  amend: amendments(dropped('stream_format')),
   adapters: { 'openai-transcriptions': heard, 'openai-translations': heard },
 }) satisfies Vendor

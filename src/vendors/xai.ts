@@ -6,7 +6,9 @@ import { amendments, droppedWhen } from './amendments.ts'
 import { openaiCompatible } from './compatible.ts'
 import { count, detail } from './usage.ts'
 import type { Vendor } from './vendor.ts'
+import { videoStarts } from './video.ts'
 import { xaiImages } from './xai-images.ts'
+import { xaiVideos } from './xai-videos.ts'
 
 /**
  * `completion_tokens` leaves reasoning out (recorded: prompt 12, completion 1, reasoning 290, total 303),
@@ -46,6 +48,7 @@ export const xai = openaiCompatible({
     'openai-responses',
     'openai-images',
     'openai-image-edits',
+    'openai-videos',
   ],
   quirks: { usage: wholeCount },
   amend: amendments(
@@ -54,5 +57,10 @@ export const xai = openaiCompatible({
     droppedWhen('stop', null),
   ),
   refine,
-  adapters: { 'openai-images': xaiImages, 'openai-image-edits': xaiImages },
+  adapters: {
+    'openai-images': xaiImages,
+    'openai-image-edits': xaiImages,
+    'openai-videos': videoStarts(xaiVideos),
+  },
+  videos: xaiVideos,
 }) satisfies Vendor

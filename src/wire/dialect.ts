@@ -17,6 +17,7 @@ export type DialectId =
   | 'openai-completions'
   | 'openai-embeddings'
   | 'openai-responses'
+  | 'openai-compaction'
   | 'anthropic-messages'
   | 'gemini'
   | 'cohere-v2'
@@ -136,7 +137,7 @@ export interface Peek {
 export interface Address {
   readonly model?: string
   readonly stream?: boolean
-  /** The client's headers of `Dialect.clientHeaders`, where it sent them. */
+  /** The client's headers of `Dialect.clientHeaders` and `stateHeaders`, where it sent them. */
   readonly headers?: Readonly<Record<string, string>>
   /** Only the tokens of the request are to be counted. */
   readonly counts?: true
@@ -204,6 +205,10 @@ export interface Watcher {
   readonly model: string | null
   /** What the reply brought of what is charged beside tokens; absent: as was expected. */
   readonly units?: Units | null
+  /** Where frames may be too long to be held: whether one that begins so may be passed on as it comes. */
+  mayPass?(beginning: Uint8Array): boolean
+  /** What a frame was that passed, by its beginning and its end. */
+  passed?(beginning: Uint8Array, end: Uint8Array): FrameKind
   /** The frames that end the stream in an error, where they depend on what was said; else the dialect's own. */
   fail?(error: GatewayError, requestId: string): string
 }
@@ -260,6 +265,11 @@ export class FrameError extends Error {
   override readonly name = 'FrameError'
 }
 
+/** A whole reply that is none of what was asked for. */
+export class UnfitReply extends Error {
+  override readonly name = 'UnfitReply'
+}
+
 export interface WriterHead {
   readonly id: string
   readonly model: string
@@ -298,7 +308,7 @@ export interface HubCodec {
   /** Replays a whole reply as the events of its stream. */
   readWhole(body: JsonValue, quirks: ReplyQuirks, asked?: AskedOf): readonly ChatEvent[]
   writer(head: WriterHead): Writer
-  /** Folds events into a whole reply. */
+  /** Folds events into a whole reply. Throws UnfitReply. */
   writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject
 }
 
@@ -328,6 +338,8 @@ export interface Dialect {
   readonly heartbeat: string
   /** Headers of the client that mean something in this format, in lower case: they go on to a vendor that speaks it. */
   readonly clientHeaders?: readonly string[]
+  /** Headers a vendor of this format answers with and wants back from its client, in lower case. */
+  readonly stateHeaders?: readonly string[]
   /** Requests may also come as a form of these fields (`multipart/form-data`). */
   readonly form?: FormFields
   /** Requests come as a form alone. */
@@ -377,6 +389,10 @@ export interface Dialect {
   /** Headers this format's clients look for on every reply. */
   replyHeaders?(requestId: string): Readonly<Record<string, string>>
   readonly hub: HubCodec | null
+  /** The member that holds what a vendor sealed for its own account and wants back; undefined where any account may have it. */
+  readonly sealName?: string
+  /** The format whose replies hold what is brought back here sealed, where it is another. */
+  readonly sealedBy?: DialectId
   /** The common form of embeddings and reranking, where the operation is one of these. */
   readonly list?: ListCodec
 }

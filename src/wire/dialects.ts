@@ -12,6 +12,8 @@ import { openaiBase } from './openai/base.ts'
 import { audioDialects } from './openai-audio/dialects.ts'
 import { chatHub } from './openai-chat/hub.ts'
 import { peekChat } from './openai-chat/peek.ts'
+import { compactionHub } from './openai-compaction/hub.ts'
+import { peekCompaction } from './openai-compaction/peek.ts'
 import { completionsHub } from './openai-completions/hub.ts'
 import { peekCompletions } from './openai-completions/peek.ts'
 import { embeddingsList } from './openai-embeddings/list.ts'
@@ -39,6 +41,27 @@ import { voyageEmbeddings } from './voyage/embeddings.ts'
 /** A vendor's own form of embeddings or reranking. */
 function listOnly(id: DialectId, operation: Operation, list: ListVendorSide): Dialect {
   return vendorSide({ id, operation, path: '', list })
+}
+
+const openaiResponses: Dialect = {
+  ...openaiBase,
+  id: 'openai-responses',
+  operation: 'chat',
+  path: '/responses',
+  idPrefix: 'resp_',
+  terminator: '',
+  usageAlways: true,
+  // Codex: the turn's next requests are to reach the server that keeps its state.
+  stateHeaders: ['x-codex-turn-state'],
+  // OpenAI opens it for the organisation alone that it was made for.
+  sealName: 'encrypted_content',
+  peek: peekResponses,
+  frames: () => new ResponsesFrames(),
+  watcher: () => new ResponsesWatcher(),
+  whole: readWholeResponse,
+  withCost: withResponseCost,
+  errorFrames,
+  hub: responsesHub,
 }
 
 export const dialects: Readonly<Record<DialectId, Dialect>> = {
@@ -101,21 +124,14 @@ export const dialects: Readonly<Record<DialectId, Dialect>> = {
   'jina-rerank': listOnly('jina-rerank', 'rerank', jinaRerank),
   'voyage-rerank': listOnly('voyage-rerank', 'rerank', voyageRerank),
   'anthropic-messages': anthropicMessages,
-  'openai-responses': {
-    ...openaiBase,
-    id: 'openai-responses',
-    operation: 'chat',
-    path: '/responses',
-    idPrefix: 'resp_',
-    terminator: '',
-    usageAlways: true,
-    peek: peekResponses,
-    frames: () => new ResponsesFrames(),
-    watcher: () => new ResponsesWatcher(),
-    whole: readWholeResponse,
-    withCost: withResponseCost,
-    errorFrames,
-    hub: responsesHub,
+  'openai-responses': openaiResponses,
+  'openai-compaction': {
+    ...openaiResponses,
+    id: 'openai-compaction',
+    path: '/responses/compact',
+    sealedBy: 'openai-responses',
+    peek: peekCompaction,
+    hub: compactionHub,
   },
   'cohere-v2': cohereV2,
   'bedrock-converse': bedrockConverse,

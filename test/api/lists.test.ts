@@ -9,13 +9,13 @@ let gateway: Gateway
 let vendor: Bun.Server<undefined>
 const asked: { readonly path: string; readonly body: Record<string, unknown> }[] = []
 
-const answers: Readonly<Record<string, () => Response>> = {
-  '/embeddings': () =>
+const answers: Readonly<Record<string, (texts: number) => Response>> = {
+  '/embeddings': (texts) =>
     Response.json({
       data: [
         { index: 0, embedding: [0.5, -0.25] },
         { index: 1, embedding: [1, 0] },
-      ],
+      ].slice(0, texts),
       model: 'voyage-3.5',
       usage: { total_tokens: 40 },
     }),
@@ -44,11 +44,13 @@ beforeAll(async () => {
       asked.push({ path, body: (await request.json()) as Record<string, unknown> })
       const busy = asked.at(-1)?.body['model'] === 'busy'
       if (busy) return Response.json({ detail: 'Too many requests' }, { status: 429 })
-      return answers[path]?.() ?? new Response('nothing here', { status: 404 })
+      const { input, model } = asked.at(-1)?.body ?? {}
+      const texts = Array.isArray(input) && model !== 'short' ? input.length : 1
+      return answers[path]?.(texts) ?? new Response('nothing here', { status: 404 })
     },
   })
   const baseUrl = `http://127.0.0.1:${vendor.port}`
-  const models = ['voyage-3.5', 'rerank-2.5', 'busy']
+  const models = ['voyage-3.5', 'rerank-2.5', 'busy', 'short']
   const channel = { id: 'voyage', vendor: 'voyage', baseUrl, key: 'k', models }
   gateway = await startGateway({
     config: {
@@ -117,6 +119,14 @@ test("Google's SDK embeds one text and several", async () => {
   expect([wrong.status, await wrong.json()]).toMatchObject([
     400,
     { error: { status: 'INVALID_ARGUMENT', message: expect.stringContaining('parts[0]') } },
+  ])
+})
+
+test('a vector that is missing is no reply: each is of the text at its place', async () => {
+  const reply = await gateway.post('/v1/embeddings', { model: 'short', input: ['sunny', 'rainy'] })
+  expect([reply.status, await reply.json()]).toMatchObject([
+    503,
+    { error: { code: 'service_unavailable' } },
   ])
 })
 

@@ -302,7 +302,7 @@ describe('bounds and neighbours', () => {
     }
   })
 
-  test('conversations, compaction and sockets are refused as such', async () => {
+  test('conversations and sockets are refused as such', async () => {
     const asked = { model: 'responds', input: 'Hello' }
     expect(await post('/v1/responses', { ...asked, conversation: { id: 'conv_1' } })).toMatchObject(
       {
@@ -310,10 +310,6 @@ describe('bounds and neighbours', () => {
         body: { error: { param: 'conversation' } },
       },
     )
-    expect(await post('/v1/responses/compact', asked)).toMatchObject({
-      status: 404,
-      body: { error: { code: 'unsupported_endpoint' } },
-    })
     const upgrade = await fetch(`${gateway.url}/v1/responses`, {
       headers: { ...authorized(), connection: 'upgrade', upgrade: 'websocket' },
     })

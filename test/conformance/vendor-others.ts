@@ -133,8 +133,9 @@ export function geminiReply(said: Said, stream: boolean): Reply {
 export function cohereReply(said: Said, stream: boolean): Reply {
   const { input, cached, output, reasoning } = said.usage
   const usage = {
-    billed_units: { input_tokens: input, output_tokens: output },
-    tokens: { input_tokens: input + cached, output_tokens: output + reasoning },
+    // What is billed leaves out the instructions that Cohere puts around a prompt, and says nothing of a cache.
+    billed_units: { input_tokens: input + cached, output_tokens: output + reasoning },
+    tokens: { input_tokens: input + cached + 495, output_tokens: output + reasoning + 3 },
     ...(cached > 0 && { cached_tokens: cached }),
   }
   const finish_reason = said.calls.length > 0 ? 'TOOL_CALL' : 'COMPLETE'

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import type { NodeRef } from '../../src/store/ledger.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { NewVideo, VideoBegin, VideoEnd, VideoRow } from '../../src/store/videos.ts'
+import type { NewVideo, VideoBegin, VideoEnd, VideoRow } from '../../src/store/video-table.ts'
 import { finished, fund, hourMs, imbalance, lessee } from '../support/ledger-scene.ts'
 import { type Bench, onEachEngine } from './engines.ts'
 import { usageRow } from './store.ts'

@@ -3,8 +3,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
 import { type Certificates, makeCertificates, type Pair } from '../support/certificates.ts'
+import { startGateway } from '../support/gateway.ts'
+import { wav } from '../support/samples.ts'
 import { expectError, expectFailover, onStage } from '../support/scene.ts'
-import { startUpstream, type Upstream } from '../support/upstream.ts'
+import { json, startUpstream, type Upstream } from '../support/upstream.ts'
 
 let certificates: Certificates
 beforeAll(() => {
@@ -95,4 +97,38 @@ test('U3 a vendor that speaks no TLS: another channel serves', async () => {
     await expectFailover(scene, await scene.chat(), 'Hello')
   })
   expect(vendor.requests).toHaveLength(0)
+})
+
+test('U3 files that lie on disk reach a vendor over TLS as they are, many at once', async () => {
+  await using vendor = await startUpstream(certificates.valid)
+  vendor.on('*', [json(200, { text: 'heard' })])
+  await using gateway = await startGateway({
+    env: environment(),
+    config: {
+      channels: [
+        { id: 'main', vendor: 'openai', baseUrl: addressOf(vendor), key: 'k', models: ['hear'] },
+      ],
+      models: { hear: { kind: 'transcription', prices: { second: '100' } } },
+    },
+  })
+  const files = [1, 2, 3, 4].map((seed) => {
+    const sound = wav(500)
+    for (let at = 44; at < sound.length; at += 4) sound.writeUInt32LE((at * seed) >>> 0, at)
+    return sound
+  })
+  await Promise.all(
+    files.map(async (sound) => {
+      const form = new FormData()
+      form.append('model', 'hear')
+      form.append('file', new File([Uint8Array.from(sound)], 'a.wav'))
+      const reply = await fetch(`${gateway.url}/v1/audio/transcriptions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gateway.key}` },
+        body: form,
+      })
+      expect(await reply.json()).toEqual({ text: 'heard' })
+    }),
+  )
+  const sent = vendor.requests.map(({ body }) => files.findIndex((sound) => body.includes(sound)))
+  expect(sent.sort()).toEqual([0, 1, 2, 3])
 })

@@ -17,7 +17,8 @@ beforeAll(async () => {
     config: {
       channels: [
         { ...base, id: 'chats', dialect: 'openai-chat', models: { chats: 'gpt-5' } },
-        { ...base, id: 'responds', models: { responds: 'gpt-5' } },
+        { ...base, id: 'responds', models: { responds: 'gpt-5', either: 'gpt-5' } },
+        { ...base, id: 'other', models: { either: 'gpt-5' } },
       ],
     },
   })
@@ -143,5 +144,41 @@ test('the models it lists are told in its own form', async () => {
   const path = `${gateway.url}/v1/models?client_version=0.156.0`
   const list = (await (await fetch(path, { headers: authorized() })).json()) as JsonObject
   const models = list['models'] as JsonObject[]
-  expect(models.map(({ slug }) => slug)).toEqual(['chats', 'responds'])
+  expect(models.map(({ slug }) => slug)).toEqual(['chats', 'either', 'responds'])
+})
+
+describe('the state of a turn', () => {
+  const name = 'x-codex-turn-state'
+  async function ask(model: string, state: string | null) {
+    const headers = state === null ? {} : { [name]: state }
+    const body = { ...turn(model), input: [text('user', 'Go on.')] }
+    const response = await gateway.post('/v1/responses', body, { headers })
+    expect(response.status).toBe(200)
+    await response.text()
+    return { given: response.headers.get(name), brought: vendor.states.at(-1) }
+  }
+
+  test('comes back to the channel that handed it out, and goes to no other', async () => {
+    const given = new Set<string>()
+    for (let turns = 0; turns < 24; turns++) {
+      const first = await ask('either', null)
+      expect(first.brought).toBeNull()
+      const state = first.given ?? ''
+      expect(state).toEndWith(`.state-${vendor.bodies.length}`)
+      given.add(state.split('.')[0] ?? '')
+      const second = await ask('either', state)
+      expect(second.brought).toBe(state.split('.')[1] ?? '')
+    }
+    expect(given.size).toBe(2)
+  })
+
+  test('that this gateway did not hand out is left out', async () => {
+    expect((await ask('responds', 'forged')).brought).toBeNull()
+    expect((await ask('responds', '00000000.state-1')).brought).toBeNull()
+  })
+
+  test('is of no use where the vendor speaks another format', async () => {
+    const { given } = await ask('responds', null)
+    expect(await ask('chats', given)).toEqual({ given: null, brought: null })
+  })
 })

@@ -165,6 +165,25 @@ test.each([
   expect((await testChannel(elsewhere, 'tried')).ok).toBe(false)
 })
 
+test('a channel of pictures alone is not tried', async () => {
+  const channel = {
+    id: 'tried',
+    vendor: 'openai',
+    baseUrl: mock.url,
+    key: 'sk-up',
+    models: { 'dall-e-3': 'dall-e-3' },
+    options: {},
+    timeouts: {},
+  }
+  const config = { channels: [channel], models: {} } as unknown as Config
+  expect(await testChannel(config, 'tried')).toEqual({
+    ok: false,
+    model: null,
+    durationMs: 0,
+    message: 'the channel names only models of images, sound or video, which are not tried',
+  })
+})
+
 const eventsHead = head(
   200,
   'content-type: application/vnd.amazon.eventstream',

@@ -1,9 +1,11 @@
 // A gateway in front of scripted vendors of sound: the stage of the audio tests.
 
+import { expect } from 'bun:test'
 import type OpenAI from 'openai'
 import { toFile } from 'openai'
 import { openaiClient } from './clients.ts'
 import { type Gateway, startGateway } from './gateway.ts'
+import { billed } from './price-oracle.ts'
 import { wav } from './samples.ts'
 import { type Received, type Script, startUpstream, type Upstream } from './upstream.ts'
 
@@ -23,6 +25,7 @@ const served = {
   'tts-1': ['openai', 'speech', { character: '15' }],
   'gpt-4o-mini-tts': ['openai', 'speech', { input: '0.60', audioOutput: '12' }],
   'whisper-large-v3': ['groq', 'transcription', { second: '30.833334' }],
+  'voxtral-mini-tts-2603': ['mistral', 'speech', { character: '16' }],
   'voxtral-mini-latest': ['mistral', 'transcription', { second: '33.333334' }],
   'own-whisper': ['own', 'transcription', { second: '1' }],
   'nova-3': ['deepgram', 'transcription', { second: '71.666667' }],
@@ -35,8 +38,14 @@ const served = {
 
 export type Model = keyof typeof served
 
-export function pricesOf(model: Model): Readonly<Record<string, string>> {
+function pricesOf(model: Model): Readonly<Record<string, string>> {
   return served[model][2]
+}
+
+/** What was used, in the words of the records. */
+export interface Used {
+  readonly tokens?: Readonly<Record<string, number>>
+  readonly units?: Readonly<Record<string, number>>
 }
 
 export interface AudioStage {
@@ -48,6 +57,8 @@ export interface AudioStage {
   last(): Received
   /** The form that came last, read by somebody else's reader. */
   lastForm(): Promise<FormData>
+  /** The record of a request costs what an independent computation says, and not nothing. */
+  expectCharge(requestId: string | null | undefined, model: Model, used: Used): Promise<void>
   close(): Promise<void>
 }
 
@@ -94,6 +105,16 @@ export async function startAudioStage(): Promise<AudioStage> {
       const type = headers.get('content-type') ?? ''
       const reply = new Response(Uint8Array.from(body), { headers: { 'content-type': type } })
       return reply.formData() as Promise<FormData>
+    },
+    async expectCharge(requestId, model, { tokens = {}, units }) {
+      const row = await gateway.row(requestId ?? '')
+      const prices = pricesOf(model)
+      const charge = billed({ prices, multiplier: '1', tokens, units: units ?? {} })
+      expect({ charge: row.chargeNano, units: row.units }).toEqual({
+        charge,
+        units: units ?? null,
+      })
+      expect(charge).toBeGreaterThan(0n)
     },
     async close() {
       await gateway.stop()

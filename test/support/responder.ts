@@ -7,6 +7,8 @@ export interface Responder {
   readonly url: string
   /** Bodies it was sent, in order. */
   readonly bodies: JsonObject[]
+  /** The state each request brought back, which every reply hands out. */
+  readonly states: (string | null)[]
   /** Requests whose client broke off before the reply. */
   readonly aborted: number
   /** Answers what waits: a request that says `wait` is answered only then. */
@@ -16,6 +18,7 @@ export interface Responder {
 
 export async function startResponder(): Promise<Responder> {
   const bodies: JsonObject[] = []
+  const states: (string | null)[] = []
   let waiting: (() => void)[] = []
   let aborted = 0
   const server = Bun.serve({
@@ -25,6 +28,7 @@ export async function startResponder(): Promise<Responder> {
     async fetch(request) {
       const body = (await request.json()) as JsonObject
       bodies.push(body)
+      states.push(request.headers.get('x-codex-turn-state'))
       const asked = body['input'] ?? body['messages']
       const last = Array.isArray(asked) ? asked.at(-1) : asked
       if (JSON.stringify(last).includes('wait')) {
@@ -36,14 +40,15 @@ export async function startResponder(): Promise<Responder> {
           })
         })
       }
-      return request.url.endsWith('/responses')
-        ? respond(body, bodies.length)
-        : chat(body, bodies.length)
+      const reply = answerTo(request.url, body, bodies.length)
+      reply.headers.set('x-codex-turn-state', `state-${bodies.length}`)
+      return reply
     },
   })
   return {
     url: `http://127.0.0.1:${server.port}/v1`,
     bodies,
+    states,
     get aborted() {
       return aborted
     },
@@ -55,10 +60,15 @@ export async function startResponder(): Promise<Responder> {
   }
 }
 
+function answerTo(url: string, body: JsonObject, number: number): Response {
+  if (url.endsWith('/responses/compact')) return compact(body, number)
+  return url.endsWith('/responses') ? respond(body, number) : chat(body, number)
+}
+
 const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }
 
 function chat(body: JsonObject, number: number): Response {
-  const text = `Chat ${number}.`
+  const text = JSON.stringify(body).includes('say nothing') ? '' : `Chat ${number}.`
   const message = { role: 'assistant', content: text, refusal: null }
   const base = { id: `chatcmpl-${number}`, created: 5, model: 'gpt-5' }
   if (body['stream'] !== true) {
@@ -96,7 +106,9 @@ function respond(body: JsonObject, number: number): Response {
     return refusal('encrypted content is not supported', 'include')
   if (Array.isArray(input)) {
     for (const item of input as JsonObject[]) {
-      if (item['id'] !== undefined) return refusal(`Item '${item['id']}' not found`, 'input')
+      // A compaction stands for itself, under whatever id.
+      if (item['id'] !== undefined && item['type'] !== 'compaction')
+        return refusal(`Item '${item['id']}' not found`, 'input')
       const sealed = item['encrypted_content']
       if (item['type'] === 'reasoning' && !String(sealed).startsWith('sealed-'))
         return refusal('the encrypted content could not be verified', 'input')
@@ -141,6 +153,28 @@ function respond(body: JsonObject, number: number): Response {
   }
   if (body['stream'] !== true) return Response.json(whole)
   return stream(framesOf({ ...response, status: 'in_progress', output: [] }, output, whole))
+}
+
+/** What this interface knows, and nothing of keeping. OpenAI, "Compact a response". */
+const compactNames = new Set(['model', 'input', 'instructions', 'prompt_cache_key', 'service_tier'])
+
+function compact(body: JsonObject, number: number): Response {
+  const unknown = Object.keys(body).find((name) => !compactNames.has(name))
+  if (unknown !== undefined) return refusal(`Unknown parameter: '${unknown}'.`, unknown)
+  const item = { id: `cmp_${number}`, type: 'compaction', encrypted_content: `gist-${number}` }
+  return Response.json({
+    id: `resp_vendor${number}`,
+    object: 'response.compaction',
+    created_at: 5,
+    output: [item],
+    usage: {
+      input_tokens: 11,
+      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+      output_tokens: 7,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 18,
+    },
+  })
 }
 
 function framesOf(begun: object, output: readonly JsonObject[], whole: object): string {

@@ -16,6 +16,8 @@ import type { WriteRooms } from './written.ts'
 /** The attempt, which may also be told of a fault that is no transport's. */
 export interface AdaptedHandler extends ReplyHandler {
   failed(fault: Fault): void
+  /** Fields that the vendor was not told: before its head. */
+  dropped(names: readonly string[]): void
   /** What the reply cost, where its bytes do not tell it: before its end. */
   metered(usage: MediaUsage): void
 }
@@ -75,17 +77,30 @@ class Adapted implements Exchange {
     const reply = await adapter.serve(call, work)
     const { type, chunks, usage } = await writeReply(reply, call, rooms)
     if (this.aborted) return
+    if (reply.dropped !== undefined) this.handler.dropped(reply.dropped)
     this.handler.head(200, (name) => (name === 'content-type' ? type : null))
+    let sinceTurn = 0
     for await (const chunk of chunks) {
       if (this.paused !== null) await this.paused.promise
       if (this.aborted) return
       this.handler.bytes(chunk)
+      sinceTurn += chunk.length
+      if (sinceTurn <= turnBytes) continue
+      sinceTurn = 0
+      await turn()
     }
     if (this.aborted) return
     const told = usage?.() ?? null
     if (told !== null) this.handler.metered(told)
     this.handler.end()
   }
+}
+
+/** Then others have their turn, and what was given is sent: what comes from memory or disk never waits by itself. */
+const turnBytes = 262_144
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
 /** A mistake of ours is told where such things are, and fails the attempt like any other. */

@@ -16,14 +16,20 @@ const spoolHeldBytes = 262_144
 export interface Spools {
   /** `maxBytes` bounds what lies on disk for all spools of this process. */
   open(maxBytes: number): Spool
+  /** To be told of bytes of a reply that do not go through a spool. */
+  passed(bytes: number): void
   readonly usedBytes: number
 }
 
-/** Files are made in `folder`, which is made where it is missing. */
-export function createSpools(folder: string): Spools {
-  const disk = new Disk(folder)
+/** Files are made in `folder`, which is made where it is missing. `passed` is told of bytes written and read. */
+export function createSpools(
+  folder: string,
+  passed: (bytes: number) => void = () => undefined,
+): Spools {
+  const disk = new Disk(folder, passed)
   return {
     open: (maxBytes) => new RequestSpool(disk, maxBytes),
+    passed,
     get usedBytes() {
       return disk.usedBytes
     },
@@ -32,10 +38,12 @@ export function createSpools(folder: string): Spools {
 
 class Disk {
   usedBytes = 0
+  readonly passed: (bytes: number) => void
   private readonly folder: string
 
-  constructor(folder: string) {
+  constructor(folder: string, passed: (bytes: number) => void) {
     this.folder = folder
+    this.passed = passed
   }
 
   take(bytes: number, maxBytes: number): void {
@@ -92,6 +100,7 @@ class SpoolFile {
       while (done < bytes.length)
         done += writeSync(file, bytes, done, bytes.length - done, from + done)
     })
+    this.disk.passed(bytes.length)
   }
 
   read(start: number, end: number, into?: Uint8Array): Uint8Array {
@@ -105,6 +114,7 @@ class SpoolFile {
       if (read === 0) throw new Error('a payload is shorter than it was')
       done += read
     }
+    this.disk.passed(length)
     return bytes
   }
 

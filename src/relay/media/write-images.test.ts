@@ -1,3 +1,5 @@
+// Images as clients asked for them: base64, addresses, events, and what is no image.
+
 import { describe, expect, test } from 'bun:test'
 import type { MediaCall, Payload, Picture, Spool } from '../../vendors/media.ts'
 import { MediaFault } from '../../vendors/media.ts'

@@ -43,7 +43,7 @@ export interface VideoStart {
   readonly lost: Promise<never>
 }
 
-const firstPollMs = 1_000
+const firstPollMs = 500
 const longestHintMs = 60_000
 
 /** The id of the video that a request began: what follows `req_`. */

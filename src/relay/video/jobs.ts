@@ -1,7 +1,7 @@
 // Videos under way: each is asked for at its vendor by one process at a time until it ends, is given up, or is removed.
 
 import type { PriceBook } from '../../meter/meter.ts'
-import type { VideoChange, VideoChanged, VideoRow, VideoTable } from '../../store/videos.ts'
+import type { VideoChange, VideoChanged, VideoRow, VideoTable } from '../../store/video-table.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { MediaFault } from '../../vendors/media.ts'
 import type { VideoAdapter, VideoNews } from '../../vendors/video.ts'

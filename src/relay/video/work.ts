@@ -3,7 +3,7 @@
 import type { PriceBook, Units } from '../../meter/meter.ts'
 import type { Nano } from '../../money.ts'
 import type { FailedAttempt, UsageRow } from '../../store/usage-row.ts'
-import type { VideoRow } from '../../store/videos.ts'
+import type { VideoRow } from '../../store/video-table.ts'
 import type { VideoJob } from '../../vendors/video.ts'
 import type { JsonObject } from '../../wire/ir.ts'
 import { noUsage } from '../bill.ts'

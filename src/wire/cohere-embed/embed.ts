@@ -34,7 +34,7 @@ function readReply(body: JsonValue, { encoding = 'float' }: ListRequest) {
   if (!isObject(body)) return { kind: 'unreadable', message: 'the reply is no object' } as const
   const { embeddings, meta } = body
   if (!isObject(embeddings)) return withoutList(body, 'embeddings')
-  const list = embeddings[encoding] ?? embeddings['float']
+  const list = embeddings[encoding] ?? embeddings['float'] ?? embeddings['base64']
   if (!Array.isArray(list)) return withoutList(body, 'embeddings')
   const reply: ListReply = {
     model: null,

@@ -65,6 +65,7 @@ function decodeRequest(body: JsonObject, address: Address = {}): Decoded<ListReq
     const param = `${pathOf(0)}outputDimensionality`
     throw invalidRequest(`${param} must be a whole number above 0`, param)
   }
+  for (const [at, each] of asked.entries()) checkAlike(first, each, pathOf(at))
   const purpose = typeof taskType === 'string' ? purposes[taskType] : undefined
   const dropped = Object.keys(first).filter((name) => first[name] != null && !known.has(name))
   if (taskType != null && purpose === undefined) dropped.push('taskType')
@@ -77,6 +78,15 @@ function decodeRequest(body: JsonObject, address: Address = {}): Decoded<ListReq
     extra: { [self]: { single } },
   }
   return { value, dropped }
+}
+
+/** What is asked of a text is asked of all: the common form says it once. */
+function checkAlike(first: JsonObject, each: JsonValue, path: string): void {
+  for (const name of ['taskType', 'outputDimensionality']) {
+    const own = isObject(each) ? each[name] : undefined
+    if ((own ?? null) === (first[name] ?? null)) continue
+    throw invalidRequest(`${path}${name} must be that of the first request`, `${path}${name}`)
+  }
 }
 
 /** The texts of a content's parts are one text. */

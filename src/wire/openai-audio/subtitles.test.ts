@@ -1,3 +1,5 @@
+// Subtitles against readers of others' make, and words put together to parts.
+
 import { describe, expect, test } from 'bun:test'
 import { readSrt, readVtt } from '../../../test/support/sounds.ts'
 import { cuesOf } from './cues.ts'

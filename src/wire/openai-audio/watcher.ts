@@ -9,10 +9,11 @@ import { frameData } from '../sse.ts'
 import { readSoundUsage, spokenUsage } from './usage.ts'
 
 const encoder = new TextEncoder()
-/** Bytes of sound that come to one token, about: 16 kB of MP3 a second, at 20 tokens. */
-const soundBytesPerToken = 800
-/** Counting takes four bytes for a token. */
-const countedBytesPerToken = 4
+/**
+ * Bytes of sound for which a byte of text is counted: some 800 are a token (16 kB of MP3 a second, 20 tokens), as four
+ * of text are.
+ */
+const soundBytesPerByte = 200
 
 export class SoundWatcher implements Watcher {
   fault: Fault | null = null
@@ -101,5 +102,5 @@ function lengthOf(text: JsonValue | undefined): number {
 
 function countedSound(base64: JsonValue | undefined): number {
   if (typeof base64 !== 'string') return 0
-  return Math.ceil((base64.length * 3) / 4 / soundBytesPerToken) * countedBytesPerToken
+  return Math.round((base64.length * 3) / 4 / soundBytesPerByte)
 }

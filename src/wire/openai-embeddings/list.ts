@@ -65,7 +65,12 @@ export function readEmbeddings(body: JsonValue): ListReply | ReturnType<typeof w
   if (!isObject(body)) return { kind: 'unreadable', message: 'the reply is no object' }
   const { data, model, usage } = body
   if (!Array.isArray(data)) return withoutList(body, 'data')
-  const vectors = data.map((item) => (isObject(item) ? item['embedding'] : undefined))
+  const items = data.map((item) => (isObject(item) ? item : {}))
+  // Each says which text it is of.
+  if (items.every(({ index }) => typeof index === 'number')) {
+    items.sort((a, b) => Number(a['index']) - Number(b['index']))
+  }
+  const vectors = items.map((item) => item['embedding'])
   if (!vectors.every(isVector)) return { kind: 'unreadable', message: 'a vector is missing' }
   const counts = isObject(usage) ? usage : {}
   return {

@@ -10,6 +10,7 @@ import { decodeParts } from './hub-parts.ts'
 import { carriedBy, resealed } from './hub-seals.ts'
 import { takeKept, takePlain, takeReasoning, takeText } from './hub-settings.ts'
 import { takeTools } from './hub-tools.ts'
+import { summaryIn, summaryMessage } from './summary.ts'
 
 const roles: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'developer'])
 
@@ -48,6 +49,14 @@ class Items {
       case 'custom_tool_call_output':
         this.answer(item, place)
         return
+      case 'compaction':
+        this.compaction(item)
+        return
+      case 'compaction_trigger':
+        throw invalidRequest(
+          `${place}: this model's vendor compacts nothing by itself: ask /v1/responses/compact`,
+          place,
+        )
       case 'item_reference':
         throw invalidRequest(
           `${place}: the item '${stringOf(item['id'])}' is not known to this model's vendor`,
@@ -77,7 +86,9 @@ class Items {
     const parts = decodeParts(content, `${place}.content`)
     if (role !== 'assistant') {
       this.end()
-      this.messages.push({ role, parts, ...withExtra(rest) })
+      // Where it was listed it had an id, under which nobody else knows it.
+      const { id: _, status: __, ...own } = rest
+      this.messages.push({ role, parts, ...withExtra(own) })
       return
     }
     // Reasoning belongs to the message behind it; a message behind a call is another.
@@ -109,6 +120,20 @@ class Items {
     else if (isSealed) {
       this.open().parts.push({ type: 'reasoning', text, sealed, redacted: true, ...extra })
     } else this.open().parts.push({ type: 'reasoning', text, ...extra })
+  }
+
+  /** The gateway's own is told to any model; a vendor's goes back to the channel that made it, as reasoning does. */
+  private compaction(item: JsonObject): void {
+    const { encrypted_content: content, ...rest } = present(item)
+    const sealed = stringOf(content)
+    const summary = summaryIn(sealed)
+    if (summary === null) {
+      const extra = withExtra(rest)
+      this.open().parts.push({ type: 'reasoning', text: '', sealed, redacted: true, ...extra })
+      return
+    }
+    this.end()
+    this.messages.push(summaryMessage(summary))
   }
 
   private answer(item: JsonObject, place: string): void {

@@ -78,6 +78,10 @@ class Input {
       if (text !== '') this.dropped.push(`messages[${index}].reasoning_content`)
       return
     }
+    if (own['type'] === 'compaction') {
+      if (sealed !== undefined) this.items.push({ encrypted_content: sealed, ...own })
+      return
+    }
     const summary = text === '' ? [] : [{ type: 'summary_text', text }]
     const encrypted = sealed === undefined ? {} : { encrypted_content: sealed }
     this.items.push({ type: 'reasoning', summary, ...encrypted, ...own })

@@ -114,6 +114,7 @@ const plainTypes: ReadonlySet<JsonValue | undefined> = new Set([
   'custom_tool_call',
   'function_call_output',
   'custom_tool_call_output',
+  'compaction',
 ])
 
 /** The item as a vendor may be given it that keeps none: under its old id it would be looked for, and not found. */

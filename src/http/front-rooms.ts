@@ -1,0 +1,68 @@
+// What the front door works with, and what it tells of the requests that the relay never had.
+
+import type { RealtimeSettings } from '../config/types.ts'
+import type { GatewayError } from '../errors.ts'
+import type { Keyring, Principal } from '../identity/principal.ts'
+import type { Limiter, Refused } from '../limits/limiter.ts'
+import type { RelayRooms } from '../relay/ask.ts'
+import type { Till } from '../relay/till.ts'
+import type { Histogram } from '../telemetry/registry.ts'
+import type { Dialect, Peek } from '../wire/dialect.ts'
+import type { HostedFiles } from './files.ts'
+import type { IncomingRooms } from './incoming.ts'
+import type { MeRooms } from './me.ts'
+import type { Offer } from './offer.ts'
+import type { Idempotency } from './repeat.ts'
+import type { ResponseRooms } from './responses.ts'
+import type { Background } from './responses-background.ts'
+import type { VideoStartRooms } from './videos.ts'
+import type { VideoRooms } from './videos-read.ts'
+
+/** Replaced whole when the configuration changes. */
+export interface FrontRooms extends IncomingRooms {
+  readonly keyring: Keyring
+  readonly limiter: Limiter
+  readonly relay: RelayRooms
+  /** Seconds spent until the caller is known, and from the whole body to the channels. */
+  readonly overhead: { readonly auth: Histogram; readonly route: Histogram }
+  readonly offer: Offer
+  readonly till: Till
+  readonly idempotency: Idempotency
+  readonly me: MeRooms
+  readonly files: HostedFiles
+  readonly responses: ResponseRooms & { readonly background: Background }
+  readonly realtime: RealtimeSettings
+  readonly videos: VideoRooms & VideoStartRooms
+  /** Told when a request has its place, and when it gave it back. */
+  underWay(dialect: Dialect, change: 1 | -1): void
+  /** Told of each request that a limit refused. */
+  limited(verdict: Refused): void
+  /** Told of requests that never reached the relay, and of all refusals. */
+  refused(refusal: Refusal): void
+  /** Told of a request answered with the reply of an earlier one. */
+  repeated(repeat: Repeat): void
+}
+
+/** A known caller's request, as its record needs it. */
+export interface Repeat {
+  readonly requestId: string
+  readonly at: number
+  readonly principal: Principal
+  readonly dialect: Dialect
+  readonly peek: Peek
+  readonly status: number
+  readonly durationMs: number
+}
+
+export interface Refusal {
+  readonly requestId: string
+  readonly at: number
+  readonly principal: Principal | null
+  readonly dialect: Dialect
+  readonly peek: Peek | null
+  readonly status: number
+  readonly error: GatewayError
+  /** Not one of ours: a mistake in the gateway, for the log. */
+  readonly cause: unknown
+  readonly durationMs: number
+}

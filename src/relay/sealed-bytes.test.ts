@@ -1,0 +1,79 @@
+// Sealed texts in bytes that are handed through: marked on the way out, opened on the way back, all else untouched.
+
+import { expect, test } from 'bun:test'
+import type { Candidate } from '../router/route.ts'
+import { dialects } from '../wire/dialects.ts'
+import { seal } from '../wire/hub/seal.ts'
+import { join, splice } from '../wire/json/splice.ts'
+import { markedSeals, marksSeals, openedSeals } from './sealed-bytes.ts'
+
+const origin = { dialect: 'openai-responses', channel: '0a1b2c3d' }
+const other = { ...origin, channel: 'ffffffff' }
+const encoder = new TextEncoder()
+const bytesOf = (text: string) => encoder.encode(text)
+const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+
+function marked(text: string): string {
+  return textOf(markedSeals(bytesOf(text), 'encrypted_content', origin))
+}
+
+function opened(text: string, by = origin): string | null {
+  const edits = openedSeals(bytesOf(text), by)
+  return edits && textOf(join(splice(bytesOf(text), edits)))
+}
+
+const events = [
+  'event: response.output_item.done\ndata: {"item":{"type":"reasoning","encrypted_content":"gAAAA/b+c=="}}\n\n',
+  'data: {"item":{"type":"reasoning", "encrypted_content" : "gAAAA","summary":[]}}\n\ndata: {"x":{"encrypted_content":"more"}}\n\n',
+]
+
+test.each(events)(
+  'what is marked is the sealed text alone, and opened it is as it was: %#',
+  (text) => {
+    const out = marked(text)
+    expect(out).not.toBe(text)
+    expect(out.replaceAll(/dGcxC[\w+/=]*/g, '')).toBe(
+      text.replaceAll(/(gAAAA\/b\+c==|gAAAA|more)/g, ''),
+    )
+    expect(opened(out)).toBe(text)
+    expect(opened(out, other)).toBeNull()
+    expect(marked(out)).toBe(out)
+  },
+)
+
+test.each([
+  'data: {"delta":"Hello"}\n\n',
+  '{"encrypted_content":null}',
+  '{"encrypted_content":""}',
+  '{"text":"the member \\"encrypted_content\\": \\"x\\" holds it"}',
+  '{"encrypted_content"',
+])('nothing is sealed in %s', (text) => {
+  const bytes = bytesOf(text)
+  expect(markedSeals(bytes, 'encrypted_content', origin)).toBe(bytes)
+  expect(opened(text)).toBe(text)
+})
+
+test('a request is opened only where all in it is of the one channel', () => {
+  const mine = seal('a', origin) ?? ''
+  const theirs = seal('b', other) ?? ''
+  expect(opened(`{"input":["${mine}","${mine}"]}`)).toBe('{"input":["a","a"]}')
+  expect(opened(`{"input":["${mine}","${theirs}"]}`)).toBeNull()
+  expect(opened(`{"input":["${mine}","text:${mine}"]}`)).toBeNull()
+  expect(opened(`{"input":["${mine}","see ${mine} there"]}`)).toBeNull()
+})
+
+test('a mark that somebody made up stays within its text', () => {
+  const forged = seal('"}],"model":"dear","x":[{"y":"', origin)
+  const body = JSON.parse(opened(`{"model":"cheap","input":[{"z":"${forged}"}]}`) ?? '')
+  expect(Object.keys(body)).toEqual(['model', 'input'])
+  expect(body.model).toBe('cheap')
+})
+
+test('marks are made only where several channels are handed a request as it is', () => {
+  const channel = (identity: boolean) => ({ identity }) as Candidate
+  const responses = dialects['openai-responses']
+  expect(marksSeals(responses, [channel(true)])).toBe(false)
+  expect(marksSeals(responses, [channel(true), channel(false)])).toBe(false)
+  expect(marksSeals(responses, [channel(true), channel(true)])).toBe(true)
+  expect(marksSeals(dialects['anthropic-messages'], [channel(true), channel(true)])).toBe(false)
+})

@@ -1,0 +1,49 @@
+// State that a vendor hands its client in a header and wants back: marked with its channel, and given to that one alone.
+
+import type { Dialect } from '../wire/dialect.ts'
+import type { Ask } from './ask.ts'
+import type { Channel, PassedHeaders } from './channel.ts'
+
+const none: PassedHeaders = {}
+/** The length of a channel's tag. */
+const tagLength = 8
+/** No vendor's own is longer; a head must hold it beside everything else. */
+const maxLength = 8_192
+
+/** What the reply's head hands the client. */
+export function stateFrom(
+  { stateHeaders }: Dialect,
+  { tag }: Channel,
+  header: (name: string) => string | null,
+): PassedHeaders {
+  if (stateHeaders === undefined) return none
+  const found: Record<string, string> = {}
+  for (const name of stateHeaders) {
+    const value = header(name)
+    if (value === null || value.length > maxLength || !/^[\x21-\x7e]+$/.test(value)) continue
+    found[name] = `${tag}.${value}`
+  }
+  return found
+}
+
+/** The client's headers as this channel may be given them: its own state, and no other's. */
+export function headersFor(ask: Ask, { tag }: Channel): PassedHeaders | undefined {
+  const headers = ask.address?.headers
+  const { stateHeaders } = ask.dialect
+  if (headers === undefined || stateHeaders === undefined) return headers
+  const found = { ...headers }
+  for (const name of stateHeaders) {
+    const value = found[name]
+    if (value?.startsWith(`${tag}.`)) found[name] = value.slice(tagLength + 1)
+    else delete found[name]
+  }
+  return found
+}
+
+/** The tag of the channel whose state the client brings back; null where it brings none. */
+export function stateTag({ dialect, address }: Ask): string | null {
+  const headers = address?.headers
+  if (headers === undefined) return null
+  const [name] = (dialect.stateHeaders ?? []).filter((each) => headers[each] !== undefined)
+  return name === undefined ? null : (headers[name]?.slice(0, tagLength) ?? null)
+}

@@ -1,0 +1,81 @@
+// Videos by fal: a job in a queue, like its images.
+
+import { invalidRequest } from '../errors.ts'
+import type { JsonObject } from '../wire/ir.ts'
+import { JsonBody } from './base64.ts'
+import { objectOf, text, unreadable } from './images.ts'
+import type { MediaTools, VendorReply } from './media.ts'
+import {
+  addressIn,
+  linesOf,
+  postJson,
+  ratioOf,
+  referenceOf,
+  successOf,
+  type VideoAdapter,
+  type VideoNews,
+  videoFailed,
+} from './video.ts'
+
+/** fal, "Queue API", and the pages of its models. */
+export const falVideos: VideoAdapter = {
+  variants: ['video'],
+  async start(call, tools) {
+    const { prompt, seconds, size } = call.fields
+    const { model } = call
+    const body = new JsonBody()
+    const reference = referenceOf(call)
+    if (reference !== null && model.includes('text-to-video'))
+      throw invalidRequest('This model makes videos of a text alone.', 'input_reference')
+    const request = {
+      prompt: String(prompt),
+      duration: durationFor(model, String(seconds)),
+      aspect_ratio: ratioOf(String(size)),
+      resolution: `${linesOf(String(size))}p`,
+      ...(reference !== null && { image_url: addressIn(body, reference) }),
+    }
+    const started = await postJson(tools, `${tools.baseUrl}/${model}`, request, body)
+    const { request_id: id, status_url: state, response_url: result } = started
+    const kept = { state: own(text(state), tools), result: own(text(result), tools) }
+    return { handle: text(id) ?? kept.state, kept }
+  },
+  async poll({ kept }, tools) {
+    const url = String(kept['state'])
+    const { status, error } = successOf(await tools.ask({ method: 'GET', url }), tools)
+    if (status === 'IN_QUEUE') return { state: 'running', queued: true }
+    if (status === 'IN_PROGRESS') return { state: 'running' }
+    if (status !== 'COMPLETED' || text(error) !== null) return videoFailed(error, `fal_${status}`)
+    const reply = await tools.ask({ method: 'GET', url: String(kept['result']) })
+    return resultOf(reply, tools)
+  },
+  async content({ kept }) {
+    return { call: { method: 'GET', url: String(kept['url']), signed: false } }
+  },
+}
+
+/** Veo's own form is `8s`; most others take a bare number as text, and Sora a number. */
+function durationFor(model: string, seconds: string): string | number {
+  if (/veo/.test(model)) return `${seconds}s`
+  return /sora/.test(model) ? Number(seconds) : seconds
+}
+
+/** A request that its model refuses is refused here: what it was told is the client's own doing. */
+function resultOf(reply: VendorReply, tools: MediaTools): VideoNews {
+  if (reply.status === 422 || reply.status === 400) {
+    const { detail } = objectOf(reply.json())
+    return videoFailed(typeof detail === 'string' ? detail : JSON.stringify(detail), 'fal_refused')
+  }
+  const body: JsonObject = successOf(reply, tools)
+  const { url, duration } = objectOf(body['video'])
+  const address = text(url)
+  if (address === null) throw unreadable('the video has no address')
+  const seconds = typeof duration === 'number' ? { seconds: duration } : {}
+  return { state: 'completed', kept: { url: address }, ...seconds }
+}
+
+/** Only of the queue itself: the key goes there. */
+function own(address: string | null, { baseUrl }: MediaTools): string {
+  if (address === null || !URL.canParse(address)) throw unreadable('the job has no address')
+  if (new URL(address).origin === new URL(baseUrl).origin) return address
+  throw unreadable('the job is at the address of somebody else')
+}

@@ -1,0 +1,87 @@
+// Videos by Google's Veo: an operation that is asked for, whose result is a file that needs the key.
+
+import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { JsonBody } from './base64.ts'
+import { imageNamed, listOf, objectOf, text, unreadable } from './images.ts'
+import type { MediaCall, MediaTools, Payload } from './media.ts'
+import {
+  linesOf,
+  postJson,
+  ratioOf,
+  successOf,
+  type VideoAdapter,
+  type VideoNews,
+  videoFailed,
+} from './video.ts'
+
+/** Files are kept for two days (ai.google.dev, "Generate videos with Veo"). */
+const keptMs = 2 * 86_400_000
+/** `models.predictLongRunning` and the operation it names. */
+export const veo: VideoAdapter = {
+  variants: ['video'],
+  async start(call, tools) {
+    const { prompt, seconds, size } = call.fields
+    const body = new JsonBody()
+    const reference = await imageOf(call, tools)
+    const instance: JsonObject = {
+      prompt: String(prompt),
+      ...(reference !== null && {
+        image: { bytesBase64Encoded: body.hole(reference), mimeType: reference.type },
+      }),
+    }
+    const parameters = {
+      aspectRatio: ratioOf(String(size)) === '9:16' ? '9:16' : '16:9',
+      durationSeconds: Number(seconds),
+      ...resolutionOf(call.model, String(size)),
+    }
+    const name = encodeURIComponent(call.model.replace(/^models\//, ''))
+    const url = `${tools.baseUrl}/models/${name}:predictLongRunning`
+    const started = await postJson(tools, url, { instances: [instance], parameters }, body)
+    const handle = text(started['name'])
+    if (handle === null) throw unreadable('the vendor named no operation')
+    return { handle }
+  },
+  async poll({ handle }, tools) {
+    const url = `${tools.baseUrl}/${handle.split('/').map(encodeURIComponent).join('/')}`
+    return newsOf(successOf(await tools.ask({ method: 'GET', url }), tools), tools.nowMs)
+  },
+  async content({ kept }) {
+    return { call: { method: 'GET', url: String(kept['uri']) } }
+  },
+}
+
+async function imageOf(call: MediaCall, tools: MediaTools): Promise<Payload | null> {
+  const upload = call.uploads.find(({ field }) => field === 'input_reference')
+  if (upload !== undefined) return upload.payload
+  const { input_reference: reference } = call.fields
+  return reference == null ? null : imageNamed(reference, 'input_reference', tools)
+}
+
+/** Veo 2 makes 720 lines and takes no word for it. */
+function resolutionOf(model: string, size: string): JsonObject {
+  if (/veo-2/.test(model)) return {}
+  const lines = linesOf(size)
+  return { resolution: lines >= 2_160 ? '4k' : `${lines}p` }
+}
+
+function newsOf(operation: JsonObject, nowMs: number): VideoNews {
+  const { done, error, response } = operation
+  if (done !== true) return { state: 'running' }
+  if (error != null) {
+    const { code, message } = objectOf(error)
+    return videoFailed(message, `google_${String(code ?? 'error')}`)
+  }
+  const result = objectOf(objectOf(response)['generateVideoResponse'])
+  const reasons = listOf(result['raiMediaFilteredReasons'])
+  const uri = uriOf(result)
+  if (uri !== null) return { state: 'completed', kept: { uri }, expiresAt: nowMs + keptMs }
+  if (Number(result['raiMediaFilteredCount'] ?? 0) > 0 || reasons.length > 0)
+    return videoFailed(reasons[0], 'moderation_blocked')
+  return videoFailed('The operation ended without a video.', 'video_generation_failed')
+}
+
+function uriOf(result: JsonObject): string | null {
+  const [sample] = listOf(result['generatedSamples'])
+  const video: JsonValue | undefined = objectOf(sample)['video']
+  return text(objectOf(video)['uri'])
+}

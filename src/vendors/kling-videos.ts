@@ -1,0 +1,78 @@
+// Videos by Kling: a task of a text or of an image, whose result is behind an address of its own.
+
+import type { JsonObject } from '../wire/ir.ts'
+import { JsonBody } from './base64.ts'
+import { listOf, objectOf, text, unreadable } from './images.ts'
+import type { MediaTools, Payload, VendorReply } from './media.ts'
+import {
+  linesOf,
+  ratioOf,
+  referenceOf,
+  successOf,
+  type VideoAdapter,
+  type VideoNews,
+  videoFailed,
+} from './video.ts'
+
+/** app.klingai.com/global/dev/document-api: text2video, image2video. */
+export const klingVideos: VideoAdapter = {
+  variants: ['video'],
+  async start(call, tools) {
+    const { prompt, seconds, size } = call.fields
+    const body = new JsonBody()
+    const reference = referenceOf(call)
+    const kind = reference === null ? 'text2video' : 'image2video'
+    const request = {
+      model_name: call.model,
+      prompt: String(prompt),
+      duration: String(seconds),
+      // `std` makes 720 lines, `pro` 1080.
+      ...(linesOf(String(size)) > 720 && { mode: 'pro' }),
+      ...(reference === null
+        ? { aspect_ratio: ratioOf(String(size)) }
+        : { image: imageIn(body, reference) }),
+    }
+    const url = `${tools.baseUrl}/videos/${kind}`
+    const reply = await tools.ask({ method: 'POST', url, body: body.segments(request) })
+    const handle = text(dataOf(reply, tools)['task_id'])
+    if (handle === null) throw unreadable('the vendor named no task')
+    return { handle, kept: { kind } }
+  },
+  async poll({ handle, kept }, tools) {
+    const url = `${tools.baseUrl}/videos/${String(kept['kind'])}/${encodeURIComponent(handle)}`
+    return newsOf(dataOf(await tools.ask({ method: 'GET', url }), tools), kept)
+  },
+  async content({ kept }) {
+    return { call: { method: 'GET', url: String(kept['url']), signed: false } }
+  },
+}
+
+/** An address, or bare base64. */
+function imageIn(body: JsonBody, reference: Payload | string): string {
+  if (typeof reference !== 'string') return body.hole(reference)
+  return reference.startsWith('data:') ? reference.slice(reference.indexOf(',') + 1) : reference
+}
+
+/** Errors may come with a success: a `code` other than 0. */
+function dataOf(reply: VendorReply, tools: MediaTools): JsonObject {
+  const body = successOf(reply, tools)
+  if (body['code'] != null && body['code'] !== 0) throw tools.faultOf(reply)
+  return objectOf(body['data'])
+}
+
+function newsOf(data: JsonObject, kept: JsonObject): VideoNews {
+  const { task_status: status, task_status_msg: message, task_result: result } = data
+  if (status === 'failed') return videoFailed(message, 'video_generation_failed')
+  if (status !== 'succeed')
+    return { state: 'running', ...(status === 'submitted' && { queued: true }) }
+  const [video] = listOf(objectOf(result)['videos'])
+  const { url, duration } = objectOf(video)
+  const address = text(url)
+  if (address === null) throw unreadable('the video has no address')
+  const seconds = Math.round(Number(duration ?? Number.NaN))
+  return {
+    state: 'completed',
+    kept: { ...kept, url: address },
+    ...(Number.isFinite(seconds) && { seconds }),
+  }
+}

@@ -1,0 +1,65 @@
+// Videos by xAI: a request that is asked for by its id, whose result is behind an address of its own.
+
+import type { JsonObject } from '../wire/ir.ts'
+import { JsonBody } from './base64.ts'
+import { objectOf, text, unreadable } from './images.ts'
+import {
+  addressIn,
+  linesOf,
+  postJson,
+  ratioOf,
+  referenceOf,
+  successOf,
+  type VideoAdapter,
+  type VideoNews,
+  videoFailed,
+} from './video.ts'
+
+/** docs.x.ai, "Video generation". */
+export const xaiVideos: VideoAdapter = {
+  variants: ['video'],
+  async start(call, tools) {
+    const { prompt, seconds, size } = call.fields
+    const body = new JsonBody()
+    const reference = referenceOf(call)
+    const request = {
+      model: call.model,
+      prompt: String(prompt),
+      duration: Number(seconds),
+      aspect_ratio: ratioOf(String(size)),
+      resolution: `${linesOf(String(size))}p`,
+      ...(reference !== null && { image: { url: addressIn(body, reference) } }),
+    }
+    const url = `${tools.baseUrl}/videos/generations`
+    const handle = text((await postJson(tools, url, request, body))['request_id'])
+    if (handle === null) throw unreadable('the vendor named no request')
+    return { handle }
+  },
+  async poll({ handle }, tools) {
+    const url = `${tools.baseUrl}/videos/${encodeURIComponent(handle)}`
+    const reply = await tools.ask({ method: 'GET', url })
+    // While it is made the body may be empty.
+    if (reply.status === 202 && reply.payload.size === 0) return { state: 'running' }
+    return newsOf(successOf(reply, tools))
+  },
+  async content({ kept }) {
+    return { call: { method: 'GET', url: String(kept['url']), signed: false } }
+  },
+}
+
+function newsOf(reply: JsonObject): VideoNews {
+  const { status, video, progress, error } = reply
+  const { url, duration, respect_moderation: respects } = objectOf(video)
+  if (status === 'failed' || status === 'expired') {
+    const { code, message } = objectOf(error)
+    return videoFailed(message, text(code) ?? `video_${status}`)
+  }
+  if (respects === false)
+    return videoFailed('The video was blocked by moderation.', 'moderation_blocked')
+  if (status === 'done' || (status == null && text(url) !== null)) {
+    if (text(url) === null) throw unreadable('the video has no address')
+    const seconds = typeof duration === 'number' ? { seconds: duration } : {}
+    return { state: 'completed', kept: { url: String(url) }, ...seconds }
+  }
+  return { state: 'running', ...(typeof progress === 'number' && { progress }) }
+}

@@ -1,0 +1,108 @@
+// Compaction for models whose vendors know of none: the model is asked for a summary, which stands for what was said.
+
+import { type Decoded, type HubCodec, UnfitReply, type WriterHead } from '../dialect.ts'
+import { fold } from '../hub/fold.ts'
+import type { ChatEvent, ChatRequest, JsonObject, Message } from '../ir.ts'
+import { responsesHub } from '../openai-responses/hub.ts'
+import { usageOf } from '../openai-responses/hub-body.ts'
+import { objectsIn, ownFields, self as responses } from '../openai-responses/hub-fields.ts'
+import { inputItems } from '../openai-responses/kept.ts'
+import { sealSummary } from '../openai-responses/summary.ts'
+
+const self = 'openai-compaction'
+
+const wish: Message = {
+  role: 'user',
+  parts: [
+    {
+      type: 'text',
+      text:
+        'Write a summary of this conversation that will stand in its place. What the user wrote is kept beside it; ' +
+        'everything else is lost. Say what is wanted and was decided, what was done and found, with every name, ' +
+        'path, figure and piece of code that is still needed, and what comes next. Answer with the summary alone, ' +
+        'and call no tool.',
+    },
+  ],
+}
+
+/** What the user wrote, as the compacted conversation begins with it. */
+function userItems(body: JsonObject): JsonObject[] {
+  return inputItems(body).filter(
+    ({ type = 'message', role }) => type === 'message' && role === 'user',
+  )
+}
+
+/** Throws GatewayError naming the field. No input at all is compacted too, as OpenAI's clients have it. Only what the summary depends on is kept of the request. */
+function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
+  const { value, dropped } = responsesHub.decodeRequest(body)
+  const { model, messages, tools = [], user, serviceTier, promptCacheKey, extra } = value
+  const { instructions } = ownFields(value.wording)
+  const request: ChatRequest = {
+    model,
+    messages: [...messages, wish],
+    stream: false,
+    ...(tools.length > 0 && { tools, toolChoice: { mode: 'none' } }),
+    ...(user !== undefined && { user }),
+    ...(serviceTier !== undefined && { serviceTier }),
+    ...(promptCacheKey !== undefined && { promptCacheKey }),
+    ...(extra !== undefined && { extra }),
+    wording: {
+      [responses]: instructions === undefined ? {} : { instructions },
+      [self]: { kept: userItems(body) },
+    },
+  }
+  return { value: request, dropped }
+}
+
+/** For a vendor that compacts by itself. */
+function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
+  const { toolChoice: _, ...asked } = request
+  const messages = request.messages.slice(0, -1)
+  const { value, dropped } = responsesHub.encodeRequest({ ...asked, messages }, model)
+  const { store: __, include: ___, ...body } = value
+  return { value: body, dropped }
+}
+
+/** Throws UnfitReply where the model gave no summary, or half of one: the conversation would be lost. */
+function summaryOf(events: readonly ChatEvent[]): string {
+  const [choice] = fold(events).choices
+  const refused = choice?.parts.some(({ head }) => head.type === 'refusal') === true
+  const text = (choice?.parts ?? []).map((part) => (part.head.type === 'text' ? part.text : ''))
+  const summary = text.join('')
+  if (refused || choice?.reason === 'content_filter' || summary.trim() === '') {
+    throw new UnfitReply('the model gave no summary of the conversation')
+  }
+  if (choice?.reason === 'length') {
+    throw new UnfitReply('the summary of the conversation was cut off for its length')
+  }
+  return summary
+}
+
+/** OpenAI, "Compact a response": the user's messages, and one item for everything else. */
+function writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject {
+  const base = head.id.replace(/^resp_/, '')
+  const kept = objectsIn(head.request?.wording?.[self]?.['kept']).map((item, at) => ({
+    id: `msg_${base}_${at}`,
+    status: 'completed',
+    ...item,
+    type: 'message',
+    content: contentOf(item['content']),
+  }))
+  const summary = sealSummary(summaryOf(events))
+  const { usage } = fold(events)
+  return {
+    id: head.id,
+    object: 'response.compaction',
+    created_at: head.createdAt,
+    output: [...kept, { id: `cmp_${base}`, type: 'compaction', encrypted_content: summary }],
+    usage: usage === null ? null : usageOf(usage),
+  }
+}
+
+function contentOf(content: JsonObject[string] | undefined): JsonObject[string] {
+  if (typeof content === 'string') return [{ type: 'input_text', text: content }]
+  return content ?? []
+}
+
+/** A vendor's own compaction is handed through as it is, and a compaction is never streamed. */
+export const compactionHub: HubCodec = { ...responsesHub, decodeRequest, encodeRequest, writeWhole }

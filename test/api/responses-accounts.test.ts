@@ -1,0 +1,87 @@
+// Two accounts of one vendor: what one of them sealed comes back to it, streamed and whole, and reaches no other.
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import type OpenAI from 'openai'
+import type { JsonObject } from '../../src/wire/ir.ts'
+import { openaiClient } from '../support/clients.ts'
+import { type Gateway, startGateway } from '../support/gateway.ts'
+import { type Responder, startResponder } from '../support/responder.ts'
+
+let gateway: Gateway
+let client: OpenAI
+let accounts: readonly Responder[]
+
+beforeAll(async () => {
+  accounts = await Promise.all([startResponder(), startResponder()])
+  const channels = accounts.map(({ url }, at) => {
+    const key = `sk-upstream-secret-012345678${at}`
+    const models = { twice: 'gpt-5', [`only${at}`]: 'gpt-5' }
+    return { id: `account${at}`, vendor: 'openai', baseUrl: url, key, models }
+  })
+  gateway = await startGateway({ config: { channels } })
+  client = openaiClient(gateway.url)
+})
+afterAll(async () => {
+  await gateway.stop()
+  for (const account of accounts) await account.stop()
+})
+beforeEach(() => {
+  for (const { bodies } of accounts) bodies.length = 0
+})
+
+const asked = {
+  model: 'twice',
+  store: false,
+  include: ['reasoning.encrypted_content' as const],
+}
+
+async function answered(stream: boolean, input: OpenAI.Responses.ResponseInput) {
+  if (!stream) return client.responses.create({ ...asked, input })
+  return client.responses.stream({ ...asked, input }).finalResponse()
+}
+
+/** Without ids, as the vendor keeps nothing under them. */
+function again({ output }: OpenAI.Responses.Response): OpenAI.Responses.ResponseInput {
+  const items = output.map(({ id: _, ...item }) => item)
+  return [...items, { role: 'user', content: 'Go on.' }] as OpenAI.Responses.ResponseInput
+}
+
+function sealsIn(body: JsonObject | undefined): unknown[] {
+  const input = (body?.['input'] ?? []) as JsonObject[]
+  return input.flatMap(({ encrypted_content: sealed }) => (sealed === undefined ? [] : [sealed]))
+}
+
+test.each([true, false])('a conversation stays at the account, streamed: %p', async (stream) => {
+  const used = new Set<number>()
+  for (let turns = 0; turns < 20; turns++) {
+    for (const { bodies } of accounts) bodies.length = 0
+    const first = await answered(stream, [{ role: 'user', content: 'Hello' }])
+    const at = accounts.findIndex(({ bodies }) => bodies.length === 1)
+    used.add(at)
+    await answered(stream, again(first))
+    const { bodies = [] } = accounts[at] ?? {}
+    expect(bodies).toHaveLength(2)
+    expect(sealsIn(bodies[1])).toEqual(['sealed-1'])
+    // It went on as the client put it.
+    expect(Object.keys(bodies[1] ?? {})).toEqual([
+      ...Object.keys(asked),
+      'input',
+      ...(stream ? ['stream'] : []),
+    ])
+  }
+  expect([...used].sort()).toEqual([0, 1])
+})
+
+test('another account is asked without it', async () => {
+  const first = await client.responses.create({ ...asked, input: 'Hello' })
+  const at = accounts.findIndex(({ bodies }) => bodies.length === 1)
+  const model = `only${1 - at}`
+  const reply = await client.responses.create({ ...asked, model, input: again(first) })
+  expect(reply.status).toBe('completed')
+  expect(sealsIn(accounts[1 - at]?.bodies[0])).toEqual([])
+})
+
+test('one account alone is handed its own as it was, and hands out its own', async () => {
+  const first = await client.responses.create({ ...asked, model: 'only0', input: 'Hello' })
+  expect(JSON.stringify(first.output)).toContain('"encrypted_content":"sealed-1"')
+})

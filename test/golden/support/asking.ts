@@ -1,0 +1,55 @@
+// What a request asks, in whatever format it was put: without private fields and spellings of no meaning.
+
+import type {
+  ChatRequest,
+  JsonObject,
+  JsonValue,
+  Message,
+  RequestPart,
+  Tool,
+} from '../../../src/wire/ir.ts'
+
+/** Of a call's input the value, for white space is no part of it. */
+function inputOf(text: string): JsonValue {
+  if (text === '') return {}
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return text
+  }
+}
+
+function partOf(part: RequestPart): JsonObject {
+  const { extra: _, ...rest } = part
+  const own = part.type === 'tool-call' && { arguments: inputOf(part.arguments) }
+  const { detail, ...plain } = rest as unknown as JsonObject
+  return { ...plain, ...(detail !== undefined && detail !== 'auto' && { detail }), ...own }
+}
+
+/** A function without parameters takes an empty object. */
+function toolOf(tool: Tool): JsonObject {
+  const { extra: _, ...rest } = tool
+  const { strict, parameters, ...plain } = rest as unknown as JsonObject
+  const given =
+    parameters ?? (tool.type === 'function' ? { type: 'object', properties: {} } : undefined)
+  return { ...plain, ...(given && { parameters: given }), ...(strict === true && { strict }) }
+}
+
+function messageOf({ role, parts, callId, isError }: Message): JsonObject {
+  return {
+    role,
+    ...(callId !== undefined && { callId }),
+    ...(isError && { isError }),
+    parts: parts.filter((part) => part.type !== 'text' || part.text !== '').map(partOf),
+  }
+}
+
+/** Messages by number, so that what differs can be told apart. */
+export function asking(request: ChatRequest): JsonObject {
+  const { model: _, messages, tools = [], extra: __, wording: ___, ...rest } = request
+  const asked: JsonObject = {}
+  for (const [at, message] of messages.entries()) asked[`message ${at}`] = messageOf(message)
+  for (const tool of tools) asked[`tool ${'name' in tool ? tool.name : ''}`] = toolOf(tool)
+  return { ...asked, ...(JSON.parse(JSON.stringify(rest)) as JsonObject) }
+}
