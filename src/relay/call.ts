@@ -257,6 +257,12 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     else this.refuse(this.attempts.refusal(this.current?.plan.channel.secrets ?? []), fault)
   }
 
+  attemptUnsayable(error: GatewayError): void {
+    this.report({ kind: 'none' })
+    this.attempts.unsaid(error)
+    this.next()
+  }
+
   tick(nowMs: number): void {
     this.watchClient()
     const { timeouts, heartbeatMs, commitAfterMs, writeStallMs } = this.rooms

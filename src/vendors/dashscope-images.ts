@@ -41,7 +41,7 @@ export const dashscopeImages: MediaAdapter = {
 }
 
 /** The native interface stands beside the compatible mode, on the same host of the key's region. */
-function native({ baseUrl }: MediaTools): string {
+export function native({ baseUrl }: MediaTools): string {
   return `${baseUrl.replace(/\/compatible-mode(\/v\d+)?$/, '')}/api/v1`
 }
 

@@ -16,6 +16,8 @@ import type { WriteRooms } from './written.ts'
 /** The attempt, which may also be told of a fault that is no transport's. */
 export interface AdaptedHandler extends ReplyHandler {
   failed(fault: Fault): void
+  /** The vendor has no words for this, and was not asked: another channel may be. */
+  unsayable(error: GatewayError): void
   /** Fields that the vendor was not told: before its head. */
   dropped(names: readonly string[]): void
   /** What the reply cost, where its bytes do not tell it: before its end. */
@@ -66,7 +68,10 @@ class Adapted implements Exchange {
     try {
       await this.serve()
     } catch (error) {
-      if (!this.aborted) this.handler.failed(faultOf(error))
+      if (this.aborted) return
+      if (error instanceof GatewayError && !this.adapted.work.hasAsked)
+        this.handler.unsayable(error)
+      else this.handler.failed(faultOf(error))
     } finally {
       this.adapted.work.letGo()
     }

@@ -13,6 +13,7 @@ import { cancelEvent, errorEvent } from '../../wire/openai-realtime/dialect.ts'
 import {
   readVendorEvent,
   type VendorEvent,
+  withoutSecret,
   withResponseCost,
 } from '../../wire/openai-realtime/vendor-event.ts'
 import type { RelayRooms } from '../ask.ts'
@@ -238,6 +239,14 @@ export class RealtimeSession implements Timed, SocketListener {
 
   /** Looks at what the vendor said, in order, and waits wherever money is asked for. */
   private pump(): void {
+    try {
+      this.flow()
+    } catch (error) {
+      this.mistaken(error)
+    }
+  }
+
+  private flow(): void {
     while (!this.gated && !this.isOver) {
       const next = this.queue.shift()
       if (next === undefined) {
@@ -272,7 +281,8 @@ export class RealtimeSession implements Timed, SocketListener {
         return null
       case 'session':
         tab.expected.facts = event.facts
-        break
+        this.deliver(withoutSecret(String(payload)))
+        return null
       case 'error':
         this.deliver(this.scrubbed(payload))
         return null

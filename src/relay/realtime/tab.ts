@@ -76,6 +76,9 @@ const unlimited: Admitted = {
   finish: () => undefined,
 }
 
+/** What a session holds at the door is given back by the session itself. */
+const alone = { admission: unlimited, place: nowhere }
+
 export class Tab {
   readonly expected: Expectation
   private readonly rooms: TabRooms
@@ -135,6 +138,7 @@ export class Tab {
       outputBytes: 0,
       ttftMs: null,
     })
+    if (this.closed) return null
     if (opened instanceof GatewayError) return final(opened)
     if (!this.rooms.keyHolds()) return final(keyEnded())
     if ((await bill.cover(expected.with(prompt, heldTokens))) === 'refused')
@@ -248,7 +252,7 @@ export class Tab {
     if (bill === null) return
     // A session that never was answered leaves a record all the same.
     if (this.rows > 0) bill.release()
-    else void this.settle(this.settlementOf(this.askFor(bill, unlimited), ending, null, null))
+    else void this.settle(this.settlementOf({ ...this.first, bill, ...alone }, ending, null, null))
   }
 
   private takeAhead(): Bill | null {
@@ -262,6 +266,8 @@ export class Tab {
       this.running.set(responseId, running)
       return
     }
+    // The session ended while it was held for.
+    running.ask.admission.finish(0, Date.now())
     running.ask.bill.release()
   }
 
@@ -300,10 +306,10 @@ export class Tab {
   private askFor(bill: Bill, admission: Admitted): Ask {
     const { first } = this
     this.rows += 1
-    if (this.rows === 1) return { ...first, bill, admission, place: nowhere }
+    const { requestId } = first
     return {
       ...first,
-      requestId: `${first.requestId}-${this.rows}`,
+      requestId: this.rows === 1 ? requestId : `${requestId}-${this.rows}`,
       at: Date.now(),
       startedMs: performance.now(),
       admission,

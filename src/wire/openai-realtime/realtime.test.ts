@@ -6,7 +6,7 @@ import { modelsNamed, readClientEvent, withModelNames } from './client-event.ts'
 import { errorEvent } from './dialect.ts'
 import { sessionFacts, usualFacts } from './session-facts.ts'
 import { readRealtimeUsage, readTranscriptUsage } from './usage.ts'
-import { readVendorEvent, withResponseCost } from './vendor-event.ts'
+import { readVendorEvent, withoutSecret, withResponseCost } from './vendor-event.ts'
 
 const bytes = (value: unknown) =>
   new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value))
@@ -112,6 +112,19 @@ describe('what a vendor says', () => {
       usage: null,
       fault: { kind: 'rejected', message: 'No.' },
     })
+  })
+
+  test("a key of the operator's account is taken out of the session, and nothing else", () => {
+    const created = {
+      type: 'session.created',
+      session: { id: 's', client_secret: { value: 'ek' } },
+    }
+    expect(JSON.parse(withoutSecret(JSON.stringify(created)))).toEqual({
+      type: 'session.created',
+      session: { id: 's', client_secret: null },
+    })
+    const plain = '{"type":"session.created", "session":{}}'
+    expect(withoutSecret(plain)).toBe(plain)
   })
 
   test('what it cost stands beside its usage, and nowhere where there is none', () => {

@@ -130,6 +130,25 @@ function errorOf(details: JsonValue | undefined): JsonValue {
   return error ?? { message: 'the response failed' }
 }
 
+/** null: what a looser reader took for JSON. */
+function parsed(text: string): JsonObject | null {
+  try {
+    return JSON.parse(text) as JsonObject
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+/** A `session.created` or `session.updated` without a key of the operator's account, which some servers put there. */
+export function withoutSecret(text: string): string {
+  if (!text.includes('"client_secret"')) return text
+  const event = parsed(text)
+  const session = event?.session
+  if (!isObject(session)) return text
+  return JSON.stringify({ ...event, session: { ...session, client_secret: null } })
+}
+
 /** A `response.done` that shows what it cost. */
 export function withResponseCost(body: JsonObject, cost: string): string {
   const { response } = body

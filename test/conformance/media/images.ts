@@ -17,7 +17,12 @@ function sized(size: string): Buffer {
   return pictureOf(width, height)
 }
 
-const byRatio: Readonly<Record<string, string>> = { '1:1': '1024x1024', '3:2': '1248x832' }
+const byRatio: Readonly<Record<string, string>> = {
+  '1:1': '1024x1024',
+  '3:2': '1248x832',
+  '16:9': '1344x768',
+  '9:16': '768x1344',
+}
 
 function shaped(ratio: unknown): string {
   const size = byRatio[typeof ratio === 'string' ? ratio : '1:1']
@@ -184,7 +189,9 @@ export const geminiImages: Service = async (asked) => {
   const parts = (contents as JsonObject[])[0]?.['parts'] as JsonObject[]
   const images = parts.flatMap(({ inlineData }) => inlineData ?? []) as JsonObject[]
   for (const each of images) inline(each['data'], given, 'inlineData')
-  const data = sized(shaped(shape['aspectRatio'])).toString('base64')
+  const [width = 0, height = 0] = shaped(shape['aspectRatio']).split('x').map(Number)
+  const times = Number(oneOf(shape['imageSize'], 'imageSize', ['1K', '2K', '4K'], '1K')[0])
+  const data = sized(`${width * times}x${height * times}`).toString('base64')
   const [prompt, made] = [8 + 258 * images.length, 1_290]
   return Response.json({
     candidates: [
