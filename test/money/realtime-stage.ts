@@ -21,6 +21,7 @@ const prices = {
   audioOutput: '64',
   cachedInput: '0.4',
   imageInput: '5',
+  cachedAudio: '0.3',
 }
 const bySecond = { second: '100' }
 const byToken = { input: '2.5', output: '10', audioInput: '6' }

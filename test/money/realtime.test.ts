@@ -51,7 +51,9 @@ test('each response has its own record, at the price of its own usage', async ()
       input: text,
       audioInput: audio,
       imageInput: image,
-      cachedInput: cachedText + cachedAudio,
+      // Of what was cached, sound has a price of its own.
+      cachedInput: cachedText,
+      units: { cachedAudio },
       output: said,
       audioOutput: spoken,
     })

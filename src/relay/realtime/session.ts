@@ -318,10 +318,10 @@ export class RealtimeSession implements Timed, SocketListener {
     const { tab, relay } = this.rooms
     this.activeMs = performance.now()
     const lingers = this.lingersUntilMs !== null
-    const { responseId, usage, fault } = event
+    const { responseId, usage, cached, fault } = event
     const failed = fault === null ? wellEnded : failedWith(fault)
     const ending = lingers ? { ...this.ending, drained: usage !== null } : failed
-    const cost = await tab.end(responseId, usage, ending)
+    const cost = await tab.end(responseId, usage && { usage, cached }, ending)
     const shown = this.ask.showCost && cost !== null && usage !== null
     const { secrets } = this.vendor.channel
     if (fault !== null) this.deliver(relay.scrub(String(payload), secrets))

@@ -8,7 +8,7 @@ import type { Candidate } from '../../router/route.ts'
 import type { FailedAttempt } from '../../store/usage-row.ts'
 import type { Dialect, Units } from '../../wire/dialect.ts'
 import type { Usage } from '../../wire/ir.ts'
-import type { TranscriptUsage } from '../../wire/openai-realtime/usage.ts'
+import type { CachedMedia, TranscriptUsage } from '../../wire/openai-realtime/usage.ts'
 import type { Ask, Keeping, Place, RelayRooms, Settlement, Sight } from '../ask.ts'
 import { type Bill, noUsage } from '../bill.ts'
 import type { Opening, Till } from '../till.ts'
@@ -46,6 +46,12 @@ export interface Reached {
   readonly candidate: Candidate | null
   readonly attempts: number
   readonly failedAttempts: readonly FailedAttempt[]
+}
+
+/** What a vendor says that a response used. */
+export interface Reported {
+  readonly usage: Usage
+  readonly cached: CachedMedia
 }
 
 interface Running {
@@ -174,13 +180,13 @@ export class Tab {
   }
 
   /** A response has ended and is charged; resolves with its cost when the record is as safe as it must be. */
-  async end(responseId: string, usage: Usage | null, ending: Ending): Promise<string | null> {
+  async end(responseId: string, said: Reported | null, ending: Ending): Promise<string | null> {
     if (!this.running.has(responseId)) await this.begin(responseId)
     const running = this.running.get(responseId)
     if (running === undefined) return null
     this.running.delete(responseId)
-    this.expected.ended(usage ?? counted(running))
-    return this.settle(this.settlement(running, ending, usage))
+    this.expected.ended(said?.usage ?? counted(running))
+    return this.settle(this.settlement(running, ending, said))
   }
 
   /** Holds for a response to come, where none is held for. */
@@ -318,10 +324,17 @@ export class Tab {
     }
   }
 
-  private settlement(running: Running, ending: Ending, usage: Usage | null): Settlement {
-    const { outputBytes } = running
+  private settlement(running: Running, ending: Ending, said: Reported | null): Settlement {
+    const { outputBytes, ask } = running
     const { model } = this.expected.facts
-    const sight = { ...seen(usage), model, outputBytes, counted: counted(running) }
+    const used = said === null ? null : cachedApart(ask.bill, said)
+    const sight = {
+      ...seen(used?.usage ?? null),
+      model,
+      outputBytes,
+      counted: counted(running),
+      ...(used?.units != null && { units: used.units }),
+    }
     return this.settlementOf(running.ask, ending, sight, running.ttftMs)
   }
 
@@ -388,12 +401,28 @@ function moneyEnded(): GatewayError {
   return new GatewayError('insufficient_quota', message)
 }
 
+/** What was cached of sound and pictures is counted apart where it has a price of its own. */
+function cachedApart({ rate }: Bill, { usage, cached }: Reported): Used {
+  const media = [
+    ['cachedAudio', cached.audio],
+    ['cachedImage', cached.image],
+  ] as const
+  const priced = media.filter(([name, tokens]) => tokens > 0 && rate.prices(name))
+  if (priced.length === 0) return { usage, units: null }
+  const apart = priced.reduce((sum, [, tokens]) => sum + tokens, 0)
+  return {
+    usage: { ...usage, cachedInput: usage.cachedInput - apart },
+    units: Object.fromEntries(priced),
+  }
+}
+
+interface Used {
+  readonly usage: Usage
+  readonly units: Units | null
+}
+
 /** Some transcribing models are priced by the second, some by tokens, whichever the vendor counts. */
-function pricedBy(
-  { rate }: Bill,
-  usage: Usage,
-  seconds: number | null,
-): { readonly usage: Usage; readonly units: Units | null } {
+function pricedBy({ rate }: Bill, usage: Usage, seconds: number | null): Used {
   if (seconds === null) {
     const heard = (usage.audioInput ?? 0) / transcriptTokensPerSecond
     const bySecond = rate.prices('second') && rate.charge(usage, null) === 0n

@@ -5,7 +5,7 @@ import { GatewayError } from '../../errors.ts'
 import { modelsNamed, readClientEvent, withModelNames } from './client-event.ts'
 import { errorEvent } from './dialect.ts'
 import { sessionFacts, usualFacts } from './session-facts.ts'
-import { readRealtimeUsage, readTranscriptUsage } from './usage.ts'
+import { readCachedMedia, readRealtimeUsage, readTranscriptUsage } from './usage.ts'
 import { readVendorEvent, withoutSecret, withResponseCost } from './vendor-event.ts'
 
 const bytes = (value: unknown) =>
@@ -65,6 +65,39 @@ describe('usage of a response', () => {
   ])('%s', (_name, said, read) => {
     expect(readRealtimeUsage(said)).toEqual(read)
   })
+})
+
+test.each([
+  [undefined, { audio: 0, image: 0 }],
+  [
+    { input_tokens: 9, output_tokens: 0 },
+    { audio: 0, image: 0 },
+  ],
+  [
+    {
+      input_tokens: 9,
+      output_tokens: 0,
+      input_token_details: {
+        cached_tokens: 7,
+        cached_tokens_details: { text_tokens: 1, audio_tokens: 4, image_tokens: 2 },
+      },
+    },
+    { audio: 4, image: 2 },
+  ],
+  // More than was cached at all.
+  [
+    {
+      input_tokens: 9,
+      output_tokens: 0,
+      input_token_details: {
+        cached_tokens: 3,
+        cached_tokens_details: { audio_tokens: 2, image_tokens: 5 },
+      },
+    },
+    { audio: 2, image: 1 },
+  ],
+])('what was cached of sound and pictures: %j', (said, media) => {
+  expect(readCachedMedia(said)).toEqual(media)
 })
 
 test.each([
