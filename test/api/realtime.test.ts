@@ -14,12 +14,7 @@ import {
   wellBehaved,
 } from '../support/realtime.ts'
 import { readRefusal } from '../support/requests.ts'
-
-const key = 'sk-upstream-secret-0123456789'
-const refusing = [400, 401, 429, 500, 503]
-const limited = 'sk-limited-0123456789'
-const prices = { input: '4', output: '16', audioInput: '32', audioOutput: '64', cachedInput: '0.4' }
-const transcribing = { kind: 'transcription', prices: { second: '100' } }
+import { key, limited, realtimeConfig } from './realtime-stage.ts'
 
 let vendor: RealtimeVendor
 let other: RealtimeVendor
@@ -28,53 +23,7 @@ let gateway: Gateway
 beforeAll(async () => {
   vendor = startRealtimeVendor()
   other = startRealtimeVendor()
-  gateway = await startGateway({
-    config: {
-      channels: [
-        {
-          id: 'main',
-          vendor: 'openai',
-          baseUrl: vendor.url,
-          key,
-          models: {
-            'gpt-realtime': 'gpt-realtime',
-            renamed: 'gpt-realtime-2025-08-28',
-            'whisper-1': 'whisper-1',
-            scribe: 'gpt-4o-transcribe',
-            unpriced: 'unpriced-transcribe',
-            'gpt-4o': 'gpt-4o',
-          },
-        },
-        // Each refuses in a way of its own; what it says of one must not tell on another.
-        ...refusing.map((status) => ({
-          id: `refusing-${status}`,
-          vendor: 'openai',
-          baseUrl: vendor.url,
-          key,
-          models: [`refused-${status}`],
-        })),
-        // Weight 0: only when no other is left.
-        { id: 'last', vendor: 'openai', baseUrl: other.url, key, models: ['refused-*'], weight: 0 },
-        { id: 'azure', vendor: 'azure-openai', baseUrl: vendor.url, key, models: ['deployed'] },
-      ],
-      models: {
-        'gpt-realtime': { kind: 'realtime', prices },
-        renamed: { kind: 'realtime', prices },
-        'refused-*': { kind: 'realtime', prices },
-        deployed: { kind: 'realtime', prices },
-        'whisper-1': transcribing,
-        scribe: { kind: 'transcription', prices: { input: '2.5', output: '10' } },
-        unpriced: { kind: 'transcription', prices: { input: '1' } },
-        'gpt-4o': { kind: 'chat' },
-      },
-      keys: [
-        { name: 'test', secret: testKey },
-        { name: 'limited', secret: limited, limits: { concurrentRequests: 1 } },
-      ],
-      realtime: { maxMessageBytes: 65_536 },
-      server: { heartbeatMs: 200 },
-    },
-  })
+  gateway = await startGateway({ config: realtimeConfig(vendor.url, other.url) })
 })
 afterAll(async () => {
   await gateway.stop()

@@ -71,14 +71,20 @@ test('200 idle sessions take little memory, count as under way, and leave nothin
 
 /** A client that has its socket and takes nothing of it. */
 async function deaf(url: string): Promise<RawClient> {
+  const client = await asking(url)
+  await client.until((text) => text.includes('101 Switching'))
+  client.socket.pause()
+  return client
+}
+
+/** A client that has asked for its socket. */
+async function asking(url: string): Promise<RawClient> {
   const client = await RawClient.open(portOf(url))
   client.send(
     'GET /v1/realtime?model=gpt-realtime HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\n' +
       `connection: Upgrade\r\nsec-websocket-version: 13\r\nauthorization: Bearer ${testKey}\r\n` +
       'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
   )
-  await client.until((text) => text.includes('101 Switching'))
-  client.socket.pause()
   return client
 }
 
@@ -194,9 +200,9 @@ test('a client that leaves before the vendor has answered', async () => {
   const answer = Promise.withResolvers<void>()
   vendor.refusal = () => answer.promise.then(() => null)
   const serving = await start()
-  const client = new RealtimeClient(serving.url)
+  const client = await asking(serving.url)
   await eventually(async () => (await gauge(inFlight)) === 1 || undefined)
-  client.cut()
+  client.destroy()
   await eventually(async () => (await gauge(inFlight)) === 0 || undefined)
   answer.resolve()
   const [row] = await eventually(async () => {

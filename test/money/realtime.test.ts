@@ -1,16 +1,8 @@
 // What realtime sessions cost: each response to the nano, whoever ends it and however the money ends.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { UsageRow } from '../../src/store/usage-row.ts'
 import { eventually } from '../support/clients.ts'
-import {
-  type Deployment,
-  deploy,
-  expectBalances,
-  expectCleanAudit,
-  keyOf,
-} from '../support/deployment.ts'
-import { billed } from '../support/price-oracle.ts'
+import { keyOf } from '../support/deployment.ts'
 import {
   begin,
   end,
@@ -22,30 +14,7 @@ import {
   type VendorSession,
   wellBehaved,
 } from '../support/realtime.ts'
-import type { ServerProcess } from '../support/server-process.ts'
-
-const prices = {
-  input: '4',
-  output: '16',
-  audioInput: '32',
-  audioOutput: '64',
-  cachedInput: '0.4',
-  imageInput: '5',
-}
-const bySecond = { second: '100' }
-const byToken = { input: '2.5', output: '10', audioInput: '6' }
-/** One token of speech. */
-const spokenNano = 64_000n
-/** What the vendor's usual usage comes to. */
-const usualNano = 897_600n
-
-interface Stage extends AsyncDisposable {
-  readonly deployment: Deployment
-  readonly server: ServerProcess
-  open(account?: string): Promise<RealtimeClient>
-  /** Waits until so many records are there; oldest first. */
-  rows(count: number): Promise<readonly UsageRow[]>
-}
+import { onStage, spokenNano, usualNano } from './realtime-stage.ts'
 
 let vendor: RealtimeVendor
 beforeEach(() => {
@@ -53,81 +22,8 @@ beforeEach(() => {
 })
 afterEach(() => vendor.close())
 
-/** On leaving, nothing is held, the books hold, and each record is what its tokens cost. */
-async function onStage(
-  credit: string,
-  config: Readonly<Record<string, unknown>> = {},
-): Promise<Stage> {
-  const deployment = await deploy({
-    databaseUrl: null,
-    credits: { acme: credit },
-    config: {
-      channels: [
-        {
-          id: 'main',
-          vendor: 'openai',
-          baseUrl: vendor.url,
-          key: 'sk-up-0123456789',
-          models: ['gpt-realtime', 'whisper-1', 'gpt-4o-transcribe'],
-        },
-      ],
-      models: {
-        'gpt-realtime': { kind: 'realtime', prices },
-        'whisper-1': { kind: 'transcription', prices: bySecond },
-        'gpt-4o-transcribe': { kind: 'transcription', prices: byToken },
-      },
-      ...config,
-    },
-  })
-  const server = await deployment.start()
-  const clients: RealtimeClient[] = []
-  const list = async () => (await deployment.store.usage.list({ limit: 1_000 })).toReversed()
-  return {
-    deployment,
-    server,
-    async open(account = 'acme') {
-      const client = await RealtimeClient.open(server.url, { key: keyOf(account) })
-      clients.push(client)
-      return client
-    },
-    rows: (count) =>
-      eventually(async () => {
-        const found = await list()
-        return found.length >= count ? found : undefined
-      }),
-    async [Symbol.asyncDispose]() {
-      for (const client of clients) if (client.heard.closed === null) await client.leave()
-      const nano = BigInt(Math.round(Number(credit) * 1e9))
-      await eventually(async () => {
-        const wallet = await deployment.store.ledger.wallet('acme')
-        return wallet?.heldNano === 0n || undefined
-      })
-      await expectBalances(deployment, { acme: nano })
-      await expectCleanAudit(deployment)
-      for (const row of await list()) expectPriced(row)
-      expect(server.stderr).not.toContain('a mistake in the gateway')
-      await deployment.remove()
-    },
-  }
-}
-
-/** By arithmetic that shares nothing with the meter. */
-function expectPriced(row: UsageRow): void {
-  const own = { 'whisper-1': bySecond, 'gpt-4o-transcribe': byToken }[row.modelAsked] ?? prices
-  const due =
-    row.multiplierPpm === 0
-      ? 0n
-      : billed({
-          prices: own,
-          multiplier: '1',
-          tokens: { ...row } as unknown as Record<string, number>,
-          ...(row.units !== null && { units: row.units }),
-        })
-  expect([row.requestId, row.chargeNano + row.writeoffNano]).toEqual([row.requestId, due])
-}
-
 test('each response has its own record, at the price of its own usage', async () => {
-  await using stage = await onStage('100')
+  await using stage = await onStage(vendor, '100')
   const used: object[] = []
   vendor.play = (session, event) => {
     if (event.type !== 'response.create') return
@@ -155,7 +51,9 @@ test('each response has its own record, at the price of its own usage', async ()
       input: text,
       audioInput: audio,
       imageInput: image,
-      cachedInput: cachedText + cachedAudio,
+      // Of what was cached, sound has a price of its own.
+      cachedInput: cachedText,
+      units: { cachedAudio },
       output: said,
       audioOutput: spoken,
     })
@@ -183,7 +81,7 @@ test('each response has its own record, at the price of its own usage', async ()
 
 test('the balance ends between two responses: the next is not begun', async () => {
   // A response is held for as 1,024 tokens of speech: 0.065536.
-  await using stage = await onStage('0.068')
+  await using stage = await onStage(vendor, '0.068')
   const client = await stage.open()
   const answered = async (at: number) => {
     client.send({ type: 'response.create' })
@@ -205,7 +103,7 @@ test('the balance ends between two responses: the next is not begun', async () =
 })
 
 test('a session that cannot be held for is refused before its socket', async () => {
-  await using stage = await onStage('0.01')
+  await using stage = await onStage(vendor, '0.01')
   await expect(stage.open()).rejects.toThrow('refused')
   expect(vendor.sessions).toHaveLength(0)
 })
@@ -233,7 +131,7 @@ const cut = (spoken: number) => ({
 
 describe('the balance ends while a response is spoken', () => {
   test('it is cancelled, heard to its end, and charged as the vendor says', async () => {
-    await using stage = await onStage('0.1')
+    await using stage = await onStage(vendor, '0.1')
     let spoken = 0
     vendor.play = (session, event) => {
       if (event.type !== 'response.create') return
@@ -264,7 +162,7 @@ describe('the balance ends while a response is spoken', () => {
   })
 
   test('a vendor that says nothing more: charged what was delivered, within the balance', async () => {
-    await using stage = await onStage('0.1')
+    await using stage = await onStage(vendor, '0.1')
     vendor.play = (session, event) => {
       if (event.type !== 'response.create') return
       void speakOn(session, begin(session), 4_096).then(() => session.terminate())
@@ -301,7 +199,7 @@ describe('a response that nobody ends', () => {
   }
 
   test('the vendor breaks off: charged by counting', async () => {
-    await using stage = await onStage('10')
+    await using stage = await onStage(vendor, '10')
     halfway((session) => setTimeout(() => session.terminate(), 50))
     const client = await stage.open()
     await ask(client)
@@ -317,7 +215,7 @@ describe('a response that nobody ends', () => {
   })
 
   test('the same where that is free', async () => {
-    await using stage = await onStage('10', { billing: { vendorFails: 'free' } })
+    await using stage = await onStage(vendor, '10', { billing: { vendorFails: 'free' } })
     halfway((session) => setTimeout(() => session.terminate(), 50))
     const client = await stage.open()
     await ask(client)
@@ -326,7 +224,7 @@ describe('a response that nobody ends', () => {
   })
 
   test('the client leaves: the vendor is let go, charged by counting', async () => {
-    await using stage = await onStage('10')
+    await using stage = await onStage(vendor, '10')
     halfway(() => undefined)
     const client = await stage.open()
     await ask(client)
@@ -341,7 +239,7 @@ describe('a response that nobody ends', () => {
   })
 
   test('the same where the vendor is heard to its end', async () => {
-    await using stage = await onStage('10', { billing: { clientLeaves: 'drain' } })
+    await using stage = await onStage(vendor, '10', { billing: { clientLeaves: 'drain' } })
     let finish = () => undefined as unknown
     halfway((session, id) => {
       finish = () => end(session, id)
@@ -359,7 +257,7 @@ describe('a response that nobody ends', () => {
   })
 
   test('the response fails, and reports nothing: nothing is charged', async () => {
-    await using stage = await onStage('10')
+    await using stage = await onStage(vendor, '10')
     vendor.play = (session, event) => {
       if (event.type !== 'response.create') return
       const status_details = { type: 'failed', error: { type: 'server_error', code: 'x' } }
@@ -418,7 +316,7 @@ describe('what transcribes inside a session is paid at its own price', () => {
       { audioInput: 20, chargeNano: 120_000n },
     ],
   ])('%s, %j', async (model, usage, row) => {
-    await using stage = await onStage('10')
+    await using stage = await onStage(vendor, '10')
     const client = await stage.open()
     const session = await vendor.arrived(1)
     client.send(choose(model))
@@ -435,7 +333,7 @@ describe('what transcribes inside a session is paid at its own price', () => {
   })
 
   test('beyond the balance: charged, what is left is written off, and the session ends', async () => {
-    await using stage = await onStage('0.07')
+    await using stage = await onStage(vendor, '0.07')
     const client = await stage.open()
     const session = await vendor.arrived(1)
     client.send(choose('whisper-1'))
@@ -450,7 +348,7 @@ describe('what transcribes inside a session is paid at its own price', () => {
 })
 
 test('past its tokens a minute a response is cancelled, and the session goes on', async () => {
-  await using stage = await onStage('10', {
+  await using stage = await onStage(vendor, '10', {
     keys: [
       { name: 'acme', account: 'acme', secret: keyOf('acme'), limits: { tokensPerMinute: 1_100 } },
     ],
@@ -476,7 +374,7 @@ test('past its tokens a minute a response is cancelled, and the session goes on'
 })
 
 test('a key that is disabled meanwhile begins no further response', async () => {
-  await using stage = await onStage('10')
+  await using stage = await onStage(vendor, '10')
   const { deployment } = stage
   const wish = ['--account', 'acme', '--group', 'default', '--name', 'later']
   const made = await deployment.command('key', 'create', ...wish)
@@ -499,7 +397,7 @@ test('a key that is disabled meanwhile begins no further response', async () => 
 })
 
 test('where replies wait for the ledger, so does the end of a response', async () => {
-  await using stage = await onStage('10', { billing: { durability: 'strict' } })
+  await using stage = await onStage(vendor, '10', { billing: { durability: 'strict' } })
   const client = await stage.open()
   for (let at = 1; at <= 3; at++) {
     client.send({ type: 'response.create' })
@@ -510,7 +408,7 @@ test('where replies wait for the ledger, so does the end of a response', async (
 })
 
 test('kill -9 within a response: what had ended is charged once, what ran at most what it had said it owed', async () => {
-  await using stage = await onStage('10')
+  await using stage = await onStage(vendor, '10')
   const client = await stage.open()
   for (let at = 1; at <= 3; at++) {
     client.send({ type: 'response.create' })
@@ -544,7 +442,7 @@ test('kill -9 within a response: what had ended is charged once, what ran at mos
 })
 
 test('SIGTERM: an idle session is closed at once, a response under way is heard to its end', async () => {
-  await using stage = await onStage('10')
+  await using stage = await onStage(vendor, '10')
   let finish = () => undefined as unknown
   vendor.play = (session, event) => {
     if (event.type !== 'response.create') return

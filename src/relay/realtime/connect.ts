@@ -140,6 +140,8 @@ function attempt(
     failed({ kind: 'reset', message: 'the client left' })
   }
   signal.addEventListener('abort', gone, { once: true })
+  // It may have left while money was asked for.
+  if (signal.aborted) gone()
   return promise
 }
 

@@ -13,6 +13,7 @@ import { cancelEvent, errorEvent } from '../../wire/openai-realtime/dialect.ts'
 import {
   readVendorEvent,
   type VendorEvent,
+  withoutSecret,
   withResponseCost,
 } from '../../wire/openai-realtime/vendor-event.ts'
 import type { RelayRooms } from '../ask.ts'
@@ -238,6 +239,14 @@ export class RealtimeSession implements Timed, SocketListener {
 
   /** Looks at what the vendor said, in order, and waits wherever money is asked for. */
   private pump(): void {
+    try {
+      this.flow()
+    } catch (error) {
+      this.mistaken(error)
+    }
+  }
+
+  private flow(): void {
     while (!this.gated && !this.isOver) {
       const next = this.queue.shift()
       if (next === undefined) {
@@ -272,7 +281,8 @@ export class RealtimeSession implements Timed, SocketListener {
         return null
       case 'session':
         tab.expected.facts = event.facts
-        break
+        this.deliver(withoutSecret(String(payload)))
+        return null
       case 'error':
         this.deliver(this.scrubbed(payload))
         return null
@@ -308,10 +318,10 @@ export class RealtimeSession implements Timed, SocketListener {
     const { tab, relay } = this.rooms
     this.activeMs = performance.now()
     const lingers = this.lingersUntilMs !== null
-    const { responseId, usage, fault } = event
+    const { responseId, usage, cached, fault } = event
     const failed = fault === null ? wellEnded : failedWith(fault)
     const ending = lingers ? { ...this.ending, drained: usage !== null } : failed
-    const cost = await tab.end(responseId, usage, ending)
+    const cost = await tab.end(responseId, usage && { usage, cached }, ending)
     const shown = this.ask.showCost && cost !== null && usage !== null
     const { secrets } = this.vendor.channel
     if (fault !== null) this.deliver(relay.scrub(String(payload), secrets))

@@ -8,7 +8,7 @@ import type { Candidate } from '../../router/route.ts'
 import type { FailedAttempt } from '../../store/usage-row.ts'
 import type { Dialect, Units } from '../../wire/dialect.ts'
 import type { Usage } from '../../wire/ir.ts'
-import type { TranscriptUsage } from '../../wire/openai-realtime/usage.ts'
+import type { CachedMedia, TranscriptUsage } from '../../wire/openai-realtime/usage.ts'
 import type { Ask, Keeping, Place, RelayRooms, Settlement, Sight } from '../ask.ts'
 import { type Bill, noUsage } from '../bill.ts'
 import type { Opening, Till } from '../till.ts'
@@ -48,6 +48,12 @@ export interface Reached {
   readonly failedAttempts: readonly FailedAttempt[]
 }
 
+/** What a vendor says that a response used. */
+export interface Reported {
+  readonly usage: Usage
+  readonly cached: CachedMedia
+}
+
 interface Running {
   readonly ask: Ask
   readonly prompt: Usage
@@ -75,6 +81,9 @@ const unlimited: Admitted = {
   state: { requests: null, tokens: null },
   finish: () => undefined,
 }
+
+/** What a session holds at the door is given back by the session itself. */
+const alone = { admission: unlimited, place: nowhere }
 
 export class Tab {
   readonly expected: Expectation
@@ -135,6 +144,7 @@ export class Tab {
       outputBytes: 0,
       ttftMs: null,
     })
+    if (this.closed) return null
     if (opened instanceof GatewayError) return final(opened)
     if (!this.rooms.keyHolds()) return final(keyEnded())
     if ((await bill.cover(expected.with(prompt, heldTokens))) === 'refused')
@@ -170,13 +180,13 @@ export class Tab {
   }
 
   /** A response has ended and is charged; resolves with its cost when the record is as safe as it must be. */
-  async end(responseId: string, usage: Usage | null, ending: Ending): Promise<string | null> {
+  async end(responseId: string, said: Reported | null, ending: Ending): Promise<string | null> {
     if (!this.running.has(responseId)) await this.begin(responseId)
     const running = this.running.get(responseId)
     if (running === undefined) return null
     this.running.delete(responseId)
-    this.expected.ended(usage ?? counted(running))
-    return this.settle(this.settlement(running, ending, usage))
+    this.expected.ended(said?.usage ?? counted(running))
+    return this.settle(this.settlement(running, ending, said))
   }
 
   /** Holds for a response to come, where none is held for. */
@@ -248,7 +258,7 @@ export class Tab {
     if (bill === null) return
     // A session that never was answered leaves a record all the same.
     if (this.rows > 0) bill.release()
-    else void this.settle(this.settlementOf(this.askFor(bill, unlimited), ending, null, null))
+    else void this.settle(this.settlementOf({ ...this.first, bill, ...alone }, ending, null, null))
   }
 
   private takeAhead(): Bill | null {
@@ -262,6 +272,8 @@ export class Tab {
       this.running.set(responseId, running)
       return
     }
+    // The session ended while it was held for.
+    running.ask.admission.finish(0, Date.now())
     running.ask.bill.release()
   }
 
@@ -300,10 +312,10 @@ export class Tab {
   private askFor(bill: Bill, admission: Admitted): Ask {
     const { first } = this
     this.rows += 1
-    if (this.rows === 1) return { ...first, bill, admission, place: nowhere }
+    const { requestId } = first
     return {
       ...first,
-      requestId: `${first.requestId}-${this.rows}`,
+      requestId: this.rows === 1 ? requestId : `${requestId}-${this.rows}`,
       at: Date.now(),
       startedMs: performance.now(),
       admission,
@@ -312,10 +324,17 @@ export class Tab {
     }
   }
 
-  private settlement(running: Running, ending: Ending, usage: Usage | null): Settlement {
-    const { outputBytes } = running
+  private settlement(running: Running, ending: Ending, said: Reported | null): Settlement {
+    const { outputBytes, ask } = running
     const { model } = this.expected.facts
-    const sight = { ...seen(usage), model, outputBytes, counted: counted(running) }
+    const used = said === null ? null : cachedApart(ask.bill, said)
+    const sight = {
+      ...seen(used?.usage ?? null),
+      model,
+      outputBytes,
+      counted: counted(running),
+      ...(used?.units != null && { units: used.units }),
+    }
     return this.settlementOf(running.ask, ending, sight, running.ttftMs)
   }
 
@@ -382,12 +401,28 @@ function moneyEnded(): GatewayError {
   return new GatewayError('insufficient_quota', message)
 }
 
+/** What was cached of sound and pictures is counted apart where it has a price of its own. */
+function cachedApart({ rate }: Bill, { usage, cached }: Reported): Used {
+  const media = [
+    ['cachedAudio', cached.audio],
+    ['cachedImage', cached.image],
+  ] as const
+  const priced = media.filter(([name, tokens]) => tokens > 0 && rate.prices(name))
+  if (priced.length === 0) return { usage, units: null }
+  const apart = priced.reduce((sum, [, tokens]) => sum + tokens, 0)
+  return {
+    usage: { ...usage, cachedInput: usage.cachedInput - apart },
+    units: Object.fromEntries(priced),
+  }
+}
+
+interface Used {
+  readonly usage: Usage
+  readonly units: Units | null
+}
+
 /** Some transcribing models are priced by the second, some by tokens, whichever the vendor counts. */
-function pricedBy(
-  { rate }: Bill,
-  usage: Usage,
-  seconds: number | null,
-): { readonly usage: Usage; readonly units: Units | null } {
+function pricedBy({ rate }: Bill, usage: Usage, seconds: number | null): Used {
   if (seconds === null) {
     const heard = (usage.audioInput ?? 0) / transcriptTokensPerSecond
     const bySecond = rate.prices('second') && rate.charge(usage, null) === 0n

@@ -5,8 +5,8 @@ import { GatewayError } from '../../errors.ts'
 import { modelsNamed, readClientEvent, withModelNames } from './client-event.ts'
 import { errorEvent } from './dialect.ts'
 import { sessionFacts, usualFacts } from './session-facts.ts'
-import { readRealtimeUsage, readTranscriptUsage } from './usage.ts'
-import { readVendorEvent, withResponseCost } from './vendor-event.ts'
+import { readCachedMedia, readRealtimeUsage, readTranscriptUsage } from './usage.ts'
+import { readVendorEvent, withoutSecret, withResponseCost } from './vendor-event.ts'
 
 const bytes = (value: unknown) =>
   new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value))
@@ -68,6 +68,39 @@ describe('usage of a response', () => {
 })
 
 test.each([
+  [undefined, { audio: 0, image: 0 }],
+  [
+    { input_tokens: 9, output_tokens: 0 },
+    { audio: 0, image: 0 },
+  ],
+  [
+    {
+      input_tokens: 9,
+      output_tokens: 0,
+      input_token_details: {
+        cached_tokens: 7,
+        cached_tokens_details: { text_tokens: 1, audio_tokens: 4, image_tokens: 2 },
+      },
+    },
+    { audio: 4, image: 2 },
+  ],
+  // More than was cached at all.
+  [
+    {
+      input_tokens: 9,
+      output_tokens: 0,
+      input_token_details: {
+        cached_tokens: 3,
+        cached_tokens_details: { audio_tokens: 2, image_tokens: 5 },
+      },
+    },
+    { audio: 2, image: 1 },
+  ],
+])('what was cached of sound and pictures: %j', (said, media) => {
+  expect(readCachedMedia(said)).toEqual(media)
+})
+
+test.each([
   [{ type: 'duration', seconds: 1.5 }, 1.5],
   [{ type: 'duration', seconds: -1 }, undefined],
   [{ type: 'duration', seconds: '1' }, undefined],
@@ -112,6 +145,19 @@ describe('what a vendor says', () => {
       usage: null,
       fault: { kind: 'rejected', message: 'No.' },
     })
+  })
+
+  test("a key of the operator's account is taken out of the session, and nothing else", () => {
+    const created = {
+      type: 'session.created',
+      session: { id: 's', client_secret: { value: 'ek' } },
+    }
+    expect(JSON.parse(withoutSecret(JSON.stringify(created)))).toEqual({
+      type: 'session.created',
+      session: { id: 's', client_secret: null },
+    })
+    const plain = '{"type":"session.created", "session":{}}'
+    expect(withoutSecret(plain)).toBe(plain)
   })
 
   test('what it cost stands beside its usage, and nowhere where there is none', () => {

@@ -44,6 +44,20 @@ export function readRealtimeUsage(value: JsonValue | undefined): Usage | null {
   return { ...readPrompt(value, prompt ?? 0), ...readReply(value, reply ?? 0) }
 }
 
+/** Of what was cached, how much was sound and how much pictures; never more than was cached. */
+export interface CachedMedia {
+  readonly audio: number
+  readonly image: number
+}
+
+export function readCachedMedia(value: JsonValue | undefined): CachedMedia {
+  const details = objectIn(isObject(value) ? value : {}, 'input_token_details')
+  const media = objectIn(details, 'cached_tokens_details')
+  const rest = new Remainder(readRealtimeUsage(value)?.cachedInput ?? 0)
+  const audio = rest.take(count(media.audio_tokens) ?? 0)
+  return { audio, image: rest.take(count(media.image_tokens) ?? 0) }
+}
+
 function readPrompt(usage: JsonObject, prompt: number) {
   const details = objectIn(usage, 'input_token_details')
   const cachedDetails = objectIn(details, 'cached_tokens_details')

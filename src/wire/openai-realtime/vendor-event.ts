@@ -7,7 +7,13 @@ import { faultInside } from '../openai/fault.ts'
 import { stringOf } from '../openai/rules.ts'
 import { isObject } from '../openai/usage.ts'
 import { type SessionFacts, sessionFacts } from './session-facts.ts'
-import { readRealtimeUsage, readTranscriptUsage, type TranscriptUsage } from './usage.ts'
+import {
+  type CachedMedia,
+  readCachedMedia,
+  readRealtimeUsage,
+  readTranscriptUsage,
+  type TranscriptUsage,
+} from './usage.ts'
 
 export type VendorEvent =
   | { readonly kind: 'other' }
@@ -27,6 +33,7 @@ export type VendorEvent =
       readonly responseId: string
       readonly status: string
       readonly usage: Usage | null
+      readonly cached: CachedMedia
       readonly fault: Fault | null
       /** The event itself, for whoever adds to it. */
       readonly body: JsonObject
@@ -120,6 +127,7 @@ function endedOf(body: JsonObject): VendorEvent {
     responseId: responseIdOf(response),
     status,
     usage: readRealtimeUsage(response.usage),
+    cached: readCachedMedia(response.usage),
     fault: status === 'failed' ? faultInside(errorOf(response.status_details)) : null,
     body,
   }
@@ -128,6 +136,25 @@ function endedOf(body: JsonObject): VendorEvent {
 function errorOf(details: JsonValue | undefined): JsonValue {
   const error = isObject(details) ? details.error : undefined
   return error ?? { message: 'the response failed' }
+}
+
+/** null: what a looser reader took for JSON. */
+function parsed(text: string): JsonObject | null {
+  try {
+    return JSON.parse(text) as JsonObject
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+/** A `session.created` or `session.updated` without a key of the operator's account, which some servers put there. */
+export function withoutSecret(text: string): string {
+  if (!text.includes('"client_secret"')) return text
+  const event = parsed(text)
+  const session = event?.session
+  if (!isObject(session)) return text
+  return JSON.stringify({ ...event, session: { ...session, client_secret: null } })
 }
 
 /** A `response.done` that shows what it cost. */
