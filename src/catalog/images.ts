@@ -14,6 +14,8 @@ export interface ImageModel {
   /** Made where the client leaves it open; null: the model chooses, and its reply says what. */
   readonly usualSize: string | null
   readonly usualQuality: string | null
+  /** Media types of the images it takes, where not every kind that may be sent. */
+  readonly takes?: readonly string[]
   /** What is made of an image is as large as it, where nothing is said. */
   readonly follows?: true
 }
@@ -182,6 +184,7 @@ const table: readonly (readonly [name: RegExp, model: ImageModel])[] = [
       operations: everything,
       usualSize: '1024x1024',
       usualQuality: 'standard',
+      takes: ['image/png'],
     },
   ],
   [

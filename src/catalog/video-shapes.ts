@@ -32,6 +32,7 @@ const shapes: readonly (readonly [beginning: string, shape: VideoShape])[] = [
   ['grok-imagine-video', shape(grokSizes, range(1, 15), 6)],
   ['kling', shape([...hd, '720x720', ...fullHd, '1080x1080'], [5, 10])],
   ['MiniMax-Hailuo', shape(['1366x768', '1920x1080'], [6, 10])],
+  ['wan', shape([...wideFirst, '720x720', '1920x1080', '1080x1920', '1080x1080'], range(2, 15), 5)],
   ['sandbox/video', shape([...hd, '180x320', '320x180'], range(1, 20), 4)],
 ]
 
@@ -40,20 +41,31 @@ const anything: VideoShape = { sizes: null, seconds: null, usualSeconds: 4 }
 /** What a size is where nobody said one, and the model takes any. */
 export const usualSize = '720x1280'
 
-/** The last part of a name counts: `google/veo-3` is Veo. A name with `portrait` or `landscape` makes that alone. */
-export function videoShape(model: string): VideoShape {
+/**
+ * Of a model by its name, else by what it is called at its vendor. The last part of a name counts: `google/veo-3` is
+ * Veo. A name with `portrait` or `landscape` makes that alone.
+ */
+export function videoShape(model: string, vendorsName: string | null = null): VideoShape {
+  const base = knownShape(model) ?? knownShape(vendorsName ?? '') ?? anything
+  const fits = /portrait/i.test(model) ? isUpright : /landscape/i.test(model) ? isWide : null
+  const sizes = (base.sizes ?? hd).filter((size) => fits?.(size) ?? false)
+  return sizes.length === 0 ? base : { ...base, sizes }
+}
+
+function knownShape(model: string): VideoShape | null {
   const name = model.slice(model.lastIndexOf('/') + 1)
   const found = shapes.find(
     ([beginning]) => name.startsWith(beginning) || model.startsWith(beginning),
   )
-  const base = found?.[1] ?? anything
-  const upright = /portrait/i.test(name)
-  if (!upright && !/landscape/i.test(name)) return base
-  const sizes = (base.sizes ?? hd).filter((size) => isUpright(size) === upright)
-  return { ...base, sizes }
+  return found?.[1] ?? null
 }
 
 function isUpright(size: string): boolean {
   const [width = 0, height = 0] = size.split('x').map(Number)
   return height > width
+}
+
+function isWide(size: string): boolean {
+  const [width = 0, height = 0] = size.split('x').map(Number)
+  return width > height
 }

@@ -2,7 +2,7 @@
 
 import { type ImageOperation, imageModel } from '../catalog/images.ts'
 import { invalidRequest } from '../errors.ts'
-import type { Dialect, DialectId, Peek, PictureAsk } from '../wire/dialect.ts'
+import type { Dialect, DialectId, FileInfo, Peek, PictureAsk } from '../wire/dialect.ts'
 import { outputTokensOf, unitsOf } from '../wire/openai-images/cost.ts'
 
 const operations: Readonly<Partial<Record<DialectId, ImageOperation>>> = {
@@ -12,7 +12,11 @@ const operations: Readonly<Partial<Record<DialectId, ImageOperation>>> = {
 }
 
 /** The request with its price's size and quality. Throws GatewayError naming the sizes or qualities there are. */
-export function judgedImages(peek: Peek, dialect: Dialect): Peek {
+export function judgedImages(
+  peek: Peek,
+  dialect: Dialect,
+  files: readonly FileInfo[] | null,
+): Peek {
   const { picture, model } = peek
   const operation = operations[dialect.id]
   const known = imageModel(model)
@@ -22,6 +26,16 @@ export function judgedImages(peek: Peek, dialect: Dialect): Peek {
     throw invalidRequest(
       `The model '${model}' is not for /v1/images/${operation}; it serves ${offered}.`,
       'model',
+    )
+  }
+  const { takes } = known
+  const foreign = files?.find(({ type }) => takes !== undefined && !takes.includes(type))
+  if (foreign !== undefined) {
+    const { field, type } = foreign
+    const names = takes?.map((each) => each.replace('image/', '')).join(', ') ?? ''
+    throw invalidRequest(
+      `${field} must be ${names} for the model '${model}'; this file is ${type}`,
+      field,
     )
   }
   const { size, quality, count } = picture

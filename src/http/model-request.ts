@@ -105,7 +105,7 @@ export class ModelRequest {
       const { body } = content
       const routedMs = performance.now()
       const { peek: asks, wishes } = this.read(body, principal)
-      const judged = judgedImages(asks, this.dialect)
+      const judged = judgedImages(asks, this.dialect, content.files)
       const { peek, offered } = this.planned(judged, this.resolve(principal, asks))
       overhead.route.observe((performance.now() - routedMs) / 1000)
       const { idempotencyKey } = wishes

@@ -109,6 +109,7 @@ export class RealtimeRequest {
   private readonly fields: Fields
   private readonly protocols: readonly string[]
   private principal: Principal | null = null
+  private secret = ''
   private peek: Peek | null = null
   private admission: Admitted | null = null
   private entered = false
@@ -147,8 +148,10 @@ export class RealtimeRequest {
     const { headers } = this.request
     const { server, load } = this.rooms
     checkHeaderBytes(headers, server.maxHeaderBytes)
-    const principal = authenticate(this.credentials(headers), this.rooms.keyring, this.at)
+    const credentials = this.credentials(headers)
+    const principal = authenticate(credentials, this.rooms.keyring, this.at)
     this.principal = principal
+    this.secret = presentedSecret(credentials) ?? ''
     load.enter(0, server)
     this.entered = true
     this.rooms.underWay(this.dialect, 1)
@@ -222,7 +225,9 @@ export class RealtimeRequest {
     const tokenScopes = scopes.flatMap(({ id, limits: { tokensPerMinute } }) =>
       tokensPerMinute === undefined ? [] : [{ id, limits: { tokensPerMinute } }],
     )
-    return new Tab({ relay, till, limiter, tokenScopes }, first, opening, bill, expected)
+    const keyHolds = () => rooms.keyring.find(this.secret, Date.now()) !== null
+    const tabRooms = { relay, till, limiter, tokenScopes, keyHolds }
+    return new Tab(tabRooms, first, opening, bill, expected)
   }
 
   private passed(): NonNullable<Ask['address']> {

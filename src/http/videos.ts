@@ -1,7 +1,7 @@
 // A new video at the front door: what its model makes, what it is charged for, and how its call is relayed.
 
 import { Buffer } from 'node:buffer'
-import { videoShape } from '../catalog/video-shapes.ts'
+import { usualSize, videoShape } from '../catalog/video-shapes.ts'
 import { type GatewayError, invalidRequest } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Passing, RelayRooms } from '../relay/ask.ts'
@@ -70,8 +70,11 @@ function planned(dialect: Dialect, source: VideoRow | null, peek: Peek, offered:
   const reference = address === undefined ? {} : { input_reference: { image_url: address } }
   const fields: JsonObject = { ...plain, ...reference }
   checkReference(fields)
-  const { sizes, seconds, usualSeconds } = videoShape(offered.model.id)
-  const size = chosen('size', fields['size'], sizes, sizes?.[0] ?? '720x1280')
+  const { sizes, seconds, usualSeconds } = videoShape(
+    offered.model.id,
+    offered.candidates[0]?.model,
+  )
+  const size = chosen('size', fields['size'], sizes, sizes?.[0] ?? usualSize)
   const length = chosen('seconds', fields['seconds'], seconds?.map(String), String(usualSeconds))
   const asked = { ...fields, size, seconds: length }
   const body = source === null ? asked : { ...asked, [remixField]: { ...workOf(source) } }

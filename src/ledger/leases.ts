@@ -55,6 +55,8 @@ export interface Leases {
   close(hold: Hold, chargeNano: Nano): Nano
   /** Ends the hold of a request that never began; nothing where it is closed already. */
   release(hold: Hold): void
+  /** Whether the present epoch's lease has the hold's money. */
+  covers(hold: Hold): boolean
   /** Gives back all that no request holds: another node starves. */
   recall(account: string): void
   /** The epoch is over: all leases are forgotten, and nothing is admitted until `open`. */
@@ -172,6 +174,11 @@ class NodeLeases implements Leases {
 
   release(hold: Hold): void {
     this.close(hold, 0n)
+  }
+
+  covers(hold: Hold): boolean {
+    const held = ours(hold)
+    return held.open && !held.lease.fenced
   }
 
   recall(account: string): void {

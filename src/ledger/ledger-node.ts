@@ -91,6 +91,8 @@ export async function createLedger(options: LedgerOptions): Promise<LedgerNode> 
 const watchMs = 50
 const noteHeldMs = 250
 const tickMs = 1_000
+/** Epochs count from 1. */
+const noEpoch = 0
 const closedHold: NoHold = { refused: 'closed' }
 
 class Node implements LedgerNode {
@@ -208,7 +210,9 @@ class Node implements LedgerNode {
   async beginVideo(hold: Hold, beginning: VideoBeginning): Promise<'begun' | 'insufficient'> {
     const row = { ...beginning.row, heldNano: hold.amountNano }
     const change = { kind: 'begin', row, idempotency: beginning.idempotency } as const
-    const question = { ask: 'video', epoch: this.#epoch(), change } as const
+    // What a lost lease had is the wallet's free money again; this epoch's lease owes nothing for it.
+    const epoch = this.#leases.covers(hold) ? this.#epoch() : noEpoch
+    const question = { ask: 'video', epoch, change } as const
     try {
       // Doing it again changes nothing where it was done.
       const { state } = await this.#link.ask(question).catch(() => this.#link.ask(question))

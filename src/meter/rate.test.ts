@@ -277,3 +277,26 @@ describe('B16: numbers no reader gives', () => {
     expect(() => multiplierPpm('0.0000001')).toThrow('multiplier')
   })
 })
+
+test('a second of a video costs by its size, its lines, any second, else what the dearest does', () => {
+  const card = { second: '1', 'second/1280x720': '2', 'second/1080p': '3' }
+  const cost = (prices: Record<string, string>, unit: string) =>
+    rateOf(prices).charge(nothing, { [unit]: 1_000 })
+  const lines = { 'second/720p': '4', 'second/1080p': '9' }
+  const cases = [
+    [card, 'second', 1n],
+    [card, 'second/1280x720', 2n],
+    [card, 'second/720x1280', 1n],
+    [card, 'second/1080x1920', 3n],
+    [lines, 'second/720x1280', 4n],
+    [lines, 'second/1920x1080', 9n],
+    [lines, 'second/640x480', 9n],
+    [lines, 'second', 9n],
+  ] as const
+  for (const [prices, unit, price] of cases)
+    expect([unit, cost(prices, unit)]).toEqual([unit, price * 1_000_000n])
+  expect(rateOf(lines).missing('video', null)).toBeNull()
+  expect(rateOf({ input: '1' }).missing('video', null)).toBe('output')
+  expect(rateOf({ 'second/720p': '1' }).prices('second/640x480')).toBe(true)
+  expect(rateOf({ image: '1' }).prices('second/640x480')).toBe(false)
+})

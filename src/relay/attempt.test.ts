@@ -67,6 +67,7 @@ function attemptAt(stream: boolean) {
       completed: () => undefined,
       answered: () => undefined,
       attemptFailed: (fault) => faults.push(fault),
+      attemptUnsayable: () => undefined,
     },
     performance.now(),
   )

@@ -26,6 +26,8 @@ export interface AttemptOwner {
   completed(sight: Sight): void
   answered(bytes: Uint8Array, sight: Sight): void
   attemptFailed(fault: Fault): void
+  /** The vendor was not asked, for it has no words for this. */
+  attemptUnsayable(error: GatewayError): void
 }
 
 export interface AttemptPlan {
@@ -91,6 +93,11 @@ export class Attempt implements ReplyHandler, PathListener {
   /** Media type of a reply that is neither JSON nor a stream of events. */
   get type(): string | null {
     return this.path?.type ?? null
+  }
+
+  /** As `ReplyPath.inFrame`. */
+  get inFrame(): boolean {
+    return this.path?.inFrame === true
   }
 
   /** As `ReplyPath.fail`; null where nothing was said yet. */
@@ -198,6 +205,12 @@ export class Attempt implements ReplyHandler, PathListener {
     }
     this.abort()
     this.owner.attemptFailed(fault)
+  }
+
+  unsayable(error: GatewayError): void {
+    if (this.over) return
+    this.abort()
+    this.owner.attemptUnsayable(error)
   }
 
   dropped(names: readonly string[]): void {

@@ -91,6 +91,12 @@ export class Attempts {
     return verdict(this.faults, (text) => this.rooms.scrub(text, secrets))
   }
 
+  /** The attempt that was handed out last asked its vendor nothing. */
+  unsaid(error: GatewayError): void {
+    this.tried--
+    this.pass(error)
+  }
+
   /** Another channel may speak a format that can say it. */
   private pass(error: unknown): void {
     this.unsayable = refusalFor(error)

@@ -257,6 +257,12 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     else this.refuse(this.attempts.refusal(this.current?.plan.channel.secrets ?? []), fault)
   }
 
+  attemptUnsayable(error: GatewayError): void {
+    this.report({ kind: 'none' })
+    this.attempts.unsaid(error)
+    this.next()
+  }
+
   tick(nowMs: number): void {
     this.watchClient()
     const { timeouts, heartbeatMs, commitAfterMs, writeStallMs } = this.rooms
@@ -287,7 +293,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
       this.outlet === null
         ? current?.accepted === true && nowMs - current.sentMs > commitAfterMs
         : nowMs - this.lastEmitMs > heartbeatMs
-    if (!due) return
+    if (!due || current?.inFrame === true) return
     // A quiet stream shows signs of life, or proxies on the way take it for dead.
     this.openReply()
     this.emit(encoder.encode(this.ask.dialect.heartbeat))

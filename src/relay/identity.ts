@@ -73,6 +73,19 @@ function refined(vendor: Vendor, fault: Fault, bytes: Uint8Array): Fault {
   return vendor.refine(fault, 200, Buffer.from(bytes).toString('utf8'))
 }
 
+/** Longer frames of formats that allow it pass as they come. */
+const heldFrameBytes = 65_536
+/** Kept of them: what they begin with, and what they may end with. */
+const frameHeadBytes = 4_096
+const frameBackBytes = 16_384
+const frameEnd = Buffer.from('\n\n', 'latin1')
+
+/** A frame on its way, of which the last bytes were not passed yet. */
+interface LongFrame {
+  readonly beginning: Uint8Array
+  back: Uint8Array
+}
+
 /** A streamed reply: whole frames go on as they came, but for those that carry usage or an error. */
 export class IdentityStream implements ReplyPath {
   private readonly watcher: Watcher
@@ -86,13 +99,15 @@ export class IdentityStream implements ReplyPath {
   private readonly choices: number
   /** Something was said that a client would miss. */
   private spoke = false
+  private long: LongFrame | null = null
 
   constructor(ask: Ask, billing: BillingSettings, vendor: Vendor, listener: PathListener) {
     const { quirks } = vendor
     const { dialect, peek, bill } = ask
     const { showCost } = bill.wishes
     this.watcher = dialect.watcher({ wantsUsage: peek.wantsUsage || showCost, quirks, peek })
-    this.splitter = new FrameSplitter(dialect.maxFrameBytes)
+    const longBytes = this.watcher.passed === undefined ? undefined : heldFrameBytes
+    this.splitter = new FrameSplitter(dialect.maxFrameBytes, longBytes)
     this.dialect = dialect
     this.vendor = vendor
     this.choices = peek.choices
@@ -108,7 +123,9 @@ export class IdentityStream implements ReplyPath {
   fail(error: GatewayError): string {
     const { requestId } = this.ask
     const { watcher, dialect } = this
-    return watcher.fail?.(error, requestId) ?? dialect.errorFrames(error, requestId)
+    // What is under way is ended first.
+    const before = this.long === null ? '' : '\n\n'
+    return before + (watcher.fail?.(error, requestId) ?? dialect.errorFrames(error, requestId))
   }
 
   get complete(): boolean {
@@ -119,13 +136,61 @@ export class IdentityStream implements ReplyPath {
   }
 
   bytes(chunk: Uint8Array): void {
-    const count = this.splitter.push(chunk)
-    if (count !== frameTooLong) this.relayFrames(count)
-    else this.listener.failed({ kind: 'unreadable', message: 'an event of the stream is too long' })
+    const { splitter, listener } = this
+    const count = splitter.push(chunk)
+    if (count === frameTooLong) {
+      listener.failed({ kind: 'unreadable', message: 'an event of the stream is too long' })
+      return
+    }
+    if (splitter.part !== null) this.relayPart(splitter.part)
+    this.relayFrames(count)
+    if (splitter.opened !== null) this.relayOpened(splitter.opened)
+  }
+
+  get inFrame(): boolean {
+    return this.long !== null
+  }
+
+  private relayOpened(beginning: Uint8Array): void {
+    if (this.watcher.mayPass?.(beginning) !== true) {
+      this.listener.failed({ kind: 'unreadable', message: 'an event of the stream is no event' })
+      return
+    }
+    this.long = { beginning: beginning.slice(0, frameHeadBytes), back: new Uint8Array(0) }
+    this.pass(this.long, beginning)
+    this.speak()
+  }
+
+  private relayPart(part: Uint8Array): void {
+    const { long, splitter, watcher, listener } = this
+    if (long === null) return
+    if (!splitter.partEnds) {
+      this.pass(long, part)
+      return
+    }
+    this.long = null
+    const end = join([long.back, part])
+    const kind = watcher.passed?.(long.beginning, end)
+    if (kind === frameKind.fault) {
+      listener.emit(frameEnd)
+      listener.failed(watcher.fault ?? unnamedFault)
+    } else listener.emit(kind === frameKind.usage ? this.withCost(end) : end)
+  }
+
+  /** All but the end, which may say what the frame cost. */
+  private pass(long: LongFrame, piece: Uint8Array): void {
+    const isShort = piece.length < frameBackBytes
+    const bytes = isShort ? join([long.back, piece]) : piece
+    const until = Math.max(0, bytes.length - frameBackBytes)
+    if (!isShort && long.back.length > 0) this.listener.emit(long.back)
+    if (until > 0) this.listener.emit(bytes.subarray(0, until))
+    long.back = bytes.slice(until)
   }
 
   end(): void {
-    this.relayFrames(this.splitter.end())
+    const count = this.splitter.end()
+    if (this.splitter.part !== null) this.relayPart(this.splitter.part)
+    this.relayFrames(count)
     // A vendor that reports no usage and sends no terminator has still said that it finished.
     if (this.complete || this.watcher.finishReason !== null) {
       if (!this.done) {

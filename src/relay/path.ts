@@ -21,6 +21,8 @@ export interface ReplyPath {
   readonly type?: string
   /** All that the client needs has come: a vendor that only dawdles with the end changes nothing. */
   readonly complete: boolean
+  /** An event has begun and not ended: nothing else may be said before its end. */
+  readonly inFrame?: boolean
   /** The frames that end the stream in an error, where they depend on what was said. */
   fail?(error: GatewayError): string | null
 }

@@ -36,6 +36,8 @@ export interface Opening {
   readonly wishes: BillWishes
   /** What it is expected to use, where that is known better than from its bytes. */
   readonly usage?: Usage
+  /** The same of what is charged beside tokens. */
+  readonly units?: Units
 }
 
 export interface Till {
@@ -53,7 +55,7 @@ export function createTill(rooms: TillRooms): Till {
       if (ledger.closed !== null) throw closed()
       const rate = rateOf(rooms, opening)
       const expected = expectedBy(rooms.estimates, opening, rate)
-      const boundNano = boundOf(rate, expected, opening.usage)
+      const boundNano = boundOf(rate, expected, opening)
       if (boundNano === null) throw tooMuch()
       const amountNano =
         wishes.capNano === null || boundNano <= wishes.capNano
@@ -76,9 +78,9 @@ export function createTill(rooms: TillRooms): Till {
   }
 }
 
-function boundOf(rate: Rate, expected: Expected, usage: Usage | undefined): Nano | null {
+function boundOf(rate: Rate, expected: Expected, { usage, units }: Opening): Nano | null {
   if (usage === undefined) return holdFor(rate, expected)
-  const nano = rate.charge(usage, expected.units)
+  const nano = rate.charge(usage, { ...expected.units, ...units })
   return nano > maxNano ? null : nano
 }
 

@@ -50,6 +50,15 @@ const always: ReadonlySet<string> = new Set([
   'stream_format',
 ])
 
+/** Throws GatewayError where times of words are asked of a model that knows none. */
+export function refuseWords({ fields, model }: MediaCall): void {
+  if (!listField(fields, 'timestamp_granularities').includes('word')) return
+  throw invalidRequest(
+    `timestamp_granularities word is not possible with ${model}, which tells no times of words`,
+    'timestamp_granularities',
+  )
+}
+
 /** Media types of speech. */
 export const speechTypes: Readonly<Record<string, string>> = {
   mp3: 'audio/mpeg',
@@ -96,15 +105,6 @@ export function transcriptTokens({ input, audioInput, output }: TokenCounts): Me
     output_tokens: output,
     total_tokens: input + audioInput + output,
   }
-}
-
-/** Throws GatewayError where times of words are asked for: before a vendor is asked that tells none. */
-export function refuseWordTimes({ fields, model }: MediaCall): void {
-  if (!listField(fields, 'timestamp_granularities').includes('word')) return
-  throw invalidRequest(
-    `timestamp_granularities word is not possible with ${model}, which tells no times of words`,
-    'timestamp_granularities',
-  )
 }
 
 export function unreadable(message: string): MediaFault {

@@ -20,6 +20,8 @@ const spool: Spool = {
   close: () => undefined,
 }
 
+const noTurn = () => Promise.resolve()
+
 const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(9_000, 7)])
 
 test('base64 of any part of a payload is that part of its base64', () => {
@@ -49,7 +51,7 @@ test('payloads stand in a body where they were put', () => {
   })
 })
 
-test('long base64 is taken out of a reply, the rest stays as it is', () => {
+test('long base64 is taken out of a reply, the rest stays as it is', async () => {
   const data = png.toString('base64')
   const long = 'a "quoted" text of \\ many words '.repeat(400)
   const reply = {
@@ -63,7 +65,7 @@ test('long base64 is taken out of a reply, the rest stays as it is', () => {
     JSON.stringify(reply),
     JSON.stringify(reply, null, 2).replaceAll('/', '\\/'),
   ]) {
-    const lifted = new Lifted(held(Buffer.from(text)), spool)
+    const lifted = await Lifted.of(held(Buffer.from(text)), spool, noTurn)
     const json = lifted.json as typeof reply
     expect(json.long).toBe(long)
     expect(json.escaped).toBe(reply.escaped)
@@ -80,8 +82,19 @@ test('long base64 is taken out of a reply, the rest stays as it is', () => {
   }
 })
 
-test('what is no JSON, or no base64 where there should be some, is unreadable', () => {
+test('what is no JSON, or no base64 where there should be some, is unreadable', async () => {
   const long = 'A'.repeat(5_001)
   for (const text of ['', '{', '{"a":"b', '<html>', `{"a":"${long}`, `{"a":"${long}=A"}`])
-    expect(() => new Lifted(held(Buffer.from(text)), spool)).toThrow(MediaFault)
+    await expect(Lifted.of(held(Buffer.from(text)), spool, noTurn)).rejects.toThrow(MediaFault)
+})
+
+test('megabytes of it, read a piece at a time', async () => {
+  const large = Buffer.alloc(1_000_001, 'picture')
+  const text = JSON.stringify({ a: large.toString('base64') })
+  let turns = 0
+  const turn = async () => void turns++
+  const lifted = await Lifted.of(held(Buffer.from(text)), spool, turn)
+  const payload = lifted.bytesAt((lifted.json as { a: string }).a)
+  expect(large.equals(payload?.read(0, payload.size) ?? Buffer.of())).toBe(true)
+  expect(turns).toBeGreaterThan(3)
 })

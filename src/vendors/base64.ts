@@ -55,6 +55,8 @@ const liftedChars = 4_096
 /** A reply has not more JSON than this beside what is lifted out of it. */
 const maxKeptBytes = 8_388_608
 const pieceBytes = 262_144
+/** For all: what is kept of a piece is copied out of it. */
+const scratch = new Uint8Array(pieceBytes)
 const quote = 0x22
 const backslash = 0x5c
 const base64Start = /^(data:[\w.+/\\-]*(;[\w=-]+)*,)?[A-Za-z0-9+/\\=]+$/
@@ -66,11 +68,7 @@ export class Lifted {
   private readonly payloads: readonly Payload[]
   private readonly mark: string
 
-  /** Throws MediaFault where it is no JSON. */
-  constructor(payload: Payload, spool: Spool) {
-    const lifter = new Lifter(spool)
-    for (let at = 0; at < payload.size; at += pieceBytes)
-      lifter.push(payload.read(at, Math.min(payload.size, at + pieceBytes)))
+  private constructor(lifter: Lifter, spool: Spool) {
     this.spool = spool
     this.mark = lifter.mark
     this.payloads = lifter.payloads
@@ -80,6 +78,16 @@ export class Lifted {
       if (!(error instanceof SyntaxError)) throw error
       throw unreadable('the reply is not JSON')
     }
+  }
+
+  /** Rejects with MediaFault where it is no JSON. `turn` lets others work meanwhile. */
+  static async of(payload: Payload, spool: Spool, turn: () => Promise<void>): Promise<Lifted> {
+    const lifter = new Lifter(spool)
+    for (let at = 0; at < payload.size; at += pieceBytes) {
+      if (at > 0) await turn()
+      lifter.push(payload.read(at, Math.min(payload.size, at + pieceBytes), scratch))
+    }
+    return new Lifted(lifter, spool)
   }
 
   /** The bytes that stand as base64, or as a `data:` address, at a place; null where there is no text. */
@@ -212,10 +220,22 @@ class Decoder {
   }
 
   push(piece: Buffer): void {
-    let text = this.rest + piece.toString('latin1')
-    if (this.heading) {
-      this.heading = false
-      if (text.startsWith('data:')) text = text.slice(text.indexOf(',') + 1)
+    // Plain base64 in whole groups is decoded as it stands: there may be megabytes of it.
+    const text = this.rest + piece.toString('latin1')
+    this.take(this.heading ? this.headless(text) : text)
+  }
+
+  private headless(text: string): string {
+    this.heading = false
+    return text.startsWith('data:') ? text.slice(text.indexOf(',') + 1) : text
+  }
+
+  private take(text: string): void {
+    if (!text.includes('\\')) {
+      const whole = text.length - (text.length % 4)
+      this.rest = text.slice(whole)
+      this.decode(whole === text.length ? text : text.slice(0, whole))
+      return
     }
     const split = text.endsWith('\\') ? text.length - 1 : text.length
     const plain = text

@@ -19,6 +19,7 @@ import {
   times,
   unreadable,
   untilDone,
+  untold,
 } from './images.ts'
 import type { MediaAdapter, MediaCall, MediaTools, Picture } from './media.ts'
 import type { Vendor } from './vendor.ts'
@@ -34,7 +35,7 @@ const adapter: MediaAdapter = {
     const asked = imageAsk(call)
     const given = await givenImages(call, tools)
     const images = await times(asked.count, (index) => make(call, tools, { asked, given, index }))
-    return { kind: 'images', images, usage: null }
+    return { kind: 'images', images, usage: null, dropped: untold(call, ['output_format']) }
   },
 }
 

@@ -18,6 +18,7 @@ import {
   times,
   unreadable,
   untilDone,
+  untold,
 } from './images.ts'
 import type { MediaAdapter, MediaCall, MediaTools, Picture } from './media.ts'
 
@@ -35,12 +36,12 @@ export const dashscopeImages: MediaAdapter = {
     const made = await times(calls, () =>
       isWan.test(call.model) ? wan(call, tools, asked) : qwen(call, tools, asked, several),
     )
-    return { kind: 'images', images: made.flat(), usage: null }
+    return { kind: 'images', images: made.flat(), usage: null, dropped: untold(call) }
   },
 }
 
 /** The native interface stands beside the compatible mode, on the same host of the key's region. */
-function native({ baseUrl }: MediaTools): string {
+export function native({ baseUrl }: MediaTools): string {
   return `${baseUrl.replace(/\/compatible-mode(\/v\d+)?$/, '')}/api/v1`
 }
 

@@ -5,9 +5,11 @@ import type { JsonObject } from '../wire/ir.ts'
 import { amendments, developerAsSystem, maxTokensOnly } from './amendments.ts'
 import { allDialects, openaiCompatible } from './compatible.ts'
 import { dashscopeImages } from './dashscope-images.ts'
+import { wan } from './dashscope-videos.ts'
 import { isObject } from './json.ts'
 import { detail } from './usage.ts'
 import type { Vendor } from './vendor.ts'
+import { videoStarts } from './video.ts'
 
 /** Tokens written to an explicit cache have a name of their own. */
 function cacheWrites(usage: JsonObject): JsonObject {
@@ -30,9 +32,14 @@ export const dashscope = openaiCompatible({
   ownedBy: 'alibaba',
   baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
   environment: 'DASHSCOPE_API_KEY',
-  speaks: [...allDialects, 'openai-images', 'openai-image-edits'],
+  speaks: [...allDialects, 'openai-images', 'openai-image-edits', 'openai-videos'],
   amend: amendments(maxTokensOnly, developerAsSystem),
   quirks: { usage: cacheWrites },
   refine,
-  adapters: { 'openai-images': dashscopeImages, 'openai-image-edits': dashscopeImages },
+  adapters: {
+    'openai-images': dashscopeImages,
+    'openai-image-edits': dashscopeImages,
+    'openai-videos': videoStarts(wan),
+  },
+  videos: wan,
 }) satisfies Vendor

@@ -3,7 +3,7 @@
 import { geminiRatios, ratioOf, sideClass } from '../catalog/images.ts'
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
-import { JsonBody, Lifted } from './base64.ts'
+import { JsonBody, type Lifted } from './base64.ts'
 import {
   askJson,
   failed,
@@ -16,10 +16,12 @@ import {
   moderated,
   objectOf,
   placed,
+  read,
   refuseTransparent,
   text,
   unreadable,
   untilDone,
+  untold,
 } from './images.ts'
 import type { ImagesReply, MediaAdapter, MediaTools } from './media.ts'
 
@@ -46,8 +48,8 @@ export const falImages: MediaAdapter = {
       return state === null ? null : isDone(state)
     })
     const reply = await tools.ask({ method: 'GET', url: resultUrl })
-    if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
-    return resultOf(new Lifted(reply.payload, tools.spool))
+    const dropped = untold(call, ['output_format'])
+    return { ...resultOf(await read(reply, tools)), dropped }
   },
 }
 

@@ -4,8 +4,8 @@ import { geminiRatios, geminiWideRatios, ratioOf, sideClass } from '../catalog/i
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { JsonBody, type Lifted } from './base64.ts'
+import { askGemini } from './gemini-ask.ts'
 import {
-  askJson,
   failed,
   givenImages,
   type ImageAsk,
@@ -16,6 +16,7 @@ import {
   refuseTransparent,
   text,
   times,
+  untold,
 } from './images.ts'
 import { wholeNumber } from './json.ts'
 import type { MediaAdapter, MediaCall, MediaTools, MediaUsage, Payload, Picture } from './media.ts'
@@ -31,7 +32,8 @@ export const geminiImages: MediaAdapter = {
     const shape = imageConfig(call.model, asked)
     const drawn = await times(asked.count, () => draw(call, tools, { asked, given, shape }))
     const images = drawn.flatMap((each) => each.images)
-    return { kind: 'images', images, usage: sum(drawn.map(({ usage }) => usage)) }
+    const usage = sum(drawn.map((each) => each.usage))
+    return { kind: 'images', images, usage, dropped: untold(call) }
   },
 }
 
@@ -75,8 +77,7 @@ async function draw(call: MediaCall, tools: MediaTools, drawing: Drawing): Promi
     ...(asked.seed !== null && { seed: asked.seed }),
   }
   const value = { contents: [{ role: 'user', parts }], generationConfig }
-  const url = tools.addressOf('gemini', call.model)
-  return readReply(await askJson(tools, { url, signed: true }, value, body))
+  return readReply(await askGemini(call, tools, value, body))
 }
 
 /** Finishes by which Gemini says that it will not. */

@@ -1,11 +1,11 @@
 // Gemini's speech and transcripts in its one form of calls. Gemini API, "Speech generation" and "Audio understanding".
 
 import { invalidRequest } from '../errors.ts'
-import { readFault } from '../wire/gemini/fault.ts'
 import { readUsage } from '../wire/gemini/usage.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { unreadable } from './audio-fields.ts'
-import { JsonBody, Lifted } from './base64.ts'
+import { JsonBody, type Lifted } from './base64.ts'
+import { askGemini } from './gemini-ask.ts'
 import { isObject } from './json.ts'
 import { type MediaCall, MediaFault, type MediaTools } from './media.ts'
 
@@ -24,14 +24,7 @@ export async function generate(
   value: JsonObject,
   body = new JsonBody(),
 ): Promise<Generated> {
-  const url = tools.addressOf('gemini', call.model)
-  const reply = await tools.ask({ method: 'POST', url, body: body.segments(value), signed: true })
-  const { status, payload } = reply
-  if (status < 200 || status >= 300) {
-    const text = new TextDecoder().decode(payload.read(0, Math.min(payload.size, 65_536)))
-    throw new MediaFault(readFault(status, (name) => reply.header(name), text))
-  }
-  return generatedIn(new Lifted(payload, tools.spool))
+  return generatedIn(await askGemini(call, tools, value, body))
 }
 
 function generatedIn(reply: Lifted): Generated {

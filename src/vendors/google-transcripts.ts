@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import {
   listField,
-  refuseWordTimes,
+  refuseWords,
   soundOf,
   textField,
   transcriptTokens,
@@ -20,7 +20,7 @@ import type { MediaAdapter, MediaCall, MediaTools, SpokenPart, TranscriptReply }
 const maxFileBytes = 14_680_064
 
 async function hear(call: MediaCall, tools: MediaTools): Promise<TranscriptReply> {
-  refuseWordTimes(call)
+  refuseWords(call)
   const { payload } = soundOf(call)
   if (payload.size > maxFileBytes) {
     throw new GatewayError(

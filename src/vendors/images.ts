@@ -47,6 +47,20 @@ export function text(value: JsonValue | undefined): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
+/** Words of every vendor, and those of the gateway. */
+const commonFields: ReadonlySet<string> = new Set([
+  ...['model', 'prompt', 'n', 'size', 'response_format', 'stream', 'image', 'images', 'mask'],
+  ...['aspect_ratio', 'seed'],
+])
+
+/** What the client said and the vendor is not told, but for what changes nothing. */
+export function untold({ fields }: MediaCall, told: readonly string[] = []): readonly string[] {
+  return Object.entries(fields)
+    .filter(([, value]) => value !== null && value !== 'auto')
+    .map(([name]) => name)
+    .filter((name) => !commonFields.has(name) && !told.includes(name))
+}
+
 /** Throws `invalid_request_error` where the vendor has no word for it, and another image would come of it. */
 export function refuseTransparent({ fields }: MediaCall): void {
   if (fields['background'] !== 'transparent') return
@@ -128,10 +142,10 @@ export async function askJson(
   return read(reply, tools)
 }
 
-/** Throws MediaFault where the reply is no success, or no JSON object. */
-export function read(reply: VendorReply, tools: MediaTools): Lifted {
+/** Throws, or rejects with, MediaFault where the reply is no success or no JSON. */
+export function read(reply: VendorReply, tools: MediaTools): Promise<Lifted> {
   if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
-  return new Lifted(reply.payload, tools.spool)
+  return Lifted.of(reply.payload, tools.spool, () => tools.wait(0))
 }
 
 export function objectOf(value: JsonValue | undefined): JsonObject {
@@ -164,7 +178,7 @@ export async function lookAfter(
 ): Promise<JsonObject | null> {
   const reply = await tools.ask({ ...call, method: 'GET' })
   if (reply.status === 429 || reply.status >= 500) return null
-  return objectOf(read(reply, tools).json)
+  return objectOf((await read(reply, tools)).json)
 }
 
 /** What was asked, or came of it, is against the vendor's rules: the client's own doing, and no other channel's to try. */

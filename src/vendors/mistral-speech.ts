@@ -30,7 +30,7 @@ async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
   const body = [Buffer.from(JSON.stringify(asked), 'utf8')]
   const reply = await tools.ask({ method: 'POST', url, body, signed: true })
   if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
-  const told = new Lifted(reply.payload, tools.spool)
+  const told = await Lifted.of(reply.payload, tools.spool, () => tools.wait(0))
   const sound = isObject(told.json) ? told.bytesAt(told.json.audio_data) : null
   if (sound === null) throw unreadable('the reply has no sound')
   return {

@@ -1,8 +1,8 @@
 // Images of vendors that speak OpenAI's form but for how the images are to come: answered as was wished all the same.
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { Lifted } from './base64.ts'
-import { listOf, objectOf, pictureIn, text, unreadable } from './images.ts'
+import type { Lifted } from './base64.ts'
+import { listOf, objectOf, pictureIn, read, text, unreadable } from './images.ts'
 import { isObject } from './json.ts'
 import type {
   ImagesReply,
@@ -35,8 +35,7 @@ export const openaiImages: MediaAdapter = {
     if (call.stream || call.fields['response_format'] === 'b64_json')
       return passed(await tools.open(asked), tools)
     const reply = await tools.ask(asked)
-    if (!succeeded(reply)) throw tools.faultOf(reply)
-    return imagesOf(new Lifted(reply.payload, tools.spool))
+    return imagesOf(await read(reply, tools))
   },
 }
 
@@ -44,8 +43,7 @@ export const openaiImages: MediaAdapter = {
 async function whole(call: MediaCall, tools: MediaTools): Promise<ImagesReply> {
   const { stream: _stream, partial_images: _partials, ...fields } = call.fields
   const reply = await tools.ask(vendorCall(call, { ...fields, response_format: 'b64_json' }, tools))
-  if (!succeeded(reply)) throw tools.faultOf(reply)
-  return imagesOf(new Lifted(reply.payload, tools.spool))
+  return imagesOf(await read(reply, tools))
 }
 
 function succeeded({ status }: { readonly status: number }): boolean {
@@ -88,7 +86,9 @@ async function heard(stream: VendorStream, tools: MediaTools): Promise<VendorRep
     if (bytes > maxErrorBytes) break
   }
   const payload = keeper.end()
-  const json = () => new Lifted(payload, tools.spool).json
+  const json = (): never => {
+    throw unreadable('the reply is an error')
+  }
   return { status: stream.status, header: (name) => stream.header(name), payload, json }
 }
 
@@ -101,8 +101,7 @@ export const compatibleImages: MediaAdapter = {
   async serve(call, tools) {
     const { fields } = call
     const reply = await tools.ask(vendorCall(call, fields, tools))
-    if (!succeeded(reply)) throw tools.faultOf(reply)
-    const lifted = new Lifted(reply.payload, tools.spool)
+    const lifted = await read(reply, tools)
     const wanted = fields['response_format'] === 'url' ? 'url' : 'b64_json'
     const data = listOf(objectOf(lifted.json)['data']).map(objectOf)
     if (data.length > 0 && data.every((each) => text(each[wanted]) !== null))

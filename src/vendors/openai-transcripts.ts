@@ -2,14 +2,7 @@
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import {
-  listField,
-  refuseWordTimes,
-  soundOf,
-  textField,
-  unreadable,
-  unsaid,
-} from './audio-fields.ts'
+import { listField, refuseWords, soundOf, textField, unreadable, unsaid } from './audio-fields.ts'
 import { isObject } from './json.ts'
 import type {
   MediaAdapter,
@@ -121,8 +114,10 @@ function formToAsk({ formats }: Transcribes, call: MediaCall, format: string): s
   if (!timed.has(format)) return 'json'
   const fits = format === 'diarized_json' ? ['diarized_json'] : ['verbose_json', 'diarized_json']
   const found = fits.find((each) => known.includes(each))
-  if (found === 'diarized_json') refuseWordTimes(call)
-  if (found !== undefined) return found
+  if (found !== undefined) {
+    if (found !== 'verbose_json') refuseWords(call)
+    return found
+  }
   throw invalidRequest(
     `response_format ${format} is not possible with ${model}, which tells no ${format === 'diarized_json' ? 'speakers' : 'times'}: json and text are`,
     'response_format',

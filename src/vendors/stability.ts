@@ -14,6 +14,7 @@ import {
   text,
   times,
   unreadable,
+  untold,
 } from './images.ts'
 import type { MediaAdapter, MediaCall, MediaTools, Payload, Picture } from './media.ts'
 import { type FormField, multipart } from './multipart.ts'
@@ -37,7 +38,7 @@ const adapter: MediaAdapter = {
     const form =
       images[0] === undefined ? generation(call, asked) : edit(call, asked, images[0], mask)
     const made = await times(asked.count, (index) => make(form, asked, tools, index))
-    return { kind: 'images', images: made, usage: null }
+    return { kind: 'images', images: made, usage: null, dropped: untold(call, ['output_format']) }
   },
 }
 
@@ -104,7 +105,7 @@ async function make(
     body: segments,
     contentType,
   })
-  const lifted = read(reply, tools)
+  const lifted = await read(reply, tools)
   const { image, finish_reason, errors } = objectOf(lifted.json)
   if (finish_reason === 'CONTENT_FILTERED') throw moderated('the image was filtered')
   if (finish_reason === 'ERROR') throw failed(`the image failed: ${JSON.stringify(errors ?? '')}`)

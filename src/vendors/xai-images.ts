@@ -12,6 +12,7 @@ import {
   objectOf,
   refuseTransparent,
   text,
+  untold,
 } from './images.ts'
 import type { MediaAdapter } from './media.ts'
 import { imagesOf } from './openai-images.ts'
@@ -50,7 +51,7 @@ export const xaiImages: MediaAdapter = {
     if (reply['respect_moderation'] === false) throw moderated('the image was not shown')
     const { images: made } = imagesOf(lifted)
     // What it costs the operator is told in xAI's own units, which are no tokens.
-    return { kind: 'images', images: made, usage: null }
+    return { kind: 'images', images: made, usage: null, dropped: untold(call, ['quality']) }
   },
 }
 

@@ -205,6 +205,10 @@ export interface Watcher {
   readonly model: string | null
   /** What the reply brought of what is charged beside tokens; absent: as was expected. */
   readonly units?: Units | null
+  /** Where frames may be too long to be held: whether one that begins so may be passed on as it comes. */
+  mayPass?(beginning: Uint8Array): boolean
+  /** What a frame was that passed, by its beginning and its end. */
+  passed?(beginning: Uint8Array, end: Uint8Array): FrameKind
   /** The frames that end the stream in an error, where they depend on what was said; else the dialect's own. */
   fail?(error: GatewayError, requestId: string): string
 }

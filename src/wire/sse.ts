@@ -22,9 +22,19 @@ const empty = new Uint8Array(0)
  */
 export class FrameSplitter {
   bytes: Uint8Array = empty
+  /** The next piece of a long frame that has begun; null where none is under way. Stands before the frames. */
+  part: Uint8Array | null = null
+  /** The long frame ends with `part`. */
+  partEnds = false
+  /** A long frame begins with these bytes, behind the frames. */
+  opened: Uint8Array | null = null
   readonly starts: number[] = []
   readonly ends: number[] = []
   private readonly maxBytes: number
+  private readonly longBytes: number
+  /** Of the long frame under way; 0: none is. */
+  private passedBytes = 0
+  private lineFeedLast = false
   /** What is left of the frame under way: `tail[0, tailLength)`. */
   private tail: Uint8Array = empty
   private tailLength = 0
@@ -36,15 +46,23 @@ export class FrameSplitter {
   /** Bytes of a byte order mark still expected; 0 once the stream has begun. */
   private beginning = true
 
-  constructor(maxBytes: number = maxFrameBytes) {
+  /** A frame longer than `longBytes` is given in pieces as it comes, and not kept. */
+  constructor(maxBytes: number = maxFrameBytes, longBytes = Number.POSITIVE_INFINITY) {
     this.maxBytes = maxBytes
+    this.longBytes = longBytes
   }
 
   /** Takes the next piece; gives the number of frames it completed, or `frameTooLong`. */
   push(chunk: Uint8Array): number {
     let piece = chunk
     if (this.afterCarriageReturn || piece.indexOf(CR) >= 0) piece = this.withLineFeeds(piece)
+    this.part = null
+    this.opened = null
     if (piece.length === 0) return this.none()
+    return this.passedBytes === 0 ? this.gather(piece) : this.pass(piece)
+  }
+
+  private gather(piece: Uint8Array): number {
     const bytes = this.tailLength === 0 ? piece : this.append(piece)
     const length = this.tailLength === 0 ? piece.length : this.tailLength
     return this.cut(bytes, length)
@@ -52,9 +70,34 @@ export class FrameSplitter {
 
   /** Says that the stream is over; gives 1 where a last frame lacked its blank line, else 0. */
   end(): number {
+    if (this.passedBytes > 0) return this.push(new Uint8Array(this.lineFeedLast ? 1 : 2).fill(LF))
+    this.part = null
+    this.opened = null
     if (this.tailLength === 0) return this.none()
     const missing = this.tail[this.tailLength - 1] === LF ? 1 : 2
     return this.push(new Uint8Array(missing).fill(LF))
+  }
+
+  /** The next piece of a long frame, up to its blank line; what follows it are frames again. */
+  private pass(piece: Uint8Array): number {
+    const end = this.blankLineEnd(piece)
+    const until = end < 0 ? piece.length : end
+    this.passedBytes += until
+    if (this.passedBytes > this.maxBytes) return frameTooLong
+    this.part = piece.subarray(0, until)
+    this.partEnds = end >= 0
+    this.lineFeedLast = piece[until - 1] === LF
+    if (end < 0) return this.none()
+    this.passedBytes = 0
+    return until === piece.length ? this.none() : this.gather(piece.subarray(until))
+  }
+
+  /** Behind the line feed that ends a blank line; -1 where there is none. */
+  private blankLineEnd(piece: Uint8Array): number {
+    if (this.lineFeedLast && piece[0] === LF) return 1
+    for (let at = piece.indexOf(LF); at >= 0; at = piece.indexOf(LF, at + 1))
+      if (piece[at + 1] === LF) return at + 2
+    return -1
   }
 
   private none(): number {
@@ -85,8 +128,19 @@ export class FrameSplitter {
     this.ends.length = count
     if (length - at > this.maxBytes) return frameTooLong
     this.bytes = bytes
-    this.keepTail(bytes, at, length, count)
+    if (length - at > this.longBytes) this.open(bytes.subarray(at, length))
+    else this.keepTail(bytes, at, length, count)
     return count
+  }
+
+  private open(beginning: Uint8Array): void {
+    this.opened = beginning
+    this.passedBytes = beginning.length
+    this.lineFeedLast = beginning[beginning.length - 1] === LF
+    this.tail = empty
+    this.tailLength = 0
+    this.tailOwned = false
+    this.searched = 0
   }
 
   /** Where the first frame begins; -1 while a byte order mark may still be incomplete. */

@@ -27,7 +27,8 @@ beforeAll(async () => {
   first = await startUpstream()
   second = await startUpstream()
   const host = (upstream: Upstream) => upstream.url.replace(/\/v1$/, '')
-  const models = ['hear', 'hear-tokens', 'speak']
+  const plain = { hear: 'hear', 'hear-tokens': 'hear-tokens', speak: 'speak' }
+  const models = { ...plain, either: 'gpt-4o-transcribe' }
   gateway = await startGateway({
     config: {
       keys: [
@@ -55,6 +56,7 @@ beforeAll(async () => {
       ],
       models: {
         hear: { kind: 'transcription', prices: { second: '100' } },
+        either: { kind: 'transcription', prices: { second: '100' } },
         'hear-tokens': {
           kind: 'transcription',
           prices: { input: '2', audioInput: '6', output: '10' },
@@ -109,6 +111,17 @@ describe('another channel', () => {
     const row = await gateway.row(response.headers.get('x-request-id') ?? '')
     expect([row.attempts, row.channel, row.chargeNano]).toEqual([2, 'second', 200_000n])
   })
+})
+
+test('another channel is asked what the first has no words for', async () => {
+  // A model that knows no times, and a server that may.
+  second.on('*', [reply(200, 'subtitles', 'content-type: text/plain')])
+  const asked = first.requests.length
+  const response = await transcribe({ model: 'either', response_format: 'srt' })
+  expect(await response.text()).toBe('subtitles')
+  expect(first.requests).toHaveLength(asked)
+  const row = await gateway.row(response.headers.get('x-request-id') ?? '')
+  expect([row.attempts, row.channel, row.failedAttempts]).toEqual([1, 'second', null])
 })
 
 describe('money', () => {

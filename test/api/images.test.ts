@@ -31,6 +31,7 @@ const models = {
   },
   'gpt-image-1': { input: '5', imageInput: '10', output: '40', imageOutput: '40' },
   'gpt-image-2': { input: '5', output: '30' },
+  'half-priced': { 'image/1024x1024/standard': '40000' },
 } as const
 type Name = keyof typeof models
 
@@ -153,6 +154,16 @@ describe('what is charged', () => {
     const seen = await recorded(response.headers.get('x-request-id'), model)
     expect(seen.units).toEqual(units)
     expect(String(seen.row.chargeNano)).toBe(nano)
+  })
+
+  test('an image that the card has no price for is refused before the work', async () => {
+    const before = upstream.requests.length
+    const asked = { model: 'half-priced', size: '1024x1024', quality: 'hd' }
+    const response = await generate(asked)
+    const error = await expectRefusal(response, 503, 'service_unavailable')
+    expect(error.message).toContain('image/1024x1024/hd')
+    expect(upstream.requests.length).toBe(before)
+    expect((await generate({ ...asked, quality: 'standard' })).status).toBe(200)
   })
 
   test('as many as came, where fewer came than were asked for', async () => {
@@ -313,6 +324,20 @@ describe('streams', () => {
     expect(JSON.parse(text.split('\ndata: ')[1] ?? '').b64_json === large).toBe(true)
     const { counts } = await recorded(response.headers.get('x-request-id'), 'gpt-image-1')
     expect(counts.imageOutput).toBe(4_360)
+  })
+
+  test('an image that breaks off in the middle ends in an error', async () => {
+    const large = Buffer.alloc(2_000_000, 1).toString('base64')
+    const text = `event: ${completed.type}\ndata: ${JSON.stringify({ ...completed, b64_json: large })}`
+    answer = reply(200, text.slice(0, 1_500_000), 'content-type: text/event-stream')
+    const response = await generate({ model: 'gpt-image-1', stream: true })
+    const frames = (await response.text()).split('\n\n')
+    expect(frames).toHaveLength(3)
+    expect(JSON.parse(frames[1]?.slice('data: '.length) ?? '').error.code).toBe(
+      'service_unavailable',
+    )
+    const { row } = await recorded(response.headers.get('x-request-id'), 'gpt-image-1')
+    expect(String(row.chargeNano)).toBe('0')
   })
 
   test('one that breaks off before its image ends in an error', async () => {

@@ -67,6 +67,7 @@ beforeAll(async () => {
     'MiniMax-Hailuo-02',
     'fal-ai/veo3.1',
     'bytedance/seedance-2.0/text-to-video',
+    'wan2.7-i2v',
   ]
   const priced = { kind: 'video', prices: { second: '100000' } }
   gateway = await startGateway({
@@ -75,6 +76,7 @@ beforeAll(async () => {
         channel('google', ['veo-3.1-generate-preview']),
         channel('xai', ['grok-imagine-video']),
         channel('kling', ['kling-v2-6'], 'access:secret-0123456789'),
+        channel('dashscope', ['wan2.7-i2v']),
         channel('minimax', ['MiniMax-Hailuo-02']),
         channel('fal', ['fal-ai/veo3.1', 'bytedance/seedance-2.0/text-to-video']),
       ],
@@ -452,5 +454,60 @@ describe('fal', () => {
     const thumbnail = `${gateway.url}/v1/videos/${id}/content?variant=thumbnail`
     const variant = await fetch(thumbnail, { headers: authorized() })
     expect((await expectRefusal(variant, 400, 'invalid_request_error')).param).toBe('variant')
+  }, 30_000)
+})
+
+describe('Wan', () => {
+  const model = 'wan2.7-i2v'
+  const start = 'POST /dashscope/api/v1/services/aigc/video-generation/video-synthesis'
+  const poll = 'GET /dashscope/api/v1/tasks/t1'
+  const task = (output: object) => json({ output: { task_id: 't1', ...output } })
+
+  test('a task of an image, asked for until it has succeeded', async () => {
+    const video_url = `${origin()}/results/w.mp4`
+    const id = await begin(
+      {
+        [start]: [task({ task_status: 'PENDING' })],
+        [poll]: [task({ task_status: 'RUNNING' }), task({ task_status: 'SUCCEEDED', video_url })],
+        'GET /results/w.mp4': [video],
+      },
+      {
+        model,
+        prompt: 'a cat',
+        seconds: '7',
+        size: '1080x1920',
+        input_reference: { image_url: 'https://pictures.example/cat.png' },
+      },
+    )
+    expect(asked[0]?.body).toEqual({
+      model,
+      input: {
+        prompt: 'a cat',
+        media: [{ type: 'first_frame', url: 'https://pictures.example/cat.png' }],
+      },
+      parameters: { resolution: '1080P', ratio: '9:16', duration: 7, watermark: false },
+    })
+    expect((await ended(id)).status).toBe('completed')
+    expect(await contentOf(id)).toEqual(film)
+    expect(asked.at(-1)?.authorization).toBeNull()
+    expect(await chargeOf(id)).toBe(700_000_000n)
+  }, 30_000)
+
+  test('one that fails, and one that its vendor has forgotten', async () => {
+    const refused = { task_status: 'FAILED', code: 'DataInspectionFailed', message: 'Not this.' }
+    for (const [end, error] of [
+      [refused, { code: 'DataInspectionFailed', message: 'Not this.' }],
+      [
+        { task_status: 'UNKNOWN' },
+        { code: 'task_unknown', message: 'The vendor could not make this video.' },
+      ],
+    ] as const) {
+      const id = await begin(
+        { [start]: [task({ task_status: 'PENDING' })], [poll]: [task(end)] },
+        { model, prompt: 'x' },
+      )
+      expect((await ended(id)).error).toEqual(error)
+      expect(await chargeOf(id)).toBe(0n)
+    }
   }, 30_000)
 })

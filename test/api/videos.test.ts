@@ -2,93 +2,31 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { toFile } from 'openai'
-import { authorized, eventually, openaiClient } from '../support/clients.ts'
-import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
+import { authorized, eventually } from '../support/clients.ts'
 import { expectRefusal, postJson } from '../support/requests.ts'
 import { png } from '../support/samples.ts'
-import { film, startVideoVendor, type VideoVendor } from '../support/video-vendor.ts'
+import { otherKey, poorKey, startVideoScene, type VideoScene } from '../support/video-scene.ts'
 
-let vendor: VideoVendor
-let gateway: Gateway
-const otherKey = 'sk-other-0123456789abcdef'
 /** Of one second, by size. */
 const priceNano = { '720x1280': 100_000_000n, '1024x1792': 500_000_000n }
 
+let scene: VideoScene
+let vendor: VideoScene['vendor']
+let gateway: VideoScene['gateway']
+
 beforeAll(async () => {
-  vendor = startVideoVendor()
-  const sora = { kind: 'video', prices: { second: '100000' } }
-  const pro = { kind: 'video', prices: { 'second/720p': '300000', 'second/1024p': '500000' } }
-  gateway = await startGateway({
-    config: {
-      channels: [
-        {
-          id: 'films',
-          vendor: 'openai',
-          baseUrl: vendor.url,
-          key: 'sk-up-0123456789',
-          models: {
-            'sora-2': 'sora-2',
-            'sora-2-pro': 'sora-2-pro',
-            'my-film': 'sora-9',
-            'film-portrait': 'sora-2',
-            'film-landscape': 'sora-2',
-            unpriced: 'sora-unknown',
-            chatty: 'gpt',
-          },
-        },
-      ],
-      models: {
-        '*': {},
-        'sora-2': sora,
-        'sora-2-pro': pro,
-        'my-film': sora,
-        'film-portrait': sora,
-        'film-landscape': sora,
-        unpriced: { kind: 'video' },
-        chatty: { kind: 'chat', prices: { input: '1', output: '1' } },
-      },
-      keys: [
-        { name: 'test', secret: testKey },
-        { name: 'other', secret: otherKey, account: 'other' },
-        { name: 'poor', secret: 'sk-poor-0123456789abcdef', account: 'poor' },
-      ],
-      accounts: { poor: { credit: '0.39' } },
-    },
-  })
+  scene = await startVideoScene()
+  ;({ vendor, gateway } = scene)
 })
-afterEach(() => {
-  vendor.hooks = {}
-  vendor.first = 'queued'
-  vendor.hintMs = 50
-})
-afterAll(async () => {
-  await gateway.stop()
-  await vendor.stop()
-})
+afterEach(() => scene.reset())
+afterAll(() => scene.stop())
 
-const client = (key = testKey) => openaiClient(gateway.url, { key })
-const url = (path: string) => `${gateway.url}/v1/videos${path}`
-const get = (path: string, headers: Readonly<Record<string, string>> = authorized()) =>
-  fetch(url(path), { headers })
-
-async function made(body: Readonly<Record<string, unknown>> = {}) {
-  vendor.first = 'completed'
-  const video = await client().videos.create({
-    model: 'sora-2',
-    prompt: 'a cat',
-    ...body,
-  } as Parameters<ReturnType<typeof client>['videos']['create']>[0])
-  return ended(video.id)
-}
-
-async function ended(id: string) {
-  return eventually(async () => {
-    const video = await client().videos.retrieve(id)
-    return video.status === 'completed' || video.status === 'failed' ? video : undefined
-  })
-}
-
-const rowOf = (id: string) => gateway.row(`req_${id.slice('video_'.length)}`)
+const client = (key?: string) => scene.client(key)
+const url = (path: string) => scene.url(path)
+const get = (path: string, headers?: Readonly<Record<string, string>>) => scene.get(path, headers)
+const made = (body?: Readonly<Record<string, unknown>>) => scene.made(body)
+const ended = (id: string) => scene.ended(id)
+const rowOf = (id: string) => scene.rowOf(id)
 
 describe('the lifecycle', () => {
   test('queued, in progress, completed: with the official SDK, a form with an image', async () => {
@@ -269,7 +207,7 @@ describe('what it costs', () => {
 
   test('what an account has not is refused before its vendor is asked', async () => {
     const before = vendor.jobs.length
-    const poor = authorized('sk-poor-0123456789abcdef')
+    const poor = authorized(poorKey)
     const reply = await postJson(url(''), { model: 'sora-2', prompt: 'x' }, poor)
     await expectRefusal(reply, 429, 'insufficient_quota')
     const capped = { model: 'sora-2', prompt: 'x', seconds: '12', max_cost: '0.5' }
@@ -375,174 +313,6 @@ describe('whose it is', () => {
     expect(await rest.json()).toMatchObject({ first_id: mine[2], has_more: false })
     for (const query of ['limit=101', 'limit=-1', 'limit=x', 'order=up', 'after=video_x'])
       await expectRefusal(await get(`?${query}`), 400, 'invalid_request_error')
-  })
-})
-
-describe('its content', () => {
-  test('whole, in part, and in other variants', async () => {
-    const { id } = await made()
-    const whole = await client().videos.downloadContent(id)
-    expect(whole.headers.get('content-type')).toBe('video/mp4')
-    expect(new Uint8Array(await whole.arrayBuffer())).toEqual(film)
-    const part = await get(`/${id}/content`, { ...authorized(), range: 'bytes=10-19' })
-    expect(part.status).toBe(206)
-    expect(part.headers.get('content-range')).toBe(`bytes 10-19/${film.length}`)
-    expect(new Uint8Array(await part.arrayBuffer())).toEqual(film.slice(10, 20))
-    const thumbnail = await client().videos.downloadContent(id, { variant: 'thumbnail' })
-    expect(thumbnail.headers.get('content-type')).toBe('image/webp')
-    await expectRefusal(await get(`/${id}/content?variant=gif`), 400, 'invalid_request_error')
-    const head = await fetch(url(`/${id}/content`), { method: 'HEAD', headers: authorized() })
-    expect([head.status, head.headers.get('content-type')]).toEqual([200, 'video/mp4'])
-  })
-
-  test('before it is made there is none', async () => {
-    const { id } = await client().videos.create({ model: 'sora-2', prompt: 'x' })
-    const refused = await expectRefusal(await get(`/${id}/content`), 400, 'invalid_request_error')
-    expect(refused.message).toContain('not ready')
-  })
-
-  const html = { headers: { 'content-type': 'text/html' } }
-  const elsewhere = (location: string) => new Response(null, { status: 302, headers: { location } })
-  const faults = [
-    ['it has expired', () => new Response('gone', { status: 404 }), 404, 'not_found'],
-    ['its address has expired', () => new Response('no', { status: 403 }), 404, 'not_found'],
-    ['a page in place of it', () => new Response('<html>', html), 503, 'service_unavailable'],
-    ['JSON in place of it', () => Response.json({}), 503, 'service_unavailable'],
-    ['its vendor fails', () => new Response('x', { status: 500 }), 503, 'service_unavailable'],
-    [
-      'it is redirected to a private address',
-      () => elsewhere('http://169.254.169.254/latest/meta-data'),
-      503,
-      'service_unavailable',
-    ],
-    [
-      'it is redirected to this machine',
-      () => elsewhere(`http://127.0.0.1:${vendor.port + 1}/`),
-      503,
-      'service_unavailable',
-    ],
-    [
-      'it is redirected to a file',
-      () => elsewhere('file:///etc/passwd'),
-      503,
-      'service_unavailable',
-    ],
-    [
-      'it is redirected for ever',
-      () => elsewhere(`${vendor.url}/videos/${vendor.job(-1).id}/content`),
-      503,
-      'service_unavailable',
-    ],
-  ] as const
-  test.each(faults)('%s', async (_, content, status, code) => {
-    const { id } = await made()
-    vendor.hooks = { content: () => content() }
-    await expectRefusal(await get(`/${id}/content`), status, code)
-    vendor.hooks = {}
-    expect((await get(`/${id}/content`)).status).toBe(200)
-  })
-
-  test('a redirect at its own vendor is followed', async () => {
-    const { id } = await made()
-    vendor.hooks = {
-      content: (_, request) =>
-        request.url.endsWith('moved')
-          ? new Response(film, { headers: { 'content-type': 'video/mp4' } })
-          : elsewhere(`${request.url}?moved`),
-    }
-    const reply = await get(`/${id}/content`)
-    expect(new Uint8Array(await reply.arrayBuffer())).toEqual(film)
-  })
-
-  test('a client that leaves in the middle lets the vendor go', async () => {
-    const { id } = await made()
-    const gone = Promise.withResolvers<void>()
-    vendor.hooks = {
-      content: () =>
-        new Response(
-          new ReadableStream({
-            pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
-            cancel: () => gone.resolve(),
-          }),
-          { headers: { 'content-type': 'video/mp4' } },
-        ),
-    }
-    const abort = new AbortController()
-    const reply = await fetch(url(`/${id}/content`), {
-      headers: authorized(),
-      signal: abort.signal,
-    })
-    await reply.body?.getReader().read()
-    abort.abort()
-    await gone.promise
-  })
-})
-
-describe('remix and removal', () => {
-  test('a remix is a video of its own, made where its source was, and paid for', async () => {
-    const source = await made({ seconds: '8', size: '1280x720' })
-    const remix = await client().videos.remix(source.id, { prompt: 'at night' })
-    expect(remix).toMatchObject({
-      status: 'queued',
-      prompt: 'at night',
-      seconds: '8',
-      size: '1280x720',
-      model: 'sora-2',
-      remixed_from_video_id: source.id,
-    })
-    await ended(remix.id)
-    expect(await rowOf(remix.id)).toMatchObject({ chargeNano: 800_000_000n, channel: 'films' })
-    expect(vendor.job(-1).body).toMatchObject({ prompt: 'at night' })
-  })
-
-  test('what cannot be remixed', async () => {
-    const { id } = await client().videos.create({ model: 'sora-2', prompt: 'x' })
-    const early = await postJson(url(`/${id}/remix`), { prompt: 'y' })
-    await expectRefusal(early, 400, 'invalid_request_error')
-    const source = await made()
-    for (const body of [{}, { prompt: '' }, [], 'x'])
-      await expectRefusal(
-        await postJson(url(`/${source.id}/remix`), body),
-        400,
-        'invalid_request_error',
-      )
-  })
-
-  test('a client cannot name a job of a vendor’s as the source', async () => {
-    await made()
-    const job = {
-      handle: vendor.job(-1).id,
-      model: 'sora-2',
-      kept: {},
-      seconds: 4,
-      size: '720x1280',
-    }
-    const reply = await postJson(url(''), { model: 'sora-2', prompt: 'x', remixed_job: job })
-    expect(reply.status).toBe(200)
-    expect(vendor.job(-1).body['remixed_job']).toBeUndefined()
-  })
-
-  test('removed when it is done, it is gone here and at its vendor, and stays paid', async () => {
-    const { id } = await made()
-    const job = vendor.job(-1)
-    const removed = await client().videos.delete(id)
-    expect(removed).toMatchObject({ id, object: 'video.deleted', deleted: true })
-    await expectRefusal(await get(`/${id}`), 404, 'not_found')
-    await eventually(() => (job.deleted ? true : undefined))
-    expect((await rowOf(id)).chargeNano).toBe(400_000_000n)
-  })
-
-  test('removed while it is made, it costs nothing, and is let go', async () => {
-    const { id } = await client().videos.create({ model: 'sora-2', prompt: 'x' })
-    const job = vendor.job(-1)
-    await client().videos.delete(id)
-    await expectRefusal(await get(`/${id}`), 404, 'not_found')
-    expect(await rowOf(id)).toMatchObject({
-      status: 499,
-      chargeNano: 0n,
-      errorCode: 'client_closed_request',
-    })
-    await eventually(() => (job.deleted ? true : undefined))
   })
 })
 

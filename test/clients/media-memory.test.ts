@@ -1,24 +1,25 @@
 // Many large uploads and results at once: the gateway's memory stays flat, for they lie on disk.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { type Gateway, startGateway } from '../support/gateway.ts'
 import { wav } from '../support/samples.ts'
 
-const uploads = 50
+const count = 50
 const fileBytes = 25_000_000
+const imageBytes = 8_000_000
+/** Of the whole process, at any moment. */
 const limitBytes = 200_000_000
 
-interface Vendor {
+interface Vendor extends AsyncDisposable {
   readonly url: string
   /** Bytes of each request's body. */
   readonly received: number[]
-  stop(): Promise<void>
 }
 
 /** Takes everything, keeps nothing, and answers nobody before it has heard all. */
-function startVendor(): Vendor {
+function startVendor(reply: Uint8Array): Vendor {
   const received: number[] = []
   const all = Promise.withResolvers<void>()
   const server = Bun.serve({
@@ -30,36 +31,32 @@ function startVendor(): Vendor {
       let bytes = 0
       for await (const chunk of request.body ?? []) bytes += chunk.length
       received.push(bytes)
-      if (received.length === uploads) all.resolve()
+      if (received.length === count) all.resolve()
       await all.promise
-      return Response.json({ text: 'hello' })
+      return new Response(reply as BodyInit, { headers: { 'content-type': 'application/json' } })
     },
   })
-  return { url: `http://127.0.0.1:${server.port}/v1`, received, stop: () => server.stop(true) }
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    received,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  }
 }
 
-let vendor: Vendor
-let gateway: Gateway
-
-beforeAll(async () => {
-  vendor = startVendor()
-  gateway = await startGateway({
-    config: {
-      channels: [{ id: 'main', vendor: 'openai', baseUrl: vendor.url, key: 'k', models: ['hear'] }],
-      models: { hear: { kind: 'transcription', prices: { second: '100' } } },
-    },
-  })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await vendor.stop()
-})
-
 /** The most memory the process ever had, in bytes. */
-function peakRss(pid: number): number {
-  const [, kilobytes = ''] =
-    /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Number(kilobytes) * 1024
+function peakBytes({ pid }: Gateway): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024
+}
+
+function expectFlat(gateway: Gateway, what: string): void {
+  const peak = peakBytes(gateway)
+  console.log(`${count} ${what} at once: at most ${Math.round(peak / 1e6)} MB resident`)
+  expect(peak).toBeLessThan(limitBytes)
+}
+
+function atOnce<Result>(work: () => Promise<Result>): Promise<Result[]> {
+  return Promise.all(Array.from({ length: count }, work))
 }
 
 /** A form with one file, a piece at a time. */
@@ -76,9 +73,21 @@ async function* form(): AsyncGenerator<Uint8Array> {
   yield Buffer.from('\r\n--b--\r\n')
 }
 
-test(`${uploads} uploads of 25 MB at once`, async () => {
-  const replies = await Promise.all(
-    Array.from({ length: uploads }, async () => {
+const limitMs = 300_000
+
+test(
+  'uploads of 25 MB',
+  async () => {
+    await using vendor = startVendor(Buffer.from('{"text":"hello"}'))
+    await using gateway = await startGateway({
+      config: {
+        channels: [
+          { id: 'a', vendor: 'openai', baseUrl: `${vendor.url}/v1`, key: 'k', models: ['hear'] },
+        ],
+        models: { hear: { kind: 'transcription', prices: { second: '100' } } },
+      },
+    })
+    const replies = await atOnce(async () => {
       const reply = await fetch(`${gateway.url}/v1/audio/transcriptions`, {
         method: 'POST',
         headers: {
@@ -87,16 +96,63 @@ test(`${uploads} uploads of 25 MB at once`, async () => {
         },
         body: form() as unknown as BodyInit,
       })
-      return [reply.status, await reply.json()]
-    }),
-  )
-  expect(replies).toEqual(Array.from({ length: uploads }, () => [200, { text: 'hello' }]))
-  expect(vendor.received).toHaveLength(uploads)
-  for (const bytes of vendor.received) {
-    expect(bytes).toBeGreaterThan(fileBytes)
-    expect(bytes).toBeLessThan(fileBytes + 1_000)
-  }
-  const peak = peakRss(gateway.pid)
-  console.log(`${uploads} uploads of 25 MB: at most ${Math.round(peak / 1e6)} MB resident`)
-  expect(peak).toBeLessThan(limitBytes)
-}, 300_000)
+      return `${reply.status} ${await reply.text()}`
+    })
+    expect(new Set(replies)).toEqual(new Set(['200 {"text":"hello"}']))
+    expect(vendor.received).toHaveLength(count)
+    for (const bytes of vendor.received) {
+      expect(bytes).toBeGreaterThan(fileBytes)
+      expect(bytes).toBeLessThan(fileBytes + 1_000)
+    }
+    expectFlat(gateway, 'uploads of 25 MB')
+  },
+  limitMs,
+)
+
+const png = Buffer.alloc(imageBytes, 7)
+png.set(Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'))
+const data = png.toString('base64')
+const byOpenai = { created: 1, data: [{ b64_json: data }] }
+const byGemini = {
+  candidates: [
+    { content: { parts: [{ inlineData: { mimeType: 'image/png', data } }] }, finishReason: 'STOP' },
+  ],
+  usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1290, totalTokenCount: 1295 },
+}
+
+const replies = [
+  ['passed on as they come', 'openai', '/v1', 'painter', byOpenai, 'b64_json'],
+  ['put into base64 again', 'google', '', 'gemini-2.5-flash-image', byGemini, 'b64_json'],
+  ['hosted', 'google', '', 'gemini-2.5-flash-image', byGemini, 'url'],
+] as const
+
+test.each(replies)(
+  'images of 8 MB %s',
+  async (how, vendorId, path, model, reply, format) => {
+    await using vendor = startVendor(Buffer.from(JSON.stringify(reply)))
+    await using gateway = await startGateway({
+      config: {
+        channels: [
+          { id: 'a', vendor: vendorId, baseUrl: vendor.url + path, key: 'k', models: [model] },
+        ],
+        models: { [model]: { kind: 'image', prices: { image: '40000', input: '1', output: '1' } } },
+      },
+    })
+    const lengths = await atOnce(async () => {
+      const got = await gateway.post('/v1/images/generations', {
+        model,
+        prompt: 'a cat',
+        response_format: format,
+      })
+      expect(got.status).toBe(200)
+      let bytes = 0
+      for await (const chunk of got.body ?? []) bytes += chunk.length
+      return bytes
+    })
+    for (const bytes of lengths)
+      if (format === 'url') expect(bytes).toBeLessThan(2_000)
+      else expect(bytes).toBeGreaterThan(data.length)
+    expectFlat(gateway, `images of 8 MB ${how}`)
+  },
+  limitMs,
+)

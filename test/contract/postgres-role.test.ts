@@ -9,7 +9,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { deposit, finished, fund, hourMs, lessee } from '../support/ledger-scene.ts'
 import { makeSchema, type TestSchema, testDatabaseUrl } from './databases.ts'
-import { keyRow } from './store.ts'
+import { keyRow, usageRow } from './store.ts'
 
 const file = join(import.meta.dirname, '../../deploy/postgres-role.sql')
 
@@ -61,6 +61,24 @@ if (databaseUrl !== null) {
     await store.ledger.settle([finished(by, { requestId: 'a' }, { idempotency })])
     await store.idempotency.forget('ann', 'k', 'a')
     await store.idempotency.clean(10)
+    const from = by
+    const row = {
+      account: 'ann',
+      id: 'video_1',
+      requestId: 'v',
+      video: '{}',
+      work: '{}',
+      bill: '{}',
+    }
+    const times = { pollAt: 1, createdAt: 1, expiresAt: 2 }
+    const whole = { ...row, ...times, heldNano: 0n }
+    await store.videos.apply({ kind: 'begin', row: whole, from, idempotency: null }, null)
+    await store.videos.apply({ kind: 'claim', nowMs: 5, untilMs: 9, limit: 1 }, by)
+    await store.videos.apply({ kind: 'note', ...row, nowMs: 6, pollAt: 7 }, by)
+    const usage = usageRow({ requestId: 'v', operation: 'video' })
+    const end = { ...row, state: 'completed', nowMs: 8, row: usage, capNano: null } as const
+    expect((await store.videos.apply({ kind: 'end', ...end }, null)).state).toBe('changed')
+    await store.videos.clean(10)
     const report = await store.audit.run(() => () => 0n)
     expect(report.findings).toEqual([])
   })

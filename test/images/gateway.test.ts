@@ -128,6 +128,15 @@ describe('Gemini', () => {
     expect(nano).toBe('77404800')
   })
 
+  test('what it has no word for is named', async () => {
+    vendor = () => gemini
+    const more = { style: 'vivid', user: 'u', background: 'auto', quality: 'hd' }
+    const response = await generate('gemini-2.5-flash-image', more)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-tollgate-dropped')).toBe('style, user, quality')
+    await response.bytes()
+  })
+
   test('edits by form, as base64', async () => {
     vendor = () => gemini
     const image = await toFile(picture, 'cat.png', { type: 'image/png' })

@@ -100,6 +100,11 @@ export class VendorSession {
     this.socket?.terminate()
   }
 
+  /** Bytes that the other side has not taken. */
+  get buffered(): number {
+    return this.socket?.getBufferedAmount() ?? 0
+  }
+
   async until(type: string, count = 1): Promise<Event> {
     return await this.heard.until(() => this.heard.of(type)[count - 1])
   }
@@ -177,7 +182,7 @@ export interface RealtimeVendor {
   readonly sessions: VendorSession[]
   play: Play
   /** In place of a socket. */
-  refusal: ((model: string) => Response | null) | null
+  refusal: ((model: string) => Response | null | Promise<null>) | null
   arrived(n: number): Promise<VendorSession>
   close(): Promise<void>
 }
@@ -192,9 +197,9 @@ export function startRealtimeVendor(tls?: {
     port: 0,
     hostname: '127.0.0.1',
     ...(tls && { tls }),
-    fetch(request, serving) {
+    async fetch(request, serving) {
       const model = new URL(request.url).searchParams.get('model') ?? ''
-      const refusal = vendor.refusal?.(model)
+      const refusal = await vendor.refusal?.(model)
       if (refusal != null) return refusal
       const data = new VendorSession(request)
       return serving.upgrade(request, { data }) ? undefined : new Response('', { status: 400 })
@@ -277,6 +282,13 @@ export class RealtimeClient {
 
   async closed(): Promise<Closed> {
     return await this.heard.until(() => this.heard.closed)
+  }
+
+  /** Its connection is gone, without a word. */
+  cut(): void {
+    // The runtime's own, which the DOM's types do not know of.
+    const { socket } = this as unknown as { readonly socket: { terminate(): void } }
+    socket.terminate()
   }
 
   /** Leaves in good order. */

@@ -15,7 +15,7 @@ import { durationOf } from '../../wire/media/duration.ts'
 import { sniffedType } from '../../wire/media/sniff.ts'
 import { FieldTexts } from './fields.ts'
 import type { PartHead, PartSink } from './multipart.ts'
-import { endingOf, type FileRule } from './rules.ts'
+import { type FileRule, namedAs } from './rules.ts'
 
 export interface FormOptions {
   readonly fields: FormFields
@@ -144,7 +144,7 @@ export class FormSorter implements PartSink {
     }
     const payload = ofType(kept, type)
     const seconds = type.startsWith('image/') ? null : durationOf(payload, type)
-    const name = head.fileName || `${field}.${endingOf(type)}`
+    const name = namedAs(type, head.fileName ?? '', field)
     this.uploads.push({ field, name, payload, seconds })
     if (hash !== null) this.digests.push(`${field}\0${name}\0${hash.digest('hex')}`)
   }

@@ -2,6 +2,7 @@
 
 import type { UploadSettings } from '../../config/types.ts'
 import type { Dialect, Operation } from '../../wire/dialect.ts'
+import { safeName } from './file-name.ts'
 
 export interface FileRule {
   /** Media types as the bytes show them. */
@@ -43,10 +44,29 @@ export function fileRuleFor(operation: Operation, uploads: UploadSettings): File
     : { ...images, maxBytes: uploads.maxImageBytes, setting: 'uploads.maxImageBytes' }
 }
 
-/** An ending for a file whose client gave it no name: vendors go by it. */
-export function endingOf(type: string): string {
-  const [, kind = 'bin'] = type.split('/')
-  return type === 'audio/mpeg' ? 'mp3' : type === 'audio/mp4' ? 'm4a' : kind
+/** What files of a type are called; the first where nobody said. */
+const endings: Readonly<Record<string, readonly string[]>> = {
+  'audio/flac': ['flac'],
+  'audio/mp4': ['m4a', 'mp4'],
+  'audio/mpeg': ['mp3', 'mpga', 'mpeg'],
+  'audio/ogg': ['ogg', 'oga', 'opus'],
+  'audio/wav': ['wav'],
+  'audio/webm': ['webm'],
+  'image/gif': ['gif'],
+  'image/jpeg': ['jpg', 'jpeg'],
+  'image/png': ['png'],
+  'image/webp': ['webp'],
+  'video/mp4': ['mp4', 'm4a'],
+  'video/mpeg': ['mpeg', 'mpg'],
+  'video/webm': ['webm'],
+}
+
+/** The client's name for a file, or its field's, with an ending of its type: vendors go by it. */
+export function namedAs(type: string, name: string, field: string): string {
+  const known = endings[type] ?? []
+  const given = name === '' ? field : name
+  if (known.some((ending) => given.toLowerCase().endsWith(`.${ending}`))) return given
+  return safeName(`${given}.${known[0] ?? 'bin'}`)
 }
 
 /** Texts, and the heads of parts. */

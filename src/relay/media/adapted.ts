@@ -16,6 +16,8 @@ import type { WriteRooms } from './written.ts'
 /** The attempt, which may also be told of a fault that is no transport's. */
 export interface AdaptedHandler extends ReplyHandler {
   failed(fault: Fault): void
+  /** The vendor has no words for this, and was not asked: another channel may be. */
+  unsayable(error: GatewayError): void
   /** Fields that the vendor was not told: before its head. */
   dropped(names: readonly string[]): void
   /** What the reply cost, where its bytes do not tell it: before its end. */
@@ -66,7 +68,10 @@ class Adapted implements Exchange {
     try {
       await this.serve()
     } catch (error) {
-      if (!this.aborted) this.handler.failed(faultOf(error))
+      if (this.aborted) return
+      if (error instanceof GatewayError && !this.adapted.work.hasAsked)
+        this.handler.unsayable(error)
+      else this.handler.failed(faultOf(error))
     } finally {
       this.adapted.work.letGo()
     }
@@ -79,16 +84,28 @@ class Adapted implements Exchange {
     if (this.aborted) return
     if (reply.dropped !== undefined) this.handler.dropped(reply.dropped)
     this.handler.head(200, (name) => (name === 'content-type' ? type : null))
+    let sinceTurn = 0
     for await (const chunk of chunks) {
       if (this.paused !== null) await this.paused.promise
       if (this.aborted) return
       this.handler.bytes(chunk)
+      sinceTurn += chunk.length
+      if (sinceTurn <= turnBytes) continue
+      sinceTurn = 0
+      await turn()
     }
     if (this.aborted) return
     const told = usage?.() ?? null
     if (told !== null) this.handler.metered(told)
     this.handler.end()
   }
+}
+
+/** Then others have their turn, and what was given is sent: what comes from memory or disk never waits by itself. */
+const turnBytes = 262_144
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
 /** A mistake of ours is told where such things are, and fails the attempt like any other. */

@@ -107,7 +107,6 @@ class SpoolFile {
     const file = this.opened()
     const length = Math.max(0, end - start)
     const isEnough = into !== undefined && into.length >= length
-    if (!isEnough) this.disk.passed(length)
     const bytes = isEnough ? into.subarray(0, length) : Buffer.allocUnsafe(length)
     let done = 0
     while (done < bytes.length) {
@@ -115,6 +114,7 @@ class SpoolFile {
       if (read === 0) throw new Error('a payload is shorter than it was')
       done += read
     }
+    this.disk.passed(length)
     return bytes
   }
 

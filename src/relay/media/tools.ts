@@ -42,6 +42,8 @@ export class MediaWork implements MediaTools {
   private readonly leaving = new AbortController()
   private readonly over = Promise.withResolvers<never>()
   private isOver = false
+  /** The vendor was asked something. */
+  hasAsked = false
 
   constructor(options: ToolsOptions) {
     this.options = options
@@ -78,6 +80,7 @@ export class MediaWork implements MediaTools {
   }
 
   async open(call: VendorCall): Promise<VendorStream> {
+    this.hasAsked = true
     const { rooms, channel, connectMs, sendIdleMs } = this.options
     const segments = call.body ?? []
     const elsewhere = new URL(call.url).origin !== new URL(this.baseUrl).origin

@@ -14,6 +14,8 @@ import type { WriteRooms, Written } from './written.ts'
 /** A multiple of three, so that pieces of base64 join without padding. */
 const pieceBytes = 196_608
 const encoder = new TextEncoder()
+/** For all: each piece is put into base64 before the next is read. */
+const scratch = new Uint8Array(pieceBytes)
 /** OpenAI's own that know base64 alone. */
 const base64Models = /^(gpt-image|chatgpt-image)/
 
@@ -75,7 +77,7 @@ function unreadable(message: string): MediaFault {
 
 function* base64(payload: Payload): Generator<Uint8Array> {
   for (let start = 0; start < payload.size; start += pieceBytes) {
-    const piece = payload.read(start, Math.min(payload.size, start + pieceBytes))
+    const piece = payload.read(start, Math.min(payload.size, start + pieceBytes), scratch)
     yield encoder.encode(piece.toBase64())
   }
 }

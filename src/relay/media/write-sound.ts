@@ -7,13 +7,14 @@ import type { Written } from './written.ts'
 const encoder = new TextEncoder()
 
 export function writeSound(reply: SoundReply, call: MediaCall): Written {
-  const { type, chunks, usage } = reply
+  const { type, chunks } = reply
   if (call.fields['stream_format'] === 'sse')
     return { type: 'text/event-stream', chunks: events(reply) }
-  return { type, chunks, usage }
+  return { type, chunks, usage: () => reply.usage() }
 }
 
-async function* events({ chunks, usage }: SoundReply): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) if (chunk.length > 0) yield encoder.encode(speechDelta(chunk))
-  yield encoder.encode(speechDone(usage()))
+async function* events(reply: SoundReply): AsyncGenerator<Uint8Array> {
+  for await (const chunk of reply.chunks)
+    if (chunk.length > 0) yield encoder.encode(speechDelta(chunk))
+  yield encoder.encode(speechDone(reply.usage()))
 }

@@ -50,7 +50,11 @@ function usageOf({ usage, seconds }: TranscriptReply): MediaUsage | null {
 /** The vendor's own parts, else such as its words make. */
 function partsOf(reply: TranscriptReply, format: string): readonly SpokenPart[] {
   if (reply.segments !== null) return reply.segments
-  if (reply.words !== null) return cuesOf(reply.words.map((each) => ({ ...each, text: each.word })))
+  if (reply.words !== null) {
+    const words = reply.words.map((each) => ({ ...each, text: each.word }))
+    // Some scripts have no spaces between words.
+    return cuesOf(words, reply.text.trim().includes(' ') ? ' ' : '')
+  }
   // Silence has no times.
   if (reply.text.trim() === '') return []
   throw invalidRequest(

@@ -57,7 +57,7 @@ const unsendable: ReadonlySet<number> = new Set([1004, 1005, 1006, 1015])
 const closeCode = {
   normal: 1000,
   leaving: 1001,
-  money: 1008,
+  refused: 1008,
   mistake: 1011,
   restart: 1012,
   later: 1013,
@@ -130,6 +130,7 @@ export class RealtimeSession implements Timed, SocketListener {
   }
 
   clientClosed(code: number, reason: string): void {
+    if (this.client === null) return
     this.client = null
     if (this.isOver || this.lingersUntilMs !== null) return
     const left = { status: 499, errorCode: 'client_closed_request', fault: null, drained: false }
@@ -165,8 +166,9 @@ export class RealtimeSession implements Timed, SocketListener {
     }
     const { writeStallMs, heartbeatMs, timeouts } = relay
     if (this.behindMs !== null && nowMs - this.behindMs > writeStallMs) {
-      this.client?.terminate()
+      const { client } = this
       this.clientClosed(1006, '')
+      client?.terminate()
     } else if (draining() && tab.responses.length === 0) this.shutDown()
     else if (nowMs - this.startedMs > settings.maxSessionMs)
       this.expire('The session has reached its longest duration.', 'session_expired')
@@ -189,7 +191,7 @@ export class RealtimeSession implements Timed, SocketListener {
     }
     const error = new GatewayError('service_unavailable', 'The gateway is restarting.')
     if (this.rooms.tab.responses.length > 0) this.tell(error, null)
-    this.client?.close(closeCode.restart, error.message)
+    this.dismiss(closeCode.restart, error.message)
     this.vendor.socket.close(closeCode.leaving, '')
     const fault: Fault = { kind: 'cut', message: error.message }
     const cut = { status: 200, errorCode: error.code, fault, drained: false }
@@ -340,8 +342,10 @@ export class RealtimeSession implements Timed, SocketListener {
       this.tell(error, null)
       return
     }
-    const retries = error.code !== 'insufficient_quota' || error.detail.retry === true
-    this.endWith(error, retries ? closeCode.later : closeCode.money)
+    const { code, detail } = error
+    const refused = code === 'invalid_api_key' || code === 'insufficient_quota'
+    const isOver = refused && detail.retry !== true
+    this.endWith(error, isOver ? closeCode.refused : closeCode.later)
   }
 
   private deliver(payload: string | Uint8Array): void {
@@ -359,6 +363,13 @@ export class RealtimeSession implements Timed, SocketListener {
     this.client?.send(errorEvent(error, this.rooms.newEventId(), eventId))
   }
 
+  /** The runtime tells of this end too, and at once: it must find that nobody is there any more. */
+  private dismiss(code: number, reason: string): void {
+    const { client } = this
+    this.client = null
+    client?.close(code, reason.slice(0, longestReasonChars))
+  }
+
   private scrubbed(payload: string | Uint8Array): string {
     return this.rooms.relay.scrub(String(payload), this.vendor.channel.secrets)
   }
@@ -371,8 +382,7 @@ export class RealtimeSession implements Timed, SocketListener {
   private endWith(error: GatewayError, code: number): void {
     if (this.isOver || this.lingersUntilMs !== null) return
     this.tell(error, null)
-    this.client?.close(code, error.message.slice(0, longestReasonChars))
-    this.client = null
+    this.dismiss(code, error.message)
     const { responses } = this.rooms.tab
     const ending = { status: 200, errorCode: error.code, fault: null, drained: false }
     if (responses.length === 0) {
@@ -408,7 +418,7 @@ export class RealtimeSession implements Timed, SocketListener {
     const said = relay.scrub(reason, channel.secrets).slice(0, longestReasonChars)
     const inOrder = code === 1000 || code === 1001 || code === 1005
     if (inOrder && tab.responses.length === 0) {
-      this.client?.close(sendable(code), said)
+      this.dismiss(sendable(code), said)
       this.leave(wellEnded)
       return
     }
@@ -420,7 +430,7 @@ export class RealtimeSession implements Timed, SocketListener {
     relay.attemptFailed(tab.ask, candidate, fault, false)
     const message = `The session ended early: ${causeOf(fault)}.`
     this.tell(new GatewayError('service_unavailable', message), null)
-    this.client?.close(unsendable.has(code) ? closeCode.mistake : sendable(code), said)
+    this.dismiss(unsendable.has(code) ? closeCode.mistake : sendable(code), said)
     socket.abort()
     this.leave({ status: 200, errorCode: 'service_unavailable', fault, drained: false })
   }
@@ -430,7 +440,7 @@ export class RealtimeSession implements Timed, SocketListener {
     reportError(error)
     const told = new GatewayError('server_error', 'The gateway failed to handle this session.')
     this.tell(told, null)
-    this.client?.close(closeCode.mistake, told.message)
+    this.dismiss(closeCode.mistake, told.message)
     this.vendor.socket.abort()
     this.leave({ status: 200, errorCode: told.code, fault: null, drained: false })
   }

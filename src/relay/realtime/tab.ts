@@ -37,6 +37,8 @@ export interface TabRooms {
   readonly limiter: Limiter
   /** Tokens a minute of the caller's key and group; other limits are for the session as a whole. */
   readonly tokenScopes: readonly LimitScope[]
+  /** The key still holds: it may have been disabled since, or come to its end. */
+  keyHolds(): boolean
 }
 
 /** How the vendor was reached. */
@@ -134,6 +136,7 @@ export class Tab {
       ttftMs: null,
     })
     if (opened instanceof GatewayError) return final(opened)
+    if (!this.rooms.keyHolds()) return final(keyEnded())
     if ((await bill.cover(expected.with(prompt, heldTokens))) === 'refused')
       return final(moneyEnded())
     return limited ? { error: admission, isFinal: false } : null
@@ -200,7 +203,14 @@ export class Tab {
         peek: { ...this.opening.peek, model: by.model.id },
       }),
     }
-    const opened = await this.open({ ...opening, usage })
+    const heard = (seconds ?? 0) * transcriptTokensPerSecond
+    const opened = await this.open({
+      ...opening,
+      usage: { ...usage, audioInput: (usage.audioInput ?? 0) + Math.ceil(heard) },
+      units: { second: seconds ?? (usage.audioInput ?? 0) / transcriptTokensPerSecond },
+    })
+    // It was made, and is owed before anything that is only expected.
+    if (opened instanceof GatewayError) this.takeAhead()?.release()
     const bill = opened instanceof GatewayError ? await this.openFree(opening) : opened
     if (bill !== null) {
       const used = pricedBy(bill, usage, seconds)
@@ -361,6 +371,10 @@ function counted({ prompt, textTokens, audioTokens }: Running): Usage {
 
 function final(error: GatewayError): Hindrance {
   return { error, isFinal: true }
+}
+
+function keyEnded(): GatewayError {
+  return new GatewayError('invalid_api_key', 'The API key is not valid any more.')
 }
 
 function moneyEnded(): GatewayError {

@@ -5,7 +5,7 @@ import { openaiBase } from '../openai/base.ts'
 import type { Body } from '../openai/body.ts'
 import { type Found, peekMedia } from '../openai/media.ts'
 import type { Rule } from '../openai/rules.ts'
-import { itemMark, readTail, readWhole } from './reply.ts'
+import { itemMark, readTail, readWhole, withCost } from './reply.ts'
 import {
   editRules,
   findEdit,
@@ -67,6 +67,7 @@ function dialect(
     watcher: (options) => new ImageWatcher(options),
     whole: readWhole,
     tail: readTail,
+    withCost,
     ...further,
   }
 }

@@ -234,6 +234,40 @@ describe('streams', () => {
     expect(watcher.fault?.kind).toBe('rate_limited')
   })
 
+  test('an image that passed is read at its beginning and its end', () => {
+    const ends = { ...completed, b64_json: 'A'.repeat(9_000) }
+    const text = `event: ${ends.type}\ndata: ${JSON.stringify(ends)}\n\n`
+    const first = { usage: done.usage, type: ends.type, size: '1024x1024', b64_json: ends.b64_json }
+    const turned = `data: ${JSON.stringify(first)}\n\n`
+    for (const frame of [text, turned]) {
+      const watcher = new ImageWatcher(options({ size: 'auto', quality: 'high' }))
+      const bytes = encoder.encode(frame)
+      expect(watcher.mayPass(bytes.subarray(0, 4_096))).toBe(true)
+      expect(watcher.passed(bytes.subarray(0, 4_096), bytes.subarray(-2_000))).toBe(frameKind.usage)
+      expect(watcher.usage).toEqual({ ...usage, imageInput: 40, imageOutput: 4_160 })
+      expect(watcher.units).toEqual({ 'image/1024x1024/high': 1 })
+      expect(watcher.finishReason).toBe('stop')
+    }
+    const watcher = new ImageWatcher(options())
+    const part = encoder.encode(JSON.stringify({ ...partial, b64_json: ends.b64_json }))
+    expect(watcher.passed(part.subarray(0, 4_096), part.subarray(-500))).toBe(frameKind.semantic)
+    expect(watcher.usage).toBeNull()
+    expect(watcher.passed(part.subarray(0, 4_096), part.subarray(0, -1))).toBe(frameKind.fault)
+    expect(watcher.fault?.kind).toBe('cut')
+    for (const other of ['<html>', ': a comment', 'data: <html>'])
+      expect(watcher.mayPass(encoder.encode(other))).toBe(false)
+  })
+
+  test('the cost stands in the usage, also of the end of an image', () => {
+    const text = `AAAA","usage":{"input_tokens":1},"size":"auto"}\n\n`
+    const shown = generations.withCost(encoder.encode(text), '0.25')
+    expect(new TextDecoder().decode(shown)).toBe(
+      `AAAA","usage":{"cost":"0.25","input_tokens":1},"size":"auto"}\n\n`,
+    )
+    const bare = encoder.encode('{"data":[{"url":"u"}]}')
+    expect(generations.withCost(bare, '1')).toBe(bare)
+  })
+
   test('comments, an end mark, and what is no JSON', () => {
     const frame = (text: string) => {
       const bytes = encoder.encode(text)

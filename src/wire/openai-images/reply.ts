@@ -8,9 +8,11 @@ import {
   type Member,
   members,
   parseSpan,
+  skipSpace,
   stringEnd,
   valueEnd,
 } from '../json/scan.ts'
+import { join, splice } from '../json/splice.ts'
 import { errorIn, faultInside } from '../openai/fault.ts'
 import { stringOf } from '../openai/rules.ts'
 import { isObject, readUsage } from '../openai/usage.ts'
@@ -83,6 +85,16 @@ export function saidBy(bytes: Uint8Array, named: (name: string) => Member | unde
   return { size: word('size'), quality: word('quality') }
 }
 
+/** A reply, an event or the end of one with its cost in its usage, which is searched from the end. */
+export function withCost(bytes: Uint8Array, cost: string): Uint8Array {
+  const { value } = lastMember(bytes, 'usage', bytes.length)
+  if (value < 0 || bytes[value] !== 0x7b) return bytes
+  const inside = value + 1
+  const comma = bytes[skipSpace(bytes, inside)] === 0x7d ? '' : ','
+  const text = `"cost":${JSON.stringify(cost)}${comma}`
+  return join(splice(bytes, [{ start: inside, end: inside, text }]))
+}
+
 /** `items` is how many images passed; as many as were asked for where they came by address. */
 export function readTail(
   bytes: Uint8Array,
@@ -101,13 +113,14 @@ export function readTail(
   }
 }
 
-function tailWord(bytes: Uint8Array, name: string): string | null {
+/** A word by its name, where it stands last in these bytes; they may begin anywhere. */
+export function tailWord(bytes: Uint8Array, name: string): string | null {
   const { value } = lastMember(bytes, name, bytes.length)
   if (value < 0 || bytes[value] !== 0x22) return null
   return stringOf(bytes, value, stringEnd(bytes, value))
 }
 
-function tailUsage(bytes: Uint8Array, quirks: ReplyQuirks): Usage | null {
+export function tailUsage(bytes: Uint8Array, quirks: ReplyQuirks): Usage | null {
   const { value } = lastMember(bytes, 'usage', bytes.length)
   if (value < 0 || bytes[value] !== 0x7b) return null
   try {

@@ -12,12 +12,13 @@ import type { JsonObject, Usage } from '../ir.ts'
 import { JsonSyntaxError, type Member, members, parseSpan, valueEnd } from '../json/scan.ts'
 import { errorIn, faultInside } from '../openai/fault.ts'
 import { stringOf } from '../openai/rules.ts'
-import { saidBy, unitsSaid, usageAt } from './reply.ts'
+import { saidBy, tailUsage, tailWord, unitsSaid, usageAt } from './reply.ts'
 
 const encoder = new TextEncoder()
 const dataField = encoder.encode('data:')
 const LF = 0x0a
 const SPACE = 0x20
+const quote = 0x22
 
 export class ImageWatcher implements Watcher {
   fault: Fault | null = null
@@ -63,14 +64,44 @@ export class ImageWatcher implements Watcher {
 
   private completed(bytes: Uint8Array, named: (name: string) => Member | undefined): FrameKind {
     const { peek, quirks } = this.options
-    this.done++
     this.semantic = true
-    this.units = unitsSaid(peek, saidBy(bytes, named), this.done)
-    if (this.done >= (peek?.choices ?? 1)) this.finishReason = 'stop'
+    this.finish(unitsSaid(peek, saidBy(bytes, named), this.done + 1))
     const usage = named('usage')
     if (usage?.kind !== 'object') return frameKind.semantic
     this.usage = sum(this.usage, usageAt(bytes, usage, quirks))
     return frameKind.usage
+  }
+
+  mayPass(beginning: Uint8Array): boolean {
+    const at = dataStart(beginning, 0, beginning.length)
+    return at >= 0 && beginning[at] === 0x7b
+  }
+
+  /** An image's base64 lies between; what else is said stands before it or behind it. */
+  passed(beginning: Uint8Array, end: Uint8Array): FrameKind {
+    const { peek, quirks } = this.options
+    this.semantic = true
+    const last = end.findLast((code) => code !== LF && code !== SPACE)
+    if (last !== 0x7d) return this.cut()
+    const told = [end, beginning.subarray(0, beginning.lastIndexOf(quote) + 1)]
+    const word = (name: string) => firstOf(told, (bytes) => tailWord(bytes, name))
+    if (word('type')?.endsWith('.completed') !== true) return frameKind.semantic
+    this.finish(unitsSaid(peek, { size: word('size'), quality: word('quality') }, this.done + 1))
+    const usage = firstOf(told, (bytes) => tailUsage(bytes, quirks))
+    if (usage === null) return frameKind.semantic
+    this.usage = sum(this.usage, usage)
+    return frameKind.usage
+  }
+
+  private finish(units: Units): void {
+    this.done++
+    this.units = units
+    if (this.done >= (this.options.peek?.choices ?? 1)) this.finishReason = 'stop'
+  }
+
+  private cut(): FrameKind {
+    this.fault = { kind: 'cut', message: 'the stream ended inside an image' }
+    return frameKind.fault
   }
 
   private failed(bytes: Uint8Array, at: number): FrameKind {
@@ -111,6 +142,17 @@ function dataStart(bytes: Uint8Array, start: number, end: number): number {
 
 function isDone(bytes: Uint8Array, at: number): boolean {
   return new TextDecoder().decode(bytes.subarray(at, at + 6)) === '[DONE]'
+}
+
+function firstOf<T>(
+  places: readonly Uint8Array[],
+  find: (bytes: Uint8Array) => T | null,
+): T | null {
+  for (const bytes of places) {
+    const found = find(bytes)
+    if (found !== null) return found
+  }
+  return null
 }
 
 function sum(one: Usage | null, other: Usage | null): Usage | null {

@@ -1,0 +1,66 @@
+// Videos by Alibaba Cloud's Model Studio (Wan): a task of the native interface, beside the compatible mode.
+
+import type { JsonObject } from '../wire/ir.ts'
+import { JsonBody } from './base64.ts'
+import { native } from './dashscope-images.ts'
+import { objectOf, text, unreadable } from './images.ts'
+import {
+  addressIn,
+  linesOf,
+  ratioOf,
+  referenceOf,
+  successOf,
+  type VideoAdapter,
+  type VideoNews,
+  videoFailed,
+} from './video.ts'
+
+/** Results are kept for a day. */
+const keptMs = 86_400_000
+
+/** Model Studio, "Wan video generation", models from 2.7 on. */
+export const wan: VideoAdapter = {
+  variants: ['video'],
+  async start(call, tools) {
+    const { prompt, seconds, size } = call.fields
+    const body = new JsonBody()
+    const reference = referenceOf(call)
+    const media =
+      reference === null ? [] : [{ type: 'first_frame', url: addressIn(body, reference) }]
+    const request = {
+      model: call.model,
+      input: { prompt: String(prompt), ...(media.length > 0 && { media }) },
+      parameters: {
+        resolution: `${linesOf(String(size))}P`,
+        ratio: ratioOf(String(size)),
+        duration: Number(seconds),
+        watermark: false,
+      },
+    }
+    const url = `${native(tools)}/services/aigc/video-generation/video-synthesis`
+    const headers = [['x-dashscope-async', 'enable']] as const
+    const reply = await tools.ask({ method: 'POST', url, headers, body: body.segments(request) })
+    const handle = text(objectOf(successOf(reply, tools)['output'])['task_id'])
+    if (handle === null) throw unreadable('the vendor named no task')
+    return { handle }
+  },
+  async poll({ handle }, tools) {
+    const url = `${native(tools)}/tasks/${encodeURIComponent(handle)}`
+    const reply = successOf(await tools.ask({ method: 'GET', url }), tools)
+    return newsOf(objectOf(reply['output']), tools.nowMs)
+  },
+  async content({ kept }) {
+    return { call: { method: 'GET', url: String(kept['url']), signed: false } }
+  },
+}
+
+function newsOf(task: JsonObject, nowMs: number): VideoNews {
+  const { task_status: status, video_url: address, code, message } = task
+  if (status === 'PENDING') return { state: 'running', queued: true }
+  if (status === 'RUNNING') return { state: 'running' }
+  if (status !== 'SUCCEEDED')
+    return videoFailed(message, text(code) ?? `task_${String(status).toLowerCase()}`)
+  const url = text(address)
+  if (url === null) throw unreadable('the video has no address')
+  return { state: 'completed', kept: { url }, expiresAt: nowMs + keptMs }
+}

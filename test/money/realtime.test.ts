@@ -1,0 +1,566 @@
+// What realtime sessions cost: each response to the nano, whoever ends it and however the money ends.
+
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { UsageRow } from '../../src/store/usage-row.ts'
+import { eventually } from '../support/clients.ts'
+import {
+  type Deployment,
+  deploy,
+  expectBalances,
+  expectCleanAudit,
+  keyOf,
+} from '../support/deployment.ts'
+import { billed } from '../support/price-oracle.ts'
+import {
+  begin,
+  end,
+  RealtimeClient,
+  type RealtimeVendor,
+  speak,
+  speech,
+  startRealtimeVendor,
+  type VendorSession,
+  wellBehaved,
+} from '../support/realtime.ts'
+import type { ServerProcess } from '../support/server-process.ts'
+
+const prices = {
+  input: '4',
+  output: '16',
+  audioInput: '32',
+  audioOutput: '64',
+  cachedInput: '0.4',
+  imageInput: '5',
+}
+const bySecond = { second: '100' }
+const byToken = { input: '2.5', output: '10', audioInput: '6' }
+/** One token of speech. */
+const spokenNano = 64_000n
+/** What the vendor's usual usage comes to. */
+const usualNano = 897_600n
+
+interface Stage extends AsyncDisposable {
+  readonly deployment: Deployment
+  readonly server: ServerProcess
+  open(account?: string): Promise<RealtimeClient>
+  /** Waits until so many records are there; oldest first. */
+  rows(count: number): Promise<readonly UsageRow[]>
+}
+
+let vendor: RealtimeVendor
+beforeEach(() => {
+  vendor = startRealtimeVendor()
+})
+afterEach(() => vendor.close())
+
+/** On leaving, nothing is held, the books hold, and each record is what its tokens cost. */
+async function onStage(
+  credit: string,
+  config: Readonly<Record<string, unknown>> = {},
+): Promise<Stage> {
+  const deployment = await deploy({
+    databaseUrl: null,
+    credits: { acme: credit },
+    config: {
+      channels: [
+        {
+          id: 'main',
+          vendor: 'openai',
+          baseUrl: vendor.url,
+          key: 'sk-up-0123456789',
+          models: ['gpt-realtime', 'whisper-1', 'gpt-4o-transcribe'],
+        },
+      ],
+      models: {
+        'gpt-realtime': { kind: 'realtime', prices },
+        'whisper-1': { kind: 'transcription', prices: bySecond },
+        'gpt-4o-transcribe': { kind: 'transcription', prices: byToken },
+      },
+      ...config,
+    },
+  })
+  const server = await deployment.start()
+  const clients: RealtimeClient[] = []
+  const list = async () => (await deployment.store.usage.list({ limit: 1_000 })).toReversed()
+  return {
+    deployment,
+    server,
+    async open(account = 'acme') {
+      const client = await RealtimeClient.open(server.url, { key: keyOf(account) })
+      clients.push(client)
+      return client
+    },
+    rows: (count) =>
+      eventually(async () => {
+        const found = await list()
+        return found.length >= count ? found : undefined
+      }),
+    async [Symbol.asyncDispose]() {
+      for (const client of clients) if (client.heard.closed === null) await client.leave()
+      const nano = BigInt(Math.round(Number(credit) * 1e9))
+      await eventually(async () => {
+        const wallet = await deployment.store.ledger.wallet('acme')
+        return wallet?.heldNano === 0n || undefined
+      })
+      await expectBalances(deployment, { acme: nano })
+      await expectCleanAudit(deployment)
+      for (const row of await list()) expectPriced(row)
+      expect(server.stderr).not.toContain('a mistake in the gateway')
+      await deployment.remove()
+    },
+  }
+}
+
+/** By arithmetic that shares nothing with the meter. */
+function expectPriced(row: UsageRow): void {
+  const own = { 'whisper-1': bySecond, 'gpt-4o-transcribe': byToken }[row.modelAsked] ?? prices
+  const due =
+    row.multiplierPpm === 0
+      ? 0n
+      : billed({
+          prices: own,
+          multiplier: '1',
+          tokens: { ...row } as unknown as Record<string, number>,
+          ...(row.units !== null && { units: row.units }),
+        })
+  expect([row.requestId, row.chargeNano + row.writeoffNano]).toEqual([row.requestId, due])
+}
+
+test('each response has its own record, at the price of its own usage', async () => {
+  await using stage = await onStage('100')
+  const used: object[] = []
+  vendor.play = (session, event) => {
+    if (event.type !== 'response.create') return
+    const [text, audio, image, cachedText, cachedAudio, said, spoken] = Array.from(
+      { length: 7 },
+      () => 1 + Math.floor(Math.random() * 500),
+    ) as [number, number, number, number, number, number, number]
+    const id = begin(session)
+    speak(session, id, 1)
+    end(session, id, {
+      usage: {
+        input_tokens: text + audio + image + cachedText + cachedAudio,
+        output_tokens: said + spoken,
+        input_token_details: {
+          text_tokens: text + cachedText,
+          audio_tokens: audio + cachedAudio,
+          image_tokens: image,
+          cached_tokens: cachedText + cachedAudio,
+          cached_tokens_details: { text_tokens: cachedText, audio_tokens: cachedAudio },
+        },
+        output_token_details: { text_tokens: said, audio_tokens: spoken },
+      },
+    })
+    used.push({
+      input: text,
+      audioInput: audio,
+      imageInput: image,
+      cachedInput: cachedText + cachedAudio,
+      output: said,
+      audioOutput: spoken,
+    })
+  }
+  const client = await stage.open()
+  for (let at = 1; at <= 20; at++) {
+    client.send({ type: 'response.create' })
+    await client.until('response.done', at)
+  }
+  const rows = await stage.rows(20)
+  expect(rows.map(({ requestId }) => requestId.split('-')[1] ?? '1')).toEqual(
+    Array.from({ length: 20 }, (_, at) => String(at + 1)),
+  )
+  for (const [at, row] of rows.entries()) {
+    expect(row).toMatchObject({
+      ...used[at],
+      operation: 'realtime',
+      modelAsked: 'gpt-realtime',
+      modelServed: 'gpt-realtime-2025-08-28',
+      usageSource: 'reported',
+      status: 200,
+    })
+  }
+})
+
+test('the balance ends between two responses: the next is not begun', async () => {
+  // A response is held for as 1,024 tokens of speech: 0.065536.
+  await using stage = await onStage('0.068')
+  const client = await stage.open()
+  const answered = async (at: number) => {
+    client.send({ type: 'response.create' })
+    await client.heard.until(
+      () => client.heard.of('response.done').length >= at || client.heard.closed,
+    )
+  }
+  for (let at = 1; client.heard.closed === null && at < 10; at++) await answered(at)
+  expect(await client.error()).toMatchObject({
+    type: 'insufficient_quota',
+    code: 'insufficient_quota',
+  })
+  expect((await client.closed()).code).toBe(1_008)
+  await (await vendor.arrived(1)).closed()
+  const rows = await stage.rows(1)
+  expect(rows.every(({ chargeNano }) => chargeNano === usualNano)).toBe(true)
+  expect(rows.length).toBe(client.heard.of('response.done').length)
+  expect(rows.length).toBeLessThan(5)
+})
+
+test('a session that cannot be held for is refused before its socket', async () => {
+  await using stage = await onStage('0.01')
+  await expect(stage.open()).rejects.toThrow('refused')
+  expect(vendor.sessions).toHaveLength(0)
+})
+
+/** Speaks piece by piece until it is told to stop, or has said this much. */
+async function speakOn(session: VendorSession, id: string, mostTokens: number): Promise<number> {
+  let spoken = 0
+  while (spoken < mostTokens && session.heard.of('response.cancel').length === 0) {
+    speak(session, id, 16)
+    spoken += 16
+    await Bun.sleep(1)
+  }
+  return spoken
+}
+
+const cut = (spoken: number) => ({
+  status: 'cancelled',
+  usage: {
+    input_tokens: 10,
+    output_tokens: spoken,
+    input_token_details: { text_tokens: 10 },
+    output_token_details: { audio_tokens: spoken },
+  },
+})
+
+describe('the balance ends while a response is spoken', () => {
+  test('it is cancelled, heard to its end, and charged as the vendor says', async () => {
+    await using stage = await onStage('0.1')
+    let spoken = 0
+    vendor.play = (session, event) => {
+      if (event.type !== 'response.create') return
+      const id = begin(session)
+      void speakOn(session, id, 4_096).then((tokens) => {
+        spoken = tokens
+        end(session, id, cut(1_100))
+      })
+    }
+    const client = await stage.open()
+    client.send({ type: 'response.create' })
+    expect((await client.error()).code).toBe('insufficient_quota')
+    expect((await client.closed()).code).toBe(1_008)
+    const session = await vendor.arrived(1)
+    expect(await session.until('response.cancel')).toEqual({
+      type: 'response.cancel',
+      response_id: 'resp_1',
+    })
+    await session.closed()
+    const [row] = await stage.rows(1)
+    expect(row).toMatchObject({
+      errorCode: 'insufficient_quota',
+      usageSource: 'drained',
+      audioOutput: 1_100,
+      chargeNano: 1_100n * spokenNano + 40_000n,
+    })
+    expect(spoken).toBeLessThan(4_096)
+  })
+
+  test('a vendor that says nothing more: charged what was delivered, within the balance', async () => {
+    await using stage = await onStage('0.1')
+    vendor.play = (session, event) => {
+      if (event.type !== 'response.create') return
+      void speakOn(session, begin(session), 4_096).then(() => session.terminate())
+    }
+    const client = await stage.open()
+    client.send({ type: 'response.create' })
+    await client.closed()
+    const delivered = client.heard.of('response.output_audio.delta').length * 16
+    const [row] = await stage.rows(1)
+    expect(row).toMatchObject({ errorCode: 'insufficient_quota', usageSource: 'counted' })
+    expect(BigInt(delivered) * spokenNano).toBeLessThanOrEqual(100_000_000n)
+    expect(row?.audioOutput).toBeGreaterThanOrEqual(delivered)
+  })
+})
+
+describe('a response that nobody ends', () => {
+  /** Half of what it would say; then `next`. */
+  function halfway(next: (session: VendorSession, id: string) => void): void {
+    vendor.play = (session, event) => {
+      if (event.type !== 'response.create') return
+      const id = begin(session)
+      speak(session, id, 20)
+      next(session, id)
+    }
+  }
+  /** Its instructions, a second of sound, and a text of 40 bytes. */
+  const said = { input: 3 + 10, audioInput: 10 }
+  async function ask(client: RealtimeClient): Promise<void> {
+    client.send({ type: 'input_audio_buffer.append', audio: speech(20) })
+    const content = [{ type: 'input_text', text: 'x'.repeat(40) }]
+    client.send({ type: 'conversation.item.create', item: { type: 'message', content } })
+    client.send({ type: 'response.create' })
+    await client.until('response.output_audio.delta')
+  }
+
+  test('the vendor breaks off: charged by counting', async () => {
+    await using stage = await onStage('10')
+    halfway((session) => setTimeout(() => session.terminate(), 50))
+    const client = await stage.open()
+    await ask(client)
+    await client.closed()
+    const [row] = await stage.rows(1)
+    expect(row).toMatchObject({
+      ...said,
+      audioOutput: 20,
+      usageSource: 'counted',
+      errorCode: 'service_unavailable',
+      chargeNano: 13n * 4_000n + 10n * 32_000n + 20n * spokenNano,
+    })
+  })
+
+  test('the same where that is free', async () => {
+    await using stage = await onStage('10', { billing: { vendorFails: 'free' } })
+    halfway((session) => setTimeout(() => session.terminate(), 50))
+    const client = await stage.open()
+    await ask(client)
+    await client.closed()
+    expect((await stage.rows(1))[0]).toMatchObject({ audioOutput: 20, chargeNano: 0n })
+  })
+
+  test('the client leaves: the vendor is let go, charged by counting', async () => {
+    await using stage = await onStage('10')
+    halfway(() => undefined)
+    const client = await stage.open()
+    await ask(client)
+    await client.leave()
+    await (await vendor.arrived(1)).closed()
+    expect((await stage.rows(1))[0]).toMatchObject({
+      ...said,
+      audioOutput: 20,
+      status: 499,
+      usageSource: 'counted',
+    })
+  })
+
+  test('the same where the vendor is heard to its end', async () => {
+    await using stage = await onStage('10', { billing: { clientLeaves: 'drain' } })
+    let finish = () => undefined as unknown
+    halfway((session, id) => {
+      finish = () => end(session, id)
+    })
+    const client = await stage.open()
+    await ask(client)
+    await client.leave()
+    finish()
+    await (await vendor.arrived(1)).closed()
+    expect((await stage.rows(1))[0]).toMatchObject({
+      status: 499,
+      usageSource: 'drained',
+      chargeNano: usualNano,
+    })
+  })
+
+  test('the response fails, and reports nothing: nothing is charged', async () => {
+    await using stage = await onStage('10')
+    vendor.play = (session, event) => {
+      if (event.type !== 'response.create') return
+      const status_details = { type: 'failed', error: { type: 'server_error', code: 'x' } }
+      end(session, begin(session), { status: 'failed', status_details, usage: null })
+    }
+    const client = await stage.open()
+    client.send({ type: 'response.create' })
+    await client.until('response.done')
+    const [row] = await stage.rows(1)
+    expect(row).toMatchObject({ errorCode: 'server_error', usageSource: 'none', chargeNano: 0n })
+    // The session goes on.
+    vendor.play = wellBehaved
+    client.send({ type: 'response.create' })
+    await client.until('response.done', 2)
+    expect((await stage.rows(2))[1]).toMatchObject({ chargeNano: usualNano })
+  })
+})
+
+describe('what transcribes inside a session is paid at its own price', () => {
+  const completed = 'conversation.item.input_audio_transcription.completed'
+  const choose = (model: string) => ({
+    type: 'session.update',
+    session: { audio: { input: { transcription: { model } } } },
+  })
+
+  test.each([
+    [
+      'whisper-1',
+      { type: 'duration', seconds: 7.25 },
+      { units: { second: 7.25 }, chargeNano: 725_000n },
+    ],
+    // Priced by the second, counted in tokens: ten of them are one.
+    [
+      'whisper-1',
+      {
+        type: 'tokens',
+        input_tokens: 35,
+        output_tokens: 5,
+        input_token_details: { audio_tokens: 35, text_tokens: 0 },
+      },
+      { units: { second: 3.5 }, chargeNano: 350_000n },
+    ],
+    [
+      'gpt-4o-transcribe',
+      {
+        type: 'tokens',
+        input_tokens: 40,
+        output_tokens: 11,
+        input_token_details: { audio_tokens: 35, text_tokens: 5 },
+      },
+      { input: 5, audioInput: 35, output: 11, chargeNano: 12_500n + 210_000n + 110_000n },
+    ],
+    [
+      'gpt-4o-transcribe',
+      { type: 'duration', seconds: 2 },
+      { audioInput: 20, chargeNano: 120_000n },
+    ],
+  ])('%s, %j', async (model, usage, row) => {
+    await using stage = await onStage('10')
+    const client = await stage.open()
+    const session = await vendor.arrived(1)
+    client.send(choose(model))
+    await session.until('session.update')
+    session.send({ type: completed, item_id: 'item_1', transcript: 'Hello', usage })
+    await client.until(completed)
+    const [found] = await stage.rows(1)
+    expect(found).toMatchObject({
+      operation: 'transcription',
+      modelAsked: model,
+      usageSource: 'reported',
+      ...row,
+    })
+  })
+
+  test('beyond the balance: charged, what is left is written off, and the session ends', async () => {
+    await using stage = await onStage('0.07')
+    const client = await stage.open()
+    const session = await vendor.arrived(1)
+    client.send(choose('whisper-1'))
+    await session.until('session.update')
+    const usage = { type: 'duration', seconds: 1_000 }
+    session.send({ type: completed, item_id: 'item_1', transcript: 'Hello', usage })
+    expect((await client.error()).code).toBe('insufficient_quota')
+    await client.closed()
+    const [row] = await stage.rows(1)
+    expect(row).toMatchObject({ chargeNano: 70_000_000n, writeoffNano: 30_000_000n })
+  })
+})
+
+test('past its tokens a minute a response is cancelled, and the session goes on', async () => {
+  await using stage = await onStage('10', {
+    keys: [
+      { name: 'acme', account: 'acme', secret: keyOf('acme'), limits: { tokensPerMinute: 1_100 } },
+    ],
+  })
+  const client = await stage.open()
+  vendor.play = (session, event) => {
+    if (event.type === 'response.create') begin(session)
+    if (event.type === 'response.cancel') end(session, String(event['response_id']), cut(1))
+  }
+  const session = await vendor.arrived(1)
+  client.send({ type: 'response.create' })
+  await client.until('response.created')
+  end(session, 'resp_1', cut(1_000))
+  await client.until('response.done')
+  client.send({ type: 'response.create' })
+  expect(await client.error()).toMatchObject({ code: 'rate_limit_exceeded' })
+  await session.until('response.cancel')
+  await client.until('response.done', 2)
+  session.send({ type: 'input_audio_buffer.committed' })
+  await client.until('input_audio_buffer.committed')
+  expect(client.heard.closed).toBeNull()
+  expect(await stage.rows(2)).toMatchObject([{ audioOutput: 1_000 }, { audioOutput: 1 }])
+})
+
+test('a key that is disabled meanwhile begins no further response', async () => {
+  await using stage = await onStage('10')
+  const { deployment } = stage
+  const wish = ['--account', 'acme', '--group', 'default', '--name', 'later']
+  const made = await deployment.command('key', 'create', ...wish)
+  const { id, secret } = made as { readonly id: string; readonly secret: string }
+  const client = await eventually(() =>
+    RealtimeClient.open(stage.server.url, { key: secret }).catch(() => undefined),
+  )
+  client.send({ type: 'response.create' })
+  await client.until('response.done')
+  await deployment.command('key', 'disable', id)
+  await eventually(async () => {
+    const reply = await fetch(`${stage.server.url}/v1/models`, {
+      headers: { authorization: `Bearer ${secret}` },
+    })
+    return reply.status === 401 || undefined
+  })
+  client.send({ type: 'response.create' })
+  expect((await client.error()).code).toBe('invalid_api_key')
+  expect((await client.closed()).code).toBe(1_008)
+})
+
+test('where replies wait for the ledger, so does the end of a response', async () => {
+  await using stage = await onStage('10', { billing: { durability: 'strict' } })
+  const client = await stage.open()
+  for (let at = 1; at <= 3; at++) {
+    client.send({ type: 'response.create' })
+    await client.until('response.done', at)
+    // No wait: it was in the ledger before the client heard of it.
+    expect(await stage.deployment.store.usage.list({ limit: 10 })).toHaveLength(at)
+  }
+})
+
+test('kill -9 within a response: what had ended is charged once, what ran at most what it had said it owed', async () => {
+  await using stage = await onStage('10')
+  const client = await stage.open()
+  for (let at = 1; at <= 3; at++) {
+    client.send({ type: 'response.create' })
+    await client.until('response.done', at)
+  }
+  let spoken = 0
+  vendor.play = (session, event) => {
+    if (event.type !== 'response.create') return
+    void speakOn(session, begin(session), 2_000).then((tokens) => {
+      spoken = tokens
+    })
+  }
+  client.send({ type: 'response.create' })
+  await client.heard.until(() => client.heard.of('response.output_audio.delta').length > 100)
+  await stage.server.kill()
+  await client.closed()
+  const again = await stage.deployment.start()
+  while ((await fetch(`${again.url}/readyz`)).status !== 200) await Bun.sleep(5)
+  again.signal('SIGTERM')
+  expect(await again.exited).toBe(0)
+  const rows = await stage.rows(3)
+  expect(rows.slice(0, 3).map(({ chargeNano }) => chargeNano)).toEqual([
+    usualNano,
+    usualNano,
+    usualNano,
+  ])
+  expect(rows.length).toBeLessThanOrEqual(4)
+  const [, , , last] = rows
+  expect(spoken).toBeGreaterThan(0)
+  if (last !== undefined) expect(last.chargeNano).toBeLessThanOrEqual(2_100n * spokenNano)
+})
+
+test('SIGTERM: an idle session is closed at once, a response under way is heard to its end', async () => {
+  await using stage = await onStage('10')
+  let finish = () => undefined as unknown
+  vendor.play = (session, event) => {
+    if (event.type !== 'response.create') return
+    const id = begin(session)
+    finish = () => end(session, id)
+  }
+  const [idle, busy] = [await stage.open(), await stage.open()]
+  busy.send({ type: 'response.create' })
+  await busy.until('response.created')
+  stage.server.signal('SIGTERM')
+  expect((await idle.closed()).code).toBe(1_012)
+  expect(busy.heard.closed).toBeNull()
+  finish()
+  await busy.until('response.done')
+  expect((await busy.closed()).code).toBe(1_012)
+  expect(await stage.server.exited).toBe(0)
+  const charges = (await stage.rows(2)).map(({ chargeNano }) => chargeNano)
+  expect(charges.toSorted()).toEqual([0n, usualNano])
+})
