@@ -13,7 +13,7 @@ export interface Collector {
 const stepBytes = 4_194_304
 const leastGrowthBytes = 25_165_824
 /** A process that is no larger is let be. */
-const smallBytes = 134_217_728
+const smallBytes = 157_286_400
 /** Collecting takes longer the more is in use: so much more may gather before it is done again. */
 const growthPerLiveByte = 4
 
