@@ -12,6 +12,8 @@ export interface Collector {
 /** So often is looked. */
 const stepBytes = 4_194_304
 const leastGrowthBytes = 25_165_824
+/** A process that is no larger is let be. */
+const smallBytes = 157_286_400
 /** Collecting takes longer the more is in use: so much more may gather before it is done again. */
 const growthPerLiveByte = 4
 
@@ -33,7 +35,7 @@ export class Litter {
     this.bytes = 0
     const residentBytes = this.collector.residentBytes()
     this.leastBytes = Math.min(this.leastBytes, residentBytes)
-    if (residentBytes < this.leastBytes + this.growthBytes) return
+    if (residentBytes < Math.max(smallBytes, this.leastBytes + this.growthBytes)) return
     this.collector.collect()
     this.leastBytes = this.collector.residentBytes()
     this.growthBytes = Math.max(leastGrowthBytes, growthPerLiveByte * this.collector.liveBytes())
