@@ -52,6 +52,7 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 const collector: Collector = {
   collect: () => Bun.gc(true),
+  residentBytes: () => process.memoryUsage.rss(),
   liveBytes() {
     const { heapUsed, external } = process.memoryUsage()
     return Math.max(0, heapUsed - external)

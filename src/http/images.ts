@@ -1,7 +1,8 @@
 // Holds a request for images against what its model is known to make, and fills in what the client left open.
 
-import { type ImageOperation, imageModel } from '../catalog/images.ts'
+import { type ImageModel, type ImageOperation, imageModel } from '../catalog/images.ts'
 import { invalidRequest } from '../errors.ts'
+import type { Candidate } from '../router/route.ts'
 import type { Dialect, DialectId, FileInfo, Peek, PictureAsk } from '../wire/dialect.ts'
 import { outputTokensOf, unitsOf } from '../wire/openai-images/cost.ts'
 
@@ -16,10 +17,11 @@ export function judgedImages(
   peek: Peek,
   dialect: Dialect,
   files: readonly FileInfo[] | null,
+  candidates: readonly Pick<Candidate, 'model'>[],
 ): Peek {
   const { picture, model } = peek
   const operation = operations[dialect.id]
-  const known = imageModel(model)
+  const known = imageModel(model) ?? servedAs(candidates)
   if (picture === undefined || operation === undefined || known === null) return peek
   if (!known.operations.includes(operation)) {
     const offered = known.operations.map((each) => `/v1/images/${each}`).join(' and ')
@@ -53,6 +55,12 @@ export function judgedImages(
     size: size === null || size === 'auto' ? usualSize : size,
     quality: quality === null || quality === 'auto' ? known.usualQuality : quality,
   })
+}
+
+/** A name of the operator's own is what its vendors' names all are; null where they differ. */
+function servedAs(candidates: readonly Pick<Candidate, 'model'>[]): ImageModel | null {
+  const [first = null, ...others] = candidates.map((each) => imageModel(each.model))
+  return others.every((each) => each === first) ? first : null
 }
 
 function allowsQuality(known: readonly string[] | null, auto: boolean, quality: string): boolean {

@@ -105,8 +105,9 @@ export class ModelRequest {
       const { body } = content
       const routedMs = performance.now()
       const { peek: asks, wishes } = this.read(body, principal)
-      const judged = judgedImages(asks, this.dialect, content.files)
-      const { peek, offered } = this.planned(judged, this.resolve(principal, asks))
+      const resolved = this.resolve(principal, asks)
+      const judged = judgedImages(asks, this.dialect, content.files, resolved.candidates)
+      const { peek, offered } = this.planned(judged, resolved)
       overhead.route.observe((performance.now() - routedMs) / 1000)
       const { idempotencyKey } = wishes
       if (idempotencyKey !== null) {

@@ -4,6 +4,19 @@ import { admitted, leased, scene } from '../../test/ledger/scene.ts'
 import { maxNano } from '../money.ts'
 
 describe('a hold', () => {
+  test('is covered until it is closed, or its epoch is over', async () => {
+    const stage = scene()
+    await leased(stage, 100n)
+    const hold = admitted(stage.leases.hold('a', 'k', 30n))
+    const other = admitted(stage.leases.hold('a', 'k', 30n))
+    expect(stage.leases.covers(hold)).toBe(true)
+    stage.leases.close(hold, 30n)
+    expect([stage.leases.covers(hold), stage.leases.covers(other)]).toEqual([false, true])
+    stage.leases.fence()
+    stage.leases.open()
+    expect(stage.leases.covers(other)).toBe(false)
+  })
+
   test('waits for the first grant, and needs none where the lease covers it', async () => {
     const stage = scene()
     const first = stage.leases.hold('a', 'k', 30n)

@@ -2,16 +2,20 @@
 
 import { allDialects, beyondText, openaiCompatible } from './compatible.ts'
 import { compatibleImages } from './openai-images.ts'
+import { openaiVideos } from './openai-videos.ts'
 import type { Vendor } from './vendor.ts'
+import { videoStarts } from './video.ts'
 
 export const anyCompatible = openaiCompatible({
   id: 'openai-compatible',
   baseUrl: null,
   keyless: true,
-  speaks: [...allDialects, ...beyondText],
+  speaks: [...allDialects, ...beyondText, 'openai-videos'],
   adapters: {
     'openai-images': compatibleImages,
     'openai-image-edits': compatibleImages,
     'openai-image-variations': compatibleImages,
+    'openai-videos': videoStarts(openaiVideos),
   },
+  videos: openaiVideos,
 }) satisfies Vendor

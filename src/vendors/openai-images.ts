@@ -76,18 +76,20 @@ async function passed(stream: VendorStream, tools: MediaTools): Promise<MediaRep
   return { kind: 'plain', type, chunks: stream.chunks }
 }
 
-/** The beginning of a reply that is no success. */
+/** A reply to its end, or the beginning of one that is no success. */
 async function heard(stream: VendorStream, tools: MediaTools): Promise<VendorReply> {
+  const most = succeeded(stream) ? Number.POSITIVE_INFINITY : maxErrorBytes
   const keeper = tools.spool.keeper('application/json')
   let bytes = 0
   for await (const chunk of stream.chunks) {
     keeper.push(chunk)
     bytes += chunk.length
-    if (bytes > maxErrorBytes) break
+    if (bytes > most) break
   }
   const payload = keeper.end()
+  // Nobody asks for all of it at once.
   const json = (): never => {
-    throw unreadable('the reply is an error')
+    throw unreadable('the reply is too long')
   }
   return { status: stream.status, header: (name) => stream.header(name), payload, json }
 }
@@ -97,19 +99,32 @@ async function heard(stream: VendorStream, tools: MediaTools): Promise<VendorRep
  * came, any other is brought into form.
  */
 export const compatibleImages: MediaAdapter = {
-  adapts: ({ fields, stream }) => fields['response_format'] != null && !stream,
+  adapts: ({ fields, stream }) => fields['response_format'] != null || stream,
   async serve(call, tools) {
     const { fields } = call
-    const reply = await tools.ask(vendorCall(call, fields, tools))
+    const asked = vendorCall(call, fields, tools)
+    if (call.stream) return streamed(await tools.open(asked), tools)
+    const reply = await tools.ask(asked)
     const lifted = await read(reply, tools)
     const wanted = fields['response_format'] === 'url' ? 'url' : 'b64_json'
     const data = listOf(objectOf(lifted.json)['data']).map(objectOf)
     if (data.length > 0 && data.every((each) => text(each[wanted]) !== null))
       return { kind: 'plain', type: 'application/json', chunks: piecesOf(reply.payload) }
-    const made = imagesOf(lifted)
-    const images = await Promise.all(made.images.map((image) => near(image, tools)))
-    return { ...made, images }
+    return nearImages(lifted, tools)
   },
+}
+
+/** Servers that know no streams of images answer in one piece: it becomes events. */
+async function streamed(stream: VendorStream, tools: MediaTools): Promise<MediaReply> {
+  const type = stream.header('content-type') ?? ''
+  if (!succeeded(stream) || type.includes('event-stream')) return passed(stream, tools)
+  return nearImages(await read(await heard(stream, tools), tools), tools)
+}
+
+async function nearImages(lifted: Lifted, tools: MediaTools): Promise<ImagesReply> {
+  const made = imagesOf(lifted)
+  const images = await Promise.all(made.images.map((image) => near(image, tools)))
+  return { ...made, images }
 }
 
 const pieceBytes = 262_144

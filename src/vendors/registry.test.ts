@@ -53,6 +53,7 @@ const chat: readonly (readonly [id: string, address: string, environment: string
   ['bfl', 'https://api.bfl.ai/v1/model-1', 'BFL_API_KEY'],
   ['stability', 'https://api.stability.ai/v2beta/stable-image/generate/sd3', 'STABILITY_API_KEY'],
   ['fal', 'https://queue.fal.run/model-1', 'FAL_KEY'],
+  ['kling', 'https://api-singapore.klingai.com/v1/videos/text2video', 'KLING_API_KEY'],
   ['ollama', 'http://127.0.0.1:11434/v1/chat/completions', undefined],
   ['vllm', 'http://127.0.0.1:8000/v1/chat/completions', undefined],
   ['lmstudio', 'http://127.0.0.1:1234/v1/chat/completions', undefined],
@@ -127,9 +128,12 @@ const signatures: Readonly<Record<string, readonly [string, string]>> = {
 
 test.each(Object.keys(vendors))('%s signs in a header and never in the address', (id) => {
   const vendor = vendorNamed(id)
-  const headers = vendor.headers(settings(vendor))
+  const token = vendor.token?.(settings(vendor), 0) ?? null
+  const own = token === null ? [] : [['authorization', `Bearer ${token}`] as const]
+  const headers = [...own, ...vendor.headers(settings(vendor))]
   const unsigned = vendor.headers(settings(vendor, { key: null }))
-  expect(headers).toEqual([signatures[id] ?? ['authorization', `Bearer ${key}`], ...unsigned])
+  const signature = signatures[id] ?? ['authorization', `Bearer ${key}`]
+  expect(headers).toEqual([signature, ...unsigned])
   expect(unsigned).toEqual(id === 'anthropic' ? [['anthropic-version', '2023-06-01']] : [])
   for (const dialect of vendor.speaks) {
     const address = vendor.address({ dialect, model: 'a/b', stream: false }, settings(vendor))

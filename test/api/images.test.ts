@@ -5,7 +5,7 @@ import { Buffer } from 'node:buffer'
 import type OpenAI from 'openai'
 import { toFile } from 'openai'
 import { openaiClient } from '../support/clients.ts'
-import { type Gateway, startGateway } from '../support/gateway.ts'
+import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
 import { billed } from '../support/price-oracle.ts'
 import { expectRefusal } from '../support/requests.ts'
 import { png } from '../support/samples.ts'
@@ -35,6 +35,10 @@ const models = {
 } as const
 type Name = keyof typeof models
 
+const poorKey = 'sk-poor-0123456789abcdef'
+
+const names = Object.keys(models)
+
 /** What the vendor answers next; set by each test. */
 let answer: Step
 
@@ -49,9 +53,14 @@ beforeAll(async () => {
           vendor: 'openai',
           baseUrl: upstream.url,
           key: 'sk-images-vendor-secret',
-          models: Object.keys(models),
+          models: { ...Object.fromEntries(names.map((name) => [name, name])), drawn: 'dall-e-3' },
         },
       ],
+      keys: [
+        { name: 'test', secret: testKey },
+        { name: 'poor', secret: poorKey, account: 'poor' },
+      ],
+      accounts: { poor: { credit: '0.1' } },
       models: Object.fromEntries(
         Object.entries(models).map(([name, prices]) => [name, { kind: 'image', prices }]),
       ),
@@ -126,6 +135,7 @@ describe('sizes of the specification', () => {
     ['dall-e-3', { n: 2 }, 'n', /at most 1/],
     ['gpt-image-1', { n: 11 }, 'n', /1 and 10/],
     ['gpt-image-2', { size: '1000x1000' }, 'size', /multiples of 16/],
+    ['drawn', { size: '512x512' }, 'size', /1792x1024/],
   ])('%s refuses %j', async (model, body, param, says) => {
     const error = await expectRefusal(
       await generate({ model, ...body }),
@@ -164,6 +174,23 @@ describe('what is charged', () => {
     expect(error.message).toContain('image/1024x1024/hd')
     expect(upstream.requests.length).toBe(before)
     expect((await generate({ ...asked, quality: 'standard' })).status).toBe(200)
+  })
+
+  test('what is held grows with quality, size and number', async () => {
+    const headers = { authorization: `Bearer ${poorKey}` }
+    const ask = (more: object) =>
+      gateway.post(
+        '/v1/images/generations',
+        { model: 'gpt-image-1', prompt: 'a cat', size: '1024x1024', ...more },
+        { headers },
+      )
+    // 272, 1,056 and 4,160 tokens at 40 a million: 0.011, 0.042 and 0.166 of 0.1.
+    const [low, medium] = [await ask({ quality: 'low' }), await ask({ quality: 'medium' })]
+    expect([low.status, medium.status]).toEqual([200, 200])
+    const before = upstream.requests.length
+    for (const more of [{ quality: 'high' }, {}, { quality: 'medium', n: 3 }])
+      await expectRefusal(await ask(more), 429, 'insufficient_quota')
+    expect(upstream.requests.length).toBe(before)
   })
 
   test('as many as came, where fewer came than were asked for', async () => {

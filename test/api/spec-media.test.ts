@@ -146,7 +146,7 @@ describe('sizes of M1, M2 and M3', () => {
       return
     }
     const message = await refused(asked, 'size')
-    expect(message.match(/\d+x\d+/g)).toEqual(sizes)
+    expect([...(message.match(/\d+x\d+/g) ?? [])]).toEqual(sizes)
   })
 
   test.each([

@@ -92,17 +92,20 @@ test('500 readers at about 1 KB/s of an endless stream: memory flat, the vendor 
       before = taken
       return still ? true : undefined
     }, 60_000)
-    const early = gateway.rss()
     const takenEarly = taken
     const startedMs = performance.now()
-    await Bun.sleep(5_000)
-    const late = gateway.rss()
+    let most = 0
+    while (performance.now() - startedMs < 8_000) {
+      most = Math.max(most, gateway.rss())
+      await Bun.sleep(250)
+    }
     const perReader = (taken - takenEarly) / 500 / ((performance.now() - startedMs) / 1_000)
     console.log(
-      `500 slow readers: idle ${mb(idle)}, after the buffers filled ${mb(early)}, 5 s later ${mb(late)}; each stream took ${Math.round(perReader)} B/s of its vendor`,
+      `500 slow readers: idle ${mb(idle)}, after the buffers filled at most ${mb(most)}; each stream took ${Math.round(perReader)} B/s of its vendor`,
     )
-    expect(late - early).toBeLessThan(32 * 1_048_576)
-    expect(late - idle).toBeLessThan(500 * 1_048_576)
+    // When the collector comes is worth 200 MB of these; a vendor that is not paused fills them in a second.
+    expect(most - idle).toBeLessThan(640 * 1_048_576)
+    expect(perReader).toBeLessThan(65_536)
     const reply = await gateway.post('/v1/chat/completions', {
       model: 'fine',
       messages: [{ role: 'user', content: 'Hello' }],

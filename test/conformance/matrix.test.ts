@@ -165,7 +165,7 @@ function cellOf(client: string, row: string, feature: Feature): string {
 
 const opening = `# Conformance
 
-Which client's format reaches which vendor's format with what, whole and streamed alike unless a cell says otherwise. Written by \`test/conformance/matrix.test.ts\`, which asks with the official clients, holds the vendor's side to what each feature needs, and compares what the client understood with what the vendor said, token counts of every kind included. Images, sound, videos and moderations have [a page of their own](conformance-media.md).
+Which client's format reaches which vendor's format with what, whole and streamed alike unless a cell says otherwise. Written by \`test/conformance/matrix.test.ts\`, which asks with the official clients, holds the vendor's side to what each feature needs, and compares what the client understood with what the vendor said, token counts of every kind included. Images, sound, videos, moderations and realtime have [a page of their own](conformance-media.md).
 
 \`works\`: as it was said. \`refused\`: 400 with the reason, nothing was sent. \`not offered\`: the client's format has no words for it. \`not counted\`: what the vendor bills does not say it.
 `

@@ -6,13 +6,16 @@ import { join } from 'node:path'
 import { vendors } from '../../src/vendors/registry.ts'
 import { openaiClient } from '../support/clients.ts'
 import { type Gateway, startGateway } from '../support/gateway.ts'
+import { type RealtimeVendor, startRealtimeVendor } from '../support/realtime.ts'
 import { imageFeatures } from './media/image-cells.ts'
 import { moderationFeatures, videoFeatures } from './media/other-cells.ts'
 import { startOpenaiVideos } from './media/others.ts'
+import { realtimeFeatures, startTlsDoor, type TlsDoor } from './media/realtime-cells.ts'
 import {
   imageRows,
   moderationRows,
   type Row,
+  realtimeRows,
   speechRows,
   type TableName,
   tables,
@@ -29,6 +32,9 @@ const writes = process.env['TOLLGATE_WRITE_CONFORMANCE'] === '1'
 const allMs = 240_000
 
 const films = startOpenaiVideos()
+const talkers = new Map<Row, RealtimeVendor>(
+  realtimeRows.map((row) => [row, startRealtimeVendor()]),
+)
 const sections: readonly {
   readonly table: TableName
   readonly title: string
@@ -50,6 +56,12 @@ const sections: readonly {
     rows: moderationRows,
     features: moderationFeatures,
   },
+  {
+    table: 'realtime',
+    title: 'Realtime',
+    rows: realtimeRows,
+    features: realtimeFeatures(() => door.url),
+  },
 ]
 
 /** Rows have a vendor, a group and a key of their own, so that what is sent is known to be theirs. */
@@ -59,6 +71,7 @@ const keyOf = (row: Row) => `sk-${nameOf(row)}-0123456789abcdef`
 
 let upstream: MediaVendors
 let gateway: Gateway
+let door: TlsDoor
 const found = new Map<string, Cell | Error>()
 const cellName = (row: Row, feature: Feature) => `${nameOf(row)} ${feature.name}`
 
@@ -73,10 +86,13 @@ beforeAll(async () => {
       models: Object.fromEntries(rows.map(({ row }) => [row.model, modelOf(row)])),
     },
   })
+  door = await startTlsDoor(gateway.url)
   await Promise.all(rows.map(({ row, features }) => tryRow(row, features)))
 }, allMs)
 afterAll(async () => {
+  await door.close()
   await gateway.stop()
+  await Promise.all([...talkers.values()].map((talker) => talker.close()))
   await upstream[Symbol.asyncDispose]()
   await films[Symbol.asyncDispose]()
 })
@@ -93,7 +109,7 @@ function channelOf(row: Row) {
     id,
     vendor,
     groups: [id],
-    baseUrl: upstream.place(id) + below,
+    baseUrl: talkers.get(row)?.url ?? upstream.place(id) + below,
     key: vendorKey,
     models: [model],
   }
@@ -109,7 +125,7 @@ async function tryRow(row: Row, features: readonly Feature[]): Promise<void> {
   const client = openaiClient(gateway.url, { key: keyOf(row) })
   for (const feature of features) {
     const spoken = vendors[row.vendor]?.speaks.includes(feature.dialect) === true
-    const sent = () => upstream.count(nameOf(row))
+    const sent = () => talkers.get(row)?.sessions.length ?? upstream.count(nameOf(row))
     const cell = await tried(feature, { client, row, spoken, sent }).catch((error: unknown) =>
       error instanceof Error ? error : new Error(String(error)),
     )
@@ -141,10 +157,24 @@ test('every vendor of a format stands in its table', () => {
 test('what works is paid for, what is refused costs nothing', async () => {
   const usage = await gateway.usage()
   expect(usage.length).toBeGreaterThan(0)
-  const wrong = usage.filter(({ status, chargeNano }) => (status === 200) !== chargeNano > 0n)
+  // A session in which nothing was made costs nothing.
+  const made = usage.filter((row) => row.operation !== 'realtime' || row.usageSource !== 'none')
+  const wrong = made.filter(({ status, chargeNano }) => (status === 200) !== chargeNano > 0n)
   expect(
     wrong.map(({ modelAsked, operation, status }) => ({ modelAsked, operation, status })),
   ).toEqual([])
+})
+
+test('realtime vendors were sent their own keys, and no client’s', () => {
+  for (const [{ vendor }, talker] of talkers) {
+    expect(talker.sessions.length).toBeGreaterThan(0)
+    for (const { headers } of talker.sessions) {
+      const [name, scheme] =
+        vendor === 'azure-openai' ? ['api-key', ''] : ['authorization', 'Bearer ']
+      expect(headers.get(name ?? '')).toBe(`${scheme}${vendorKey}`)
+      expect(JSON.stringify([...headers])).not.toContain('sk-row')
+    }
+  }
 })
 
 test('docs/conformance-media.md says what was seen', () => {
@@ -169,7 +199,7 @@ function pageText(): string {
 
 const opening = `# Conformance beyond text
 
-What of OpenAI's interface for images, sound, videos and moderations works with which vendor. Written by \`test/conformance/media.test.ts\`, which asks with the official \`openai\` client, plays each vendor as its documentation has it and refuses what that vendor would refuse, and decodes what comes: sizes of pictures, lengths of sounds, times of subtitles, frames of films. Text is in [conformance.md](conformance.md).
+What of OpenAI's interface for images, sound, videos, moderations and realtime works with which vendor. Written by \`test/conformance/media.test.ts\`, which asks with the official \`openai\` client, plays each vendor as its documentation has it and refuses what that vendor would refuse, and decodes what comes: sizes of pictures, lengths of sounds, times of subtitles, frames of films. Text is in [conformance.md](conformance.md).
 
 \`works\`: the client got what the vendor made, and it was paid for. \`refused\`: 400 with the field at fault; nothing was sent, nothing is charged. \`refused by vendor\`: it was sent as it is, and the client got the vendor's own 400; nothing is charged. \`not offered\`: the vendor has no such thing.
 `

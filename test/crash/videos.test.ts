@@ -224,6 +224,29 @@ describe.each(engineCases)(
       }
     }, 120_000)
 
+    test('stopped in good order, it is held for and goes on with the next start, also in two workers', async () => {
+      const place = await scene(databaseUrl)
+      const { vendor, deployment } = place
+      try {
+        const server = await started(place)
+        expect(await begin(server)).toBe(200)
+        server.signal('SIGTERM')
+        expect(await server.exited).toBe(0)
+        const wallet = await deployment.store.ledger.wallet('acme')
+        expect([wallet?.leasedNano, wallet?.heldNano]).toEqual([videoNano, videoNano])
+        await expectCleanAudit(deployment)
+        vendor.job(0).status = 'completed'
+        const last = await deployment.start({ workers: 2 })
+        await ready(last)
+        await allEnded(place)
+        await closed(place, last)
+        await expectBooks(place, 1, 1)
+      } finally {
+        await deployment.remove()
+        await vendor.stop()
+      }
+    }, 120_000)
+
     test('one that fails after a kill is free, and what was held for it is too', async () => {
       const place = await scene(databaseUrl)
       const { vendor, deployment } = place

@@ -2,9 +2,10 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
+import { generateImage } from 'ai'
 import type OpenAI from 'openai'
 import { toFile } from 'openai'
-import { eventually, openaiClient } from '../support/clients.ts'
+import { aiProvider, eventually, openaiClient } from '../support/clients.ts'
 import { type Gateway, startGateway } from '../support/gateway.ts'
 import { billed } from '../support/price-oracle.ts'
 import { expectRefusal } from '../support/requests.ts'
@@ -13,6 +14,7 @@ import {
   hang,
   json,
   type Received,
+  reply,
   type Step,
   startUpstream,
   type Upstream,
@@ -26,6 +28,8 @@ const models = {
   'grok-imagine-image': { vendor: 'xai', prices: { image: '20000' } },
   'stable-image-core': { vendor: 'stability', prices: { image: '30000' } },
   'qwen-image': { vendor: 'dashscope', prices: { image: '35000' } },
+  'local-bfl': { vendor: 'bfl', prices: { image: '25000' } },
+  'local-flux': { vendor: 'openai-compatible', prices: { image: '5' } },
   'fal-ai/flux/dev': { vendor: 'fal', prices: { 'image/1024x1024': '25000', image: '100000' } },
 } as const
 type Name = keyof typeof models
@@ -45,7 +49,7 @@ beforeAll(async () => {
     config: {
       timeouts: { replyMs: 2_500 },
       channels: Object.entries(models).map(([name, each]) => ({
-        id: each.vendor,
+        id: name,
         vendor: each.vendor,
         baseUrl: each.vendor === 'dashscope' ? `${base}/compatible-mode/v1` : base,
         key: secret,
@@ -209,6 +213,37 @@ describe('other vendors', () => {
     expect(JSON.parse(xai?.body.toString() ?? '')).toMatchObject({ aspect_ratio: '3:2' })
   })
 
+  test('a server that knows no streams answers in one piece, which becomes events', async () => {
+    const whole = json(200, { created: 1, data: [{ b64_json: b64 }] })
+    const event = { type: 'image_generation.completed', b64_json: b64 }
+    const frame = `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+    const events = reply(200, frame, 'content-type: text/event-stream; charset=utf-8')
+    for (const answer of [whole, events]) {
+      vendor = () => answer
+      const { data: stream, request_id } = await client.images
+        .generate({ model: 'local-flux', prompt: 'a cat', stream: true })
+        .withResponse()
+      const seen: string[] = []
+      for await (const each of stream) if (each.b64_json === b64) seen.push(each.type)
+      expect(seen).toEqual(['image_generation.completed'])
+      expect((await charged(request_id, 'local-flux')).nano).toBe('5000')
+    }
+    vendor = () => json(400, { error: { message: 'no streams here', type: 'x', code: null } })
+    const response = await generate('local-flux', { stream: true })
+    const told = await expectRefusal(response, 400, 'invalid_request_error')
+    expect(told.message).toContain('no streams here')
+  })
+
+  test('the ai package makes images', async () => {
+    vendor = () => gemini
+    const { image } = await generateImage({
+      model: aiProvider(gateway.url).imageModel('gemini-2.5-flash-image'),
+      prompt: 'a cat',
+      size: '1536x1024',
+    })
+    expect(dimensions(image.uint8Array)).toEqual([1248, 832])
+  })
+
   test('fal: a job, its image inside its result', async () => {
     const root = upstream.url.replace(/\/v1$/, '/requests/1')
     vendor = ({ method, target }) => {
@@ -266,6 +301,25 @@ describe('faults', () => {
     expect(told.message).not.toContain(secret)
     expect(told.message).not.toContain('127.0.0.1')
     const row = await gateway.row(response.headers.get('x-request-id') ?? '')
+    expect(String(row.chargeNano)).toBe('0')
+  })
+
+  test('a client that leaves: the vendor is asked no more, and nothing is owed', async () => {
+    vendor = job({ status: 'Pending' })
+    const leaving = new AbortController()
+    const asking = gateway.post(
+      '/v1/images/generations',
+      { model: 'local-bfl', prompt: 'a cat' },
+      { signal: leaving.signal },
+    )
+    await upstream.arrived(asked + 2)
+    leaving.abort()
+    await expect(asking).rejects.toThrow()
+    const row = await eventually(async () =>
+      (await gateway.usage()).find(
+        ({ modelAsked, status }) => modelAsked === 'local-bfl' && status === 499,
+      ),
+    )
     expect(String(row.chargeNano)).toBe('0')
   })
 

@@ -73,6 +73,7 @@ async function stage({ poll, longestMs = 24 * hourMs, change }: StageOptions): P
     channels: new Map([['films', channel as unknown as Channel]]),
     timeouts: timeoutDefaults,
     dialects: {},
+    scrub: (text: string) => text,
   } as unknown as RelayRooms
   const note = (_: unknown, message: string) => void logged.push(message)
   const log = { info: note, warn: note, error: note } as never
@@ -236,6 +237,19 @@ test('a job that its vendor does not know is looked for for a minute, and has fa
   await late.begin(61_000)
   expect((await late.ended()).video.error?.code).toBe('job_lost')
   await expectPaid(late.store, 0n)
+})
+
+test('a job of which its vendor refuses to tell again and again is lost', async () => {
+  const { store, begin, ended, logged } = await stage({
+    poll: () =>
+      Promise.reject(
+        new MediaFault({ kind: 'rejected', message: 'no', status: 400, retryAfterMs: 1 }),
+      ),
+  })
+  await begin(61_000)
+  expect((await ended()).video.error?.code).toBe('job_lost')
+  expect(logged).toContain('a vendor could not be asked for a video')
+  await expectPaid(store, 0n)
 })
 
 test('fewer seconds than were asked cost less, more cost no more', async () => {

@@ -1,27 +1,44 @@
-// Memory is taken back after so many bytes, and less often where much is in use.
+// Memory is taken back when it has grown, and less often where much is in use.
 
 import { expect, test } from 'bun:test'
 import { Litter } from './litter.ts'
 
-function litterOf(liveBytes: number) {
+/** A process of 100 MB in which every byte that passes stays until it is taken back. */
+function processOf(liveBytes: number, kept = 1) {
+  let resident = 100_000_000
   let collected = 0
-  const litter = new Litter({ collect: () => void collected++, liveBytes: () => liveBytes })
-  return (bytes: number) => {
-    for (let left = bytes; left > 0; left -= 65_536) litter.passed(65_536)
-    return collected
+  const litter = new Litter({
+    collect() {
+      collected++
+      resident = 100_000_000
+    },
+    residentBytes: () => resident,
+    liveBytes: () => liveBytes,
+  })
+  const pass = (bytes: number) => {
+    let most = resident
+    for (let left = bytes; left > 0; left -= 65_536) {
+      resident += 65_536 * kept
+      litter.passed(65_536)
+      most = Math.max(most, resident)
+    }
+    return { collected, most }
   }
+  return pass
 }
 
-test('every 32 MiB where little is in use', () => {
-  const passed = litterOf(1_000_000)
-  expect(passed(33_000_000)).toBe(0)
-  expect(passed(1_000_000)).toBe(1)
-  expect(passed(10 * 33_554_432)).toBe(11)
+test('whatever passes, memory does not grow by more than 50 MB', () => {
+  const { collected, most } = processOf(1_000_000)(2_000_000_000)
+  expect(most).toBeLessThan(150_000_000)
+  expect(collected).toBeGreaterThan(40)
 })
 
-test('after four times what is in use', () => {
-  const passed = litterOf(100_000_000)
-  expect(passed(34_000_000)).toBe(1)
-  expect(passed(399_000_000)).toBe(1)
-  expect(passed(2_000_000)).toBe(2)
+test('nothing is done where the runtime keeps memory low by itself', () => {
+  expect(processOf(1_000_000, 0)(2_000_000_000).collected).toBe(0)
+})
+
+test('where much is in use four times as much may gather', () => {
+  const { collected, most } = processOf(50_000_000)(2_000_000_000)
+  expect(collected).toBeWithin(8, 12)
+  expect(most).toBeLessThan(320_000_000)
 })

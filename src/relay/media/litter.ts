@@ -1,20 +1,26 @@
-// Has memory taken back after so many bytes of media: the runtime would let a multiple of what is in use gather first.
+// Has memory taken back while media pass: the runtime would let a multiple of what is in use gather first.
 
 export interface Collector {
   /** Takes back all that nobody uses; nothing else runs meanwhile. */
   collect(): void
+  /** Memory of the whole process. */
+  residentBytes(): number
   /** Bytes of objects in use, without the buffers they hold. */
   liveBytes(): number
 }
 
-const leastBytes = 33_554_432
-/** Collecting takes longer the more is in use: so much more may pass before it is done again. */
-const bytesPerLiveByte = 4
+/** So often is looked. */
+const stepBytes = 4_194_304
+const leastGrowthBytes = 25_165_824
+/** Collecting takes longer the more is in use: so much more may gather before it is done again. */
+const growthPerLiveByte = 4
 
 export class Litter {
   private readonly collector: Collector
   private bytes = 0
-  private bound = leastBytes
+  /** The process as it was when nothing could be taken back. */
+  private leastBytes = Number.POSITIVE_INFINITY
+  private growthBytes = leastGrowthBytes
 
   constructor(collector: Collector) {
     this.collector = collector
@@ -23,9 +29,13 @@ export class Litter {
   /** Told of bytes that were read, written or relayed, and left a buffer behind. */
   readonly passed = (bytes: number): void => {
     this.bytes += bytes
-    if (this.bytes < this.bound) return
+    if (this.bytes < stepBytes) return
     this.bytes = 0
+    const residentBytes = this.collector.residentBytes()
+    this.leastBytes = Math.min(this.leastBytes, residentBytes)
+    if (residentBytes < this.leastBytes + this.growthBytes) return
     this.collector.collect()
-    this.bound = Math.max(leastBytes, bytesPerLiveByte * this.collector.liveBytes())
+    this.leastBytes = this.collector.residentBytes()
+    this.growthBytes = Math.max(leastGrowthBytes, growthPerLiveByte * this.collector.liveBytes())
   }
 }

@@ -43,6 +43,9 @@ const longestGapMs = 15_000
 const longestMissMs = 60_000
 /** A job that its vendor does not know of may not have reached all of its machines yet. */
 const unknownMs = 60_000
+const toldMisses = 10
+/** So often in a row a vendor must refuse to tell of a job before it counts as lost. */
+const mostRefusals = 5
 const writeRetriesMs = [250, 1_000, 4_000, 15_000]
 
 export class VideoJobs {
@@ -219,12 +222,13 @@ export class VideoJobs {
     if (!(news instanceof MediaFault) && news.state === 'failed')
       return failed(row, news, 'vendor_error', nowMs)
     const ageMs = nowMs - row.createdAt
-    if (news instanceof MediaFault && news.fault.status === 404 && ageMs > unknownMs)
+    if (news instanceof MediaFault && ageMs > unknownMs && isLost(news, workOf(row).misses))
       return failed(row, { code: 'job_lost', message: unknownJob }, 'vendor_error', nowMs)
     if (ageMs > this.rooms.longestMs()) {
       this.abandon(workOf(row))
       return failed(row, { code: 'timeout', message: tooLong }, 'timeout', nowMs)
     }
+    if (news instanceof MediaFault) this.tellMiss(row, news)
     return noted(row, news, nowMs)
   }
 
@@ -238,6 +242,19 @@ export class VideoJobs {
       }
     }
     return this.rooms.change(change)
+  }
+
+  /** Now and then, so that an operator sees a key that is refused or a vendor that is away. */
+  private tellMiss(row: VideoRow, { fault }: MediaFault): void {
+    const { channel: id, misses } = workOf(row)
+    if (misses % toldMisses !== 0) return
+    const { scrub, channels } = this.rooms.relay()
+    const detail = scrub(fault.message, channels.get(id)?.secrets ?? [])
+    const fields = { video: row.id, channel: id, kind: fault.kind, status: fault.status, detail }
+    this.rooms.log.warn(
+      { ...fields, misses: misses + 1 },
+      'a vendor could not be asked for a video',
+    )
   }
 
   private tell({ id, requestId, account }: VideoRow, state: string, cause: string | null): void {
@@ -259,6 +276,10 @@ export class VideoJobs {
 
 const unknownJob = 'The vendor does not know this video any more.'
 const tooLong = 'The video was not made in time.'
+
+function isLost({ fault }: MediaFault, misses: number): boolean {
+  return fault.status === 404 || (fault.kind === 'rejected' && misses >= mostRefusals)
+}
 
 function endOf(row: VideoRow) {
   const { account, id, video, work } = row

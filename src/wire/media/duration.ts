@@ -31,7 +31,8 @@ const readers: ReadonlyMap<string, (file: Bytes) => number | null> = new Map([
 /** At most so many bytes from there; fewer at the end. */
 function piece(file: Bytes, start: number, length: number): DataView {
   const from = Math.min(start, file.size)
-  const bytes = file.read(from, Math.min(file.size, from + length))
+  // A length that something else was taken off may be below nothing.
+  const bytes = file.read(from, Math.min(file.size, from + Math.max(0, length)))
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
@@ -206,7 +207,7 @@ function matroska(file: Bytes): number | null {
   if (!info) return null
   const duration = element(file, durationId, info.start, info.end)
   if (duration === null) return null
-  const view = piece(file, duration.start, duration.end - duration.start)
+  const view = piece(file, duration.start, Math.min(9, duration.end - duration.start))
   if (view.byteLength !== 4 && view.byteLength !== 8) return null
   const units = view.byteLength === 4 ? view.getFloat32(0) : view.getFloat64(0)
   return (units * nanosecondsPerUnit(file, info)) / 1e9

@@ -89,6 +89,12 @@ describe('heads that lie', () => {
     expect(durationOf(bytesOf(data), 'video/mp4')).toBeNull()
   })
 
+  test('an element whose head reaches past its parent', () => {
+    const info = `1549a96683${'44894008'}`
+    const data = Buffer.from(`1a45dfa38018538067ff${info}${'00'.repeat(16)}`, 'hex')
+    expect(durationOf(bytesOf(data), 'video/webm')).toBeNull()
+  })
+
   test('a tag longer than its file', () => {
     const data = Buffer.concat([Buffer.from('ID3\x04\0\0\x7f\x7f\x7f\x7f', 'latin1')])
     expect(sniffedType(bytesOf(data))).toBe('audio/mpeg')
@@ -126,4 +132,15 @@ test('whatever the bytes, reading ends, stays inside, and gives a length or none
     ),
     { numRuns: 3_000 },
   )
+})
+
+test('cut anywhere, a file gives a length or none', () => {
+  for (const [name, type] of files) {
+    const data = fixture(name)
+    for (let length = 0; length < data.length; length += length < 2_000 ? 1 : 97) {
+      const file = bytesOf(data.subarray(0, length))
+      expect(durationOf(file, type ?? '') ?? 1).toBeGreaterThan(0)
+      expect(() => sniffedType(file)).not.toThrow()
+    }
+  }
 })

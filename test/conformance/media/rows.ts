@@ -28,9 +28,9 @@ import {
   togetherSound,
   vllmSound,
 } from './sound.ts'
-import { falVideos, klingVideos, minimaxVideos, veoVideos, xaiVideos } from './videos.ts'
+import { falVideos, klingVideos, minimaxVideos, veoVideos, wanVideos, xaiVideos } from './videos.ts'
 
-export type TableName = 'images' | 'transcripts' | 'speech' | 'videos' | 'moderations'
+export type TableName = 'images' | 'transcripts' | 'speech' | 'videos' | 'moderations' | 'realtime'
 
 export interface Row {
   readonly table: TableName
@@ -148,6 +148,8 @@ export const speechRows: readonly Row[] = [
   row('speech', 'sandbox', 'sandbox/speech', null),
 ]
 
+const noService: Service = async () => new Response('', { status: 404 })
+
 const upright = { size: '720x1280' }
 
 export function videoRows(openai: Service): readonly Row[] {
@@ -160,6 +162,7 @@ export function videoRows(openai: Service): readonly Row[] {
       size: '1366x768',
       seconds: '6',
     }),
+    row('videos', 'dashscope', 'wan2.7-t2v', wanVideos(), { ...upright, seconds: '5' }),
     row('videos', 'fal', 'fal-ai/veo3.1', falVideos(), upright),
     row('videos', 'sandbox', 'sandbox/video', null, { size: '180x320' }),
   ]
@@ -170,6 +173,13 @@ export const moderationRows: readonly Row[] = [
   row('moderations', 'openai-compatible', 'own-judge', openaiModerations),
   row('moderations', 'mistral', 'mistral-moderation-latest', openaiModerations),
   row('moderations', 'sandbox', 'sandbox/moderation', null),
+]
+
+/** Played by sockets of their own. */
+export const realtimeRows: readonly Row[] = [
+  row('realtime', 'openai', 'gpt-realtime', noService),
+  row('realtime', 'azure-openai', 'gpt-realtime', noService),
+  row('realtime', 'openai-compatible', 'own-talker', noService),
 ]
 
 /** By table: a format of the client's that its vendors speak, and how their models are described and priced. */
@@ -190,5 +200,10 @@ export const tables = {
     dialects: ['openai-speech'],
   },
   videos: { kind: 'video', prices: { second: '100000' }, dialects: ['openai-videos'] },
+  realtime: {
+    kind: 'realtime',
+    prices: { input: '4', cachedInput: '1', output: '16', audioInput: '32', audioOutput: '64' },
+    dialects: ['openai-realtime'],
+  },
   moderations: { kind: 'moderation', prices: { request: '2' }, dialects: ['openai-moderations'] },
 } as const

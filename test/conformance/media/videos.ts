@@ -153,6 +153,31 @@ export function minimaxVideos(): Service {
   }
 }
 
+/** Model Studio, "Wan video generation": a task of the native interface. */
+export function wanVideos(): Service {
+  const jobs = new Jobs()
+  return async (asked) => {
+    signed(asked, 'authorization', 'Bearer ')
+    if (asked.path === '/api/v1/services/aigc/video-generation/video-synthesis') {
+      if (asked.headers.get('x-dashscope-async') !== 'enable') throw new Refused('not async')
+      const { input = {}, parameters = {} } = (await asked.json()) as Record<string, JsonObject>
+      only(Object.keys(input), 'prompt', 'media')
+      only(Object.keys(parameters), 'resolution', 'ratio', 'duration', 'watermark')
+      for (const { url } of (input['media'] ?? []) as JsonObject[]) inline(url)
+      const { ratio, resolution, duration } = parameters
+      const id = jobs.begin(input['prompt'], `${sized(ratio, resolution)}x${duration}`)
+      return Response.json({ output: { task_id: String(id), task_status: 'PENDING' } })
+    }
+    if (!asked.path.startsWith('/api/v1/tasks/')) throw new Refused('no such path', 404)
+    const job = jobs.look(asked.path.slice('/api/v1/tasks/'.length))
+    if (job === null) return Response.json({ output: { task_status: 'RUNNING' } })
+    const failed = { task_status: 'FAILED', code: 'InternalError', message: reason }
+    if (job.fails) return Response.json({ output: failed })
+    const video_url = `${asked.place}/films/${job.film}`
+    return Response.json({ output: { task_status: 'SUCCEEDED', video_url } })
+  }
+}
+
 /** fal, "Queue API". */
 export function falVideos(): Service {
   const jobs = new Jobs()

@@ -1,0 +1,112 @@
+// What is tried of realtime: sessions by the official client, which asks for TLS and so goes through a door of it.
+
+import { Buffer } from 'node:buffer'
+import { type AddressInfo, connect } from 'node:net'
+import { createServer } from 'node:tls'
+import OpenAI from 'openai'
+import { OpenAIRealtimeWS } from 'openai/realtime/ws'
+import type { RealtimeServerEvent } from 'openai/resources/realtime/realtime'
+import { makeCertificates } from '../../support/certificates.ts'
+import { usage } from '../../support/realtime.ts'
+import { alike, type Feature } from './tried.ts'
+
+export interface TlsDoor {
+  /** As a base address of clients. */
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** Passes on to a gateway what comes over TLS. */
+export async function startTlsDoor(gatewayUrl: string): Promise<TlsDoor> {
+  const certificates = makeCertificates()
+  const { hostname, port } = new URL(gatewayUrl)
+  const server = createServer({ ...certificates.valid }, (outside) => {
+    const inside = connect(Number(port), hostname)
+    outside.pipe(inside).pipe(outside)
+    // Either side may leave first.
+    outside.on('error', () => inside.destroy())
+    inside.on('error', () => outside.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    close() {
+      certificates.remove()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+const answerMs = 20_000
+
+/** Sends one event, and hears all until one of a type comes. */
+function heard(
+  session: OpenAIRealtimeWS,
+  event: Parameters<OpenAIRealtimeWS['send']>[0],
+  last: RealtimeServerEvent['type'],
+): Promise<readonly RealtimeServerEvent[]> {
+  const events: RealtimeServerEvent[] = []
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no ${last}`)), answerMs)
+    session.on('error', (error) => {
+      clearTimeout(timer)
+      reject(error)
+    })
+    session.on('event', (each) => {
+      events.push(each)
+      if (each.type === 'session.created') session.send(event)
+      if (each.type !== last) return
+      clearTimeout(timer)
+      resolve(events)
+    })
+  })
+}
+
+type See = (events: readonly RealtimeServerEvent[]) => void
+
+export function realtimeFeatures(door: () => string): readonly Feature[] {
+  const feature = (
+    name: string,
+    event: Parameters<OpenAIRealtimeWS['send']>[0],
+    last: RealtimeServerEvent['type'],
+    see: See,
+  ): Feature => ({
+    name,
+    dialect: 'openai-realtime',
+    async ask({ apiKey }, { model }) {
+      const client = new OpenAI({ baseURL: door(), apiKey })
+      // The authority is the test's own.
+      const session = new OpenAIRealtimeWS(
+        { model, options: { rejectUnauthorized: false } },
+        client,
+      )
+      try {
+        see(await heard(session, event, last))
+      } finally {
+        session.close()
+      }
+      return undefined
+    },
+  })
+  const instructions = 'Speak slowly.'
+  const changed = { type: 'session.update', session: { type: 'realtime', instructions } } as const
+  return [
+    feature('session', changed, 'session.updated', (events) => {
+      alike(events[0]?.type, 'session.created', 'first event')
+      const [updated] = events.filter((each) => each.type === 'session.updated')
+      const { session } = updated ?? {}
+      alike(session && 'instructions' in session && session.instructions, instructions, 'session')
+    }),
+    feature('speech', { type: 'response.create' }, 'response.done', (events) => {
+      const sound = events.flatMap((each) =>
+        each.type === 'response.output_audio.delta' ? [Buffer.from(each.delta, 'base64')] : [],
+      )
+      // Seven tokens of 50 ms, 24000 samples a second.
+      alike(Buffer.concat(sound).length, 7 * 2_400, 'sound')
+    }),
+    feature('usage', { type: 'response.create' }, 'response.done', (events) => {
+      const [done] = events.filter((each) => each.type === 'response.done')
+      alike(done?.response.usage, usage, 'usage')
+    }),
+  ]
+}
