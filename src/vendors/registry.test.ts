@@ -186,6 +186,24 @@ const azure: readonly (readonly [
     'openai-chat',
     'https://res.services.ai.azure.com/models/chat/completions?api-version=2024-05-01-preview',
   ],
+  [
+    'https://r.openai.azure.com',
+    '',
+    'openai-realtime',
+    'https://r.openai.azure.com/openai/v1/realtime?model=my%20model',
+  ],
+  [
+    'https://r.openai.azure.com/openai/v1',
+    'preview',
+    'openai-realtime',
+    'https://r.openai.azure.com/openai/v1/realtime?api-version=preview&model=my%20model',
+  ],
+  [
+    'https://r.openai.azure.com',
+    '2024-10-01-preview',
+    'openai-realtime',
+    'https://r.openai.azure.com/openai/realtime?api-version=2024-10-01-preview&deployment=my%20model',
+  ],
 ]
 
 test.each(azure)('azure-openai: %s with version %p', (baseUrl, version, dialect, expected) => {
