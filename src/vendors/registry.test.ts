@@ -42,7 +42,6 @@ const chat: readonly (readonly [id: string, address: string, environment: string
   ['siliconflow', 'https://api.siliconflow.cn/v1/chat/completions', 'SILICONFLOW_API_KEY'],
   ['voyage', 'https://api.voyageai.com/v1/embeddings', 'VOYAGE_API_KEY'],
   ['jina', 'https://api.jina.ai/v1/embeddings', 'JINA_API_KEY'],
-  ['kling', 'https://api-singapore.klingai.com/v1/videos/text2video', 'KLING_API_KEY'],
   ['cohere', 'https://api.cohere.com/v2/chat', 'COHERE_API_KEY'],
   [
     'bedrock',
@@ -127,9 +126,6 @@ const signatures: Readonly<Record<string, readonly [string, string]>> = {
   fal: ['authorization', `Key ${key}`],
 }
 
-/** Keys that only sign the tokens of single calls. */
-const signsEach: ReadonlySet<string> = new Set(['kling'])
-
 test.each(Object.keys(vendors))('%s signs in a header and never in the address', (id) => {
   const vendor = vendorNamed(id)
   const token = vendor.token?.(settings(vendor), 0) ?? null
@@ -137,7 +133,7 @@ test.each(Object.keys(vendors))('%s signs in a header and never in the address',
   const headers = [...own, ...vendor.headers(settings(vendor))]
   const unsigned = vendor.headers(settings(vendor, { key: null }))
   const signature = signatures[id] ?? ['authorization', `Bearer ${key}`]
-  expect(headers).toEqual(signsEach.has(id) ? unsigned : [signature, ...unsigned])
+  expect(headers).toEqual([signature, ...unsigned])
   expect(unsigned).toEqual(id === 'anthropic' ? [['anthropic-version', '2023-06-01']] : [])
   for (const dialect of vendor.speaks) {
     const address = vendor.address({ dialect, model: 'a/b', stream: false }, settings(vendor))
