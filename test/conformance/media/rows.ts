@@ -155,6 +155,7 @@ const upright = { size: '720x1280' }
 export function videoRows(openai: Service): readonly Row[] {
   return [
     row('videos', 'openai', 'sora-2', openai, upright),
+    row('videos', 'openai-compatible', 'own-films', openai, upright),
     row('videos', 'google', 'veo-3.1-generate-preview', veoVideos(), upright),
     row('videos', 'xai', 'grok-imagine-video', xaiVideos(), upright),
     row('videos', 'kling', 'kling-v2-6', klingVideos(), { ...upright, seconds: '5' }),
