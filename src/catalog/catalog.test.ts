@@ -127,6 +127,7 @@ describe('shipped models', () => {
       ['sandbox/speech', 'speech', false],
       ['sandbox/moderation', 'moderation', false],
       ['sandbox/video', 'video', false],
+      ['sandbox/realtime', 'realtime', false],
     ])
   })
 })

@@ -1,6 +1,7 @@
 // The push interface between the relay and whatever carries a call: a connection, or a built-in service.
 
 import type { Upload } from './media.ts'
+import type { HandshakeHandler, LocalSocketCall, VendorSocket } from './socket.ts'
 
 /** Told of one reply, synchronously and in order: head once, bytes, then exactly one of end or fault. */
 export interface ReplyHandler {
@@ -36,4 +37,6 @@ export interface LocalCall {
 /** A vendor served inside this process. */
 export interface LocalService {
   open(call: LocalCall, handler: ReplyHandler): Exchange
+  /** Realtime sessions, where it has them. */
+  connect?(call: LocalSocketCall, handler: HandshakeHandler): VendorSocket
 }

@@ -1,6 +1,6 @@
 // Models of the built-in sandbox, which needs no vendor and no network, and their prices.
 
-import { embeds, type ShippedModels } from '../shipped.ts'
+import { converses, embeds, type ShippedModels } from '../shipped.ts'
 
 export const sandbox: ShippedModels = {
   vendor: 'sandbox',
@@ -15,6 +15,7 @@ export const sandbox: ShippedModels = {
     'sandbox/speech': { kind: 'speech' },
     'sandbox/moderation': { kind: 'moderation' },
     'sandbox/video': { kind: 'video' },
+    'sandbox/realtime': converses,
   },
 }
 
@@ -31,4 +32,5 @@ export const sandboxPrices: Readonly<Record<string, Readonly<Record<string, stri
   'sandbox/speech': { character: '1.50' },
   'sandbox/moderation': { request: '10' },
   'sandbox/video': { second: '1000' },
+  'sandbox/realtime': { ...chat, audioInput: '2', audioOutput: '6' },
 }

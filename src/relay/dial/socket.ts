@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer'
 import { createHash, randomBytes } from 'node:crypto'
 import { checkServerIdentity } from 'node:tls'
 import type { Socket } from 'bun'
+import type { HandshakeHandler, SocketListener, VendorSocket } from '../../vendors/socket.ts'
 import type { TransportFault } from '../../vendors/transport.ts'
 import { BodyDecoder, BodyError } from './body.ts'
 import type { Destination } from './connection.ts'
@@ -19,21 +20,6 @@ export interface SocketCall {
   readonly maxMessageBytes: number
 }
 
-/** Told how the handshake ended: exactly one of these, never before `openSocket` returns. */
-export interface HandshakeHandler {
-  /** Nothing is heard of it before `VendorSocket.start`. */
-  open(socket: VendorSocket): void
-  /** The vendor answered, but with no socket. */
-  refused(status: number, header: (name: string) => string | null, body: string): void
-  fault(fault: TransportFault): void
-}
-
-export interface SocketListener {
-  message(payload: Buffer, isText: boolean): void
-  /** The vendor closed; 1006: the connection was lost, or it broke the protocol. Once, and the last. */
-  closed(code: number, reason: string): void
-}
-
 /** What a WebSocket's key is answered with (section 4.2.2). */
 const acceptSuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 const maxHeadBytes = 65_536
@@ -46,40 +32,40 @@ type Phase = 'connecting' | 'answer' | 'refusal' | 'open' | 'closing' | 'closed'
 
 const handlers = {
   binaryType: 'buffer',
-  open(socket: Bun.Socket<VendorSocket>) {
+  open(socket: Bun.Socket<DialledSocket>) {
     socket.data.connected(socket)
   },
-  data(socket: Bun.Socket<VendorSocket>, chunk: Buffer) {
+  data(socket: Bun.Socket<DialledSocket>, chunk: Buffer) {
     socket.data.received(chunk)
   },
-  drain(socket: Bun.Socket<VendorSocket>) {
+  drain(socket: Bun.Socket<DialledSocket>) {
     socket.data.flush()
   },
-  end(socket: Bun.Socket<VendorSocket>) {
+  end(socket: Bun.Socket<DialledSocket>) {
     socket.data.lost('the vendor closed the connection')
     socket.end()
   },
-  close(socket: Bun.Socket<VendorSocket>) {
+  close(socket: Bun.Socket<DialledSocket>) {
     socket.data.lost('the connection to the vendor was lost')
   },
-  error(socket: Bun.Socket<VendorSocket>, error: Error) {
+  error(socket: Bun.Socket<DialledSocket>, error: Error) {
     socket.data.lost(`the connection to the vendor failed: ${error.message}`)
   },
 } as const
 
 const secureHandlers = {
   ...handlers,
-  open(socket: Bun.Socket<VendorSocket>) {
+  open(socket: Bun.Socket<DialledSocket>) {
     socket.data.greeting(socket)
   },
-  handshake(socket: Bun.Socket<VendorSocket>, success: boolean, error: Error | null) {
+  handshake(socket: Bun.Socket<DialledSocket>, success: boolean, error: Error | null) {
     socket.data.secured(socket, success && socket.authorized, error)
   },
 } as const
 
 /** Connects and asks for a socket; `abort` on what is returned ends it at any time. */
-export function openSocket(call: SocketCall, handler: HandshakeHandler): VendorSocket {
-  const made = new VendorSocket(call, handler)
+export function openSocket(call: SocketCall, handler: HandshakeHandler): DialledSocket {
+  const made = new DialledSocket(call, handler)
   const { destination } = call
   const hostname = destination.address ?? destination.host
   const at = { hostname, port: destination.port, data: made }
@@ -90,15 +76,14 @@ export function openSocket(call: SocketCall, handler: HandshakeHandler): VendorS
   return made
 }
 
-export class VendorSocket {
-  /** `performance.now()` when anything came last. */
+class DialledSocket implements VendorSocket {
   heardMs = performance.now()
   private readonly call: SocketCall
   private readonly handler: HandshakeHandler
   private readonly key = randomBytes(16).toString('base64')
   private readonly frames: FrameReader
   private listener: SocketListener | null = null
-  private socket: Socket<VendorSocket> | null = null
+  private socket: Socket<DialledSocket> | null = null
   private phase: Phase = 'connecting'
   private timer: ReturnType<typeof setTimeout> | null
   /** What came and was not read yet: an answer that is not whole, or messages that nobody listens to. */
@@ -108,7 +93,6 @@ export class VendorSocket {
   private paused = false
   private pending: Uint8Array[] = []
   private pendingOffset = 0
-  /** Bytes the vendor has not taken yet. */
   waitingBytes = 0
 
   constructor(call: SocketCall, handler: HandshakeHandler) {
@@ -126,13 +110,13 @@ export class VendorSocket {
     this.timer = setTimeout(() => this.tooLate('connecting took too long'), call.connectMs)
   }
 
-  greeting(socket: Socket<VendorSocket>): void {
+  greeting(socket: Socket<DialledSocket>): void {
     if (this.phase === 'closed') socket.terminate()
     else this.socket = socket
   }
 
   /** No connection is used whose certificate's name or chain does not hold. */
-  secured(socket: Socket<VendorSocket>, authorized: boolean, error: Error | null): void {
+  secured(socket: Socket<DialledSocket>, authorized: boolean, error: Error | null): void {
     const misnamed = authorized
       ? checkServerIdentity(this.call.destination.host, socket.getPeerCertificate())
       : undefined
@@ -145,7 +129,7 @@ export class VendorSocket {
     socket.terminate()
   }
 
-  connected(socket: Socket<VendorSocket>): void {
+  connected(socket: Socket<DialledSocket>): void {
     this.socket = socket
     if (this.phase === 'closed') {
       socket.terminate()

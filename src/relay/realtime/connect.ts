@@ -4,9 +4,10 @@ import { type Fault, faultTable, GatewayError } from '../../errors.ts'
 import { plan } from '../../router/plan.ts'
 import type { Candidate } from '../../router/route.ts'
 import type { FailedAttempt } from '../../store/usage-row.ts'
+import type { HandshakeHandler, VendorSocket } from '../../vendors/socket.ts'
 import type { Ask, RelayRooms } from '../ask.ts'
 import type { Channel } from '../channel.ts'
-import { openSocket, type VendorSocket } from '../dial/socket.ts'
+import { openSocket } from '../dial/socket.ts'
 import { failedAttempt } from '../owed.ts'
 import { verdict } from '../verdict.ts'
 
@@ -52,7 +53,9 @@ export async function connectVendor(
   let last: Candidate | null = null
   for (const [at, candidate] of order.entries()) {
     const channel = rooms.channels.get(candidate.channelId)
-    if (channel === undefined || channel.vendor.local !== undefined) continue
+    if (channel === undefined) continue
+    const { local } = channel.vendor
+    if (local !== undefined && local.connect === undefined) continue
     secrets = channel.secrets
     last = candidate
     const made = await attempt(rooms, ask, { channel, candidate, signal, maxMessageBytes, at })
@@ -115,26 +118,31 @@ function attempt(
     report(fault)
     resolve(fault)
   }
-  const socket = openSocket(
-    {
-      destination: channel.socket({ dialect: dialect.id, model, stream: true }, address?.headers),
-      connectMs,
-      answerMs: firstEventMs,
-      maxMessageBytes,
+  const call = { dialect: dialect.id, model, stream: true } as const
+  const handler: HandshakeHandler = {
+    open(opened) {
+      report(null)
+      const rest = { candidate, fault: null, error: null }
+      resolve({ socket: opened, channel, candidate, rest })
     },
-    {
-      open(opened) {
-        report(null)
-        const rest = { candidate, fault: null, error: null }
-        resolve({ socket: opened, channel, candidate, rest })
-      },
-      refused(status, header, body) {
-        const fault = dialect.fault(status, header, body)
-        failed(channel.vendor.refine?.(fault, status, body) ?? fault)
-      },
-      fault: failed,
+    refused(status, header, body) {
+      const fault = dialect.fault(status, header, body)
+      failed(channel.vendor.refine?.(fault, status, body) ?? fault)
     },
-  )
+    fault: failed,
+  }
+  const { local } = channel.vendor
+  const socket =
+    local?.connect?.({ model, answerMs: firstEventMs }, handler) ??
+    openSocket(
+      {
+        destination: channel.socket(call, address?.headers),
+        connectMs,
+        answerMs: firstEventMs,
+        maxMessageBytes,
+      },
+      handler,
+    )
   const gone = (): void => {
     socket.abort()
     failed({ kind: 'reset', message: 'the client left' })

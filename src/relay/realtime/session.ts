@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer'
 import type { RealtimeSettings } from '../../config/types.ts'
 import { type Fault, GatewayError } from '../../errors.ts'
+import type { SocketListener } from '../../vendors/socket.ts'
 import type { JsonObject } from '../../wire/ir.ts'
 import {
   modelsNamed,
@@ -18,7 +19,6 @@ import {
 } from '../../wire/openai-realtime/vendor-event.ts'
 import type { RelayRooms } from '../ask.ts'
 import type { Timed } from '../deadlines.ts'
-import type { SocketListener } from '../dial/socket.ts'
 import { causeOf } from '../verdict.ts'
 import type { Connected } from './connect.ts'
 import { type Ending, type Hindrance, pinned, type Tab, wellEnded } from './tab.ts'

@@ -8,7 +8,7 @@ function broken(kind: TransportFault['kind'], message: string): TransportFault {
   return { kind, message: `sandbox fault: ${message}`, unsent: kind === 'unreachable' }
 }
 
-const cut = broken('cut', 'the connection was cut in the middle of the reply')
+export const cut = broken('cut', 'the connection was cut in the middle of the reply')
 
 const refusals: Readonly<Record<string, () => Reply>> = {
   '400': () => error(400, 'The request is refused', 'invalid_request_error', 'sandbox_refused'),
@@ -61,6 +61,12 @@ export const errorBody = JSON.stringify({
   },
 })
 
+/** Faults that come before any reply, by name. */
+export const unanswered = {
+  unreachable: broken('unreachable', 'nobody listens'),
+  reset: broken('reset', 'the connection was reset before a reply'),
+} as const
+
 /** The error reply that stands in place of any other; null where the fault is none of these. */
 export function refusalOf(fault: SandboxFault): Reply | null {
   return refusals[fault]?.() ?? null
@@ -74,9 +80,8 @@ export function spoiled(reply: Reply, settings: SandboxSettings, streamed: boole
   if (refused !== null) return refused
   switch (fault) {
     case 'unreachable':
-      return headless(reply, broken('unreachable', 'nobody listens'))
     case 'reset':
-      return headless(reply, broken('reset', 'the connection was reset before a reply'))
+      return headless(reply, unanswered[fault])
     case 'hang':
       return headless(reply, 'never')
     case 'empty':

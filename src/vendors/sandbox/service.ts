@@ -10,6 +10,7 @@ import { embeddingReply } from './embedding.ts'
 import { spoiled } from './faults.ts'
 import { moderationReply } from './moderation.ts'
 import { type Pace, play } from './playback.ts'
+import { connectSandbox } from './realtime/socket.ts'
 import { type Reply, refusal } from './reply.ts'
 import {
   parseSandboxModel,
@@ -91,4 +92,5 @@ export const sandboxService: LocalService = {
     }
     return play(reply, pace, handler)
   },
+  connect: connectSandbox,
 }

@@ -12,6 +12,7 @@ export const sandboxModels = [
   'sandbox/speech',
   'sandbox/moderation',
   'sandbox/video',
+  'sandbox/realtime',
 ] as const
 export type SandboxModel = (typeof sandboxModels)[number]
 

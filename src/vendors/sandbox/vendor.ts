@@ -7,15 +7,12 @@ import { sandboxAdapters } from './media/adapters.ts'
 import { sandboxVideos } from './media/videos.ts'
 import { sandboxService } from './service.ts'
 
-/** Sessions are the vendors' own. */
-const spoken = beyondText.filter((dialect) => dialect !== 'openai-realtime')
-
 export const sandbox = openaiCompatible({
   id: 'sandbox',
   // Never dialled: `.invalid` never resolves (RFC 6761).
   baseUrl: 'http://sandbox.invalid/v1',
   keyless: true,
-  speaks: [...allDialects, ...spoken, 'openai-videos'],
+  speaks: [...allDialects, ...beyondText, 'openai-videos'],
   adapters: { ...sandboxAdapters, 'openai-videos': videoStarts(sandboxVideos) },
   videos: sandboxVideos,
   local: sandboxService,

@@ -21,7 +21,7 @@ const formats: Readonly<Record<string, Format>> = {
 }
 
 /** Audio tokens of a second, as realtime models count them. */
-const tokensPerSecond = 20
+export const tokensPerSecond = 20
 /** Longest text that is said, in characters. */
 const maxCharacters = 100_000
 

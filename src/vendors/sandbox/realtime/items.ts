@@ -1,0 +1,101 @@
+// Items of a sandbox conversation: what is kept of each is what it counts and the beginning of what it says.
+
+import { Buffer } from 'node:buffer'
+import { invalidRequest } from '../../../errors.ts'
+import type { JsonObject, JsonValue } from '../../../wire/ir.ts'
+import { isObject } from '../../json.ts'
+import { contentText, countTokens } from '../text.ts'
+
+export interface Item {
+  readonly id: string
+  /** What an answer to it echoes; null: it is nothing to answer. */
+  readonly said: string | null
+  readonly textTokens: number
+  readonly audioTokens: number
+}
+
+/** Tokens an item costs besides its text, as a message of a chat does. */
+export const perItem = 4
+/** Of sound that is heard: one for 100 ms, as realtime models count it. */
+export const heardTokensPerSecond = 10
+/** More of it is never echoed. */
+const keptChars = 1_000
+/** A `previous_item_id` of the conversation's beginning. */
+const root = 'root'
+
+/** An item of the client's. Throws `invalid_request_error` where it is of no kind that the sandbox knows. */
+export function itemOf(item: JsonObject, id: string, bytesPerSecond: number): Item {
+  const { type, role } = item
+  if (type === 'function_call_output') return textItem(id, textIn(item['output']), true)
+  if (type === 'function_call') return textItem(id, textIn(item['arguments']), false)
+  if (type !== 'message')
+    throw invalidRequest(`The sandbox knows no item of type '${String(type)}'`, 'item.type')
+  if (role !== 'user' && role !== 'assistant' && role !== 'system')
+    throw invalidRequest("'item.role' must be user, assistant or system", 'item.role')
+  const parts = Array.isArray(item['content']) ? item['content'].filter(isObject) : []
+  const text = contentText(parts) + parts.map((part) => textIn(part['transcript'])).join('')
+  const bytes = parts.reduce((sum, part) => sum + soundBytes(part['audio'], 'item.content'), 0)
+  const seconds = bytes / bytesPerSecond
+  const made = textItem(id, text === '' ? described(seconds) : text, role === 'user')
+  return {
+    ...made,
+    textTokens: perItem + countTokens(text),
+    audioTokens: Math.ceil(seconds * heardTokensPerSecond),
+  }
+}
+
+/** Of sound that was committed. */
+export function soundItem(id: string, seconds: number): Item {
+  const audioTokens = Math.ceil(seconds * heardTokensPerSecond)
+  return { id, said: described(seconds), textTokens: perItem, audioTokens }
+}
+
+function textItem(id: string, text: string, answered: boolean): Item {
+  return {
+    id,
+    said: answered ? text.slice(0, keptChars) : null,
+    textTokens: perItem + countTokens(text),
+    audioTokens: 0,
+  }
+}
+
+function described(seconds: number): string {
+  return seconds === 0 ? '' : `${Math.round(seconds * 10) / 10} seconds of sound`
+}
+
+function textIn(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Bytes of sound in base64. Throws `invalid_request_error` where it is none. */
+export function soundBytes(sound: JsonValue | undefined, param: string): number {
+  if (sound === undefined || sound === null) return 0
+  if (typeof sound !== 'string' || /[^A-Za-z0-9+/=]/.test(sound))
+    throw invalidRequest(`'${param}' must hold sound as base64`, param)
+  return Buffer.byteLength(sound, 'base64')
+}
+
+/** The item as it is shown: sound is not given back. */
+export function shownItem(item: JsonObject, id: string): JsonObject {
+  const { content } = item
+  const shown = { ...item, id, object: 'realtime.item', status: 'completed' }
+  if (!Array.isArray(content)) return shown
+  const silent = content.map((part) => {
+    if (!isObject(part)) return part
+    const { audio: _, ...rest } = part
+    return rest
+  })
+  return { ...shown, content: silent }
+}
+
+/** Where an item goes that is to follow another. Throws `invalid_request_error` where there is no such. */
+export function placeAfter(items: readonly Item[], previous: JsonValue | undefined): number {
+  if (previous === undefined || previous === null) return items.length
+  if (previous === root) return 0
+  const at = items.findIndex(({ id }) => id === previous)
+  if (at !== -1) return at + 1
+  throw invalidRequest(
+    `There is no item '${String(previous)}' in the conversation`,
+    'previous_item_id',
+  )
+}

@@ -1,0 +1,217 @@
+// One response of the sandbox's realtime sessions: its events in order, a word of text or of sound at a time.
+
+import { Buffer } from 'node:buffer'
+import type { JsonObject, JsonValue } from '../../../wire/ir.ts'
+import { tokensPerSecond } from '../media/speech.ts'
+import { sampleRate, secondsToSay, type Tune, tuneOf } from '../media/tune.ts'
+import { echo, joined, type Output, sized } from '../text.ts'
+
+/** What the session says; who sends it gives it its `event_id`. */
+export type ServerEvent = JsonObject & { readonly type: string }
+
+export interface ResponseAsk {
+  readonly responseId: string
+  readonly itemId: string
+  readonly previousItemId: string | null
+  /** null: it stands beside the conversation and is no item of it. */
+  readonly conversationId: string | null
+  readonly speaks: boolean
+  /** What the sentence echoes. */
+  readonly said: string
+  /** Words; null: as many as the sentence has. */
+  readonly tokens: number | null
+  /** The client's own maximum of words and sound together. */
+  readonly maxTokens: number | null
+  readonly heard: Heard
+  readonly metadata: JsonValue
+  readonly countsUsage: boolean
+}
+
+/** Tokens. */
+export interface Heard {
+  readonly text: number
+  readonly audio: number
+}
+
+export type Outcome = 'completed' | 'cancelled' | 'failed'
+
+export class SandboxResponse {
+  readonly ask: ResponseAsk
+  /** One for each word. */
+  readonly steps: number
+  private readonly words: Output
+  private readonly cut: boolean
+  private readonly tune: Tune | null
+  private readonly place: JsonObject
+
+  constructor(ask: ResponseAsk) {
+    const whole = sized(echo(ask.said), ask.tokens, null)
+    const steps = stepsWithin(whole, ask)
+    this.ask = ask
+    this.words = { length: steps, at: (index) => whole.at(index) }
+    this.steps = steps
+    this.cut = steps < whole.length
+    this.tune = ask.speaks && steps > 0 ? tuneOf(joined(this.words)) : null
+    const { responseId, itemId } = ask
+    this.place = { response_id: responseId, item_id: itemId, output_index: 0, content_index: 0 }
+  }
+
+  opening(): readonly ServerEvent[] {
+    const item = this.item(0, 'in_progress')
+    return [
+      { type: 'response.created', response: this.shown('in_progress', null, [], null) },
+      { type: 'response.output_item.added', ...this.inResponse, item },
+      ...this.inConversation('conversation.item.added', item),
+      { type: 'response.content_part.added', ...this.place, part: this.part('') },
+    ]
+  }
+
+  /** The word, and its sound before it where it is spoken. */
+  step(index: number): readonly ServerEvent[] {
+    const { place, tune } = this
+    const delta = this.words.at(index)
+    if (tune === null) return [{ type: 'response.output_text.delta', ...place, delta }]
+    const sound = tune.pcm(this.samplesOf(index), this.samplesOf(index + 1))
+    return [
+      {
+        type: 'response.output_audio.delta',
+        ...place,
+        delta: Buffer.from(sound.buffer).toString('base64'),
+      },
+      { type: 'response.output_audio_transcript.delta', ...place, delta },
+    ]
+  }
+
+  /** After so many words. */
+  ending(said: number, outcome: Outcome): readonly ServerEvent[] {
+    const { place } = this
+    const text = this.textOf(said)
+    const status = outcome === 'completed' && this.cut ? 'incomplete' : outcome
+    const item = this.item(said, status === 'completed' ? status : 'incomplete')
+    const done: readonly ServerEvent[] = this.ask.speaks
+      ? [
+          { type: 'response.output_audio.done', ...place },
+          { type: 'response.output_audio_transcript.done', ...place, transcript: text },
+        ]
+      : [{ type: 'response.output_text.done', ...place, text }]
+    const usage = this.ask.countsUsage ? this.usage(said) : null
+    return [
+      ...done,
+      { type: 'response.content_part.done', ...place, part: this.part(text) },
+      ...this.inConversation('conversation.item.done', item),
+      { type: 'response.output_item.done', ...this.inResponse, item },
+      {
+        type: 'response.done',
+        response: this.shown(status, detailsOf[status] ?? null, [item], usage),
+      },
+    ]
+  }
+
+  /** Tokens of so many words. */
+  saidTokens(said: number): Heard {
+    const seconds = this.samplesOf(said) / sampleRate
+    return { text: said, audio: Math.ceil(seconds * tokensPerSecond) }
+  }
+
+  private get inResponse() {
+    return { response_id: this.ask.responseId, output_index: 0 }
+  }
+
+  private inConversation(type: string, item: JsonObject): readonly ServerEvent[] {
+    const { conversationId, previousItemId } = this.ask
+    return conversationId === null ? [] : [{ type, previous_item_id: previousItemId, item }]
+  }
+
+  private samplesOf(words: number): number {
+    return this.tune === null ? 0 : Math.round((this.tune.samples * words) / this.steps)
+  }
+
+  private textOf(said: number): string {
+    return joined({ ...this.words, length: said })
+  }
+
+  private part(text: string): JsonObject {
+    return this.ask.speaks ? { type: 'audio', transcript: text } : { type: 'text', text }
+  }
+
+  private item(said: number, status: string): JsonObject {
+    const text = this.textOf(said)
+    const content = this.ask.speaks
+      ? { type: 'output_audio', transcript: text }
+      : { type: 'output_text', text }
+    return {
+      id: this.ask.itemId,
+      object: 'realtime.item',
+      type: 'message',
+      status,
+      role: 'assistant',
+      content: status === 'in_progress' ? [] : [content],
+    }
+  }
+
+  private shown(
+    status: string,
+    details: JsonObject | null,
+    output: readonly JsonObject[],
+    usage: JsonObject | null,
+  ): JsonObject {
+    const { responseId, conversationId, speaks, maxTokens, metadata } = this.ask
+    return {
+      object: 'realtime.response',
+      id: responseId,
+      status,
+      status_details: details,
+      output: [...output],
+      conversation_id: conversationId,
+      output_modalities: [speaks ? 'audio' : 'text'],
+      max_output_tokens: maxTokens ?? 'inf',
+      usage,
+      metadata,
+    }
+  }
+
+  private usage(said: number): JsonObject {
+    const { heard } = this.ask
+    const spoken = this.saidTokens(said)
+    const [input, output] = [heard.text + heard.audio, spoken.text + spoken.audio]
+    return {
+      total_tokens: input + output,
+      input_tokens: input,
+      output_tokens: output,
+      input_token_details: {
+        text_tokens: heard.text,
+        audio_tokens: heard.audio,
+        image_tokens: 0,
+        cached_tokens: 0,
+        cached_tokens_details: { text_tokens: 0, audio_tokens: 0, image_tokens: 0 },
+      },
+      output_token_details: { text_tokens: spoken.text, audio_tokens: spoken.audio },
+    }
+  }
+}
+
+const detailsOf: Readonly<Record<string, JsonObject>> = {
+  incomplete: { type: 'incomplete', reason: 'max_output_tokens' },
+  cancelled: { type: 'cancelled', reason: 'client_cancelled' },
+  failed: {
+    type: 'failed',
+    error: {
+      type: 'server_error',
+      code: 'server_error',
+      message: 'The vendor failed (sandbox fault).',
+    },
+  },
+}
+
+/** As many words as the client's maximum lets through, with their sound. */
+function stepsWithin(text: Output, { speaks, maxTokens }: ResponseAsk): number {
+  if (maxTokens === null) return text.length
+  if (!speaks) return Math.min(text.length, maxTokens)
+  let said = ''
+  for (let steps = 0; steps < Math.min(text.length, maxTokens); steps += 1) {
+    said += text.at(steps)
+    const sound = Math.ceil(secondsToSay(said) * tokensPerSecond)
+    if (steps + 1 + sound > maxTokens) return steps
+  }
+  return Math.min(text.length, maxTokens)
+}

@@ -1,0 +1,90 @@
+// The settings of a sandbox session, as `session` shows them, and what a `session.update` may change of them.
+
+import { invalidRequest } from '../../../errors.ts'
+import type { JsonObject, JsonValue } from '../../../wire/ir.ts'
+import { isObject } from '../../json.ts'
+import { sampleRate } from '../media/tune.ts'
+
+const pcmFormat = { type: 'audio/pcm', rate: sampleRate } as const
+
+/** What a session begins with. What does not stand here is no setting. */
+export function usualSession(id: string, model: string): JsonObject {
+  return {
+    type: 'realtime',
+    object: 'realtime.session',
+    id,
+    model,
+    output_modalities: ['audio'],
+    instructions: '',
+    tools: [],
+    tool_choice: 'auto',
+    parallel_tool_calls: true,
+    max_output_tokens: 'inf',
+    reasoning: null,
+    tracing: null,
+    truncation: 'auto',
+    prompt: null,
+    include: null,
+    audio: {
+      input: {
+        format: pcmFormat,
+        transcription: null,
+        noise_reduction: null,
+        turn_detection: null,
+      },
+      output: { format: pcmFormat, voice: 'sandbox', speed: 1 },
+    },
+  }
+}
+
+/** Members that are changed one by one; others are replaced. */
+const sections: ReadonlySet<string> = new Set([
+  'session.audio',
+  'session.audio.input',
+  'session.audio.output',
+])
+
+/** The settings then in force. Throws `invalid_request_error` naming what cannot be had. */
+export function changedSession(session: JsonObject, change: JsonValue | undefined): JsonObject {
+  if (!isObject(change)) throw invalidRequest("'session' must be an object", 'session')
+  if (change['type'] !== undefined && change['type'] !== 'realtime')
+    throw invalidRequest("The sandbox has sessions of type 'realtime' alone", 'session.type')
+  if (change['output_modalities'] !== undefined)
+    speaks(change['output_modalities'], 'session.output_modalities')
+  const changed = merged(session, change, 'session')
+  const format = memberOf(changed, 'audio', 'output', 'format')
+  if (isObject(format) && format['type'] !== 'audio/pcm')
+    throw invalidRequest(
+      'The sandbox speaks audio/pcm alone, at 24000 Hz',
+      'session.audio.output.format',
+    )
+  // It hears no pauses, and says so.
+  return merged(changed, { audio: { input: { turn_detection: null } } }, 'session')
+}
+
+function merged(own: JsonObject, change: JsonObject, path: string): JsonObject {
+  const result: JsonObject = { ...own }
+  for (const [key, value] of Object.entries(change)) {
+    const name = `${path}.${key}`
+    if (!Object.hasOwn(own, key)) throw invalidRequest(`Unknown parameter: '${name}'`, name)
+    const before = own[key]
+    const part = sections.has(name) && isObject(before) && isObject(value)
+    result[key] = part ? merged(before, value, name) : value
+  }
+  return result
+}
+
+/** What stands there, if anything does. */
+export function memberOf(value: JsonValue | undefined, ...path: readonly string[]) {
+  let found = value
+  for (const name of path) found = isObject(found) ? found[name] : undefined
+  return found
+}
+
+/** Whether replies are sound. Throws `invalid_request_error` where it is neither text nor sound. */
+export function speaks(modalities: JsonValue | undefined, param: string): boolean {
+  const [modality, more] = Array.isArray(modalities) ? modalities : []
+  if (more === undefined && (modality === 'audio' || modality === 'text'))
+    return modality === 'audio'
+  throw invalidRequest(`'${param}' must be ["text"] or ["audio"]`, param)
+}
