@@ -33,7 +33,7 @@ const allMs = 240_000
 
 const films = startOpenaiVideos()
 const talkers = new Map<Row, RealtimeVendor>(
-  realtimeRows.map((row) => [row, startRealtimeVendor()]),
+  realtimeRows.filter(({ service }) => service !== null).map((row) => [row, startRealtimeVendor()]),
 )
 const sections: readonly {
   readonly table: TableName

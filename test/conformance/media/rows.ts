@@ -176,11 +176,12 @@ export const moderationRows: readonly Row[] = [
   row('moderations', 'sandbox', 'sandbox/moderation', null),
 ]
 
-/** Played by sockets of their own. */
+/** Played by sockets of their own, but for the sandbox. */
 export const realtimeRows: readonly Row[] = [
   row('realtime', 'openai', 'gpt-realtime', noService),
   row('realtime', 'azure-openai', 'gpt-realtime', noService),
   row('realtime', 'openai-compatible', 'own-talker', noService),
+  row('realtime', 'sandbox', 'sandbox/realtime', null),
 ]
 
 /** By table: a format of the client's that its vendors speak, and how their models are described and priced. */

@@ -60,7 +60,7 @@ function textItem(id: string, text: string, answered: boolean): Item {
 }
 
 function described(seconds: number): string {
-  return seconds === 0 ? '' : `${Math.round(seconds * 10) / 10} seconds of sound`
+  return seconds === 0 ? '' : `${Math.round(seconds * 10) / 10} s of sound`
 }
 
 function textIn(value: JsonValue | undefined): string {
