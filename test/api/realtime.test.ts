@@ -372,6 +372,22 @@ describe('what is not let through', () => {
     expect(await session.until('session.update', 2)).toEqual(own)
   })
 
+  test('nothing overtakes a transcriber whose price is being looked up', async () => {
+    const opened = await open()
+    const transcription = { model: 'scribe' }
+    opened.send({ type: 'session.update', session: { audio: { input: { transcription } } } })
+    opened.send({ type: 'input_audio_buffer.commit' })
+    opened.send({ type: 'session.update', session: { model: 'gpt-realtime' } })
+    opened.send({ type: 'response.create' })
+    await opened.until('response.done')
+    expect((await vendor.arrived(1)).heard.events.map(({ type }) => type)).toEqual([
+      'session.update',
+      'input_audio_buffer.commit',
+      'session.update',
+      'response.create',
+    ])
+  })
+
   test('a transcriber without a price', async () => {
     const opened = await open()
     opened.send({

@@ -20,6 +20,7 @@ import {
 import type { RelayRooms } from '../ask.ts'
 import type { Timed } from '../deadlines.ts'
 import { causeOf } from '../verdict.ts'
+import { closeCode, toldOr } from './close-codes.ts'
 import type { Connected } from './connect.ts'
 import { type Ending, type Hindrance, pinned, type Tab, wellEnded } from './tab.ts'
 import type { Transcriber, Transcribers } from './transcribers.ts'
@@ -53,16 +54,6 @@ export interface SessionAsk {
   readonly showCost: boolean
 }
 
-/** Codes a close frame may not carry (RFC 6455, section 7.4.1). */
-const unsendable: ReadonlySet<number> = new Set([1004, 1005, 1006, 1015])
-const closeCode = {
-  normal: 1000,
-  leaving: 1001,
-  refused: 1008,
-  mistake: 1011,
-  restart: 1012,
-  later: 1013,
-} as const
 /** A response that was cancelled is heard to its end for this long. */
 const cancelMs = 5_000
 const longestReasonChars = 120
@@ -86,6 +77,9 @@ export class RealtimeSession implements Timed, SocketListener {
   private activeMs = performance.now()
   private pingedMs = performance.now()
   private transcriber: Transcriber | null = null
+  /** What the client said since it asked for a transcriber whose price is being looked up: it must not overtake that. */
+  private behind: (readonly [bytes: Uint8Array, isText: boolean])[] | null = null
+  private behindBytes = 0
   /** The client is gone, and responses are heard to their ends until then, by `performance.now()`. */
   private lingersUntilMs: number | null = null
   private drains = false
@@ -114,6 +108,11 @@ export class RealtimeSession implements Timed, SocketListener {
   fromClient(bytes: Uint8Array, isText: boolean): void {
     if (this.isOver || this.lingersUntilMs !== null) return
     this.activeMs = performance.now()
+    if (this.behind !== null) {
+      this.behindBytes += bytes.length
+      if (this.takesMore(this.behindBytes)) this.behind.push([bytes, isText])
+      return
+    }
     try {
       const { bytes: own, settings, added, eventId } = readClientEvent(bytes)
       this.rooms.tab.expected.add(added)
@@ -144,7 +143,7 @@ export class RealtimeSession implements Timed, SocketListener {
       this.linger(left, drains.limitMs)
       return
     }
-    this.vendor.socket.close(sendable(code), reason)
+    this.vendor.socket.close(toldOr(code, closeCode.normal), reason)
     this.leave(runs ? left : wellEnded)
   }
 
@@ -216,25 +215,38 @@ export class RealtimeSession implements Timed, SocketListener {
       return
     }
     const chosen = transcriber
-    void this.rooms.tab.checkPriced(chosen.model, chosen.dialect).then(
+    this.behind = []
+    const asked = this.rooms.tab.checkPriced(chosen.model, chosen.dialect).then(
       () => {
         this.transcriber = chosen
         this.toVendor(bytes, isText)
       },
       (error: unknown) => {
-        if (error instanceof GatewayError) this.tell(error, eventId)
-        else this.mistaken(error)
+        if (!(error instanceof GatewayError)) throw error
+        this.tell(error, eventId)
       },
     )
+    void asked.then(() => this.catchUp()).catch((error: unknown) => this.mistaken(error))
+  }
+
+  private catchUp(): void {
+    const behind = this.behind ?? []
+    this.behind = null
+    this.behindBytes = 0
+    for (const [bytes, isText] of behind) this.fromClient(bytes, isText)
   }
 
   private toVendor(bytes: Uint8Array, isText: boolean): void {
     if (this.isOver) return
     const { socket } = this.vendor
-    if (socket.waitingBytes + bytes.length > 2 * this.rooms.settings.maxMessageBytes) {
-      const message = 'The vendor does not take what is sent to it fast enough.'
-      this.endWith(new GatewayError('service_unavailable', message), closeCode.later)
-    } else socket.send(bytes, isText)
+    if (this.takesMore(socket.waitingBytes + bytes.length)) socket.send(bytes, isText)
+  }
+
+  private takesMore(waitingBytes: number): boolean {
+    if (waitingBytes <= 2 * this.rooms.settings.maxMessageBytes) return true
+    const message = 'The vendor does not take what is sent to it fast enough.'
+    this.endWith(new GatewayError('service_unavailable', message), closeCode.later)
+    return false
   }
 
   /** Looks at what the vendor said, in order, and waits wherever money is asked for. */
@@ -428,7 +440,7 @@ export class RealtimeSession implements Timed, SocketListener {
     const said = relay.scrub(reason, channel.secrets).slice(0, longestReasonChars)
     const inOrder = code === 1000 || code === 1001 || code === 1005
     if (inOrder && tab.responses.length === 0) {
-      this.dismiss(sendable(code), said)
+      this.dismiss(toldOr(code, closeCode.normal), said)
       this.leave(wellEnded)
       return
     }
@@ -440,7 +452,7 @@ export class RealtimeSession implements Timed, SocketListener {
     relay.attemptFailed(tab.ask, candidate, fault, false)
     const message = `The session ended early: ${causeOf(fault)}.`
     this.tell(new GatewayError('service_unavailable', message), null)
-    this.dismiss(unsendable.has(code) ? closeCode.mistake : sendable(code), said)
+    this.dismiss(toldOr(code, closeCode.mistake), said)
     socket.abort()
     this.leave({ status: 200, errorCode: 'service_unavailable', fault, drained: false })
   }
@@ -470,12 +482,6 @@ export class RealtimeSession implements Timed, SocketListener {
 
 function failedWith(fault: Fault): Ending {
   return { status: 200, errorCode: 'server_error', fault, drained: false }
-}
-
-/** What a close frame may carry in place of it. */
-function sendable(code: number): number {
-  const known = (code >= 1000 && code <= 1014) || (code >= 3000 && code <= 4999)
-  return known && !unsendable.has(code) ? code : closeCode.normal
 }
 
 /** For the answer to an event that could not be read. */
