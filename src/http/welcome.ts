@@ -96,7 +96,7 @@ dt { font-weight: 600 } dd { margin: 0 0 .75rem }
 <h2>A first call</h2>
 <p>The server printed a key when it first started. Another one: <code>bin/tollgate key create --account default --group default --name mine</code></p>
 <pre><code>${call}</code></pre>
-<p>Without any vendor the <code>sandbox/</code> models also draw, speak, transcribe and film: <code>sandbox/image</code>, <code>sandbox/speech</code>, <code>sandbox/transcription</code>, <code>sandbox/video</code>.</p>
+<p>Without any vendor the <code>sandbox/</code> models also draw, speak, transcribe, film and converse: <code>sandbox/image</code>, <code>sandbox/speech</code>, <code>sandbox/transcription</code>, <code>sandbox/video</code>, <code>sandbox/realtime</code>.</p>
 </main>
 </body>
 </html>

@@ -4,8 +4,12 @@ import { Buffer } from 'node:buffer'
 import { createHash, randomBytes } from 'node:crypto'
 import { checkServerIdentity } from 'node:tls'
 import type { Socket } from 'bun'
-import type { HandshakeHandler, SocketListener, VendorSocket } from '../../vendors/socket.ts'
-import type { TransportFault } from '../../vendors/transport.ts'
+import type {
+  HandshakeHandler,
+  SocketListener,
+  TransportFault,
+  VendorSocket,
+} from '../../vendors/transport.ts'
 import { BodyDecoder, BodyError } from './body.ts'
 import type { Destination } from './connection.ts'
 import { clientFrame, closePayload, FrameFault, FrameReader, opcode } from './frames.ts'

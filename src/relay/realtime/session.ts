@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer'
 import type { RealtimeSettings } from '../../config/types.ts'
 import { type Fault, GatewayError } from '../../errors.ts'
-import type { SocketListener } from '../../vendors/socket.ts'
+import type { SocketListener } from '../../vendors/transport.ts'
 import type { JsonObject } from '../../wire/ir.ts'
 import {
   modelsNamed,

