@@ -181,6 +181,22 @@ test('a response that is cancelled is paid for as far as it went', async () => {
   await client.leave()
 })
 
+test('a response far longer than what was held for it', async () => {
+  const model = 'sandbox/realtime+tokens=6000'
+  const events = await converse(model, [
+    {
+      type: 'session.update',
+      session: { type: 'realtime', output_modalities: ['text'], max_output_tokens: 5_000 },
+    },
+    message,
+    { type: 'response.create' },
+  ])
+  expect(events.filter(({ type }) => type === 'response.output_text.delta')).toHaveLength(5_000)
+  const done = events.find((event) => event.type === 'response.done')
+  expect(done?.response.status_details?.reason).toBe('max_output_tokens')
+  expect((await charged(model)).chargeNano).toBe(7n * nano.input + 5_000n * nano.output)
+})
+
 test('faults are the gateway’s to tell, by status or by event', async () => {
   const target = (model: string) => `/v1/realtime?model=${encodeURIComponent(model)}`
   const authorization = `Bearer ${key}`

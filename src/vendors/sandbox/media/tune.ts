@@ -23,7 +23,11 @@ export interface Tune {
 
 /** Seconds that a text takes; `speed` 1 is the usual one. */
 export function secondsToSay(text: string, speed = 1): number {
-  const characters = [...text].length
+  return secondsOf([...text].length, speed)
+}
+
+/** Seconds that so many characters take. */
+export function secondsOf(characters: number, speed = 1): number {
   return Math.max(leastSeconds, characters / charactersPerSecond / speed)
 }
 

@@ -164,7 +164,8 @@ export class SandboxConversation {
   }
 
   private transcribed(itemId: string, seconds: number): Events {
-    if (!isObject(memberOf(this.session, 'audio', 'input', 'transcription'))) return []
+    const by = memberOf(this.session, 'audio', 'input', 'transcription', 'model')
+    if (typeof by !== 'string') return []
     const place = { item_id: itemId, content_index: 0 }
     const type = 'conversation.item.input_audio_transcription'
     const usage = { type: 'duration', seconds: Math.ceil(seconds) }

@@ -287,6 +287,13 @@ test('one response at a time, of its own modality, bound, input and place', asyn
   session.send({ type: 'response.create', response: { max_output_tokens: 40 } })
   const { response: spoken } = await session.until(() => session.of('response.done')[2])
   expect(spoken.usage.output_token_details).toEqual({ text_tokens: 4, audio_tokens: 36 })
+  // Nor does a bound that nothing reaches take long.
+  const long = await open('+tokens=100000+gap=60000')
+  const startMs = performance.now()
+  long.send({ type: 'response.create', response: { max_output_tokens: 1e9 } })
+  await long.first('response.created')
+  expect(performance.now() - startMs).toBeLessThan(1_500)
+  long.socket.close(1000, '')
 })
 
 test('items: named, placed, taken out', async () => {
@@ -333,6 +340,13 @@ test.each([
   [
     { type: 'session.update', session: { audio: { output: { format: { type: 'audio/pcmu' } } } } },
     'session.audio.output.format',
+  ],
+  [
+    {
+      type: 'session.update',
+      session: { audio: { input: { format: { type: 'audio/pcm', rate: 1 } } } },
+    },
+    'session.audio.input.format',
   ],
   [{ type: 'conversation.item.create', item: { type: 'mcp_call' } }, 'item.type'],
   [{ ...hello, previous_item_id: 'nobody' }, 'previous_item_id'],

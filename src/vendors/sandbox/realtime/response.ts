@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer'
 import type { JsonObject, JsonValue } from '../../../wire/ir.ts'
 import { tokensPerSecond } from '../media/speech.ts'
-import { sampleRate, secondsToSay, type Tune, tuneOf } from '../media/tune.ts'
+import { sampleRate, secondsOf, type Tune, tuneOf } from '../media/tune.ts'
 import { echo, joined, type Output, sized } from '../text.ts'
 
 /** What the session says; who sends it gives it its `event_id`. */
@@ -207,10 +207,10 @@ const detailsOf: Readonly<Record<string, JsonObject>> = {
 function stepsWithin(text: Output, { speaks, maxTokens }: ResponseAsk): number {
   if (maxTokens === null) return text.length
   if (!speaks) return Math.min(text.length, maxTokens)
-  let said = ''
+  let characters = 0
   for (let steps = 0; steps < Math.min(text.length, maxTokens); steps += 1) {
-    said += text.at(steps)
-    const sound = Math.ceil(secondsToSay(said) * tokensPerSecond)
+    characters += [...text.at(steps)].length
+    const sound = Math.ceil(secondsOf(characters) * tokensPerSecond)
     if (steps + 1 + sound > maxTokens) return steps
   }
   return Math.min(text.length, maxTokens)

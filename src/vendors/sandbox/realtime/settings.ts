@@ -52,14 +52,18 @@ export function changedSession(session: JsonObject, change: JsonValue | undefine
   if (change['output_modalities'] !== undefined)
     speaks(change['output_modalities'], 'session.output_modalities')
   const changed = merged(session, change, 'session')
-  const format = memberOf(changed, 'audio', 'output', 'format')
-  if (isObject(format) && format['type'] !== 'audio/pcm')
-    throw invalidRequest(
-      'The sandbox speaks audio/pcm alone, at 24000 Hz',
-      'session.audio.output.format',
-    )
+  checkFormat(changed, 'input', ['audio/pcm', 'audio/pcmu', 'audio/pcma'])
+  checkFormat(changed, 'output', ['audio/pcm'])
   // It hears no pauses, and says so.
   return merged(changed, { audio: { input: { turn_detection: null } } }, 'session')
+}
+
+function checkFormat(session: JsonObject, side: string, types: readonly string[]): void {
+  const format = memberOf(session, 'audio', side, 'format')
+  const { type, rate = sampleRate } = isObject(format) ? format : {}
+  if (types.some((each) => each === type) && (type !== 'audio/pcm' || rate === sampleRate)) return
+  const message = `'format' must be of ${types.join(', ')}, audio/pcm at ${sampleRate} Hz`
+  throw invalidRequest(message, `session.audio.${side}.format`)
 }
 
 function merged(own: JsonObject, change: JsonObject, path: string): JsonObject {
