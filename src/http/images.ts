@@ -21,8 +21,9 @@ export function judgedImages(
 ): Peek {
   const { picture, model } = peek
   const operation = operations[dialect.id]
+  if (picture === undefined || operation === undefined) return peek
   const known = imageModel(model) ?? servedAs(candidates)
-  if (picture === undefined || operation === undefined || known === null) return peek
+  if (known === null) return peek
   if (!known.operations.includes(operation)) {
     const offered = known.operations.map((each) => `/v1/images/${each}`).join(' and ')
     throw invalidRequest(

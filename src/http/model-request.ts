@@ -40,6 +40,7 @@ import { readWishes, type Wished } from './wishes.ts'
 /** About four bytes of English text make a token; corrected by what the vendor reports. */
 const bytesPerToken = 4
 const maxDroppedChars = 1_024
+const none: readonly string[] = []
 /** What a format's requests need before they are asked, where responses are kept. */
 const prepares: Partial<Record<DialectId, typeof prepareResponse>> = {
   'openai-responses': prepareResponse,
@@ -330,9 +331,8 @@ export class ModelRequest {
       bill,
       address,
       ...(kept !== null && { rebuilt: kept.rebuilt }),
-      origin: originOf(this.request, this.rooms.server),
       ...(prepared?.passing && { passing: prepared.passing }),
-      ...(media !== null && { media }),
+      ...(media !== null && { media, origin: originOf(this.request, this.rooms.server) }),
     })
   }
 
@@ -426,8 +426,10 @@ function placeWithoutClient(place: Place): Place {
 
 /** The client's headers that its format gives a meaning. */
 export function headersOf(dialect: Dialect, headers: Headers): Pick<Address, 'headers'> {
+  const { clientHeaders = none, stateHeaders = none } = dialect
+  if (clientHeaders.length + stateHeaders.length === 0) return {}
   const found: Record<string, string> = {}
-  for (const name of [...(dialect.clientHeaders ?? []), ...(dialect.stateHeaders ?? [])]) {
+  for (const name of [...clientHeaders, ...stateHeaders]) {
     const value = headers.get(name)
     if (value !== null) found[name] = value
   }

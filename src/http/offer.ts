@@ -96,9 +96,13 @@ export function createOffer(config: Config, catalog: Catalog, directory: Directo
 }
 
 /** Who writes down what is said may be asked to translate it; whether this model does is its vendor's to say. */
-function answers({ kind, also }: Model, operation: Operation): boolean {
-  const asked = operation === 'translation' ? [operation, 'transcription'] : [operation]
-  return asked.some((each) => kind === each || also.some((other) => other === each))
+function answers(model: Model, operation: Operation): boolean {
+  if (isOrAlso(model, operation)) return true
+  return operation === 'translation' && isOrAlso(model, 'transcription')
+}
+
+function isOrAlso({ kind, also }: Model, operation: Operation): boolean {
+  return kind === operation || also.some((each) => each === operation)
 }
 
 function throughChat(

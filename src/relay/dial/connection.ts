@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { checkServerIdentity } from 'node:tls'
 import type { Socket } from 'bun'
-import type { Segment } from '../../vendors/media.ts'
+import type { Payload, Segment } from '../../vendors/media.ts'
 import type { Exchange, ReplyHandler, TransportFault } from '../../vendors/transport.ts'
 import { BodyDecoder, BodyError } from './body.ts'
 import { type ContentDecoder, decoderFor } from './content.ts'
@@ -105,11 +105,8 @@ export class DialExchange implements Exchange {
   }
 }
 
-/** What to write next, and where in it: what lies elsewhere is read a piece at a time. */
-function pieceOf(segment: Segment, offset: number): { piece: Uint8Array; from: number } {
-  if (segment instanceof Uint8Array) return { piece: segment, from: offset }
-  const end = Math.min(segment.size, offset + stretchBytes)
-  return { piece: segment.read(offset, end, scratch), from: 0 }
+function stretchOf(payload: Payload, from: number): Uint8Array {
+  return payload.read(from, Math.min(payload.size, from + stretchBytes), scratch)
 }
 
 function sizeOf(segment: Segment): number {
@@ -128,7 +125,7 @@ export class Connection {
   private phase: Phase = 'connecting'
   /** Calls begun on this connection; the first cannot have met a stale one. */
   private calls = 0
-  private pending: readonly Segment[] = []
+  private pending: Segment[] = []
   private pendingOffset = 0
   private carry: Buffer = empty
   private interims = 0
@@ -207,15 +204,13 @@ export class Connection {
 
   /** Writes what the socket takes; the rest goes when it drains. */
   flush(): void {
-    const socket = this.socket
-    const [first] = this.pending
-    if (socket === null || first === undefined) return
-    for (
-      let segment: Segment | undefined = first;
-      segment !== undefined;
-      [segment] = this.pending
-    ) {
-      const { piece, from } = pieceOf(segment, this.pendingOffset)
+    const { socket } = this
+    if (socket === null || this.pending.length === 0) return
+    while (this.pending.length > 0) {
+      const segment = this.pending[0] ?? empty
+      const isHere = segment instanceof Uint8Array
+      const piece = isHere ? segment : stretchOf(segment, this.pendingOffset)
+      const from = isHere ? this.pendingOffset : 0
       // The length must be said: the runtime's default does not take the offset off it.
       const wrote = socket.write(piece, from, piece.length - from)
       if (wrote < 0 || this.phase === 'closed') return
@@ -225,7 +220,7 @@ export class Connection {
         return
       }
       if (this.pendingOffset < sizeOf(segment)) continue
-      this.pending = this.pending.slice(1)
+      this.pending.shift()
       this.pendingOffset = 0
     }
     this.stopTimer()
