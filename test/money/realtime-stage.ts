@@ -67,7 +67,7 @@ export async function onStage(
   })
   const server = await deployment.start()
   const clients: RealtimeClient[] = []
-  const list = async () => (await deployment.store.usage.list({ limit: 1_000 })).toReversed()
+  const list = async () => (await deployment.store.usage.list({ limit: 1_000 })).toSorted(inOrder)
   return {
     deployment,
     server,
@@ -110,4 +110,10 @@ function expectPriced(row: UsageRow): void {
           ...(row.units !== null && { units: row.units }),
         })
   expect([row.requestId, row.chargeNano + row.writeoffNano]).toEqual([row.requestId, due])
+}
+
+/** As they were made: two of a session may be of one millisecond. */
+function inOrder(one: UsageRow, other: UsageRow): number {
+  const [first, second] = [one, other].map(({ requestId }) => Number(requestId.split('-')[1] ?? 1))
+  return one.at - other.at || (first ?? 1) - (second ?? 1)
 }
