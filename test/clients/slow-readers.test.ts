@@ -95,16 +95,19 @@ test('500 readers at about 1 KB/s of an endless stream: memory flat, the vendor 
     const takenEarly = taken
     const startedMs = performance.now()
     let most = 0
+    let least = Number.POSITIVE_INFINITY
     while (performance.now() - startedMs < 8_000) {
-      most = Math.max(most, gateway.rss())
+      const rss = gateway.rss()
+      most = Math.max(most, rss)
+      least = Math.min(least, rss)
       await Bun.sleep(250)
     }
     const perReader = (taken - takenEarly) / 500 / ((performance.now() - startedMs) / 1_000)
     console.log(
-      `500 slow readers: idle ${mb(idle)}, after the buffers filled at most ${mb(most)}; each stream took ${Math.round(perReader)} B/s of its vendor`,
+      `500 slow readers: idle ${mb(idle)}, after the buffers filled ${mb(least)} to ${mb(most)}; each stream took ${Math.round(perReader)} B/s of its vendor`,
     )
-    // When the collector comes is worth 200 MB of these; a vendor that is not paused fills them in a second.
-    expect(most - idle).toBeLessThan(640 * 1_048_576)
+    // What is read is given back when the collector comes, so the least is what the readers hold.
+    expect(least - idle).toBeLessThan(500 * 1_048_576)
     expect(perReader).toBeLessThan(65_536)
     const reply = await gateway.post('/v1/chat/completions', {
       model: 'fine',
