@@ -1,15 +1,9 @@
 // Videos by OpenAI's own interface, and by servers that have taken it over: its object is read as it is.
 
 import type { JsonObject } from '../wire/ir.ts'
+import { isObject } from './json.ts'
 import { MediaFault } from './media.ts'
-import {
-  isObject,
-  jsonCall,
-  successOf,
-  type VideoAdapter,
-  type VideoNews,
-  videoVariants,
-} from './video.ts'
+import { jsonCall, successOf, type VideoAdapter, type VideoNews, videoVariants } from './video.ts'
 
 /** Below the base address: the API reference, "Videos". */
 export const openaiVideos: VideoAdapter = {

@@ -1,7 +1,8 @@
 // A vendor that makes videos: begun as a job, asked for until it ends, and then fetched from.
 
-import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import type { JsonObject } from '../wire/ir.ts'
 import type { JsonBody } from './base64.ts'
+import { isObject } from './json.ts'
 import {
   type MediaAdapter,
   type MediaCall,
@@ -107,10 +108,6 @@ export function successOf(reply: VendorReply, tools: MediaTools): JsonObject {
   const body = reply.json()
   if (isObject(body)) return body
   throw new MediaFault({ kind: 'unreadable', message: 'the reply is no object' })
-}
-
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** What a vendor answers to JSON in which payloads may stand. Rejects with MediaFault. */

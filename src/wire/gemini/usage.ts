@@ -1,5 +1,6 @@
 // Reads and writes `usageMetadata`: Google's sums on one side, disjoint token kinds on the other.
 
+import { Remainder } from '../hub/remainder.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { isObject, objectsIn, stringOf } from './fields.ts'
 
@@ -20,21 +21,6 @@ function modality(list: JsonValue | undefined, wanted: string): number {
       tokens += count(each['tokenCount']) ?? 0
   }
   return tokens
-}
-
-/** Takes parts out of a count one after another, none of them beyond what is left. */
-class Remainder {
-  left: number
-
-  constructor(whole: number) {
-    this.left = whole
-  }
-
-  take(wanted: number): number {
-    const taken = Math.min(this.left, Math.max(0, wanted))
-    this.left -= taken
-    return taken
-  }
 }
 
 /**

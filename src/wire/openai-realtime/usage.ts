@@ -1,5 +1,6 @@
 // Reads what a realtime response or a transcription inside a session used, into disjoint token kinds.
 
+import { Remainder } from '../hub/remainder.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 
@@ -16,21 +17,6 @@ function count(value: JsonValue | undefined): number | null {
 function objectIn(parent: JsonObject, name: string): JsonObject {
   const value = parent[name]
   return isObject(value) ? value : {}
-}
-
-/** Takes parts out of a count one after another, none of them beyond what is left. */
-class Remainder {
-  left: number
-
-  constructor(whole: number) {
-    this.left = whole
-  }
-
-  take(wanted: number): number {
-    const taken = Math.min(this.left, Math.max(0, wanted))
-    this.left -= taken
-    return taken
-  }
 }
 
 /**

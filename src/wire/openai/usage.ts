@@ -1,5 +1,6 @@
 // Reads the `usage` object of OpenAI-style replies, in the spellings vendors use, into disjoint token kinds.
 
+import { Remainder } from '../hub/remainder.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 
 /** No reply has more tokens than this; a larger count is not believed. */
@@ -102,21 +103,6 @@ function totalsOf(usage: JsonObject, outputDetails: JsonObject): Totals | null {
     total,
   }
   return sides.prompt + sides.completion === 0 ? null : sides
-}
-
-/** Takes parts out of a count one after another, none of them beyond what is left. */
-class Remainder {
-  left: number
-
-  constructor(whole: number) {
-    this.left = whole
-  }
-
-  take(wanted: number): number {
-    const taken = Math.min(this.left, wanted)
-    this.left -= taken
-    return taken
-  }
 }
 
 /**
