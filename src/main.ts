@@ -13,14 +13,16 @@ import { type ConfigWatch, watchConfig } from './config/watch.ts'
 import { type Listener, listen } from './http/server.ts'
 import { frontPage, startText } from './http/welcome.ts'
 import { watchKeys } from './identity/watch.ts'
+import { onSignals } from './main/signals.ts'
 import { StartError } from './main/start-error.ts'
 import { buildState, type State } from './main/state.ts'
 import { supervise } from './main/supervise.ts'
+import { takeData } from './main/take-data.ts'
 import { readWorker, Stops, slotVariable, type Worker } from './main/worker.ts'
 import { createPriceBook } from './meter/price-book.ts'
 import { watchPrices } from './meter/watch-prices.ts'
 import type { Collector } from './relay/media/litter.ts'
-import { DataLocked, lockData } from './store/lock.ts'
+import { DataLocked } from './store/lock.ts'
 import { openStore } from './store/open.ts'
 import { createLog, type Log } from './telemetry/log.ts'
 import { labelled } from './telemetry/registry.ts'
@@ -41,13 +43,20 @@ export async function main(argv: readonly string[]): Promise<void> {
     checkRuntime()
     await serve(argv)
   } catch (error) {
-    if (
-      !(error instanceof ConfigError || error instanceof DataLocked || error instanceof StartError)
-    )
-      throw error
+    const code = exitCodeOf(error)
+    if (code === null || !(error instanceof Error)) throw error
     process.stderr.write(`${error.message}\n`)
-    process.exit(1)
+    process.exit(code)
   }
+}
+
+/** Of a failure whose message tells the operator what to do: 2 where the command line is wrong, else 1. null: a mistake. */
+function exitCodeOf(error: unknown): number | null {
+  if (error instanceof StartError) return error.exitCode
+  if (error instanceof ConfigError) {
+    return error.problems.every(({ path }) => path.startsWith('--')) ? 2 : 1
+  }
+  return error instanceof DataLocked ? 1 : null
 }
 
 const collector: Collector = {
@@ -81,6 +90,7 @@ function readFlags(argv: readonly string[]) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new StartError(
       `${reason}\nUsage: tollgate serve [--config FILE] [--data DIR] [--port N] [--host H] [--workers N]`,
+      2,
     )
   }
 }
@@ -103,7 +113,7 @@ async function serve(argv: readonly string[]): Promise<void> {
     return
   }
   const log = createLog({ level: config.logLevel, worker: worker?.slot ?? null })
-  const lock = worker === null ? lockData(config.dataDir) : null
+  const lock = worker === null ? takeData(config.dataDir) : null
   const store = await openStore(config)
   const state = await buildState({ version, config, store, log, worker, collector })
   const stops = new Stops()
@@ -121,11 +131,12 @@ async function serve(argv: readonly string[]): Promise<void> {
     await store.close()
     lock?.release()
   })
-  if (worker === null) {
-    process.on('SIGTERM', stop)
-    process.on('SIGINT', stop)
-  } else stops.reach(stop)
-  process.on('SIGHUP', () => void configWatch?.reload())
+  const reload = () => void configWatch?.reload()
+  if (worker === null) onSignals({ stop, reload })
+  else {
+    stops.reach(stop)
+    process.on('SIGHUP', reload)
+  }
   process.on('uncaughtException', (error) =>
     log.error({ err: error }, 'a mistake in the gateway; it goes on'),
   )
@@ -248,7 +259,10 @@ function stopper(
   return () => {
     signals++
     if (signals > 1) {
-      log.warn({}, 'stopping at once')
+      log.warn(
+        { inFlight: state.load.inFlight },
+        'asked to stop again: running requests are cut off',
+      )
       finish()
       return
     }

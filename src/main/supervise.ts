@@ -5,10 +5,12 @@ import type { Flags } from '../config/settings.ts'
 import type { Config } from '../config/types.ts'
 import { checkPort } from '../http/server.ts'
 import { startText } from '../http/welcome.ts'
-import { lockData } from '../store/lock.ts'
+
 import { createLog } from '../telemetry/log.ts'
+import { onSignals } from './signals.ts'
 import { StartError } from './start-error.ts'
-import { startWorkers, type Workers } from './workers.ts'
+import { takeData } from './take-data.ts'
+import { startWorkers } from './workers.ts'
 
 export interface SuperviseOptions {
   /** The script that a worker runs, with flags as this process was given. */
@@ -28,7 +30,7 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
   const { config, version, script } = options
   checkPlatform(process.platform)
   const log = createLog({ level: config.logLevel })
-  const lock = lockData(config.dataDir)
+  const lock = takeData(config.dataDir)
   await waitForPort(config.server.host, config.server.port)
   const workers = startWorkers({
     count: config.server.workers,
@@ -44,7 +46,7 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
       process.exit(code)
     },
   })
-  passSignals(workers)
+  onSignals({ stop: () => workers.stop(), reload: () => workers.reload() })
   const mistake = (error: unknown) =>
     log.error({ err: error }, 'a mistake in the supervisor; it goes on')
   process.on('uncaughtException', mistake)
@@ -102,10 +104,4 @@ async function changes({ config, load }: SuperviseOptions): Promise<string | nul
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
-}
-
-function passSignals(workers: Workers): void {
-  process.on('SIGTERM', () => workers.stop())
-  process.on('SIGINT', () => workers.stop())
-  process.on('SIGHUP', () => workers.reload())
 }

@@ -1,6 +1,7 @@
 // A worker's side of the supervisor: who it is, that it serves, and when it shall stop.
 
 import { isHolder } from '../store/lock.ts'
+import { oncePerPress } from './signals.ts'
 import { StartError } from './start-error.ts'
 
 /** The variable that makes a process a worker; its value is the slot, from 0. */
@@ -77,7 +78,7 @@ function onStop(stop: () => void): void {
       stop()
     }
   }
-  const signalled = () => reach(++signals)
+  const signalled = oncePerPress(() => reach(++signals))
   process.on('SIGTERM', signalled)
   process.on('SIGINT', signalled)
   process.on('message', ({ stops }: Stop) => reach(stops))
