@@ -102,6 +102,9 @@ async function serve(argv: readonly string[]): Promise<void> {
       flags: given,
       env: process.env,
       knownVendors: Object.keys(vendors),
+      addresslessVendors: Object.values(vendors)
+        .filter(({ baseUrl }) => baseUrl === null)
+        .map(({ id }) => id),
       knownDialects: Object.keys(dialects),
       apart: true,
     })
@@ -227,6 +230,7 @@ function followConfig(
   let before = first
   return watchConfig({
     file: first.file ?? '',
+    sources: first.sources.filter((source) => source !== first.file),
     load,
     onConfig: (config) => {
       state.replace(config).then(

@@ -19,6 +19,9 @@ export async function loadFor(context: Context, file?: string): Promise<Config> 
     flags: { config: file ?? context.flags.text('config'), data: context.flags.text('data') },
     env: context.env,
     knownVendors: Object.keys(vendors),
+    addresslessVendors: Object.values(vendors)
+      .filter(({ baseUrl }) => baseUrl === null)
+      .map(({ id }) => id),
     knownDialects: Object.keys(dialects),
   })
 }

@@ -38,7 +38,12 @@ type Bucket = NonNullable<NonNullable<NonNullable<FileInput['media']>['store']>[
 type Value<Map> = NonNullable<Map> extends Record<string, infer Entry> ? Entry : never
 
 /** `file` is absolute; a relative `data` in it starts at its folder, any other at the working folder. */
-export function buildConfig(input: FileInput, override: Override, file: string | null): Config {
+export function buildConfig(
+  input: FileInput,
+  override: Override,
+  file: string | null,
+  sources: readonly string[] = [],
+): Config {
   const models = Object.entries(input.models ?? {})
   const accounts = Object.entries(input.accounts ?? {})
   return deepFreeze({
@@ -65,6 +70,7 @@ export function buildConfig(input: FileInput, override: Override, file: string |
     accounts: recordOf(accounts.map(([name, { credit }]) => [name, { credit: credit ?? null }])),
     keys: (input.keys ?? []).map(apiKey),
     file,
+    sources,
   })
 }
 

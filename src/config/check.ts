@@ -4,11 +4,14 @@ import { interpolate } from './interpolate.ts'
 import { parseFile } from './parse.ts'
 import type { Problem } from './problems.ts'
 import type { FileInput } from './schema.ts'
+import { readEnvironment, readSecretFiles } from './secret-files.ts'
 import type { Environment } from './settings.ts'
 import { type KnownNames, validate } from './validate.ts'
 
 export interface Question {
   readonly text: string
+  /** Where paths within the file start. */
+  readonly folder: string
   readonly known: KnownNames
 }
 
@@ -16,19 +19,26 @@ export interface Checked {
   readonly problems: readonly Problem[]
   /** null where there are problems. Plain JSON data. */
   readonly input: FileInput | null
+  /** Files that the configuration takes values from. */
+  readonly files: readonly string[]
 }
 
 /** Never throws; finds all problems of a kind at once. */
-export async function checkText({ text, known }: Question, env: Environment): Promise<Checked> {
+export async function checkText(question: Question, env: Environment): Promise<Checked> {
+  const { text, folder, known } = question
   const problems: Problem[] = []
+  const files: string[] = []
   const parsed = parseFile(text, problems)
-  if (problems.length > 0) return { problems, input: null }
-  const raw = interpolate(parsed, env, problems)
+  if (problems.length > 0) return { problems, input: null, files }
+  const variables = readEnvironment(parsed, env, { folder, files }, problems)
+  const plain = interpolate(parsed, variables, problems)
+  const raw = readSecretFiles(plain, { folder, files }, problems)
   const validated = validate(raw, known)
   if (!validated.ok) {
     // An unset variable leaves an empty text behind: what follows from that is not told twice.
     const told = new Set(problems.map(({ path }) => path))
     problems.push(...validated.problems.filter(({ path }) => !told.has(path)))
   }
-  return { problems, input: validated.ok && problems.length === 0 ? validated.input : null }
+  const input = validated.ok && problems.length === 0 ? validated.input : null
+  return { problems, input, files }
 }

@@ -7,6 +7,13 @@ type Node = Readonly<Record<string, unknown>>
 
 const reference: Node = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }
 
+const fileReference: Node = {
+  type: 'object',
+  properties: { file: { type: 'string' } },
+  required: ['file'],
+  additionalProperties: false,
+}
+
 /** Draft 2020-12, as committed in config.schema.json. */
 export function configJsonSchema(): Node {
   const schema = z.toJSONSchema(fileSchema, {
@@ -30,12 +37,17 @@ function published(value: unknown): unknown {
     name,
     name === 'propertyNames' ? inner : published(inner),
   ])
-  const { description, byDefault, ...plain } = withoutNull(Object.fromEntries(entries))
+  const { description, byDefault, fromFile, ...plain } = withoutNull(Object.fromEntries(entries))
   const told = {
     ...(description === undefined ? {} : { description }),
     ...(byDefault === undefined ? {} : { default: byDefault }),
   }
-  return refusesReference(plain) ? { ...told, anyOf: [plain, reference] } : { ...told, ...plain }
+  const forms = [
+    plain,
+    ...(refusesReference(plain) ? [reference] : []),
+    ...(fromFile === true ? [fileReference] : []),
+  ]
+  return forms.length > 1 ? { ...told, anyOf: forms } : { ...told, ...plain }
 }
 
 /** A number, a yes or no, a choice, or text of a fixed form: a reference may stand there all the same. */

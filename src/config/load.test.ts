@@ -416,3 +416,75 @@ test('the key that addresses are signed with comes from the environment, and is 
     { path: 'ENCRYPTION_KEY', message: 'expected at least 16 characters' },
   ])
 })
+
+describe('values in files of their own', () => {
+  const channel = 'channels: [{ id: a, vendor: openai, key: { file: vendor.key } }]'
+
+  function folderOf(texts: Readonly<Record<string, string>>): string {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-config-'))
+    folders.push(folder)
+    for (const [name, text] of Object.entries(texts)) writeFileSync(join(folder, name), text)
+    return join(folder, 'tollgate.yaml')
+  }
+
+  test('a secret is read from beside the configuration, without its last line end', async () => {
+    const file = folderOf({
+      'tollgate.yaml': `${channel}\nkeys: [{ name: k, secret: { file: team.key } }]`,
+      'vendor.key': 'sk-vendor\n',
+      'team.key': 'team-secret-0123456789\r\n',
+    })
+    const config = await load(null, {}, { config: file })
+    expect(config.channels[0]?.key).toBe('sk-vendor')
+    expect(config.keys[0]?.secret).toBe('team-secret-0123456789')
+    expect(config.sources).toEqual([file, join(file, '../vendor.key'), join(file, '../team.key')])
+  })
+
+  test('a file that is missing or empty is a problem of its place, and all are told', async () => {
+    const file = folderOf({
+      'tollgate.yaml': `${channel}\nkeys: [{ name: k, secret: { file: gone } }]\nnodes: 0`,
+      'vendor.key': '\n',
+    })
+    const { problems: found } = await refused(load(null, {}, { config: file }))
+    expect(found.map(({ path }) => path)).toEqual(['channels[0].key', 'keys[0].secret', 'nodes'])
+    expect(found[0]?.message).toEndWith('vendor.key is empty')
+    expect(found[1]?.message).toEndWith('gone does not exist')
+  })
+
+  test('where no secret is expected, `file` is a name like any other', async () => {
+    const models = await load('channels: [{ id: a, vendor: openai, models: { file: gpt-5 } }]')
+    expect(models.channels[0]?.models).toEqual({ file: 'gpt-5' })
+    const found = await problems('currency: { file: x }')
+    expect(found).toEqual([{ path: 'currency', message: 'expected a currency code' }])
+  })
+
+  test('the environment file stands above the environment', async () => {
+    const file = folderOf({
+      'tollgate.yaml':
+        'environmentFile: vendor.env\nchannels: [{ id: a, vendor: openai, key: "${ONE}${TWO}${THREE}" }]',
+      'vendor.env': '# keys\nONE=new\n export TWO="a b" \r\n\n',
+    })
+    const config = await load(null, { ONE: 'old', THREE: '!' }, { config: file })
+    expect(config.channels[0]?.key).toBe('newa b!')
+  })
+
+  test('a line of it that is none is named by its number, never shown', async () => {
+    const file = folderOf({
+      'tollgate.yaml': 'environmentFile: vendor.env',
+      'vendor.env': 'ONE=1\nhunter2\n',
+    })
+    const { problems: found } = await refused(load(null, {}, { config: file }))
+    expect(found).toEqual([{ path: 'environmentFile', message: 'line 2: expected NAME=value' }])
+  })
+})
+
+test('a base address with credentials or a query is refused, its secret not shown', async () => {
+  for (const baseUrl of ['https://user:hunter2@h/v1', 'https://h/v1?key=hunter2']) {
+    const found = await problems(`channels: [{ id: a, vendor: openai, baseUrl: "${baseUrl}" }]`)
+    expect(found).toEqual([
+      {
+        path: 'channels[0].baseUrl',
+        message: 'expected an http or https address without credentials, query or fragment',
+      },
+    ])
+  }
+})

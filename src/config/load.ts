@@ -1,7 +1,7 @@
 // Loads the configuration: flags over environment over file over defaults, checked and frozen.
 
 import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { buildConfig } from './build.ts'
 import type { Checked } from './check.ts'
 import { ConfigError, type Problem } from './problems.ts'
@@ -14,6 +14,8 @@ export interface LoadOptions {
   /** Values that `vendor` and `dialect` of a channel may take. */
   readonly knownVendors: readonly string[]
   readonly knownDialects: readonly string[]
+  /** Vendors whose channels need a baseUrl. */
+  readonly addresslessVendors?: readonly string[]
   /** Checks the file in a process of its own: YAML and schema would stay in this one with some 18 MB. */
   readonly apart?: boolean
 }
@@ -54,11 +56,16 @@ async function readConfig(
 ): Promise<Config> {
   const question = {
     text,
-    known: { vendors: options.knownVendors, dialects: options.knownDialects },
+    folder: dirname(file),
+    known: {
+      vendors: options.knownVendors,
+      dialects: options.knownDialects,
+      addressless: options.addresslessVendors ?? [],
+    },
   }
   const { checkText } = await import(options.apart === true ? './apart.ts' : './check.ts')
   const checked: Checked = await checkText(question, options.env)
   problems.push(...checked.problems)
   if (checked.input === null || problems.length > 0) throw new ConfigError(problems, file)
-  return buildConfig(checked.input, override, file)
+  return buildConfig(checked.input, override, file, [file, ...checked.files])
 }

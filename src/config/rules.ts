@@ -5,6 +5,16 @@ export function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }
 
+/** What stands before a vendor's own paths: without credentials, which belong in `key`, and nothing after its path. */
+export function isBaseUrl(text: string): boolean {
+  if (!isHttpUrl(text) || /[?#]/.test(text)) return false
+  const { username, password } = new URL(text)
+  return username === '' && password === ''
+}
+
+export const baseUrlExpected =
+  'expected an http or https address without credentials, query or fragment'
+
 /** An address of one of the given schemes, e.g. `isUrlOf('redis://h', ['redis'])`. */
 export function isUrlOf(text: string, schemes: readonly string[]): boolean {
   return URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1))

@@ -2,7 +2,7 @@
 
 import { bucketPrefix, mediaDefaults } from './defaults.ts'
 import { isHttpUrl } from './rules.ts'
-import { checkedText, key, section, text, wholeNumber } from './schema-parts.ts'
+import { checkedText, key, secretText, section, text, wholeNumber } from './schema-parts.ts'
 
 const bytes = wholeNumber(1_024, 1_099_511_627_776)
 /** A signed address of S3 holds for seven days at most (Signature Version 4, query string). */
@@ -15,8 +15,10 @@ const s3 = section({
   ),
   bucket: text().meta({ description: 'Name of the bucket.' }),
   region: key(text(), 'Region of the bucket, where the store has regions.'),
-  accessKeyId: text().meta({ description: 'Id of the key that reads, writes, lists and deletes.' }),
-  secretAccessKey: text().meta({ description: 'The key itself.' }),
+  accessKeyId: secretText().meta({
+    description: 'Id of the key that reads, writes, lists and deletes.',
+  }),
+  secretAccessKey: secretText().meta({ description: 'The key itself.' }),
   prefix: key(text(), 'Stands before the name of all that is kept there.', bucketPrefix),
 })
 

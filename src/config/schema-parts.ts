@@ -45,6 +45,11 @@ export function text(expected = 'expected text'): z.ZodString {
     .max(4_096, 'expected at most 4096 characters')
 }
 
+/** Text that may stand in a file of its own, as `{ file: PATH }`. */
+export function secretText(): z.ZodString {
+  return text('expected text, or { file: PATH }').meta({ fromFile: true })
+}
+
 /** An id that appears in addresses, metrics and commands. */
 export const identifier = z
   .string('expected a name; put a number in quotes')

@@ -16,7 +16,9 @@ import {
 import { priceNamePattern, priceNames } from './prices.ts'
 import { suggestion } from './problems.ts'
 import {
+  baseUrlExpected,
   databaseSchemes,
+  isBaseUrl,
   isHttpUrl,
   isUrlOf,
   logLevels,
@@ -36,6 +38,7 @@ import {
   modelPatterns,
   named,
   pairs,
+  secretText,
   section,
   text,
   wholeNumber,
@@ -140,7 +143,7 @@ const server = section({
     serverDefaults.drainMs,
   ),
   metricsToken: key(
-    text(),
+    secretText(),
     'Bearer token that reads /metrics from elsewhere than this machine; without it only this machine may.',
   ),
   healthPort: key(
@@ -226,16 +229,16 @@ const channelModels = z.union(
   { error: 'expected a list of model names, or a map of public name to the name the vendor uses' },
 )
 
-const channel = section({
+export const channel = section({
   id: identifier.meta({ description: 'Name of the channel, unique.' }),
   vendor: text('expected the name of a vendor').meta({
     description: 'Who serves it, such as openai, deepseek, ollama; openai-compatible for the rest.',
   }),
   baseUrl: key(
-    checkedText('expected an http or https address', isHttpUrl),
+    checkedText(baseUrlExpected, isBaseUrl),
     "All that stands before the vendor's own path; left out: the vendor's usual address.",
   ),
-  key: key(text(), "The vendor's key."),
+  key: key(secretText(), "The vendor's key."),
   models: key(
     channelModels,
     "Models served: a list, or a map of public name to the vendor's name; left out: the shipped models of the vendor.",
@@ -263,7 +266,7 @@ const channel = section({
   options: key(
     pairs(
       z.string().regex(/^[A-Za-z][\w-]*$/, 'expected a name of letters, digits, _ and -'),
-      text(),
+      secretText(),
     ),
     "The vendor's own settings as text, such as apiVersion for azure-openai.",
   ),
@@ -316,7 +319,7 @@ const account = section({
   credit: key(decimal(9, '10.00'), 'Opening balance in the currency, posted once.'),
 })
 
-const apiKey = section({
+export const apiKey = section({
   name: text('expected a name').meta({ description: 'Name of the key, unique.' }),
   account: key(identifier, 'Account that pays.', defaultAccount),
   group: key(identifier, 'Group that decides models, channels and multiplier.', defaultGroup),
@@ -327,7 +330,7 @@ const apiKey = section({
       /^(?!\s)\P{Cc}*(?<!\s)$/u,
       'expected a secret without control characters and without blanks at its ends',
     )
-    .meta({ description: 'The key itself, of any form, 16 characters or more.' }),
+    .meta({ description: 'The key itself, of any form, 16 characters or more.', fromFile: true }),
   expiresAt: key(
     checkedText('expected a date such as 2027-01-31 or 2027-01-31T12:00:00Z', isInstant),
     'Refused from then on: an ISO date (its first moment in UTC) or a date and time with its zone.',
@@ -340,6 +343,10 @@ const apiKey = section({
 
 /** The file: every section may be left out. */
 export const fileSchema = section({
+  environmentFile: key(
+    text(),
+    "File of NAME=value lines that stand above the environment for ${NAME}, read again with every reload; a relative path starts at this file's folder.",
+  ),
   server: key(server, 'Where it listens and what it takes.'),
   uploads: key(uploads, 'Files that clients send in forms.'),
   data: key(

@@ -244,4 +244,6 @@ export interface Config {
   readonly keys: readonly KeyConfig[]
   /** The file read, absolute; null when there was none. */
   readonly file: string | null
+  /** Every file it was read from: that one, and those its values stand in. */
+  readonly sources: readonly string[]
 }

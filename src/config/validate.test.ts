@@ -247,3 +247,37 @@ test('no message shows a value, whatever is wrong with it', () => {
   })
   expect(Object.values(vendor).join(' ')).not.toContain(secret)
 })
+
+test('what is wrong between entries is told together with what is wrong in others', () => {
+  const found = problems({
+    nodes: 0,
+    ledger: { renewMs: 50_000 },
+    channels: [
+      { id: 'a', vendor: 'opnai', groups: ['nogroup'] },
+      { id: '', vendor: 'openai' },
+      { id: 'a', vendor: 'openai' },
+    ],
+    keys: [{ ...key, group: 'nogroup' }, { name: 'short', secret: 'x' }, key],
+  })
+  expect(Object.keys(found).sort()).toEqual([
+    'channels[0].groups[0]',
+    'channels[0].vendor',
+    'channels[1].id',
+    'channels[2].id',
+    'keys[0].group',
+    'keys[1].secret',
+    'keys[2].name',
+    'keys[2].secret',
+    'ledger.renewMs',
+    'nodes',
+  ])
+})
+
+test('a vendor without an address of its own needs one', () => {
+  const raw = { channels: [{ id: 'a', vendor: 'openai' }] }
+  const validated = validate(raw, { ...known, addressless: ['openai'] })
+  expect(validated).toEqual({
+    ok: false,
+    problems: [{ path: 'channels[0].baseUrl', message: 'vendor openai needs one' }],
+  })
+})

@@ -3,13 +3,19 @@
 import type { z } from 'zod'
 import { defaultGroup, ledgerDefaults } from './defaults.ts'
 import { type Problem, pathText, suggestion } from './problems.ts'
-import { type FileInput, fileSchema } from './schema.ts'
+import { apiKey, channel, type FileInput, fileSchema } from './schema.ts'
+import { ledger } from './schema-money.ts'
 
 /** Names that only higher rooms know. */
 export interface KnownNames {
   readonly vendors: readonly string[]
   readonly dialects: readonly string[]
+  /** Vendors without an address of their own. */
+  readonly addressless?: readonly string[]
 }
+
+type Channel = z.output<typeof channel>
+type ApiKey = z.output<typeof apiKey>
 
 export type Validated =
   | { readonly ok: true; readonly input: FileInput }
@@ -18,9 +24,33 @@ export type Validated =
 /** Never throws; messages name places and expectations, and never show a value of the file. */
 export function validate(raw: unknown, known: KnownNames): Validated {
   const parsed = fileSchema.safeParse(raw)
-  if (!parsed.success) return { ok: false, problems: parsed.error.issues.flatMap(issueProblems) }
+  if (!parsed.success) {
+    const problems = parsed.error.issues.flatMap(issueProblems)
+    return { ok: false, problems: [...problems, ...crossCheck(wholeParts(raw), known)] }
+  }
   const problems = crossCheck(parsed.data, known)
   return problems.length === 0 ? { ok: true, input: parsed.data } : { ok: false, problems }
+}
+
+/** What is checked against itself; an entry that is wrong by itself is null, so that the others keep their places. */
+interface Parts {
+  readonly ledger?: FileInput['ledger']
+  readonly groups?: Readonly<Record<string, unknown>> | null | undefined
+  readonly channels?: readonly (Channel | null)[] | null | undefined
+  readonly keys?: readonly (ApiKey | null)[] | null | undefined
+}
+
+/** The parts of a refused file that are right by themselves: what is wrong between them is told as well. */
+function wholeParts(raw: unknown): Parts {
+  const file: Readonly<Record<string, unknown>> = Object(raw)
+  const entries = <Entry>(value: unknown, schema: z.ZodType<Entry>): (Entry | null)[] =>
+    Array.isArray(value) ? value.map((entry) => schema.safeParse(entry).data ?? null) : []
+  return {
+    ledger: ledger.safeParse(file.ledger).data,
+    groups: Object(file.groups),
+    channels: entries(file.channels, channel),
+    keys: entries(file.keys, apiKey),
+  }
 }
 
 function issueProblems(issue: z.core.$ZodIssue): Problem[] {
@@ -52,18 +82,22 @@ function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): readonly
   return inner === undefined ? [] : keysAt(inner, rest)
 }
 
-function crossCheck(input: FileInput, known: KnownNames): Problem[] {
+function crossCheck(input: Parts, known: KnownNames): Problem[] {
   const channels = input.channels ?? []
   const keys = input.keys ?? []
   const groups = new Set([defaultGroup, ...Object.keys(input.groups ?? {})])
   return [
     ...ledgerProblems(input.ledger ?? {}),
     ...repeats(channels, 'channels', 'id', (channel) => channel.id),
-    ...channels.flatMap((channel, index) => channelProblems(channel, index, groups, known)),
+    ...channels.flatMap((entry, index) =>
+      entry === null ? [] : channelProblems(entry, index, groups, known),
+    ),
     ...repeats(keys, 'keys', 'name', (key) => key.name),
     ...repeats(keys, 'keys', 'secret', (key) => key.secret),
     ...keys.flatMap((key, index) =>
-      unknownName(`keys[${index}].group`, 'group', key.group ?? defaultGroup, groups),
+      key === null
+        ? []
+        : unknownName(`keys[${index}].group`, 'group', key.group ?? defaultGroup, groups),
     ),
   ]
 }
@@ -83,13 +117,16 @@ function ledgerProblems(ledger: NonNullable<FileInput['ledger']>): Problem[] {
 }
 
 function channelProblems(
-  channel: NonNullable<FileInput['channels']>[number],
+  channel: Channel,
   index: number,
   groups: ReadonlySet<string>,
   known: KnownNames,
 ): Problem[] {
   const path = `channels[${index}]`
   const problems = unknownName(`${path}.vendor`, 'vendor', channel.vendor, known.vendors)
+  if (channel.baseUrl == null && known.addressless?.includes(channel.vendor)) {
+    problems.push({ path: `${path}.baseUrl`, message: `vendor ${channel.vendor} needs one` })
+  }
   if (channel.dialect != null) {
     problems.push(...unknownName(`${path}.dialect`, 'dialect', channel.dialect, known.dialects))
   }
@@ -117,7 +154,7 @@ function unknownName(path: string, what: string, name: string, known: Iterable<s
 }
 
 function repeats<Item>(
-  items: readonly Item[],
+  items: readonly (Item | null)[],
   list: string,
   field: string,
   value: (item: Item) => string,
@@ -125,6 +162,7 @@ function repeats<Item>(
   const first = new Map<string, number>()
   const problems: Problem[] = []
   for (const [index, item] of items.entries()) {
+    if (item === null) continue
     const earlier = first.get(value(item))
     if (earlier === undefined) first.set(value(item), index)
     else {

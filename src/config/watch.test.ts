@@ -114,6 +114,60 @@ test('an invalid file is refused with its problems, and the next good one is tak
   expect(await nextCurrency()).toBe('EUR')
 })
 
+async function refusal(): Promise<string> {
+  const event = await next()
+  if (!('refused' in event)) throw new Error('it was taken over')
+  return event.refused.problems.map(({ message }) => message).join('\n')
+}
+
+test.each(['', '\n', '# nothing but a remark\n\n'])(
+  'an emptied file (%p) is refused, by a reload too; the next good one is taken over',
+  async (text) => {
+    const watch = await begin()
+    writeFileSync(file, text)
+    expect(await refusal()).toContain('the file is empty')
+    expect(await watch.reload()).toBe(false)
+    expect(await refusal()).toContain('the file is empty')
+    writeFileSync(file, 'currency: EUR\n')
+    expect(await nextCurrency()).toBe('EUR')
+  },
+)
+
+test('a file cut anywhere is refused; less at the end of its last section is an edit', async () => {
+  const whole = [
+    'currency: EUR',
+    'groups: {}',
+    'keys:',
+    '  - { name: one, secret: one-0123456789abcdef }',
+    '  - { name: two, secret: two-0123456789abcdef }',
+    '',
+  ].join('\n')
+  const edit = whole.slice(0, whole.indexOf('  - { name: two'))
+  await begin()
+  writeFileSync(file, whole)
+  expect(await nextCurrency()).toBe('EUR')
+  // What a reader of YAML may take for whole, or not; an edit is the same with or without its last line end.
+  const edits = new Set([edit, edit.slice(0, -1), whole.slice(0, -1)])
+  for (let end = 0; end < whole.length; end++) {
+    const text = whole.slice(0, end)
+    if (edits.has(text)) continue
+    writeFileSync(file, text)
+    expect(await refusal()).not.toBe('')
+  }
+  writeFileSync(file, edit)
+  const event = await next()
+  expect('config' in event && event.config.keys.map(({ name }) => name)).toEqual(['one'])
+})
+
+test('a reload takes over what the watch would take for a file cut short', async () => {
+  writeFileSync(file, 'currency: EUR\nnodes: 2\n')
+  const watch = await begin()
+  writeFileSync(file, 'currency: EUR\n')
+  expect(await refusal()).toContain('cut short')
+  expect(await watch.reload()).toBe(true)
+  expect(await nextCurrency()).toBe('EUR')
+})
+
 test('a burst of writes and a write of the same content load once', async () => {
   let loads = 0
   const load = async () => {

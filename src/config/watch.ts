@@ -3,12 +3,15 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { ConfigError } from './problems.ts'
+import { cutShort, emptied } from './cut-short.ts'
+import { ConfigError, type Problem } from './problems.ts'
 import type { Config } from './types.ts'
 
 export interface WatchOptions {
   /** Absolute. */
   readonly file: string
+  /** Files that the configuration in force takes values from: their content counts as its own. */
+  readonly sources?: readonly string[]
   /** Reads the whole configuration again; throws ConfigError where it is refused. */
   readonly load: () => Promise<Config>
   readonly onConfig: (config: Config) => void
@@ -32,7 +35,9 @@ export interface ConfigWatch {
  * poll covers file systems that report nothing. Only a change of content counts.
  */
 export async function watchConfig(options: WatchOptions): Promise<ConfigWatch> {
-  const watching = new Watching(options, await contentOf(options.file))
+  const content = await contentOf(options.file)
+  const values = await contentsOf(options.sources ?? [])
+  const watching = new Watching(options, content, values)
   watching.start()
   return watching
 }
@@ -41,6 +46,11 @@ class Watching implements ConfigWatch {
   readonly #options: WatchOptions
   readonly #debounceMs: number
   #content: string | null
+  /** Of the configuration in force. */
+  #accepted: string | null
+  #sources: readonly string[]
+  /** What those files hold. */
+  #values: string
   #signature: string | null = null
   #settling: ReturnType<typeof setTimeout> | null = null
   #poll: ReturnType<typeof setInterval> | null = null
@@ -49,10 +59,13 @@ class Watching implements ConfigWatch {
   /** Loads run one after another. */
   #queue: Promise<unknown> = Promise.resolve()
 
-  constructor(options: WatchOptions, content: string | null) {
+  constructor(options: WatchOptions, content: string | null, values: string) {
+    this.#sources = options.sources ?? []
+    this.#values = values
     this.#options = options
     this.#debounceMs = options.debounceMs ?? 50
     this.#content = content
+    this.#accepted = content
   }
 
   start(): void {
@@ -74,7 +87,8 @@ class Watching implements ConfigWatch {
   reload(): Promise<boolean> {
     return this.#enqueue(async () => {
       this.#content = await contentOf(this.#options.file)
-      return this.#load()
+      this.#values = await contentsOf(this.#sources)
+      return this.#load(emptied)
     })
   }
 
@@ -106,7 +120,7 @@ class Watching implements ConfigWatch {
 
   /** Waits until two looks see the same file, lest a half-written one is read; then compares. */
   async #look(): Promise<void> {
-    const signature = await signatureOf(this.#options.file)
+    const signature = await signaturesOf([this.#options.file, ...this.#sources])
     if (this.#closed) return
     if (signature !== this.#signature) {
       this.#signature = signature
@@ -114,16 +128,30 @@ class Watching implements ConfigWatch {
       return
     }
     const content = await contentOf(this.#options.file)
-    if (this.#closed || content === this.#content) return
+    const values = await contentsOf(this.#sources)
+    if (this.#closed || (content === this.#content && values === this.#values)) return
     this.#content = content
-    await this.#load()
+    this.#values = values
+    await this.#load((text) => emptied(text) ?? cutShort(this.#accepted ?? '', text))
   }
 
-  async #load(): Promise<boolean> {
+  /** Contents read before the load stay where the files are the same: what changed since is then seen. */
+  async #follow(sources: readonly string[]): Promise<void> {
+    if (sources.join('\n') === this.#sources.join('\n')) return
+    this.#sources = sources
+    this.#values = await contentsOf(sources)
+  }
+
+  async #load(damaged: (text: string) => Problem | null): Promise<boolean> {
+    const content = this.#content
     try {
+      const damage = content === null ? null : damaged(content)
+      if (damage !== null) throw new ConfigError([damage], this.#options.file)
       const config = await this.#options.load()
       if (this.#closed) return false
+      this.#accepted = content
       this.#options.onConfig(config)
+      await this.#follow(config.sources.filter((source) => source !== this.#options.file))
       return true
     } catch (error) {
       this.#options.onRefused(error instanceof ConfigError ? error : unexpected(error))
@@ -144,6 +172,14 @@ async function contentOf(file: string): Promise<string | null> {
   } catch {
     return null
   }
+}
+
+async function contentsOf(files: readonly string[]): Promise<string> {
+  return JSON.stringify(await Promise.all(files.map(contentOf)))
+}
+
+async function signaturesOf(files: readonly string[]): Promise<string> {
+  return JSON.stringify(await Promise.all(files.map(signatureOf)))
 }
 
 async function signatureOf(file: string): Promise<string | null> {

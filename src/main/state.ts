@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { aliasPrices } from '../catalog/alias-prices.ts'
 import { shippedPrices } from '../catalog/shipped-prices.ts'
-import type { Config } from '../config/types.ts'
+import type { ChannelConfig, Config } from '../config/types.ts'
 import { Load } from '../http/load.ts'
 import { Background } from '../http/responses-background.ts'
 import { ResponseKeeper } from '../http/responses-keeper.ts'
@@ -22,7 +22,7 @@ import { createDialer } from '../relay/dial.ts'
 import { type Collector, Litter } from '../relay/media/litter.ts'
 import { createSpools } from '../relay/media/spool.ts'
 import { createHealth } from '../router/health.ts'
-import type { Health } from '../router/route.ts'
+import type { Health, HealthReset } from '../router/route.ts'
 import type { Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { startLoopLag } from '../telemetry/loop-lag.ts'
@@ -110,6 +110,7 @@ export async function buildState(options: StateOptions) {
       await ensureAccounts(store, next, Date.now())
       Object.assign(prices, await loadPrices(store, next))
       keyring.replace({ configured: next.keys })
+      for (const id of changedChannels(current.config, next)) health.reset(id)
       current = rooms
     },
   }
@@ -189,7 +190,17 @@ function ledgerOptions({ config, log }: StateOptions, slot: number): LedgerOptio
   }
 }
 
-function watchedHealth(log: Log): Health {
+/** Channels that are asked elsewhere or otherwise than before: a key corrected, an address changed. */
+function changedChannels(before: Config, after: Config): readonly string[] {
+  const identity = ({ vendor, baseUrl, key, options }: ChannelConfig) =>
+    JSON.stringify([vendor, baseUrl, key, options])
+  const known = new Map(before.channels.map((channel) => [channel.id, identity(channel)]))
+  return after.channels
+    .filter((channel) => known.get(channel.id) !== identity(channel))
+    .map(({ id }) => id)
+}
+
+function watchedHealth(log: Log): Health & HealthReset {
   return createHealth({
     random: Math.random,
     onAlarm: (channel, fault) =>

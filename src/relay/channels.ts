@@ -1,5 +1,7 @@
 // All channels of a configuration: those of the file, else of the environment, else the built-in sandbox.
 
+import { ConfigError } from '../config/problems.ts'
+import { baseUrlExpected, isBaseUrl } from '../config/rules.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import { type Channel, createChannel } from './channel.ts'
@@ -48,7 +50,7 @@ const sandbox: ChannelConfig = {
 
 function fromEnvironment(vendor: Vendor, env: Environment): ChannelConfig[] {
   const own =
-    vendor.environmentBaseUrl === undefined ? null : (env[vendor.environmentBaseUrl] ?? null)
+    vendor.environmentBaseUrl === undefined ? null : env[vendor.environmentBaseUrl] || null
   const places = [
     ...(vendor.environment === undefined ? [] : [{ variable: vendor.environment, baseUrl: own }]),
     ...Object.entries(vendor.environmentElsewhere ?? {}).map(([variable, baseUrl]) => ({
@@ -59,6 +61,10 @@ function fromEnvironment(vendor: Vendor, env: Environment): ChannelConfig[] {
   return places.flatMap(({ variable, baseUrl }, at) => {
     const key = env[variable] ?? ''
     if (key === '' || (vendor.baseUrl === null && (baseUrl === null || baseUrl === ''))) return []
+    if (baseUrl !== null && baseUrl !== '' && !isBaseUrl(baseUrl)) {
+      const path = vendor.environmentBaseUrl ?? variable
+      throw new ConfigError([{ path, message: baseUrlExpected }], null)
+    }
     const id = at === 0 ? vendor.id : `${vendor.id}-${at + 1}`
     return [{ ...shared, id, vendor: vendor.id, baseUrl, key, origin: 'environment' as const }]
   })

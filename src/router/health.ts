@@ -12,7 +12,7 @@ import {
   recent,
   succeed,
 } from './breaker.ts'
-import type { Block, Health, Outcome } from './route.ts'
+import type { Block, Health, HealthReset, Outcome } from './route.ts'
 
 export interface HealthOptions {
   /** Gives [0, 1); for the jitter of the breakers. */
@@ -33,6 +33,8 @@ interface ChannelHealth {
   inFlight: number
   retries: number
   disabledUntilMs: number
+  /** Attempts begun before the last reset that have not ended: their faults say nothing of the channel as it is. */
+  outdated: number
 }
 
 const coolDefaultMs = 5_000
@@ -47,11 +49,11 @@ const modelsKept = 1_000
 /** Faults where no whole reply came back: five in a row open the breaker. */
 const transport: ReadonlySet<FaultKind> = new Set(['unreachable', 'timeout', 'reset', 'cut'])
 
-export function createHealth(options: HealthOptions): Health {
+export function createHealth(options: HealthOptions): Health & HealthReset {
   return new NodeHealth(options)
 }
 
-class NodeHealth implements Health {
+class NodeHealth implements Health, HealthReset {
   readonly #options: HealthOptions
   readonly #channels = new Map<string, ChannelHealth>()
   #latestMs = 0
@@ -98,9 +100,23 @@ class NodeHealth implements Health {
     if (retry) channel.retries = Math.max(0, channel.retries - 1)
     const health = modelHealth(channel, model, now)
     health.inFlight = Math.max(0, health.inFlight - 1)
-    if (outcome.kind === 'none') passOver(health.breaker)
+    // Which attempt ends is not known; those begun first mostly end first.
+    const isOutdated = channel.outdated > 0
+    if (isOutdated) channel.outdated -= 1
+    if (outcome.kind === 'none' || (isOutdated && outcome.kind === 'fault'))
+      passOver(health.breaker)
     else if (outcome.kind === 'ok') succeed(health.breaker, now)
     else this.#fault(channelId, channel, health, outcome.fault, now)
+  }
+
+  reset(channelId: string): void {
+    const channel = this.#channels.get(channelId)
+    if (channel === undefined) return
+    channel.disabledUntilMs = 0
+    channel.outdated = channel.inFlight
+    for (const [model, { inFlight }] of channel.models) {
+      channel.models.set(model, { ...freshModel(), inFlight })
+    }
   }
 
   waitMs(channelId: string, model: string, nowMs: number): number {
@@ -161,7 +177,7 @@ class NodeHealth implements Health {
   #channel(channelId: string): ChannelHealth {
     const known = this.#channels.get(channelId)
     if (known !== undefined) return known
-    const made = { models: new Map(), inFlight: 0, retries: 0, disabledUntilMs: 0 }
+    const made = { models: new Map(), inFlight: 0, retries: 0, disabledUntilMs: 0, outdated: 0 }
     this.#channels.set(channelId, made)
     return made
   }
@@ -185,14 +201,13 @@ function modelHealth(channel: ChannelHealth, model: string, now: number): ModelH
   const known = channel.models.get(model)
   if (known !== undefined) return known
   if (channel.models.size >= modelsKept) forget(channel, now)
-  const made: ModelHealth = {
-    breaker: createBreaker(),
-    inFlight: 0,
-    coolUntilMs: 0,
-    coolKind: 'rate_limited',
-  }
+  const made = freshModel()
   channel.models.set(model, made)
   return made
+}
+
+function freshModel(): ModelHealth {
+  return { breaker: createBreaker(), inFlight: 0, coolUntilMs: 0, coolKind: 'rate_limited' }
 }
 
 /** Drops half: those that are well, and where that is not enough the oldest not in flight. */

@@ -43,6 +43,11 @@ export interface Health {
   state(channelId: string, nowMs: number): 0 | 1 | 2 | 3
 }
 
+/** For a channel whose address or key was changed: what is known of it no longer holds. */
+export interface HealthReset {
+  reset(channelId: string): void
+}
+
 export interface Plan {
   /** In the order to be tried; empty when nothing may serve. */
   readonly attempts: readonly Candidate[]

@@ -1,6 +1,5 @@
 // The helper most vendors are built with: OpenAI's paths and bearer keys, under another address.
 
-import { invalidRequest } from '../errors.ts'
 import type { DialectId } from '../wire/dialect.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
@@ -89,30 +88,4 @@ export function openaiCompatible(vendor: CompatibleVendor): Vendor {
     quirks: {},
     ...vendor,
   }
-}
-
-/**
- * The base address as it is kept: no trailing slash. Throws `invalid_request_error` naming `baseUrl`
- * where it is not one; the message never repeats what could be a secret.
- */
-export function checkBaseUrl(text: string): string {
-  let url: URL
-  try {
-    url = new URL(text)
-  } catch {
-    throw invalidRequest('baseUrl is not an absolute address like https://host/v1', 'baseUrl')
-  }
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw invalidRequest(
-      `baseUrl must begin with http:// or https://, not ${url.protocol}`,
-      'baseUrl',
-    )
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw invalidRequest('baseUrl must not carry credentials; put the key in `key`', 'baseUrl')
-  }
-  if (text.includes('?') || text.includes('#')) {
-    throw invalidRequest('baseUrl must not carry a query or a fragment', 'baseUrl')
-  }
-  return url.href.replace(/\/+$/, '')
 }

@@ -1,7 +1,8 @@
 // Keys and configuration that change under a running server, two servers on one folder, and a start after a kill.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { renameSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { authorized, eventually } from '../support/clients.ts'
 import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
@@ -124,6 +125,61 @@ describe('the configuration', () => {
     process.kill(gateway.pid, 'SIGHUP')
     await becomes(gateway.url, thirdKey, 200)
     expect(await status(gateway.url, secondKey)).toBe(401)
+  })
+})
+
+describe('a vendor key that was wrong', () => {
+  test('is corrected in its file or variable without a restart, and its channel serves at once', async () => {
+    const vendor = Bun.serve({
+      port: 0,
+      fetch: (request) =>
+        request.headers.get('authorization') === 'Bearer right'
+          ? Response.json({
+              choices: [{ index: 0, message: { role: 'assistant', content: 'Yes' } }],
+              usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+            })
+          : Response.json({ error: { message: 'Incorrect API key' } }, { status: 401 }),
+    })
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-keys-'))
+    const [keyFile, environmentFile] = [join(folder, 'vendor.key'), join(folder, 'vendor.env')]
+    writeFileSync(keyFile, 'wrong')
+    writeFileSync(environmentFile, 'VENDOR_KEY=wrong')
+    const baseUrl = `http://127.0.0.1:${vendor.port}/v1`
+    const gateway = await startGateway({
+      config: {
+        environmentFile,
+        channels: [
+          {
+            id: 'file',
+            vendor: 'openai-compatible',
+            baseUrl,
+            models: ['one'],
+            key: { file: keyFile },
+          },
+          {
+            id: 'variable',
+            vendor: 'openai-compatible',
+            baseUrl,
+            models: ['two'],
+            key: '${VENDOR_KEY}',
+          },
+        ],
+      },
+    })
+    try {
+      const ask = async (model: string) =>
+        (await gateway.post('/v1/chat/completions', { ...hello, model })).status
+      expect([await ask('one'), await ask('two')]).toEqual([503, 503])
+      writeFileSync(keyFile, 'right\n')
+      writeFileSync(environmentFile, 'VENDOR_KEY=right\n')
+      for (const model of ['one', 'two']) {
+        await eventually(async () => ((await ask(model)) === 200 ? true : undefined))
+      }
+    } finally {
+      await gateway.stop()
+      await vendor.stop(true)
+      rmSync(folder, { recursive: true })
+    }
   })
 })
 
