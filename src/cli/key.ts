@@ -1,5 +1,6 @@
 // `tollgate key`: makes, lists, disables and removes the keys kept in the store.
 
+import { suggestion } from '../config/problems.ts'
 import { configuredKeyId } from '../identity/keyring.ts'
 import { createSecret, hashSecret, hintOf, randomBase62 } from '../identity/secret.ts'
 import type { KeyRow, KeyTable, Store } from '../store/store.ts'
@@ -38,6 +39,7 @@ export const keyCreate: Command = {
     const secret = createSecret()
     const row = readKey(context, secret)
     const insert = async (store: Store) => {
+      checkGroup(row.group, await store.groups())
       await store.accounts.ensure(row.account, row.createdAt)
       await store.keys.insert(row)
     }
@@ -109,6 +111,13 @@ async function change(context: Context, done: string, work: Change): Promise<und
   if (context.json) await printJson({ id, [done]: true })
   else say(`Key ${id} ${done}.`)
   return undefined
+}
+
+/** Before the first start of a server nobody knows the groups there will be. */
+function checkGroup(group: string, known: readonly string[]): void {
+  if (known.length === 0 || known.includes(group)) return
+  const near = suggestion(group, known) || `; the configuration has ${known.join(', ')}`
+  throw new UsageError(`--group ${group}: there is no such group${near}`)
 }
 
 function readKey({ flags, nowMs }: Context, secret: string): KeyRow {

@@ -49,6 +49,7 @@ export interface StateOptions {
 export async function buildState(options: StateOptions) {
   const { version, config, store, log, worker, collector } = options
   await store.rememberCurrency(config.currency)
+  await store.rememberGroups(Object.keys(config.groups))
   await ensureAccounts(store, config, Date.now())
   const makesKey = config.keys.length === 0 && (worker === null || worker.slot === 0)
   const firstSecret = makesKey ? await issueFirstKey(store, Date.now()) : null
@@ -107,6 +108,7 @@ export async function buildState(options: StateOptions) {
     /** Swaps all rooms at once; requests under way keep those they began with. */
     async replace(next: Config) {
       const rooms = buildRooms(next, lasting)
+      await store.rememberGroups(Object.keys(next.groups))
       await ensureAccounts(store, next, Date.now())
       Object.assign(prices, await loadPrices(store, next))
       keyring.replace({ configured: next.keys })

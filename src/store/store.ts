@@ -90,6 +90,9 @@ export interface Store {
   currency(): Promise<string | null>
   /** Keeps it at the first start; throws, with what to do, where the data counts in another one. */
   rememberCurrency(code: string): Promise<void>
+  /** Groups of the configuration last served; empty before the first start. */
+  groups(): Promise<readonly string[]>
+  rememberGroups(names: readonly string[]): Promise<void>
   /** Rejects when the store cannot be reached. */
   ping(): Promise<void>
   close(): Promise<void>

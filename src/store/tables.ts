@@ -3,6 +3,7 @@
 import { auditTable } from './audit.ts'
 import { readCurrency, rememberCurrency } from './currency.ts'
 import type { Engine } from './engine.ts'
+import { readGroups, rememberGroups } from './groups.ts'
 import { hourTable } from './hours.ts'
 import { idempotencyTable } from './idempotency.ts'
 import { walletOf } from './ledger.ts'
@@ -29,6 +30,8 @@ export function createStore(engine: Engine): Store {
     audit: auditTable(engine),
     currency: () => readCurrency(engine),
     rememberCurrency: (code) => rememberCurrency(engine, code),
+    groups: () => readGroups(engine),
+    rememberGroups: (names) => rememberGroups(engine, names),
     ping: async () => {
       await engine.query('SELECT 1', [])
     },

@@ -61,6 +61,13 @@ describe('keys', () => {
     expect(await becomes(gateway.url, secret, 401)).toBeLessThan(2_500)
   })
 
+  test('for a group that the configuration does not have are refused', async () => {
+    const words = ['key', 'create', '--account', 'default', '--name', 'made', '--group']
+    await expect(run(gateway.dataDir, ...words, 'nogroup')).rejects.toThrow(
+      'ended with 2: tollgate: --group nogroup: there is no such group; the configuration has default',
+    )
+  })
+
   test('with models and limits of their own', async () => {
     const { secret } = await create('--models', 'sandbox/embedding', '--rpm', '50')
     await becomes(gateway.url, secret, 404)

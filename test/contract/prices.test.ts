@@ -107,3 +107,15 @@ onEachEngine('the currency', (start) => {
     expect(await store.currency()).toBe('EUR')
   })
 })
+
+onEachEngine('the groups', (start) => {
+  test('those of the configuration served last are known to every process', async () => {
+    const { store, open } = await start()
+    expect(await store.groups()).toEqual([])
+    await store.rememberGroups(['vip', 'default'])
+    const other = await open()
+    expect(await other.groups()).toEqual(['default', 'vip'])
+    await other.rememberGroups(['default'])
+    expect(await store.groups()).toEqual(['default'])
+  })
+})
