@@ -49,8 +49,7 @@ export interface StateOptions {
 export async function buildState(options: StateOptions) {
   const { version, config, store, log, worker, collector } = options
   await store.rememberCurrency(config.currency)
-  await store.rememberGroups(Object.keys(config.groups))
-  await ensureAccounts(store, config, Date.now())
+  await keepNames(store, config)
   const makesKey = config.keys.length === 0 && (worker === null || worker.slot === 0)
   const firstSecret = makesKey ? await issueFirstKey(store, Date.now()) : null
   const { revision, rows } = await loadKeys(store.keys)
@@ -108,14 +107,19 @@ export async function buildState(options: StateOptions) {
     /** Swaps all rooms at once; requests under way keep those they began with. */
     async replace(next: Config) {
       const rooms = buildRooms(next, lasting)
-      await store.rememberGroups(Object.keys(next.groups))
-      await ensureAccounts(store, next, Date.now())
+      await keepNames(store, next)
       Object.assign(prices, await loadPrices(store, next))
       keyring.replace({ configured: next.keys })
       for (const id of changedChannels(current.config, next)) health.reset(id)
       current = rooms
     },
   }
+}
+
+/** What the configuration names and the store must know: accounts, and the groups that keys are made for. */
+async function keepNames(store: Store, config: Config): Promise<void> {
+  await store.rememberGroups(Object.keys(config.groups))
+  await ensureAccounts(store, config, Date.now())
 }
 
 function keptResponses(store: Store, ledger: LedgerNode, log: Log) {
