@@ -70,10 +70,12 @@ export const faultTable = {
   unreadable: { failover: true, uncertain: true, health: 'failure', code: 'service_unavailable' },
   vendor_error: { failover: true, uncertain: false, health: 'failure', code: 'server_error' },
   overloaded: { failover: true, uncertain: false, health: 'failure', code: 'service_unavailable' },
+  /** A 4xx that tells of the moment and not of the request (409, 424, 425, 499); a caller may bring one about. */
+  transient: { failover: true, uncertain: false, health: 'none', code: 'service_unavailable' },
   rate_limited: { failover: true, uncertain: false, health: 'cool', code: 'rate_limit_exceeded' },
   quota: { failover: true, uncertain: false, health: 'cool', code: 'service_unavailable' },
   credentials: { failover: true, uncertain: false, health: 'disable', code: 'service_unavailable' },
-  unknown_model: { failover: true, uncertain: false, health: 'none', code: 'service_unavailable' },
+  unknown_model: { failover: true, uncertain: false, health: 'alarm', code: 'service_unavailable' },
   rejected: { failover: false, uncertain: false, health: 'none', code: 'invalid_request_error' },
   /** The gateway's own: what the vendor gives cannot be kept. */
   no_room: { failover: false, uncertain: true, health: 'none', code: 'service_unavailable' },

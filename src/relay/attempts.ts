@@ -1,8 +1,8 @@
 // The attempts of one request in their order: which comes next, whether one may follow a failure, what to say after the last.
 
-import { type Fault, faultTable, GatewayError } from '../errors.ts'
+import { type Fault, faultTable, type GatewayError } from '../errors.ts'
 import { plan } from '../router/plan.ts'
-import type { Candidate } from '../router/route.ts'
+import type { Blocked, Candidate } from '../router/route.ts'
 import type { Operation } from '../wire/dialect.ts'
 import type { Ask, RelayRooms } from './ask.ts'
 import { sealedFirst } from './sealed.ts'
@@ -19,8 +19,8 @@ export class Attempts {
   private readonly order: readonly Candidate[]
   /** The place in it of the next. */
   private at = 0
-  /** Every channel is cooling: how long until the first may be tried. */
-  private readonly coolingMs: number | null
+  /** No channel may be tried: why, and for how long. */
+  private readonly blocked: Blocked | null
   private readonly asked: Asked
   /** Why the last channel could not even be asked: its format cannot say what the client wants. */
   private unsayable: GatewayError | null = null
@@ -31,7 +31,7 @@ export class Attempts {
     this.rooms = rooms
     this.ask = ask
     this.order = sealedFirst(planned.attempts, rooms, ask)
-    this.coolingMs = planned.retryAfterMs
+    this.blocked = planned.blocked
     this.asked = askedOf(ask)
   }
 
@@ -81,14 +81,7 @@ export class Attempts {
   /** What the client is told when no attempt is left. */
   refusal(secrets: readonly string[]): GatewayError {
     if (this.faults.length === 0 && this.unsayable !== null) return this.unsayable
-    if (this.faults.length === 0 && this.coolingMs !== null) {
-      return new GatewayError(
-        'rate_limit_exceeded',
-        'Every channel for this model is at its rate limit.',
-        { retryAfterMs: this.coolingMs },
-      )
-    }
-    return verdict(this.faults, (text) => this.rooms.scrub(text, secrets))
+    return verdict(this.faults, (text) => this.rooms.scrub(text, secrets), this.blocked)
   }
 
   /** The attempt that was handed out last asked its vendor nothing. */

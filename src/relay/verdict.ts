@@ -1,6 +1,7 @@
 // What the client is told when no channel served it: the faults of all attempts, weighed.
 
 import { errorTable, type Fault, faultTable, GatewayError } from '../errors.ts'
+import type { Blocked } from '../router/route.ts'
 import type { Dialect } from '../wire/dialect.ts'
 
 const causes: Readonly<Record<Fault['kind'], string>> = {
@@ -11,6 +12,7 @@ const causes: Readonly<Record<Fault['kind'], string>> = {
   unreadable: "the vendor's reply could not be read",
   vendor_error: 'the vendor failed',
   overloaded: 'the vendor is overloaded',
+  transient: 'the vendor could not take the request at that moment',
   rate_limited: 'the vendor limits its rate',
   quota: 'the vendor refused for want of quota',
   credentials: "the vendor refused the gateway's credentials",
@@ -19,8 +21,20 @@ const causes: Readonly<Record<Fault['kind'], string>> = {
   no_room: 'the gateway has no room for its files at present',
 }
 
+/** What a client is told to wait where no vendor said more. */
+const leastWaitMs = 1_000
+
 /** Faults only the operator can mend: a client's retry would meet the same. */
 const operators: ReadonlySet<Fault['kind']> = new Set(['quota', 'credentials', 'unknown_model'])
+
+/** Statuses that say that a vendor, or a proxy before it, is not available: what it said later may differ. */
+const unavailableStatuses: ReadonlySet<number> = new Set([502, 503, 504, 529])
+
+function failedOfItself({ kind, status }: Fault): boolean {
+  if (faultTable[kind].code !== 'server_error') return false
+  // A 4xx taken for a failure (Bedrock's 424, Google's 499) is none that the vendor calls its own.
+  return status === undefined || (status >= 500 && !unavailableStatuses.has(status))
+}
 
 /** In words that name no channel and quote no vendor. */
 export function causeOf(fault: Fault): string {
@@ -31,16 +45,15 @@ export function causeOf(fault: Fault): string {
 /**
  * The refusal for a request all of whose attempts failed; `faults` in order of the attempts.
  * Specification, section "Errors": 429 when every channel limits its rate, 500 when every vendor
- * failed of itself, 503 otherwise; a vendor's 400 is the client's own.
+ * failed of itself, 503 otherwise; a vendor's 400 is the client's own. `blocked`: why no vendor was asked.
  */
 export function verdict(
   faults: readonly Fault[],
   scrubbed: (text: string) => string,
+  blocked: Blocked | null = null,
 ): GatewayError {
   const last = faults.at(-1)
-  if (last === undefined) {
-    return new GatewayError('service_unavailable', 'No channel can serve this model at the moment.')
-  }
+  if (last === undefined) return unasked(blocked)
   if (last.kind === 'rejected') {
     return new GatewayError('invalid_request_error', scrubbed(last.message), {
       param: last.param ?? null,
@@ -49,16 +62,29 @@ export function verdict(
   }
   const message = `The request could not be served: ${[...new Set(faults.map(causeOf))].join('; ')}.`
   const waits = faults.flatMap((fault) => fault.retryAfterMs ?? [])
-  const retryAfterMs = waits.length > 0 ? Math.min(...waits) : 1_000
+  const retryAfterMs = waits.length > 0 ? Math.min(...waits) : leastWaitMs
   if (faults.every((fault) => fault.kind === 'rate_limited')) {
     return new GatewayError('rate_limit_exceeded', message, { retryAfterMs })
   }
-  if (faults.every((fault) => faultTable[fault.kind].code === 'server_error')) {
-    return new GatewayError('server_error', message)
+  if (faults.every(failedOfItself)) {
+    return new GatewayError('server_error', message, waits.length > 0 ? { retryAfterMs } : {})
   }
   return new GatewayError('service_unavailable', message, {
     retryAfterMs,
     retry: !faults.every((fault) => operators.has(fault.kind)),
+  })
+}
+
+/** The refusal where every channel is left alone for a while, which says the same as that of the request before it. */
+function unasked(blocked: Blocked | null): GatewayError {
+  if (blocked?.why === 'rate_limited') {
+    const message = 'Every channel for this model is at its rate limit.'
+    return new GatewayError('rate_limit_exceeded', message, { retryAfterMs: blocked.retryAfterMs })
+  }
+  const message = 'No channel can serve this model at the moment.'
+  return new GatewayError('service_unavailable', message, {
+    retryAfterMs: blocked?.retryAfterMs ?? leastWaitMs,
+    retry: blocked?.why !== 'operator',
   })
 }
 

@@ -153,6 +153,21 @@ test('a refusal of the request itself says the channel is well', () => {
   expect(health.usable('c', 'm', start)).toBe(true)
 })
 
+test('a model the vendor does not know alarms the operator once a minute, and the channel serves on', () => {
+  const { health, alarms, attempt } = setup()
+  for (let n = 0; n < 9; n += 1) attempt(fault('unknown_model'), start, `m-${n}`)
+  expect(alarms).toEqual(['c unknown_model'])
+  expect(health.usable('c', 'm-0', start)).toBe(true)
+  attempt(fault('unknown_model'), start + 60_000)
+  expect(alarms).toHaveLength(2)
+})
+
+test('what a caller can bring about at will never opens a breaker', () => {
+  const { health, attempt } = setup()
+  for (let n = 0; n < 100; n += 1) attempt(fault('transient'), start)
+  expect(health.usable('c', 'm', start)).toBe(true)
+})
+
 test('retries take at most a fifth of what is in flight, three at least', () => {
   const { health } = setup()
   expect(health.mayRetry('c')).toBe(true)

@@ -17,7 +17,7 @@ import type { Block, Health, HealthReset, Outcome } from './route.ts'
 export interface HealthOptions {
   /** Gives [0, 1); for the jitter of the breakers. */
   readonly random: () => number
-  /** An operator's fault at a vendor: a key refused, credit used up. */
+  /** An operator's fault at a vendor: a key refused, credit used up, a model it does not know. */
   readonly onAlarm: (channelId: string, fault: Fault) => void
 }
 
@@ -35,12 +35,16 @@ interface ChannelHealth {
   disabledUntilMs: number
   /** Attempts begun before the last reset that have not ended: their faults say nothing of the channel as it is. */
   outdated: number
+  /** Until then no further unknown model is told. */
+  alarmedUntilMs: number
 }
 
 const coolDefaultMs = 5_000
 const coolLongestMs = 30_000
 const quotaMs = 60_000
 const disabledMs = 60_000
+/** A channel of patterns may be asked for any name: its alarm is not each caller's to sound. */
+const alarmMs = 60_000
 const retryShare = 0.2
 const retryMinimum = 3
 /** Models remembered of one channel; a pattern channel may be asked for any name. */
@@ -156,9 +160,12 @@ class NodeHealth implements Health, HealthReset {
       fail(health.breaker, transport.has(fault.kind), now, this.#options.random)
       return
     }
-    if (meaning === 'none') {
+    if (meaning === 'none' || meaning === 'alarm') {
       // The vendor is well: it answered, and refused what it was asked.
       succeed(health.breaker, now)
+      if (meaning === 'none' || channel.alarmedUntilMs > now) return
+      channel.alarmedUntilMs = now + alarmMs
+      this.#options.onAlarm(channelId, fault)
       return
     }
     passOver(health.breaker)
@@ -177,7 +184,14 @@ class NodeHealth implements Health, HealthReset {
   #channel(channelId: string): ChannelHealth {
     const known = this.#channels.get(channelId)
     if (known !== undefined) return known
-    const made = { models: new Map(), inFlight: 0, retries: 0, disabledUntilMs: 0, outdated: 0 }
+    const made = {
+      models: new Map(),
+      inFlight: 0,
+      retries: 0,
+      disabledUntilMs: 0,
+      alarmedUntilMs: 0,
+      outdated: 0,
+    }
     this.#channels.set(channelId, made)
     return made
   }

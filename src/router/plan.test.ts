@@ -106,7 +106,9 @@ test('whatever the health: ordered, no duplicates, at most half left out by brea
         const allLimited =
           candidates.length > 0 && candidates.every((each) => blockOf(each) === 'rate_limited')
         const shortest = Math.min(...candidates.map((each) => blocks[each.channelId]?.waitMs ?? 0))
-        expect(made.retryAfterMs).toBe(allLimited ? shortest : null)
+        const noneAllowed = candidates.length > 0 && made.attempts.length === 0
+        expect(made.blocked?.retryAfterMs ?? null).toBe(noneAllowed ? shortest : null)
+        expect(made.blocked?.why === 'rate_limited').toBe(allLimited)
       },
     ),
     { numRuns: 500 },
@@ -144,5 +146,5 @@ test('a single channel is tried although its breaker is open, but not while it c
 })
 
 test('no candidates, no plan', () => {
-  expect(plan([], view(), 0, Math.random, many)).toEqual({ attempts: [], retryAfterMs: null })
+  expect(plan([], view(), 0, Math.random, many)).toEqual({ attempts: [], blocked: null })
 })

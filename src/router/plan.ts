@@ -8,7 +8,7 @@ export interface PlanOptions {
 
 type HealthView = Pick<Health, 'usable' | 'blocked' | 'waitMs'>
 
-const nobody: Plan = Object.freeze({ attempts: Object.freeze([]), retryAfterMs: null })
+const nobody: Plan = Object.freeze({ attempts: Object.freeze([]), blocked: null })
 
 /**
  * Orders candidates: lower `priority` first, identity before translation at equal priority, then at
@@ -27,6 +27,7 @@ export function plan(
   const usable: Candidate[] = []
   const open: Candidate[] = []
   let limited = 0
+  let refused = 0
   for (const candidate of candidates) {
     const { channelId, model } = candidate
     if (health.usable(channelId, model, nowMs)) {
@@ -36,14 +37,16 @@ export function plan(
     const block = health.blocked(channelId, model, nowMs)
     if (block === 'breaker') open.push(candidate)
     else if (block === 'rate_limited') limited += 1
+    else refused += 1
   }
-  if (limited === candidates.length)
-    return { attempts: [], retryAfterMs: shortestWait(candidates, health, nowMs) }
   const shut = Math.floor(candidates.length / 2)
   const attempts = ordered(usable, random)
   if (open.length > shut) attempts.push(...soonest(open, health, nowMs, open.length - shut))
   if (attempts.length > maxAttempts) attempts.length = maxAttempts
-  return { attempts, retryAfterMs: null }
+  if (attempts.length > 0) return { attempts, blocked: null }
+  const all = candidates.length
+  const why = limited === all ? 'rate_limited' : refused === all ? 'operator' : 'failing'
+  return { attempts, blocked: { why, retryAfterMs: shortestWait(candidates, health, nowMs) } }
 }
 
 function shortestWait(candidates: readonly Candidate[], health: HealthView, nowMs: number): number {

@@ -51,6 +51,13 @@ export interface HealthReset {
 export interface Plan {
   /** In the order to be tried; empty when nothing may serve. */
   readonly attempts: readonly Candidate[]
-  /** When every candidate is cooling after a 429: how long until the first may be tried again. */
-  readonly retryAfterMs: number | null
+  /** Where there are candidates and none may be tried. */
+  readonly blocked: Blocked | null
+}
+
+export interface Blocked {
+  /** `rate_limited`: every vendor answered 429. `operator`: none has credit or a valid key. `failing`: anything else. */
+  readonly why: 'rate_limited' | 'operator' | 'failing'
+  /** How long until the first may be tried again. */
+  readonly retryAfterMs: number
 }

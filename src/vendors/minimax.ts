@@ -28,6 +28,7 @@ function refine(fault: Fault, _status: number, body: string): Fault {
   const code = /"status_code":\s*(\d{4})/.exec(body)?.[1] ?? /\((\d{4})\)"/.exec(body)?.[1] ?? ''
   const kind = kinds[code]
   if (kind === undefined) return fault
+  if (kind === 'rejected' && /unknown model/i.test(body)) return { ...fault, kind: 'unknown_model' }
   const message = /"status_msg":\s*"([^"\\]*)"/.exec(body)?.[1] ?? fault.message
   return { ...fault, kind, code, message }
 }

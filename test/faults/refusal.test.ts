@@ -112,11 +112,12 @@ for (const status of [500, 502, 503, 529]) {
     await onStage({ alone: true }, async (scene) => {
       scene.first.on('m', [reply(status, page, 'content-type: text/html')])
       const seen = await scene.chat()
-      const error = expectError(seen, 500, 'server_error')
+      const shown = status === 500 ? 500 : 503
+      const error = expectError(seen, shown, shown === 500 ? 'server_error' : 'service_unavailable')
       expect(error.message.length).toBeLessThan(300)
       expect(seen.text).not.toContain('<html>')
       expect(await scene.gateway.row(seen.requestId)).toMatchObject({
-        status: 500,
+        status: shown,
         errorCause: `the vendor failed (status ${status})`,
         input: 0,
       })
@@ -191,6 +192,72 @@ for (const status of [401, 402, 403]) {
       await scene.gateway.logged('a channel needs its operator')
       const next = await scene.chat()
       expect((await scene.gateway.row(next.requestId)).attempts).toBe(1)
+      expect(scene.first.requests).toHaveLength(1)
+    })
+  })
+}
+
+for (const status of [502, 503, 504, 529, 408, 409, 424, 425, 499]) {
+  test(`a vendor's ${status}: another channel serves; with none left 503 with its retry-after`, async () => {
+    const busy = json(status, { error: { message: 'Not now.' } }, 'retry-after: 7')
+    await onStage({}, async (scene) => {
+      scene.first.on('m', [busy])
+      await expectFailover(scene, await scene.chat(), 'Hello')
+    })
+    await onStage({ alone: true }, async (scene) => {
+      scene.first.on('m', [busy])
+      for (const seen of [await scene.chat(), await scene.stream()]) {
+        const error = expectError(seen, 503, 'service_unavailable')
+        expect(error.message).not.toContain('Not now.')
+        expect(seen.headers.get('retry-after')).toBe('7')
+        expect(seen.headers.get('x-should-retry')).toBe('true')
+      }
+    })
+  })
+}
+
+test('500 is only said where every vendor failed of itself', async () => {
+  await onStage({}, async (scene) => {
+    scene.first.on('m', [json(500, { error: { message: 'Oops.' } })])
+    scene.second.on('m', [json(503, { error: { message: 'Busy.' } }, 'retry-after: 3')])
+    const seen = await scene.chat()
+    expectError(seen, 503, 'service_unavailable')
+    expect(seen.headers.get('retry-after')).toBe('3')
+  })
+})
+
+for (const [status, error] of [
+  [400, { message: 'The model `m` has been decommissioned.', code: 'model_decommissioned' }],
+  [400, { message: 'Model Not Exist', code: 'invalid_request_error' }],
+  [404, { message: 'The model `m` does not exist', code: 'model_not_found' }],
+] as const) {
+  test(`${status} ${error.message}: another channel serves, the operator is told, the client is not`, async () => {
+    await onStage({}, async (scene) => {
+      scene.first.on('m', [json(status, { error })])
+      await expectFailover(scene, await scene.chat(), 'Hello')
+      await scene.gateway.logged('a channel needs its operator')
+    })
+    await onStage({ alone: true }, async (scene) => {
+      scene.first.on('m', [json(status, { error })])
+      const seen = await scene.chat()
+      expectError(seen, 503, 'service_unavailable')
+      expect(seen.text).not.toContain(error.message)
+    })
+  })
+}
+
+for (const status of [401, 402]) {
+  test(`a vendor's ${status}: requests while its channel is left alone are told the same, and how long`, async () => {
+    await onStage({ alone: true }, async (scene) => {
+      scene.first.on('m', [json(status, { error: { message: 'No.' } })])
+      const first = await scene.chat()
+      const again = await scene.chat()
+      for (const seen of [first, again]) {
+        expectError(seen, 503, 'service_unavailable')
+        expect(seen.headers.get('x-should-retry')).toBe('false')
+        expect(Number(seen.headers.get('retry-after'))).toBeGreaterThan(0)
+      }
+      expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(30)
       expect(scene.first.requests).toHaveLength(1)
     })
   })

@@ -1,6 +1,6 @@
 // Opens a session's socket to a vendor: channel after channel until one takes it, before the client has its own.
 
-import { type Fault, faultTable, GatewayError } from '../../errors.ts'
+import { type Fault, faultTable, type GatewayError } from '../../errors.ts'
 import { plan } from '../../router/plan.ts'
 import type { Candidate } from '../../router/route.ts'
 import type { FailedAttempt } from '../../store/usage-row.ts'
@@ -40,13 +40,9 @@ export async function connectVendor(
 ): Promise<Connecting> {
   const { maxAttempts } = rooms.retry
   const own = ask.candidates.filter(({ identity }) => identity)
-  const { attempts: order, retryAfterMs } = plan(
-    own,
-    rooms.health,
-    performance.now(),
-    rooms.random,
-    { maxAttempts },
-  )
+  const { attempts: order, blocked } = plan(own, rooms.health, performance.now(), rooms.random, {
+    maxAttempts,
+  })
   const failedAttempts: FailedAttempt[] = []
   const faults: Fault[] = []
   let secrets: readonly string[] = []
@@ -68,18 +64,10 @@ export async function connectVendor(
     )
     if (!again) break
   }
-  const error =
-    faults.length === 0 && retryAfterMs !== null
-      ? limited(retryAfterMs)
-      : verdict(faults, (text) => rooms.scrub(text, secrets))
+  const error = verdict(faults, (text) => rooms.scrub(text, secrets), blocked)
   const fault = faults.at(-1) ?? null
   const attempts = failedAttempts.length
   return { connected: null, attempts, failedAttempts, candidate: last, fault, error }
-}
-
-function limited(retryAfterMs: number): GatewayError {
-  const message = 'Every channel for this model is at its rate limit.'
-  return new GatewayError('rate_limit_exceeded', message, { retryAfterMs })
 }
 
 function scrubbed(rooms: RelayRooms, fault: Fault, { secrets }: Channel): Fault {

@@ -86,6 +86,9 @@ const clientsThing = /\b(file|cached ?content|tuned ?model|corpus)\b/i
 const lengthText = /input token count|exceeds the maximum number of tokens|context (length|window)/i
 const modelText =
   /\bmodels?\b.{0,200}?(not found|is not supported|does not exist|no longer available|not have access)/is
+/** In a 400, which says more of requests than of models. */
+const misnamedModel =
+  /unexpected model name format|\bmodels\/\S+ (is not found|does not exist|was not found)|publisher model .{0,200}(not found|not supported|not servable)/is
 
 function isDailyQuota(said: Said): boolean {
   const violations = objectsIn(detail(said, 'QuotaFailure')?.['violations'])
@@ -99,6 +102,7 @@ function kindOf(said: Said, status: number): FaultKind {
   switch (status) {
     case 400:
       if (keyText.test(said.message)) return 'credentials'
+      if (misnamedModel.test(said.message)) return 'unknown_model'
       return said.name === 'FAILED_PRECONDITION' && billingText.test(said.message)
         ? 'quota'
         : 'rejected'
@@ -113,6 +117,10 @@ function kindOf(said: Said, status: number): FaultKind {
       return billingText.test(said.message) ? 'quota' : 'credentials'
     case 404:
       return clientsThing.test(said.message) ? 'rejected' : 'unknown_model'
+    case 409:
+    case 424:
+    case 425:
+      return 'transient'
     case 408:
     case 504:
       return 'timeout'
@@ -151,7 +159,8 @@ function faultFrom(
   const kind = kindOf(said, status)
   const code = finerCode(said, status, kind)
   const told = durationMs(detail(said, 'RetryInfo')?.['retryDelay']) ?? headerWaitMs
-  const waitMs = status === 429 || status >= 500 ? told : null
+  const passes = kind === 'timeout' || kind === 'transient'
+  const waitMs = status === 429 || status >= 499 || passes ? told : null
   return {
     kind,
     message: said.message === '' ? fallback : said.message.slice(0, maxMessageLength),
@@ -181,7 +190,7 @@ export function readFault(
   header: (name: string) => string | null,
   body: string,
 ): Fault {
-  const waitMs = status === 429 || status >= 500 ? retryAfterMs(header) : null
+  const waitMs = retryAfterMs(header)
   const fallback = `the vendor answered ${status} without saying why`
   const start = body.trimStart().slice(0, 200).toLowerCase()
   if (start.startsWith('<') || start.includes('<html')) {

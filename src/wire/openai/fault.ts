@@ -88,13 +88,13 @@ export function saidIn(body: JsonValue): Said {
 const quotaCodes =
   /^(insufficient_quota|insufficient[_ ](balance|credits?|funds)|billing.*|.*[_.]billing.*|payment_required|credit.*|exceeded_current_quota_error|.*_balance_.*)$/i
 const unknownModelCodes =
-  /^(model_not_found|modelnotfound|model_not_exist|unknown_model|invalid_model|no_such_model|deploymentnotfound|model_not_supported)$/i
+  /^(model_not_found|modelnotfound|model_not_exist|model_not_available|model_decommissioned|unknown_model|unavailable_model|invalid_model|no_such_model|deploymentnotfound|model_not_supported|operationnotsupported|model\.accessdenied)$/i
 const credentialCodes =
   /^(invalid_api_key|authentication_error|invalid_authentication.*|permission_denied|permission_error|unauthorized|access_denied|account_deactivated)$/i
 const rateCodes =
   /^(rate_limit.*|ratelimit.*|too_many_requests|tokens_per_.*|requests_per_.*|resource_exhausted|throttl.*|engine_overloaded_error)$/i
 const unknownModelText =
-  /\bmodel\b.{0,200}?\b(does not exist|not found|not exist|is not available for your account)|\b(no such|unknown) model\b/is
+  /\bmodel\b.{0,200}?\b(does not exist|not found|not exist|is not available for your account|has been decommissioned)|\b(no such|unknown|unavailable) model\b|\bnot found the model\b|\binvalid model( id| identifier| name|:| ['"`]|$)|\bnot a valid model id\b|\bunable to access model\b|\bno endpoints found for\b|^model ['"`]?[\w./:@-]+['"`]? is not supported\b/is
 const quotaText =
   /insufficient[ _](balance|quota|credit|funds)|exceeded your current quota|credit balance is too low|spending limit|out of credits/i
 const filterText = /content[_ ](filter|policy)|moderation|\bflagged\b/i
@@ -122,6 +122,11 @@ function kindByStatus(status: number): FaultKind {
       return 'unknown_model'
     case 408:
       return 'timeout'
+    case 409:
+    case 424:
+    case 425:
+    case 499:
+      return 'transient'
     case 429:
       return 'rate_limited'
     default:
@@ -153,7 +158,7 @@ function finerCode(said: Said, status: number, kind: FaultKind): string | undefi
   return kind === 'rejected' || said.type === null ? undefined : said.type
 }
 
-function faultFrom(said: Said, status: number, fallback: string, waitMs: number | null): Fault {
+function faultFrom(said: Said, status: number, fallback: string): Fault {
   const kind = kindOf(said, status)
   const code = finerCode(said, status, kind)
   const message = said.message === '' ? fallback : said.message.slice(0, maxMessageLength)
@@ -163,7 +168,6 @@ function faultFrom(said: Said, status: number, fallback: string, waitMs: number 
     status,
     ...(kind === 'rejected' && { param: said.param }),
     ...(code !== undefined && { code }),
-    ...(waitMs !== null && { retryAfterMs: waitMs }),
   }
 }
 
@@ -191,8 +195,10 @@ export function readFault(
       said = { ...said, message: body.trim() }
     }
   }
-  const waitMs = status === 429 || status >= 500 || status === 408 ? retryAfterMs(header) : null
-  return faultFrom(said, status, fallback, waitMs)
+  const fault = faultFrom(said, status, fallback)
+  const passes = fault.kind === 'timeout' || fault.kind === 'transient'
+  const waitMs = status === 429 || status >= 500 || passes ? retryAfterMs(header) : null
+  return waitMs === null ? fault : { ...fault, retryAfterMs: waitMs }
 }
 
 /**
@@ -204,7 +210,7 @@ export function faultInside(error: JsonValue): Fault {
   const digits = said.code !== null && /^\d{3}$/.test(said.code) ? Number(said.code) : 0
   const status = digits >= leastStatus && digits <= mostStatus ? digits : 0
   const fallback = 'the vendor reported an error inside a success'
-  if (status !== 0) return faultFrom(said, status, fallback, null)
+  if (status !== 0) return faultFrom(said, status, fallback)
   const named = kindByWords(said, 0) ?? (isRejection(said) ? 'rejected' : 'vendor_error')
   const code = finerCode(said, 0, named)
   return {
