@@ -3,8 +3,8 @@
 import { type Fault, faultTable, type GatewayError } from '../errors.ts'
 import { plan } from '../router/plan.ts'
 import type { Blocked, Candidate } from '../router/route.ts'
-import type { Operation } from '../wire/dialect.ts'
 import type { Ask, RelayRooms } from './ask.ts'
+import { mayRepeat } from './repeatable.ts'
 import { sealedFirst } from './sealed.ts'
 import { type Prepared, prepare } from './send.ts'
 import { type Asked, askedOf } from './translate.ts'
@@ -69,7 +69,7 @@ export class Attempts {
     const row = faultTable[fault.kind]
     const next = this.order[this.at]
     if (!row.failover || next === undefined) return false
-    if (row.uncertain && !(this.rooms.retry.retryUncertain && isText(this.ask))) return false
+    if (row.uncertain && !mayRepeat(this.rooms, this.ask)) return false
     const { health } = this.rooms
     const nowMs = performance.now()
     // The budget shields a channel in trouble; one that does well may take over all of another's load.
@@ -95,16 +95,3 @@ export class Attempts {
     this.unsayable = refusalFor(error)
   }
 }
-
-/** What is cheap to do twice: an image, a video or a minute of sound may have been made, and be asked for, all the same. */
-function isText({ dialect }: Ask): boolean {
-  return !costly.has(dialect.operation)
-}
-
-const costly: ReadonlySet<Operation> = new Set([
-  'image',
-  'transcription',
-  'translation',
-  'speech',
-  'video',
-])

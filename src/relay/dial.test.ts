@@ -18,7 +18,7 @@ import {
   until,
 } from '../../test/support/upstream.ts'
 import type { Exchange } from '../vendors/transport.ts'
-import type { Destination } from './dial/connection.ts'
+import type { Destination, DialCall } from './dial/connection.ts'
 import { createDialer, type Dialer } from './dial.ts'
 
 const ended: (() => void | Promise<void>)[] = []
@@ -57,9 +57,16 @@ function open(
   { upstream, dialer }: { upstream: Upstream; dialer: Dialer },
   segments: readonly Uint8Array[] = [Buffer.from('{}')],
   sendIdleMs = 5_000,
+  onKept?: DialCall['onKept'],
 ): Opened {
   const recorder = new Recorder()
-  const call = { destination: destination(upstream), segments, connectMs: 1_000, sendIdleMs }
+  const call = {
+    destination: destination(upstream),
+    segments,
+    connectMs: 1_000,
+    sendIdleMs,
+    onKept,
+  }
   return { recorder, exchange: dialer.open(call, recorder) }
 }
 
@@ -85,8 +92,11 @@ async function silentPort(): Promise<{ port: number; end(): void }> {
 }
 
 /** Opens a call and waits for its end. */
-async function call(on: { upstream: Upstream; dialer: Dialer }): Promise<Recorder> {
-  const done = await open(on).recorder.over
+async function call(
+  on: { upstream: Upstream; dialer: Dialer },
+  onKept?: DialCall['onKept'],
+): Promise<Recorder> {
+  const done = await open(on, undefined, undefined, onKept).recorder.over
   expect(done.broken).toEqual([])
   return done
 }
@@ -208,6 +218,13 @@ for (const [name, death] of Object.entries({ reset, halfClose })) {
     expect(on.upstream.requests.map(({ connection }) => connection)).toEqual([1, 1, 2])
   })
 
+  test(`a kept connection dead before the reply (${name}): a call that must not be repeated is sent once`, async () => {
+    const on = await stage([hello], [death], [hello])
+    await call(on)
+    expect((await call(on, 'fail')).failure).toMatchObject({ kind: 'reset', unsent: false })
+    expect(on.upstream.requests).toHaveLength(2)
+  })
+
   test(`dead again on the fresh one (${name}): a fault, and no third time`, async () => {
     const on = await stage([hello], [death], [death], [hello])
     await call(on)
@@ -236,6 +253,14 @@ for (const [name, death] of Object.entries({ reset, halfClose })) {
     await eventually(() => on.dialer.connections === 0)
   })
 }
+
+test('a call that avoids kept connections gets one of its own, which is kept for others', async () => {
+  const on = await stage([hello])
+  await call(on)
+  await call(on, 'avoid')
+  await call(on)
+  expect(on.upstream.requests.map(({ connection }) => connection)).toEqual([1, 2, 2])
+})
 
 test('a kept connection the vendor closes is dropped', async () => {
   const close = Promise.withResolvers<void>()

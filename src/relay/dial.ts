@@ -73,7 +73,8 @@ class Pool implements Dialer, ConnectionOwner {
   open(call: DialCall, handler: ReplyHandler): Exchange {
     const exchange = new DialExchange(call, handler)
     // The most recently used connection is the least likely to be stale.
-    const kept = this.idleByOrigin.get(call.destination.origin)?.pop()
+    const kept =
+      call.onKept === 'avoid' ? undefined : this.idleByOrigin.get(call.destination.origin)?.pop()
     if (kept === undefined) this.connect(exchange)
     else kept.send(exchange)
     return exchange

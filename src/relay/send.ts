@@ -15,6 +15,7 @@ import { identitySegments } from './identity.ts'
 import type { AdaptedHandler } from './media/adapted.ts'
 import { formOf } from './media/form.ts'
 import { openMedia } from './media/open.ts'
+import { onKept } from './repeatable.ts'
 import { bearsSeals } from './sealed.ts'
 import { openedSeals, originOf } from './sealed-bytes.ts'
 import { headersFor } from './state.ts'
@@ -91,7 +92,7 @@ export function send(prepared: Prepared, handler: AdaptedHandler): Exchange {
     const signed = channel.signed?.(call, joined(segments), Date.now())
     const destination = ofType(signed ?? channel.destination(call, passed), contentType)
     const { connectMs, sendIdleMs } = timeouts
-    const dialled = { destination, segments, connectMs, sendIdleMs }
+    const dialled = { destination, segments, connectMs, sendIdleMs, onKept: onKept(rooms, ask) }
     const { tokens } = channel
     return tokens === undefined
       ? rooms.dialer.open(dialled, handler)

@@ -1,7 +1,8 @@
 // Faults below the reply: a vendor that cannot be reached, resets, dawdles, or lies about lengths (U1, U2, U4, U5, U7, U8, U16).
 
 import { expect, test } from 'bun:test'
-import { expectError, expectFailover, onStage } from '../support/scene.ts'
+import { startGateway } from '../support/gateway.ts'
+import { chatBody, expectError, expectFailover, onStage } from '../support/scene.ts'
 import {
   chatReply,
   delta,
@@ -235,3 +236,44 @@ test('U16 a second reply nobody asked for never answers the next request', async
     expect((await scene.chat()).content).toBe('right')
   })
 })
+
+const pixels = { created: 1, data: [{ b64_json: 'iVBORw0KGgo=' }] }
+
+for (const [name, more] of [
+  ['as it came', {}],
+  ['by an adapter', { response_format: 'b64_json' }],
+] as const) {
+  test(`an image job ${name}: sent once, though the vendor closes the connection it kept`, async () => {
+    const options = {
+      channels: [{ id: 'c', vendor: 'openai-compatible', key: 'k', models: ['m', 'pictures'] }],
+      models: { pictures: { kind: 'image', prices: { image: '1' } } },
+    }
+    await using upstream = await startUpstream()
+    upstream.on('m', [json(200, chatReply('Hello'))])
+    // Whoever has kept its connection closes it after it heard the request; a fresh one is answered.
+    upstream.on('pictures', [
+      (turn) => (turn.request.connection === 1 ? halfClose : json(200, pixels))(turn),
+    ])
+    const channels = options.channels.map((each) => ({ ...each, baseUrl: upstream.url }))
+    await using gateway = await startGateway({ config: { ...options, channels } })
+    await gateway.post('/v1/chat/completions', chatBody)
+    const body = { model: 'pictures', prompt: 'a cat', ...more }
+    const seen = await gateway.post('/v1/images/generations', body)
+    expect(seen.status).toBe(200)
+    expect(upstream.of('pictures')).toHaveLength(1)
+  })
+}
+
+for (const [name, death] of [
+  ['a half close', halfClose],
+  ['a reset', reset],
+] as const) {
+  test(`retryUncertain false: ${name} of a kept connection, and the request is not sent again`, async () => {
+    await onStage({ alone: true, retry: { retryUncertain: false } }, async (scene) => {
+      scene.first.on('m', [json(200, chatReply('Hello'))], [death], [json(200, chatReply('Hello'))])
+      expect((await scene.chat()).status).toBe(200)
+      expectError(await scene.chat(), 503, 'service_unavailable')
+      expect(scene.first.requests.map(({ connection }) => connection)).toEqual([1, 1])
+    })
+  })
+}

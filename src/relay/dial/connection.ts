@@ -28,6 +28,11 @@ export interface DialCall {
   readonly segments: readonly Segment[]
   readonly connectMs: number
   readonly sendIdleMs: number
+  /**
+   * A kept connection may have died unseen, and whether the vendor had the call first is then not known. `resend` (the
+   * default): it is sent again on a fresh one. `fail`: it is not. `avoid`: it goes on a fresh one from the start.
+   */
+  readonly onKept?: 'resend' | 'fail' | 'avoid' | undefined
 }
 
 /** What a connection tells the pool it belongs to. */
@@ -263,11 +268,17 @@ export class Connection {
     if (phase === 'connecting')
       exchange.fail({ kind: 'unreachable', message: reason, unsent: true })
     else if (phase === 'body') exchange.fail({ kind: 'cut', message: reason, unsent: false })
-    else if (this.calls > 1 && this.carry.length === 0 && !exchange.resent) {
+    else if (this.mayResend(exchange)) {
       exchange.resent = true
       exchange.connection = null
       this.owner.resend(exchange)
     } else exchange.fail({ kind: 'reset', message: reason, unsent: false })
+  }
+
+  /** A kept connection that died before a byte of the reply. */
+  private mayResend({ call, resent }: DialExchange): boolean {
+    const allowed = call.onKept === undefined || call.onKept === 'resend'
+    return allowed && this.calls > 1 && this.carry.length === 0 && !resent
   }
 
   refuse(reason: string): void {

@@ -97,7 +97,9 @@ export class MediaWork implements MediaTools {
     for (const each of this.underWay) if (each.isOver) this.underWay.delete(each)
     const heard = new Heard()
     this.underWay.add(heard)
-    const dialled = { destination: authorized, segments, connectMs, sendIdleMs }
+    // What it begins may be dear; what it looks after may be asked twice.
+    const onKept = call.method === 'POST' ? ('avoid' as const) : undefined
+    const dialled = { destination: authorized, segments, connectMs, sendIdleMs, onKept }
     heard.carriedBy(rooms.dialer.open(dialled, heard))
     return { ...(await heard.replied), chunks: heard.chunks() }
   }

@@ -1,0 +1,24 @@
+// Whether a request of which nobody knows what came of it may be sent again.
+
+import type { Operation } from '../wire/dialect.ts'
+import type { Ask, RelayRooms } from './ask.ts'
+import type { DialCall } from './dial/connection.ts'
+
+/** What is dear to do twice: an image, a video or a minute of sound may have been made, and be asked for, all the same. */
+const costly: ReadonlySet<Operation> = new Set([
+  'image',
+  'transcription',
+  'translation',
+  'speech',
+  'video',
+])
+
+export function mayRepeat({ retry }: RelayRooms, { dialect }: Ask): boolean {
+  return retry.retryUncertain && !costly.has(dialect.operation)
+}
+
+/** How such a request deals with a connection that is kept open. */
+export function onKept(rooms: RelayRooms, ask: Ask): DialCall['onKept'] {
+  if (costly.has(ask.dialect.operation)) return 'avoid'
+  return mayRepeat(rooms, ask) ? 'resend' : 'fail'
+}
