@@ -27,6 +27,7 @@ export interface Prepared {
   readonly segments: readonly Segment[]
   /** Of a form; null: JSON. */
   readonly contentType: string | null
+  readonly destination: Destination
 }
 
 /**
@@ -52,22 +53,32 @@ export function prepare(
   const alike = candidate.identity && ask.rebuilt !== true
   const peek = alike ? openedFor(ask, channel) : null
   const contentType = null
+  const destination = destinationOf(plan)
   if (peek !== null && ask.media?.isForm === true)
-    return { plan, ...formOf(ask.dialect, peek, ask.media.uploads, candidate.model) }
+    return { plan, destination, ...formOf(ask.dialect, peek, ask.media.uploads, candidate.model) }
   if (peek !== null)
-    return { plan, segments: identitySegments(peek, candidate, vendor), contentType }
+    return { plan, segments: identitySegments(peek, candidate, vendor), contentType, destination }
   const listed = encodedList(rooms, ask, candidate)
   if (listed !== null) {
     const { segments, dropped, list } = listed
-    return { plan: { ...plan, dropped, list }, segments, contentType }
+    return { plan: { ...plan, dropped, list }, segments, contentType, destination }
   }
   const planned = ({ segments, request, dropped }: Encoded): Prepared => ({
     plan: { ...plan, request, dropped },
     segments,
     contentType,
+    destination,
   })
   const made = encoded(rooms, ask, candidate, channel, asked)
   return made instanceof Promise ? made.then(planned) : planned(made)
+}
+
+/** Throws GatewayError where the model's name cannot stand in an address. */
+function destinationOf({ ask, candidate, channel }: AttemptPlan): Destination {
+  const { dialect, model } = candidate
+  // The client's own headers are of use to a vendor of its format alone.
+  const passed = candidate.identity ? headersFor(ask, channel) : undefined
+  return channel.destination({ dialect, model, stream: ask.peek.stream }, passed)
 }
 
 /** The request as the client put it, this channel's seals opened; null where it bears another's. */
@@ -79,7 +90,7 @@ function openedFor({ dialect, peek }: Ask, channel: Channel): Peek | null {
 
 /** Sends the request; the handler hears of its reply. */
 export function send(prepared: Prepared, handler: AdaptedHandler): Exchange {
-  const { plan, segments, contentType } = prepared
+  const { plan, segments, contentType, destination: plain } = prepared
   const { rooms, ask, channel, candidate, timeouts } = plan
   const { dialect, model } = candidate
   const { local } = channel.vendor
@@ -87,10 +98,8 @@ export function send(prepared: Prepared, handler: AdaptedHandler): Exchange {
   if (adapted !== null) return adapted
   if (local === undefined) {
     const call = { dialect, model, stream: ask.peek.stream }
-    // The client's own headers are of use to a vendor of its format alone.
-    const passed = candidate.identity ? headersFor(ask, channel) : undefined
     const signed = channel.signed?.(call, joined(segments), Date.now())
-    const destination = ofType(signed ?? channel.destination(call, passed), contentType)
+    const destination = ofType(signed ?? plain, contentType)
     const { connectMs, sendIdleMs } = timeouts
     const dialled = { destination, segments, connectMs, sendIdleMs, onKept: onKept(rooms, ask) }
     const { tokens } = channel

@@ -4,6 +4,7 @@ import type { Fault } from '../errors.ts'
 import { allAndCompaction, audioDialects, openaiCompatible, openaiPath } from './compatible.ts'
 import { openaiImages } from './openai-images.ts'
 import { openaiListeners } from './openai-listeners.ts'
+import { pathSegment, queryValue } from './path-segment.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 /**
@@ -22,12 +23,12 @@ function address(call: Call, settings: ChannelSettings): string {
   // No deployment stands in this path: the body names it.
   if (path.startsWith('/responses')) return `${host}/openai${path}${query}`
   if (host.endsWith('/models')) return host + path + query
-  return `${host}/openai/deployments/${encodeURIComponent(call.model)}${path}${query}`
+  return `${host}/openai/deployments/${pathSegment(call.model)}${path}${query}`
 }
 
 /** Microsoft, "Use the GPT Realtime API via WebSockets": a session's address names the deployment. */
 function session(host: string, version: string, model: string): string {
-  const name = encodeURIComponent(model)
+  const name = queryValue(model)
   if (version === 'v1') return `${host}/openai/v1/realtime?model=${name}`
   if (version === 'preview') return `${host}/openai/v1/realtime?api-version=preview&model=${name}`
   return `${host}/openai/realtime?api-version=${encodeURIComponent(version)}&deployment=${name}`

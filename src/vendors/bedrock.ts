@@ -2,6 +2,7 @@
 
 import { sign } from 'aws4'
 import { bearer } from './compatible.ts'
+import { pathSegment } from './path-segment.ts'
 import type { Call, ChannelSettings, SignedRequest, Vendor } from './vendor.ts'
 
 const defaultRegion = 'us-east-1'
@@ -45,7 +46,7 @@ function hostOf({ baseUrl, options }: ChannelSettings): string {
 /** Ids have colons and ARNs have slashes: both are percent-encoded. */
 function address(call: Call, settings: ChannelSettings): string {
   const action = call.stream ? 'converse-stream' : 'converse'
-  return `${hostOf(settings)}/model/${encodeURIComponent(call.model)}/${action}`
+  return `${hostOf(settings)}/model/${pathSegment(call.model)}/${action}`
 }
 
 /** Signature Version 4 of this very body at this time (AWS, "Signing AWS API requests"). */

@@ -22,6 +22,7 @@ import {
   untold,
 } from './images.ts'
 import type { MediaAdapter, MediaCall, MediaTools, Picture } from './media.ts'
+import { pathSegment } from './path-segment.ts'
 import type { Vendor } from './vendor.ts'
 
 /** Asked in sides; the others in ratios. */
@@ -47,7 +48,7 @@ interface Job {
 
 async function make(call: MediaCall, tools: MediaTools, job: Job): Promise<Picture> {
   const body = new JsonBody()
-  const url = `${tools.baseUrl}/${encodeURIComponent(call.model)}`
+  const url = `${tools.baseUrl}/${pathSegment(call.model)}`
   const submitted = await askJson(tools, { url }, requestOf(call, job, body), body)
   const { id, polling_url } = objectOf(submitted.json)
   const jobUrl = pollingUrl(text(polling_url), text(id), tools)
@@ -143,7 +144,7 @@ export const bfl = {
   environment: 'BFL_API_KEY',
   speaks: ['openai-images', 'openai-image-edits'],
   usageOnStream: 'always',
-  address: ({ model }, { baseUrl }) => `${baseUrl}/${encodeURIComponent(model)}`,
+  address: ({ model }, { baseUrl }) => `${baseUrl}/${pathSegment(model)}`,
   headers: ({ key }) => (key === null ? [] : [['x-key', key]]),
   quirks: {},
   adapters: { 'openai-images': adapter, 'openai-image-edits': adapter },

@@ -1,6 +1,7 @@
 // The helper most vendors are built with: OpenAI's paths and bearer keys, under another address.
 
 import type { DialectId } from '../wire/dialect.ts'
+import { queryValue } from './path-segment.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 /** Paths below the base address: OpenAI's own, and those that compatible vendors put beside them. */
@@ -64,7 +65,7 @@ export function openaiPath(dialect: DialectId): string {
 function address(call: Call, settings: ChannelSettings): string {
   const path = openaiPath(call.dialect)
   // A session has no body that could name its model.
-  const query = call.dialect === 'openai-realtime' ? `?model=${encodeURIComponent(call.model)}` : ''
+  const query = call.dialect === 'openai-realtime' ? `?model=${queryValue(call.model)}` : ''
   return settings.baseUrl + path + query
 }
 

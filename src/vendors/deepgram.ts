@@ -14,6 +14,7 @@ import {
 import { listen } from './deepgram-listen.ts'
 import { isObject } from './json.ts'
 import type { MediaCall, MediaTools, SoundReply } from './media.ts'
+import { queryValue } from './path-segment.ts'
 import { heardReply } from './sound-reply.ts'
 import type { Vendor } from './vendor.ts'
 
@@ -39,7 +40,7 @@ async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
   const format = speechFormat(call, Object.keys(outputs))
   const stream = await tools.open({
     method: 'POST',
-    url: `${tools.baseUrl}/v1/speak?model=${encodeURIComponent(voiceModel(call))}&${outputs[format]}`,
+    url: `${tools.baseUrl}/v1/speak?model=${queryValue(voiceModel(call), 'voice')}&${outputs[format]}`,
     body: [new TextEncoder().encode(JSON.stringify({ text: input }))],
   })
   const reply = await heardReply(stream, speechTypes[format] ?? '', tools)

@@ -13,6 +13,7 @@ import {
 import { writeDown } from './elevenlabs-scribe.ts'
 import { isObject } from './json.ts'
 import type { MediaCall, MediaTools, SoundReply } from './media.ts'
+import { pathSegment } from './path-segment.ts'
 import { heardReply, piecesOf } from './sound-reply.ts'
 import type { Vendor } from './vendor.ts'
 import { wavHead } from './wav.ts'
@@ -46,7 +47,7 @@ async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
   const body = { text: input, model_id: model, ...settings }
   const stream = await tools.open({
     method: 'POST',
-    url: `${tools.baseUrl}/v1/text-to-speech/${encodeURIComponent(voiceOf(call))}/stream?output_format=${outputs[format]}`,
+    url: `${tools.baseUrl}/v1/text-to-speech/${pathSegment(voiceOf(call), 'voice')}/stream?output_format=${outputs[format]}`,
     body: [new TextEncoder().encode(JSON.stringify(body))],
   })
   const heard = await heardReply(stream, speechTypes[format] ?? '', tools)

@@ -24,6 +24,7 @@ import {
   untold,
 } from './images.ts'
 import type { ImagesReply, MediaAdapter, MediaTools } from './media.ts'
+import { pathSegments } from './path-segment.ts'
 
 /** Models that take several images take them by another name. */
 const takesSeveral = /(flux-2|nano-banana|seedream|gemini|gpt-image|qwen-image-edit-plus)/
@@ -38,7 +39,7 @@ export const falImages: MediaAdapter = {
     refuseTransparent(call)
     const given = await givenImages(call, tools)
     const body = new JsonBody()
-    const url = `${tools.baseUrl}/${call.model}`
+    const url = `${tools.baseUrl}/${pathSegments(call.model)}`
     const asked = requestOf(call.model, imageAsk(call), given, body)
     const { json } = await askJson(tools, { url }, asked, body)
     const { status_url, response_url } = objectOf(json)

@@ -5,6 +5,7 @@ import type { JsonObject } from '../wire/ir.ts'
 import { JsonBody } from './base64.ts'
 import { objectOf, text, unreadable } from './images.ts'
 import type { MediaTools, VendorReply } from './media.ts'
+import { pathSegments } from './path-segment.ts'
 import {
   addressIn,
   linesOf,
@@ -34,7 +35,7 @@ export const falVideos: VideoAdapter = {
       resolution: `${linesOf(String(size))}p`,
       ...(reference !== null && { image_url: addressIn(body, reference) }),
     }
-    const started = await postJson(tools, `${tools.baseUrl}/${model}`, request, body)
+    const started = await postJson(tools, `${tools.baseUrl}/${pathSegments(model)}`, request, body)
     const { request_id: id, status_url: state, response_url: result } = started
     const kept = { state: own(text(state), tools), result: own(text(result), tools) }
     return { handle: text(id) ?? kept.state, kept }

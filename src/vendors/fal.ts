@@ -3,6 +3,7 @@
 import type { Fault } from '../errors.ts'
 import { falImages } from './fal-images.ts'
 import { falVideos } from './fal-videos.ts'
+import { pathSegments } from './path-segment.ts'
 import type { Vendor } from './vendor.ts'
 import { videoStarts } from './video.ts'
 
@@ -21,7 +22,7 @@ export const fal = {
   environment: 'FAL_KEY',
   speaks: ['openai-images', 'openai-image-edits', 'openai-videos'],
   usageOnStream: 'always',
-  address: ({ model }, { baseUrl }) => `${baseUrl}/${model}`,
+  address: ({ model }, { baseUrl }) => `${baseUrl}/${pathSegments(model)}`,
   headers: ({ key }) => (key === null ? [] : [['authorization', `Key ${key}`]]),
   quirks: {},
   refine,

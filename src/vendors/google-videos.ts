@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { JsonBody } from './base64.ts'
 import { imageNamed, listOf, objectOf, text, unreadable } from './images.ts'
 import type { MediaCall, MediaTools, Payload } from './media.ts'
+import { pathSegment } from './path-segment.ts'
 import {
   linesOf,
   postJson,
@@ -34,7 +35,7 @@ export const veo: VideoAdapter = {
       durationSeconds: Number(seconds),
       ...resolutionOf(call.model, String(size)),
     }
-    const name = encodeURIComponent(call.model.replace(/^models\//, ''))
+    const name = pathSegment(call.model.replace(/^models\//, ''))
     const url = `${tools.baseUrl}/models/${name}:predictLongRunning`
     const started = await postJson(tools, url, { instances: [instance], parameters }, body)
     const handle = text(started['name'])

@@ -4,13 +4,9 @@ import { geminiImages } from './gemini-images.ts'
 import { geminiSpeech } from './google-speech.ts'
 import { geminiTranscripts } from './google-transcripts.ts'
 import { veo } from './google-videos.ts'
+import { pathSegments } from './path-segment.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 import { videoStarts } from './video.ts'
-
-/** A model as a path: `/` stands in names of tuned ones and of other publishers. */
-export function modelPath(model: string): string {
-  return model.split('/').map(encodeURIComponent).join('/')
-}
 
 /** The method, by which a call says whether it wants events. */
 export function methodOf(call: Call): string {
@@ -21,7 +17,7 @@ export function methodOf(call: Call): string {
 function address(call: Call, settings: ChannelSettings): string {
   const { model } = call
   const full = /^(models|tunedModels)\//.test(model) ? model : `models/${model}`
-  return `${settings.baseUrl}/${modelPath(full)}${methodOf(call)}`
+  return `${settings.baseUrl}/${pathSegments(full)}${methodOf(call)}`
 }
 
 export const google = {

@@ -3,10 +3,11 @@
 import { importPKCS8, SignJWT } from 'jose'
 import { audioDialects } from './compatible.ts'
 import { geminiImages } from './gemini-images.ts'
-import { methodOf, modelPath } from './google.ts'
+import { methodOf } from './google.ts'
 import { geminiSpeech } from './google-speech.ts'
 import { geminiTranscripts } from './google-transcripts.ts'
 import { isObject } from './json.ts'
+import { pathSegments } from './path-segment.ts'
 import type { Authority, Call, ChannelSettings, Vendor } from './vendor.ts'
 
 const usualBase = 'https://aiplatform.googleapis.com'
@@ -96,7 +97,7 @@ function address(call: Call, settings: ChannelSettings): string {
     project === ''
       ? ''
       : `projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(region)}/`
-  return `${hostOf(settings)}/v1/${place}${modelPath(full)}${methodOf(call)}`
+  return `${hostOf(settings)}/v1/${place}${pathSegments(full)}${methodOf(call)}`
 }
 
 export const vertex = {
