@@ -7,6 +7,8 @@ export interface ImageModel {
   readonly sizes: SizeRule
   /** null: it knows none, and what is said of it changes nothing. */
   readonly qualities: readonly string[] | null
+  /** What `standard` and `hd`, which every model takes, are to it, where it has other words. */
+  readonly nearest?: Readonly<Record<string, string>>
   /** `size: auto` and `quality: auto` are words it knows. */
   readonly auto: boolean
   readonly mostImages: number
@@ -117,11 +119,15 @@ const everything: readonly ImageOperation[] = ['generations', 'edits', 'variatio
 const made: readonly ImageOperation[] = ['generations', 'edits']
 const free = { qualities: null, auto: true, usualSize: null, usualQuality: null } as const
 
+/** OpenAI's words for the qualities of its older models, in those of its newer ones; xAI has the same. */
+export const nearestQuality: Readonly<Record<string, string>> = { standard: 'medium', hd: 'high' }
+
 /** OpenAI's GPT image models. */
 const gptImage = {
   ...free,
   sizes: listed('1024x1024', '1536x1024', '1024x1536', 'auto'),
   qualities: ['low', 'medium', 'high', 'auto'],
+  nearest: nearestQuality,
   mostImages: 10,
   operations: made,
 }
@@ -179,6 +185,7 @@ const table: readonly (readonly [name: RegExp, model: ImageModel])[] = [
     {
       sizes: listed('256x256', '512x512', '1024x1024'),
       qualities: ['standard'],
+      nearest: { hd: 'standard' },
       auto: false,
       mostImages: 10,
       operations: everything,
@@ -210,7 +217,13 @@ const table: readonly (readonly [name: RegExp, model: ImageModel])[] = [
   ],
   [
     /^grok-imagine-image/,
-    { ...free, sizes: ratios('2K', xaiRatios), mostImages: 10, operations: made },
+    {
+      ...free,
+      nearest: nearestQuality,
+      sizes: ratios('2K', xaiRatios),
+      mostImages: 10,
+      operations: made,
+    },
   ],
   [
     /^flux-(pro-1\.1-ultra|kontext-)/,

@@ -21,6 +21,8 @@ test('a name that says portrait or landscape makes that alone', () => {
     sizes: ['1280x720', '1920x1080'],
     seconds: [5, 10],
   })
+  expect(videoShape('clip', 'studio/film-9-landscape').sizes).toEqual(['1280x720'])
+  expect(videoShape('film-portrait', 'film-9-landscape').sizes).toEqual(['720x1280'])
   expect(videoShape('sora-2-pro-landscape').sizes).toEqual(['1280x720', '1792x1024', '1920x1080'])
 })
 

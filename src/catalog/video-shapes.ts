@@ -47,9 +47,14 @@ export const usualSize = '720x1280'
  */
 export function videoShape(model: string, vendorsName: string | null = null): VideoShape {
   const base = knownShape(model) ?? knownShape(vendorsName ?? '') ?? anything
-  const fits = /portrait/i.test(model) ? isUpright : /landscape/i.test(model) ? isWide : null
+  const fits = heldIn(model) ?? heldIn(vendorsName ?? '')
   const sizes = (base.sizes ?? hd).filter((size) => fits?.(size) ?? false)
   return sizes.length === 0 ? base : { ...base, sizes }
+}
+
+function heldIn(name: string): ((size: string) => boolean) | null {
+  if (/portrait/i.test(name)) return isUpright
+  return /landscape/i.test(name) ? isWide : null
 }
 
 function knownShape(model: string): VideoShape | null {

@@ -5,7 +5,7 @@ import { GatewayError } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
 import { countedTokens } from '../meter/ceiling.ts'
 import type { Channel } from '../relay/channel.ts'
-import { identitySegments } from '../relay/identity.ts'
+import { identityRequest } from '../relay/identity.ts'
 import { parsedObject } from '../relay/parsed.ts'
 import { ErrorReply } from '../relay/path.ts'
 import { verdict } from '../relay/verdict.ts'
@@ -121,7 +121,7 @@ async function ask({ relay }: FrontRooms, question: Question): Promise<string | 
   const exchange: Exchange = relay.dialer.open(
     {
       destination: channel.destination(call, address.headers),
-      segments: identitySegments(peek, candidate, channel.vendor),
+      segments: identityRequest(peek, candidate, channel.vendor).segments,
       connectMs,
       sendIdleMs,
     },

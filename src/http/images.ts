@@ -41,7 +41,8 @@ export function judgedImages(
       field,
     )
   }
-  const { size, quality, count } = picture
+  const { size, count } = picture
+  const quality = known.nearest?.[picture.quality ?? ''] ?? picture.quality
   if (count > known.mostImages)
     throw invalidRequest(`n must be at most ${known.mostImages} for the model '${model}'.`, 'n')
   if (size !== null && !(size === 'auto' ? known.auto : known.sizes.allows(size)))

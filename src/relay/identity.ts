@@ -13,33 +13,47 @@ import { FrameSplitter, frameTooLong } from '../wire/sse.ts'
 import type { Ask, Sight } from './ask.ts'
 import { Occurrences } from './occurrences.ts'
 import { shownCost } from './owed.ts'
+import { refusedIn, ruleFor, withoutRefused } from './parameters.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
 
 const injectedOptions = '{"include_usage":true}'
 
-/** The client's bytes for the vendor: its own name of the model and the wish for usage spliced in. */
-export function identitySegments(
-  peek: Peek,
-  candidate: Candidate,
-  vendor: Vendor,
-): readonly Uint8Array[] {
+/** The client's bytes as they go to the vendor, and what of the request is not said there, by name. */
+export interface IdentityRequest {
+  readonly segments: readonly Uint8Array[]
+  readonly dropped: readonly string[]
+}
+
+const nothing: readonly string[] = []
+
+/**
+ * The client's bytes for the vendor: its own name of the model and the wish for usage spliced in, and what the model
+ * refuses taken out.
+ */
+export function identityRequest(peek: Peek, candidate: Candidate, vendor: Vendor): IdentityRequest {
   const { amend } = vendor
+  const { dialect, model } = candidate
   const own = peek.vendorEdits ?? []
+  const rule = ruleFor(vendor, { dialect, model, asked: peek.model }, peek.keys)
   if (amend !== undefined && needsAmend(amend, peek.keys, peek.body)) {
     const body = parsedObject(own.length === 0 ? peek.body : join(splice(peek.body, own)))
     if (peek.modelSpan !== null) body['model'] = candidate.model
     if (asksUsage(peek, vendor))
       body['stream_options'] = { ...asObject(body['stream_options']), include_usage: true }
-    const call = { dialect: candidate.dialect, model: candidate.model, stream: peek.stream }
-    return [Buffer.from(JSON.stringify(amend.body(body, call)), 'utf8')]
+    const dropped = rule === null ? nothing : withoutRefused(rule, body)
+    const amended = amend.body(body, { dialect, model, stream: peek.stream })
+    return { segments: [Buffer.from(JSON.stringify(amended), 'utf8')], dropped }
   }
   const edits: Edit[] = [...own]
   const { modelSpan } = peek
   if (candidate.model !== peek.model && modelSpan !== null)
     edits.push({ ...modelSpan, text: JSON.stringify(candidate.model) })
   if (asksUsage(peek, vendor)) edits.push(usageEdit(peek))
-  return edits.length === 0 ? [peek.body] : splice(peek.body, edits)
+  const refused = rule === null ? null : refusedIn(rule, peek)
+  if (refused !== null) edits.push(...refused.edits)
+  const segments = edits.length === 0 ? [peek.body] : splice(peek.body, edits)
+  return { segments, dropped: refused?.dropped ?? nothing }
 }
 
 /** Metering needs the vendor's own count also where the client did not ask for it. */

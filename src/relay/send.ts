@@ -11,7 +11,7 @@ import type { AttemptPlan } from './attempt.ts'
 import { openAuthorized } from './authorized.ts'
 import type { Channel } from './channel.ts'
 import type { Destination } from './dial/connection.ts'
-import { identitySegments } from './identity.ts'
+import { identityRequest } from './identity.ts'
 import type { AdaptedHandler } from './media/adapted.ts'
 import { formOf } from './media/form.ts'
 import { openMedia } from './media/open.ts'
@@ -56,8 +56,10 @@ export function prepare(
   const destination = destinationOf(plan)
   if (peek !== null && ask.media?.isForm === true)
     return { plan, destination, ...formOf(ask.dialect, peek, ask.media.uploads, candidate.model) }
-  if (peek !== null)
-    return { plan, segments: identitySegments(peek, candidate, vendor), contentType, destination }
+  if (peek !== null) {
+    const { segments, dropped } = identityRequest(peek, candidate, vendor)
+    return { plan: { ...plan, dropped }, segments, contentType, destination }
+  }
   const listed = encodedList(rooms, ask, candidate)
   if (listed !== null) {
     const { segments, dropped, list } = listed

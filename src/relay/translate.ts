@@ -22,6 +22,7 @@ import type { Ask, RelayRooms, Sight } from './ask.ts'
 import type { Channel } from './channel.ts'
 import { fetchMissing, type Inlined, missingAddresses, withBytes } from './door/inline.ts'
 import { shownCost } from './owed.ts'
+import { ruleFor, withoutRefused } from './parameters.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
 import { sealedEvent, unsealedRequest, withoutThoughts } from './sealed.ts'
@@ -94,13 +95,15 @@ function encodedNow(
   let body = written.value
   if (request.stream && vendor.usageOnStream === 'ask' && !usageAlways)
     body['stream_options'] = { include_usage: true }
+  const rule = ruleFor(vendor, { dialect, model, asked: ask.peek.model }, Object.keys(body))
+  const refused = rule === null ? [] : withoutRefused(rule, body)
   const { amend } = vendor
   let bytes = Buffer.from(JSON.stringify(body), 'utf8')
   if (amend !== undefined && needsAmend(amend, Object.keys(body), bytes)) {
     body = amend.body(body, { dialect, model, stream: request.stream })
     bytes = Buffer.from(JSON.stringify(body), 'utf8')
   }
-  return { segments: [bytes], request, dropped: [...dropped, ...written.dropped] }
+  return { segments: [bytes], request, dropped: [...dropped, ...written.dropped, ...refused] }
 }
 
 function notHere(ask: Ask): GatewayError {

@@ -1,6 +1,7 @@
 // Anthropic: its own format, a key in a header of its own, a version in another.
 
 import { openaiPath } from './compatible.ts'
+import { makersParameters } from './parameters.ts'
 import type { Vendor } from './vendor.ts'
 
 /** "Versioning": what requests put together here are written for; a client's own version stands above it. */
@@ -19,6 +20,7 @@ export const anthropic: Vendor = {
     ...(key === null ? [] : [['x-api-key', key] as const]),
     ['anthropic-version', version],
   ],
+  parameters: makersParameters,
   countsTokens: true,
   quirks: {},
 }

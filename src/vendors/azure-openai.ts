@@ -4,6 +4,7 @@ import type { Fault } from '../errors.ts'
 import { allAndCompaction, audioDialects, openaiCompatible, openaiPath } from './compatible.ts'
 import { openaiImages } from './openai-images.ts'
 import { openaiListeners } from './openai-listeners.ts'
+import { makersParameters } from './parameters.ts'
 import { pathSegment, queryValue } from './path-segment.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
@@ -57,6 +58,7 @@ export const azureOpenai = openaiCompatible({
   address,
   headers: (settings) => (settings.key === null ? [] : [['api-key', settings.key]]),
   refine,
+  parameters: makersParameters,
   refusesThoughts: true,
   encryptsReasoning: true,
   adapters: {

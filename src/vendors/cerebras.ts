@@ -2,7 +2,10 @@
 
 import { amendments, developerAsSystem, dropped, droppedWhen } from './amendments.ts'
 import { chatAndCompletions, openaiCompatible } from './compatible.ts'
+import { refuses } from './parameters.ts'
 import type { Vendor } from './vendor.ts'
+
+const refused = refuses('frequency_penalty', 'presence_penalty', 'logit_bias')
 
 /** The members are those that Cerebras's page "OpenAI compatibility" lists as answered 400. */
 export const cerebras = openaiCompatible({
@@ -11,6 +14,7 @@ export const cerebras = openaiCompatible({
   environment: 'CEREBRAS_API_KEY',
   speaks: chatAndCompletions,
   refusesThoughts: true,
+  parameters: ({ dialect }) => (dialect === 'openai-chat' ? refused : null),
   amend: amendments(
     droppedWhen('frequency_penalty', 0, null),
     droppedWhen('presence_penalty', 0, null),

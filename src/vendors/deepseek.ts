@@ -9,6 +9,7 @@ import {
   messagesOf,
 } from './amendments.ts'
 import { chatOnly, openaiCompatible } from './compatible.ts'
+import { refuses } from './parameters.ts'
 import { count, withCached } from './usage.ts'
 import type { Vendor } from './vendor.ts'
 
@@ -34,7 +35,11 @@ function cacheHits(usage: JsonObject): JsonObject {
   return withCached(usage, count(usage.prompt_cache_hit_tokens))
 }
 
+/** DeepSeek, "Reasoning model": answered 400; other sampling is passed over. */
+const refused = refuses('logprobs', 'top_logprobs')
+
 export const deepseek = openaiCompatible({
+  parameters: ({ model }) => (model.includes('reasoner') ? refused : null),
   id: 'deepseek',
   baseUrl: 'https://api.deepseek.com',
   environment: 'DEEPSEEK_API_KEY',

@@ -1,5 +1,6 @@
 // Fireworks AI: open models under OpenAI's paths; transcripts at hosts of their own.
 
+import { amendments, maxTokensOnly } from './amendments.ts'
 import { allDialects, openaiCompatible, openaiPath } from './compatible.ts'
 import { transcripts } from './openai-transcripts.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
@@ -25,6 +26,7 @@ export const fireworks = openaiCompatible({
   id: 'fireworks',
   baseUrl,
   environment: 'FIREWORKS_API_KEY',
+  amend: amendments(maxTokensOnly),
   speaks: [...allDialects, 'openai-transcriptions', 'openai-translations'],
   address,
   adapters: { 'openai-transcriptions': heard, 'openai-translations': heard },

@@ -3,6 +3,7 @@
 import { amendments, dropped } from './amendments.ts'
 import { audioDialects, chatOnly, openaiCompatible } from './compatible.ts'
 import { transcripts } from './openai-transcripts.ts'
+import { refuses } from './parameters.ts'
 import type { Vendor } from './vendor.ts'
 
 /** Groq API reference, "Create transcription". */
@@ -19,6 +20,9 @@ const heard = transcripts({
   ]),
 })
 
+/** Groq, "OpenAI compatibility": answered 400. */
+const refused = refuses('logprobs', 'top_logprobs', 'logit_bias')
+
 export const groq = openaiCompatible({
   id: 'groq',
   baseUrl: 'https://api.groq.com/openai/v1',
@@ -27,6 +31,7 @@ export const groq = openaiCompatible({
   usageOnStream: 'always',
   refusesThoughts: true,
   quirks: { usagePath: ['x_groq', 'usage'] },
+  parameters: ({ dialect }) => (dialect === 'openai-chat' ? refused : null),
   amend: amendments(dropped('stream_format')),
   adapters: { 'openai-transcriptions': heard, 'openai-translations': heard },
 }) satisfies Vendor

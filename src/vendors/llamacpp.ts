@@ -1,5 +1,6 @@
 // llama.cpp's server.
 
+import { amendments, maxTokensOnly } from './amendments.ts'
 import { allDialects, openaiCompatible } from './compatible.ts'
 import type { Vendor } from './vendor.ts'
 
@@ -7,5 +8,6 @@ export const llamacpp = openaiCompatible({
   id: 'llamacpp',
   baseUrl: 'http://127.0.0.1:8080/v1',
   keyless: true,
+  amend: amendments(maxTokensOnly),
   speaks: allDialects,
 }) satisfies Vendor

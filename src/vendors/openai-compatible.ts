@@ -3,6 +3,7 @@
 import { allDialects, beyondText, openaiCompatible } from './compatible.ts'
 import { compatibleImages } from './openai-images.ts'
 import { openaiVideos } from './openai-videos.ts'
+import { makersParameters } from './parameters.ts'
 import type { Vendor } from './vendor.ts'
 import { videoStarts } from './video.ts'
 
@@ -17,5 +18,6 @@ export const anyCompatible = openaiCompatible({
     'openai-image-variations': compatibleImages,
     'openai-videos': videoStarts(openaiVideos),
   },
+  parameters: makersParameters,
   videos: openaiVideos,
 }) satisfies Vendor

@@ -1,5 +1,6 @@
 // Images of vendors that speak OpenAI's form but for how the images are to come: answered as was wished all the same.
 
+import { imageModel } from '../catalog/images.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import type { Lifted } from './base64.ts'
 import { listOf, objectOf, pictureIn, read, text, unreadable } from './images.ts'
@@ -26,22 +27,45 @@ const maxErrorBytes = 65_536
 
 /** Recorded: `response_format` is answered 400 `unknown_parameter`. */
 export const openaiImages: MediaAdapter = {
-  adapts: ({ model, fields, stream }) =>
-    older.test(model) ? stream : gptImage.test(model) && fields['response_format'] != null,
+  adapts(call) {
+    const { fields, stream } = call
+    const model = nameOf(call)
+    if (older.test(model)) return stream || inItsWords(call) !== fields
+    if (!gptImage.test(model)) return false
+    return fields['response_format'] != null || inItsWords(call) !== fields
+  },
   async serve(call, tools) {
-    if (older.test(call.model)) return whole(call, tools)
-    const { response_format: _unknownThere, ...fields } = call.fields
+    const said = inItsWords(call)
+    if (older.test(nameOf(call))) {
+      if (call.stream) return whole(call, tools)
+      return passed(await tools.open(vendorCall(call, said, tools)), tools)
+    }
+    const { response_format: wanted, ...fields } = said
     const asked = vendorCall(call, fields, tools)
-    if (call.stream || call.fields['response_format'] === 'b64_json')
-      return passed(await tools.open(asked), tools)
+    // What it returns unasked is what is wanted.
+    if (call.stream || wanted !== 'url') return passed(await tools.open(asked), tools)
     const reply = await tools.ask(asked)
     return imagesOf(await read(reply, tools))
   },
 }
 
+/** A deployment of any name is known by what clients call it. */
+function nameOf({ model, fields }: MediaCall): string {
+  return imageModel(model) === null ? (text(fields['model']) ?? model) : model
+}
+
+/** The fields with a quality that the model has, where another of OpenAI's models has the client's: else the very same. */
+function inItsWords(call: MediaCall): JsonObject {
+  const { fields } = call
+  const { quality } = fields
+  const known = typeof quality === 'string' ? imageModel(nameOf(call)) : null
+  const nearest = known?.nearest?.[String(quality)]
+  return nearest === undefined ? fields : { ...fields, quality: nearest }
+}
+
 /** Asked for without a stream. */
 async function whole(call: MediaCall, tools: MediaTools): Promise<ImagesReply> {
-  const { stream: _stream, partial_images: _partials, ...fields } = call.fields
+  const { stream: _stream, partial_images: _partials, ...fields } = inItsWords(call)
   const reply = await tools.ask(vendorCall(call, { ...fields, response_format: 'b64_json' }, tools))
   return imagesOf(await read(reply, tools))
 }
@@ -99,9 +123,10 @@ async function heard(stream: VendorStream, tools: MediaTools): Promise<VendorRep
  * came, any other is brought into form.
  */
 export const compatibleImages: MediaAdapter = {
-  adapts: ({ fields, stream }) => fields['response_format'] != null || stream,
+  adapts: (call) =>
+    call.fields['response_format'] != null || call.stream || inItsWords(call) !== call.fields,
   async serve(call, tools) {
-    const { fields } = call
+    const fields = inItsWords(call)
     const asked = vendorCall(call, fields, tools)
     if (call.stream) return streamed(await tools.open(asked), tools)
     const reply = await tools.ask(asked)

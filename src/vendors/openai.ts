@@ -4,6 +4,7 @@ import { allAndCompaction, beyondText, openaiCompatible } from './compatible.ts'
 import { openaiImages } from './openai-images.ts'
 import { openaiListeners } from './openai-listeners.ts'
 import { openaiVideos } from './openai-videos.ts'
+import { makersParameters } from './parameters.ts'
 import type { Vendor } from './vendor.ts'
 import { videoStarts } from './video.ts'
 
@@ -13,6 +14,7 @@ export const openai = openaiCompatible({
   environment: 'OPENAI_API_KEY',
   speaks: [...allAndCompaction, ...beyondText, 'openai-videos'],
   videos: openaiVideos,
+  parameters: makersParameters,
   refusesThoughts: true,
   encryptsReasoning: true,
   adapters: {

@@ -2,7 +2,7 @@
 
 import type { Fault } from '../errors.ts'
 import type { DialectId, ReplyQuirks } from '../wire/dialect.ts'
-import type { JsonObject } from '../wire/ir.ts'
+import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import type { MediaAdapter } from './media.ts'
 import type { LocalService } from './transport.ts'
 import type { VideoAdapter } from './video.ts'
@@ -48,6 +48,24 @@ export interface Amend {
   body(body: JsonObject, call: Call): JsonObject
 }
 
+/** What of a request a model does not take as others of the same format do. */
+export interface ParameterRule {
+  /** Top-level members it is about: requests without any of them go out as they are. */
+  readonly keys: readonly string[]
+  /** Members by another name; where both stand in a request, the other one counts. */
+  readonly renamed?: Readonly<Record<string, string>>
+  /** Names of members to leave out; `value` gives those of the request. Absent ones and nulls do not count. */
+  dropped(value: (name: string) => JsonValue | undefined): readonly string[]
+}
+
+export interface NamedCall {
+  readonly dialect: DialectId
+  /** The vendor's own name of the model. */
+  readonly model: string
+  /** The client's name of it. */
+  readonly asked: string
+}
+
 export interface Vendor {
   /** The value of `vendor` in the configuration. */
   readonly id: string
@@ -88,6 +106,8 @@ export interface Vendor {
   token?(settings: ChannelSettings, nowMs: number): string | null
   /** What of a request must be put differently for this vendor; `needsAmend` says when. */
   readonly amend?: Amend
+  /** Parameters that a model refuses; null: it takes all of its format. Called per request: to be cheap. */
+  parameters?(call: NamedCall): ParameterRule | null
   readonly quirks: ReplyQuirks
   /** Answers 400 where a message holds what the model thought, but for what the vendor sealed itself. */
   readonly refusesThoughts?: true

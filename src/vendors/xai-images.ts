@@ -1,6 +1,6 @@
 // Images by xAI: OpenAI's path and reply, but shapes in place of sizes, and images given as JSON.
 
-import { ratioOf, sideClass, xaiRatios } from '../catalog/images.ts'
+import { nearestQuality, ratioOf, sideClass, xaiRatios } from '../catalog/images.ts'
 import { invalidRequest } from '../errors.ts'
 import { JsonBody } from './base64.ts'
 import {
@@ -25,7 +25,8 @@ export const xaiImages: MediaAdapter = {
     const { images, mask } = await givenImages(call, tools)
     if (mask !== null)
       throw invalidRequest('This model takes no mask; say in the prompt what to change.', 'mask')
-    const quality = text(call.fields['quality'])
+    const said = text(call.fields['quality'])
+    const quality = nearestQuality[said ?? ''] ?? said
     const body = new JsonBody()
     const given = images.map((payload) => ({
       url: body.hole(payload, 'address'),

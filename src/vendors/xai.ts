@@ -4,6 +4,7 @@ import type { Fault } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { amendments, droppedWhen } from './amendments.ts'
 import { openaiCompatible } from './compatible.ts'
+import { refuses } from './parameters.ts'
 import { count, detail } from './usage.ts'
 import type { Vendor } from './vendor.ts'
 import { videoStarts } from './video.ts'
@@ -38,6 +39,10 @@ function refine(fault: Fault, status: number, body: string): Fault {
   return fault
 }
 
+/** xAI, "Reasoning": these answer 400 to both penalties and to stop. */
+const thinking = /^grok-(4|3-mini|code)(?!.*-non-reasoning)/
+const refused = refuses('presence_penalty', 'frequency_penalty', 'stop')
+
 export const xai = openaiCompatible({
   id: 'xai',
   baseUrl: 'https://api.x.ai/v1',
@@ -51,6 +56,8 @@ export const xai = openaiCompatible({
     'openai-videos',
   ],
   quirks: { usage: wholeCount },
+  parameters: ({ dialect, model }) =>
+    dialect === 'openai-chat' && thinking.test(model) ? refused : null,
   amend: amendments(
     droppedWhen('frequency_penalty', 0, null),
     droppedWhen('presence_penalty', 0, null),

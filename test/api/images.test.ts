@@ -53,7 +53,11 @@ beforeAll(async () => {
           vendor: 'openai',
           baseUrl: upstream.url,
           key: 'sk-images-vendor-secret',
-          models: { ...Object.fromEntries(names.map((name) => [name, name])), drawn: 'dall-e-3' },
+          models: {
+            ...Object.fromEntries(names.map((name) => [name, name])),
+            drawn: 'dall-e-3',
+            own: 'gpt-image-1',
+          },
         },
       ],
       keys: [
@@ -129,8 +133,8 @@ describe('sizes of the specification', () => {
 
   test.each([
     ['dall-e-3', { quality: 'high' }, 'quality', /standard, hd/],
-    ['dall-e-2', { quality: 'hd' }, 'quality', /standard/],
-    ['gpt-image-1', { quality: 'hd' }, 'quality', /low, medium, high/],
+    ['dall-e-2', { quality: 'high' }, 'quality', /standard/],
+    ['gpt-image-1', { quality: 'max' }, 'quality', /low, medium, high/],
     ['dall-e-3', { size: 'auto' }, 'size', /1792x1024/],
     ['dall-e-3', { n: 2 }, 'n', /at most 1/],
     ['gpt-image-1', { n: 11 }, 'n', /1 and 10/],
@@ -144,6 +148,40 @@ describe('sizes of the specification', () => {
     )
     expect(error.param).toBe(param)
     expect(error.message).toMatch(says)
+  })
+})
+
+describe("the older models' words for qualities", () => {
+  const asked = () => upstream.requests.at(-1)
+  test.each([
+    ['gpt-image-1', 'standard', 'medium'],
+    ['gpt-image-1', 'hd', 'high'],
+    ['gpt-image-2', 'hd', 'high'],
+    ['dall-e-2', 'hd', 'standard'],
+    ['dall-e-3', 'hd', 'hd'],
+    ['own', 'hd', 'high'],
+  ])('%s %s goes out as %s, as JSON and in a form', async (model, quality, sent) => {
+    const more = model === 'dall-e-2' ? { response_format: 'b64_json' } : {}
+    const response = await generate({ model, quality, ...more })
+    expect(await response.json()).toMatchObject({ data: [{ b64_json: b64 }] })
+    expect(JSON.parse(asked()?.body.toString() ?? '')).toMatchObject({ quality: sent })
+    if (model === 'dall-e-3') return
+    const form = new FormData()
+    for (const [name, value] of Object.entries({ model, quality, prompt: 'a hat', ...more }))
+      form.set(name, value)
+    form.set('image', new File([new Uint8Array(picture)], 'a.png', { type: 'image/png' }))
+    const headers = { authorization: `Bearer ${gateway.key}` }
+    const url = `${gateway.url}/v1/images/edits`
+    const edited = await fetch(url, { method: 'POST', headers, body: form })
+    expect(edited.status).toBe(200)
+    const body = asked()?.body.toString('latin1') ?? ''
+    expect(/name="quality"\r\n\r\n(\w+)/.exec(body)?.[1]).toBe(sent)
+  })
+
+  test('an image is held and charged by the quality it is made in', async () => {
+    const { headers } = await generate({ model: 'dall-e-2', quality: 'hd', size: '256x256' })
+    const seen = await recorded(headers.get('x-request-id'), 'dall-e-2')
+    expect(seen.units).toEqual({ 'image/256x256/standard': 1 })
   })
 })
 

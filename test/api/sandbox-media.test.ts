@@ -265,9 +265,9 @@ test('its faults are those of a vendor: nothing is charged', async () => {
     .generate({ model: 'sandbox/image+fault=503', prompt: 'a cat' })
     .catch((reason: unknown) => reason)
   if (!(error instanceof OpenAI.APIError)) throw error
-  expect(error.status).toBe(500)
+  expect(error.status).toBe(503)
   const row = await gateway.row(error.requestID ?? 'none')
-  expect([row.chargeNano, row.errorCode]).toEqual([0n, 'server_error'])
+  expect([row.chargeNano, row.errorCode]).toEqual([0n, 'service_unavailable'])
 })
 
 test('a video is made, seen and paid for by the second', async () => {

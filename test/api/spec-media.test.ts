@@ -196,6 +196,12 @@ describe('quality', () => {
     ['dall-e-3', 'standard'],
     ['dall-e-3', 'hd'],
     ['dall-e-2', 'standard'],
+    ['dall-e-2', 'hd'],
+    ['gpt-image-1', 'standard'],
+    ['gpt-image-1', 'hd'],
+    ['gemini-3-pro-image', 'standard'],
+    ['gemini-3-pro-image', 'hd'],
+    ['flux-dev', 'hd'],
     ['gpt-image-1', 'low'],
     ['gpt-image-1', 'high'],
   ])('%s %s', async (model, quality) => {
@@ -205,8 +211,8 @@ describe('quality', () => {
   test.each([
     ['dall-e-3', 'high', 'standard, hd'],
     ['dall-e-3', 'HD', 'standard, hd'],
-    ['dall-e-2', 'hd', 'standard'],
-    ['gpt-image-1', 'hd', 'low, medium, high'],
+    ['dall-e-2', 'high', 'standard'],
+    ['gpt-image-1', 'xhigh', 'low, medium, high'],
   ])('%s refuses %s', async (model, quality, says) => {
     expect(await refused(draw('generations', model, { quality }), 'quality')).toContain(says)
   })

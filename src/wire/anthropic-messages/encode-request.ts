@@ -7,6 +7,7 @@ import { answersByTool, encodeTools, formatOf } from './encode-tools.ts'
 import { calledTools, encodeConversation, keepsItsThoughts, writeTurns } from './encode-turns.ts'
 import { objectOf, ownFields, self, writeCache } from './fields.ts'
 import { type ModelTraits, traitsOf } from './models.ts'
+import { refusedSampling } from './sampling.ts'
 import { type Thinking, thinkingOf } from './thinking.ts'
 
 /** Members of other formats that say what the hub has carried already. */
@@ -93,27 +94,28 @@ function maxTokensOf(request: ChatRequest, traits: ModelTraits, dropped: string[
   return traits.maxOutput
 }
 
-/** Thinking allows no temperature but 1, no top_k, and a top_p of 0.95 at least ("Extended thinking", compatibility). */
+/** What the model takes of it; a temperature of 1 is what it has anyway. */
 function samplingOf(
   { temperature, topP, topK }: ChatRequest,
   { field }: Thinking,
-  { sampling, samplingBoth }: ModelTraits,
+  traits: ModelTraits,
   dropped: string[],
 ): JsonObject {
-  const thinks = field !== null && field.type !== 'disabled'
-  const kept: JsonObject = {}
-  const take = (name: string, value: number | undefined, allowed: boolean): void => {
-    if (value === undefined) return
-    if (allowed) kept[name] = value
-    else dropped.push(name)
-  }
   const warmth = temperature === undefined ? undefined : Math.min(temperature, 1)
   if (warmth !== temperature) dropped.push('temperature')
-  const keepsTemperature = sampling && !thinks
-  if (keepsTemperature || warmth !== 1) take('temperature', warmth, keepsTemperature)
-  const beside = keepsTemperature && temperature !== undefined && !samplingBoth
-  take('top_p', topP, sampling && !beside && (!thinks || (topP ?? 0) >= 0.95))
-  take('top_k', topK, sampling && !thinks)
+  const given: Readonly<Record<string, number | undefined>> = {
+    temperature: warmth,
+    top_p: topP,
+    top_k: topK,
+  }
+  const value = (name: string) => (name === 'thinking' ? (field ?? undefined) : given[name])
+  const refused = refusedSampling(traits, value)
+  const kept: JsonObject = {}
+  for (const [name, asked] of Object.entries(given)) {
+    if (asked === undefined) continue
+    if (!refused.includes(name)) kept[name] = asked
+    else if (name !== 'temperature' || asked !== 1) dropped.push(name)
+  }
   return kept
 }
 

@@ -1,7 +1,7 @@
-// Takes one member out of a JSON object's bytes, leaving the rest as it was written.
+// Takes members out of a JSON object's bytes, or renames them, leaving the rest as it was written.
 
-import { members, skipSpace, textOf } from './scan.ts'
-import { join, splice } from './splice.ts'
+import { type Member, members, skipSpace, textOf } from './scan.ts'
+import { type Edit, join, splice } from './splice.ts'
 
 /** The document without the top-level member, and that member's value as JSON text; null where it is not there. */
 export function withoutMember(
@@ -9,16 +9,38 @@ export function withoutMember(
   key: string,
 ): { readonly bytes: Uint8Array; readonly value: string } | null {
   const found = members(bytes, skipSpace(bytes, 0))
-  const at = found.findIndex((member) => member.key === key)
-  const member = found[at]
+  const member = found.find((each) => each.key === key)
   if (member === undefined) return null
-  const next = found[at + 1]
-  const before = found[at - 1]
-  // With the comma that joins it to a neighbour.
-  const start = next === undefined && before !== undefined ? before.end : member.keyAt
-  const end = next === undefined ? member.end : next.keyAt
   return {
-    bytes: join(splice(bytes, [{ start, end, text: '' }])),
+    bytes: join(
+      splice(
+        bytes,
+        removals(found, (each) => each === member),
+      ),
+    ),
     value: textOf(bytes, member.start, member.end),
   }
+}
+
+/** The edits that take `gone` out of an object whose members are `found`, each with the comma that joins it to a neighbour. */
+export function removals(found: readonly Member[], gone: (member: Member) => boolean): Edit[] {
+  const edits: Edit[] = []
+  const lastKept = found.findLastIndex((member) => !gone(member))
+  for (const [at, member] of found.entries()) {
+    const next = found[at + 1]
+    if (at > lastKept || next === undefined) break
+    if (gone(member)) edits.push({ start: member.keyAt, end: next.keyAt, text: '' })
+  }
+  const [first, last] = [found[lastKept + 1], found.at(-1)]
+  if (first !== undefined && last !== undefined) {
+    const start = found[lastKept]?.end ?? first.keyAt
+    edits.push({ start, end: last.end, text: '' })
+  }
+  return edits
+}
+
+/** The edit that gives another name to a member whose key is plain ASCII. */
+export function renaming(member: Member, name: string): Edit {
+  const end = member.keyAt + member.key.length + 2
+  return { start: member.keyAt, end, text: JSON.stringify(name) }
 }

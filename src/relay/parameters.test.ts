@@ -1,0 +1,76 @@
+// Parameters a model refuses: taken out of the client's bytes and out of a made body alike, and nothing else is.
+
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { ParameterRule } from '../vendors/vendor.ts'
+import type { Peek } from '../wire/dialect.ts'
+import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { join, splice } from '../wire/json/splice.ts'
+import { peekChat } from '../wire/openai-chat/peek.ts'
+import { refusedIn, withoutRefused } from './parameters.ts'
+
+const rule: ParameterRule = {
+  keys: ['max_tokens', 'temperature', 'top_p', 'stop'],
+  renamed: { max_tokens: 'max_completion_tokens' },
+  dropped: (value) => (value('reasoning_effort') === 'none' ? ['stop'] : ['temperature', 'top_p']),
+}
+
+function edited(body: Uint8Array): { text: string; dropped: readonly string[] } {
+  const { edits, dropped } = refusedIn(rule, { body } as Peek)
+  return { text: new TextDecoder().decode(join(splice(body, edits))), dropped }
+}
+
+const names = fc.constantFrom(
+  ...['model', 'max_tokens', 'max_completion_tokens', 'temperature', 'top_p', 'stop', 'x', 'é'],
+  'reasoning_effort',
+)
+const values = fc.oneof(
+  fc.constantFrom<JsonValue>(null, 0, 1, 'none', 'a,"}', [], {}),
+  fc.jsonValue(),
+)
+const bodies = fc.dictionary(names, values, { minKeys: 1, maxKeys: 8, noNullPrototype: true })
+
+test('edits and objects come to the same, whatever stands around', () => {
+  fc.assert(
+    fc.property(bodies, fc.constantFrom(0, 1, '\t', ' \n'), (body, indent) => {
+      const text = JSON.stringify(body, null, indent || undefined)
+      const found = edited(new TextEncoder().encode(text))
+      const made = JSON.parse(text) as JsonObject
+      const dropped = withoutRefused(rule, made)
+      // A null asks for nothing, under whichever name it stands.
+      const [one, other] = [JSON.parse(found.text), made].map(given)
+      expect(one).toEqual(other as JsonObject)
+      expect(new Set(found.dropped)).toEqual(new Set(dropped))
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+function given(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
+}
+
+test.each([
+  ['{"model":"m","temperature":0.5}', '{"model":"m"}'],
+  ['{"temperature":0.5,"model":"m"}', '{"model":"m"}'],
+  ['{ "temperature" : 0.5 , "top_p" : 1 , "x" : 2 }', '{ "x" : 2 }'],
+  ['{"x":1,"max_tokens":7,"top_p":1}', '{"x":1,"max_completion_tokens":7}'],
+  ['{"max_tokens":7,"x":1,"max_completion_tokens":5}', '{"x":1,"max_completion_tokens":5}'],
+  ['{"max_tokens":7,"max_completion_tokens":null}', '{"max_completion_tokens":7}'],
+  ['{"temperature":null,"x":1}', '{"temperature":null,"x":1}'],
+  [
+    '{"temperature":0.5,"stop":"a","reasoning_effort":"none"}',
+    '{"temperature":0.5,"reasoning_effort":"none"}',
+  ],
+])('%s becomes %s', (before, after) => {
+  expect(edited(new TextEncoder().encode(before)).text).toBe(after)
+})
+
+test('a body of megabytes keeps its bytes', () => {
+  const content = 'x"\\'.repeat(500_000)
+  const messages = [{ role: 'user', content }]
+  const body = { temperature: 0.1, messages, max_tokens: 5, model: 'gpt-5' }
+  const peek = peekChat(new TextEncoder().encode(JSON.stringify(body)))
+  const { text } = edited(peek.body)
+  expect(text).toBe(JSON.stringify({ messages, max_completion_tokens: 5, model: 'gpt-5' }))
+})

@@ -1,0 +1,69 @@
+// Leaves out of a request what its model refuses, and names what it takes by another name.
+
+import type { NamedCall, ParameterRule, Vendor } from '../vendors/vendor.ts'
+import type { Peek } from '../wire/dialect.ts'
+import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { type Member, members, parseSpan, skipSpace } from '../wire/json/scan.ts'
+import type { Edit } from '../wire/json/splice.ts'
+import { removals, renaming } from '../wire/json/without.ts'
+
+/** The rule for a request with these members; null where there is nothing to look at. */
+export function ruleFor(
+  vendor: Vendor,
+  call: NamedCall,
+  keys: readonly string[],
+): ParameterRule | null {
+  const rule = vendor.parameters?.(call) ?? null
+  if (rule === null) return null
+  for (const key of rule.keys) if (keys.includes(key)) return rule
+  return null
+}
+
+export interface Refused {
+  readonly edits: readonly Edit[]
+  /** Names for the client, which is told what its reply was made without. */
+  readonly dropped: readonly string[]
+}
+
+/** By edits in the client's own bytes. */
+export function refusedIn(rule: ParameterRule, { body }: Peek): Refused {
+  const found = members(body, skipSpace(body, 0))
+  const named = new Map(found.map((member) => [member.key, member] as const))
+  const given = (name: string): Member | undefined => {
+    const member = named.get(name)
+    return member?.kind === 'null' ? undefined : member
+  }
+  const value = (name: string): JsonValue | undefined => {
+    const member = given(name)
+    return member && (parseSpan(body, member.start, member.end) as JsonValue)
+  }
+  const dropped = rule.dropped(value).filter((name) => given(name) !== undefined)
+  const gone = new Set(dropped)
+  const edits: Edit[] = []
+  for (const [from, to] of Object.entries(rule.renamed ?? {})) {
+    const [member, other] = [given(from), named.get(to)]
+    if (member === undefined) continue
+    if (other === undefined) edits.push(renaming(member, to))
+    else if (given(to) !== undefined) gone.add(from)
+    else {
+      // What stands there is a null.
+      gone.add(to)
+      edits.push(renaming(member, to))
+    }
+  }
+  edits.push(...removals(found, ({ key }) => gone.has(key)))
+  return { edits, dropped }
+}
+
+/** The same in a body that was parsed or made; returns the names. */
+export function withoutRefused(rule: ParameterRule, body: JsonObject): readonly string[] {
+  const given = (name: string): boolean => body[name] !== undefined && body[name] !== null
+  const dropped = rule.dropped((name) => body[name] ?? undefined).filter(given)
+  for (const name of dropped) delete body[name]
+  for (const [from, to] of Object.entries(rule.renamed ?? {})) {
+    if (!given(from)) continue
+    if (!given(to)) body[to] = body[from]
+    delete body[from]
+  }
+  return dropped
+}

@@ -1,0 +1,76 @@
+// Parameters that a model refuses although others of its format take them: left out and named, so that its name is enough.
+
+import { traitsOf as claudeTraits } from '../wire/anthropic-messages/models.ts'
+import { refusedSampling } from '../wire/anthropic-messages/sampling.ts'
+import type { DialectId } from '../wire/dialect.ts'
+import type { JsonValue } from '../wire/ir.ts'
+import { type OpenAiTraits, traitsOf } from '../wire/openai/models.ts'
+import { isObject } from './json.ts'
+import type { NamedCall, ParameterRule } from './vendor.ts'
+
+type Value = (name: string) => JsonValue | undefined
+
+/** Refused whatever their value. */
+export function refuses(...keys: readonly string[]): ParameterRule {
+  return { keys, dropped: () => keys }
+}
+
+const renamedLimit = { max_tokens: 'max_completion_tokens' }
+
+function chatRule({ newLimit, refused, takenUnthinking }: OpenAiTraits): ParameterRule {
+  const unthinking = refused.filter((name) => !takenUnthinking.includes(name))
+  return {
+    keys: newLimit ? ['max_tokens', ...refused] : refused,
+    ...(newLimit && { renamed: renamedLimit }),
+    dropped: (value) => (value('reasoning_effort') === 'none' ? unthinking : refused),
+  }
+}
+
+/** Of a Responses request only these are refused by some models. */
+const inResponses = ['temperature', 'top_p', 'top_logprobs']
+
+function responsesRule({ newLimit, takenUnthinking }: OpenAiTraits): ParameterRule {
+  if (!newLimit) return refuses('reasoning')
+  const unthinking = inResponses.filter((name) => !takenUnthinking.includes(name))
+  const effort = (value: Value) => {
+    const reasoning = value('reasoning')
+    return isObject(reasoning) ? reasoning.effort : undefined
+  }
+  return {
+    keys: inResponses,
+    dropped: (value) => (effort(value) === 'none' ? unthinking : inResponses),
+  }
+}
+
+const ofDialect: Partial<Record<DialectId, (traits: OpenAiTraits) => ParameterRule>> = {
+  'openai-chat': chatRule,
+  'openai-responses': responsesRule,
+}
+
+const claudeSampling = ['temperature', 'top_p', 'top_k']
+
+function claudeRule(model: string): ParameterRule | null {
+  if (!model.toLowerCase().includes('claude')) return null
+  const traits = claudeTraits(model)
+  return { keys: claudeSampling, dropped: (value) => refusedSampling(traits, value) }
+}
+
+function ruleOf({ dialect, model, asked }: NamedCall): ParameterRule | null {
+  if (dialect === 'anthropic-messages') return claudeRule(model) ?? claudeRule(asked)
+  const traits = traitsOf(model) ?? traitsOf(asked)
+  return traits === null ? null : (ofDialect[dialect]?.(traits) ?? null)
+}
+
+/** Rules of names that were asked for before; names beyond this many are looked up each time. */
+const maxKnown = 1_024
+const known = new Map<string, ParameterRule | null>()
+
+/** Of whoever serves OpenAI's or Anthropic's models; a deployment of any name is known by what clients call it. */
+export function makersParameters(call: NamedCall): ParameterRule | null {
+  const name = `${call.dialect} ${call.model} ${call.asked}`
+  const found = known.get(name)
+  if (found !== undefined) return found
+  const rule = ruleOf(call)
+  if (known.size < maxKnown) known.set(name, rule)
+  return rule
+}

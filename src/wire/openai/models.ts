@@ -1,0 +1,40 @@
+// What OpenAI's chat models take and refuse, as data: by their names, wherever they are served.
+
+export interface OpenAiTraits {
+  /** `max_tokens` is refused: `max_completion_tokens` is its name. */
+  readonly newLimit: boolean
+  /** Members of a chat request that are answered 400, whatever their value. */
+  readonly refused: readonly string[]
+  /** Those of them that are taken beside an effort of `none`. */
+  readonly takenUnthinking: readonly string[]
+}
+
+const tuned = ['presence_penalty', 'frequency_penalty', 'logit_bias']
+const drawn = ['temperature', 'top_p', 'logprobs', 'top_logprobs']
+const thinks = { newLimit: true, refused: [...drawn, ...tuned], takenUnthinking: [] }
+const talks = { newLimit: false, refused: [], takenUnthinking: [] }
+
+/**
+ * Sources: OpenAI, "Reasoning models" and "Latest model, parameter compatibility", the reference of `stop`, and the
+ * capability table of @ai-sdk/openai. The first that fits counts.
+ */
+const table: readonly (readonly [name: RegExp, traits: OpenAiTraits])[] = [
+  [/^gpt-4o(-mini)?-search/, { ...talks, refused: [...drawn, ...tuned, 'reasoning_effort'] }],
+  [
+    /^(gpt-3|gpt-4|chatgpt-|gpt-5(\.\d+)?-chat)/,
+    { ...talks, refused: ['reasoning_effort', 'verbosity'] },
+  ],
+  [/^o1(-|$)/, { ...thinks, refused: [...thinks.refused, 'parallel_tool_calls', 'verbosity'] }],
+  [
+    /^o\d(-|$)/,
+    { ...thinks, refused: [...thinks.refused, 'parallel_tool_calls', 'verbosity', 'stop'] },
+  ],
+  [/^gpt-5(-|$)/, { ...thinks, refused: [...thinks.refused, 'stop'] }],
+  [/^gpt-[5-9](?!\d)/, { ...thinks, refused: [...thinks.refused, 'stop'], takenUnthinking: drawn }],
+]
+
+/** `model` as its vendor or the client calls it; hosts put a maker before it. null: no model of OpenAI's by its name. */
+export function traitsOf(model: string): OpenAiTraits | null {
+  const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()
+  return table.find(([pattern]) => pattern.test(name))?.[1] ?? null
+}
