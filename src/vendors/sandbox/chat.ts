@@ -47,6 +47,13 @@ function lastText(messages: readonly JsonObject[], role: string): string {
   return contentText(found?.content)
 }
 
+/** What the user says last: agents put their own words before it. */
+function lastPart(messages: readonly JsonObject[]): string {
+  const content = messages.findLast(({ role }) => role === 'user')?.content
+  if (!Array.isArray(content)) return contentText(content)
+  return contentText(content.filter((part) => contentText([part]) !== '').slice(-1))
+}
+
 function promptTokens(messages: readonly JsonObject[]): number {
   let tokens = 0
   for (const message of messages) {
@@ -81,7 +88,7 @@ function decide(body: JsonObject, model: string, settings: SandboxSettings): Ans
   const toolResult = messages.at(-1)?.role === 'tool'
   const said = lastText(messages, toolResult ? 'tool' : 'user')
   const id = identifier(`${model}\n${messages.length}\n${said}`)
-  const calls = toolCalls(body, toolResult ? '' : said, id)
+  const calls = toolCalls(body, toolResult ? '' : lastPart(messages), id)
   const thinks = settings.model === 'sandbox/reasoning' && body.reasoning_effort !== 'none'
   const limit = wholeNumber(body.max_completion_tokens, 1) ?? wholeNumber(body.max_tokens, 1)
   const reasoning = thinks ? natural(reasoningText) : nothing

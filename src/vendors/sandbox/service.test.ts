@@ -186,7 +186,7 @@ test('reasoning is counted and is left out on request', async () => {
   expect(without.usage).toMatchObject({ completion_tokens: 13 })
 })
 
-test('a tool is called where the message names it, with arguments its schema requires', async () => {
+test('a tool is called where the message says so, with arguments its schema requires', async () => {
   const messages: JsonObject[] = [{ role: 'user', content: 'Call weather please' }]
   const reply = await chat('sandbox/chat', { messages, tools: [weather] })
   const [choice] = reply.choices as unknown as {
@@ -222,6 +222,36 @@ test('a tool is called where the message names it, with arguments its schema req
   ])
   const none = await chat('sandbox/chat', { messages, tools: [weather], tool_choice: 'none' })
   expect(none.choices).toMatchObject([{ finish_reason: 'stop' }])
+})
+
+const tool = (name: string) => ({ type: 'function', function: { name } })
+const tools = ['Bash', 'Read', 'mcp__files__read', 'web.search'].map(tool)
+const reminder = { type: 'text', text: '<system-reminder>\nThe Read tool was not used.\nUse Bash.' }
+
+test.each<[JsonObject['content'], readonly string[]]>([
+  ['Say hello', []],
+  ['Which tool reads a file: Read or Bash?', []],
+  ['I call Bash a shell.', []],
+  ['Use a shell', []],
+  ['Use Bash.', ['Bash']],
+  ['please call mcp__files__read for a.ts', ['mcp__files__read']],
+  ['Look around.\n  Call Read, and web.search: both.', ['Read', 'web.search']],
+  ['Use the Bashful one', []],
+  [[reminder, { type: 'text', text: 'Say hello' }], []],
+  [[reminder, { type: 'text', text: 'Use Read for a.ts' }], ['Read']],
+  [
+    [
+      { type: 'text', text: 'Use Read' },
+      { type: 'image_url', image_url: { url: 'x' } },
+    ],
+    ['Read'],
+  ],
+])('%j calls %j', async (content, names) => {
+  const { choices } = await chat('sandbox/chat', { messages: [{ role: 'user', content }], tools })
+  const [choice] = choices as unknown as [
+    { message: { tool_calls?: { function: { name: string } }[] } },
+  ]
+  expect((choice.message.tool_calls ?? []).map((call) => call.function.name)).toEqual([...names])
 })
 
 test('usage comes on a stream only when asked for', async () => {

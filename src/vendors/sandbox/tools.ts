@@ -35,13 +35,25 @@ function forcedName(choice: JsonValue | undefined): string | null {
   return typeof choice.function.name === 'string' ? choice.function.name : null
 }
 
+const directive = /^[ \t]*(?:please )?(?:use|call) (.+)$/gim
+const border = /[^\p{L}\p{N}_.:-]+/u
+
+/** The words of the lines that say to use or call something, without the stops behind them. */
+function directed(said: string): ReadonlySet<string> {
+  const lines = [...said.matchAll(directive)].map(([, rest = '']) => rest)
+  return new Set(
+    lines.flatMap((line) => line.split(border)).map((word) => word.replace(/[.:]+$/, '')),
+  )
+}
+
 function chosen(body: JsonObject, said: string): Tool[] {
   const tools = offered(body.tools)
   const choice = body.tool_choice
   if (choice === 'none') return []
   const forced = forcedName(choice)
   if (forced !== null) return tools.filter((tool) => tool.name === forced).slice(0, 1)
-  const named = tools.filter((tool) => said.includes(tool.name))
+  const words = directed(said)
+  const named = tools.filter((tool) => words.has(tool.name))
   if (named.length === 0) return choice === 'required' ? tools.slice(0, 1) : []
   return body.parallel_tool_calls === false ? named.slice(0, 1) : named
 }
@@ -53,7 +65,10 @@ function inPieces(text: string): string[] {
   return pieces
 }
 
-/** A tool is called where `tool_choice` forces it or the last user message contains its name. */
+/**
+ * A tool is called where `tool_choice` forces it, or a line of `said` begins with `use` or `call` and has its name. That
+ * a name stands somewhere is not enough: agents tell of their tools in what they send as the user's words.
+ */
 export function toolCalls(body: JsonObject, said: string, seed: string): ToolCall[] {
   return chosen(body, said).map(({ name, parameters }, index) => {
     const value = isObject(parameters) ? example(parameters, parameters, '') : {}
