@@ -39,17 +39,18 @@ export function countTokens(
   })
 }
 
-/** Hands over the body of a known caller who is within its limits. Throws GatewayError. */
+/** Hands over the body of a known caller who is within its limits. `keyed`: as `url` of `authenticate`. Throws GatewayError. */
 export async function counting(
   rooms: FrontRooms,
   request: Request,
   count: (body: Uint8Array, principal: Principal) => Promise<string>,
+  keyed: string | null = null,
 ): Promise<string> {
   const { headers } = request
   const { server, load, relay } = rooms
   const at = Date.now()
   checkHeaderBytes(headers, server.maxHeaderBytes)
-  const principal = authenticate(headers, rooms.keyring, at)
+  const principal = authenticate(headers, rooms.keyring, at, keyed)
   checkContentType(headers.get('content-type'))
   const length = declaredLength(request, server.maxBodyBytes)
   let heldBytes = length ?? 0

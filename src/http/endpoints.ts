@@ -63,7 +63,7 @@ export interface VideoEndpoint {
 export interface OtherEndpoint {
   readonly kind: 'realtime' | 'response-socket' | 'response-tokens' | 'not-offered'
   readonly path: string
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'DELETE'
   readonly prefixes?: readonly string[]
 }
 
@@ -87,9 +87,18 @@ const vertexPrefixes = ['/v1beta1', '/v1'].flatMap((version) => [
 /** Clients differ in whether their base address ends in /v1, and some add it twice. */
 export const apiPrefixes = ['/v1', '', '/v1/v1'] as const
 
+/** A path of an interface that is known and not served, whatever is asked of it. */
+function notOffered(path: string): OtherEndpoint[] {
+  const methods = ['GET', 'POST', 'DELETE'] as const
+  return methods.map((method) => ({ kind: 'not-offered', path, method }))
+}
+
 /** Paths below a prefix of `apiPrefixes`, or of the row's own. */
 export const endpoints: readonly Endpoint[] = [
   { kind: 'model', path: '/chat/completions', method: 'POST', dialect: 'openai-chat' },
+  // Chats are not stored: none is listed, read, changed or removed.
+  { kind: 'not-offered', path: '/chat/completions', method: 'GET' },
+  ...['/chat/completions/:id', '/chat/completions/:id/messages'].flatMap(notOffered),
   { kind: 'model', path: '/completions', method: 'POST', dialect: 'openai-completions' },
   { kind: 'model', path: '/responses', method: 'POST', dialect: 'openai-responses' },
   { kind: 'response-socket', path: '/responses', method: 'GET' },
@@ -115,9 +124,12 @@ export const endpoints: readonly Endpoint[] = [
   { kind: 'realtime', path: '/realtime', method: 'GET' },
   { kind: 'video-begin', path: '/videos', method: 'POST' },
   { kind: 'videos', path: '/videos', method: 'GET' },
-  { kind: 'not-offered', path: '/videos/edits', method: 'POST' },
-  { kind: 'not-offered', path: '/videos/extensions', method: 'POST' },
-  { kind: 'not-offered', path: '/videos/characters', method: 'POST' },
+  ...[
+    '/videos/edits',
+    '/videos/extensions',
+    '/videos/characters',
+    '/videos/characters/:id',
+  ].flatMap(notOffered),
   { kind: 'video', path: '/videos/:id', method: 'GET' },
   { kind: 'video-removal', path: '/videos/:id', method: 'DELETE' },
   { kind: 'video-content', path: '/videos/:id/content', method: 'GET' },
@@ -148,7 +160,7 @@ export const endpoints: readonly Endpoint[] = [
  * First segments below /v1 of interfaces the product does not offer (specification, "Unsupported", and
  * their neighbours): answered as such, so that nobody takes them for a mistyped path.
  */
-export const unsupportedFamilies: ReadonlySet<string> = new Set([
+const unsupportedFamilies: ReadonlySet<string> = new Set([
   'fine_tuning',
   'fine-tunes',
   'fine_tunes',
@@ -174,7 +186,28 @@ export const unsupportedFamilies: ReadonlySet<string> = new Set([
   'edits',
   // Its other paths: sessions by short-lived keys, and calls by telephone or WebRTC.
   'realtime',
+  'skills',
+  // Anthropic's.
+  'complete',
+  // Google's.
+  'cachedContents',
+  'tunedModels',
+  'corpora',
+  'fileSearchStores',
+  'interactions',
+  'auth_tokens',
+  'operations',
 ])
+
+/** Of interfaces that are served in part. */
+const unsupportedParts = /^(audio\/(voices|voice_consents)|messages\/batches)(\/|$)/
+
+/** What of a path no route took is an interface that is known and not offered; null: none. */
+export function unsupportedIn(path: string): string | null {
+  const rest = belowPrefix(path).replace(/^\/((upload|download)\/)?(v1(alpha|beta\d*)\/)?/, '')
+  const [family = ''] = rest.split(/[/:]/)
+  return unsupportedFamilies.has(family) || unsupportedParts.test(rest) ? family : null
+}
 
 /** The path without the prefixes clients put before it: `/v1/v1/files/x` gives `/files/x`. */
 export function belowPrefix(path: string): string {

@@ -1,16 +1,16 @@
 // Google's addresses and lists: the call a path names, and the models as Google's clients read them.
 
 import type { Model } from '../catalog/model.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError, invalidRequest } from '../errors.ts'
+import type { Principal } from '../identity/principal.ts'
+import { parsedObject } from '../relay/parsed.ts'
 import type { Address } from '../wire/dialect.ts'
 import { countTokens } from '../wire/gemini/count.ts'
 import type { JsonValue } from '../wire/ir.ts'
-import { parseSpan } from '../wire/json/scan.ts'
-import { authenticate } from './authenticate.ts'
-import { declaredLength, readBody } from './body.ts'
+import { isObject } from '../wire/openai/usage.ts'
+import { counting } from './count-tokens.ts'
 import { decodeId } from './endpoints.ts'
 import type { FrontRooms } from './front-rooms.ts'
-import { checkHeaderBytes } from './head.ts'
 
 export interface GoogleCall {
   readonly method: 'generate' | 'embed' | 'count'
@@ -25,7 +25,7 @@ export function isGoogleClient(headers: Headers): boolean {
 
 /** Below Google's own versions refusals are in its shape. */
 export function isGooglePath(path: string): boolean {
-  return /^(\/v1)?\/v1(alpha|beta\d*)(\/|$)/.test(path)
+  return /^(\/v1|\/upload|\/download)?\/v1(alpha|beta\d*)(\/|$)/.test(path)
 }
 
 const version = /^\/?(v1\/)?v1(alpha|beta\d*)?\//
@@ -105,32 +105,18 @@ export async function countHere(
   request: Request,
   model: string,
 ): Promise<string> {
-  const { server, load, keyring, offer, relay } = rooms
-  checkHeaderBytes(request.headers, server.maxHeaderBytes)
-  const principal = authenticate(request.headers, keyring, Date.now(), request.url)
-  if (!offer.models(principal).some(({ id }) => id === model) && !isServed(rooms, principal, model))
-    throw unknownModel(model)
-  const length = declaredLength(request, server.maxBodyBytes)
-  let reserved = length ?? 0
-  load.enter(reserved, server)
-  try {
-    const bounds = {
-      maxBytes: server.maxBodyBytes,
-      timeoutMs: server.bodyTimeoutMs,
-      grow: (bytes: number) => {
-        load.grow(bytes, server)
-        reserved += bytes
-      },
-    }
-    const body = await readBody(request, length, bounds, relay.deadlines)
-    return JSON.stringify(countTokens(parseSpan(body, 0, body.length) as JsonValue))
-  } finally {
-    load.leave(reserved)
+  const count = async (body: Uint8Array, principal: Principal) => {
+    const isListed = rooms.offer.models(principal).some(({ id }) => id === model)
+    if (!isListed && !isServed(rooms, principal, model)) throw unknownModel(model)
+    const asked: JsonValue = parsedObject(body)
+    if (isObject(asked)) return JSON.stringify(countTokens(asked))
+    throw invalidRequest('The request body must be a JSON object.', null)
   }
+  return counting(rooms, request, count, request.url)
 }
 
 /** A name that only a pattern serves is in no list. */
-function isServed(rooms: FrontRooms, principal: ReturnType<typeof authenticate>, model: string) {
+function isServed(rooms: FrontRooms, principal: Principal, model: string) {
   const dialect = rooms.relay.dialects.gemini
   return rooms.offer.find(principal, model, dialect).candidates.length > 0
 }

@@ -13,3 +13,11 @@ export function checkHeaderBytes(headers: Headers, maxBytes: number): void {
     `The request headers are larger than ${maxBytes} bytes.`,
   )
 }
+
+/**
+ * The runtime joins repeated headers by a comma, which no name of a host holds. Of two hosts each reader may take
+ * another, so that such a request is refused (RFC 9112, 3.2).
+ */
+export function hasTwoHosts(headers: Headers): boolean {
+  return headers.get('host')?.includes(',') === true
+}

@@ -1,6 +1,6 @@
 // The listener: turns the endpoint table into routes, and every stray request into a JSON answer.
 
-import { errorTable, GatewayError } from '../errors.ts'
+import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Dialect, DialectId } from '../wire/dialect.ts'
 import { authenticate } from './authenticate.ts'
@@ -8,37 +8,27 @@ import { countResponseTokens } from './count-response-tokens.ts'
 import { countTokens } from './count-tokens.ts'
 import {
   apiPrefixes,
-  belowPrefix,
   type Endpoint,
   endpoints,
-  unsupportedFamilies,
+  unsupportedIn,
   type VideoEndpoint,
 } from './endpoints.ts'
 import { filePath, readHosted } from './files.ts'
 import type { FrontRooms } from './front-rooms.ts'
 import { countHere, googleCallOf, isGoogleClient, isGooglePath } from './google.ts'
-import { checkHeaderBytes } from './head.ts'
+import { checkHeaderBytes, hasTwoHosts } from './head.ts'
 import { type Health, healthPaths, respondHealth } from './health.ts'
 import { mePaths, readMe } from './me.ts'
 import { ModelRequest } from './model-request.ts'
-import {
-  isAnthropic,
-  readGoogleModel,
-  readGoogleModels,
-  readModel,
-  readModels,
-} from './models-read.ts'
+import { readGoogleModel, readGoogleModels, readModel, readModels } from './models-read.ts'
 import { type ClientLink, RealtimeRequest, socketHandlers } from './realtime.ts'
-import { newRequestId } from './request-id.ts'
+import { baseFields, openaiShape, pathOf, refuse, shapeFor } from './refuse.ts'
 import {
-  addCors,
-  addRefusal,
   addStreamFields,
   type Fields,
   idleSeconds,
   jsonType,
   preflight,
-  refusalBody,
   refusalOf,
   streamType,
 } from './respond.ts'
@@ -94,6 +84,7 @@ export function listen(options: ListenOptions): Listener {
   routes[filePath] = methodGuard(options, { GET: fileHandler(options) })
   const health = healthRoutes(options)
   Object.assign(routes, health)
+  for (const [path, handle] of Object.entries(routes)) routes[path] = ofOneHost(options, handle)
   const server = Bun.serve<ClientLink>({
     hostname: options.host,
     port: options.port,
@@ -104,7 +95,7 @@ export function listen(options: ListenOptions): Listener {
     development: false,
     routes,
     websocket: socketHandlers(options.maxMessageBytes),
-    fetch: (request, server) => strayCall(options, request, server),
+    fetch: ofOneHost(options, (request, server) => strayCall(options, request, server)),
     error: (error) => {
       options.onCrash(error)
       const told = new GatewayError('server_error', 'The gateway failed to handle this request.')
@@ -195,7 +186,9 @@ function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
     case 'response-socket':
       return socketHandler(options)
     case 'response-tokens':
-      return jsonHandler(options, (rooms, request) => countResponseTokens(rooms, request))
+      return jsonHandler(options, (rooms, request) =>
+        countResponseTokens(rooms, options.dialects['openai-responses'], request),
+      )
     case 'not-offered':
       return jsonHandler(options, (_, request) => {
         const path = pathOf(request.url)
@@ -273,6 +266,19 @@ function forGoogle(options: ListenOptions, read: Read, others: Handler): Handler
   const google = readHandler(options, read, 'gemini')
   return (request, server) =>
     isGoogleClient(request.headers) ? google(request, server) : others(request, server)
+}
+
+/** Refuses a request that names several hosts before anything else is looked at. */
+function ofOneHost(options: ListenOptions, handle: Handler): Handler {
+  return (request, server) => {
+    if (!hasTwoHosts(request.headers)) return handle(request, server)
+    const fields = baseFields(options.rooms(), request)
+    return refuse(
+      invalidRequest('The request has more than one Host.', 'Host'),
+      fields,
+      shapeFor(options, request),
+    )
+  }
 }
 
 /** Refuses other methods before anything is looked at; answers a browser's preflight. */
@@ -430,8 +436,8 @@ function stray(options: ListenOptions, request: Request): Response {
   const fields = baseFields(rooms, request)
   const shape = shapeFor(options, request)
   if (request.method === 'OPTIONS') return wrongMethod(options, request, 'GET, POST, OPTIONS')
-  const family = belowPrefix(path).split('/')[1] ?? ''
-  if (unsupportedFamilies.has(family)) {
+  const family = unsupportedIn(path)
+  if (family !== null) {
     const message = `The interface '${family}' is not offered by this gateway.`
     return refuse(new GatewayError('unsupported_endpoint', message), fields, shape)
   }
@@ -453,43 +459,5 @@ function root(options: ListenOptions, request: Request): Response {
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
     },
-  })
-}
-
-/** Of a URL that may hold nothing but a path, where the client's Host made no sense. */
-function pathOf(url: string): string {
-  const scheme = url.indexOf('://')
-  const start = scheme === -1 ? 0 : url.indexOf('/', scheme + 3)
-  const path = url.slice(start).split('?', 1)[0] ?? '/'
-  return path === '' ? '/' : path
-}
-
-function baseFields(rooms: FrontRooms, request: Request): Fields {
-  const fields: Fields = { 'x-request-id': newRequestId(Date.now()) }
-  addCors(fields, request.headers.get('origin'), rooms.server.corsOrigins)
-  return fields
-}
-
-/** How a refusal is put outside of a dialect's own requests. */
-type Shape = Pick<Dialect, 'refuse' | 'status' | 'replyHeaders'>
-
-const openaiShape: Shape = { refuse: refusalBody }
-
-/** Anthropic's and Google's clients are refused in their own words, also where no model is asked. */
-function shapeFor({ dialects }: ListenOptions, request: Request): Shape {
-  const { headers, url } = request
-  const path = pathOf(url)
-  if (isGooglePath(path)) return dialects.gemini
-  const asks = isAnthropic(headers) || belowPrefix(path).startsWith('/messages')
-  return asks ? dialects['anthropic-messages'] : openaiShape
-}
-
-function refuse(error: GatewayError, fields: Fields, shape: Shape): Response {
-  const requestId = fields['x-request-id'] ?? newRequestId(Date.now())
-  Object.assign(fields, { 'x-request-id': requestId }, shape.replyHeaders?.(requestId))
-  addRefusal(fields, error)
-  return new Response(shape.refuse(error, requestId), {
-    status: shape.status?.(error) ?? errorTable[error.code].status,
-    headers: fields,
   })
 }

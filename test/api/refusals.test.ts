@@ -145,6 +145,20 @@ describe('404', () => {
     ['GET', '/v1/vector_stores'],
     ['POST', '/v1/uploads'],
     ['GET', '/v1/v1/files'],
+    ['GET', '/v1/chat/completions'],
+    ['GET', '/v1/chat/completions?limit=2'],
+    ['GET', '/v1/chat/completions/chatcmpl-1'],
+    ['POST', '/v1/chat/completions/chatcmpl-1'],
+    ['DELETE', '/v1/chat/completions/chatcmpl-1'],
+    ['GET', '/v1/chat/completions/chatcmpl-1/messages'],
+    ['DELETE', '/chat/completions/chatcmpl-1'],
+    ['POST', '/v1/videos/characters'],
+    ['GET', '/v1/videos/characters'],
+    ['GET', '/v1/videos/characters/char_1'],
+    ['DELETE', '/v1/videos/edits'],
+    ['POST', '/v1/audio/voices'],
+    ['GET', '/v1/audio/voice_consents/cons_1'],
+    ['GET', '/v1/skills'],
   ] as const
   test.each(unsupported)('unsupported_endpoint: %s %s', async (method, path) => {
     const reply = await fetch(gateway.url + path, { method, headers: authorized() })
@@ -157,7 +171,6 @@ describe('404', () => {
     '/v2/chat/completions',
     '/v1/chat',
     '/v1/chat/completions/',
-    '/v1/chat/completions/extra',
     '/v1/v1/v1/chat/completions',
     '/V1/models',
     '/v1/nothing',
@@ -173,9 +186,60 @@ describe('404', () => {
   })
 })
 
+describe("other formats' interfaces that are not offered", () => {
+  const google = [
+    '/v1beta/files',
+    '/v1beta/cachedContents/c',
+    '/upload/v1beta/files',
+    '/v1beta/operations/o',
+  ]
+  test.each(google)('%s, in the shape of Google', async (path) => {
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const reply = await fetch(gateway.url + path, { method, headers: authorized() })
+      const { error } = (await reply.json()) as {
+        error: { code: number; status: string; details: object[] }
+      }
+      expect([reply.status, error.code, error.status]).toEqual([404, 404, 'NOT_FOUND'])
+      expect(error.details).toMatchObject([{ reason: 'UNSUPPORTED_ENDPOINT' }])
+    }
+  })
+
+  test.each([
+    '/v1beta',
+    '/v1beta/',
+    '/v1beta/nothing',
+    '/v1alpha/x/y',
+    '/v1/v1beta/x',
+    '/v1beta1/x',
+  ])('nothing at %s, in the shape of Google', async (path) => {
+    for (const method of ['GET', 'POST', 'DELETE', 'PUT']) {
+      const reply = await fetch(gateway.url + path, { method, headers: authorized() })
+      const { error } = (await reply.json()) as {
+        error: { code: number; status: string; details: object[] }
+      }
+      expect([reply.status, error.code, error.status]).toEqual([404, 404, 'NOT_FOUND'])
+      expect(error.details).toMatchObject([{ reason: 'NOT_FOUND' }])
+    }
+  })
+
+  test.each(['/v1/messages/batches', '/v1/messages/batches/b/results', '/v1/complete'])(
+    '%s, of Anthropic',
+    async (path) => {
+      const headers = { ...authorized(), 'anthropic-version': '2023-06-01' }
+      const reply = await fetch(gateway.url + path, { method: 'GET', headers })
+      expect(reply.status).toBe(404)
+      const told = (await reply.json()) as object
+      expect(told).toMatchObject({
+        type: 'error',
+        error: { type: 'not_found_error', message: expect.stringContaining('not offered') },
+      })
+    },
+  )
+})
+
 describe('methods', () => {
   const wrong = [
-    ['GET', chat, 'POST'],
+    ['PATCH', chat, 'POST'],
     ['PUT', chat, 'POST'],
     ['DELETE', '/v1/embeddings', 'POST'],
     ['PATCH', '/completions', 'POST'],
@@ -202,7 +266,10 @@ describe('methods', () => {
       headers: authorized(),
     })
     expect(missing.status).toBe(404)
-    const post = await fetch(gateway.url + chat, { method: 'HEAD', headers: authorized() })
+    const post = await fetch(`${gateway.url}/v1/embeddings`, {
+      method: 'HEAD',
+      headers: authorized(),
+    })
     expect(post.status).toBe(405)
   })
 

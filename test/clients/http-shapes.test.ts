@@ -167,6 +167,23 @@ describe('odd addresses', () => {
     for (const { target: sent } of upstream.requests.slice(before)) expect(sent).toBe(chat)
   })
 
+  test.each([
+    'host: a\r\nhost: b',
+    'host: a\r\nx-between: 1\r\nHost: a',
+    'Host: a\r\nhost: b\r\nhost: c',
+  ])('more than one host is refused: %j', async (hosts) => {
+    const before = upstream.requests.length
+    for (const target of [chat, '/v1/models', '/v1beta/nothing', '/v1/nothing', '/']) {
+      const method = target === chat ? 'POST' : 'GET'
+      const reply = await exchange(
+        `${method} ${target} HTTP/1.1\r\n${hosts}\r\n${auth}content-type: application/json\r\ncontent-length: ${target === chat ? hello.length : 0}\r\n\r\n${target === chat ? hello : ''}`,
+      )
+      expect([target, ...statusesIn(reply)]).toEqual([target, 400])
+      expect(reply).toContain('more than one Host')
+    }
+    expect(upstream.requests).toHaveLength(before)
+  })
+
   test.each(['', 'a/b', 'a b', '127.0.0.1:99999', '[::1', 'x'.repeat(300)])(
     'host: %p',
     async (host) => {

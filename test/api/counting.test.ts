@@ -1,0 +1,117 @@
+// Counting tokens without an answer: whoever asks is held to the limits, models and forms of the request that is counted.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
+
+const slowKey = 'sk-slow-0123456789abcdef'
+const smallKey = 'sk-small-0123456789abcdef'
+let gateway: Gateway
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    config: {
+      channels: [{ id: 'sandbox', vendor: 'sandbox', models: ['sandbox/*'] }],
+      groups: {
+        default: { models: ['*'] },
+        slow: { models: ['*'], limits: { requestsPerMinute: 2 } },
+        small: { models: ['sandbox/embedding'] },
+      },
+      keys: [
+        { name: 'test', secret: testKey },
+        { name: 'slow', secret: slowKey, group: 'slow' },
+        { name: 'small', secret: smallKey, group: 'small' },
+      ],
+    },
+  })
+})
+afterAll(async () => {
+  await gateway.stop()
+})
+
+const contents = [{ role: 'user', parts: [{ text: 'Hello there, world' }] }]
+const ways = [
+  {
+    name: 'Gemini',
+    path: '/v1beta/models/sandbox/chat:countTokens',
+    body: { contents },
+    count: 'totalTokens',
+  },
+  {
+    name: 'Responses',
+    path: '/v1/responses/input_tokens',
+    body: { model: 'sandbox/chat', input: 'Hello there, world' },
+    count: 'input_tokens',
+  },
+  {
+    name: 'Anthropic',
+    path: '/v1/messages/count_tokens',
+    body: { model: 'sandbox/chat', messages: [{ role: 'user', content: 'Hello there, world' }] },
+    count: 'input_tokens',
+  },
+] as const
+
+function ask(path: string, body: unknown, key = testKey): Promise<Response> {
+  return fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+}
+
+describe.each(ways)('$name', ({ path, body, count }) => {
+  test('counts', async () => {
+    const reply = await ask(path, body)
+    expect(reply.status).toBe(200)
+    expect(((await reply.json()) as Record<string, number>)[count]).toBeGreaterThan(2)
+  })
+
+  test('asks the rate limiter', async () => {
+    const statuses: number[] = []
+    for (let n = 0; n < 4; n++) statuses.push((await ask(path, body, slowKey)).status)
+    expect(statuses.at(-1)).toBe(429)
+    const refused = await ask(path, body, slowKey)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+
+  test.each(['', '{', '[]', '"text"', 'null'])('refuses the body %j', async (text) => {
+    expect((await ask(path, text)).status).toBe(400)
+  })
+
+  test('needs a key', async () => {
+    expect((await ask(path, body, 'sk-nobody-0123456789abcdef')).status).toBe(401)
+  })
+})
+
+describe('a model that is not there, or not for the key', () => {
+  test.each([
+    ['/v1beta/models/nothing:countTokens', { contents }, testKey],
+    ['/v1beta/models/sandbox/chat:countTokens', { contents }, smallKey],
+    ['/v1/responses/input_tokens', { model: 'nothing', input: 'a' }, testKey],
+    ['/v1/responses/input_tokens', { model: 'sandbox/chat', input: 'a' }, smallKey],
+  ])('%s %j', async (path, body, key) => {
+    expect((await ask(path, body, key)).status).toBe(404)
+  })
+})
+
+describe('a Responses request is checked as one that is answered', () => {
+  const path = '/v1/responses/input_tokens'
+  test.each([
+    [{ input: 7 }, 'input'],
+    [{ input: [{ type: 'message', role: 'nobody', content: 'a' }] }, 'input[0].role'],
+    [{ input: 'a', temperature: 9 }, 'temperature'],
+    [{ input: 'a', tools: {} }, 'tools'],
+    [{ model: 7, input: 'a' }, 'model'],
+    [{ input: 'a', model: 'sandbox/embedding' }, 'model'],
+  ])('%j: %s', async (more, param) => {
+    const reply = await ask(path, { model: 'sandbox/chat', ...more })
+    expect(reply.status).toBe(400)
+    expect(await reply.json()).toMatchObject({ error: { param } })
+  })
+
+  test('no model is needed to count', async () => {
+    for (const model of [{}, { model: null }]) {
+      const reply = await ask(path, { input: 'Hello there, world', ...model })
+      expect(reply.status).toBe(200)
+    }
+  })
+})
