@@ -117,6 +117,7 @@ class NodeHealth implements Health, HealthReset {
     const channel = this.#channels.get(channelId)
     if (channel === undefined) return
     channel.disabledUntilMs = 0
+    channel.alarmedUntilMs = 0
     channel.outdated = channel.inFlight
     for (const [model, { inFlight }] of channel.models) {
       channel.models.set(model, { ...freshModel(), inFlight })

@@ -2,9 +2,9 @@
 
 import type { Fault } from '../errors.ts'
 import { allAndCompaction, audioDialects, openaiCompatible, openaiPath } from './compatible.ts'
-import { openaiImages } from './openai-images.ts'
+import { deployedImages } from './openai-images.ts'
 import { openaiListeners } from './openai-listeners.ts'
-import { makersParameters } from './parameters.ts'
+import { deployedParameters } from './parameters.ts'
 import { pathSegment, queryValue } from './path-segment.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
@@ -58,12 +58,12 @@ export const azureOpenai = openaiCompatible({
   address,
   headers: (settings) => (settings.key === null ? [] : [['api-key', settings.key]]),
   refine,
-  parameters: makersParameters,
+  parameters: deployedParameters,
   refusesThoughts: true,
   encryptsReasoning: true,
   adapters: {
-    'openai-images': openaiImages,
-    'openai-image-edits': openaiImages,
+    'openai-images': deployedImages,
+    'openai-image-edits': deployedImages,
     'openai-transcriptions': openaiListeners,
   },
 }) satisfies Vendor

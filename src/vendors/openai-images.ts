@@ -25,47 +25,51 @@ const older = /^dall-e-[23]$/
 /** An error says what it is within so many bytes. */
 const maxErrorBytes = 65_536
 
-/** Recorded: `response_format` is answered 400 `unknown_parameter`. */
-export const openaiImages: MediaAdapter = {
-  adapts(call) {
-    const { fields, stream } = call
-    const model = nameOf(call)
-    if (older.test(model)) return stream || inItsWords(call) !== fields
-    if (!gptImage.test(model)) return false
-    return fields['response_format'] != null || inItsWords(call) !== fields
-  },
-  async serve(call, tools) {
-    const said = inItsWords(call)
-    if (older.test(nameOf(call))) {
-      if (call.stream) return whole(call, tools)
-      return passed(await tools.open(vendorCall(call, said, tools)), tools)
-    }
-    const { response_format: wanted, ...fields } = said
-    const asked = vendorCall(call, fields, tools)
-    // What it returns unasked is what is wanted.
-    if (call.stream || wanted !== 'url') return passed(await tools.open(asked), tools)
-    const reply = await tools.ask(asked)
-    return imagesOf(await read(reply, tools))
-  },
+/** Recorded: `response_format` is answered 400 `unknown_parameter`. `nameOf`: the model as OpenAI calls it. */
+function imagesNamed(nameOf: (call: MediaCall) => string): MediaAdapter {
+  return {
+    adapts(call) {
+      const { fields, stream } = call
+      const name = nameOf(call)
+      if (older.test(name)) return stream || inItsWords(name, fields) !== fields
+      if (!gptImage.test(name)) return false
+      return fields['response_format'] != null || inItsWords(name, fields) !== fields
+    },
+    async serve(call, tools) {
+      const name = nameOf(call)
+      const said = inItsWords(name, call.fields)
+      if (older.test(name)) {
+        if (call.stream) return whole({ ...call, fields: said }, tools)
+        return passed(await tools.open(vendorCall(call, said, tools)), tools)
+      }
+      const { response_format: wanted, ...fields } = said
+      const asked = vendorCall(call, fields, tools)
+      // What it returns unasked is what is wanted.
+      if (call.stream || wanted !== 'url') return passed(await tools.open(asked), tools)
+      const reply = await tools.ask(asked)
+      return imagesOf(await read(reply, tools))
+    },
+  }
 }
 
-/** A deployment of any name is known by what clients call it. */
-function nameOf({ model, fields }: MediaCall): string {
-  return imageModel(model) === null ? (text(fields['model']) ?? model) : model
-}
+export const openaiImages = imagesNamed(({ model }) => model)
+
+/** Of deployments, which have names of the operator's own: such a one is known by what clients call it. */
+export const deployedImages = imagesNamed(({ model, fields }) =>
+  imageModel(model) === null ? (text(fields['model']) ?? model) : model,
+)
 
 /** The fields with a quality that the model has, where another of OpenAI's models has the client's: else the very same. */
-function inItsWords(call: MediaCall): JsonObject {
-  const { fields } = call
+function inItsWords(model: string, fields: JsonObject): JsonObject {
   const { quality } = fields
-  const known = typeof quality === 'string' ? imageModel(nameOf(call)) : null
+  const known = typeof quality === 'string' ? imageModel(model) : null
   const nearest = known?.nearest?.[String(quality)]
   return nearest === undefined ? fields : { ...fields, quality: nearest }
 }
 
 /** Asked for without a stream. */
 async function whole(call: MediaCall, tools: MediaTools): Promise<ImagesReply> {
-  const { stream: _stream, partial_images: _partials, ...fields } = inItsWords(call)
+  const { stream: _stream, partial_images: _partials, ...fields } = call.fields
   const reply = await tools.ask(vendorCall(call, { ...fields, response_format: 'b64_json' }, tools))
   return imagesOf(await read(reply, tools))
 }
@@ -123,10 +127,10 @@ async function heard(stream: VendorStream, tools: MediaTools): Promise<VendorRep
  * came, any other is brought into form.
  */
 export const compatibleImages: MediaAdapter = {
-  adapts: (call) =>
-    call.fields['response_format'] != null || call.stream || inItsWords(call) !== call.fields,
+  adapts: ({ model, fields, stream }) =>
+    fields['response_format'] != null || stream || inItsWords(model, fields) !== fields,
   async serve(call, tools) {
-    const fields = inItsWords(call)
+    const fields = inItsWords(call.model, call.fields)
     const asked = vendorCall(call, fields, tools)
     if (call.stream) return streamed(await tools.open(asked), tools)
     const reply = await tools.ask(asked)

@@ -55,9 +55,9 @@ function claudeRule(model: string): ParameterRule | null {
   return { keys: claudeSampling, dropped: (value) => refusedSampling(traits, value) }
 }
 
-function ruleOf({ dialect, model, asked }: NamedCall): ParameterRule | null {
-  if (dialect === 'anthropic-messages') return claudeRule(model) ?? claudeRule(asked)
-  const traits = traitsOf(model) ?? traitsOf(asked)
+function ruleOf({ dialect, model }: NamedCall): ParameterRule | null {
+  if (dialect === 'anthropic-messages') return claudeRule(model)
+  const traits = traitsOf(model)
   return traits === null ? null : (ofDialect[dialect]?.(traits) ?? null)
 }
 
@@ -65,12 +65,17 @@ function ruleOf({ dialect, model, asked }: NamedCall): ParameterRule | null {
 const maxKnown = 1_024
 const known = new Map<string, ParameterRule | null>()
 
-/** Of whoever serves OpenAI's or Anthropic's models; a deployment of any name is known by what clients call it. */
+/** Of whoever serves OpenAI's or Anthropic's models under their names. */
 export function makersParameters(call: NamedCall): ParameterRule | null {
-  const name = `${call.dialect} ${call.model} ${call.asked}`
+  const name = `${call.dialect} ${call.model}`
   const found = known.get(name)
   if (found !== undefined) return found
   const rule = ruleOf(call)
   if (known.size < maxKnown) known.set(name, rule)
   return rule
+}
+
+/** Of whoever serves them under names of the operator's own: such a one is known by what clients call it. */
+export function deployedParameters(call: NamedCall): ParameterRule | null {
+  return makersParameters(call) ?? makersParameters({ ...call, model: call.asked })
 }

@@ -33,8 +33,11 @@ const table: readonly (readonly [name: RegExp, traits: OpenAiTraits])[] = [
   [/^gpt-[5-9](?!\d)/, { ...thinks, refused: [...thinks.refused, 'stop'], takenUnthinking: drawn }],
 ]
 
-/** `model` as its vendor or the client calls it; hosts put a maker before it. null: no model of OpenAI's by its name. */
+/** Hosts put a maker before the name, and OpenAI `ft:` where it was tuned. null: no model of OpenAI's by its name. */
 export function traitsOf(model: string): OpenAiTraits | null {
-  const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()
+  const name = model
+    .slice(model.lastIndexOf('/') + 1)
+    .toLowerCase()
+    .replace(/^ft:/, '')
   return table.find(([pattern]) => pattern.test(name))?.[1] ?? null
 }
