@@ -3,7 +3,7 @@
 import type { TimeoutSettings } from '../config/types.ts'
 import type { Candidate } from '../router/route.ts'
 import type { Segment } from '../vendors/media.ts'
-import type { Exchange } from '../vendors/transport.ts'
+import type { Exchange, LocalService } from '../vendors/transport.ts'
 import type { Peek } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import type { Ask, RelayRooms } from './ask.ts'
@@ -27,7 +27,8 @@ export interface Prepared {
   readonly segments: readonly Segment[]
   /** Of a form; null: JSON. */
   readonly contentType: string | null
-  readonly destination: Destination
+  /** Where it goes: to an address, or into a service of this process. */
+  readonly to: Destination | LocalService
 }
 
 /**
@@ -53,23 +54,23 @@ export function prepare(
   const alike = candidate.identity && ask.rebuilt !== true
   const peek = alike ? openedFor(ask, channel) : null
   const contentType = null
-  const destination = destinationOf(plan)
+  const to = vendor.local ?? destinationOf(plan)
   if (peek !== null && ask.media?.isForm === true)
-    return { plan, destination, ...formOf(ask.dialect, peek, ask.media.uploads, candidate.model) }
+    return { plan, to, ...formOf(ask.dialect, peek, ask.media.uploads, candidate.model) }
   if (peek !== null) {
     const { segments, dropped } = identityRequest(peek, candidate, vendor)
-    return { plan: { ...plan, dropped }, segments, contentType, destination }
+    return { plan: { ...plan, dropped }, segments, contentType, to }
   }
   const listed = encodedList(rooms, ask, candidate)
   if (listed !== null) {
     const { segments, dropped, list } = listed
-    return { plan: { ...plan, dropped, list }, segments, contentType, destination }
+    return { plan: { ...plan, dropped, list }, segments, contentType, to }
   }
   const planned = ({ segments, request, dropped }: Encoded): Prepared => ({
     plan: { ...plan, request, dropped },
     segments,
     contentType,
-    destination,
+    to,
   })
   const made = encoded(rooms, ask, candidate, channel, asked)
   return made instanceof Promise ? made.then(planned) : planned(made)
@@ -92,16 +93,15 @@ function openedFor({ dialect, peek }: Ask, channel: Channel): Peek | null {
 
 /** Sends the request; the handler hears of its reply. */
 export function send(prepared: Prepared, handler: AdaptedHandler): Exchange {
-  const { plan, segments, contentType, destination: plain } = prepared
+  const { plan, segments, contentType, to } = prepared
   const { rooms, ask, channel, candidate, timeouts } = plan
   const { dialect, model } = candidate
-  const { local } = channel.vendor
   const adapted = ask.media === undefined ? null : openMedia(plan, ask.media, handler)
   if (adapted !== null) return adapted
-  if (local === undefined) {
+  if (!('open' in to)) {
     const call = { dialect, model, stream: ask.peek.stream }
     const signed = channel.signed?.(call, joined(segments), Date.now())
-    const destination = ofType(signed ?? plain, contentType)
+    const destination = ofType(signed ?? to, contentType)
     const { connectMs, sendIdleMs } = timeouts
     const dialled = { destination, segments, connectMs, sendIdleMs, onKept: onKept(rooms, ask) }
     const { tokens } = channel
@@ -109,7 +109,7 @@ export function send(prepared: Prepared, handler: AdaptedHandler): Exchange {
       ? rooms.dialer.open(dialled, handler)
       : openAuthorized(rooms.dialer, dialled, handler, tokens)
   }
-  return local.open(
+  return to.open(
     {
       dialect,
       model,
