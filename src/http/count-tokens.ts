@@ -167,7 +167,6 @@ class Collector implements ReplyHandler {
       {
         emit: nothing,
         semantic: nothing,
-        finished: nothing,
         completed: nothing,
         answered: nothing,
         failed: (fault) => {

@@ -63,11 +63,11 @@ function attemptAt(stream: boolean) {
     {
       emit: () => undefined,
       commit: () => undefined,
-      finished: () => undefined,
       completed: () => undefined,
       answered: () => undefined,
       attemptFailed: (fault) => faults.push(fault),
       attemptUnsayable: () => undefined,
+      broken: () => undefined,
     },
     performance.now(),
   )

@@ -22,12 +22,13 @@ export interface AttemptOwner {
   emit(bytes: Uint8Array): void
   /** The vendor accepted a stream: the call may commit it by a heartbeat. */
   commit(): void
-  finished(sight: Sight): void
   completed(sight: Sight): void
   answered(bytes: Uint8Array, sight: Sight): void
   attemptFailed(fault: Fault): void
   /** The vendor was not asked, for it has no words for this. */
   attemptUnsayable(error: GatewayError): void
+  /** A mistake of ours in what follows the attempt's end. */
+  broken(): void
 }
 
 export interface AttemptPlan {
@@ -46,7 +47,7 @@ export interface AttemptPlan {
   readonly list: ListRequest | null
 }
 
-/** After the last event of a stream its end should follow at once. */
+/** When nothing is missing from a stream its end should follow at once. */
 const lingerMs = 1_000
 
 const nothingSeen: Sight = { usage: null, outputBytes: 0, finishReason: null, model: null }
@@ -69,6 +70,8 @@ export class Attempt implements ReplyHandler, PathListener {
   private paused = false
   private lastBytesMs: number
   private lastSemanticMs: number | null = null
+  /** Since when nothing is missing. */
+  private completeMs: number | null = null
 
   constructor(plan: AttemptPlan, owner: AttemptOwner, nowMs: number) {
     this.plan = plan
@@ -149,16 +152,15 @@ export class Attempt implements ReplyHandler, PathListener {
   end(): void {
     if (this.over) return
     try {
-      if (this.path === null)
-        this.failed({ kind: 'unreadable', message: 'the vendor ended without a reply' })
-      else this.path.end()
+      this.path?.end()
     } catch (error) {
       this.crashed(error)
     }
+    this.failed({ kind: 'unreadable', message: 'the vendor ended without a reply' })
   }
 
   fault(fault: TransportFault): void {
-    this.failed({ kind: fault.kind, message: fault.message })
+    this.stopped({ kind: fault.kind, message: fault.message })
   }
 
   emit(bytes: Uint8Array): void {
@@ -171,13 +173,10 @@ export class Attempt implements ReplyHandler, PathListener {
     this.lastSemanticMs = this.lastBytesMs
   }
 
-  finished(sight: Sight): void {
-    if (!this.over) this.owner.finished(sight)
-  }
-
   completed(sight: Sight): void {
     if (this.over) return
     this.over = true
+    this.exchange?.release?.()
     this.owner.completed(sight)
   }
 
@@ -197,14 +196,23 @@ export class Attempt implements ReplyHandler, PathListener {
 
   failed(fault: Fault): void {
     if (this.over) return
-    if (this.path?.complete) {
-      // The client lacks nothing: the reply is closed in good order, the vendor let go.
-      this.exchange?.abort()
-      this.path.end()
-      return
-    }
     this.abort()
     this.owner.attemptFailed(fault)
+  }
+
+  /** The transport or a timer ended the reply: of no matter to a client that lacks nothing, else a fault. */
+  stopped(fault: Fault): void {
+    if (this.over) return
+    const { path } = this
+    if (path?.complete === true) {
+      this.exchange?.abort()
+      try {
+        path.conclude?.()
+      } catch (error) {
+        this.crashed(error)
+      }
+    }
+    this.failed(fault)
   }
 
   unsayable(error: GatewayError): void {
@@ -224,25 +232,24 @@ export class Attempt implements ReplyHandler, PathListener {
   /** A mistake of ours: the request must not hang on it, and the socket's own error handler must not hide it. */
   private crashed(error: unknown): void {
     reportError(error)
-    if (this.over) return
-    this.abort()
-    this.owner.attemptFailed({
-      kind: 'unreadable',
-      message: 'the gateway could not read the reply',
-    })
+    if (this.over) this.owner.broken()
+    else this.failed({ kind: 'unreadable', message: 'the gateway could not read the reply' })
   }
 
   /** Ends the attempt when one of its timers has run out. A client that takes nothing stops the vendor's clocks. */
   tick(nowMs: number): void {
     if (this.over || this.paused) return
     const late = this.lateness(nowMs)
-    if (late !== null) this.failed({ kind: 'timeout', message: late })
+    if (late !== null) this.stopped({ kind: 'timeout', message: late })
   }
 
   private lateness(nowMs: number): string | null {
     const { timeouts, ask } = this.plan
-    if (this.path?.complete)
-      return nowMs - this.lastBytesMs > lingerMs ? 'the vendor did not end its stream' : null
+    if (this.path?.complete) {
+      // From then on, whatever still comes: comments may come for ever.
+      this.completeMs ??= nowMs
+      return nowMs - this.completeMs > lingerMs ? 'the vendor did not end its stream' : null
+    }
     // What is told as a stream may have to be heard whole before.
     const isWhole = !ask.peek.stream || (ask.media !== undefined && this.lastSemanticMs === null)
     if (isWhole) {

@@ -83,4 +83,8 @@ class Waiting implements Exchange {
     this.aborted = true
     this.exchange?.abort()
   }
+
+  release(): void {
+    this.exchange?.release?.()
+  }
 }

@@ -13,7 +13,7 @@ import { Outlet, type OutletOwner } from './outlet.ts'
 import { failedAttempt } from './owed.ts'
 import { Paid, type PaidOwner } from './paid.ts'
 import { type Prepared, send } from './send.ts'
-import { causeOf, refusalStatus, stoppedFor } from './verdict.ts'
+import { interruption, refusalStatus, stoppedFor } from './verdict.ts'
 
 const atOnce: Keeping = { now: true }
 const encoder = new TextEncoder()
@@ -31,7 +31,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
   private outlet: Outlet | null = null
   private held: Uint8Array[] = []
   private current: Attempt | null = null
-  /** The money and the record are done; the vendor's own end may still be awaited. */
+  /** The money and the record are done. */
   settled = false
   /** Nothing more will be relayed. */
   private over = false
@@ -47,6 +47,8 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
   private vendorMs = 0
   private ttftMs: number | null = null
   private lastEmitMs = 0
+  /** Health was told how the current attempt ended. */
+  private reported = true
 
   constructor(rooms: RelayRooms, ask: Ask) {
     this.rooms = rooms
@@ -68,7 +70,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
   clientGone(): void {
     if (this.over || this.drainsUntilMs !== null) return
     this.outlet?.break('the client left')
-    if (!this.settled && this.mayDrain()) {
+    if (this.mayDrain()) {
       this.rooms.drains.running++
       this.drainsUntilMs = performance.now() + this.rooms.drains.limitMs
       this.resume()
@@ -97,8 +99,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
   private letGo(): void {
     this.current?.abort()
     this.report({ kind: 'none' })
-    this.settle(clientGoneStatus, null, this.sight, 'client_closed_request', null)
-    this.finish()
+    this.finishGone(this.sight, null)
   }
 
   /** Ends what is left of a stream because the gateway itself stops. */
@@ -106,15 +107,20 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     if (this.over) return
     this.current?.abort()
     this.report({ kind: 'none' })
-    if (this.settled) {
-      this.outlet?.end()
-      this.finish()
-      return
-    }
     this.refuse(
       new GatewayError('service_unavailable', 'The gateway is restarting.', { retryAfterMs: 1000 }),
       null,
     )
+  }
+
+  /** Nothing lasts longer than `totalMs`, whoever is waited for: the vendor, the client, the ledger. */
+  private expire(): void {
+    const fault = { kind: 'timeout', message: 'the request took too long altogether' } as const
+    this.current?.stopped(fault)
+    if (this.over) return
+    this.report({ kind: 'none' })
+    if (this.drainsUntilMs === null) this.refuse(interruption(fault, ''), fault)
+    else this.letGo()
   }
 
   pause(): void {
@@ -175,14 +181,6 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     this.openReply()
   }
 
-  /** All was said: settled before the last bytes leave, though the vendor has not closed its stream yet. */
-  finished(sight: Sight): void {
-    if (this.money.isBehind) return
-    if (this.rooms.billing.durability === 'strict' || this.drainsUntilMs !== null) return
-    this.commit()
-    this.settle(200, null, sight, null, atOnce)
-  }
-
   completed(sight: Sight): void {
     this.money.finish(() => this.ended(sight))
   }
@@ -190,16 +188,17 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
   private ended(sight: Sight): void {
     this.report({ kind: 'ok' })
     if (this.drainsUntilMs !== null) {
-      this.drained(sight)
+      this.finishGone(sight, null)
       return
     }
     this.commit()
     const outlet = this.openReply()
-    if (this.settled || this.rooms.billing.durability === 'normal') {
-      this.settle(200, null, sight, null, atOnce)
-      outlet.end()
-    } else this.settle(200, null, sight, null, { then: () => outlet.end() })
-    this.finish()
+    this.finish(() => {
+      if (this.rooms.billing.durability === 'normal') {
+        this.settle(200, null, sight, null, atOnce)
+        outlet.end()
+      } else this.settle(200, null, sight, null, { then: () => outlet.end() })
+    })
   }
 
   answered(bytes: Uint8Array, sight: Sight): void {
@@ -208,9 +207,13 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     this.vendorMs += nowMs - this.attemptStartedMs
     this.report({ kind: 'ok' })
     if (this.drainsUntilMs !== null) {
-      this.drained(sight)
+      this.finishGone(sight, null)
       return
     }
+    this.finish(() => this.resolveWhole(bytes, sight))
+  }
+
+  private resolveWhole(bytes: Uint8Array, sight: Sight): void {
     const { bill, dialect } = this.ask
     const settlement = this.settlement(200, null, sight, null)
     const row = this.rooms.price(settlement)
@@ -224,13 +227,11 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     const answer = { stream: false, body, type, vendorMs: this.vendorMs, cost, dropped, headers }
     this.settled = true
     this.rooms.settle(settlement, row, { then: () => this.answer.resolve(answer) })
-    this.finish()
   }
 
-  /** The true usage of a reply whose client had left. */
-  private drained(sight: Sight): void {
-    this.settle(clientGoneStatus, null, sight, 'client_closed_request', null)
-    this.finish()
+  /** Nobody is told any more. */
+  private finishGone(sight: Sight | null, fault: Fault | null): void {
+    this.finish(() => this.settle(clientGoneStatus, fault, sight, 'client_closed_request', null))
   }
 
   attemptFailed(fault: Fault): void {
@@ -240,8 +241,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     this.report({ kind: 'fault', fault: shown })
     this.attempts.faults.push(fault)
     if (this.drainsUntilMs !== null) {
-      this.settle(clientGoneStatus, fault, this.sight, 'client_closed_request', null)
-      this.finish()
+      this.finishGone(this.sight, fault)
       return
     }
     if (this.outlet === null) this.vendorMs += performance.now() - this.attemptStartedMs
@@ -253,8 +253,12 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
       this.money.restart()
       this.capture?.clear()
       this.next()
-    } else if (this.outlet !== null) this.breakOff(this.outlet, fault)
-    else this.refuse(this.attempts.refusal(this.current?.plan.channel.secrets ?? []), fault)
+    } else if (this.outlet !== null) this.refuse(interruption(fault, shown.message), fault)
+    else this.refuse(this.attempts.refusal(secrets), fault)
+  }
+
+  broken(): void {
+    if (!this.over) this.finish(() => this.fail(this.outlet))
   }
 
   attemptUnsayable(error: GatewayError): void {
@@ -284,11 +288,11 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
       return
     }
     if (nowMs - ask.startedMs > timeouts.totalMs) {
-      current?.failed({ kind: 'timeout', message: 'the request took too long altogether' })
+      this.expire()
       return
     }
     current?.tick(nowMs)
-    if (this.settled || this.drainsUntilMs !== null || !ask.peek.stream || waitingBytes > 0) return
+    if (this.drainsUntilMs !== null || !ask.peek.stream || waitingBytes > 0) return
     const due =
       this.outlet === null
         ? current?.accepted === true && nowMs - current.sentMs > commitAfterMs
@@ -350,51 +354,50 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     const { channelId, model } = prepared.plan.candidate
     const nowMs = performance.now()
     this.attemptStartedMs = nowMs
+    this.reported = false
     this.rooms.health.begin(channelId, model, nowMs, this.attempts.tried > 1)
     const attempt = new Attempt(prepared.plan, this, nowMs)
     this.current = attempt
     attempt.carriedBy(send(prepared, attempt))
   }
 
-  /** After the commit the status cannot change: the stream ends in an error frame, a whole reply breaks. */
-  private breakOff(outlet: Outlet, fault: Fault): void {
-    const error = new GatewayError(
-      'service_unavailable',
-      `The stream ended early: ${causeOf(fault)}.`,
-    )
-    if (this.ask.peek.stream) {
-      this.endWithError(outlet, error, fault)
-      return
-    }
-    outlet.break(error.message)
-    this.settle(200, fault, this.sight, error.code, atOnce)
-    this.finish()
+  /** After the commit the status cannot change: a stream ends in an error frame, a whole reply breaks. */
+  private refuse(error: GatewayError, fault: Fault | null): void {
+    const { outlet } = this
+    this.finish(() => {
+      if (outlet === null) {
+        const known = fault ?? this.attempts.faults.at(-1) ?? null
+        this.settle(refusalStatus(this.ask.dialect, error), known, this.sight, error.code, null)
+        this.answer.reject(error)
+        return
+      }
+      // The record first: what follows are the stream's last bytes.
+      this.settle(200, fault, this.sight, error.code, atOnce)
+      if (this.ask.peek.stream) this.endWithError(outlet, error)
+      else outlet.break(error.message)
+    })
   }
 
-  /** The record first: what follows are the stream's last bytes. */
-  private endWithError(outlet: Outlet, error: GatewayError, fault: Fault | null): void {
-    this.settle(200, fault, this.sight, error.code, atOnce)
+  /** Past all that waits to be paid for, which is the client's no more. */
+  private endWithError(outlet: Outlet, error: GatewayError): void {
     const { dialect, requestId } = this.ask
     const frames = this.current?.failFrames(error) ?? dialect.errorFrames(error, requestId)
-    this.emit(encoder.encode(frames))
+    this.hand(encoder.encode(frames))
     outlet.end()
-    this.finish()
   }
 
-  private refuse(error: GatewayError, fault: Fault | null): void {
-    if (this.outlet !== null) {
-      this.breakOff(this.outlet, fault ?? { kind: 'cut', message: error.message })
-      return
-    }
-    const status = refusalStatus(this.ask.dialect, error)
-    this.settle(status, fault ?? this.attempts.faults.at(-1) ?? null, this.sight, error.code, null)
+  /** A mistake of ours: the client hears of it as far as it still can. */
+  private fail(outlet: Outlet | null): void {
+    const error = new GatewayError('server_error', 'The gateway failed to handle this request.')
+    outlet?.break(error.message)
     this.answer.reject(error)
-    this.finish()
+    this.settle(outlet === null ? 500 : 200, null, this.sight, error.code, null)
   }
 
   private report(outcome: Outcome): void {
     const candidate = this.current?.plan.candidate
-    if (candidate === undefined) return
+    if (candidate === undefined || this.reported) return
+    this.reported = true
     this.rooms.health.report(
       candidate.channelId,
       candidate.model,
@@ -420,10 +423,8 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     }
     this.current?.abort()
     this.report({ kind: 'none' })
-    const error = stoppedFor(why)
-    const outlet = this.openReply()
-    if (this.ask.peek.stream) this.endWithError(outlet, error, null)
-    else this.breakOff(outlet, { kind: 'cut', message: error.message })
+    this.openReply()
+    this.refuse(stoppedFor(why), null)
   }
 
   /** From here on the client owes something: the attempt is no longer the gateway's own loss. */
@@ -478,12 +479,19 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     this.rooms.settle(settlement, this.rooms.price(settlement), keeping)
   }
 
-  /** Nothing more will come of it. */
-  private finish(): void {
+  /** Nothing more will come of it: `last` settles and ends the reply. Whatever fails in that, the client is not left waiting. */
+  private finish(last: () => void): void {
     if (this.over) return
     this.over = true
-    this.ask.media?.spool.close()
-    if (this.drainsUntilMs !== null) this.rooms.drains.running--
-    if (this.outlet === null || this.outlet.waitingBytes === 0) this.rooms.deadlines.delete(this)
+    try {
+      last()
+    } catch (error) {
+      reportError(error)
+      this.fail(this.outlet)
+    } finally {
+      this.ask.media?.spool.close()
+      if (this.drainsUntilMs !== null) this.rooms.drains.running--
+      if (this.outlet === null || this.outlet.waitingBytes === 0) this.rooms.deadlines.delete(this)
+    }
   }
 }

@@ -109,8 +109,9 @@ export class IdentityStream implements ReplyPath {
   private readonly listener: PathListener
   private readonly ask: Ask
   private readonly billing: BillingSettings
-  private done = false
   private readonly choices: number
+  /** The listener was told how it ended. */
+  private over = false
   /** Something was said that a client would miss. */
   private spoke = false
   private long: LongFrame | null = null
@@ -145,20 +146,20 @@ export class IdentityStream implements ReplyPath {
   get complete(): boolean {
     const { finishReason, usage } = this.watcher
     // With several choices, the finish of one says nothing of the others.
-    const finished = this.choices === 1 && finishReason !== null && usage !== null
-    return (this.done && this.spoke) || finished
+    if (this.choices > 1 || finishReason === null || this.long !== null) return false
+    return usage !== null || this.dialect.terminator === ''
   }
 
   bytes(chunk: Uint8Array): void {
-    const { splitter, listener } = this
+    const { splitter } = this
     const count = splitter.push(chunk)
     if (count === frameTooLong) {
-      listener.failed({ kind: 'unreadable', message: 'an event of the stream is too long' })
+      this.fault({ kind: 'unreadable', message: 'an event of the stream is too long' })
       return
     }
     if (splitter.part !== null) this.relayPart(splitter.part)
     this.relayFrames(count)
-    if (splitter.opened !== null) this.relayOpened(splitter.opened)
+    if (splitter.opened !== null && !this.over) this.relayOpened(splitter.opened)
   }
 
   get inFrame(): boolean {
@@ -167,7 +168,7 @@ export class IdentityStream implements ReplyPath {
 
   private relayOpened(beginning: Uint8Array): void {
     if (this.watcher.mayPass?.(beginning) !== true) {
-      this.listener.failed({ kind: 'unreadable', message: 'an event of the stream is no event' })
+      this.fault({ kind: 'unreadable', message: 'an event of the stream is no event' })
       return
     }
     this.long = { beginning: beginning.slice(0, frameHeadBytes), back: new Uint8Array(0) }
@@ -187,7 +188,7 @@ export class IdentityStream implements ReplyPath {
     const kind = watcher.passed?.(long.beginning, end)
     if (kind === frameKind.fault) {
       listener.emit(frameEnd)
-      listener.failed(watcher.fault ?? unnamedFault)
+      this.fault(watcher.fault ?? unnamedFault)
     } else listener.emit(kind === frameKind.usage ? this.withCost(end) : end)
   }
 
@@ -205,16 +206,18 @@ export class IdentityStream implements ReplyPath {
     const count = this.splitter.end()
     if (this.splitter.part !== null) this.relayPart(this.splitter.part)
     this.relayFrames(count)
+    if (this.over) return
     // A vendor that reports no usage and sends no terminator has still said that it finished.
-    if (this.complete || this.watcher.finishReason !== null) {
-      if (!this.done) {
-        const held = this.watcher.held()
-        if (held !== null) this.listener.emit(this.withCost(held))
-        const { terminator } = this.dialect
-        if (terminator !== '') this.listener.emit(Buffer.from(terminator, 'utf8'))
-      }
-      this.listener.completed(this.watcher)
-    } else this.listener.failed({ kind: 'cut', message: 'the stream ended before its finish' })
+    if (this.watcher.finishReason !== null) this.conclude()
+    else this.fault({ kind: 'cut', message: 'the stream ended before its finish' })
+  }
+
+  conclude(): void {
+    const held = this.watcher.held()
+    if (held !== null) this.listener.emit(this.withCost(held))
+    const { terminator } = this.dialect
+    if (terminator !== '') this.listener.emit(Buffer.from(terminator, 'utf8'))
+    this.completed()
   }
 
   private relayFrames(count: number): void {
@@ -222,22 +225,25 @@ export class IdentityStream implements ReplyPath {
     const { bytes, starts, ends } = splitter
     let runStart = -1
     let runEnd = -1
-    for (let at = 0; at < count && !this.done; at++) {
+    let done = false
+    for (let at = 0; at < count && !done; at++) {
       const start = starts[at] ?? 0
       const end = ends[at] ?? 0
       const kind = watcher.frame(bytes, start, end)
-      if (kind === frameKind.usage || kind === frameKind.fault) {
+      if (kind === frameKind.usage || kind === frameKind.fault || kind === frameKind.empty) {
         if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
         runStart = -1
+        if (kind === frameKind.empty) continue
         if (kind === frameKind.fault) {
           const fault = watcher.fault ?? unnamedFault
-          listener.failed(refined(this.vendor, fault, bytes.subarray(start, end)))
+          this.fault(refined(this.vendor, fault, bytes.subarray(start, end)))
           return
         }
         const amended = watcher.amend(bytes, start, end)
         if (amended !== null) listener.emit(this.withCost(amended))
         // A usage frame may also carry text or the finish: the commit must not wait for another.
         if (watcher.semantic) this.speak()
+        done = watcher.ended === true
         continue
       }
       const held = kind === frameKind.done ? watcher.held() : null
@@ -249,15 +255,28 @@ export class IdentityStream implements ReplyPath {
       }
       if (runStart === -1) runStart = start
       runEnd = end
-      if (kind === frameKind.semantic) this.speak()
-      else if (kind === frameKind.done) this.done = true
+      if (kind === frameKind.semantic) {
+        this.speak()
+        done = watcher.ended === true
+      } else if (kind === frameKind.done) done = true
     }
-    if (this.done && !this.spoke) {
-      listener.failed({ kind: 'unreadable', message: 'the stream ended without an event' })
+    if (done && !this.spoke) {
+      this.fault({ kind: 'unreadable', message: 'the stream ended without an event' })
       return
     }
     if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
-    if (this.done) listener.finished(watcher)
+    // What follows the terminal event is not looked at any more.
+    if (done) this.completed()
+  }
+
+  private completed(): void {
+    this.over = true
+    this.listener.completed(this.watcher)
+  }
+
+  private fault(fault: Fault): void {
+    this.over = true
+    this.listener.failed(fault)
   }
 
   private withCost(frame: Uint8Array): Uint8Array {

@@ -21,24 +21,28 @@ export interface ReplyPath {
   readonly type?: string
   /** All that the client needs has come: a vendor that only dawdles with the end changes nothing. */
   readonly complete: boolean
+  /** Ends the stream in good order, as far as that is true, though its vendor did not. Asked only where `complete`. */
+  conclude?(): void
   /** An event has begun and not ended: nothing else may be said before its end. */
   readonly inFrame?: boolean
   /** The frames that end the stream in an error, where they depend on what was said. */
   fail?(error: GatewayError): string | null
 }
 
-/** The attempt's side of a path. After `failed`, `completed` or `answered` it hears nothing more. */
+/**
+ * The attempt's side of a path, which is told exactly one of `failed`, `completed` and `answered`, by the return of
+ * `end` at the latest. After it nothing is heard.
+ */
 export interface PathListener {
   /** Bytes for the client; held back until the commit. */
   emit(bytes: Uint8Array): void
   /** A semantic event was seen (again and again: the first is the commit point). */
   semantic(): void
-  /** A streamed reply has said all it has to say; only the vendor's own end is awaited. */
-  finished(sight: Sight): void
-  /** A streamed reply has ended well. */
+  /** A streamed reply has ended well: by its terminal event, whatever follows, or by the vendor's own end. */
   completed(sight: Sight): void
   /** A whole reply is ready. */
   answered(bytes: Uint8Array, sight: Sight): void
+  /** The vendor says that it failed, or what it says cannot be read: no success, however much came before. */
   failed(fault: Fault): void
 }
 

@@ -154,6 +154,8 @@ class Unreadable implements ReplyPath {
 
 /** Notes what events say, as a Watcher does for bytes. */
 class EventSight implements Sight {
+  /** Choices that have ended. */
+  ends = 0
   usage: Usage | null = null
   outputBytes = 0
   finishReason: string | null = null
@@ -166,8 +168,10 @@ class EventSight implements Sight {
     else if (event.type === 'part-start') this.inImage = event.head.type === 'image'
     else if (event.type === 'part-delta' && !this.inImage)
       this.outputBytes += Buffer.byteLength(event.text)
-    else if (event.type === 'choice-end') this.finishReason = event.reason
-    else if (event.type === 'response-start') this.model = event.model
+    else if (event.type === 'choice-end') {
+      this.finishReason = event.reason
+      this.ends++
+    } else if (event.type === 'response-start') this.model = event.model
   }
 }
 
@@ -212,10 +216,11 @@ class Translated implements ReplyPath {
   }
 
   get complete(): boolean {
-    const { finishReason, usage, outputBytes } = this.sight
-    const ended = finishReason !== null || outputBytes > 0
-    const done = this.frames.done || this.reader.done === true
-    return (done && ended) || (finishReason !== null && usage !== null)
+    if (!this.translation.streamed || this.over) return false
+    const { ends, usage } = this.sight
+    // With several choices, the finish of one says nothing of the others.
+    const finished = ends >= this.translation.ask.peek.choices && usage !== null
+    return finished || this.reader.enough === true
   }
 
   fail(error: GatewayError): string | null {
@@ -223,6 +228,7 @@ class Translated implements ReplyPath {
   }
 
   bytes(chunk: Uint8Array): void {
+    if (this.over) return
     if (!this.translation.streamed) {
       this.hold(chunk)
       return
@@ -231,17 +237,26 @@ class Translated implements ReplyPath {
   }
 
   end(): void {
-    if (this.translation.streamed) {
-      this.readFrames(() => this.frames.end())
-      if (this.over) return
-      if (!this.complete) {
-        this.over = true
-        this.listener.failed({ kind: 'cut', message: 'the stream ended before its finish' })
-        return
-      }
-      this.take(this.reader.end())
-    } else this.readWhole()
-    if (!this.over) this.conclude()
+    if (this.over) return
+    if (this.translation.streamed) this.readFrames(() => this.frames.end())
+    else this.readWhole()
+    if (this.over) return
+    if (this.translation.streamed && this.frames.mustEnd === true && !this.frames.done)
+      this.take([{ type: 'fault', fault: { kind: 'cut', message: 'the stream was cut' } }])
+    else this.conclude()
+  }
+
+  /** The end of the reply, which its reader may find missing. */
+  conclude(): void {
+    if (this.translation.streamed) this.take(this.reader.end())
+    if (this.over) return
+    this.over = true
+    if (this.writer === null) {
+      this.answerWhole()
+      return
+    }
+    this.write(this.writer.end())
+    this.listener.completed(this.sight)
   }
 
   private hold(chunk: Uint8Array): void {
@@ -259,7 +274,12 @@ class Translated implements ReplyPath {
       this.unreadable(error.message)
       return
     }
-    for (const data of found) if (!this.over) this.take(this.reader.frame(data))
+    for (const data of found) {
+      if (this.over) return
+      this.take(this.reader.frame(data))
+      if (this.reader.done === true && !this.over) this.conclude()
+    }
+    if (this.frames.done && !this.over) this.conclude()
   }
 
   private readWhole(): void {
@@ -293,16 +313,6 @@ class Translated implements ReplyPath {
       else this.write(this.writer.event(event))
       if (this.writer !== null && isSemantic(event)) this.listener.semantic()
     }
-  }
-
-  private conclude(): void {
-    this.over = true
-    if (this.writer === null) {
-      this.answerWhole()
-      return
-    }
-    this.write(this.writer.end())
-    this.listener.completed(this.sight)
   }
 
   private answerWhole(): void {

@@ -54,12 +54,7 @@ export function verdict(
 ): GatewayError {
   const last = faults.at(-1)
   if (last === undefined) return unasked(blocked)
-  if (last.kind === 'rejected') {
-    return new GatewayError('invalid_request_error', scrubbed(last.message), {
-      param: last.param ?? null,
-      ...(last.code === undefined ? {} : { shownCode: last.code }),
-    })
-  }
+  if (last.kind === 'rejected') return rejection(last, scrubbed(last.message))
   const message = `The request could not be served: ${[...new Set(faults.map(causeOf))].join('; ')}.`
   const waits = faults.flatMap((fault) => fault.retryAfterMs ?? [])
   const retryAfterMs = waits.length > 0 ? Math.min(...waits) : leastWaitMs
@@ -85,6 +80,32 @@ function unasked(blocked: Blocked | null): GatewayError {
   return new GatewayError('service_unavailable', message, {
     retryAfterMs: blocked?.retryAfterMs ?? leastWaitMs,
     retry: blocked?.why !== 'operator',
+  })
+}
+
+/** A vendor's words on its own failure, which its client may read; of the others only the operator. */
+const quoted: ReadonlySet<Fault['kind']> = new Set(['vendor_error', 'overloaded', 'rate_limited'])
+
+/**
+ * What ends a reply that has begun: the vendor's class, by which clients decide whether to try again, and its words.
+ * `said` is the fault's message without what must not be shown.
+ */
+export function interruption(fault: Fault, said: string): GatewayError {
+  if (fault.kind === 'rejected') return rejection(fault, said)
+  const words = quoted.has(fault.kind) && said !== '' ? `: ${said.replace(/\.$/, '')}` : ''
+  const message = `The stream ended early: ${causeOf(fault)}${words}.`
+  const { retryAfterMs } = fault
+  return new GatewayError(
+    fault.kind === 'rate_limited' ? 'rate_limit_exceeded' : 'service_unavailable',
+    message,
+    retryAfterMs === undefined ? {} : { retryAfterMs },
+  )
+}
+
+function rejection(fault: Fault, said: string): GatewayError {
+  return new GatewayError('invalid_request_error', said, {
+    param: fault.param ?? null,
+    ...(fault.code === undefined ? {} : { shownCode: fault.code }),
   })
 }
 

@@ -24,6 +24,11 @@ export interface Exchange {
   pause(): void
   resume(): void
   abort(): void
+  /**
+   * The handler has all it wants and hears nothing more. A connection whose reply soon ends may carry another call, any
+   * other is closed; absent where there is none.
+   */
+  release?(): void
 }
 
 export interface LocalCall {

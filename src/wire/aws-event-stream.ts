@@ -98,6 +98,7 @@ interface SeenEvent {
 
 export class AwsEventFrames implements FrameSource {
   done = false
+  readonly mustEnd = true
   private readonly isLast: (seen: ReadonlySet<string>) => boolean
   private readonly seen = new Set<string>()
   private held: Uint8Array[] = []

@@ -166,6 +166,8 @@ export const frameKind = {
   done: 3,
   /** An error in the vendor's stream: `Watcher.fault` says which. */
   fault: 4,
+  /** Not relayed: it says nothing, or is no frame of this format. */
+  empty: 5,
 } as const
 export type FrameKind = (typeof frameKind)[keyof typeof frameKind]
 
@@ -203,6 +205,8 @@ export interface Watcher {
   /** A finish reason was seen for some choice. */
   readonly finishReason: string | null
   readonly model: string | null
+  /** The frame last given was the stream's terminal event, whatever its kind. */
+  readonly ended?: boolean
   /** What the reply brought of what is charged beside tokens; absent: as was expected. */
   readonly units?: Units | null
   /** Where frames may be too long to be held: whether one that begins so may be passed on as it comes. */
@@ -239,8 +243,10 @@ export interface Reader {
   /** The data of one frame, already without `data:` and line ends. */
   frame(data: string): readonly ChatEvent[]
   end(): readonly ChatEvent[]
-  /** The format's own last event was read, where it has one among its frames. */
+  /** The format's terminal event was read, where it has one among its frames: nothing after it belongs to the reply. */
   readonly done?: boolean
+  /** Nothing more need come, but may: the format has no terminal event. */
+  readonly enough?: boolean
 }
 
 /** Turns events into the frames of one dialect; one per reply. A frame is whole, its blank line included. */
@@ -258,6 +264,8 @@ export interface FrameSource {
   end(): readonly string[]
   /** The stream's terminator was seen. */
   readonly done: boolean
+  /** A stream whose connection ends before it is `done` was cut, whatever it said. */
+  readonly mustEnd?: boolean
 }
 
 /** A stream that cannot be cut into frames: too long a frame, a wrong checksum. */

@@ -1,10 +1,15 @@
 // Server-sent events as the data of their frames, for readers that take them one by one.
 
-import { FrameError, type FrameSource } from './dialect.ts'
-import { FrameSplitter, frameData, frameTooLong } from './sse.ts'
+import { FrameError, type FrameKind, type FrameSource, frameKind } from './dialect.ts'
+import { FrameSplitter, frameData, frameTooLong, unframedJson } from './sse.ts'
 
 /** OpenAI's word for the end of a stream; formats without one never send it. */
 const doneData = '[DONE]'
+
+/** What a frame without an event is to a watcher: a comment goes on; an empty line of data, which clients read, does not. */
+export function emptyKind(bytes: Uint8Array, start: number, end: number): FrameKind {
+  return frameData(bytes, start, end).data === null ? frameKind.lifecycle : frameKind.empty
+}
 
 export class SseFrames implements FrameSource {
   done = false
@@ -24,9 +29,12 @@ export class SseFrames implements FrameSource {
     const { bytes, starts, ends } = this.splitter
     const found: string[] = []
     for (let at = 0; at < count && !this.done; at++) {
-      const { data } = frameData(bytes, starts[at] ?? 0, ends[at] ?? 0)
-      if (data === doneData) this.done = true
-      else if (data !== null) found.push(data)
+      const start = starts[at] ?? 0
+      const end = ends[at] ?? 0
+      const data = frameData(bytes, start, end).data ?? unframedJson(bytes, start, end)
+      if (data.trim() === doneData) this.done = true
+      // An empty line of data says nothing.
+      else if (data.trim() !== '') found.push(data)
     }
     return found
   }

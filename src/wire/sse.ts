@@ -226,6 +226,12 @@ export function frameData(bytes: Uint8Array, start: number, end: number): FrameT
   return { data, event }
 }
 
+/** JSON that stands in a stream without `data:`, as an error in place of events does; '' where there is none. */
+export function unframedJson(bytes: Uint8Array, start: number, end: number): string {
+  const text = textOf(bytes, start, end).trim()
+  return text.startsWith('{') || text.startsWith('[') ? text : ''
+}
+
 /** Where the data of a frame of one single data line begins, or -1 where the frame is not that simple. */
 export function plainDataStart(bytes: Uint8Array, start: number, end: number): number {
   if (

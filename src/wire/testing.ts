@@ -64,7 +64,7 @@ export function relay(
       semantics.push(watcher.semantic)
       const held = kind === frameKind.done ? watcher.held() : null
       if (held !== null) out.push(held)
-      if (kind === frameKind.fault) continue
+      if (kind === frameKind.fault || kind === frameKind.empty) continue
       const shown =
         kind === frameKind.usage
           ? watcher.amend(splitter.bytes, start, end)

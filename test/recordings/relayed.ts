@@ -61,7 +61,6 @@ export function relay(asked: Relay, pieces: readonly Uint8Array[]): Relayed {
     semantic: () => {
       seen.semantic = true
     },
-    finished: () => undefined,
     completed: () => {
       seen.clean = true
     },

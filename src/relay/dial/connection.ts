@@ -44,6 +44,8 @@ export interface ConnectionOwner {
 }
 
 const maxHeadBytes = 65_536
+/** The end of a reply that nobody hears any more is waited for this long. */
+const lingerMs = 1_000
 const maxInterims = 16
 /** Up to this size a request goes out in one write with its head. */
 const joinedBodyBytes = 32_768
@@ -85,6 +87,13 @@ export class DialExchange implements Exchange {
     if (this.over) return
     this.over = true
     this.connection?.destroy()
+  }
+
+  release(): void {
+    if (this.over) return
+    this.resume()
+    this.over = true
+    this.connection?.linger()
   }
 
   /** One piece of the connection's may hold several of the body's: the handler may abort between two. */
@@ -139,6 +148,9 @@ export class Connection {
   private content: ContentDecoder | null = null
   private timer: ReturnType<typeof setTimeout> | null = null
   private finished = false
+  /** Bytes are being read: what of the reply is here may yet end it. */
+  private reading = false
+  private lingers = false
 
   constructor(destination: Destination, exchange: DialExchange, owner: ConnectionOwner) {
     this.origin = destination.origin
@@ -196,6 +208,7 @@ export class Connection {
     this.finished = false
     this.carry = empty
     this.interims = 0
+    this.lingers = false
     const { destination, segments } = exchange.call
     let length = 0
     for (const segment of segments) length += sizeOf(segment)
@@ -237,6 +250,7 @@ export class Connection {
       this.destroy()
       return
     }
+    this.reading = true
     try {
       let at = 0
       while (at < chunk.length && this.phase !== 'closed') {
@@ -247,7 +261,19 @@ export class Connection {
     } catch (error) {
       if (!(error instanceof HeadError || error instanceof BodyError)) throw error
       this.broken(error.message)
+    } finally {
+      this.reading = false
     }
+    if (this.lingers) this.linger()
+  }
+
+  /** Nobody hears the rest of the reply: the connection is kept if that soon ends, and closed if not. */
+  linger(): void {
+    this.lingers = true
+    if (this.phase !== 'body' || this.reading) return
+    // Of what was sent before the vendor had taken its request nothing may be kept.
+    if (this.pending.length > 0) this.destroy()
+    else this.timer ??= setTimeout(() => this.destroy(), lingerMs)
   }
 
   /** The vendor closed its side in good order. */
@@ -371,6 +397,7 @@ export class Connection {
   private complete(): void {
     if (this.finished) return
     this.finished = true
+    if (this.lingers) this.stopTimer()
     const exchange = this.exchange
     const content = this.content
     // A reply that came before the request was taken whole leaves the connection in doubt.

@@ -7,7 +7,8 @@ import { JsonSyntaxError, MemberScan, parseSpan, skipSpace, spells } from '../js
 import { join } from '../json/splice.ts'
 import { textBytes } from '../openai/chunk.ts'
 import { stringOf } from '../openai/rules.ts'
-import { frameData, plainDataStart } from '../sse.ts'
+import { frameData, plainDataStart, unframedJson } from '../sse.ts'
+import { emptyKind } from '../sse-frames.ts'
 import { faultIn } from './fault.ts'
 import { objectOf } from './fields.ts'
 import { mergeUsage, readUsage } from './usage.ts'
@@ -36,7 +37,8 @@ function namedDataStart(bytes: Uint8Array, start: number, end: number): number {
   if (!spells(bytes, start, start + 6, 'event:')) return -1
   const lineEnd = bytes.indexOf(LF, start)
   if (lineEnd < 0 || lineEnd + 1 >= end) return -1
-  return plainDataStart(bytes, lineEnd + 1, end)
+  const at = plainDataStart(bytes, lineEnd + 1, end)
+  return bytes[at] === LF ? -1 : at
 }
 
 export class MessagesWatcher implements Watcher {
@@ -46,6 +48,7 @@ export class MessagesWatcher implements Watcher {
   finishReason: string | null = null
   model: string | null = null
   semantic = false
+  ended = false
   private readonly options: WatchOptions
   private raw: JsonObject = {}
   private id: string | null = null
@@ -61,9 +64,10 @@ export class MessagesWatcher implements Watcher {
     this.semantic = false
     this.unnamed = null
     const document = this.documentIn(bytes, start, end)
-    if (document === null) return frameKind.lifecycle
+    if (document === null) return emptyKind(bytes, start, end)
     const kind = this.judge(document)
     if (document.named || kind === frameKind.fault) return kind
+    this.ended = kind === frameKind.done
     // Official clients pass over what has no name: it is put in before the frame goes on.
     this.unnamed = document
     return frameKind.usage
@@ -73,8 +77,9 @@ export class MessagesWatcher implements Watcher {
     const at = namedDataStart(bytes, start, end)
     if (at >= 0) return { bytes, at, end, named: true }
     const { data, event } = frameData(bytes, start, end)
-    if (data === null || data.trim() === '') return null
-    const document = encoder.encode(data.replaceAll('\n', ' '))
+    const text = (data ?? unframedJson(bytes, start, end)).trim()
+    if (text === '') return null
+    const document = encoder.encode(text.replaceAll('\n', ' '))
     return { bytes: document, at: 0, end: document.length, named: event !== null }
   }
 

@@ -34,6 +34,8 @@ export class ConverseReader implements Reader {
   private started = false
   private ended = false
   private broken = false
+  /** What a stream tells last, its usage, was read behind the finish. */
+  done = false
 
   constructor(quirks: ReplyQuirks) {
     this.quirks = quirks
@@ -94,7 +96,10 @@ export class ConverseReader implements Reader {
     }
     this.start()
     const event = objectIn(payload)
-    if (name === 'metadata') this.count(event)
+    if (name === 'metadata') {
+      this.count(event)
+      this.done = this.ended
+    }
     // What comes after the finish belongs to no reply.
     else if (!this.ended) this.said(name, event)
   }

@@ -42,9 +42,11 @@ export class CohereReader implements Reader {
 
   frame(data: string): readonly ChatEvent[] {
     this.out = []
+    // What comes after its end belongs to no reply.
+    if (this.ended || this.broken) return this.out
     const frame = frameObject(data)
     if (typeof frame === 'string') return this.fail(frame)
-    if (!this.ended && !this.broken) this.take(frame)
+    this.take(frame)
     return this.out
   }
 
@@ -56,6 +58,8 @@ export class CohereReader implements Reader {
 
   whole(body: JsonValue): readonly ChatEvent[] {
     this.out = []
+    const error = isObject(body) ? errorIn(body) : null
+    if (error !== null) return [{ type: 'fault', fault: faultInside(error) }]
     const message = isObject(body) ? body['message'] : null
     if (!isObject(body) || !isObject(message)) {
       const said = saidIn(body).message

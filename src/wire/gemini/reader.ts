@@ -48,7 +48,8 @@ export class GeminiReader implements Reader {
   }
 
   /** Usage need not come: the finish is all there is to wait for. */
-  get done(): boolean {
+  get enough(): boolean {
+    if (this.broken) return false
     if (this.blocked) return true
     return this.candidates.size > 0 && [...this.candidates.values()].every(({ ended }) => ended)
   }

@@ -3,7 +3,8 @@
 import type { Fault } from '../../errors.ts'
 import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../dialect.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
-import { frameData } from '../sse.ts'
+import { frameData, unframedJson } from '../sse.ts'
+import { emptyKind } from '../sse-frames.ts'
 import { errorIn, faultInside } from './fault.ts'
 import { isObject } from './fields.ts'
 import { type Glance, glanceAt } from './glance.ts'
@@ -25,8 +26,8 @@ export class GeminiWatcher implements Watcher {
   frame(bytes: Uint8Array, start: number, end: number): FrameKind {
     this.semantic = false
     const { data } = frameData(bytes, start, end)
-    const text = (data ?? unframed(bytes, start, end)).trim()
-    if (text === '') return frameKind.lifecycle
+    const text = (data ?? unframedJson(bytes, start, end)).trim()
+    if (text === '') return emptyKind(bytes, start, end)
     let value: JsonValue
     try {
       value = JSON.parse(text) as JsonValue
@@ -67,12 +68,4 @@ export class GeminiWatcher implements Watcher {
     this.fault = fault
     return frameKind.fault
   }
-}
-
-const utf8 = new TextDecoder()
-
-/** An error may stand in a stream without `data:`; a comment is nothing. */
-function unframed(bytes: Uint8Array, start: number, end: number): string {
-  const text = utf8.decode(bytes.subarray(start, end)).trim()
-  return text.startsWith('{') || text.startsWith('[') ? text : ''
 }

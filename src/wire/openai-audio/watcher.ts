@@ -6,6 +6,7 @@ import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { faultInside } from '../openai/fault.ts'
 import { isObject } from '../openai/usage.ts'
 import { frameData } from '../sse.ts'
+import { emptyKind } from '../sse-frames.ts'
 import { readSoundUsage, spokenUsage } from './usage.ts'
 
 const encoder = new TextEncoder()
@@ -28,7 +29,7 @@ export class SoundWatcher implements Watcher {
     this.semantic = false
     const { data, event } = frameData(bytes, start, end)
     const text = data?.trim() ?? ''
-    if (text === '') return frameKind.lifecycle
+    if (text === '') return emptyKind(bytes, start, end)
     if (text === '[DONE]') return frameKind.done
     const value = parsed(text)
     if (value === null)

@@ -40,6 +40,7 @@ export class ImageWatcher implements Watcher {
     this.semantic = false
     const at = dataStart(bytes, start, end)
     if (at < 0) return frameKind.lifecycle
+    if (bytes[at] === LF) return frameKind.empty
     if (bytes[at] !== 0x7b) return isDone(bytes, at) ? frameKind.done : this.unreadable()
     try {
       return this.judge(bytes, at)

@@ -1,7 +1,7 @@
 // Finds the type of an event of a Responses stream, and where its data stands, without reading the rest.
 
 import { MemberScan, textOf } from '../json/scan.ts'
-import { frameData, plainDataStart } from '../sse.ts'
+import { frameData, plainDataStart, unframedJson } from '../sse.ts'
 
 const LF = 0x0a
 const OPEN_OBJECT = 0x7b
@@ -63,7 +63,7 @@ export function eventIn(bytes: Uint8Array, start: number, end: number): Event | 
 /** Several lines of data, or fields in another order. */
 function unusual(bytes: Uint8Array, start: number, end: number): Event | null {
   const { data, event } = frameData(bytes, start, end)
-  const text = data?.trim() ?? ''
+  const text = (data ?? unframedJson(bytes, start, end)).trim()
   if (text === '' || text === '[DONE]') return null
   // Line ends between the lines of data are white space in JSON.
   const document = encoder.encode(text.replaceAll('\n', ' '))

@@ -63,7 +63,7 @@ export class ResponsesReader implements Reader {
 
   whole(body: JsonValue): readonly ChatEvent[] {
     if (!isObject(body)) return [fault('unreadable', 'the reply is no object')]
-    const failed = faultOfResponse(body)
+    const failed = body['type'] === 'error' ? faultOfEvent(body) : faultOfResponse(body)
     if (failed !== null) return [{ type: 'fault', fault: failed }]
     if (!Array.isArray(body['output'])) {
       return [fault('unreadable', 'the reply has no list `output`')]

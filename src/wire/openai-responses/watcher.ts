@@ -7,6 +7,7 @@ import { JsonSyntaxError, MemberScan, parseSpan } from '../json/scan.ts'
 import { textBytes } from '../openai/chunk.ts'
 import { errorIn, faultInside } from '../openai/fault.ts'
 import { isObject, readUsage } from '../openai/usage.ts'
+import { emptyKind } from '../sse-frames.ts'
 import { errorFrames, failFrames } from './errors.ts'
 import { type Event, eventIn, terminals } from './events.ts'
 import { faultOfEvent, faultOfResponse } from './fault.ts'
@@ -51,6 +52,7 @@ export class ResponsesWatcher implements Watcher {
   finishReason: string | null = null
   model: string | null = null
   semantic = false
+  ended = false
   /** The first event that holds the response: what an error of our own goes on from. */
   private created: Uint8Array | null = null
   private events = 0
@@ -62,7 +64,7 @@ export class ResponsesWatcher implements Watcher {
     this.foreign = false
     try {
       const event = eventIn(bytes, start, end)
-      if (event === null) return this.empty(bytes, start)
+      if (event === null) return this.empty(bytes, start, end)
       this.events++
       return this.judge(event)
     } catch (error) {
@@ -86,8 +88,8 @@ export class ResponsesWatcher implements Watcher {
   }
 
   /** A comment is relayed; a terminator, which clients of this format do not expect, is not. */
-  private empty(bytes: Uint8Array, start: number): FrameKind {
-    if (bytes[start] === 0x3a) return frameKind.lifecycle
+  private empty(bytes: Uint8Array, start: number, end: number): FrameKind {
+    if (emptyKind(bytes, start, end) === frameKind.lifecycle) return frameKind.lifecycle
     this.foreign = true
     return frameKind.usage
   }
@@ -130,6 +132,7 @@ export class ResponsesWatcher implements Watcher {
     if (fault !== null) return this.failed(fault)
     this.finishReason = finishOf({ status, ...said })
     this.semantic = true
+    this.ended = true
     return this.usage === null ? frameKind.semantic : frameKind.usage
   }
 

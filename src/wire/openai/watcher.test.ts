@@ -64,9 +64,9 @@ describe('kinds', () => {
     expect(watcher.model).toBe('m')
   })
 
-  test('comments and empty data are lifecycle', () => {
+  test('comments are lifecycle, and empty data is not passed on', () => {
     const { kinds, text } = relay([bytesOf(': OPENROUTER PROCESSING\n\ndata:\n\ndata: [DONE]\n\n')])
-    expect(kinds).toEqual([lifecycle, lifecycle, done])
+    expect(kinds).toEqual([lifecycle, frameKind.empty, done])
     expect(text).toContain(': OPENROUTER PROCESSING')
   })
 

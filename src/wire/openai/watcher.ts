@@ -5,7 +5,8 @@ import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../d
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, skipSpace, spells } from '../json/scan.ts'
 import { type Edit, join, splice } from '../json/splice.ts'
-import { frameData, plainDataStart } from '../sse.ts'
+import { frameData, plainDataStart, unframedJson } from '../sse.ts'
+import { emptyKind } from '../sse-frames.ts'
 import { ChunkScan } from './chunk.ts'
 import { errorIn, faultInside, faultOfFinish } from './fault.ts'
 import { placeOf } from './place.ts'
@@ -84,9 +85,9 @@ export class CompletionWatcher implements Watcher {
   /** A frame with comments, several lines of data or other fields; or one that is not JSON. */
   private unusual(bytes: Uint8Array, start: number, end: number): FrameKind {
     const { data, event } = frameData(bytes, start, end)
-    const text = data?.trim() ?? ''
+    const text = (data ?? unframedJson(bytes, start, end)).trim()
     if (event === 'error') return this.failed(errorEvent(text))
-    if (text === '') return frameKind.lifecycle
+    if (text === '') return emptyKind(bytes, start, end)
     if (text === done) return frameKind.done
     // Line ends between the lines of data are white space in JSON.
     const document = encoder.encode(text.replaceAll('\n', ' '))
