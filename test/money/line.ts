@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import { billingDefaults, retryDefaults, timeoutDefaults } from '../../src/config/defaults.ts'
-import type { BillingSettings } from '../../src/config/types.ts'
+import type { BillingSettings, TimeoutSettings } from '../../src/config/types.ts'
 import type { Hold, Ledger } from '../../src/ledger/ledger.ts'
 import { compileRate } from '../../src/meter/rate.ts'
 import type { Ask, Drains, RelayRooms } from '../../src/relay/ask.ts'
@@ -44,6 +44,9 @@ export interface LineOptions {
   readonly drains?: Drains
   /** What is held before. */
   readonly heldNano?: bigint
+  readonly timeouts?: Partial<TimeoutSettings>
+  /** What notes its record fails. */
+  readonly fails?: true
   extend?(byNano: bigint): boolean | Promise<boolean>
 }
 
@@ -113,7 +116,9 @@ export function openLine(options: LineOptions = {}): Line {
   const call = new Call(
     {
       ...roomsOf(channel, billing, options.drains ?? { running: 0, most: 64, limitMs: 30_000 }),
+      timeouts: { ...timeoutDefaults, ...options.timeouts },
       settle: (_settlement, row, keeping) => {
+        if (options.fails === true) throw new Error('no record can be made')
         rows.push(row)
         if (keeping !== null && 'then' in keeping) keeping.then()
       },

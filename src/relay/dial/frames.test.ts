@@ -154,3 +154,27 @@ test('a close reason too long is cut between characters', () => {
   expect(payload.length).toBeLessThanOrEqual(125)
   expect(payload.subarray(2).toString('utf8')).toBe('ü'.repeat(61))
 })
+
+describe('a message in pieces without end', () => {
+  const begin = frame(opcode.text, text(''))
+  const pieces = (payload: string, count: number) =>
+    Buffer.concat(Array.from({ length: count }, () => frame(opcode.more, text(payload))))
+
+  test.each(['', 'a'])('of %j is refused, at the same bound', (payload) => {
+    const { made, seen } = reader(16_000_000)
+    made.push(begin)
+    made.push(pieces(payload, 16_383))
+    expect(() => made.push(pieces(payload, 1))).toThrow(FrameFault)
+    expect(seen).toEqual([])
+  })
+
+  test('that ends before the bound is one message, and the next begins to count anew', () => {
+    const { made, seen } = reader()
+    for (let message = 0; message < 3; message++) {
+      made.push(begin)
+      made.push(pieces('', 10_000))
+      made.push(frame(last | opcode.more, text('end')))
+    }
+    expect(seen).toEqual(Array(3).fill(['text', text('end').toString('hex')]))
+  })
+})

@@ -8,6 +8,8 @@ export const opcode = { more: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10
 /** Past this many bytes a length is written in eight bytes, up to `short` in one. */
 const medium = 65_535
 const short = 125
+/** Pieces of one message: each costs room of its own, and empty ones count towards no message's length. */
+const maxPieces = 16_384
 
 /** One whole frame, masked as a client's must be (section 5.3). */
 export function clientFrame(code: number, payload: Uint8Array): Buffer {
@@ -78,6 +80,7 @@ export class FrameReader {
   private head: Head | null = null
   private parts: Buffer[] = []
   private partBytes = 0
+  private pieces = 0
   /** Of the message begun; null between two. */
   private isText: boolean | null = null
   private stopped = false
@@ -163,13 +166,15 @@ export class FrameReader {
     const isText = this.isText === true
     if (!isLast) {
       // A piece of its own: what it was cut from may be much larger.
-      this.parts.push(Buffer.from(payload))
+      if (payload.length > 0) this.parts.push(Buffer.from(payload))
       this.partBytes += payload.length
+      if (++this.pieces > maxPieces) throw new FrameFault(1008, 'a message is in too many pieces')
       return
     }
     const message = this.parts.length === 0 ? payload : Buffer.concat([...this.parts, payload])
     this.parts = []
     this.partBytes = 0
+    this.pieces = 0
     this.isText = null
     if (isText && !isUtf8(message)) throw new FrameFault(1007, 'a text is not UTF-8')
     this.sink.message(message, isText)

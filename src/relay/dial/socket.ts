@@ -30,6 +30,8 @@ const maxHeadBytes = 65_536
 const maxRefusalBytes = 65_536
 /** The other side's close frame is waited for this long. */
 const closeMs = 2_000
+/** A vendor that does not read its answers is given no more of them. */
+const maxPongBytes = 16_384
 const headEnd = Buffer.from('\r\n\r\n')
 
 type Phase = 'connecting' | 'answer' | 'refusal' | 'open' | 'closing' | 'closed'
@@ -105,7 +107,9 @@ class DialledSocket implements VendorSocket {
     this.frames = new FrameReader(
       {
         message: (payload, isText) => this.listener?.message(payload, isText),
-        ping: (payload) => this.write(clientFrame(opcode.pong, payload)),
+        ping: (payload) => {
+          if (this.waitingBytes < maxPongBytes) this.write(clientFrame(opcode.pong, payload))
+        },
         pong: () => undefined,
         close: (code, reason) => this.closedBy(code, reason),
       },
