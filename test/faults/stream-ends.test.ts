@@ -232,7 +232,7 @@ function expectRecord(row: UsageRow | undefined, ending: Ending, { spoke }: Case
 }
 
 describe.each(wires)('a stream of $dialect', (wire) => {
-  test.each(clientsOf(wire))('ends whatever breaks it, for a client of $name', async (client) => {
+  test.each(clientsOf(wire))('W53 W54 ends whatever breaks it, for a client of $name', async (client) => {
     const failures: string[] = []
     for (const cell of cells) {
       if (cell.wire !== wire || cell.client !== client) continue
