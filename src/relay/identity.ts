@@ -110,6 +110,8 @@ export class IdentityStream implements ReplyPath {
   private readonly ask: Ask
   private readonly billing: BillingSettings
   private readonly choices: number
+  /** The format's terminal event is one among others. */
+  private readonly endsAmong: boolean
   /** The listener was told how it ended. */
   private over = false
   /** Something was said that a client would miss. */
@@ -121,6 +123,7 @@ export class IdentityStream implements ReplyPath {
     const { dialect, peek, bill } = ask
     const { showCost } = bill.wishes
     this.watcher = dialect.watcher({ wantsUsage: peek.wantsUsage || showCost, quirks, peek })
+    this.endsAmong = this.watcher.ended !== undefined
     const longBytes = this.watcher.passed === undefined ? undefined : heldFrameBytes
     this.splitter = new FrameSplitter(dialect.maxFrameBytes, longBytes)
     this.dialect = dialect
@@ -257,7 +260,7 @@ export class IdentityStream implements ReplyPath {
       runEnd = end
       if (kind === frameKind.semantic) {
         this.speak()
-        done = watcher.ended === true
+        done = this.endsAmong && watcher.ended === true
       } else if (kind === frameKind.done) done = true
     }
     if (done && !this.spoke) {

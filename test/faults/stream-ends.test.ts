@@ -232,20 +232,23 @@ function expectRecord(row: UsageRow | undefined, ending: Ending, { spoke }: Case
 }
 
 describe.each(wires)('a stream of $dialect', (wire) => {
-  test.each(clientsOf(wire))('W53 W54 ends whatever breaks it, for a client of $name', async (client) => {
-    const failures: string[] = []
-    for (const cell of cells) {
-      if (cell.wire !== wire || cell.client !== client) continue
-      try {
-        await judge(cell)
-      } catch (error) {
-        const had = await seen.get(cell)
-        const text = had instanceof Error || had === undefined ? '' : had.text.slice(-400)
-        failures.push(`${cell.played.name}: ${(error as Error).message}\n${text}`)
+  test.each(clientsOf(wire))(
+    'W56 W57 ends whatever breaks it, for a client of $name',
+    async (client) => {
+      const failures: string[] = []
+      for (const cell of cells) {
+        if (cell.wire !== wire || cell.client !== client) continue
+        try {
+          await judge(cell)
+        } catch (error) {
+          const had = await seen.get(cell)
+          const text = had instanceof Error || had === undefined ? '' : had.text.slice(-400)
+          failures.push(`${cell.played.name}: ${(error as Error).message}\n${text}`)
+        }
       }
-    }
-    expect(failures.join('\n---\n')).toBe('')
-  })
+      expect(failures.join('\n---\n')).toBe('')
+    },
+  )
 })
 
 test('and leaves nothing behind: no stream, no hold, no connection that a vendor kept open', async () => {
