@@ -13,7 +13,9 @@ import { type ConfigWatch, watchConfig } from './config/watch.ts'
 import { type Listener, listen } from './http/server.ts'
 import { frontPage, startText } from './http/welcome.ts'
 import { watchKeys } from './identity/watch.ts'
-import { onSignals } from './main/signals.ts'
+import { createDrain, type Drain } from './main/drain.ts'
+import { readiness } from './main/readiness.ts'
+import { isInForeground, onSignals } from './main/signals.ts'
 import { StartError } from './main/start-error.ts'
 import { buildState, type State } from './main/state.ts'
 import { supervise } from './main/supervise.ts'
@@ -128,24 +130,27 @@ async function serve(argv: readonly string[]): Promise<void> {
   const listener = startListening(state, config, log, worker)
   const watches = watchStore(state, log)
   const configWatch = config.file === null ? null : await followConfig(config, load, state, log)
-  const stop = stopper(state, listener, config.server.drainMs, log, async () => {
-    for (const watch of watches) watch.close()
-    await configWatch?.close()
-    await store.close()
-    lock?.release()
+  const drain = createDrain({
+    state,
+    listener,
+    attended: isAttended(),
+    log,
+    async close() {
+      for (const watch of watches) watch.close()
+      await configWatch?.close()
+      await store.close()
+      lock?.release()
+    },
+    exit: (code) => process.exit(code),
   })
+  const stop = stopper(drain, state, log)
   const reload = () => void configWatch?.reload()
   if (worker === null) onSignals({ stop, reload })
   else {
     stops.reach(stop)
     process.on('SIGHUP', reload)
   }
-  process.on('uncaughtException', (error) =>
-    log.error({ err: error }, 'a mistake in the gateway; it goes on'),
-  )
-  process.on('unhandledRejection', (error) =>
-    log.error({ err: error }, 'a mistake in the gateway; it goes on'),
-  )
+  logMistakes(log)
   // Health is answered meanwhile; requests are taken when what the last run left is settled.
   await state.ledger.opened
   state.videoJobs.start()
@@ -162,6 +167,13 @@ async function serve(argv: readonly string[]): Promise<void> {
       config: state.current.config,
     }),
   )
+}
+
+function logMistakes(log: Log): void {
+  const failed = (error: unknown) =>
+    log.error({ err: error }, 'a mistake in the gateway; it goes on')
+  process.on('uncaughtException', failed)
+  process.on('unhandledRejection', failed)
 }
 
 /** Keys and prices changed elsewhere count here within a second. */
@@ -196,7 +208,7 @@ function startListening(state: State, config: Config, log: Log, worker: Worker |
       dialects,
       health: {
         version,
-        notReady: () => missingFor(state),
+        components: () => readiness(state, performance.now()),
         metrics: () => {
           const text = state.metrics.registry.print()
           return worker === null ? text : labelled(text, 'worker', String(worker.slot))
@@ -210,14 +222,6 @@ function startListening(state: State, config: Config, log: Log, worker: Worker |
     const reason = error instanceof Error ? error.message : String(error)
     throw new StartError(`Cannot listen on ${config.server.host}:${config.server.port}: ${reason}`)
   }
-}
-
-/** Why no request should be sent here at present. */
-function missingFor({ load, ledger, leftSettled }: State): readonly string[] {
-  const missing = load.draining ? ['the server is stopping'] : []
-  if (!ledger.ready() || !leftSettled.done) missing.push('what the last run left is being settled')
-  else if (ledger.closed !== null) missing.push(ledger.closed)
-  return missing
 }
 
 /** A changed file is taken over whole or not at all. */
@@ -252,54 +256,22 @@ function followConfig(
 }
 
 /** The first signal drains; the second ends streams at once. */
-function stopper(
-  state: State,
-  listener: Listener,
-  drainMs: number,
-  log: Log,
-  close: () => Promise<void>,
-): () => void {
+function stopper(drain: Drain, { load }: State, log: Log): () => void {
   let signals = 0
   return () => {
     signals++
-    if (signals > 1) {
-      log.warn(
-        { inFlight: state.load.inFlight },
-        'asked to stop again: running requests are cut off',
-      )
-      finish()
+    if (signals === 1) {
+      drain.begin()
       return
     }
-    log.info({ inFlight: state.load.inFlight }, 'draining')
-    const timer = setTimeout(finish, drainMs)
-    state.load.drain().then(() => {
-      clearTimeout(timer)
-      finish()
-    })
+    log.warn({ inFlight: load.inFlight }, 'asked to stop again: running requests are cut off')
+    drain.now()
   }
-  function finish(): void {
-    state.deadlines.shutDown()
-    listener
-      .stop()
-      .then(() => state.videoJobs.stop())
-      .then(() => state.kept.background.idle())
-      .then(() => state.kept.keeper.idle())
-      .then(() => state.ledger.drain())
-      .then(() => state.limiter.close())
-      .then(() => state.dialer.close())
-      .then(close)
-      .then(
-        () => exit(0),
-        (error) => {
-          log.error({ err: error }, 'the server did not stop in good order')
-          exit(1)
-        },
-      )
-  }
-  function exit(code: number): void {
-    log.flush()
-    process.exit(code)
-  }
+}
+
+/** Whoever started it from a terminal or by `npm start` waits for its end. */
+function isAttended(): boolean {
+  return isInForeground() || process.env['npm_lifecycle_event'] === 'start'
 }
 
 if (import.meta.main) await main(process.argv.slice(2))

@@ -27,6 +27,7 @@ export const serverDefaults: ServerSettings = {
   commitAfterMs: 15_000,
   writeStallMs: 60_000,
   bodyTimeoutMs: 60_000,
+  drainDelayMs: null,
   drainMs: 300_000,
   metricsToken: null,
   healthPort: null,

@@ -137,9 +137,13 @@ const server = section({
     'A request body must have arrived within this; of a form, its next 64 KiB.',
     serverDefaults.bodyTimeoutMs,
   ),
+  drainDelayMs: key(
+    wholeNumber(0, day),
+    'After SIGTERM, /readyz answers 503 for this long while requests are still served, so that load balancers turn away first; left out: 5000 where readiness was asked for within the last minute and no terminal started the server, else 0.',
+  ),
   drainMs: key(
     milliseconds,
-    'After SIGTERM, requests under way have this long to end.',
+    'After that, requests under way have this long to end.',
     serverDefaults.drainMs,
   ),
   metricsToken: key(

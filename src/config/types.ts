@@ -55,6 +55,8 @@ export interface ServerSettings {
   /** A client that takes nothing for this long is let go. */
   readonly writeStallMs: number
   readonly bodyTimeoutMs: number
+  /** Readiness is refused for this long before the server stops listening; null: what is usual. */
+  readonly drainDelayMs: number | null
   readonly drainMs: number
   /** Reads /metrics from elsewhere than loopback with this bearer token. */
   readonly metricsToken: string | null

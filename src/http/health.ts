@@ -6,13 +6,13 @@ import { jsonType, refusalBody } from './respond.ts'
 
 /** Ours, and the names other gateways use for the same. */
 const livePaths = ['/healthz', '/health', '/health/liveliness', '/health/liveness'] as const
-const readyPaths = ['/readyz', '/health/readiness'] as const
+export const readyPaths: readonly string[] = ['/readyz', '/health/readiness']
 export const healthPaths: readonly string[] = [...livePaths, ...readyPaths, '/metrics']
 
 export interface Health {
   readonly version: string
-  /** Empty when requests may come; else what is missing. */
-  notReady(): readonly string[]
+  /** What requests need, by name: why it is not there, or null. Shown to anybody. */
+  components(): Readonly<Record<string, string | null>>
   /** Prometheus text. */
   metrics(): string
   /** Opens /metrics beyond loopback; null keeps it there. */
@@ -31,15 +31,19 @@ export function respondHealth(
     return refuse(new GatewayError('method_not_allowed', 'This path takes GET.'))
   }
   if (path === '/metrics') return respondMetrics(request, health, address)
-  const missing = (readyPaths as readonly string[]).includes(path) ? health.notReady() : []
   const uptimeSeconds = Math.round((performance.now() - startedMs) / 1000)
-  const status = missing.length === 0 ? 'ok' : 'unavailable'
-  return json(missing.length === 0 ? 200 : 503, {
-    status,
-    version: health.version,
-    uptimeSeconds,
-    missing,
-  })
+  const { version } = health
+  if (!readyPaths.includes(path)) return json(200, { status: 'ok', version, uptimeSeconds })
+  const parts = Object.entries(health.components())
+  const missing = parts.flatMap(([, reason]) => reason ?? [])
+  const components = Object.fromEntries(parts.map(([name, reason]) => [name, componentOf(reason)]))
+  const isReady = missing.length === 0
+  const status = isReady ? 'ok' : 'unavailable'
+  return json(isReady ? 200 : 503, { status, version, uptimeSeconds, missing, components })
+}
+
+function componentOf(reason: string | null) {
+  return reason === null ? { status: 'ok' } : { status: 'unavailable', reason }
 }
 
 function respondMetrics(request: Request, health: Health, address: string): Response {

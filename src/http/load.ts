@@ -12,6 +12,8 @@ const retryAfterMs = 1_000
 export class Load {
   inFlight = 0
   bufferedBytes = 0
+  /** The server is about to stop: it serves what comes, and asks for nothing more to be sent. */
+  leaving = false
   draining = false
   private idle: (() => void) | null = null
 

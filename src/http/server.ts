@@ -2,22 +2,17 @@
 
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
-import type { Dialect, DialectId } from '../wire/dialect.ts'
+import type { DialectId } from '../wire/dialect.ts'
 import { authenticate } from './authenticate.ts'
 import { countResponseTokens } from './count-response-tokens.ts'
 import { countTokens } from './count-tokens.ts'
-import {
-  apiPrefixes,
-  type Endpoint,
-  endpoints,
-  unsupportedIn,
-  type VideoEndpoint,
-} from './endpoints.ts'
+import { Departure } from './departure.ts'
+import { apiPrefixes, type Endpoint, endpoints, type VideoEndpoint } from './endpoints.ts'
 import { filePath, readHosted } from './files.ts'
 import type { FrontRooms } from './front-rooms.ts'
 import { countHere, googleCallOf, isGoogleClient, isGooglePath } from './google.ts'
 import { checkHeaderBytes, hasTwoHosts } from './head.ts'
-import { type Health, healthPaths, respondHealth } from './health.ts'
+import { type Health, healthPaths, readyPaths, respondHealth } from './health.ts'
 import { mePaths, readMe } from './me.ts'
 import { ModelRequest } from './model-request.ts'
 import { readGoogleModel, readGoogleModels, readModel, readModels } from './models-read.ts'
@@ -28,28 +23,23 @@ import {
   type Fields,
   idleSeconds,
   jsonType,
-  preflight,
   refusalOf,
   streamType,
 } from './respond.ts'
 import { cancelResponse, listInput, readResponse, removeResponse } from './responses-read.ts'
+import { type StrayOptions, stray, wrongMethod } from './stray.ts'
 import { answerVideo } from './videos-answer.ts'
 
-export interface ListenOptions {
+export interface ListenOptions extends StrayOptions {
   readonly host: string
   readonly port: number
   /** Other processes listen there too, and the system divides the connections. */
   readonly sharePort: boolean
-  /** Read anew for each request: a reload replaces them. */
-  readonly rooms: () => FrontRooms
-  readonly dialects: Readonly<Record<DialectId, Dialect>>
   readonly health: Health
   /** Largest message of a socket's client. */
   readonly maxMessageBytes: number
   /** Where the health paths alone are answered too, by nobody but this process; null: nowhere. */
   readonly healthPort: number | null
-  /** What a browser sees at `/`. */
-  readonly page: () => string
   /** A mistake in the gateway: for the log. */
   readonly onCrash: (error: unknown) => void
 }
@@ -57,6 +47,12 @@ export interface ListenOptions {
 export interface Listener {
   readonly url: string
   readonly port: number
+  /** `performance.now()` when readiness was last asked for; null: never. */
+  readonly askedReadyMs: number | null
+  /** From now on a reply ends its connection, which clients then open elsewhere. */
+  leave(): void
+  /** Listens no longer once nobody is about to send anything; requests under way go on. After `leave`. */
+  close(): Promise<void>
   /** Lets replies under way reach their clients for a moment, then closes what is left. */
   stop(): Promise<void>
 }
@@ -74,17 +70,8 @@ const lastBytesMs = 2_000
 
 /** Listens. Throws where the port is taken. */
 export function listen(options: ListenOptions): Listener {
-  const routes: Record<string, Handler> = {}
-  for (const [path, handlers] of handlersByPath(options)) {
-    routes[path] = methodGuard(options, handlers)
-  }
-  for (const path of mePaths) {
-    routes[path] = methodGuard(options, { GET: readHandler(options, readOfMe) })
-  }
-  routes[filePath] = methodGuard(options, { GET: fileHandler(options) })
-  const health = healthRoutes(options)
-  Object.assign(routes, health)
-  for (const [path, handle] of Object.entries(routes)) routes[path] = ofOneHost(options, handle)
+  const departure = new Departure()
+  const { routes, health, readiness } = routesOf(options, departure)
   const server = Bun.serve<ClientLink>({
     hostname: options.host,
     port: options.port,
@@ -95,27 +82,27 @@ export function listen(options: ListenOptions): Listener {
     development: false,
     routes,
     websocket: socketHandlers(options.maxMessageBytes),
-    fetch: ofOneHost(options, (request, server) => strayCall(options, request, server)),
+    fetch: departure.ending(
+      ofOneHost(options, (request, server) => strayCall(options, request, server)),
+    ),
     error: (error) => {
       options.onCrash(error)
       const told = new GatewayError('server_error', 'The gateway failed to handle this request.')
       return refuse(told, {}, openaiShape)
     },
   })
-  const healthServer =
-    options.healthPort === null
-      ? null
-      : Bun.serve({
-          hostname: options.host,
-          port: options.healthPort,
-          development: false,
-          routes: health,
-          websocket: socketHandlers(options.maxMessageBytes),
-          fetch: (request) => stray(options, request),
-        })
+  const healthServer = serveHealth(options, health)
   return {
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${server.port}`,
     port: server.port ?? options.port,
+    get askedReadyMs() {
+      return readiness.askedMs
+    },
+    leave: () => departure.begin(),
+    async close() {
+      await departure.quiet()
+      void server.stop(false)
+    },
     async stop() {
       const deadlineMs = performance.now() + lastBytesMs
       void server.stop(false)
@@ -126,13 +113,46 @@ export function listen(options: ListenOptions): Listener {
   }
 }
 
-function healthRoutes({ health }: ListenOptions): Record<string, Handler> {
+function serveHealth(options: ListenOptions, routes: Record<string, Handler>) {
+  const { host, healthPort } = options
+  if (healthPort === null) return null
+  return Bun.serve({
+    hostname: host,
+    port: healthPort,
+    development: false,
+    routes,
+    websocket: socketHandlers(options.maxMessageBytes),
+    fetch: (request) => stray(options, request),
+  })
+}
+
+function routesOf(options: ListenOptions, departure: Departure) {
   const routes: Record<string, Handler> = {}
-  for (const path of healthPaths) {
-    routes[path] = (request, server) =>
-      respondHealth(path, request, health, addressOf(request, server))
+  for (const [path, handlers] of handlersByPath(options)) {
+    routes[path] = methodGuard(options, handlers)
   }
-  return routes
+  for (const path of mePaths) {
+    routes[path] = methodGuard(options, { GET: readHandler(options, readOfMe) })
+  }
+  routes[filePath] = methodGuard(options, { GET: fileHandler(options) })
+  const { routes: health, readiness } = healthRoutes(options)
+  Object.assign(routes, health)
+  for (const [path, handle] of Object.entries(routes))
+    routes[path] = departure.ending(ofOneHost(options, handle))
+  return { routes, health, readiness }
+}
+
+function healthRoutes({ health }: ListenOptions) {
+  const routes: Record<string, Handler> = {}
+  const readiness: { askedMs: number | null } = { askedMs: null }
+  for (const path of healthPaths) {
+    const isReadiness = readyPaths.includes(path)
+    routes[path] = (request, server) => {
+      if (isReadiness) readiness.askedMs = performance.now()
+      return respondHealth(path, request, health, addressOf(request, server))
+    }
+  }
+  return { routes, readiness }
 }
 
 /** Throws where somebody listens there: processes that share a port would join in without noticing. */
@@ -400,21 +420,6 @@ type Read = (
 const readOfMe: Read = async (rooms, principal, url) =>
   JSON.stringify(await readMe(rooms.me, principal, url))
 
-function wrongMethod(options: ListenOptions, request: Request, allow: string): Response {
-  const rooms = options.rooms()
-  if (request.method === 'OPTIONS') {
-    const { headers } = request
-    const asked = headers.get('access-control-request-headers')
-    return preflight(headers.get('origin'), rooms.server.corsOrigins, asked, allow)
-  }
-  const fields = { ...baseFields(rooms, request), allow }
-  return refuse(
-    new GatewayError('method_not_allowed', `This path takes ${allow}, not ${request.method}.`),
-    fields,
-    shapeFor(options, request),
-  )
-}
-
 /** Some of Google's clients put a model's name with a `/` in it where others say `models/`. */
 function strayCall(
   options: ListenOptions,
@@ -426,38 +431,4 @@ function strayCall(
     isGooglePath(pathOf(request.url)) &&
     googleCallOf(request.url) !== null
   return isCall ? googleHandler(options)(request, server) : stray(options, request)
-}
-
-/** What no route took: the page at `/`, interfaces not offered, mistyped paths. Never HTML but at `/`. */
-function stray(options: ListenOptions, request: Request): Response {
-  const rooms = options.rooms()
-  const path = pathOf(request.url)
-  if (path === '/') return root(options, request)
-  const fields = baseFields(rooms, request)
-  const shape = shapeFor(options, request)
-  if (request.method === 'OPTIONS') return wrongMethod(options, request, 'GET, POST, OPTIONS')
-  const family = unsupportedIn(path)
-  if (family !== null) {
-    const message = `The interface '${family}' is not offered by this gateway.`
-    return refuse(new GatewayError('unsupported_endpoint', message), fields, shape)
-  }
-  return refuse(
-    new GatewayError('not_found', `There is nothing at ${request.method} ${path}.`),
-    fields,
-    shape,
-  )
-}
-
-function root(options: ListenOptions, request: Request): Response {
-  if (request.method !== 'GET' && request.method !== 'HEAD')
-    return wrongMethod(options, request, 'GET, HEAD, OPTIONS')
-  return new Response(options.page(), {
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy':
-        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-    },
-  })
 }

@@ -23,6 +23,8 @@ import { videoRooms } from './videos.ts'
 
 export interface ServingRooms extends FrontRooms {
   readonly config: Config
+  /** Of the channels that take requests. */
+  readonly channelIds: readonly string[]
 }
 
 /** Requests whose clients left, heard to their end at once at most, and for how long. */
@@ -50,6 +52,7 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
   const relay = relayOf(config, lasting, channels, settler)
   return {
     config,
+    channelIds: configured.filter(({ disabled }) => !disabled).map(({ id }) => id),
     server,
     uploads: config.uploads,
     spools: lasting.spools,

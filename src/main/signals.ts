@@ -28,6 +28,6 @@ export function onSignals({ stop, reload }: { stop(): void; reload(): void }): v
 }
 
 /** Whoever started it watches a terminal; under nohup, a supervisor or a container none of the three is one. */
-function isInForeground(): boolean {
+export function isInForeground(): boolean {
   return [0, 1, 2].some((descriptor) => isatty(descriptor))
 }

@@ -121,6 +121,7 @@ function configOf({ credits, config = {} }: DeploymentOptions): Section {
     accounts: Object.fromEntries(accounts.map((id) => [id, { credit: credits[id] }])),
     keys: accounts.map((id) => ({ name: id, account: id, secret: keyOf(id) })),
     ...config,
+    server: { drainDelayMs: 0, ...(config['server'] as object | undefined) },
   }
 }
 

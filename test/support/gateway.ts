@@ -88,6 +88,8 @@ function paidFor(given: Readonly<Record<string, unknown>>): Readonly<Record<stri
   )
   return {
     ...given,
+    // What was ready a moment before would else be served for a while after SIGTERM.
+    server: { drainDelayMs: 0, ...(given['server'] as object | undefined) },
     keys,
     accounts: { ...accounts, ...(given['accounts'] as object | undefined) },
     models: { '*': { prices: { input: '1', output: '2' } }, ...(given['models'] as object) },

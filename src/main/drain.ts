@@ -1,0 +1,83 @@
+// Ends a server in good order: unready first, then deaf, then idle, then closed.
+
+import type { Listener } from '../http/server.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { State } from './state.ts'
+
+export interface DrainOptions {
+  readonly state: State
+  readonly listener: Listener
+  /** Somebody sits before it and waits for its end. */
+  readonly attended: boolean
+  readonly log: Log
+  /** The last that is closed. */
+  readonly close: () => Promise<void>
+  readonly exit: (code: number) => void
+}
+
+export interface Drain {
+  /** Has load balancers turn away, stops listening, lets requests under way end, and exits. */
+  begin(): void
+  /** Ends what is under way at once, and exits. */
+  now(): void
+}
+
+/** Long enough for two or three looks of a usual load balancer, and half of what Docker gives a container. */
+const usualDelayMs = 5_000
+/** A load balancer looks more often than this. */
+const askedWithinMs = 60_000
+
+export function createDrain(options: DrainOptions): Drain {
+  const { state, listener, log } = options
+  const hurry = Promise.withResolvers<void>()
+  let finishing = false
+  const finish = (): void => {
+    hurry.resolve()
+    if (finishing) return
+    finishing = true
+    void finishAll(options)
+  }
+  const drain = async (): Promise<void> => {
+    const delayMs = delayOf(options, performance.now())
+    log.info({ inFlight: state.load.inFlight, delayMs }, 'draining')
+    state.load.leaving = true
+    listener.leave()
+    const delayed = setTimeout(hurry.resolve, delayMs)
+    if (delayMs > 0) await hurry.promise
+    clearTimeout(delayed)
+    await listener.close()
+    const timer = setTimeout(finish, state.current.server.drainMs)
+    await state.load.drain()
+    clearTimeout(timer)
+    finish()
+  }
+  return { begin: () => void drain(), now: finish }
+}
+
+function delayOf({ state, listener, attended }: DrainOptions, nowMs: number): number {
+  const { drainDelayMs } = state.current.server
+  if (drainDelayMs !== null) return drainDelayMs
+  const { askedReadyMs } = listener
+  const watched = askedReadyMs !== null && nowMs - askedReadyMs < askedWithinMs
+  return watched && !attended ? usualDelayMs : 0
+}
+
+async function finishAll({ state, listener, log, close, exit }: DrainOptions): Promise<void> {
+  let code = 0
+  try {
+    state.deadlines.shutDown()
+    await listener.stop()
+    await state.videoJobs.stop()
+    await state.kept.background.idle()
+    await state.kept.keeper.idle()
+    await state.ledger.drain()
+    await state.limiter.close()
+    await state.dialer.close()
+    await close()
+  } catch (error) {
+    log.error({ err: error }, 'the server did not stop in good order')
+    code = 1
+  }
+  log.flush()
+  exit(code)
+}

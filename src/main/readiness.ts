@@ -1,0 +1,35 @@
+// Whether requests should be sent here at present, by what they need.
+
+import type { State } from './state.ts'
+
+type Needed = Pick<State, 'load' | 'ledger' | 'leftSettled' | 'health'> & {
+  readonly current: Pick<State['current'], 'channelIds'>
+}
+
+/** By component, why it cannot serve; null: it can. Names no channel, since anybody may read it. */
+export function readiness(state: Needed, nowMs: number): Readonly<Record<string, string | null>> {
+  const { load, ledger, leftSettled } = state
+  const unsettled = leftSettled.done ? null : 'what former workers left is being settled'
+  return {
+    server: load.leaving ? 'the server is stopping' : null,
+    ledger: ledger.closed ?? unsettled,
+    channels: channelsReason(state, nowMs),
+  }
+}
+
+/** Their states are those of `tollgate_channel_state`. */
+function channelsReason({ current, health }: Needed, nowMs: number): string | null {
+  let [failing, refused] = [0, 0]
+  for (const id of current.channelIds) {
+    const state = health.state(id, nowMs)
+    if (state < 2) return null
+    if (state === 2) failing += 1
+    else refused += 1
+  }
+  if (failing + refused === 0) return 'no channel takes requests'
+  const told = [
+    ...(failing > 0 ? [`${failing} failing or cooling down`] : []),
+    ...(refused > 0 ? [`${refused} whose vendor refuses its key`] : []),
+  ]
+  return `no channel can be used: ${told.join(', ')}`
+}
