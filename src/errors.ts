@@ -35,6 +35,8 @@ export interface ErrorDetail {
   /** A finer code shown in place of the table's, such as a vendor's `context_length_exceeded`. */
   readonly shownCode?: string
   readonly retryAfterMs?: number
+  /** Of a key that was not known, what every key of its kind begins with: for the log. */
+  readonly keyPrefix?: string | null
   /** Overrides the table's advice to the client's SDK. */
   readonly retry?: boolean
 }

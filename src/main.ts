@@ -171,7 +171,7 @@ async function serve(argv: readonly string[]): Promise<void> {
 
 function logMistakes(log: Log): void {
   const failed = (error: unknown) =>
-    log.error({ err: error }, 'a mistake in the gateway; it goes on')
+    log.error({ err: error }, 'internal error: not caught; the server goes on')
   process.on('uncaughtException', failed)
   process.on('unhandledRejection', failed)
 }
@@ -216,7 +216,7 @@ function startListening(state: State, config: Config, log: Log, worker: Worker |
         metricsToken: () => state.current.server.metricsToken,
       },
       page: () => frontPage(state.current.config),
-      onCrash: (error) => log.error({ err: error }, 'a mistake in the gateway'),
+      onCrash: (error) => log.error({ err: error }, 'internal error: a request failed'),
     })
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)

@@ -141,6 +141,7 @@ function channel(input: Item<FileInput['channels']>): ChannelConfig {
     priority: input.priority ?? 0,
     weight: input.weight ?? 1,
     disabled: input.disabled ?? false,
+    ...(input.passTrace === true && { passTrace: true }),
     dialect: input.dialect ?? null,
     timeouts: given(input.timeouts),
     options: recordOf(Object.entries(input.options ?? {})),

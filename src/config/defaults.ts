@@ -32,6 +32,8 @@ export const serverDefaults: ServerSettings = {
   metricsToken: null,
   healthPort: null,
   corsOrigins: ['*'],
+  trustedProxies: [],
+  forwardedHeader: 'x-forwarded-for',
 }
 
 export const uploadDefaults: UploadSettings = {

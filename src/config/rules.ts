@@ -1,5 +1,7 @@
 // Rules of single values, shared by the file's schema and by flags and environment.
 
+import { isIP } from 'node:net'
+
 /** An absolute http or https address. */
 export function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
@@ -18,6 +20,14 @@ export const baseUrlExpected =
 /** An address of one of the given schemes, e.g. `isUrlOf('redis://h', ['redis'])`. */
 export function isUrlOf(text: string, schemes: readonly string[]): boolean {
   return URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1))
+}
+
+/** An IP address, or a range of them: `10.0.0.0/8`. */
+export function isAddressRange(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || more.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32))
 }
 
 export const databaseSchemes = ['postgres', 'postgresql'] as const

@@ -18,6 +18,7 @@ import { suggestion } from './problems.ts'
 import {
   baseUrlExpected,
   databaseSchemes,
+  isAddressRange,
   isBaseUrl,
   isHttpUrl,
   isUrlOf,
@@ -159,6 +160,19 @@ const server = section({
     'Origins whose pages may call the API from a browser; ["*"] for all.',
     serverDefaults.corsOrigins,
   ),
+  trustedProxies: key(
+    z.array(
+      checkedText('expected an IP address, or a range such as 10.0.0.0/8', isAddressRange),
+      'expected a list of addresses',
+    ),
+    'Proxies whose word on the address of their client is taken: addresses, or ranges such as 10.0.0.0/8.',
+    serverDefaults.trustedProxies,
+  ),
+  forwardedHeader: key(
+    choice(['x-forwarded-for', 'forwarded']),
+    'Where trusted proxies name their client: only the header that all of them write themselves is safe.',
+    serverDefaults.forwardedHeader,
+  ),
 })
 
 const retry = section({
@@ -262,6 +276,11 @@ export const channel = section({
     1,
   ),
   disabled: key(yesOrNo, 'Takes no requests.', false),
+  passTrace: key(
+    yesOrNo,
+    'The vendor is sent the traceparent of the client, where it sent one.',
+    false,
+  ),
   dialect: key(
     text('expected the name of a dialect'),
     'The only format spoken to it, such as openai-chat; left out: whatever the vendor speaks.',

@@ -64,6 +64,10 @@ export interface ServerSettings {
   readonly healthPort: number | null
   /** Allowed origins of browsers; ['*'] for all. */
   readonly corsOrigins: readonly string[]
+  /** Addresses, or ranges of them, whose word on their client's address is taken. */
+  readonly trustedProxies: readonly string[]
+  /** Where they say it. */
+  readonly forwardedHeader: 'x-forwarded-for' | 'forwarded'
 }
 
 /** Files that clients send in forms, and what of requests under way lies on disk. */
@@ -180,6 +184,8 @@ export interface ChannelConfig {
   readonly priority: number
   readonly weight: number
   readonly disabled: boolean
+  /** The vendor is told the trace that a request is part of. */
+  readonly passTrace?: boolean
   /** A dialect's name: only that format is spoken to the channel. */
   readonly dialect: string | null
   readonly timeouts: Partial<TimeoutSettings>

@@ -29,4 +29,7 @@ export const emptyRow = {
   errorCode: null,
   errorCause: null,
   failedAttempts: null,
+  clientAddress: null,
+  clientRequestId: null,
+  traceId: null,
 } as const satisfies Partial<UsageRow>

@@ -21,6 +21,9 @@ export function presentedSecret(headers: Headers, url: string | null = null): st
   return new URLSearchParams(url.slice(query)).get('key')
 }
 
+/** How keys of known kinds begin: what is taken for one by mistake is told by it. */
+const kinds = /^(?:sk-(?:tg-|proj-|svcacct-|ant-|or-)?|xai-|gsk_|pplx-|hf_|AIza)/
+
 /**
  * Throws GatewayError `invalid_api_key`; the message never repeats the key. `url` is given where the format's clients may
  * show their key in the address (Google's).
@@ -43,6 +46,7 @@ export function authenticate(
     throw new GatewayError(
       'invalid_api_key',
       'The API key is not valid: unknown, disabled or expired.',
+      { keyPrefix: kinds.exec(secret)?.[0] ?? null },
     )
   }
   return principal

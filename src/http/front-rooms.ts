@@ -2,12 +2,15 @@
 
 import type { RealtimeSettings } from '../config/types.ts'
 import type { GatewayError } from '../errors.ts'
+import type { Caller } from '../history/caller.ts'
 import type { Keyring, Principal } from '../identity/principal.ts'
 import type { Limiter, Refused } from '../limits/limiter.ts'
 import type { RelayRooms } from '../relay/ask.ts'
 import type { Till } from '../relay/till.ts'
+import type { Denial } from '../telemetry/denials.ts'
 import type { Histogram } from '../telemetry/registry.ts'
 import type { Dialect, Peek } from '../wire/dialect.ts'
+import type { Callers } from './callers.ts'
 import type { HostedFiles } from './files.ts'
 import type { IncomingRooms } from './incoming.ts'
 import type { MeRooms } from './me.ts'
@@ -21,6 +24,7 @@ import type { VideoRooms } from './videos-read.ts'
 /** Replaced whole when the configuration changes. */
 export interface FrontRooms extends IncomingRooms {
   readonly keyring: Keyring
+  readonly callers: Callers
   readonly limiter: Limiter
   readonly relay: RelayRooms
   /** Seconds spent until the caller is known, and from the whole body to the channels. */
@@ -39,6 +43,8 @@ export interface FrontRooms extends IncomingRooms {
   limited(verdict: Refused): void
   /** Told of requests that never reached the relay, and of all refusals. */
   refused(refusal: Refusal): void
+  /** Told of each request without a valid key that is not told of otherwise. */
+  denied(denial: Denial): void
   /** Told of a request answered with the reply of an earlier one. */
   repeated(repeat: Repeat): void
 }
@@ -48,6 +54,7 @@ export interface Repeat {
   readonly requestId: string
   readonly at: number
   readonly principal: Principal
+  readonly caller: Caller
   readonly dialect: Dialect
   readonly peek: Peek
   readonly status: number
@@ -58,6 +65,7 @@ export interface Refusal {
   readonly requestId: string
   readonly at: number
   readonly principal: Principal | null
+  readonly caller: Caller
   readonly dialect: Dialect
   readonly peek: Peek | null
   readonly status: number

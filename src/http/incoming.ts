@@ -31,6 +31,8 @@ export interface Content {
   readonly digests: readonly string[]
 }
 
+const shortBytes = 65_536
+
 export class Incoming {
   /** Bytes held in memory for it; -1: it has no place. */
   private reservedBytes = -1
@@ -51,6 +53,11 @@ export class Incoming {
 
   get heldBytes(): number {
     return Math.max(0, this.reservedBytes)
+  }
+
+  /** JSON that costs little to read, though nothing will come of it. */
+  get isShort(): boolean {
+    return this.boundary === null && this.length !== null && this.length <= shortBytes
   }
 
   /** Judges the head and takes a place. Throws GatewayError. */

@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer'
 import type { Model } from '../catalog/model.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
+import type { Caller } from '../history/caller.ts'
 import type { Principal } from '../identity/principal.ts'
 import { limitHeaders } from '../limits/headers.ts'
 import type { Admitted, Refused } from '../limits/limiter.ts'
@@ -22,6 +23,7 @@ import { originOf } from './origin.ts'
 import { hashOf, takeKey } from './repeat.ts'
 import { newRequestId } from './request-id.ts'
 import {
+  addCaller,
   addCors,
   addRefusal,
   addStreamFields,
@@ -40,11 +42,21 @@ import { readWishes, type Wished } from './wishes.ts'
 /** About four bytes of English text make a token; corrected by what the vendor reports. */
 const bytesPerToken = 4
 const maxDroppedChars = 1_024
+/** A body that is not there by then is not waited for to name a refused request's model. */
+const namingMs = 500
 const none: readonly string[] = []
 /** What a format's requests need before they are asked, where responses are kept. */
 const prepares: Partial<Record<DialectId, typeof prepareResponse>> = {
   'openai-responses': prepareResponse,
   'openai-compaction': prepareCompaction,
+}
+
+/** The client's connection, as the runtime has it. */
+export interface ClientConnection {
+  /** Its other end; null where it is gone. */
+  readonly address: string | null
+  /** How long it may be without progress; 0: for ever. */
+  setIdleSeconds(seconds: number): void
 }
 
 export class ModelRequest {
@@ -62,32 +74,34 @@ export class ModelRequest {
   /** Taken for this request, until the relay has it. */
   private idempotencyKey: string | null = null
 
-  private readonly setIdleSeconds: (seconds: number) => void
+  private readonly connection: ClientConnection
+  private readonly caller: Caller
   private readonly incoming: Incoming
   private address: Address
   private readonly course: Course | null
 
   /**
-   * `setIdleSeconds` bounds how long the client's connection may be without progress; 0 is for ever. `address` is what
-   * the request's path says, for formats that keep the model there. `course`: what this one does otherwise than others.
+   * `address` is what the request's path says, for formats that keep the model there. `course`: what this one does otherwise than others.
    */
   constructor(
     rooms: FrontRooms,
     dialect: Dialect,
     request: Request,
-    setIdleSeconds: (seconds: number) => void,
+    connection: ClientConnection,
     address: Address = {},
     course: Course | null = null,
   ) {
     this.course = course
     this.rooms = rooms
     this.address = { ...address, ...headersOf(dialect, request.headers) }
-    this.setIdleSeconds = setIdleSeconds
+    this.connection = connection
+    this.caller = rooms.callers.of(request.headers, connection.address)
     this.dialect = dialect
     this.request = request
     this.incoming = new Incoming(rooms, dialect, request)
     this.requestId = newRequestId(this.at)
     this.fields = { 'x-request-id': this.requestId, ...dialect.replyHeaders?.(this.requestId) }
+    addCaller(this.fields, this.caller)
     addCors(this.fields, request.headers.get('origin'), rooms.server.corsOrigins)
   }
 
@@ -101,14 +115,16 @@ export class ModelRequest {
         Math.ceil(this.incoming.heldBytes / bytesPerToken),
         this.at,
       )
-      const admission = this.admit(verdict instanceof Promise ? await verdict : verdict)
+      const judged = verdict instanceof Promise ? await verdict : verdict
+      if (!judged.admitted) await this.readModel()
+      const admission = this.admit(judged)
       const content = await this.readContent()
       const { body } = content
       const routedMs = performance.now()
       const { peek: asks, wishes } = this.read(body, principal)
       const resolved = this.resolve(principal, asks)
-      const judged = judgedImages(asks, this.dialect, content.files, resolved.candidates)
-      const { peek, offered } = this.planned(judged, resolved)
+      const imaged = judgedImages(asks, this.dialect, content.files, resolved.candidates)
+      const { peek, offered } = this.planned(imaged, resolved)
       overhead.route.observe((performance.now() - routedMs) / 1000)
       const { idempotencyKey } = wishes
       if (idempotencyKey !== null) {
@@ -160,7 +176,7 @@ export class ModelRequest {
   }
 
   cutOff(): void {
-    this.setIdleSeconds(1)
+    this.connection.setIdleSeconds(1)
   }
 
   /** All that is judged before the body is read. */
@@ -191,6 +207,22 @@ export class ModelRequest {
     )
   }
 
+  /** For the record of a request that is refused whatever its body says: which model it asked for. */
+  private async readModel(): Promise<void> {
+    if (!this.incoming.isShort) return
+    const late = Promise.withResolvers<null>()
+    const timer = setTimeout(() => late.resolve(null), namingMs)
+    try {
+      const content = await Promise.race([this.readContent(), late.promise])
+      if (content !== null) this.peek = this.dialect.peek(content.body, this.address)
+    } catch (error) {
+      // What else is amiss with it is not what it is refused for.
+      if (!(error instanceof GatewayError)) throw error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
   private async readContent(): Promise<Content> {
     const content = await this.incoming.read(this.request.headers.has('idempotency-key'))
     const { files } = content
@@ -218,7 +250,7 @@ export class ModelRequest {
     key: string,
     bodyHash: string,
   ): Promise<Response | null> {
-    const { requestId, rooms, dialect, at } = this
+    const { requestId, rooms, dialect, at, caller } = this
     const { account } = principal
     const kept = await takeKey(rooms.idempotency, { account, key, bodyHash, requestId })
     if (kept === null) {
@@ -230,7 +262,7 @@ export class ModelRequest {
     this.admission?.finish(0, at)
     this.giveBack()
     this.incoming.closeSpool()
-    rooms.repeated({ requestId, at, principal, dialect, peek, status, durationMs })
+    rooms.repeated({ requestId, at, principal, caller, dialect, peek, status, durationMs })
     this.fields['idempotent-replayed'] = 'true'
     this.fields['x-tollgate-original-request'] = kept.requestId
     if (peek.stream) addStreamFields(this.fields)
@@ -311,7 +343,7 @@ export class ModelRequest {
     prepared: Prepared | CourseStart | null,
     { media }: Content,
   ): Call {
-    const { requestId, at, startedMs, dialect, address } = this
+    const { requestId, at, startedMs, dialect, address, caller } = this
     const { model, candidates } = offered
     const start = prepared !== null && 'relay' in prepared ? prepared : null
     const kept = prepared !== null && 'rebuilt' in prepared ? prepared : null
@@ -323,6 +355,7 @@ export class ModelRequest {
       startedMs,
       dialect,
       principal,
+      caller,
       peek,
       model,
       candidates,
@@ -350,7 +383,7 @@ export class ModelRequest {
     this.fields['x-tollgate-price-version'] = String(bill.rate.version)
     if (call.ask.peek.stream) {
       // Nobody cuts off a client that takes nothing any more but the runtime.
-      this.setIdleSeconds(idleSeconds)
+      this.connection.setIdleSeconds(idleSeconds)
       this.fields['content-type'] = streamType
       addStreamFields(this.fields)
       const { heartbeat } = this.dialect
@@ -390,7 +423,7 @@ export class ModelRequest {
       this.admission?.finish(0, this.at)
       this.giveBack()
       this.incoming.closeSpool()
-      const { requestId, at, principal, dialect, peek, idempotencyKey } = this
+      const { requestId, at, principal, caller, dialect, peek, idempotencyKey } = this
       if (idempotencyKey !== null && principal !== null)
         this.rooms.idempotency.forget(principal.account, idempotencyKey, requestId)
       const cause = thrown === error ? null : thrown
@@ -398,6 +431,7 @@ export class ModelRequest {
         requestId,
         at,
         principal,
+        caller,
         dialect,
         peek,
         status,

@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import { errorTable, GatewayError, invalidRequest } from '../errors.ts'
+import type { Caller } from '../history/caller.ts'
 import type { Principal } from '../identity/principal.ts'
 import { limitHeaders } from '../limits/headers.ts'
 import type { Admitted, LimitScope } from '../limits/limiter.ts'
@@ -20,7 +21,7 @@ import { checkHeaderBytes } from './head.ts'
 import { headersOf } from './model-request.ts'
 import type { Offered } from './offer.ts'
 import { newRequestId } from './request-id.ts'
-import { addCors, addRefusal, type Fields, idleSeconds, refusalOf } from './respond.ts'
+import { addCaller, addCors, addRefusal, type Fields, idleSeconds, refusalOf } from './respond.ts'
 import { readWishes } from './wishes.ts'
 
 /** The runtime's side of a client's socket. */
@@ -107,6 +108,7 @@ export class RealtimeRequest {
   private readonly at = Date.now()
   private readonly requestId: string
   private readonly fields: Fields
+  private readonly caller: Caller
   private readonly protocols: readonly string[]
   private principal: Principal | null = null
   private secret = ''
@@ -115,13 +117,22 @@ export class RealtimeRequest {
   private entered = false
   private settled = false
 
-  constructor(rooms: FrontRooms, dialect: Dialect, request: Request, upgrade: Upgrade) {
+  /** `peer`: the other end of the client's connection. */
+  constructor(
+    rooms: FrontRooms,
+    dialect: Dialect,
+    request: Request,
+    upgrade: Upgrade,
+    peer: string | null,
+  ) {
     this.rooms = rooms
     this.dialect = dialect
     this.request = request
     this.upgrade = upgrade
     this.requestId = newRequestId(this.at)
     this.fields = { 'x-request-id': this.requestId }
+    this.caller = rooms.callers.of(request.headers, peer)
+    addCaller(this.fields, this.caller)
     addCors(this.fields, request.headers.get('origin'), rooms.server.corsOrigins)
     const offered = request.headers.get('sec-websocket-protocol') ?? ''
     this.protocols = offered.split(',').map((name) => name.trim())
@@ -171,6 +182,7 @@ export class RealtimeRequest {
       this.admission = verdict
       return
     }
+    this.peek = peekRealtime(new URL(this.request.url).searchParams.get('model') ?? '')
     this.rooms.limited(verdict)
     const what =
       verdict.kind === 'concurrent' ? 'concurrent requests' : `${verdict.kind} per minute`
@@ -202,7 +214,7 @@ export class RealtimeRequest {
     wishes: BillWishes,
     scopes: readonly LimitScope[],
   ): Promise<Tab> {
-    const { requestId, at, startedMs, dialect, rooms, admission } = this
+    const { requestId, at, startedMs, dialect, rooms, admission, caller } = this
     const { relay, till, limiter } = rooms
     const expected = new Expectation(model.maxOutput)
     const usage = expected.with(expected.prompt, expected.replyTokens)
@@ -216,6 +228,7 @@ export class RealtimeRequest {
       dialect,
       peek,
       principal,
+      caller,
       model,
       candidates,
       admission,
@@ -304,10 +317,10 @@ export class RealtimeRequest {
     const { status } = errorTable[error.code]
     this.giveBack()
     if (!this.settled) {
-      const { requestId, at, principal, dialect, peek } = this
+      const { requestId, at, principal, caller, dialect, peek } = this
       const durationMs = performance.now() - this.startedMs
       const cause = thrown === error ? null : thrown
-      const asked = { requestId, at, principal, dialect, peek }
+      const asked = { requestId, at, principal, caller, dialect, peek }
       this.rooms.refused({ ...asked, status, error, cause, durationMs })
     }
     addRefusal(this.fields, error)

@@ -1,7 +1,10 @@
 // The usage record of a request the front door answered itself: every request of a known caller leaves one.
 
+import type { GatewayError } from '../errors.ts'
+import { traceIdOf } from '../history/caller.ts'
 import { emptyRow } from '../history/row.ts'
 import type { UsageRow } from '../store/usage-row.ts'
+import type { Denial } from '../telemetry/denials.ts'
 import type { Refusal, Repeat } from './front-rooms.ts'
 
 /** null where nobody knows who asked. */
@@ -23,7 +26,7 @@ export function repeatRow(repeat: Repeat): UsageRow {
 }
 
 function rowOf(request: Omit<Repeat, 'peek'>): UsageRow {
-  const { principal } = request
+  const { principal, caller } = request
   return {
     ...emptyRow,
     requestId: request.requestId,
@@ -37,5 +40,19 @@ function rowOf(request: Omit<Repeat, 'peek'>): UsageRow {
     stream: false,
     durationMs: Math.round(request.durationMs),
     status: request.status,
+    clientAddress: caller.address,
+    clientRequestId: caller.requestId,
+    traceId: traceIdOf(caller),
   }
+}
+
+/** A refusal of a caller without a valid key, for the log. */
+export function denialOf(
+  { message, detail }: GatewayError,
+  requestId: string,
+  path: string,
+  clientAddress: string | null,
+): Denial {
+  const { keyPrefix = null } = detail
+  return { requestId, path, clientAddress, keyPrefix, reason: message }
 }

@@ -7,7 +7,7 @@ import type { FrontRooms } from './front-rooms.ts'
 import { isGooglePath } from './google.ts'
 import { isAnthropic } from './models-read.ts'
 import { newRequestId } from './request-id.ts'
-import { addCors, addRefusal, type Fields, refusalBody } from './respond.ts'
+import { addCaller, addCors, addRefusal, type Fields, refusalBody } from './respond.ts'
 
 /** Of a URL that may hold nothing but a path, where the client's Host made no sense. */
 export function pathOf(url: string): string {
@@ -17,8 +17,14 @@ export function pathOf(url: string): string {
   return path === '' ? '/' : path
 }
 
-export function baseFields(rooms: FrontRooms, request: Request): Fields {
+/** `caller`: who asks, where that is known already. */
+export function baseFields(
+  rooms: FrontRooms,
+  request: Request,
+  caller = rooms.callers.of(request.headers, null),
+): Fields {
   const fields: Fields = { 'x-request-id': newRequestId(Date.now()) }
+  addCaller(fields, caller)
   addCors(fields, request.headers.get('origin'), rooms.server.corsOrigins)
   return fields
 }

@@ -1,6 +1,7 @@
 // Builds every reply of the front door: headers that all share, refusals in the client's own format.
 
 import { errorTable, GatewayError } from '../errors.ts'
+import type { Caller } from '../history/caller.ts'
 
 export const jsonType = 'application/json'
 export const streamType = 'text/event-stream; charset=utf-8'
@@ -9,7 +10,7 @@ export const streamType = 'text/event-stream; charset=utf-8'
 export type Fields = Record<string, string>
 
 const exposed =
-  'x-request-id, request-id, openai-processing-ms, retry-after, retry-after-ms, x-should-retry, server-timing, ' +
+  'x-request-id, x-client-request-id, request-id, openai-processing-ms, retry-after, retry-after-ms, x-should-retry, server-timing, ' +
   'x-ratelimit-limit-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-requests, ' +
   'x-tollgate-cost, x-tollgate-price-version, x-tollgate-dropped, idempotent-replayed, x-tollgate-original-request, ' +
   'x-ratelimit-remaining-tokens, x-ratelimit-reset-requests, x-ratelimit-reset-tokens'
@@ -21,6 +22,11 @@ export const idleSeconds = 120
 export function addStreamFields(fields: Fields): void {
   fields['cache-control'] = 'no-cache'
   fields['x-accel-buffering'] = 'no'
+}
+
+/** The client's own name for its request, given back. */
+export function addCaller(fields: Fields, { requestId }: Caller): void {
+  if (requestId !== null) fields['x-client-request-id'] = requestId
 }
 
 /** Adds what a browser asks for, where its page's origin is allowed. */

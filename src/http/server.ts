@@ -7,17 +7,25 @@ import { authenticate } from './authenticate.ts'
 import { countResponseTokens } from './count-response-tokens.ts'
 import { countTokens } from './count-tokens.ts'
 import { Departure } from './departure.ts'
-import { apiPrefixes, type Endpoint, endpoints, type VideoEndpoint } from './endpoints.ts'
+import {
+  apiPrefixes,
+  belowPrefix,
+  type Endpoint,
+  endpoints,
+  type VideoEndpoint,
+} from './endpoints.ts'
 import { filePath, readHosted } from './files.ts'
 import type { FrontRooms } from './front-rooms.ts'
 import { countHere, googleCallOf, isGoogleClient, isGooglePath } from './google.ts'
 import { checkHeaderBytes, hasTwoHosts } from './head.ts'
 import { type Health, healthPaths, readyPaths, respondHealth } from './health.ts'
 import { mePaths, readMe } from './me.ts'
-import { ModelRequest } from './model-request.ts'
+import { type ClientConnection, ModelRequest } from './model-request.ts'
 import { readGoogleModel, readGoogleModels, readModel, readModels } from './models-read.ts'
 import { type ClientLink, RealtimeRequest, socketHandlers } from './realtime.ts'
+import { denialOf } from './refusal.ts'
 import { baseFields, openaiShape, pathOf, refuse, shapeFor } from './refuse.ts'
+import { newRequestId } from './request-id.ts'
 import {
   addStreamFields,
   type Fields,
@@ -142,14 +150,21 @@ function routesOf(options: ListenOptions, departure: Departure) {
   return { routes, health, readiness }
 }
 
-function healthRoutes({ health }: ListenOptions) {
+function healthRoutes({ health, rooms }: ListenOptions) {
   const routes: Record<string, Handler> = {}
   const readiness: { askedMs: number | null } = { askedMs: null }
   for (const path of healthPaths) {
     const isReadiness = readyPaths.includes(path)
     routes[path] = (request, server) => {
       if (isReadiness) readiness.askedMs = performance.now()
-      return respondHealth(path, request, health, addressOf(request, server))
+      const clientAddress = addressOf(request, server)
+      const reply = respondHealth(path, request, health, clientAddress ?? '')
+      if (reply.status === 401) {
+        const reason = 'The metrics token is missing or wrong.'
+        const requestId = newRequestId(Date.now())
+        rooms().denied({ requestId, path, clientAddress, keyPrefix: null, reason })
+      }
+      return reply
     }
   }
   return { routes, readiness }
@@ -161,8 +176,15 @@ export async function checkPort(host: string, port: number): Promise<void> {
   await server.stop(true)
 }
 
-function addressOf(request: Request, server: Serving): string {
-  return server.requestIP(request)?.address ?? ''
+function addressOf(request: Request, server: Serving): string | null {
+  return server.requestIP(request)?.address ?? null
+}
+
+function connectionOf(request: Request, server: Serving): ClientConnection {
+  return {
+    address: addressOf(request, server),
+    setIdleSeconds: (seconds) => server.timeout(request, seconds),
+  }
 }
 
 interface Handlers {
@@ -236,9 +258,9 @@ function handlerOf(options: ListenOptions, endpoint: Endpoint): Handler {
 
 function videoHandler(options: ListenOptions, kind: VideoEndpoint['kind']): Handler {
   return (request, server) => {
-    const setIdleSeconds = (seconds: number) => server.timeout(request, seconds)
+    const connection = connectionOf(request, server)
     const answer: Answering = (rooms, _, fields) =>
-      answerVideo(rooms, kind, { request, fields, setIdleSeconds })
+      answerVideo(rooms, kind, { request, fields, connection })
     return jsonHandler(options, answer)(request, server)
   }
 }
@@ -260,10 +282,11 @@ function realtimeHandler(options: ListenOptions): Handler {
         'Realtime is served over WebSocket: connect to wss://.../v1/realtime?model=NAME.'
       return refuse(new GatewayError('upgrade_required', message), fields, openaiShape)
     }
-    server.timeout(request, 0)
+    const connection = connectionOf(request, server)
+    connection.setIdleSeconds(0)
     const upgrade = (data: ClientLink, headers: Fields) =>
       server.upgrade(request, { data, headers })
-    return new RealtimeRequest(rooms, dialect, request, upgrade).respond()
+    return new RealtimeRequest(rooms, dialect, request, upgrade, connection.address).respond()
   }
 }
 
@@ -320,10 +343,10 @@ function isHandled(method: string): method is keyof Handlers {
 function modelHandler(options: ListenOptions, dialectId: DialectId): Handler {
   const dialect = options.dialects[dialectId]
   return (request, server) => {
-    const setIdleSeconds = (seconds: number) => server.timeout(request, seconds)
+    const connection = connectionOf(request, server)
     // A model may think for longer than the runtime lets a connection rest.
-    setIdleSeconds(0)
-    return new ModelRequest(options.rooms(), dialect, request, setIdleSeconds).respond()
+    connection.setIdleSeconds(0)
+    return new ModelRequest(options.rooms(), dialect, request, connection).respond()
   }
 }
 
@@ -335,9 +358,10 @@ type Answering = (rooms: FrontRooms, request: Request, fields: Fields) => Told |
 
 /** JSON for whoever may have it; `answer` throws GatewayError where it may not be, or is not there. */
 function jsonHandler(options: ListenOptions, answer: Answering, dialectId?: DialectId): Handler {
-  return async (request) => {
+  return async (request, server) => {
     const rooms = options.rooms()
-    const fields = baseFields(rooms, request)
+    const caller = rooms.callers.of(request.headers, addressOf(request, server))
+    const fields = baseFields(rooms, request, caller)
     const shape = dialectId === undefined ? shapeFor(options, request) : options.dialects[dialectId]
     try {
       const told = await answer(rooms, request, fields)
@@ -349,8 +373,13 @@ function jsonHandler(options: ListenOptions, answer: Answering, dialectId?: Dial
       // The runtime takes an async generator as a body; the DOM's types do not know of it.
       return new Response(told as BodyInit, { headers: fields })
     } catch (error) {
-      if (!(error instanceof GatewayError)) options.onCrash(error)
-      return refuse(refusalOf(error), fields, shape)
+      const refusal = refusalOf(error)
+      if (refusal !== error) options.onCrash(error)
+      if (refusal.code === 'invalid_api_key') {
+        const requestId = fields['x-request-id'] ?? ''
+        rooms.denied(denialOf(refusal, requestId, belowPrefix(pathOf(request.url)), caller.address))
+      }
+      return refuse(refusal, fields, shape)
     }
   }
 }
@@ -380,11 +409,11 @@ function googleHandler(options: ListenOptions): Handler {
       const count = (rooms: FrontRooms) => countHere(rooms, request, call.model)
       return jsonHandler(options, count, 'gemini')(request, server)
     }
-    const setIdleSeconds = (seconds: number) => server.timeout(request, seconds)
-    setIdleSeconds(0)
+    const connection = connectionOf(request, server)
+    connection.setIdleSeconds(0)
     const { address } = call
     const dialect = call.method === 'embed' ? embed : gemini
-    return new ModelRequest(options.rooms(), dialect, request, setIdleSeconds, address).respond()
+    return new ModelRequest(options.rooms(), dialect, request, connection, address).respond()
   }
 }
 

@@ -56,6 +56,16 @@ export function usageView(row: UsageRow, book: PriceBook) {
     durationMs: row.durationMs,
     errorCode: row.errorCode,
     errorCause: row.errorCause,
+    ...known(row),
+  }
+}
+
+/** What requests need not tell. */
+function known({ clientAddress, clientRequestId, traceId }: UsageRow) {
+  return {
+    ...(clientAddress !== null && { clientAddress }),
+    ...(clientRequestId !== null && { clientRequestId }),
+    ...(traceId !== null && { traceId }),
   }
 }
 

@@ -11,7 +11,7 @@ import type { VideoEndpoint } from './endpoints.ts'
 import type { FrontRooms } from './front-rooms.ts'
 import { checkHeaderBytes } from './head.ts'
 import { checkContentType } from './incoming.ts'
-import { ModelRequest } from './model-request.ts'
+import { type ClientConnection, ModelRequest } from './model-request.ts'
 import type { Fields } from './respond.ts'
 import { remixBody, videoCourse } from './videos.ts'
 import {
@@ -28,7 +28,7 @@ export interface VideoAsking {
   readonly request: Request
   /** Headers of the reply. */
   readonly fields: Fields
-  setIdleSeconds(seconds: number): void
+  readonly connection: ClientConnection
 }
 
 /** JSON as text, or a whole reply. Throws GatewayError. */
@@ -63,15 +63,15 @@ function known({ server, keyring }: FrontRooms, { headers }: Request): Principal
 
 async function begin(
   rooms: FrontRooms,
-  { setIdleSeconds }: VideoAsking,
+  { connection }: VideoAsking,
   request: Request,
   source: VideoRow | null,
 ): Promise<Response> {
   // A vendor may take its time for as long as the runtime lets no connection rest.
-  setIdleSeconds(0)
+  connection.setIdleSeconds(0)
   const { videos } = rooms
   const course = videoCourse(videos, source)
-  return new ModelRequest(rooms, videos.dialect, request, setIdleSeconds, {}, course).respond()
+  return new ModelRequest(rooms, videos.dialect, request, connection, {}, course).respond()
 }
 
 /** A new video with all of its source's but the prompt. */
@@ -106,7 +106,7 @@ async function remix(
 async function content(
   rooms: FrontRooms,
   { account }: Principal,
-  { request, fields, setIdleSeconds }: VideoAsking,
+  { request, fields, connection }: VideoAsking,
   url: URL,
 ): Promise<Response> {
   const { load, server } = rooms
@@ -122,7 +122,7 @@ async function content(
       load.leave(0)
       return new Response(null, { status: bytes.status, headers })
     }
-    setIdleSeconds(0)
+    connection.setIdleSeconds(0)
     const stream = streamOf(bytes, () => load.leave(0))
     return new Response(stream, { status: bytes.status, headers })
   } finally {

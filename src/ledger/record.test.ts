@@ -58,6 +58,9 @@ const anyRow: fc.Arbitrary<UsageRow> = fc.record({
   failedAttempts: fc.option(
     fc.array(fc.record({ channel: text, kind: text, costNano: nano.map(String) })),
   ),
+  clientAddress: textOrNull,
+  clientRequestId: textOrNull,
+  traceId: textOrNull,
 })
 
 const anyFinished: fc.Arbitrary<Finished> = fc.record({
@@ -97,6 +100,20 @@ test('what is encoded is decoded to the same', () => {
 test('a progress record is one', () => {
   const record = encodeRecord('progress', 4, 7n, finishedRequest({ requestId: 'req_1' }))
   expect(decodeBody(encodeBody([record]), 'n')[0]?.kind).toBe('progress')
+})
+
+test('a record of the version before is read: it tells of no address, id or trace', () => {
+  const row = { clientAddress: '192.0.2.7', clientRequestId: 'a', traceId: 'b'.repeat(32) }
+  const record = encodeRecord('final', 4, 7n, finishedRequest({ requestId: 'req_1', ...row }))
+  const [read] = decodeBody(JSON.stringify([record.slice(0, 41)]), 'n')
+  if (read?.kind !== 'final') throw new Error('unreadable')
+  expect(read.settlement.row).toMatchObject({
+    requestId: 'req_1',
+    failedAttempts: null,
+    clientAddress: null,
+    clientRequestId: null,
+    traceId: null,
+  })
 })
 
 describe('what cannot be read is told apart, and leaves its neighbours alone', () => {

@@ -70,6 +70,9 @@ export function encodeRecord(
     row.errorCode,
     row.errorCause,
     row.failedAttempts,
+    row.clientAddress,
+    row.clientRequestId,
+    row.traceId,
   ]
 }
 
@@ -124,8 +127,12 @@ export type EncodedRecord = readonly [
   errorCode: Text,
   errorCause: Text,
   failedAttempts: UsageRow['failedAttempts'],
+  clientAddress?: Text,
+  clientRequestId?: Text,
+  traceId?: Text,
 ]
-const encodedLength: EncodedRecord['length'] = 41
+/** Versions before wrote the shorter ones. */
+const encodedLengths: readonly unknown[] = [41, 44] satisfies EncodedRecord['length'][]
 
 /** The records of one append. Never throws: what cannot be read is returned as such. */
 export function decodeBody(body: string, node: string): DecodedRecord[] {
@@ -142,7 +149,7 @@ export function decodeBody(body: string, node: string): DecodedRecord[] {
 }
 
 function decodeRecord(values: unknown, node: string): DecodedRecord {
-  if (!Array.isArray(values) || values.length !== encodedLength) {
+  if (!Array.isArray(values) || !encodedLengths.includes(values.length)) {
     return { kind: 'unreadable', reason: 'not a record of this version', values }
   }
   // Written by this file alone; money is parsed, and what else is amiss the ledger refuses.
@@ -203,5 +210,8 @@ function rowOf(encoded: EncodedRecord): UsageRow {
     errorCode: encoded[38],
     errorCause: encoded[39],
     failedAttempts: encoded[40],
+    clientAddress: encoded[41] ?? null,
+    clientRequestId: encoded[42] ?? null,
+    traceId: encoded[43] ?? null,
   }
 }

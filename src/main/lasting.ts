@@ -16,6 +16,7 @@ import type { VideoJobs } from '../relay/video/jobs.ts'
 import type { Health } from '../router/route.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import type { Store } from '../store/store.ts'
+import type { Denials } from '../telemetry/denials.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
@@ -32,6 +33,7 @@ export interface Lasting {
   /** Hosted results on this machine's disk. */
   readonly diskFiles: DiskFiles
   readonly load: Load
+  readonly denials: Denials
   readonly dialer: ReturnType<typeof createDialer>
   readonly deadlines: Deadlines
   readonly spools: Spools

@@ -2,9 +2,10 @@
 
 import { createCatalog } from '../catalog/catalog.ts'
 import type { Config } from '../config/types.ts'
+import { createCallers } from '../http/callers.ts'
 import type { FrontRooms } from '../http/front-rooms.ts'
 import { createOffer } from '../http/offer.ts'
-import { refusalRow, repeatRow } from '../http/refusal.ts'
+import { denialOf, refusalRow, repeatRow } from '../http/refusal.ts'
 import type { Idempotency } from '../http/repeat.ts'
 import type { RelayRooms } from '../relay/ask.ts'
 import { channelConfigs, createChannels } from '../relay/channels.ts'
@@ -35,7 +36,7 @@ const drainLimitMs = 30_000
 
 export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
   const { server, billing } = config
-  const { metrics, log, ledger } = lasting
+  const { metrics, log, ledger, denials } = lasting
   const configured = channelConfigs(config, process.env, vendors)
   const channels = createChannels(configured, vendors)
   const catalog = createCatalog(config.models)
@@ -57,6 +58,7 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     uploads: config.uploads,
     spools: lasting.spools,
     keyring: lasting.keyring,
+    callers: createCallers(server),
     limiter: lasting.limiter,
     load: lasting.load,
     overhead: { auth: metrics.overhead.with('auth'), route: metrics.overhead.with('route') },
@@ -77,11 +79,14 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
       metrics.rateLimited.with(scope.split(':', 1)[0] ?? '', kind).inc()
     },
     refused(refusal) {
-      const { cause, requestId, dialect, status, durationMs } = refusal
+      const { cause, requestId, dialect, status, durationMs, error, caller } = refusal
+      if (refusal.principal === null && error.code === 'invalid_api_key')
+        denials.note(denialOf(error, requestId, dialect.path, caller.address))
       if (cause !== null)
-        log.error({ err: cause, request_id: requestId }, 'a mistake in the gateway')
+        log.error({ err: cause, request_id: requestId }, 'internal error: a request failed')
       settler.unrelayed(refusalRow(refusal), dialect.path, status, durationMs)
     },
+    denied: (denial) => denials.note(denial),
     repeated(repeat) {
       const { dialect, status, durationMs } = repeat
       settler.unrelayed(repeatRow(repeat), dialect.path, status, durationMs)

@@ -24,6 +24,7 @@ import { createSpools } from '../relay/media/spool.ts'
 import { createHealth } from '../router/health.ts'
 import type { Health, HealthReset } from '../router/route.ts'
 import type { Store } from '../store/store.ts'
+import { Denials } from '../telemetry/denials.ts'
 import type { Log } from '../telemetry/log.ts'
 import { startLoopLag } from '../telemetry/loop-lag.ts'
 import { createMetrics, type LedgerReading } from '../telemetry/metrics.ts'
@@ -88,6 +89,7 @@ export async function buildState(options: StateOptions) {
     estimates: createOutputEstimates(),
     diskFiles: openDiskFiles(config),
     load: new Load(),
+    denials: new Denials({ log }),
     dialer: createDialer(),
     deadlines,
     spools: createSpools(join(config.dataDir, 'tmp'), new Litter(collector).passed),

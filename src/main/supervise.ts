@@ -48,7 +48,7 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
   })
   onSignals({ stop: () => workers.stop(), reload: () => workers.reload() })
   const mistake = (error: unknown) =>
-    log.error({ err: error }, 'a mistake in the supervisor; it goes on')
+    log.error({ err: error }, 'internal error: not caught; the supervisor goes on')
   process.on('uncaughtException', mistake)
   process.on('unhandledRejection', mistake)
 }

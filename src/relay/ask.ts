@@ -3,6 +3,7 @@
 import type { Model } from '../catalog/model.ts'
 import type { BillingSettings, RetrySettings, TimeoutSettings } from '../config/types.ts'
 import type { Fault } from '../errors.ts'
+import type { Caller } from '../history/caller.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Admitted } from '../limits/limiter.ts'
 import type { Candidate, Health } from '../router/route.ts'
@@ -28,6 +29,7 @@ export interface Ask {
   readonly dialect: Dialect
   readonly peek: Peek
   readonly principal: Principal
+  readonly caller: Caller
   readonly model: Model
   readonly candidates: readonly Candidate[]
   /** The request's place within its limits, given back at settlement. */

@@ -14,6 +14,8 @@ export interface Channel {
   readonly tag: string
   readonly vendor: Vendor
   readonly timeouts: Partial<TimeoutSettings>
+  /** Its vendor is sent the client's traceparent. */
+  readonly passesTrace?: boolean
   /** What must never reach a client or a log, whatever a vendor's error says. */
   readonly secrets: readonly string[]
   /** `passed`: headers of the client's that go along, in place of the vendor's of the same name. */
@@ -63,6 +65,7 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
     vendor,
     baseUrl: settings.baseUrl,
     timeouts: config.timeouts,
+    passesTrace: config.passTrace === true,
     secrets: secretsOf(config),
     destination(call, passed = {}) {
       const given = Object.entries(passed)

@@ -2,6 +2,7 @@
 
 import { Buffer, isUtf8 } from 'node:buffer'
 import type { BillingSettings } from '../config/types.ts'
+import { traceIdOf } from '../history/caller.ts'
 import type { Finished } from '../ledger/ledger.ts'
 import type { IdempotencyDone } from '../store/ledger.ts'
 import type { UsageRow } from '../store/usage-row.ts'
@@ -17,7 +18,7 @@ export function usageRow(
   billing: BillingSettings,
 ): UsageRow {
   const { ask, candidate, sight, fault } = settlement
-  const { principal, peek, dialect, bill } = ask
+  const { principal, peek, dialect, bill, caller } = ask
   const { usage, units, source, free, chargeNano, vendorCostNano } = owedBy(settlement, billing)
   return {
     requestId: ask.requestId,
@@ -57,6 +58,9 @@ export function usageRow(
     errorCode: settlement.errorCode,
     errorCause: fault === null ? null : causeOf(fault),
     failedAttempts: settlement.failedAttempts.length === 0 ? null : settlement.failedAttempts,
+    clientAddress: caller.address,
+    clientRequestId: caller.requestId,
+    traceId: traceIdOf(caller),
   }
 }
 

@@ -18,7 +18,7 @@ import { openMedia } from './media/open.ts'
 import { onKept } from './repeatable.ts'
 import { bearsSeals } from './sealed.ts'
 import { openedSeals, originOf } from './sealed-bytes.ts'
-import { headersFor } from './state.ts'
+import { passedTo } from './state.ts'
 import { type Asked, type Encoded, encoded } from './translate.ts'
 import { encodedList } from './translate-list.ts'
 
@@ -79,8 +79,7 @@ export function prepare(
 /** Throws GatewayError where the model's name cannot stand in an address. */
 function destinationOf({ ask, candidate, channel }: AttemptPlan): Destination {
   const { dialect, model } = candidate
-  // The client's own headers are of use to a vendor of its format alone.
-  const passed = candidate.identity ? headersFor(ask, channel) : undefined
+  const passed = passedTo(ask, channel, candidate)
   return channel.destination({ dialect, model, stream: ask.peek.stream }, passed)
 }
 

@@ -182,11 +182,18 @@ function logLine(log: Log, row: UsageRow): void {
     `"request_id":"${row.requestId}","operation":"${row.operation}","status":${row.status}` +
       `,"dur_ms":${row.durationMs},"ttft_ms":${row.ttftMs},"model":${quoted(scrub(row.modelAsked))}` +
       `,"channel":${quoted(row.channel)},"attempts":${row.attempts},"stream":${row.stream}` +
-      `,"account":${quoted(row.account)},"key_id":${quoted(row.key)}` +
+      `,"account":${quoted(row.account)},"key_id":${quoted(row.key)}${whence(row)}` +
       `,"tokens":{"input":${input},"cached":${cachedInput},"cache_write":${cacheWrite}` +
       `,"output":${output},"reasoning":${reasoning}},"usage_source":"${row.usageSource}"${error}`,
     'request',
   )
+}
+
+function whence({ clientAddress, clientRequestId, traceId }: UsageRow): string {
+  const id =
+    clientRequestId === null ? '' : `,"client_request_id":${quoted(scrub(clientRequestId))}`
+  const trace = traceId === null ? '' : `,"trace_id":"${traceId}"`
+  return `,"client_address":${quoted(clientAddress)}${id}${trace}`
 }
 
 /** Nearly all names need no escape, which is seen sooner than written. */

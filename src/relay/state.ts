@@ -1,5 +1,6 @@
 // State that a vendor hands its client in a header and wants back: marked with its channel, and given to that one alone.
 
+import type { Candidate } from '../router/route.ts'
 import type { Dialect } from '../wire/dialect.ts'
 import type { Ask } from './ask.ts'
 import type { Channel, PassedHeaders } from './channel.ts'
@@ -27,7 +28,7 @@ export function stateFrom(
 }
 
 /** The client's headers as this channel may be given them: its own state, and no other's. */
-export function headersFor(ask: Ask, { tag }: Channel): PassedHeaders | undefined {
+function headersFor(ask: Ask, { tag }: Channel): PassedHeaders | undefined {
   const headers = ask.address?.headers
   const { stateHeaders } = ask.dialect
   if (headers === undefined || stateHeaders === undefined) return headers
@@ -38,6 +39,17 @@ export function headersFor(ask: Ask, { tag }: Channel): PassedHeaders | undefine
     else delete found[name]
   }
   return found
+}
+
+/** What of the request's own head goes along to a vendor: its format's headers where that is the vendor's, and the trace. */
+export function passedTo(
+  ask: Ask,
+  channel: Channel,
+  { identity }: Pick<Candidate, 'identity'>,
+): PassedHeaders | undefined {
+  const own = identity ? headersFor(ask, channel) : undefined
+  const { traceparent } = ask.caller
+  return traceparent === null || channel.passesTrace !== true ? own : { ...own, traceparent }
 }
 
 /** The tag of the channel whose state the client brings back; null where it brings none. */

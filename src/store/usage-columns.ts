@@ -58,6 +58,9 @@ const usageColumns: readonly Column[] = [
   text('error_code', 'errorCode'),
   text('error_cause', 'errorCause'),
   text('failed_attempts', 'failedAttempts'),
+  text('client_address', 'clientAddress'),
+  text('client_request_id', 'clientRequestId'),
+  text('trace_id', 'traceId'),
 ]
 
 const names = usageColumns.map(({ name }) => name).join(', ')
@@ -118,6 +121,9 @@ export function usageValues(row: UsageRow, chargeNano: bigint, writeoffNano: big
     row.errorCode,
     cleanTextOrNull(row.errorCause),
     row.failedAttempts === null ? null : JSON.stringify(row.failedAttempts),
+    cleanTextOrNull(row.clientAddress),
+    cleanTextOrNull(row.clientRequestId),
+    row.traceId,
   ]
 }
 

@@ -51,6 +51,12 @@ export interface UsageRow {
   readonly errorCode: string | null
   /** The finer cause of a failure, for operators. */
   readonly errorCause: string | null
+  /** Where the request came from. */
+  readonly clientAddress: string | null
+  /** What the client calls it; says nothing of what it is here. */
+  readonly clientRequestId: string | null
+  /** The trace it is part of (W3C Trace Context): 32 hex digits. */
+  readonly traceId: string | null
   /** Attempts that delivered nothing, with what each is taken to have cost; null where there was none. */
   readonly failedAttempts: readonly FailedAttempt[] | null
 }

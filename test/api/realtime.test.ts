@@ -41,7 +41,7 @@ beforeEach(() => {
 afterEach(async () => {
   if (client?.heard.closed === null) await client.leave()
   client = null
-  expect(gateway.stderr).not.toContain('a mistake in the gateway')
+  expect(gateway.stderr).not.toContain('internal error:')
   expect(gateway.stderr).not.toContain(key)
 })
 

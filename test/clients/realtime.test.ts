@@ -20,7 +20,7 @@ beforeEach(() => {
   vendor = startRealtimeVendor()
 })
 afterEach(async () => {
-  expect(gateway?.stderr).not.toContain('a mistake in the gateway')
+  expect(gateway?.stderr).not.toContain('internal error:')
   await gateway?.stop()
   await vendor.close()
 })

@@ -108,6 +108,9 @@ const fullRow: Partial<UsageRow> = {
   multiplierPpm: 1_500_000,
   vendorCostNano: 9_223_372_036_854_775_807n,
   failedAttempts: [{ channel: 'other', kind: 'timeout', costNano: '12' }],
+  clientAddress: '2001:db8::7',
+  clientRequestId: 'order-17',
+  traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
 }
 
 /** Runs the contract; `make` gives an empty store each time. */

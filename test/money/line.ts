@@ -236,6 +236,7 @@ function askOf(stream: boolean, bill: Bill): Ask {
       models: null,
       showCost: false,
     } as unknown as Ask['principal'],
+    caller: { address: '192.0.2.7', requestId: null, traceparent: null },
     model: { id: 'm', timeouts: {} } as Ask['model'],
     candidates: [
       {

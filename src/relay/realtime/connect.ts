@@ -9,6 +9,7 @@ import type { Ask, RelayRooms } from '../ask.ts'
 import type { Channel } from '../channel.ts'
 import { openSocket } from '../dial/socket.ts'
 import { failedAttempt } from '../owed.ts'
+import { passedTo } from '../state.ts'
 import { verdict } from '../verdict.ts'
 
 export interface Connected {
@@ -89,9 +90,13 @@ interface Trying {
 
 function attempt(
   rooms: RelayRooms,
-  { dialect, address, model: { timeouts: own } }: Ask,
+  ask: Ask,
   { channel, candidate, signal, maxMessageBytes, at }: Trying,
 ): Promise<Attempted | Fault> {
+  const {
+    dialect,
+    model: { timeouts: own },
+  } = ask
   const { channelId, model } = candidate
   const { connectMs, firstEventMs } = { ...rooms.timeouts, ...own, ...channel.timeouts }
   const { promise, resolve } = Promise.withResolvers<Attempted | Fault>()
@@ -124,7 +129,7 @@ function attempt(
     local?.connect?.({ model, answerMs: firstEventMs }, handler) ??
     openSocket(
       {
-        destination: channel.socket(call, address?.headers),
+        destination: channel.socket(call, passedTo(ask, channel, candidate)),
         connectMs,
         answerMs: firstEventMs,
         maxMessageBytes,

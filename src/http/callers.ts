@@ -1,0 +1,107 @@
+// Tells who sent a request: its address, also behind proxies, and the ids its client gave it.
+
+import { BlockList, isIP } from 'node:net'
+import type { ServerSettings } from '../config/types.ts'
+import type { Caller } from '../history/caller.ts'
+
+export interface Callers {
+  /** `peer`: the other end of the connection; null where it is gone. */
+  of(headers: Headers, peer: string | null): Caller
+}
+
+/** OpenAI takes ids of its clients up to so many characters. */
+const longestId = 512
+const id = /^[\x21-\x7e]+$/
+/** W3C Trace Context, section 3.2: later versions may say more behind a further dash. */
+const trace =
+  /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-[\x21-\x7e]*)?$/
+const longestTrace = 256
+/** Nobody stands behind more proxies. */
+const mostHops = 32
+
+export function createCallers({
+  trustedProxies,
+  forwardedHeader,
+}: Pick<ServerSettings, 'trustedProxies' | 'forwardedHeader'>): Callers {
+  const trusted = listOf(trustedProxies)
+  const hopsOf = forwardedHeader === 'forwarded' ? hopsOfForwarded : hopsOfList
+  const addressOf = (headers: Headers, peer: string): string => {
+    const shown = trusted === null ? null : headers.get(forwardedHeader)
+    return shown === null ? peer : farthest(peer, hopsOf(shown), trusted)
+  }
+  return {
+    of(headers, peer) {
+      return {
+        address: peer === null ? null : addressOf(headers, plain(peer)),
+        requestId: idOf(headers),
+        traceparent: traceOf(headers.get('traceparent')),
+      }
+    },
+  }
+}
+
+/** The client's own name for its request, under OpenAI's header for that or the usual one; null where it is no name. */
+function idOf(headers: Headers): string | null {
+  const shown = headers.get('x-client-request-id') ?? headers.get('x-request-id')
+  return shown !== null && shown.length <= longestId && id.test(shown) ? shown : null
+}
+
+function traceOf(shown: string | null): string | null {
+  if (shown === null || shown.length > longestTrace || !trace.test(shown)) return null
+  // The first version ends with its flags.
+  return shown.startsWith('00') && shown.length > 55 ? null : shown
+}
+
+/** null: nobody is trusted. */
+function listOf(ranges: readonly string[]): BlockList | null {
+  if (ranges.length === 0) return null
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    if (bits === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(bits), family)
+  }
+  return list
+}
+
+/**
+ * Each proxy adds whom it heard from at the end: going back from there, the first that is not trusted is the client,
+ * and what stands before it is only said by it.
+ */
+function farthest(peer: string, hops: readonly string[], trusted: BlockList | null): string {
+  let known = peer
+  for (let at = hops.length - 1; at >= 0 && isTrusted(known, trusted); at -= 1) {
+    const next = bare(hops[at] ?? '')
+    if (next === null) break
+    known = next
+  }
+  return known
+}
+
+function isTrusted(address: string, trusted: BlockList | null): boolean {
+  return trusted?.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') ?? false
+}
+
+/** `X-Forwarded-For: client, proxy`. */
+function hopsOfList(text: string): readonly string[] {
+  return text.split(',').slice(-mostHops)
+}
+
+/** `Forwarded: for=192.0.2.60;proto=http, for="[2001:db8::1]:4711"` (RFC 7239). */
+function hopsOfForwarded(text: string): readonly string[] {
+  return hopsOfList(text).map((element) => /(?:^|;)\s*for="?([^;"]*)/i.exec(element)?.[1] ?? '')
+}
+
+/** An address without port and brackets; null where it is none, such as `unknown` or a name. */
+function bare(shown: string): string | null {
+  const text = shown.trim()
+  const found = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+)(?::\d+)?$/.exec(text)?.[1]
+  const address = plain(found ?? text)
+  return isIP(address) === 0 ? null : address
+}
+
+/** IPv4 is written as such, also where the system listens for both. */
+function plain(address: string): string {
+  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
+}

@@ -1,0 +1,71 @@
+// Tells of callers without a valid key, in few lines however many they are.
+
+import type { Log } from './log.ts'
+
+export interface Denial {
+  readonly requestId: string
+  readonly path: string
+  readonly clientAddress: string | null
+  /** What a key of this kind begins with; never of the key itself. */
+  readonly keyPrefix: string | null
+  readonly reason: string
+}
+
+export interface DenialsOptions {
+  readonly log: Pick<Log, 'warn'>
+  /** Calls back once after a time; a timer that holds nothing up unless given. */
+  readonly schedule?: (run: () => void, delayMs: number) => void
+}
+
+const windowMs = 60_000
+/** Addresses told of in each window, one line each. */
+const mostLines = 20
+/** Of the address; it comes from outside. */
+const longestPath = 200
+
+export class Denials {
+  private readonly log: Pick<Log, 'warn'>
+  private readonly schedule: (run: () => void, delayMs: number) => void
+  private readonly told = new Set<string>()
+  private untold = 0
+  private open = false
+
+  constructor({ log, schedule }: DenialsOptions) {
+    this.log = log
+    this.schedule = schedule ?? ((run, delayMs) => setTimeout(run, delayMs).unref())
+  }
+
+  /** Writes a line for the first of an address within a minute; the others are counted, and told together. */
+  note({ requestId, path, clientAddress, keyPrefix, reason }: Denial): void {
+    if (!this.open) {
+      this.open = true
+      this.schedule(() => this.close(), windowMs)
+    }
+    const address = clientAddress ?? ''
+    if (this.told.has(address) || this.told.size >= mostLines) {
+      this.untold += 1
+      return
+    }
+    this.told.add(address)
+    this.log.warn(
+      {
+        request_id: requestId,
+        status: 401,
+        path: path.slice(0, longestPath),
+        client_address: clientAddress,
+        key_prefix: keyPrefix,
+        reason,
+      },
+      'a request without a valid key was refused',
+    )
+  }
+
+  private close(): void {
+    const { untold } = this
+    this.told.clear()
+    this.untold = 0
+    this.open = false
+    if (untold > 0)
+      this.log.warn({ refused: untold }, 'more requests without a valid key were refused')
+  }
+}
