@@ -15,7 +15,7 @@ import { frontPage, startText } from './http/welcome.ts'
 import { watchKeys } from './identity/watch.ts'
 import { createDrain, type Drain } from './main/drain.ts'
 import { readiness } from './main/readiness.ts'
-import { isInForeground, onSignals } from './main/signals.ts'
+import { onSignals } from './main/signals.ts'
 import { StartError } from './main/start-error.ts'
 import { buildState, type State } from './main/state.ts'
 import { supervise } from './main/supervise.ts'
@@ -133,7 +133,6 @@ async function serve(argv: readonly string[]): Promise<void> {
   const drain = createDrain({
     state,
     listener,
-    attended: isAttended(),
     log,
     async close() {
       for (const watch of watches) watch.close()
@@ -141,7 +140,6 @@ async function serve(argv: readonly string[]): Promise<void> {
       await store.close()
       lock?.release()
     },
-    exit: (code) => process.exit(code),
   })
   const stop = stopper(drain, state, log)
   const reload = () => void configWatch?.reload()
@@ -178,21 +176,26 @@ function logMistakes(log: Log): void {
 
 /** Keys and prices changed elsewhere count here within a second. */
 function watchStore(state: State, log: Log): readonly { close(): void }[] {
-  const { store, prices } = state
+  const { store, prices, activity } = state
+  const busy = activity.isBusy
   const failed = (what: string) => (error: unknown) =>
     log.error({ err: error }, `${what} could not be read again; the old ones stay`)
-  return [
+  const watches = [
     watchKeys(store.keys, state.keyring, {
       revision: state.keyRevision,
       onError: failed('keys'),
+      busy,
     }),
     watchPrices(store.prices, prices.rows, {
       onChange: (rows) => {
         prices.book = createPriceBook(rows)
       },
       onError: failed('prices'),
+      busy,
     }),
   ]
+  for (const watch of watches) activity.add(watch)
+  return watches
 }
 
 function startListening(state: State, config: Config, log: Log, worker: Worker | null): Listener {
@@ -205,6 +208,7 @@ function startListening(state: State, config: Config, log: Log, worker: Worker |
       maxMessageBytes: config.realtime.maxMessageBytes,
       healthPort: healthPort === null ? null : healthPort + (worker?.slot ?? 0),
       rooms: () => state.current,
+      arrived: state.activity.arrived,
       dialects,
       health: {
         version,
@@ -267,11 +271,6 @@ function stopper(drain: Drain, { load }: State, log: Log): () => void {
     log.warn({ inFlight: load.inFlight }, 'asked to stop again: running requests are cut off')
     drain.now()
   }
-}
-
-/** Whoever started it from a terminal or by `npm start` waits for its end. */
-function isAttended(): boolean {
-  return isInForeground() || process.env['npm_lifecycle_event'] === 'start'
 }
 
 if (import.meta.main) await main(process.argv.slice(2))

@@ -42,6 +42,8 @@ export async function watchConfig(options: WatchOptions): Promise<ConfigWatch> {
   return watching
 }
 
+const toldPolls = 5
+
 class Watching implements ConfigWatch {
   readonly #options: WatchOptions
   readonly #debounceMs: number
@@ -70,7 +72,13 @@ class Watching implements ConfigWatch {
 
   start(): void {
     const { file, pollMs } = this.#options
-    this.#poll = setInterval(() => this.#enqueue(() => this.#look()), pollMs ?? 2_000)
+    let polls = 0
+    this.#poll = setInterval(() => {
+      polls += 1
+      // What the system tells of by itself is looked after only now and then: a look wakes other threads too.
+      const told = this.#folder !== null && this.#sources.length === 0
+      if (!told || polls % toldPolls === 0) void this.#enqueue(() => this.#look())
+    }, pollMs ?? 2_000)
     this.#poll.unref()
     try {
       this.#folder = watch(dirname(file), { persistent: false }, (_event, name) => {

@@ -44,6 +44,8 @@ export interface ListenOptions extends StrayOptions {
   /** Other processes listen there too, and the system divides the connections. */
   readonly sharePort: boolean
   readonly health: Health
+  /** Told of each request; what it must wait for before it is looked at, or null. */
+  readonly arrived: () => Promise<void> | null
   /** Largest message of a socket's client. */
   readonly maxMessageBytes: number
   /** Where the health paths alone are answered too, by nobody but this process; null: nowhere. */
@@ -91,7 +93,10 @@ export function listen(options: ListenOptions): Listener {
     routes,
     websocket: socketHandlers(options.maxMessageBytes),
     fetch: departure.ending(
-      ofOneHost(options, (request, server) => strayCall(options, request, server)),
+      ofOneHost(
+        options,
+        awaited(options, (request, server) => strayCall(options, request, server)),
+      ),
     ),
     error: (error) => {
       options.onCrash(error)
@@ -143,11 +148,20 @@ function routesOf(options: ListenOptions, departure: Departure) {
     routes[path] = methodGuard(options, { GET: readHandler(options, readOfMe) })
   }
   routes[filePath] = methodGuard(options, { GET: fileHandler(options) })
+  for (const [path, handle] of Object.entries(routes)) routes[path] = awaited(options, handle)
   const { routes: health, readiness } = healthRoutes(options)
   Object.assign(routes, health)
   for (const [path, handle] of Object.entries(routes))
     routes[path] = departure.ending(ofOneHost(options, handle))
   return { routes, health, readiness }
+}
+
+/** The same handler, once what requests are judged by is up to date. */
+function awaited({ arrived }: ListenOptions, handle: Handler): Handler {
+  return (request, server) => {
+    const waking = arrived()
+    return waking === null ? handle(request, server) : waking.then(() => handle(request, server))
+  }
 }
 
 function healthRoutes({ health, rooms }: ListenOptions) {

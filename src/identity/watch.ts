@@ -16,6 +16,8 @@ export interface KeyWatchOptions {
   readonly onError: (error: unknown) => void
   /** 500 unless a test says otherwise. */
   readonly pollMs?: number
+  /** As of `RevisionWatchOptions`. */
+  readonly busy?: () => boolean
 }
 
 /** Reads the keys and the revision they are at least as new as. */
@@ -29,7 +31,7 @@ export async function loadKeys(keys: KeyTable): Promise<LoadedKeys> {
 export function watchKeys(
   keys: KeyTable,
   keyring: ReplaceableKeyring,
-  { revision, onError, pollMs }: KeyWatchOptions,
+  { revision, onError, pollMs, busy }: KeyWatchOptions,
 ): RevisionWatch {
   const watch = watchRevision({
     known: revision,
@@ -41,6 +43,7 @@ export function watchKeys(
     },
     onError,
     ...(pollMs !== undefined && { pollMs }),
+    ...(busy !== undefined && { busy }),
   })
   return watch
 }

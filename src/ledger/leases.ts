@@ -73,6 +73,10 @@ export interface Leases {
   held(): ReadonlyMap<string, Nano>
   /** Grows whenever what `held` says may have changed. */
   readonly changed: number
+  /** Requests that run, those that hold nothing included. */
+  readonly openHolds: number
+  /** Accounts whose lease is looked after. */
+  readonly accounts: number
   /** null where this node knows nothing of the account. */
   state(account: string): LeaseState | null
 }
@@ -103,6 +107,7 @@ class NodeLeases implements Leases {
   #isOpen = false
   #isDraining = false
   #changed = 0
+  #openHolds = 0
 
   constructor(options: LeasesOptions) {
     this.#authority = options.authority
@@ -113,6 +118,14 @@ class NodeLeases implements Leases {
 
   get changed(): number {
     return this.#changed
+  }
+
+  get openHolds(): number {
+    return this.#openHolds
+  }
+
+  get accounts(): number {
+    return this.#leases.size
   }
 
   hold(account: string, keyId: string, amountNano: Nano): Hold | NoHold | Promise<Hold | NoHold> {
@@ -162,6 +175,7 @@ class NodeLeases implements Leases {
     const { lease } = held
     if (lease.fenced) return 0n
     lease.holds -= 1
+    this.#openHolds -= 1
     this.#count(held, -held.amountNano)
     const atHandNano = lease.freeNano + held.amountNano
     const fromLeaseNano = min(chargeNano, atHandNano)
@@ -196,6 +210,7 @@ class NodeLeases implements Leases {
     this.#leases = new Map()
     this.#round = this.#leases.values()
     this.#heldByKey = new Map()
+    this.#openHolds = 0
     this.#changed += 1
     for (const lease of fenced.values()) {
       lease.fenced = true
@@ -262,6 +277,7 @@ class NodeLeases implements Leases {
 
   #start(hold: Held, amountNano: Nano): Held {
     hold.lease.holds += 1
+    this.#openHolds += 1
     this.#grow(hold, amountNano)
     return hold
   }

@@ -12,6 +12,7 @@ import { createLeases, type Leases } from './leases.ts'
 import type { Finished, Hold, Ledger, NoHold } from './ledger.ts'
 import type { FromWorker, IdempotencyEntry, VideoBeginning, WorkerStart } from './messages.ts'
 import { OutboxWriter } from './outbox-writer.ts'
+import { Pace } from './pace.ts'
 import { type EncodedRecord, encodeRecord } from './record.ts'
 import { monotonicMs, SharedState } from './shared.ts'
 import { WorkerLink } from './worker-link.ts'
@@ -91,6 +92,7 @@ export async function createLedger(options: LedgerOptions): Promise<LedgerNode> 
 const watchMs = 50
 const noteHeldMs = 250
 const tickMs = 1_000
+const quietMs = 1_000
 /** Epochs count from 1. */
 const noEpoch = 0
 const closedHold: NoHold = { refused: 'closed' }
@@ -104,7 +106,10 @@ class Node implements LedgerNode {
   readonly #link: WorkerLink
   readonly #leftUntil: number
   readonly #fenceCallbacks = new Set<() => void>()
-  readonly #watch: ReturnType<typeof setInterval>
+  readonly #pace = new Pace(() => this.#look())
+  #quietSinceMs = monotonicMs()
+  #heldNotedMs = 0
+  #tickedMs = 0
   readonly opened: Promise<void>
   #resolveOpened: () => void = () => undefined
   #ref: NodeRef | null = null
@@ -116,7 +121,6 @@ class Node implements LedgerNode {
   #shut: string | null = null
   #stalled = false
   #notedChange = 0
-  #watches = 0
 
   constructor(options: LedgerOptions, outbox: Outbox) {
     this.#options = options
@@ -134,11 +138,11 @@ class Node implements LedgerNode {
       onMessage: (message) => this.#take(message),
       onDeath: (error, retryMs) => this.#workerDied(error, retryMs),
     })
-    this.#watch = setInterval(() => this.#look(), watchMs)
-    this.#watch.unref()
+    this.#rouse()
   }
 
   hold(account: string, keyId: string, amountNano: Nano): Hold | NoHold | Promise<Hold | NoHold> {
+    if (this.#pace.everyMs !== watchMs) this.#rouse()
     if (this.#shut !== null || this.#isStalled()) return closedHold
     return this.#leases.hold(account, keyId, amountNano)
   }
@@ -148,11 +152,13 @@ class Node implements LedgerNode {
   }
 
   finish(hold: Hold | null, finished: Finished, kept: (() => void) | null): void {
+    if (this.#pace.everyMs !== watchMs) this.#rouse()
     const record = this.#close(hold, finished)
     this.#writer.push(finished.row.requestId, record, kept)
   }
 
   finishNow(hold: Hold | null, finished: Finished): void {
+    if (this.#pace.everyMs !== watchMs) this.#rouse()
     const record = this.#close(hold, finished)
     this.#writer.pushNow(finished.row.requestId, record)
   }
@@ -235,13 +241,14 @@ class Node implements LedgerNode {
   }
 
   async drain(limitMs = 10_000): Promise<number> {
+    this.#rouse()
     const deadlineMs = monotonicMs() + limitMs
     this.#draining = true
     this.#judge()
     this.#leases.drain()
     this.#writer.flush()
     await this.#settledBy(deadlineMs)
-    clearInterval(this.#watch)
+    this.#pace.set(null)
     const left = this.#writer.unsettledRecords
     this.#writer.close()
     await this.#stopWorker(Math.max(1_000, deadlineMs - monotonicMs()))
@@ -320,9 +327,31 @@ class Node implements LedgerNode {
       log.info({}, 'Requests are admitted again.')
     }
     this.#noteStall()
-    this.#watches += 1
-    if (this.#watches % (tickMs / watchMs) === 0) this.#leases.tick(monotonicMs())
-    if (this.#watches % (noteHeldMs / watchMs) === 0) this.#noteHeld()
+    const nowMs = monotonicMs()
+    if (nowMs - this.#tickedMs >= tickMs - watchMs / 2) {
+      this.#tickedMs = nowMs
+      this.#leases.tick(nowMs)
+    }
+    if (nowMs - this.#heldNotedMs >= noteHeldMs - watchMs / 2) {
+      this.#heldNotedMs = nowMs
+      this.#noteHeld()
+    }
+    this.#rest(nowMs)
+  }
+
+  /** Something has begun that must be looked after. */
+  #rouse(): void {
+    this.#quietSinceMs = monotonicMs()
+    this.#pace.set(watchMs)
+  }
+
+  /** After a quiet second looks at leases alone, and where there is none at nothing. */
+  #rest(nowMs: number): void {
+    const { openHolds, changed, accounts } = this.#leases
+    const busy = openHolds > 0 || changed !== this.#notedChange || this.#writer.unsettledRecords > 0
+    if (busy || this.#shut !== null) this.#quietSinceMs = nowMs
+    if (nowMs - this.#quietSinceMs < quietMs) return
+    this.#pace.set(accounts > 0 ? tickMs : null)
   }
 
   #noteStall(): void {
@@ -370,6 +399,7 @@ class Node implements LedgerNode {
 
   /** All this node has leased is released already, or will be as it is opened anew. */
   #fence(): void {
+    this.#rouse()
     this.#ref = null
     this.#leases.fence()
     this.#judge()

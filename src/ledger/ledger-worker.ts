@@ -20,6 +20,8 @@ import { isSyncFailure } from './sync-failure.ts'
 
 const recallMs = 50
 const syncMs = 25
+/** Nothing was written for so long: the next append wakes this thread. */
+const quietMs = 1_000
 /** A lease without a request is given back long before. */
 const leasesLastMs = 60_000
 const mostSetAside = 100_000
@@ -65,6 +67,13 @@ class LedgerWorker {
   #held: { readonly epoch: number; readonly held: ReadonlyMap<string, Nano> } | null = null
   readonly #servingMs: () => number
   #leasedAtMs = Number.NEGATIVE_INFINITY
+  /** Accounts that were granted something and not forgotten since. */
+  readonly #leased = new Set<string>()
+  #lastWritten = 0
+  #writtenMs = monotonicMs()
+  /** What is slept on while nothing is written, and while nothing is leased. */
+  #unwritten: PromiseWithResolvers<void> | null = null
+  #unleased: PromiseWithResolvers<void> | null = null
 
   constructor(rooms: WorkerRooms) {
     const { start, store, reader } = rooms
@@ -93,6 +102,10 @@ class LedgerWorker {
       onFailure: (what, error) => this.#failed(what, error),
     })
     this.#sync = new OutboxSync({ logs: rooms.logs, state })
+    this.#stopping.signal.addEventListener('abort', () => {
+      this.#rouse()
+      this.#rouseLeases()
+    })
   }
 
   /** Until it is told to stop. Rejects where something failed that is not meant to: the thread is then started again. */
@@ -130,14 +143,16 @@ class LedgerWorker {
         this.#track(this.#leases.recall(message.epoch, message.account))
         break
       case 'forget':
+        this.#leased.delete(message.account)
         this.#track(this.#leases.forget(message.epoch, message.account))
         break
       case 'held':
         this.#held = message
-        this.#leasedAtMs = monotonicMs()
+        this.#rouseLeases()
         this.#track(this.#noteHeld())
         break
       case 'wake':
+        this.#rouse()
         this.#wake()
     }
   }
@@ -202,7 +217,8 @@ class LedgerWorker {
   async #grant(question: Extract<Question, { ask: 'grant' }>): Promise<Grant> {
     const { epoch, account, needNano, wantNano } = question
     const grant = await this.#leases.grant(epoch, account, needNano, wantNano)
-    this.#leasedAtMs = monotonicMs()
+    this.#leased.add(account)
+    this.#rouseLeases()
     return grant
   }
 
@@ -229,6 +245,7 @@ class LedgerWorker {
     while (!this.#stopping.signal.aborted) {
       await this.#sync.sync()
       await this.#pause(syncMs)
+      await this.#whileUnwritten()
     }
   }
 
@@ -244,7 +261,46 @@ class LedgerWorker {
           this.#wake = resolve
         }),
       ])
+      await this.#whileUnwritten()
     }
+  }
+
+  /** Sleeps while nothing is written. The outbox is looked at once more in case it was as the other thread looked. */
+  async #whileUnwritten(): Promise<void> {
+    if (!this.#isQuiet() || this.#stopping.signal.aborted) return
+    if (this.#unwritten === null) {
+      this.#unwritten = Promise.withResolvers()
+      this.#state.resting = true
+      if (this.#state.written !== this.#lastWritten) this.#rouse()
+    }
+    await this.#unwritten?.promise
+  }
+
+  #isQuiet(): boolean {
+    const { written, settled } = this.#state
+    if (written !== this.#lastWritten) {
+      this.#lastWritten = written
+      this.#writtenMs = monotonicMs()
+    }
+    return settled >= written && monotonicMs() - this.#writtenMs > quietMs
+  }
+
+  #rouse(): void {
+    this.#writtenMs = monotonicMs()
+    this.#state.resting = false
+    this.#unwritten?.resolve()
+    this.#unwritten = null
+  }
+
+  #hasNothingLeased(): boolean {
+    if (this.#held !== null) return false
+    return this.#leased.size === 0 || monotonicMs() - this.#leasedAtMs > leasesLastMs
+  }
+
+  #rouseLeases(): void {
+    this.#leasedAtMs = monotonicMs()
+    this.#unleased?.resolve()
+    this.#unleased = null
   }
 
   /** Needs room on the disk, which settling may do without; so it may fail and be tried the next time. */
@@ -274,7 +330,11 @@ class LedgerWorker {
       await this.#pause(recallMs)
       // Noted as it changes; here only where that has failed.
       await this.#noteHeld()
-      if (monotonicMs() - this.#leasedAtMs > leasesLastMs) continue
+      if (this.#hasNothingLeased() && !this.#stopping.signal.aborted) {
+        this.#unleased ??= Promise.withResolvers()
+        await this.#unleased.promise
+        continue
+      }
       const accounts = await this.#keeper.recalled()
       if (accounts.length > 0) this.#tell({ kind: 'recalled', accounts })
     }

@@ -11,7 +11,7 @@ export interface OutboxWriterOptions {
   readonly nowMs: () => number
   /** `ledger`: what waits for its record is told when the ledger has it, not when the outbox has. */
   readonly keptBy: 'outbox' | 'ledger'
-  /** Something waits for the ledger. */
+  /** The worker is to look at the outbox: something waits for the ledger, or the worker had come to rest. */
   readonly onWaiting: () => void
   /** The outbox could not be written (`records` wait in memory), or can again (null). */
   readonly onFailure: (error: unknown, records: number) => void
@@ -117,6 +117,10 @@ export class OutboxWriter {
     this.#halfUsedBytes += (Math.ceil(body.length / pageBytes) + 1) * pageBytes
     state.written = seq
     this.#records = []
+    if (state.resting) {
+      state.resting = false
+      this.#options.onWaiting()
+    }
     if (recovering) this.#recovered(records)
     this.#note({ seq, records, atMs: nowMs(), kept: this.#keptByLedger() })
     this.#tellKept()

@@ -28,6 +28,7 @@ const fields = [
   'charged',
   'writtenOff',
   'setAside',
+  'resting',
 ] as const
 
 type Field = (typeof fields)[number]
@@ -89,6 +90,14 @@ export class SharedState {
   }
   setClean(half: Half, clean: boolean): void {
     this.#set(half === 0 ? 'clean0' : 'clean1', clean ? 1n : 0n)
+  }
+
+  /** The worker waits for a message before it looks at the outbox again; set by the worker, cleared by whoever ends it. */
+  get resting(): boolean {
+    return this.#get('resting') === 1n
+  }
+  set resting(resting: boolean) {
+    this.#set('resting', resting ? 1n : 0n)
   }
 
   /** Just before the last renewal that the ledger granted was asked for, by the serving thread's clock; the worker's. */

@@ -2,17 +2,15 @@
 
 import type { Listener } from '../http/server.ts'
 import type { Log } from '../telemetry/log.ts'
+import { isInForeground } from './signals.ts'
 import type { State } from './state.ts'
 
 export interface DrainOptions {
   readonly state: State
   readonly listener: Listener
-  /** Somebody sits before it and waits for its end. */
-  readonly attended: boolean
   readonly log: Log
   /** The last that is closed. */
   readonly close: () => Promise<void>
-  readonly exit: (code: number) => void
 }
 
 export interface Drain {
@@ -54,15 +52,20 @@ export function createDrain(options: DrainOptions): Drain {
   return { begin: () => void drain(), now: finish }
 }
 
-function delayOf({ state, listener, attended }: DrainOptions, nowMs: number): number {
+function delayOf({ state, listener }: DrainOptions, nowMs: number): number {
   const { drainDelayMs } = state.current.server
   if (drainDelayMs !== null) return drainDelayMs
   const { askedReadyMs } = listener
   const watched = askedReadyMs !== null && nowMs - askedReadyMs < askedWithinMs
-  return watched && !attended ? usualDelayMs : 0
+  return watched && !isAttended() ? usualDelayMs : 0
 }
 
-async function finishAll({ state, listener, log, close, exit }: DrainOptions): Promise<void> {
+/** Whoever started it from a terminal or by `npm start` waits for its end. */
+function isAttended(): boolean {
+  return isInForeground() || process.env['npm_lifecycle_event'] === 'start'
+}
+
+async function finishAll({ state, listener, log, close }: DrainOptions): Promise<void> {
   let code = 0
   try {
     state.deadlines.shutDown()
@@ -79,5 +82,5 @@ async function finishAll({ state, listener, log, close, exit }: DrainOptions): P
     code = 1
   }
   log.flush()
-  exit(code)
+  process.exit(code)
 }

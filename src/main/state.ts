@@ -28,6 +28,7 @@ import { Denials } from '../telemetry/denials.ts'
 import type { Log } from '../telemetry/log.ts'
 import { startLoopLag } from '../telemetry/loop-lag.ts'
 import { createMetrics, type LedgerReading } from '../telemetry/metrics.ts'
+import { Activity } from './activity.ts'
 import type { Lasting } from './lasting.ts'
 import { settleLeftOutboxes } from './left-outboxes.ts'
 import { openDiskFiles, sweepResults } from './results.ts'
@@ -61,13 +62,12 @@ export async function buildState(options: StateOptions) {
   const leftSettled = settlingLeft(options)
   const health = watchedHealth(log)
   const { limiter, isShared } = watchedLimiter(config, log)
-  const lag = startLoopLag()
+  const { load, activity, lag } = watchedLoad()
   const metrics = createMetrics({
     version,
     runtime: `bun ${process.versions.bun}`,
     sources: {
-      channelStates: () =>
-        [...current.relay.channels.keys()].map((id) => [id, health.state(id, performance.now())]),
+      channelStates: () => statesOf([...current.relay.channels.keys()], health),
       ledger: () => readingOf(ledger),
       logPending: () => log.pending,
       logDropped: () => log.dropped,
@@ -88,7 +88,7 @@ export async function buildState(options: StateOptions) {
     prices,
     estimates: createOutputEstimates(),
     diskFiles: openDiskFiles(config),
-    load: new Load(),
+    load,
     denials: new Denials({ log }),
     dialer: createDialer(),
     deadlines,
@@ -100,6 +100,7 @@ export async function buildState(options: StateOptions) {
   sweepResults(() => current.config, lasting)
   return {
     ...lasting,
+    activity,
     firstSecret,
     keyRevision: revision,
     leftSettled,
@@ -116,6 +117,19 @@ export async function buildState(options: StateOptions) {
       current = rooms
     },
   }
+}
+
+function statesOf(channelIds: readonly string[], health: Health) {
+  const nowMs = performance.now()
+  return channelIds.map((id) => [id, health.state(id, nowMs)] as const)
+}
+
+function watchedLoad() {
+  const load = new Load()
+  const activity = new Activity(load)
+  const lag = startLoopLag({ busy: activity.isBusy })
+  activity.add(lag)
+  return { load, activity, lag }
 }
 
 /** What the configuration names and the store must know: accounts, and the groups that keys are made for. */

@@ -10,13 +10,15 @@ export interface PriceWatchOptions {
   readonly onError: (error: unknown) => void
   /** 500 unless a test says otherwise. */
   readonly pollMs?: number
+  /** As of `RevisionWatchOptions`. */
+  readonly busy?: () => boolean
 }
 
 /** `known` are the rows the prices were made from. */
 export function watchPrices(
   table: PriceTable,
   known: readonly PriceRow[],
-  { onChange, onError, pollMs }: PriceWatchOptions,
+  { onChange, onError, pollMs, busy }: PriceWatchOptions,
 ): RevisionWatch {
   const watch = watchRevision({
     known: newestOf(known),
@@ -28,6 +30,7 @@ export function watchPrices(
     },
     onError,
     ...(pollMs !== undefined && { pollMs }),
+    ...(busy !== undefined && { busy }),
   })
   return watch
 }

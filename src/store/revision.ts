@@ -10,18 +10,25 @@ export interface RevisionWatchOptions {
   readonly onError: (error: unknown) => void
   /** 500 unless a test says otherwise. */
   readonly pollMs?: number
+  /** Once false, nobody looks until the watch is woken; left out, it never rests. */
+  readonly busy?: () => boolean
 }
 
 export interface RevisionWatch {
   readonly closed: boolean
+  /** Looks again, where it had come to rest: resolves when the copy is as new as the store. null: it is not at rest. */
+  wake(): Promise<void> | null
   close(): void
 }
 
 /** Looks every half second, the first time after that; does not keep the process alive. */
 export function watchRevision(options: RevisionWatchOptions): RevisionWatch {
+  const { busy = () => true } = options
   let { known } = options
   let closed = false
   let failing = false
+  let resting = false
+  let waking: Promise<void> | null = null
   let timer = arm()
 
   function arm() {
@@ -36,12 +43,21 @@ export function watchRevision(options: RevisionWatchOptions): RevisionWatch {
       if (!failing && !closed) options.onError(error)
       failing = true
     }
-    if (!closed) timer = arm()
+    resting = !busy()
+    if (!closed && !resting) timer = arm()
   }
 
   return {
     get closed() {
       return closed
+    },
+    wake() {
+      if (!resting || closed) return waking
+      resting = false
+      waking = look().finally(() => {
+        waking = null
+      })
+      return waking
     },
     close() {
       closed = true

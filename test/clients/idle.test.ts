@@ -1,0 +1,55 @@
+// A server with nothing to do sleeps: the system sees none of its threads wake for timers.
+
+import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { startGateway, testKey } from '../support/gateway.ts'
+import { run } from '../support/server-process.ts'
+
+/** Threads of the runtime itself: they collect and compile what the start left, and then sleep. */
+const runtimes = /^(HeapHelper|JITWorker|JSCWarmUp|mi-scavenger|.*ollector|Bun Pool.*)$/
+
+/** How often threads of this process have gone to sleep of their own accord since it began. */
+function sleeps(pid: number): number {
+  let sum = 0
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const status = readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8')
+    if (runtimes.test(/^Name:\s*(.*)$/m.exec(status)?.[1] ?? '')) continue
+    sum += Number(/^voluntary_ctxt_switches:\s*(\d+)/m.exec(status)?.[1])
+  }
+  return sum
+}
+
+const windowMs = 2_000
+const windows = 8
+/** What the runtime has to do after a start goes down to nearly nothing within a minute; this test does not wait for that. */
+const most = 15
+
+test('left alone it comes to rest, and knows of a key made meanwhile at its first use', async () => {
+  const gateway = await startGateway()
+  try {
+    const seen: number[] = []
+    // Looks at keys, prices and the loop rest five seconds after the start, or after a request.
+    while (seen.length < windows && (seen.at(-1) ?? most + 1) > most) {
+      const before = sleeps(gateway.pid)
+      await Bun.sleep(windowMs)
+      seen.push(((sleeps(gateway.pid) - before) * 1_000) / windowMs)
+    }
+    console.log(`wake-ups a second, in windows of ${windowMs} ms: ${seen.join(', ')}`)
+    expect(seen.at(-1)).toBeLessThanOrEqual(most)
+    const words = ['key', 'create', '--account', 'default', '--group', 'default', '--name', 'made']
+    const made = JSON.parse(await run(gateway.dataDir, ...words, '--json')) as {
+      id: string
+      secret: string
+    }
+    const models = (key: string) =>
+      fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
+    expect((await models(made.secret)).status).toBe(200)
+    expect((await models(testKey)).status).toBe(200)
+    const body = { model: 'sandbox/chat', messages: [{ role: 'user', content: 'Hello' }] }
+    const reply = await gateway.post('/v1/chat/completions', body)
+    const row = await gateway.row(reply.headers.get('x-request-id') ?? '')
+    expect(row.chargeNano > 0n).toBeTrue()
+  } finally {
+    await gateway.stop()
+  }
+}, 60_000)
