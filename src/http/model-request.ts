@@ -140,7 +140,7 @@ export class ModelRequest {
       const prepared =
         prepare === undefined ? null : await this.prepare(prepare, principal, peek, offered)
       const asked = prepared?.peek ?? peek
-      const opened = this.open(principal, asked, offered.model, wishes)
+      const opened = this.open(principal, asked, offered, wishes)
       const bill = opened instanceof Promise ? await opened : opened
       const start = this.startOf(principal, asked)
       const call = this.callOf(
@@ -276,11 +276,13 @@ export class ModelRequest {
   private open(
     principal: Principal,
     peek: Peek,
-    model: Model,
+    { model, candidates }: Offered,
     wishes: BillWishes,
   ): Bill | Promise<Bill> {
     const { dialect, at } = this
-    return this.rooms.till.open({ principal, model, dialect, peek, at, wishes })
+    const opening = { principal, model, dialect, peek, at, wishes }
+    if (peek.attachments === undefined) return this.rooms.till.open(opening)
+    return this.rooms.till.open({ ...opening, servedBy: candidates.map((each) => each.model) })
   }
 
   private showPrice(answer: Answer, bill: Bill): void {

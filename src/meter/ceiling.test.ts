@@ -36,14 +36,17 @@ const request: Bounds = {
     stream: false,
     maxOutputTokens: 50,
     choices: 1,
-    imageParam: null,
     tokenInput: false,
   },
   model: { context: null, maxOutput: null },
+  media: null,
   usualOutputTokens: 1_024,
   safe: false,
   units: null,
 }
+/** 60 of the 300 bytes are text; there are four pictures and a document. */
+const most = { image: 4_000, other: 500, audio: 70 }
+const media = { textBytes: 60, most, likely: { image: 1, other: 1, audio: 1 } }
 type Changes = Partial<Omit<Bounds, 'peek'>> & { readonly peek?: Partial<Bounds['peek']> }
 const sizeOf = (changes: Changes) =>
   expectedOf({ ...request, ...changes, peek: { ...request.peek, ...changes.peek } })
@@ -54,7 +57,7 @@ describe('a request is bounded', () => {
     ['by its bytes, to be safe', { safe: true }, 300],
     ['by half of them where they spell token ids', { peek: { tokenInput: true } }, 150],
     ['by what its model can read', { model: { context: 64, maxOutput: null } }, 64],
-    ['by more where there are images', { peek: { imageParam: 'messages[0]' } }, 100 + 8_192],
+    ['by its text alone, and each picture and page', { media }, 20 + 4 * 1_000 + 500],
   ])('in its prompt %s', (_, changes, tokens) => {
     expect(sizeOf(changes).inputTokens).toBe(tokens)
   })

@@ -4,15 +4,13 @@ import type { ModelKind } from '../config/types.ts'
 import { maxNano, type Nano } from '../money.ts'
 import type { Peek } from '../wire/dialect.ts'
 import type { Expected, Rate, Units } from './meter.ts'
+import type { PromptMedia } from './prompt-size.ts'
 
 /** About four bytes of text make a token, where no vendor counted. */
 const bytesPerToken = 4
 
 /** Nobody believes a reply of more tokens than this (see the reader of usage), so nothing more is held for one. */
 const maxTokens = 1_000_000_000
-
-/** Held for a prompt with images, beside its bytes: behind an address, an image has hardly any. */
-const imagePromptTokens = 8_192
 
 /** What a whole reply is taken to come to where neither the client nor the catalogue bounds it. */
 const unboundedReplyTokens = 4_096
@@ -30,19 +28,14 @@ export interface Bounds {
   readonly kind: ModelKind
   readonly peek: Pick<
     Peek,
-    | 'body'
-    | 'stream'
-    | 'maxOutputTokens'
-    | 'choices'
-    | 'imageParam'
-    | 'tokenInput'
-    | 'inputTokens'
-    | 'audioTokens'
+    'body' | 'stream' | 'maxOutputTokens' | 'choices' | 'tokenInput' | 'inputTokens' | 'audioTokens'
   >
   /** Tokens; null where the catalogue does not know. */
   readonly model: { readonly context: number | null; readonly maxOutput: number | null }
   /** What streams of this key and model usually stay below, in tokens. */
   readonly usualOutputTokens: number
+  /** What stands in the prompt beside its text; null where nothing does. */
+  readonly media: PromptMedia | null
   /** Counts a token for every byte of the prompt: for a balance that an estimate could overdraw. */
   readonly safe: boolean
   readonly units: Units | null
@@ -65,16 +58,16 @@ export function expectedOf(bounds: Bounds): Expected {
     ? Math.min(limit, bounds.usualOutputTokens)
     : Math.min(limit, known ? maxTokens : unboundedReplyTokens)
   const outputTokens = Math.min(reply * Math.max(1, peek.choices), Number.MAX_SAFE_INTEGER)
-  const audio = peek.audioTokens === undefined ? {} : { audioTokens: peek.audioTokens.most }
-  return { kind, inputTokens, ...audio, outputTokens, units }
+  const audioTokens = (peek.audioTokens?.most ?? 0) + (bounds.media?.most.audio ?? 0)
+  return { kind, inputTokens, ...(audioTokens > 0 && { audioTokens }), outputTokens, units }
 }
 
 /** Every token of text has a byte, and hardly any text has less than three for one; a token id has a comma. */
-function promptTokens({ peek, safe }: Bounds): number {
+function promptTokens({ peek, media, safe }: Bounds): number {
   if (peek.inputTokens !== undefined) return peek.inputTokens
   const bytesEach = safe ? 1 : peek.tokenInput ? 2 : 3
-  const images = peek.imageParam === null ? 0 : imagePromptTokens
-  return Math.ceil(peek.body.length / bytesEach) + images
+  if (media === null) return Math.ceil(peek.body.length / bytesEach)
+  return Math.ceil(media.textBytes / bytesEach) + media.most.image + media.most.other
 }
 
 /** What to hold; null where it is more than any wallet can have. */

@@ -21,7 +21,8 @@ export interface BillWishes {
 /** A request's tokens as far as they are known without any vendor's count. */
 export interface Uncounted {
   readonly inputTokens: number
-  /** Of sound in files. */
+  readonly imageTokens: number
+  /** Of sound, in files too. */
   readonly audioTokens: number
   /** What comes is sound and not text. */
   readonly speaks: boolean
@@ -64,11 +65,12 @@ export class Bill {
 
   /** What so much delivered text comes to, where no vendor has counted yet. */
   counted(outputBytes: number): Usage {
-    const { inputTokens, audioTokens, speaks } = this.uncounted
+    const { inputTokens, imageTokens, audioTokens, speaks } = this.uncounted
     const output = countedTokens(outputBytes)
     return {
       ...noUsage,
       input: inputTokens,
+      ...(imageTokens > 0 && { imageInput: imageTokens }),
       ...(audioTokens > 0 && { audioInput: audioTokens }),
       ...(speaks ? { audioOutput: output } : { output }),
     }

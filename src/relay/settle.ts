@@ -64,10 +64,7 @@ export function createSettler(rooms: SettleRooms): Settler {
   const told = (settlement: Settlement, row: UsageRow): void => {
     const { ask, candidate, status } = settlement
     rooms.estimates.note(ask.principal, ask.model.id, row.output + row.reasoning)
-    ask.admission.finish(
-      row.input + row.cachedInput + row.cacheWrite + row.output + row.reasoning,
-      Date.now(),
-    )
+    ask.admission.finish(tokensOf(row), Date.now())
     ask.place.giveBack()
     answered(ask.dialect.path, status, settlement.durationMs)
     if (candidate !== null) count(countsOf(rooms, counts, candidate, row), settlement, row)
@@ -118,6 +115,13 @@ export function createSettler(rooms: SettleRooms): Settler {
       if (row !== null && rooms.log.writes('info')) logLine(rooms.log, row)
     },
   }
+}
+
+/** All of them, of whatever kind: what limits on tokens go by. */
+function tokensOf(row: UsageRow): number {
+  const { input, cachedInput, cacheWrite, cacheWrite1h, audioInput, imageInput } = row
+  const prompt = input + cachedInput + cacheWrite + cacheWrite1h + audioInput + imageInput
+  return prompt + row.output + row.reasoning + row.audioOutput + row.imageOutput
 }
 
 /** Counts replies by route and status; the children of the metrics are looked up once. */

@@ -8,10 +8,11 @@ import type { Hold, Ledger, NoHold } from '../ledger/ledger.ts'
 import { countedTokens, expectedOf, holdFor } from '../meter/ceiling.ts'
 import type { Expected, PriceBook, Rate, Units } from '../meter/meter.ts'
 import type { OutputEstimates } from '../meter/output-estimate.ts'
+import { type PromptMedia, promptMedia } from '../meter/prompt-size.ts'
 import { formatUnits, maxNano, type Nano } from '../money.ts'
 import type { Dialect, Peek } from '../wire/dialect.ts'
 import type { Usage } from '../wire/ir.ts'
-import { Bill, type BillWishes } from './bill.ts'
+import { Bill, type BillWishes, type Uncounted } from './bill.ts'
 
 export interface TillRooms {
   readonly ledger: Ledger
@@ -29,6 +30,8 @@ export interface TillRooms {
 export interface Opening {
   readonly principal: Principal
   readonly model: Model
+  /** The vendors' names of those that may answer: they say how pictures count. */
+  readonly servedBy?: readonly string[]
   readonly dialect: Dialect
   readonly peek: Peek
   /** Unix milliseconds. */
@@ -54,19 +57,15 @@ export function createTill(rooms: TillRooms): Till {
       const { principal, peek, wishes } = opening
       if (ledger.closed !== null) throw closed()
       const rate = rateOf(rooms, opening)
-      const expected = expectedBy(rooms.estimates, opening, rate)
+      const media = mediaOf(opening)
+      const expected = expectedBy(rooms.estimates, opening, rate, media)
       const boundNano = boundOf(rate, expected, opening)
       if (boundNano === null) throw tooMuch()
       const amountNano =
         wishes.capNano === null || boundNano <= wishes.capNano
           ? boundNano
           : withinCap(wishes.capNano, { boundNano, rate, expected }, peek.stream, rooms.currency)
-      const inputTokens = Math.min(expected.inputTokens, countedTokens(peek.body.length))
-      const uncounted = {
-        inputTokens,
-        audioTokens: peek.audioTokens?.likely ?? 0,
-        speaks: opening.dialect.operation === 'speech',
-      }
+      const uncounted = uncountedOf(opening, expected, media)
       const likely = unitsAsked(peek.likelyUnits ?? peek.units, rate)
       const held = ledger.hold(principal.account, principal.keyId, amountNano)
       const bill = (result: Hold | NoHold): Bill => {
@@ -75,6 +74,28 @@ export function createTill(rooms: TillRooms): Till {
       }
       return held instanceof Promise ? held.then(bill) : bill(held)
     },
+  }
+}
+
+function mediaOf({ model, peek, servedBy }: Opening): PromptMedia | null {
+  const { attachments, body } = peek
+  return attachments === undefined ? null : promptMedia(body, attachments, servedBy ?? [model.id])
+}
+
+/** What is charged of the prompt where no vendor reports: never more than was held for it. */
+function uncountedOf(
+  { peek, dialect }: Opening,
+  { inputTokens: most }: Expected,
+  media: PromptMedia | null,
+): Uncounted {
+  const { other = 0, image = 0, audio = 0 } = media?.likely ?? {}
+  const textTokens = countedTokens(media?.textBytes ?? peek.body.length)
+  const imageTokens = Math.min(most, image)
+  return {
+    inputTokens: Math.min(most - imageTokens, textTokens + other),
+    imageTokens,
+    audioTokens: (peek.audioTokens?.likely ?? 0) + audio,
+    speaks: dialect.operation === 'speech',
   }
 }
 
@@ -120,12 +141,18 @@ function unitsAsked(units: Units | undefined, rate: Rate): Units | null {
   return Object.keys(counted).length === 0 ? null : counted
 }
 
-function expectedBy(estimates: OutputEstimates, opening: Opening, rate: Rate): Expected {
+function expectedBy(
+  estimates: OutputEstimates,
+  opening: Opening,
+  rate: Rate,
+  media: PromptMedia | null,
+): Expected {
   const { principal, model, peek } = opening
   return expectedOf({
     kind: dialectKind(opening),
     peek,
     model,
+    media,
     usualOutputTokens: estimates.usual(principal, model.id),
     safe: false,
     units: unitsAsked(peek.units, rate),

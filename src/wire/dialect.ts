@@ -111,6 +111,8 @@ export interface Peek {
   readonly choices: number
   /** The first image part, as a parameter path (`messages[1].content[0]`), else null. */
   readonly imageParam: string | null
+  /** Where in the body the parts begin that are more than text: pictures, sound, films, documents; absent: none. */
+  readonly attachments?: readonly number[] | undefined
   /** Names of all members at the top level. */
   readonly keys: readonly string[]
   /** Embeddings: what the client expects back. */

@@ -106,7 +106,7 @@ export function openLine(options: LineOptions = {}): Line {
   const rows: UsageRow[] = []
   const progress: UsageRow[] = []
   const hold = { account: 'a', keyId: 'k', amountNano: heldNano }
-  const uncounted = { inputTokens: 10, audioTokens: 0, speaks: false }
+  const uncounted = { inputTokens: 10, imageTokens: 0, audioTokens: 0, speaks: false }
   const bill = new Bill(ledgerOf(hold, asked, extend), rate, hold, null, uncounted, {
     capNano: null,
     showCost: false,

@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { ElementScan, kindAt, MemberScan, spells } from '../json/scan.ts'
+import { type AttachmentOffsets, addAttachment } from '../media/offsets.ts'
 import { Ambiguous } from '../openai/body.ts'
 
 const roles = ['user', 'assistant', 'system'] as const
@@ -81,12 +82,12 @@ const CITATIONS = 8
 const nestedFields = new Fields('type')
 
 /** What the last check of messages found. */
-export const seen: {
+export const seen: AttachmentOffsets & {
   /** The path of the first image, or null. */
   imageParam: string | null
   /** The path of the first thing version 2026-10-21 has taken out, with what to say of it, or null. */
   removed: { readonly param: string; readonly message: string } | null
-} = { imageParam: null, removed: null }
+} = { imageParam: null, removed: null, attachments: undefined }
 
 function needs(found: boolean, param: string, what: string): void {
   if (!found) throw invalidRequest(`${param} ${what}`, param)
@@ -111,7 +112,9 @@ function checkNested(bytes: Uint8Array, at: number, param: string): void {
     nestedFields.read(bytes, innerBlock, inner.value)
     const type = nestedFields.value(bytes, 0)
     needs(isString(bytes, type), `${path}.type`, 'must be a string')
-    if (isWord(bytes, type, 'image')) seen.imageParam ??= path
+    const isImage = isWord(bytes, type, 'image')
+    if (isImage) seen.imageParam ??= path
+    if (isImage || isWord(bytes, type, 'document')) addAttachment(seen, inner.value)
     inner.resume(nestedFields.end)
   }
 }
@@ -134,10 +137,12 @@ function checkBlock(bytes: Uint8Array, at: number, role: string, path: string): 
     if (role === 'user' && cites) removed(`${path}.citations`, 'not allowed on a user text block')
   } else if (is('image') || is('document')) {
     needs(isKind(bytes, value(SOURCE), 'object'), `${path}.source`, 'must be an object')
+    addAttachment(seen, at)
     if (is('image')) seen.imageParam ??= path
     else if (role === 'assistant')
       removed(path, 'a document is not allowed in an assistant message')
-  } else if (is('tool_use')) {
+  } else if (is('web_fetch_tool_result')) addAttachment(seen, at)
+  else if (is('tool_use')) {
     needs(isString(bytes, value(ID)), `${path}.id`, 'must be a string')
     needs(isString(bytes, value(NAME)), `${path}.name`, 'must be a string')
     needs(isKind(bytes, value(INPUT), 'object'), `${path}.input`, 'must be an object')
@@ -179,6 +184,7 @@ function checkTurn(bytes: Uint8Array, at: number, path: string): void {
 export function checkMessages(bytes: Uint8Array, at: number): number {
   seen.imageParam = null
   seen.removed = null
+  seen.attachments = undefined
   list.open(bytes, at)
   while (list.next()) {
     checkTurn(bytes, list.value, `messages[${list.count - 1}]`)

@@ -97,6 +97,7 @@ function read(body: Body, address: Address = {}): Peek {
     maxOutputTokens,
     choices: 1,
     imageParam: seen.imageParam,
+    attachments: seen.attachments,
     keys,
     encodingFormat: 'float',
     tokenInput: false,

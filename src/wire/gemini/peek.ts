@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../errors.ts'
 import type { Address, Peek } from '../dialect.ts'
 import { ElementScan, kindAt, type Member, MemberScan, members, textOf } from '../json/scan.ts'
+import { type AttachmentOffsets, addAttachment } from '../media/offsets.ts'
 import { type Body, readBody } from '../openai/body.ts'
 import { numberOf, stringOf } from '../openai/rules.ts'
 
@@ -12,8 +13,11 @@ const partScan = new ElementScan()
 const partFieldScan = new MemberScan()
 const mediaScan = new MemberScan()
 
-/** What the last check of contents found: the path of the first picture, or null. */
-const seen: { imageParam: string | null } = { imageParam: null }
+/** What the last check of contents found. */
+const seen: AttachmentOffsets & {
+  /** The path of the first picture, or null. */
+  imageParam: string | null
+} = { imageParam: null, attachments: undefined }
 
 /** Whether the current key is `camel` or its other spelling, which ProtoJSON allows too. */
 function named(scan: MemberScan, camel: string, snake: string): boolean {
@@ -37,10 +41,21 @@ function isPicture(bytes: Uint8Array, at: number): boolean {
   return picture
 }
 
+/** What a function answers may have parts of its own (from Gemini 3 on). */
+function hasParts(bytes: Uint8Array, at: number, key: MemberScan): boolean {
+  if (!named(key, 'functionResponse', 'function_response')) return false
+  if (kindAt(bytes, at) !== 'object') return false
+  let parts = false
+  mediaScan.open(bytes, at)
+  while (mediaScan.next()) parts ||= mediaScan.is('parts')
+  return parts
+}
+
 /** Checks one part; true where it is a picture. */
 function checkPart(bytes: Uint8Array, at: number, path: () => string): boolean {
   if (kindAt(bytes, at) !== 'object') fail(path(), 'must be an object')
   let picture = false
+  let attached = false
   partFieldScan.open(bytes, at)
   while (partFieldScan.next()) {
     const { value } = partFieldScan
@@ -52,7 +67,9 @@ function checkPart(bytes: Uint8Array, at: number, path: () => string): boolean {
     const inline = named(partFieldScan, 'inlineData', 'inline_data')
     const filed = !inline && named(partFieldScan, 'fileData', 'file_data')
     if ((inline || filed) && isPicture(bytes, value)) picture = true
+    attached ||= inline || filed || hasParts(bytes, value, partFieldScan)
   }
+  if (attached) addAttachment(seen, at)
   return picture
 }
 
@@ -84,6 +101,7 @@ function checkContent(bytes: Uint8Array, at: number, index: number): void {
 /** Checks the turns at `at`; gives the offset behind them. */
 function checkContents(bytes: Uint8Array, at: number): number {
   seen.imageParam = null
+  seen.attachments = undefined
   contentScan.open(bytes, at)
   while (contentScan.next()) {
     checkContent(bytes, contentScan.value, contentScan.count - 1)
@@ -138,6 +156,7 @@ function read(body: Body, address: Address): Peek {
     maxOutputTokens: wholeNumber(bytes, limit, 'generationConfig.maxOutputTokens'),
     choices: wholeNumber(bytes, choices, 'generationConfig.candidateCount') ?? 1,
     imageParam: seen.imageParam,
+    attachments: seen.attachments,
     keys,
     encodingFormat: 'float',
     tokenInput: false,

@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { ElementScan, kindAt, MemberScan, spells } from '../json/scan.ts'
+import { type AttachmentOffsets, addAttachment } from '../media/offsets.ts'
 import { Fields } from '../openai/fields.ts'
 
 type PartType = 'text' | 'image_url' | 'input_audio' | 'file' | 'video_url' | 'refusal'
@@ -101,6 +102,7 @@ function checkPart(bytes: Uint8Array, at: number, rule: RoleRule, path: () => st
   if (known === 'text' && !isString(bytes, part.value(bytes, 1))) {
     throw invalidRequest(`${path()}.text must be a string`, `${path()}.text`)
   }
+  if (known !== 'text' && known !== 'refusal') addAttachment(seen, at)
   if (known === 'image_url') checkImage(bytes, part.value(bytes, 2), path())
   return known === 'image_url'
 }
@@ -190,8 +192,11 @@ function checkMessage(bytes: Uint8Array, at: number, index: number): number {
   return firstImage
 }
 
-/** What the last check of messages found: the path of the first image part, or null. */
-export const seen: { imageParam: string | null } = { imageParam: null }
+/** What the last check of messages found. */
+export const seen: AttachmentOffsets & {
+  /** The path of the first image part, or null. */
+  imageParam: string | null
+} = { imageParam: null, attachments: undefined }
 
 /**
  * Checks the array of messages at `at`; gives the offset behind it and leaves what it saw in `seen`.
@@ -199,6 +204,7 @@ export const seen: { imageParam: string | null } = { imageParam: null }
  */
 export function checkMessages(bytes: Uint8Array, at: number): number {
   seen.imageParam = null
+  seen.attachments = undefined
   messageScan.open(bytes, at)
   while (messageScan.next()) {
     const index = messageScan.count - 1

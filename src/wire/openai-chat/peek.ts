@@ -66,6 +66,7 @@ function read(body: Body): Peek {
     maxOutputTokens: numberField(body, 'max_completion_tokens') ?? numberField(body, 'max_tokens'),
     choices: numberField(body, 'n') ?? 1,
     imageParam: seen.imageParam,
+    attachments: seen.attachments,
     keys,
     encodingFormat: 'float',
     tokenInput: false,

@@ -37,13 +37,15 @@ const complaint =
 function checkedInput(body: Body): Found {
   const member = present(body, 'input')
   if (member === null) throw invalidRequest('input is required', 'input')
-  if (member.kind === 'array') checkList(body.bytes, member.start)
+  const attachments: number[] = []
+  if (member.kind === 'array') checkList(body.bytes, member.start, attachments)
   else if (member.kind !== 'string') throw invalidRequest(complaint, 'input')
   // There is no stream of these.
-  return { stream: false }
+  return { stream: false, attachments: attachments.length === 0 ? undefined : attachments }
 }
 
-function checkList(bytes: Uint8Array, at: number): void {
+/** Where its images begin goes into `attachments`. */
+function checkList(bytes: Uint8Array, at: number, attachments: number[]): void {
   const list = new ElementScan()
   list.open(bytes, at)
   if (!list.next()) throw invalidRequest('input must not be empty', 'input')
@@ -55,7 +57,7 @@ function checkList(bytes: Uint8Array, at: number): void {
       const wanted = kind === 'string' ? 'a string' : 'a part'
       throw invalidRequest(`${param} must be ${wanted}, as the elements before it`, param)
     }
-    if (kind === 'object') checkPart(bytes, list.value, param)
+    if (kind === 'object' && checkPart(bytes, list.value, param)) attachments.push(list.value)
   } while (list.next())
 }
 
@@ -78,11 +80,12 @@ function memberOf(bytes: Uint8Array, at: number, name: string): Value | null {
   return found
 }
 
-function checkPart(bytes: Uint8Array, at: number, param: string): void {
+/** Whether it is an image. */
+function checkPart(bytes: Uint8Array, at: number, param: string): boolean {
   const type = memberOf(bytes, at, 'type')
   const name = type?.kind === 'string' ? stringOf(bytes, type.start, type.end) : null
   if (name === 'text') {
-    if (memberOf(bytes, at, 'text')?.kind === 'string') return
+    if (memberOf(bytes, at, 'text')?.kind === 'string') return false
     throw invalidRequest(`${param}.text must be a string`, `${param}.text`)
   }
   if (name !== 'image_url') {
@@ -93,6 +96,7 @@ function checkPart(bytes: Uint8Array, at: number, param: string): void {
     throw invalidRequest(`${param}.image_url must be an object`, `${param}.image_url`)
   }
   checkAddress(bytes, memberOf(bytes, image.start, 'url'), `${param}.image_url.url`)
+  return true
 }
 
 const schemeBytes = 8

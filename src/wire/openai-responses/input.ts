@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { ElementScan, kindAt, MemberScan, spells } from '../json/scan.ts'
+import { type AttachmentOffsets, addAttachment } from '../media/offsets.ts'
 import { Fields } from '../openai/fields.ts'
 
 const itemScan = new ElementScan()
@@ -18,6 +19,9 @@ const CALL_ID = 4
 const part = new Fields('type')
 
 const roles = ['user', 'assistant', 'system', 'developer'] as const
+/** Parts, and items of tools, that hold more than text. */
+const attached = ['input_file', 'input_audio'] as const
+const attachedItems = ['computer_call_output', 'image_generation_call'] as const
 const outputs = ['function_call_output', 'custom_tool_call_output'] as const
 
 function isString(bytes: Uint8Array, at: number): boolean {
@@ -45,7 +49,11 @@ function checkParts(bytes: Uint8Array, at: number, place: string): number {
       const param = `${place}[${index}].type`
       throw invalidRequest(`${param} must be a string`, param)
     }
-    if (firstImage < 0 && isWord(bytes, type, 'input_image')) firstImage = index
+    const isImage = isWord(bytes, type, 'input_image')
+    if (firstImage < 0 && isImage) firstImage = index
+    if (isImage || attached.some((word) => isWord(bytes, type, word))) {
+      addAttachment(seen, partScan.value)
+    }
     partScan.resume(part.end)
   }
   return firstImage
@@ -80,6 +88,7 @@ function checkItem(bytes: Uint8Array, at: number, index: number): string | null 
     if (content < 0) throw invalidRequest(`${place}.content is required`, `${place}.content`)
     return checkContent(bytes, content, `${place}.content`)
   }
+  if (attachedItems.some((name) => isWord(bytes, type, name))) addAttachment(seen, at)
   if (!outputs.some((name) => isWord(bytes, type, name))) return null
   if (!isString(bytes, item.value(bytes, CALL_ID))) {
     throw invalidRequest(`${place}.call_id must be a string`, `${place}.call_id`)
@@ -89,8 +98,11 @@ function checkItem(bytes: Uint8Array, at: number, index: number): string | null 
   return checkContent(bytes, output, `${place}.output`)
 }
 
-/** What the last check found: the path of the first image part, or null. */
-export const seen: { imageParam: string | null } = { imageParam: null }
+/** What the last check found. */
+export const seen: AttachmentOffsets & {
+  /** The path of the first image part, or null. */
+  imageParam: string | null
+} = { imageParam: null, attachments: undefined }
 
 /**
  * Checks the array of items at `at`; gives the offset behind it and leaves what it saw in `seen`. Throws GatewayError
@@ -98,6 +110,7 @@ export const seen: { imageParam: string | null } = { imageParam: null }
  */
 export function checkInput(bytes: Uint8Array, at: number): number {
   seen.imageParam = null
+  seen.attachments = undefined
   itemScan.open(bytes, at)
   while (itemScan.next()) {
     const end = itemScan.count - 1

@@ -63,6 +63,7 @@ function read(body: Body): Peek {
     maxOutputTokens: numberField(body, 'max_output_tokens'),
     choices: 1,
     imageParam: asked?.kind === 'array' ? seen.imageParam : null,
+    attachments: asked?.kind === 'array' ? seen.attachments : undefined,
     keys,
     encodingFormat: 'float',
     tokenInput: false,

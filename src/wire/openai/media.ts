@@ -20,6 +20,7 @@ export type Found = Partial<
     | 'maxOutputTokens'
     | 'choices'
     | 'imageParam'
+    | 'attachments'
     | 'stream'
     | 'inputTokens'
     | 'picture'

@@ -1,0 +1,219 @@
+// What stands in prompts beside text is measured by a few bytes of it, and nothing that lies is believed.
+
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { pdfOf, pngOf } from '../../../test/support/attachments.ts'
+import { wav } from '../../../test/support/samples.ts'
+import { attachmentsAt } from './attachment.ts'
+import { base64File } from './base64-bytes.ts'
+import { pagesOf } from './pages.ts'
+import { pictureSize } from './picture-size.ts'
+import { sniffedType } from './sniff.ts'
+
+const fixture = (name: string) => readFileSync(`test/fixtures/media/${name}`)
+const readPart = (part: object | string) => {
+  const text = typeof part === 'string' ? part : JSON.stringify(part)
+  return attachmentsAt(Buffer.from(text), [0])
+}
+const shown = (url: string, more: object = {}) => ({
+  type: 'image_url',
+  image_url: { url, ...more },
+})
+const png = (width: number, height: number, bytes = 200) =>
+  `data:image/png;base64,${pngOf(width, height, bytes).toString('base64')}`
+
+describe('base64 is read in places', () => {
+  test('gives the bytes of any range, in both alphabets', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), fc.nat(200), fc.nat(200), (bytes, a, b) => {
+        const [from, to] = [Math.min(a, b, bytes.length), Math.min(Math.max(a, b), bytes.length)]
+        for (const alphabet of ['base64', 'base64url'] as const) {
+          const text = Buffer.from(`"${Buffer.from(bytes).toString(alphabet)}"`)
+          const file = base64File(text, 1, text.length - 1)
+          expect(file.size).toBe(bytes.length)
+          expect(Buffer.from(file.read(from, to))).toEqual(Buffer.from(bytes.subarray(from, to)))
+        }
+      }),
+    )
+  })
+
+  test('reads the beginning where solidi are escaped and lines are broken', () => {
+    const bytes = pngOf(640, 480, 3_000)
+    const lines = bytes.toString('base64').replace(/.{76}/g, '$&\n')
+    const text = Buffer.from(JSON.stringify(lines).replaceAll('/', '\\/'))
+    const file = base64File(text, 1, text.length - 1)
+    expect([...file.read(0, 100)]).toEqual([...bytes.subarray(0, 100)])
+    expect(pictureSize(file, 'image/png')).toEqual({ width: 640, height: 480 })
+  })
+})
+
+describe('a picture', () => {
+  test.each(['image.png', 'image.jpg', 'image.gif', 'image.webp'])(
+    '%s says how large it is',
+    (name) => {
+      const file = fixture(name)
+      const bytes = {
+        size: file.length,
+        read: (from: number, to: number) => file.subarray(from, to),
+      }
+      expect(pictureSize(bytes, sniffedType(bytes))).toEqual({ width: 16, height: 16 })
+    },
+  )
+
+  test('is found by its bytes whatever its name, with how closely it is to be looked at', () => {
+    const [found] = readPart(shown(png(300, 200).replace('png', 'jpeg'), { detail: 'low' }))
+    expect(found).toMatchObject({ kind: 'image', type: 'image/png', detail: 'low' })
+    expect(found?.size).toEqual({ width: 300, height: 200 })
+  })
+
+  test('that claims one pixel for many bytes is not believed; a small one with a profile is', () => {
+    expect(readPart(shown(png(1, 1, 200_000)))[0]?.size).toBeNull()
+    expect(readPart(shown(png(1, 1, 20_000)))[0]?.size).toEqual({ width: 1, height: 1 })
+    expect(readPart(shown(png(0, 900)))[0]?.size).toBeNull()
+    expect(readPart(shown(png(4_000_000, 900)))[0]?.size).toBeNull()
+  })
+
+  test('of two frames is as large as the larger: JPEG and GIF', () => {
+    const frame = (height: number, width: number) =>
+      Buffer.from([
+        0xff,
+        0xc0,
+        0,
+        11,
+        8,
+        height >> 8,
+        height & 255,
+        width >> 8,
+        width & 255,
+        1,
+        1,
+        0x11,
+        0,
+      ])
+    const jpeg = Buffer.concat([
+      Buffer.from([0xff, 0xd8]),
+      frame(900, 800),
+      frame(1, 1),
+      Buffer.from([0xff, 0xda, 0, 2]),
+    ])
+    const read = (bytes: Buffer) =>
+      readPart(shown(`data:image/jpeg;base64,${bytes.toString('base64')}`))
+    expect(read(jpeg)[0]?.size).toEqual({ width: 800, height: 900 })
+    const gif = Buffer.from(
+      'GIF89a\x01\0\x01\0\0\0\0\x21\xf9\x04\0\0\0\0\0\x2c\0\0\0\0\x20\x03\x84\x03\0\x02',
+      'latin1',
+    )
+    expect(read(gif)[0]?.size).toEqual({ width: 800, height: 900 })
+  })
+
+  test('never breaks the reader, whatever its bytes', () => {
+    const heads = [
+      '\x89PNG\r\n\x1a\n',
+      '\xff\xd8\xff',
+      'GIF89a',
+      'RIFF\0\0\0\0WEBPVP8X',
+      '\0\0\0\x18ftypheic',
+      '%PDF-',
+      'RIFF\0\0\0\0WAVE',
+      'OggS',
+      'fLaC',
+      'ID3',
+      '',
+    ]
+    fc.assert(
+      fc.property(fc.constantFrom(...heads), fc.uint8Array({ maxLength: 300 }), (head, rest) => {
+        const bytes = Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(rest)])
+        const found = readPart(shown(`data:image/png;base64,${bytes.toString('base64')}`))
+        expect(found).toHaveLength(1)
+      }),
+    )
+  })
+})
+
+describe('sound and documents', () => {
+  test('last as long as their container says', () => {
+    const data = wav(20).toString('base64')
+    const [found] = readPart({ type: 'input_audio', input_audio: { data, format: 'wav' } })
+    expect(found).toMatchObject({ kind: 'audio', seconds: 20, bytes: 320_044 })
+    expect(found?.spelledBytes).toBe(data.length)
+  })
+
+  test('have the pages their tree tells of, or nobody knows', () => {
+    const pages = (file: Buffer) => {
+      const data = file.toString('base64')
+      return readPart({ inlineData: { mimeType: 'application/pdf', data } })[0]?.pages
+    }
+    expect(pages(pdfOf(12, 400_000))).toBe(12)
+    expect(pages(pdfOf(12, 400_000, true))).toBeNull()
+  })
+
+  test('a page tree that says less than the pages in sight is not believed', () => {
+    const bytes = Buffer.from(
+      `%PDF-1.4 ${'<< /Type /Page >> '.repeat(30)} /Type /Pages /Count 1 %%EOF`,
+    )
+    expect(pagesOf({ size: bytes.length, read: (from, to) => bytes.subarray(from, to) })).toBe(30)
+  })
+
+  test('at an address are known to be there, and no more', () => {
+    const nothing = { spelledBytes: 0, bytes: 0, size: null, seconds: null, pages: null }
+    expect(readPart(shown('https://example.com/a.png'))).toMatchObject([
+      { ...nothing, kind: 'image' },
+    ])
+    expect(readPart({ type: 'input_file', file_id: 'file-1' })).toMatchObject([
+      { ...nothing, kind: 'document' },
+    ])
+    expect(
+      readPart({
+        fileData: { mimeType: 'video/mp4', fileUri: 'gs://a/b' },
+        videoMetadata: { fps: 5 },
+      }),
+    ).toMatchObject([{ ...nothing, kind: 'video', framesPerSecond: 5 }])
+  })
+})
+
+describe('what is not what it says', () => {
+  test('two addresses of one picture leave both as text', () => {
+    const part = { type: 'image_url', image_url: { url: png(9, 9), data: 'x'.repeat(900) } }
+    expect(readPart(part)).toMatchObject([{ kind: 'image', spelledBytes: 0, size: null }])
+  })
+
+  test('text in the place of a document is text, though it begins as a picture does', () => {
+    const source = { type: 'text', media_type: 'text/plain', data: '/9j/4AAQSkZJRg'.repeat(99) }
+    expect(readPart({ type: 'document', source })).toEqual([])
+  })
+
+  test('a file of text is counted by what it spells', () => {
+    const data = Buffer.from('Some words. '.repeat(100)).toString('base64')
+    const file_data = `data:text/csv;base64,${data}`
+    expect(readPart({ type: 'input_file', file_data })).toMatchObject([
+      { kind: 'text', bytes: 1_200 },
+    ])
+  })
+
+  test('pictures inside the texts of a document, and inside what a tool fetched, are found', () => {
+    const image = {
+      type: 'image',
+      source: { type: 'base64', data: pngOf(20, 30, 99).toString('base64') },
+    }
+    const content = [{ type: 'text', text: 'See:' }, image]
+    expect(readPart({ type: 'document', source: { type: 'content', content } })).toMatchObject([
+      { kind: 'image', size: { width: 20, height: 30 } },
+    ])
+    const pdf = {
+      type: 'base64',
+      media_type: 'application/pdf',
+      data: pdfOf(2, 99).toString('base64'),
+    }
+    const fetched = { type: 'web_fetch_result', content: { type: 'document', source: pdf } }
+    expect(readPart({ type: 'web_fetch_tool_result', content: fetched })).toMatchObject([
+      { kind: 'document', pages: 2 },
+    ])
+  })
+
+  test('parts inside parts end somewhere', () => {
+    let part: object = { type: 'document', source: { type: 'base64', data: '' } }
+    for (let depth = 0; depth < 25; depth++) part = { type: 'a', content: [part] }
+    expect(readPart(part)).toEqual([])
+  })
+})

@@ -1,0 +1,204 @@
+// What stands in a prompt beside its text, measured: pictures, sound, films and documents, in the parts of every client format.
+
+import { ElementScan, kindAt, MemberScan, textOf } from '../json/scan.ts'
+import { base64File } from './base64-bytes.ts'
+import { durationOf } from './duration.ts'
+import { isPdf, pagesOf } from './pages.ts'
+import { type PictureSize, pictureSize } from './picture-size.ts'
+import { type Bytes, sniffedType } from './sniff.ts'
+
+export type AttachmentKind = 'image' | 'audio' | 'video' | 'document' | 'text'
+
+/** One of them; what could not be read of it, or stands at an address, is null. */
+export interface Attachment {
+  readonly kind: AttachmentKind
+  /** Bytes of the body that spell it; 0 where it stands at an address. */
+  readonly spelledBytes: number
+  /** Of the file itself; 0 where it stands at an address. */
+  readonly bytes: number
+  /** Media type: as the bytes show it, else as the client says; may be empty. */
+  readonly type: string
+  readonly size: PictureSize | null
+  readonly seconds: number | null
+  readonly pages: number | null
+  /** How closely the client wants it looked at, in its own word. */
+  readonly detail: string | null
+  /** Frames a second that a film is looked at with, where the client says. */
+  readonly framesPerSecond: number | null
+}
+
+/** Parts inside parts, and objects inside them, that are looked into. */
+const maxDepth = 6
+/** The longest word or media type that is looked at, in bytes. */
+const wordBytes = 100
+
+/** The parts that begin at `offsets` of a request body. */
+export function attachmentsAt(body: Uint8Array, offsets: readonly number[]): Attachment[] {
+  const found: Attachment[] = []
+  for (const at of offsets) new PartReader(body, found, 0).read(at)
+  return found
+}
+
+interface Source {
+  readonly start: number
+  readonly end: number
+  /** Bytes and not an address, or a name, of them. */
+  readonly inline: boolean
+}
+
+const mediaTypeKeys = new Set(['media_type', 'mediaType', 'mimeType', 'mime_type', 'format'])
+const detailKeys = new Set(['detail', 'level', 'mediaResolution'])
+const inlineKeys = new Set(['data', 'file_data', 'result'])
+const addressKeys = new Set(['url', 'image_url', 'file_url', 'file_id', 'fileUri', 'file_uri'])
+const mediaKeys = new Set(['inlineData', 'inline_data', 'fileData', 'file_data'])
+const nestingKeys = new Set(['content', 'parts', 'output'])
+/** What functions are called with and answer is text to a model, whatever it looks like. */
+const opaqueKeys = new Set(['args', 'arguments', 'input', 'response'])
+
+const kinds: ReadonlyMap<string, AttachmentKind> = new Map([
+  ['image_url', 'image'],
+  ['input_image', 'image'],
+  ['image', 'image'],
+  ['computer_screenshot', 'image'],
+  ['image_generation_call', 'image'],
+  ['input_audio', 'audio'],
+  ['video_url', 'video'],
+  ['file', 'document'],
+  ['input_file', 'document'],
+  ['document', 'document'],
+])
+
+/** Reads the members of one part, at whatever depth its format has them. */
+class PartReader {
+  private type = ''
+  private mediaType = ''
+  private detail: string | null = null
+  private framesPerSecond: number | null = null
+  /** Its words stand in the body as they are. */
+  private isPlain = false
+  private readonly sources: Source[] = []
+  private readonly body: Uint8Array
+  private readonly found: Attachment[]
+  private readonly depth: number
+
+  constructor(body: Uint8Array, found: Attachment[], depth: number) {
+    this.body = body
+    this.found = found
+    this.depth = depth
+  }
+
+  read(at: number): void {
+    this.members(at, 0)
+    const kind = this.kind()
+    if (kind === null || this.isPlain) return
+    const [source] = this.sources
+    // With two of them nobody knows which one is looked at: both then count as text besides.
+    const known = this.sources.length === 1 && source?.inline === true
+    this.found.push(known ? this.measured(kind, source) : this.unmeasured(kind))
+  }
+
+  private members(at: number, level: number): void {
+    const { body } = this
+    const scan = new MemberScan()
+    scan.open(body, at)
+    while (scan.next()) {
+      const { value } = scan
+      const end = scan.skip()
+      const key = textOf(body, scan.keyStart, Math.min(scan.keyEnd, scan.keyStart + wordBytes))
+      const kind = kindAt(body, value)
+      if (kind === 'string') this.text(key, value + 1, end - 1, level)
+      else if (kind === 'object') this.object(key, value, level)
+      else if (kind === 'array' && nestingKeys.has(key)) this.list(value)
+      else if (kind === 'number' && key === 'fps')
+        this.framesPerSecond = Number(textOf(body, value, end))
+    }
+  }
+
+  private text(key: string, start: number, end: number, level: number): void {
+    const word = textOf(this.body, start, Math.min(end, start + wordBytes))
+    if (key === 'type' && level === 0) this.type = word
+    else if (key === 'type' && /^(text|content)$/.test(word)) this.isPlain = true
+    else if (mediaTypeKeys.has(key)) this.mediaType = word.toLowerCase().replaceAll('\\/', '/')
+    else if (detailKeys.has(key)) this.detail = word.toLowerCase()
+    else if (inlineKeys.has(key)) this.sources.push({ start, end, inline: true })
+    else if (addressKeys.has(key))
+      this.sources.push({ start, end, inline: /^data:/i.test(word.slice(0, 5)) })
+  }
+
+  /** What tools bring holds parts of its own; any other object says more of this one. */
+  private object(key: string, at: number, level: number): void {
+    if (this.depth + level >= maxDepth || opaqueKeys.has(key)) return
+    if (mediaKeys.has(key)) this.type = 'media'
+    if (nestingKeys.has(key)) this.inside(at)
+    else this.members(at, level + 1)
+  }
+
+  private list(at: number): void {
+    const list = new ElementScan()
+    list.open(this.body, at)
+    while (list.next()) {
+      const { value } = list
+      list.skip()
+      if (kindAt(this.body, value) === 'object') this.inside(value)
+    }
+  }
+
+  private inside(at: number): void {
+    if (this.depth < maxDepth) new PartReader(this.body, this.found, this.depth + 1).read(at)
+  }
+
+  private kind(): AttachmentKind | null {
+    if (this.type === 'media') return kindOfType(this.mediaType) ?? 'video'
+    const kind = kinds.get(this.type) ?? null
+    return kind === 'document' ? (kindOfType(this.mediaType) ?? kind) : kind
+  }
+
+  private unmeasured(said: AttachmentKind): Attachment {
+    const { detail, framesPerSecond, mediaType: type } = this
+    const kind = said === 'text' ? 'document' : said
+    const nothing = { spelledBytes: 0, bytes: 0, size: null, seconds: null, pages: null }
+    return { ...nothing, kind, type, detail, framesPerSecond }
+  }
+
+  private measured(said: AttachmentKind, { start, end }: Source): Attachment {
+    const { body } = this
+    const head = textOf(body, start, Math.min(end, start + 2 * wordBytes))
+    const [prefix = '', type = this.mediaType] =
+      /^data:([\w.+-]+\\?\/[\w.+-]+)?[^,]{0,80},/i.exec(head) ?? []
+    const file = base64File(body, start + prefix.length, end)
+    const sniffed = sniffedType(file)
+    const kind = kindOfBytes(file, sniffed, said, type)
+    const lasts = kind === 'audio' || kind === 'video'
+    return {
+      ...this.unmeasured(said),
+      kind,
+      spelledBytes: end - start,
+      bytes: file.size,
+      type: sniffed ?? type.toLowerCase().replaceAll('\\/', '/'),
+      size: kind === 'image' ? pictureSize(file, sniffed) : null,
+      seconds: lasts && sniffed !== null ? durationOf(file, sniffed) : null,
+      pages: kind === 'document' ? pagesOf(file) : null,
+    }
+  }
+}
+
+function kindOfType(mediaType: string): AttachmentKind | null {
+  const [, family] = /^(image|audio|video)\\?\//.exec(mediaType) ?? []
+  if (family === 'image' || family === 'audio' || family === 'video') return family
+  if (!mediaType.includes('/')) return null
+  return /^application\\?\/pdf/.test(mediaType) ? 'document' : 'text'
+}
+
+/** What the bytes themselves show goes before what somebody says. */
+function kindOfBytes(
+  file: Bytes,
+  sniffed: string | null,
+  said: AttachmentKind,
+  type: string,
+): AttachmentKind {
+  // A container of films may hold nothing but sound.
+  if (said === 'audio') return 'audio'
+  if (sniffed !== null) return kindOfType(sniffed) ?? said
+  if (isPdf(file)) return 'document'
+  return said === 'document' ? (kindOfType(type) ?? 'text') : said
+}

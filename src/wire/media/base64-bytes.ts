@@ -1,0 +1,62 @@
+// Base64 inside JSON as a file that is read in places: only the few bytes that are asked for are decoded.
+
+import type { Bytes } from './sniff.ts'
+
+const BACKSLASH = 0x5c
+const PAD = 0x3d
+/** Of a text with escapes (`\/`), only so much of its beginning can be read: nothing tells where the rest stands. */
+const escapedHeadChars = 65_536
+
+/** Six bits a character, of both alphabets of RFC 4648; 255 for what is neither. */
+const values = new Uint8Array(256).fill(255)
+for (const alphabet of ['+/', '-_']) {
+  const letters = `ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789${alphabet}`
+  for (let at = 0; at < letters.length; at++) values[letters.charCodeAt(at)] = at
+}
+
+/** The file that `json[start, end)` spells, between the quotes. What cannot be read of it is zeros. */
+export function base64File(json: Uint8Array, start: number, end: number): Bytes {
+  const escape = json.subarray(start, end).indexOf(BACKSLASH)
+  if (escape >= 0) return escapedFile(json, start, end)
+  let chars = end
+  while (chars > start && json[chars - 1] === PAD) chars--
+  return {
+    size: Math.floor(((chars - start) * 3) / 4),
+    read: (from, to) => decoded(json, start, chars, from, to),
+  }
+}
+
+/** An escape is two characters for one, or for a line's end, which is none. */
+function escapedFile(json: Uint8Array, start: number, end: number): Bytes {
+  const head = new Uint8Array(Math.min(escapedHeadChars, end - start))
+  let length = 0
+  for (let at = start; at < end && length < head.length; at++) {
+    const code = json[at] ?? 0
+    if (code !== BACKSLASH) head[length++] = code
+    else if (json[at + 1] === 0x2f) head[length++] = json[++at] ?? 0
+    else at++
+  }
+  return {
+    size: Math.floor(((end - start) * 3) / 4),
+    read: (from, to) => decoded(head, 0, length, from, to),
+  }
+}
+
+function decoded(
+  chars: Uint8Array,
+  start: number,
+  end: number,
+  from: number,
+  to: number,
+): Uint8Array {
+  const out = new Uint8Array(Math.max(0, to - from))
+  for (let byte = from; byte < to; byte++) {
+    const at = start + Math.floor(byte / 3) * 4 + (byte % 3)
+    if (at + 1 >= end) break
+    const [first, second] = [values[chars[at] ?? 0] ?? 255, values[chars[at + 1] ?? 0] ?? 255]
+    if (first === 255 || second === 255) break
+    const kept = 2 * ((byte % 3) + 1)
+    out[byte - from] = (first << kept) | (second >> (6 - kept))
+  }
+  return out
+}

@@ -1,0 +1,135 @@
+// How large a picture is, by what its head says: a few small reads, never its pixels.
+
+import { type Bytes, latin } from './sniff.ts'
+
+export interface PictureSize {
+  readonly width: number
+  readonly height: number
+}
+
+/** Markers of a JPEG walked before it is given up. */
+const maxSegments = 500
+/** Boxes of HEIF files stand before the pixels. */
+const boxesBytes = 16_384
+/** Nothing that models take is larger on a side. */
+const maxSide = 65_535
+/** What beside pixels a picture may hold: profiles, notes, a small preview. */
+const besideBytes = 65_536
+/** No format here spends more on a pixel: PNG with four channels of 16 bits. */
+const bytesPerPixel = 8
+
+/**
+ * By the media type of `sniffedType`; null where its head says nothing, or less than its bytes fit into, so that a head
+ * which claims one pixel for a whole picture is not believed.
+ */
+export function pictureSize(file: Bytes, type: string | null): PictureSize | null {
+  const size = readers.get(type ?? '')?.(file) ?? null
+  if (size === null) return null
+  const { width, height } = size
+  if (width < 1 || height < 1 || width > maxSide || height > maxSide) return null
+  return file.size > width * height * bytesPerPixel + besideBytes ? null : size
+}
+
+const readers: ReadonlyMap<string, (file: Bytes) => PictureSize | null> = new Map([
+  ['image/png', png],
+  ['image/jpeg', jpeg],
+  ['image/gif', gif],
+  ['image/webp', webp],
+  ['image/heic', heif],
+  ['image/avif', heif],
+])
+
+function view(file: Bytes, start: number, length: number): DataView {
+  const from = Math.min(start, file.size)
+  const bytes = file.read(from, Math.min(file.size, from + length))
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+function larger(one: PictureSize | null, other: PictureSize): PictureSize {
+  return one !== null && one.width * one.height > other.width * other.height ? one : other
+}
+
+/** IHDR is the first chunk (PNG, section 11.2.2). */
+function png(file: Bytes): PictureSize | null {
+  const head = view(file, 0, 24)
+  if (head.byteLength < 24 || head.getUint32(12) !== 0x49484452) return null
+  return { width: head.getUint32(16), height: head.getUint32(20) }
+}
+
+/** The frame's head, of whatever kind of coding (ITU T.81, B.2.2); the largest where a file has several. */
+function jpeg(file: Bytes): PictureSize | null {
+  let found: PictureSize | null = null
+  let at = 2
+  for (let step = 0; step < maxSegments; step++) {
+    const head = view(file, at, 9)
+    if (head.byteLength < 4 || head.getUint8(0) !== 0xff) return found
+    const marker = head.getUint8(1)
+    // Fill bytes stand before a marker; the scan's data follows SOS.
+    if (marker === 0xff) {
+      at++
+      continue
+    }
+    if (marker === 0xda || marker === 0xd9) return found
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
+    if (isFrame && head.byteLength >= 9)
+      found = larger(found, { width: head.getUint16(7), height: head.getUint16(5) })
+    at += 2 + head.getUint16(2)
+  }
+  return found
+}
+
+/** The screen, or the first frame where that is larger (GIF89a, sections 18 and 20). */
+function gif(file: Bytes): PictureSize | null {
+  const head = view(file, 0, 13)
+  if (head.byteLength < 13) return null
+  const screen = { width: head.getUint16(6, true), height: head.getUint16(8, true) }
+  const flags = head.getUint8(10)
+  let at = 13 + ((flags & 0x80) === 0 ? 0 : 3 << ((flags & 7) + 1))
+  for (let step = 0; step < maxSegments; step++) {
+    const block = view(file, at, 9)
+    if (block.byteLength < 9) return screen
+    if (block.getUint8(0) === 0x2c) {
+      const [left, top] = [block.getUint16(1, true), block.getUint16(3, true)]
+      return {
+        width: Math.max(screen.width, left + block.getUint16(5, true)),
+        height: Math.max(screen.height, top + block.getUint16(7, true)),
+      }
+    }
+    if (block.getUint8(0) !== 0x21) return screen
+    // An extension: its label, then blocks that each say how long they are, then an empty one.
+    at += 2
+    for (let length = -1; length !== 0 && step < maxSegments; step++) {
+      const size = view(file, at, 1)
+      if (size.byteLength < 1) return screen
+      length = size.getUint8(0)
+      at += 1 + length
+    }
+  }
+  return screen
+}
+
+/** RFC 9649: the extended head, or the first bytes of either coding. */
+function webp(file: Bytes): PictureSize | null {
+  const head = view(file, 0, 30)
+  if (head.byteLength < 30) return null
+  const kind = latin(new Uint8Array(head.buffer, head.byteOffset, head.byteLength), 12, 16)
+  const three = (at: number) => head.getUint16(at, true) + (head.getUint8(at + 2) << 16)
+  if (kind === 'VP8X') return { width: three(24) + 1, height: three(27) + 1 }
+  if (kind === 'VP8 ') {
+    return { width: head.getUint16(26, true) & 0x3fff, height: head.getUint16(28, true) & 0x3fff }
+  }
+  if (kind !== 'VP8L') return null
+  const bits = head.getUint32(21, true)
+  return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
+}
+
+/** The largest of the sizes told (`ispe`, ISO 23008-12): tiles and previews have one too. */
+function heif(file: Bytes): PictureSize | null {
+  const head = view(file, 0, boxesBytes)
+  let found: PictureSize | null = null
+  for (let at = 4; at + 16 <= head.byteLength; at++) {
+    if (head.getUint32(at) !== 0x69737065) continue
+    found = larger(found, { width: head.getUint32(at + 8), height: head.getUint32(at + 12) })
+  }
+  return found
+}
