@@ -51,22 +51,20 @@ function number(value: unknown): number {
   return typeof value === 'number' ? value : 0
 }
 
-/** What the vendor asks money for: its counts, and a compaction's, which they leave out. */
+/** What the vendor asks money for: its counts, and a compaction's and an adviser's, which they leave out. */
 function billed({ usage }: Plain) {
   const details = (usage.output_tokens_details ?? {}) as JsonObject
   const more = ((usage.iterations ?? []) as JsonObject[]).filter(
-    ({ type }) => type === 'compaction',
+    ({ type }) => type === 'compaction' || type === 'advisor_message',
   )
   const sum = (name: string): number => more.reduce((total, each) => total + number(each[name]), 0)
-  const prompt =
-    number(usage.input_tokens) +
-    number(usage.cache_creation_input_tokens) +
-    number(usage.cache_read_input_tokens) +
-    sum('input_tokens')
+  const all = (name: string): number => number(usage[name]) + sum(name)
+  const cached = all('cache_read_input_tokens')
+  const written = all('cache_creation_input_tokens')
   return {
-    prompt,
-    cached: number(usage.cache_read_input_tokens),
-    written: number(usage.cache_creation_input_tokens),
+    prompt: all('input_tokens') + cached + written,
+    cached,
+    written,
     completion: number(usage.output_tokens) + sum('output_tokens'),
     reasoning: number(details.thinking_tokens),
   }

@@ -178,7 +178,7 @@ function fold(events: readonly ChatEvent[]): Expected {
       else if (kinds.get(key) === 'reasoning') reasoning += event.text
       else text += event.text
     } else if (event.type === 'choice-end') folded.finishReason = event.reason
-    else if (event.type === 'usage') folded.usage = event.usage
+    else if (event.type === 'usage' && event.usage !== null) folded.usage = event.usage
     else if (event.type === 'fault') throw new Error(event.fault.message)
   }
   return { text, reasoning, toolCalls: [...calls.values()], ...folded }

@@ -58,7 +58,7 @@ export const retryDefaults: RetrySettings = { maxAttempts: 3, retryUncertain: tr
 export const billingDefaults: BillingSettings = {
   clientLeaves: 'stop',
   vendorFails: 'delivered',
-  emptyAnswers: 'free',
+  emptyAnswers: 'charged',
   durability: 'normal',
   maxHeldPerKey: null,
   maxHeldPerAccount: null,

@@ -88,7 +88,7 @@ describe('without a file', () => {
     expect(config.billing).toEqual({
       clientLeaves: 'stop',
       vendorFails: 'delivered',
-      emptyAnswers: 'free',
+      emptyAnswers: 'charged',
       durability: 'normal',
       maxHeldPerKey: null,
       maxHeldPerAccount: null,
@@ -283,7 +283,7 @@ ledger: { settleMs: 50 }
 models: { "acme/*": { context: 9 }, "__proto__*": {} }
 keys: [{ name: k, secret: "0123456789abcdef", showCost: true }, { name: l, secret: "0123456789abcdeg" }]`)
   expect(config.billing).toMatchObject({ clientLeaves: 'drain', durability: 'strict' })
-  expect(config.billing).toMatchObject({ maxHeldPerKey: '2.5', emptyAnswers: 'free' })
+  expect(config.billing).toMatchObject({ maxHeldPerKey: '2.5', emptyAnswers: 'charged' })
   expect(config.ledger).toMatchObject({ settleMs: 50, leaseMs: 60_000 })
   expect(Object.keys(config.models)).toEqual(['acme/*', '__proto__*'])
   expect(config.keys.map(({ showCost }) => showCost)).toEqual([true, false])

@@ -18,7 +18,7 @@ export const billing = section({
   ),
   emptyAnswers: key(
     choice(['free', 'charged']),
-    'A reply without content, tool call or reasoning: free, or charged as the vendor reports it.',
+    'A reply without content, tool call or reasoning: charged as the vendor reports it, or free.',
     billingDefaults.emptyAnswers,
   ),
   durability: key(

@@ -7,7 +7,7 @@ import type { Expected, Rate, Units } from './meter.ts'
 import type { PromptMedia } from './prompt-size.ts'
 
 /** About four bytes of text make a token, where no vendor counted. */
-const bytesPerToken = 4
+export const bytesPerToken = 4
 
 /** Nobody believes a reply of more tokens than this (see the reader of usage), so nothing more is held for one. */
 const maxTokens = 1_000_000_000

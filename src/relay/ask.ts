@@ -95,6 +95,8 @@ export interface Answer {
 /** What a finished reply says of itself; a Watcher is one. */
 export interface Sight {
   readonly usage: Usage | null
+  /** As `Watcher.unbelieved`. */
+  readonly unbelieved?: boolean
   /** null where usage was reported and nothing had to be counted. */
   readonly outputBytes: number | null
   readonly finishReason: string | null

@@ -12,6 +12,7 @@ import type { Counter, Histogram } from '../telemetry/registry.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import type { Ask, Keeping, Settlement } from './ask.ts'
 import type { Channel } from './channel.ts'
+import { isUnbelieved } from './owed.ts'
 import { finishedOf, runningOf, usageRow } from './record.ts'
 
 export interface SettleRooms {
@@ -71,6 +72,7 @@ export function createSettler(rooms: SettleRooms): Settler {
     if (ask.peek.stream && (settlement.fault !== null || status === 499)) {
       rooms.metrics.streamAborts.with(status === 499 ? 'client' : 'upstream').inc()
     }
+    if (isUnbelieved(settlement)) alarm(rooms, settlement, row)
     if (rooms.log.writes('info')) logLine(rooms.log, row)
   }
   return {
@@ -115,6 +117,17 @@ export function createSettler(rooms: SettleRooms): Settler {
       if (row !== null && rooms.log.writes('info')) logLine(rooms.log, row)
     },
   }
+}
+
+/** A vendor that reports what cannot be charges its operator by it, perhaps. */
+function alarm({ metrics, log }: SettleRooms, { sight }: Settlement, row: UsageRow): void {
+  const { requestId, channel, modelAsked: model, usageSource } = row
+  metrics.unbelieved.with(channel ?? '').inc()
+  const reported = sight?.usage ?? null
+  log.error(
+    { request_id: requestId, channel, model, reported, usage_source: usageSource },
+    'a vendor reported usage that cannot be; it was counted instead',
+  )
 }
 
 /** All of them, of whatever kind: what limits on tokens go by. */

@@ -90,10 +90,10 @@ class TranslatedList implements ReplyPath {
       this.unreadable(`${reply.vectors.length} vectors for ${list.texts.length} texts`)
       return
     }
-    const { usage, searches } = reply
+    const { usage, unbelieved = false, searches } = reply
     const model = reply.model ?? candidate.model
     const units = searches !== undefined && { units: { search: searches } }
-    this.sight = { usage, outputBytes: 0, finishReason: null, model, ...units }
+    this.sight = { usage, unbelieved, outputBytes: 0, finishReason: null, model, ...units }
     const head = {
       id: ask.dialect.idPrefix + ask.requestId.slice(4),
       model: candidate.model,

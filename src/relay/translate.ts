@@ -157,6 +157,7 @@ class EventSight implements Sight {
   /** Choices that have ended. */
   ends = 0
   usage: Usage | null = null
+  unbelieved = false
   outputBytes = 0
   finishReason: string | null = null
   model: string | null = null
@@ -164,8 +165,10 @@ class EventSight implements Sight {
   private inImage = false
 
   note(event: ChatEvent): void {
-    if (event.type === 'usage') this.usage = event.usage
-    else if (event.type === 'part-start') this.inImage = event.head.type === 'image'
+    if (event.type === 'usage') {
+      this.usage = event.usage
+      this.unbelieved = event.usage === null
+    } else if (event.type === 'part-start') this.inImage = event.head.type === 'image'
     else if (event.type === 'part-delta' && !this.inImage)
       this.outputBytes += Buffer.byteLength(event.text)
     else if (event.type === 'choice-end') {

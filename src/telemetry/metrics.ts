@@ -55,6 +55,8 @@ export interface Metrics {
   readonly rateLimited: Family<Counter>
   /** by: client, upstream, gateway */
   readonly streamAborts: Family<Counter>
+  /** channel */
+  readonly unbelieved: Family<Counter>
   /** Requests refused because their model has no price. */
   readonly unpriced: Counter
 }
@@ -125,10 +127,7 @@ export function createMetrics({ version, runtime, sources }: MetricsOptions): Me
     ),
     rateLimited: counter('rate_limited_total', 'Requests refused by a limit.', 'scope', 'kind'),
     streamAborts: counter('stream_aborts_total', 'Streams that ended early.', 'by'),
-    unpriced: counter(
-      'unpriced_requests_total',
-      'Requests refused because their model has no price.',
-    ).with(),
+    ...moneyCounters(registry),
   }
   addReadings(registry, sources)
   addProcess(registry)
@@ -138,6 +137,22 @@ export function createMetrics({ version, runtime, sources }: MetricsOptions): Me
     () => [[[version, runtime], 1]],
   )
   return metrics
+}
+
+/** What an operator has to look after. */
+function moneyCounters(registry: Registry): Pick<Metrics, 'unbelieved' | 'unpriced'> {
+  const { counter } = short(registry)
+  return {
+    unbelieved: counter(
+      'unbelievable_usage_total',
+      'Replies whose reported usage cannot be, which were counted instead.',
+      'channel',
+    ),
+    unpriced: counter(
+      'unpriced_requests_total',
+      'Requests refused because their model has no price.',
+    ).with(),
+  }
 }
 
 function short(registry: Registry) {

@@ -1,9 +1,10 @@
 // Mistral's transcripts: always JSON, with times and speakers where they are asked for in words of its own.
 
 import type { JsonObject } from '../wire/ir.ts'
+import { isObject } from './json.ts'
 import type { TranscriptReply } from './media.ts'
 import { transcripts, type Wanted } from './openai-transcripts.ts'
-import { count } from './usage.ts'
+import { count, withSound } from './usage.ts'
 
 /** Mistral API, "Audio transcriptions": times are told of a segment or of a word, and not beside a language. */
 function further({ times, words, speakers }: Wanted): JsonObject {
@@ -22,10 +23,12 @@ function read(reply: TranscriptReply, { words }: Wanted): TranscriptReply {
 
 /** Tokens, and whole seconds of sound beside them. */
 function usage(told: JsonObject): JsonObject {
-  const [input, output] = [count(told.prompt_tokens), count(told.completion_tokens)]
+  const { prompt_tokens, prompt_tokens_details: input_token_details } = withSound(told)
+  const [input, output] = [count(prompt_tokens), count(told.completion_tokens)]
   return {
     type: 'tokens',
     input_tokens: input,
+    ...(isObject(input_token_details) && { input_token_details }),
     output_tokens: output,
     total_tokens: input + output,
     seconds: count(told.prompt_audio_seconds),

@@ -16,7 +16,7 @@ import { identifier } from './hash.ts'
 import { isObject } from './json.ts'
 import { voxtralSpeech } from './mistral-speech.ts'
 import { voxtral } from './mistral-transcripts.ts'
-import { count, detail, withCached } from './usage.ts'
+import { count, detail, withCached, withSound } from './usage.ts'
 import type { Vendor } from './vendor.ts'
 
 const nativeId = /^[a-zA-Z0-9]{9}$/
@@ -102,7 +102,7 @@ export const mistral = openaiCompatible({
     toolCallIds,
     replayedMessages,
   ),
-  quirks: { rewrite: true, usage: cachedTokens },
+  quirks: { rewrite: true, usage: (usage) => cachedTokens(withSound(usage)) },
   adapters: { 'openai-transcriptions': voxtral, 'openai-speech': voxtralSpeech },
   refine,
 }) satisfies Vendor

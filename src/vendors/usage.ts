@@ -21,6 +21,20 @@ export function withCached(usage: JsonObject, cached: number): JsonObject {
   return { ...usage, prompt_tokens_details: { ...present, cached_tokens: cached } }
 }
 
+/** Tokens of sound that only the total has, where seconds of sound are told beside it (Mistral, "Audio"). */
+export function withSound(usage: JsonObject): JsonObject {
+  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details } = usage
+  const text = count(prompt_tokens)
+  const sound = count(total_tokens) - text - count(completion_tokens)
+  if (sound <= 0 || count(usage.prompt_audio_seconds) === 0) return usage
+  const details = isObject(prompt_tokens_details) ? prompt_tokens_details : {}
+  return {
+    ...usage,
+    prompt_tokens: text + sound,
+    prompt_tokens_details: { audio_tokens: sound, ...details },
+  }
+}
+
 /** Cached prompt tokens counted at the top of usage, as some vendors do. */
 export function topLevelCached(usage: JsonObject): JsonObject {
   return withCached(usage, count(usage.cached_tokens))

@@ -202,6 +202,8 @@ export interface Watcher {
   readonly semantic: boolean
   readonly fault: Fault | null
   readonly usage: Usage | null
+  /** Usage was reported that cannot be believed: it is counted, and the operator told. */
+  readonly unbelieved?: boolean
   /** Bytes of generated text seen so far, for counting when no usage is reported. */
   readonly outputBytes: number
   /** A finish reason was seen for some choice. */
@@ -224,6 +226,8 @@ export interface WholeReply {
   readonly fault: Fault | null
   readonly bytes: Uint8Array
   readonly usage: Usage | null
+  /** As `Watcher.unbelieved`. */
+  readonly unbelieved?: boolean
   /** Bytes of generated text; null where usage was reported, so that nobody needs to count. */
   readonly outputBytes: number | null
   readonly finishReason: string | null

@@ -304,5 +304,6 @@ export type ChatEvent =
     }
   /** Private fields that come between the others: of one choice, or of the reply itself where null. */
   | { readonly type: 'extra'; readonly choice: number | null; readonly extra: Extra }
-  | { readonly type: 'usage'; readonly usage: Usage }
+  /** null: what the vendor reports cannot be believed, and nothing it reported before counts. */
+  | { readonly type: 'usage'; readonly usage: Usage | null }
   | { readonly type: 'fault'; readonly fault: import('../errors.ts').Fault }

@@ -252,6 +252,59 @@ describe.each([
   })
 })
 
+test('an answer without content is charged for its prompt unless its operator says otherwise; without a report it is free', async () => {
+  await using shop = await openShop()
+  shop.first.on('m-empty', [json(200, chatReply('', { usage: nothing }))])
+  shop.first.on('m-untold', [json(200, chatReply('', { usage: undefined }))])
+  await shop.chat({ model: 'm-empty' })
+  await shop.chat({ model: 'm-untold' })
+  expect(await shop.rowOf('m-empty')).toMatchObject({ chargeNano: 7n * inputNano })
+  expect(await shop.rowOf('m-untold')).toMatchObject({ usageSource: 'counted', chargeNano: 0n })
+})
+
+const unbelievable = [
+  { prompt_tokens: 1e300, completion_tokens: 5, total_tokens: 12 },
+  { prompt_tokens: 7, completion_tokens: -5, total_tokens: 2 },
+  { prompt_tokens: 7, completion_tokens: 2.5, total_tokens: 9.5 },
+  { prompt_tokens: 'seven', completion_tokens: 5, total_tokens: 12 },
+  // More than a model of so small a context can use.
+  { prompt_tokens: 700_000_000, completion_tokens: 5, total_tokens: 700_000_005 },
+]
+
+test('usage that cannot be is no report: it is counted, marked so, told in the log and metered', async () => {
+  await using shop = await openShop({
+    logLevel: 'error',
+    models: { 'm-*': { context: 8_000, prices: { input: '1000', output: '2000' } } },
+  })
+  for (const [at, reported] of unbelievable.entries()) {
+    const [whole, stream] = [`m-whole-${at}`, `m-stream-${at}`]
+    shop.first.on(whole, [json(200, chatReply('x'.repeat(40), { usage: reported }))])
+    shop.first.on(stream, [
+      send(sseHead),
+      send(words('x'.repeat(40))),
+      send(event(delta({}, 'stop'))),
+      send(usageEvent(reported)),
+      send(event('[DONE]')),
+      send(lastChunk),
+    ])
+    expect((await shop.chat({ model: whole })).status).toBe(200)
+    expect((await shop.stream({ model: stream })).events.at(-1)).toBe('[DONE]')
+    for (const [model, input] of [
+      [whole, countedInput(bodyOf({ model: whole }))],
+      [stream, streamed(stream)],
+    ] as const) {
+      const row = await shop.rowOf(model)
+      expect({ reported, ...row }).toMatchObject({ reported, usageSource: 'counted', input })
+      expect(row.output).toBeGreaterThan(4)
+      expect(row.output).toBeLessThanOrEqual(10)
+    }
+  }
+  const metrics = await (await fetch(`${shop.gateway.url}/metrics`)).text()
+  const twice = 2 * unbelievable.length
+  expect(metrics).toContain(`tollgate_unbelievable_usage_total{channel="first"} ${twice}`)
+  expect(shop.gateway.stderr.split('usage that cannot be').length - 1).toBe(twice)
+})
+
 test('a refusal costs nothing: 400, 401, 429, 500 and 503 of the vendor', async () => {
   await using shop = await openShop({ retry: { maxAttempts: 1 } })
   for (const status of [400, 401, 429, 500, 503]) {

@@ -1,6 +1,7 @@
 // Judges a whole message of Anthropic's on its way to a client who speaks the same.
 
 import type { ReplyQuirks, WholeReply } from '../dialect.ts'
+import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, stringEnd, valueEnd } from '../json/scan.ts'
 import { stringOf } from '../openai/rules.ts'
@@ -42,6 +43,7 @@ export function readWholeMessage(body: Uint8Array, quirks: ReplyQuirks): WholeRe
       fault: null,
       bytes: body,
       usage,
+      ...unbelieved(usage, raw),
       outputBytes: usage === null ? saidBytes(content) : null,
       finishReason: textOf(reason),
       model: textOf(model),

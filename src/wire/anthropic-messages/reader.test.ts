@@ -133,15 +133,26 @@ describe('the reader', () => {
     })
   })
 
-  test("a compaction's tokens are counted, an advisor's are another model's", () => {
+  test("a compaction's and an advisor's tokens are counted, with what they read and wrote in the cache", () => {
+    const cache = {
+      cache_read_input_tokens: 40_000,
+      cache_creation_input_tokens: 15_000,
+      cache_creation: { ephemeral_5m_input_tokens: 14_000, ephemeral_1h_input_tokens: 1_000 },
+    }
     const iterations = [
-      { type: 'compaction', input_tokens: 100, output_tokens: 10 },
+      { type: 'compaction', input_tokens: 100, output_tokens: 10, ...cache },
       { type: 'advisor_message', input_tokens: 1_000, output_tokens: 1_000 },
       { type: 'message', input_tokens: 5, output_tokens: 9 },
     ]
     const usage = { input_tokens: 5, output_tokens: 9, iterations }
     const events = read(start, { ...end('end_turn'), usage }, last)
-    expect(fold(events).usage).toMatchObject({ input: 105, output: 19 })
+    expect(fold(events).usage).toMatchObject({
+      input: 1_105,
+      output: 1_019,
+      cachedInput: 40_000,
+      cacheWrite: 14_000,
+      cacheWrite1h: 1_000,
+    })
     // Its own clients add them up themselves.
     expect(messagesHub.writeWhole(events, head).usage).toMatchObject(usage)
   })

@@ -2,6 +2,7 @@
 
 import type { FaultKind } from '../../errors.ts'
 import type { AskedOf, Reader, ReplyQuirks } from '../dialect.ts'
+import { report } from '../hub/counts.ts'
 import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
@@ -164,7 +165,7 @@ export class MessagesReader implements Reader {
     this.usage = mergeUsage(this.usage, usage)
     const raw = this.quirks.usage?.(this.usage) ?? this.usage
     const read = readUsage(raw)
-    if (read !== null) out.push({ type: 'usage', usage: read })
+    report(out, read, raw)
   }
 
   private blockStart(index: number, block: JsonObject, out: ChatEvent[]): void {

@@ -1,14 +1,11 @@
 // Anthropic's counts of tokens, into disjoint kinds and back.
 
+import { believed, countOf } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { objectOf, objectsOf } from './fields.ts'
 
-/** No reply has more tokens than this; a larger count is not believed. */
-const maxTokens = 1e9
-
 function count(value: JsonValue | undefined): number {
-  if (typeof value !== 'number' || !(value >= 0) || value > maxTokens) return 0
-  return Math.floor(value)
+  return countOf(value) ?? 0
 }
 
 /**
@@ -21,19 +18,48 @@ export function mergeUsage(before: JsonObject, later: JsonObject): JsonObject {
   return merged
 }
 
+interface Counts {
+  readonly input: number
+  readonly output: number
+  readonly cachedInput: number
+  readonly cacheWrite: number
+  readonly cacheWrite1h: number
+}
+
+/** Of one object with Anthropic's names: a message's usage, or one of its iterations. */
+function countsIn(raw: JsonObject): Counts {
+  const split = objectOf(raw.cache_creation)
+  const hour = count(split.ephemeral_1h_input_tokens)
+  const minutes = count(split.ephemeral_5m_input_tokens)
+  const written = count(raw.cache_creation_input_tokens) || hour + minutes
+  const cacheWrite1h = Math.min(hour, written)
+  return {
+    input: count(raw.input_tokens),
+    output: count(raw.output_tokens),
+    cachedInput: count(raw.cache_read_input_tokens),
+    cacheWrite: written - cacheWrite1h,
+    cacheWrite1h,
+  }
+}
+
 /**
- * What the message's own counts leave out: the tokens of a compaction, which are billed as the model's own ("Compaction",
- * usage). An advisor's are billed at another model's rate and stay out.
+ * Iterations that the message's own counts leave out (recorded: `input_tokens` is the sum of those of type `message`):
+ * a compaction's, which is billed as the model's own ("Compaction", usage), and an advisor's, which is another model's
+ * work ("Advisor tool", usage) and is charged at the prices of the model that was asked.
  */
-function compacted(raw: JsonObject): { input: number; output: number } {
-  const sum = { input: 0, output: 0 }
+const besides: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message'])
+
+function beside(raw: JsonObject): Counts {
+  const sum = { input: 0, output: 0, cachedInput: 0, cacheWrite: 0, cacheWrite1h: 0 }
   for (const iteration of objectsOf(raw.iterations)) {
-    if (iteration.type !== 'compaction') continue
-    sum.input += count(iteration.input_tokens)
-    sum.output += count(iteration.output_tokens)
+    if (!besides.has(iteration.type)) continue
+    const more = countsIn(iteration)
+    for (const name of kinds) sum[name] += more[name]
   }
   return sum
 }
+
+const kinds = ['input', 'output', 'cachedInput', 'cacheWrite', 'cacheWrite1h'] as const
 
 /**
  * Disjoint counts, each an integer of at least 0; null where nothing was counted, so that the caller counts for itself.
@@ -41,39 +67,41 @@ function compacted(raw: JsonObject): { input: number; output: number } {
  * thinking.
  */
 export function readUsage(value: JsonValue | undefined): Usage | null {
-  const raw = objectOf(value)
-  const more = compacted(raw)
-  const split = objectOf(raw.cache_creation)
-  const hour = count(split.ephemeral_1h_input_tokens)
-  const minutes = count(split.ephemeral_5m_input_tokens)
-  const written = Math.max(count(raw.cache_creation_input_tokens), 0) || hour + minutes
-  const cacheWrite1h = Math.min(hour, written)
-  const output = count(raw.output_tokens) + more.output
+  return believed(objectOf(value), read)
+}
+
+function read(raw: JsonObject): Usage | null {
+  const own = countsIn(raw)
+  const more = beside(raw)
+  const cacheWrite1h = own.cacheWrite1h + more.cacheWrite1h
+  const output = own.output + more.output
   const reasoning = Math.min(output, count(objectOf(raw.output_tokens_details).thinking_tokens))
   const usage: Usage = {
-    input: count(raw.input_tokens) + more.input,
-    cachedInput: count(raw.cache_read_input_tokens),
-    cacheWrite: written - cacheWrite1h,
+    input: own.input + more.input,
+    cachedInput: own.cachedInput + more.cachedInput,
+    cacheWrite: own.cacheWrite + more.cacheWrite,
     output: output - reasoning,
     reasoning,
     ...(cacheWrite1h > 0 && { cacheWrite1h }),
   }
-  const nothing = usage.input + usage.cachedInput + written + output === 0
-  return nothing ? null : usage
+  const { input, cachedInput, cacheWrite } = usage
+  return input + cachedInput + cacheWrite + cacheWrite1h + output === 0 ? null : usage
 }
 
 /**
- * The counts as Anthropic puts them, each of its fields present: clients read them without looking. `beside` is what the
+ * The counts as Anthropic puts them, each of its fields present: clients read them without looking. `told` is what the
  * vendor said with them, where it is one of this format; what stands there is not counted twice.
  */
-export function writeUsage(usage: Usage, beside: JsonObject): JsonObject {
-  const { cacheWrite, cacheWrite1h = 0, reasoning } = usage
+export function writeUsage(usage: Usage, told: JsonObject): JsonObject {
+  const more = believedBeside(told)
+  const { reasoning } = usage
+  const cacheWrite = usage.cacheWrite - more.cacheWrite
+  const cacheWrite1h = (usage.cacheWrite1h ?? 0) - more.cacheWrite1h
   const { audioInput = 0, imageInput = 0, audioOutput = 0, imageOutput = 0 } = usage
-  const more = compacted(beside)
   const counts = {
     input_tokens: usage.input + audioInput + imageInput - more.input,
     cache_creation_input_tokens: cacheWrite + cacheWrite1h,
-    cache_read_input_tokens: usage.cachedInput,
+    cache_read_input_tokens: usage.cachedInput - more.cachedInput,
     cache_creation: {
       ephemeral_5m_input_tokens: cacheWrite,
       ephemeral_1h_input_tokens: cacheWrite1h,
@@ -84,7 +112,12 @@ export function writeUsage(usage: Usage, beside: JsonObject): JsonObject {
     service_tier: 'standard',
     inference_geo: null,
   }
-  return mergeUsage(counts, beside)
+  return mergeUsage(counts, told)
+}
+
+/** What was read of `told` is in the usage, or nothing is. */
+function believedBeside(told: JsonObject): Counts {
+  return readUsage(told) === null ? countsIn({}) : beside(told)
 }
 
 export const noUsage: Usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }

@@ -2,6 +2,7 @@
 
 import type { Fault } from '../../errors.ts'
 import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../dialect.ts'
+import { take } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
 import { JsonSyntaxError, MemberScan, parseSpan, skipSpace, spells } from '../json/scan.ts'
 import { join } from '../json/splice.ts'
@@ -44,6 +45,7 @@ function namedDataStart(bytes: Uint8Array, start: number, end: number): number {
 export class MessagesWatcher implements Watcher {
   fault: Fault | null = null
   usage: Usage | null = null
+  unbelieved = false
   outputBytes = 0
   finishReason: string | null = null
   model: string | null = null
@@ -172,7 +174,7 @@ export class MessagesWatcher implements Watcher {
 
   private count(usage: JsonObject): void {
     this.raw = mergeUsage(this.raw, usage)
-    this.usage = readUsage(this.options.quirks.usage?.(this.raw) ?? this.raw) ?? this.usage
+    take(this, readUsage(this.options.quirks.usage?.(this.raw) ?? this.raw), this.raw)
   }
 
   /** The frame that shows what the reply cost, where the client wants to see it. */

@@ -1,6 +1,7 @@
 // Reads replies of Bedrock's Converse and ConverseStream into events.
 
 import type { Reader, ReplyQuirks } from '../dialect.ts'
+import { report } from '../hub/counts.ts'
 import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
 import { saidIn } from '../openai/fault.ts'
@@ -114,7 +115,7 @@ export class ConverseReader implements Reader {
 
   private count({ usage }: JsonObject): void {
     const counted = isObject(usage) ? readUsage(this.quirks.usage?.(usage) ?? usage) : null
-    if (counted !== null) this.out.push({ type: 'usage', usage: counted })
+    report(this.out, counted, usage)
   }
 
   /** `end` has `stopReason`: the event `messageStop`, or a whole reply. */

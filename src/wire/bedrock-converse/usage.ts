@@ -1,11 +1,13 @@
 // Bedrock's count of tokens as the hub's disjoint kinds ("TokenUsage", Bedrock Runtime API reference).
 
+import { believed, countOf } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 
 function count(...values: (JsonValue | undefined)[]): number {
   for (const value of values) {
-    if (typeof value === 'number' && value >= 0 && value <= 1e9) return Math.floor(value)
+    const found = countOf(value)
+    if (found !== null) return found
   }
   return 0
 }
@@ -22,6 +24,10 @@ function hourly(details: JsonValue | undefined, written: number): number {
 
 /** `inputTokens` counts neither what was read from the cache nor what was written to it. Null where nothing was counted. */
 export function readUsage(usage: JsonObject): Usage | null {
+  return believed(usage, read)
+}
+
+function read(usage: JsonObject): Usage | null {
   const input = count(usage['inputTokens'])
   const output = count(usage['outputTokens'])
   const cachedInput = count(usage['cacheReadInputTokens'], usage['cacheReadInputTokenCount'])

@@ -40,7 +40,7 @@ function readReply(body: JsonValue, { encoding = 'float' }: ListRequest) {
     model: null,
     vectors: list as (string | number[])[],
     ranking: [],
-    usage: promptUsage(inputTokens(meta)),
+    ...promptUsage(inputTokens(meta)),
   }
   return reply
 }

@@ -1,6 +1,7 @@
 // Reads replies of Cohere's Chat API, streamed or whole, into events.
 
 import type { Reader, ReplyQuirks } from '../dialect.ts'
+import { report } from '../hub/counts.ts'
 import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
 import { errorIn, faultInside, saidIn } from '../openai/fault.ts'
@@ -146,7 +147,7 @@ export class CohereReader implements Reader {
     const word = stringOf(end['finish_reason']).toUpperCase()
     const raw = end['usage']
     const usage = isObject(raw) ? readUsage(this.quirks.usage?.(raw) ?? raw) : null
-    if (usage !== null) this.out.push({ type: 'usage', usage })
+    report(this.out, usage, raw)
     if (troubles.has(word)) {
       this.broken = true
       const said = stringOf(end['error'])

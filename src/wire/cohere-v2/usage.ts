@@ -1,11 +1,8 @@
 // Cohere's count of tokens as the hub's disjoint kinds.
 
+import { believed, countOf as count } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
-
-function count(value: JsonValue | undefined): number | null {
-  return typeof value === 'number' && value >= 0 && value <= 1e9 ? Math.floor(value) : null
-}
 
 function sides(value: JsonValue | undefined): { input: number; output: number } | null {
   if (!isObject(value)) return null
@@ -21,6 +18,10 @@ function sides(value: JsonValue | undefined): { input: number; output: number } 
  * Null where nothing was counted.
  */
 export function readUsage(usage: JsonObject): Usage | null {
+  return believed(usage, read)
+}
+
+function read(usage: JsonObject): Usage | null {
   const billed = sides(usage['billed_units'])
   const found = billed ?? sides(usage['tokens'])
   if (found === null) return null

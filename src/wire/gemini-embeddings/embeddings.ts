@@ -2,7 +2,7 @@
 
 import type { Decoded } from '../dialect.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { plainTexts, withoutList } from '../list/fields.ts'
+import { plainTexts, promptUsage, withoutList } from '../list/fields.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'
 import { isObject } from '../openai/usage.ts'
 import type { ListVendorSide } from '../vendor-side.ts'
@@ -21,10 +21,10 @@ function encodeRequest(request: ListRequest, model: string): Decoded<JsonObject>
   return { value: { requests }, dropped: user === undefined ? [] : ['user'] }
 }
 
-/** Google counts nothing here. A shortened vector is not of length one any more, which the others' are. */
+/** Of all texts together, where Google counts them (`usageMetadata`, from 2026 on). A shortened vector is not of length one any more, which the others' are. */
 function readReply(body: JsonValue, { dimensions }: ListRequest) {
   if (!isObject(body)) return { kind: 'unreadable', message: 'the reply is no object' } as const
-  const { embeddings } = body
+  const { embeddings, usageMetadata } = body
   if (!Array.isArray(embeddings)) return withoutList(body, 'embeddings')
   const vectors = embeddings.map((item) => (isObject(item) ? item['values'] : undefined))
   if (!vectors.every(areNumbers))
@@ -33,7 +33,7 @@ function readReply(body: JsonValue, { dimensions }: ListRequest) {
     model: null,
     vectors: dimensions === undefined ? vectors : vectors.map(ofLengthOne),
     ranking: [],
-    usage: null,
+    ...promptUsage(isObject(usageMetadata) ? usageMetadata['promptTokenCount'] : null),
   }
   return reply
 }

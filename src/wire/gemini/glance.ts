@@ -1,6 +1,7 @@
 // What the gateway needs to know of one frame or whole reply of Google's that it passes on as it is.
 
 import type { ReplyQuirks } from '../dialect.ts'
+import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
 import { isObject, objectsIn, stringOf } from './fields.ts'
 import { readFinish } from './finish.ts'
@@ -15,6 +16,7 @@ export interface Glance {
   /** In the words of the hub; Google's own word for one that is a failure. */
   readonly finishReason: string | null
   readonly usage: Usage | null
+  readonly unbelieved?: true
   readonly model: string | null
   /** There are candidates, or the prompt was refused. */
   readonly isReply: boolean
@@ -62,12 +64,14 @@ export function glanceAt(value: JsonObject, quirks: ReplyQuirks, called: boolean
   const reason = word === '' ? null : readFinish(word, said.called)
   const finishReason = reason === 'trouble' ? word : blocked ? 'content_filter' : reason
   const raw = isObject(counted) ? (quirks.usage?.(counted) ?? counted) : null
+  const usage = raw === null ? null : readUsage(raw)
   return {
     semantic: said.semantic || finishReason !== null,
     outputBytes: said.bytes,
     called: said.called,
     finishReason,
-    usage: raw === null ? null : readUsage(raw),
+    usage,
+    ...unbelieved(usage, raw),
     model: stringOf(value['modelVersion']) || null,
     isReply: candidates.length > 0 || blocked,
   }

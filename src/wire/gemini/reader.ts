@@ -2,6 +2,7 @@
 
 import type { FaultKind } from '../../errors.ts'
 import type { Reader, ReplyQuirks } from '../dialect.ts'
+import { report } from '../hub/counts.ts'
 import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { faultInside } from './fault.ts'
@@ -91,7 +92,7 @@ export class GeminiReader implements Reader {
     const counted = frame['usageMetadata']
     if (isObject(counted)) {
       const usage = readUsage(this.quirks.usage?.(counted) ?? membersOf(counted))
-      if (usage !== null) out.push({ type: 'usage', usage })
+      report(out, usage, counted)
     }
     const candidates = objectsIn(frame['candidates'])
     for (const [at, candidate] of candidates.entries()) {

@@ -1,17 +1,9 @@
 // Reads and writes `usageMetadata`: Google's sums on one side, disjoint token kinds on the other.
 
+import { believed, countOf as count } from '../hub/counts.ts'
 import { Remainder } from '../hub/remainder.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { isObject, objectsIn, stringOf } from './fields.ts'
-
-/** No reply has more tokens than this; a larger count is not believed. */
-const maxTokens = 1e9
-
-function count(value: JsonValue | undefined): number | null {
-  const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value
-  if (typeof number !== 'number' || !(number >= 0) || number > maxTokens) return null
-  return Math.floor(number)
-}
 
 /** Tokens of one modality in a list of `ModalityTokenCount`. */
 function modality(list: JsonValue | undefined, wanted: string): number {
@@ -29,7 +21,10 @@ function modality(list: JsonValue | undefined, wanted: string): number {
  * which `totalTokenCount` confirms (API reference, `UsageMetadata`).
  */
 export function readUsage(value: JsonValue | undefined): Usage | null {
-  if (!isObject(value)) return null
+  return isObject(value) ? believed(value, read) : null
+}
+
+function read(value: JsonObject): Usage | null {
   const prompt = count(value['promptTokenCount'])
   const total = count(value['totalTokenCount'])
   const tools = count(value['toolUsePromptTokenCount']) ?? 0

@@ -12,6 +12,7 @@ import { type Glance, glanceAt } from './glance.ts'
 export class GeminiWatcher implements Watcher {
   fault: Fault | null = null
   usage: Usage | null = null
+  unbelieved = false
   outputBytes = 0
   finishReason: string | null = null
   model: string | null = null
@@ -47,7 +48,10 @@ export class GeminiWatcher implements Watcher {
     const seen: Glance = glanceAt(value, this.options.quirks, this.called)
     this.called = seen.called
     this.outputBytes += seen.outputBytes
-    if (seen.usage !== null) this.usage = seen.usage
+    if (seen.usage !== null || seen.unbelieved) {
+      this.usage = seen.usage
+      this.unbelieved = seen.unbelieved === true
+    }
     if (seen.model !== null) this.model ??= seen.model
     if (seen.finishReason !== null) this.finishReason = seen.finishReason
     this.semantic = seen.semantic

@@ -2,6 +2,7 @@
 
 import type { Fault } from '../../errors.ts'
 import type { ReplyQuirks, WholeReply } from '../dialect.ts'
+import { unbelieved } from '../hub/counts.ts'
 import type { JsonValue } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, valueEnd } from '../json/scan.ts'
 import { errorIn, faultInside } from './fault.ts'
@@ -29,12 +30,20 @@ export function judgeWhole(bytes: Uint8Array, quirks: ReplyQuirks): WholeReply {
   if (!isObject(value)) {
     return faulty(bytes, { kind: 'unreadable', message: 'the reply is not a JSON object' })
   }
-  const { isReply, usage, outputBytes, finishReason, model } = glanceAt(value, quirks, false)
+  const {
+    isReply,
+    usage,
+    unbelieved: doubt,
+    outputBytes,
+    finishReason,
+    model,
+  } = glanceAt(value, quirks, false)
   if (!isReply) return faulty(bytes, { kind: 'unreadable', message: 'the reply has no candidates' })
   return {
     fault: null,
     bytes,
     usage,
+    ...(doubt && { unbelieved: true }),
     outputBytes: usage === null ? outputBytes : null,
     finishReason,
     model,
@@ -65,8 +74,10 @@ export function readTail(
   const word = lastValue(text, 'finishReason')
   const model = lastValue(text, 'modelVersion')
   const reason = typeof word === 'string' ? readFinish(word, text.includes('"functionCall"')) : null
+  const usage = isObject(raw) ? readUsage(quirks.usage?.(raw) ?? raw) : null
   return {
-    usage: isObject(raw) ? readUsage(quirks.usage?.(raw) ?? raw) : null,
+    usage,
+    ...unbelieved(usage, raw),
     outputBytes: bytes.length,
     finishReason: reason === 'trouble' ? String(word) : reason,
     model: typeof model === 'string' ? model : null,

@@ -1,10 +1,11 @@
 // What the formats of embeddings and reranking have in common: refusals, token counts, lists read out of replies.
 
 import { type Fault, invalidRequest } from '../../errors.ts'
+import { believed, countOf, unbelieved } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { faultInside } from '../openai/fault.ts'
 import { isObject } from '../openai/usage.ts'
-import type { ListRequest, Ranked } from './list.ts'
+import type { ListReply, ListRequest, Ranked } from './list.ts'
 
 /** The texts, for vendors that read no token ids. Throws GatewayError naming the client's field. */
 export function plainTexts(
@@ -24,9 +25,18 @@ export function plainTexts(
 }
 
 /** All tokens are of the prompt. */
-export function promptUsage(tokens: JsonValue | undefined): Usage | null {
-  if (typeof tokens !== 'number' || !Number.isSafeInteger(tokens) || tokens < 0) return null
-  return { input: tokens, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
+export function promptUsage(
+  prompt_tokens: JsonValue | undefined,
+): Pick<ListReply, 'usage' | 'unbelieved'> {
+  const raw = { prompt_tokens: prompt_tokens ?? null }
+  const usage = believed(raw, readPrompt)
+  return { usage, ...unbelieved(usage, raw) }
+}
+
+function readPrompt({ prompt_tokens }: JsonObject): Usage | null {
+  const input = countOf(prompt_tokens)
+  if (input === null) return null
+  return { input, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 }
 
 /** What a reply without its list is. */

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { DialectId, ListCodec } from '../dialect.ts'
 import { dialects } from '../dialects.ts'
-import type { JsonObject } from '../ir.ts'
+import { geminiEmbeddings } from '../gemini-embeddings/embeddings.ts'
+import type { JsonObject, JsonValue } from '../ir.ts'
 import { unpackVector } from '../openai-embeddings/vectors.ts'
 import { bytesOf } from '../testing.ts'
 import { isFault } from './fields.ts'
@@ -102,6 +103,19 @@ describe('embeddings', () => {
     expect(through('openai-embeddings', 'cohere-embed', asked).sent['input_type']).toBe(
       'search_document',
     )
+  })
+
+  test('of Gemini are counted as Google reports them, where it does', () => {
+    const body = { model: 'm', input: ['a'] }
+    const embeddings = [{ values: [1, 0] }]
+    const told = (usageMetadata: JsonValue) =>
+      geminiEmbeddings.readReply(
+        { embeddings, usageMetadata },
+        { model: 'm', texts: body.input, encoding: 'float' },
+      )
+    expect(told({ promptTokenCount: 12 })).toMatchObject({ usage: { input: 12, output: 0 } })
+    expect(told(null)).toMatchObject({ usage: null })
+    expect(told({ promptTokenCount: 1e300 })).toMatchObject({ usage: null, unbelieved: true })
   })
 
   test('shortened by Gemini are of length one', () => {

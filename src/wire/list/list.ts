@@ -35,6 +35,8 @@ export interface ListReply {
   /** Reranking, best first. */
   readonly ranking: readonly Ranked[]
   readonly usage: Usage | null
+  /** As `Watcher.unbelieved`. */
+  readonly unbelieved?: true
   /** Reranking: searches as the vendor bills them; absent where it does not say. */
   readonly searches?: number
 }

@@ -1,6 +1,6 @@
 // What stands in a prompt beside its text, measured: pictures, sound, films and documents, in the parts of every client format.
 
-import { ElementScan, kindAt, MemberScan, textOf } from '../json/scan.ts'
+import { ElementScan, kindAt, MemberScan, textOf, valueEnd } from '../json/scan.ts'
 import { base64File } from './base64-bytes.ts'
 import { durationOf } from './duration.ts'
 import { isPdf, pagesOf } from './pages.ts'
@@ -87,8 +87,14 @@ class PartReader {
     this.depth = depth
   }
 
-  read(at: number): void {
-    this.members(at, 0)
+  /** The offset behind the part. */
+  read(at: number): number {
+    const end = this.members(at, 0)
+    this.add()
+    return end
+  }
+
+  private add(): void {
     const kind = this.kind()
     if (kind === null || this.isPlain) return
     const [source] = this.sources
@@ -97,21 +103,27 @@ class PartReader {
     this.found.push(known ? this.measured(kind, source) : this.unmeasured(kind))
   }
 
-  private members(at: number, level: number): void {
+  /** Each byte is stepped over once: there may be megabytes. The offset behind the object. */
+  private members(at: number, level: number): number {
     const { body } = this
     const scan = new MemberScan()
     scan.open(body, at)
     while (scan.next()) {
       const { value } = scan
-      const end = scan.skip()
       const key = textOf(body, scan.keyStart, Math.min(scan.keyEnd, scan.keyStart + wordBytes))
       const kind = kindAt(body, value)
-      if (kind === 'string') this.text(key, value + 1, end - 1, level)
-      else if (kind === 'object') this.object(key, value, level)
-      else if (kind === 'array' && nestingKeys.has(key)) this.list(value)
+      if (kind === 'string') this.text(key, value + 1, scan.skip() - 1, level)
+      else if (kind === 'object' && this.isOpen(key, level))
+        scan.resume(this.object(key, value, level))
+      else if (kind === 'array' && nestingKeys.has(key)) scan.resume(this.list(value))
       else if (kind === 'number' && key === 'fps')
-        this.framesPerSecond = Number(textOf(body, value, end))
+        this.framesPerSecond = Number(textOf(body, value, scan.skip()))
     }
+    return scan.at
+  }
+
+  private isOpen(key: string, level: number): boolean {
+    return this.depth + level < maxDepth && !opaqueKeys.has(key)
   }
 
   private text(key: string, start: number, end: number, level: number): void {
@@ -126,25 +138,23 @@ class PartReader {
   }
 
   /** What tools bring holds parts of its own; any other object says more of this one. */
-  private object(key: string, at: number, level: number): void {
-    if (this.depth + level >= maxDepth || opaqueKeys.has(key)) return
+  private object(key: string, at: number, level: number): number {
     if (mediaKeys.has(key)) this.type = 'media'
-    if (nestingKeys.has(key)) this.inside(at)
-    else this.members(at, level + 1)
+    return nestingKeys.has(key) ? this.inside(at) : this.members(at, level + 1)
   }
 
-  private list(at: number): void {
+  private list(at: number): number {
     const list = new ElementScan()
     list.open(this.body, at)
     while (list.next()) {
-      const { value } = list
-      list.skip()
-      if (kindAt(this.body, value) === 'object') this.inside(value)
+      if (kindAt(this.body, list.value) === 'object') list.resume(this.inside(list.value))
     }
+    return list.at
   }
 
-  private inside(at: number): void {
-    if (this.depth < maxDepth) new PartReader(this.body, this.found, this.depth + 1).read(at)
+  private inside(at: number): number {
+    if (this.depth >= maxDepth) return valueEnd(this.body, at)
+    return new PartReader(this.body, this.found, this.depth + 1).read(at)
   }
 
   private kind(): AttachmentKind | null {

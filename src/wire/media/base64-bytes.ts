@@ -4,6 +4,8 @@ import type { Bytes } from './sniff.ts'
 
 const BACKSLASH = 0x5c
 const PAD = 0x3d
+/** Who escapes does so in every line, or at every solidus: one in 64 characters. */
+const lookedAtChars = 8_192
 /** Of a text with escapes (`\/`), only so much of its beginning can be read: nothing tells where the rest stands. */
 const escapedHeadChars = 65_536
 
@@ -16,7 +18,7 @@ for (const alphabet of ['+/', '-_']) {
 
 /** The file that `json[start, end)` spells, between the quotes. What cannot be read of it is zeros. */
 export function base64File(json: Uint8Array, start: number, end: number): Bytes {
-  const escape = json.subarray(start, end).indexOf(BACKSLASH)
+  const escape = json.subarray(start, Math.min(end, start + lookedAtChars)).indexOf(BACKSLASH)
   if (escape >= 0) return escapedFile(json, start, end)
   let chars = end
   while (chars > start && json[chars - 1] === PAD) chars--

@@ -1,6 +1,7 @@
 // What replies about sound say that they cost: tokens, or seconds of sound.
 
 import type { Peek, Units } from '../dialect.ts'
+import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { isObject, readUsage } from '../openai/usage.ts'
 
@@ -15,6 +16,7 @@ export interface SoundUsage {
   /** Of no tokens where the vendor counts in seconds; null where it said nothing. */
   readonly usage: Usage | null
   readonly seconds: number | null
+  readonly unbelieved?: true
 }
 
 /**
@@ -24,7 +26,10 @@ export interface SoundUsage {
 export function readSoundUsage(value: JsonValue | undefined): SoundUsage {
   if (!isObject(value)) return { usage: null, seconds: null }
   const seconds = positive(value.seconds) ?? positive(value.prompt_audio_seconds)
-  return { usage: readUsage(value) ?? (seconds === null ? null : noTokens), seconds }
+  const read = readUsage(value)
+  const doubt = unbelieved(read, value)
+  if (doubt.unbelieved) return { usage: null, seconds: null, ...doubt }
+  return { usage: read ?? (seconds === null ? null : noTokens), seconds }
 }
 
 /** All that speech brings is sound, whether the vendor says so or not. */

@@ -19,6 +19,7 @@ const soundBytesPerByte = 200
 export class SoundWatcher implements Watcher {
   fault: Fault | null = null
   usage: Usage | null = null
+  unbelieved = false
   units: Units | null = null
   outputBytes = 0
   finishReason: string | null = null
@@ -66,7 +67,8 @@ export class SoundWatcher implements Watcher {
   private done(value: JsonObject): FrameKind {
     this.semantic = true
     this.finishReason = 'stop'
-    const { usage, seconds } = readSoundUsage(value.usage)
+    const { usage, seconds, unbelieved = false } = readSoundUsage(value.usage)
+    this.unbelieved = unbelieved
     const speaks = value.type === 'speech.audio.done'
     this.usage = usage !== null && speaks ? spokenUsage(usage) : usage
     if (seconds !== null) this.units = { second: seconds }

@@ -18,6 +18,7 @@ export function wholeTranscript(bytes: Uint8Array, peek: Peek): WholeReply {
     const told = readSoundUsage(body.usage)
     return {
       usage: told.usage,
+      ...(told.unbelieved && { unbelieved: true }),
       outputBytes: told.usage === null ? new TextEncoder().encode(text).length : null,
       finishReason: null,
       model: typeof model === 'string' ? model : null,
@@ -48,10 +49,11 @@ export function rawSound(peek: Peek, told: JsonObject | null): Seen {
 }
 
 function seenOf(told: JsonObject | undefined, peek: Peek | undefined, outputBytes: number): Seen {
-  const { usage, seconds } = readSoundUsage(told)
+  const { usage, seconds, unbelieved } = readSoundUsage(told)
   const second = peek === undefined ? seconds : reportedSeconds(seconds, peek)
   return {
     usage,
+    ...(unbelieved && { unbelieved }),
     outputBytes: usage === null ? outputBytes : null,
     finishReason: null,
     model: null,

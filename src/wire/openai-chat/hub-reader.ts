@@ -2,6 +2,7 @@
 
 import type { FaultKind } from '../../errors.ts'
 import type { Reader, ReplyQuirks } from '../dialect.ts'
+import { report } from '../hub/counts.ts'
 import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { saidIn } from '../openai/fault.ts'
@@ -121,7 +122,7 @@ export class ChatReader implements Reader {
     const raw = usageIn(frame, this.quirks.usagePath)
     if (raw !== null) {
       const usage = readUsage(this.quirks.usage?.(raw) ?? raw)
-      if (usage !== null) out.push({ type: 'usage', usage })
+      report(out, usage, raw)
     }
     const failed = faultIn(frame)
     if (failed !== null) {

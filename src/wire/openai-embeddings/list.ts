@@ -77,7 +77,7 @@ export function readEmbeddings(body: JsonValue): ListReply | ReturnType<typeof w
     model: typeof model === 'string' ? model : null,
     vectors,
     ranking: [],
-    usage: promptUsage(counts['prompt_tokens'] ?? counts['total_tokens']),
+    ...promptUsage(counts['prompt_tokens'] ?? counts['total_tokens']),
   }
 }
 

@@ -133,7 +133,7 @@ export function wholeEmbeddings(
     }
     if (!seen.hasData) return faulty(body, withoutList(body, at, seen.end, 'data'))
     const { end, usageAt } = seen
-    const { usage, edit } = correctUsage(
+    const { edit, ...told } = correctUsage(
       { bytes: body, start: at, end, usageAt },
       shaped(quirks),
       same,
@@ -142,7 +142,7 @@ export function wholeEmbeddings(
     return {
       fault: null,
       bytes: edits.length === 0 ? body : join(splice(body, edits)),
-      usage,
+      ...told,
       outputBytes: 0,
       finishReason: null,
       model: seen.model,

@@ -1,6 +1,7 @@
 // Reads what replies with images say of themselves; the images are counted, never looked at.
 
 import type { Peek, PictureAsk, ReplyQuirks, Units, WholeReply } from '../dialect.ts'
+import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
 import {
   elements,
@@ -60,11 +61,14 @@ export function readWhole(bytes: Uint8Array, peek: Peek, quirks: ReplyQuirks): W
     const count = elements(bytes, data.start).length
     if (count === 0)
       return faulty(bytes, { kind: 'unreadable', message: 'the reply holds no image' })
-    const usage = named('usage')
+    const counted = named('usage')
+    const usage = counted?.kind === 'object' ? usageAt(bytes, counted, quirks) : null
+    const isTold = counted?.kind === 'object' && usage === null
     return {
       fault: null,
       bytes,
-      usage: usage?.kind === 'object' ? usageAt(bytes, usage, quirks) : null,
+      usage,
+      ...(isTold && unbelieved(null, parseSpan(bytes, counted.start, counted.end) as JsonObject)),
       outputBytes: 0,
       finishReason: null,
       model: null,

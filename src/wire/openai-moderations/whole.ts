@@ -1,6 +1,7 @@
 // Judges a reply of moderations; what a vendor flagged is said also where it only names the categories.
 
 import type { ReplyQuirks, WholeReply } from '../dialect.ts'
+import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { wholeMedia } from '../openai/media.ts'
 import { isObject, readUsage } from '../openai/usage.ts'
@@ -14,8 +15,10 @@ export function wholeModerations(bytes: Uint8Array, quirks: ReplyQuirks): WholeR
     }
     if (results.some(lacksFlag)) amended = { ...body, results: results.map(flagged) }
     const counted = isObject(usage) && quirks.usage !== undefined ? quirks.usage(usage) : usage
+    const read = readUsage(counted)
     return {
-      usage: readUsage(counted),
+      usage: read,
+      ...unbelieved(read, counted),
       finishReason: null,
       model: typeof model === 'string' ? model : null,
     }

@@ -1,18 +1,12 @@
 // Reads what a realtime response or a transcription inside a session used, into disjoint token kinds.
 
+import { believed, countOf as count } from '../hub/counts.ts'
 import { Remainder } from '../hub/remainder.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 
-/** No response has more tokens than this; a larger count is not believed. */
-const maxTokens = 1e9
 /** Nobody transcribes more than a day at once. */
 const maxSeconds = 86_400
-
-function count(value: JsonValue | undefined): number | null {
-  if (typeof value !== 'number' || !(value >= 0) || value > maxTokens) return null
-  return Math.floor(value)
-}
 
 function objectIn(parent: JsonObject, name: string): JsonObject {
   const value = parent[name]
@@ -24,7 +18,10 @@ function objectIn(parent: JsonObject, name: string): JsonObject {
  * those by medium do too. Null where neither side was counted.
  */
 export function readRealtimeUsage(value: JsonValue | undefined): Usage | null {
-  if (!isObject(value)) return null
+  return isObject(value) ? believed(value, read) : null
+}
+
+function read(value: JsonObject): Usage | null {
   const [prompt, reply] = [count(value.input_tokens), count(value.output_tokens)]
   if (prompt === null && reply === null) return null
   return { ...readPrompt(value, prompt ?? 0), ...readReply(value, reply ?? 0) }

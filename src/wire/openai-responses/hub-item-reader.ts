@@ -66,7 +66,11 @@ class MessageReader implements ItemReader {
 
   done(item: JsonObject, out: ChatEvent[]): boolean {
     this.over = true
-    for (const [at, part] of objectsIn(item['content']).entries()) this.partDone(at, part, out)
+    const parts = objectsIn(item['content'])
+    // Some vendors count parts in their deltas that the finished item does not have: they are told in the same order.
+    const strays = [...this.texts.keys()].filter((at) => at >= parts.length)
+    for (const [at, part] of parts.entries())
+      this.partDone(this.texts.has(at) ? at : (strays.shift() ?? at), part, out)
     for (const text of this.texts.values()) this.parts.close(text, out)
     return true
   }

@@ -40,6 +40,26 @@ describe('the reader', () => {
     })
   })
 
+  test('deltas that count their parts otherwise than the finished item say nothing twice', () => {
+    const text = { type: 'output_text', text: 'one two', annotations: [] }
+    const item = { type: 'message', id: 'a', content: [text] }
+    const off = { ...delta, content_index: 1, item_id: 'a' }
+    const told = [
+      { type: 'response.output_item.added', output_index: 0, item: { ...item, content: [] } },
+      { ...off, delta: 'one' },
+      { ...off, delta: ' two' },
+    ]
+    const done = { type: 'response.output_item.done', output_index: 0, item }
+    const part = {
+      type: 'response.content_part.done',
+      output_index: 0,
+      content_index: 1,
+      part: text,
+    }
+    for (const end of [[done], [part, done], []])
+      expect(messageOf(stream([...told, ...end], { output: [item] })).content).toBe('one two')
+  })
+
   test('ids that change from event to event do not part an item', () => {
     const item = { type: 'message', id: 'a', content: [] }
     const message = messageOf(

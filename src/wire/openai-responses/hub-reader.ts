@@ -2,6 +2,7 @@
 
 import type { FaultKind } from '../../errors.ts'
 import type { Reader } from '../dialect.ts'
+import { report } from '../hub/counts.ts'
 import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
 import { errorIn, faultInside } from '../openai/fault.ts'
@@ -174,7 +175,7 @@ export class ResponsesReader implements Reader {
     this.over = true
     this.parts.closeAll(out)
     const usage = readUsage(response['usage'])
-    if (usage !== null) out.push({ type: 'usage', usage })
+    report(out, usage, response['usage'])
     const { extra } = withExtra(unknownFields(response, knownInResponse))
     if (extra !== undefined) out.push({ type: 'extra', choice: null, extra })
     out.push({ type: 'choice-end', choice: 0, reason: this.reasonOf(response) })

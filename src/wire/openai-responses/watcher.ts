@@ -2,6 +2,7 @@
 
 import type { Fault, GatewayError } from '../../errors.ts'
 import { type FrameKind, frameKind, type Watcher } from '../dialect.ts'
+import { take } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
 import { JsonSyntaxError, MemberScan, parseSpan } from '../json/scan.ts'
 import { textBytes } from '../openai/chunk.ts'
@@ -48,6 +49,7 @@ export function finishOf(response: JsonObject): string {
 export class ResponsesWatcher implements Watcher {
   fault: Fault | null = null
   usage: Usage | null = null
+  unbelieved = false
   outputBytes = 0
   finishReason: string | null = null
   model: string | null = null
@@ -127,7 +129,7 @@ export class ResponsesWatcher implements Watcher {
     const said = isObject(response) ? response : {}
     const status = type.slice('response.'.length)
     const fault = faultOfResponse({ status, ...said })
-    this.usage = readUsage(said['usage']) ?? this.usage
+    take(this, readUsage(said['usage']), said)
     this.model = typeof said['model'] === 'string' ? said['model'] : this.model
     if (fault !== null) return this.failed(fault)
     this.finishReason = finishOf({ status, ...said })

@@ -1,6 +1,7 @@
 // Judges a whole response that is relayed as it is, and shows what one cost.
 
 import type { WholeReply } from '../dialect.ts'
+import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject } from '../ir.ts'
 import { JsonSyntaxError, type Member, members, parseSpan, skipSpace } from '../json/scan.ts'
 import { join, splice } from '../json/splice.ts'
@@ -64,6 +65,7 @@ export function readWhole(body: Uint8Array): WholeReply {
       fault: null,
       bytes: body,
       usage,
+      ...unbelieved(usage, said['usage']),
       outputBytes: usage === null ? outputBytes(list as JsonObject[string]) : null,
       finishReason: finishOf(said),
       model: typeof said['model'] === 'string' ? said['model'] : null,

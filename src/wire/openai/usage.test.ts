@@ -141,6 +141,16 @@ describe('B14: no token is counted in two kinds', () => {
       { input: 40, cachedInput: 900 },
     ],
     [
+      'more read from the cache than the total has room for',
+      {
+        prompt_tokens: 7,
+        completion_tokens: 1,
+        total_tokens: 8,
+        prompt_tokens_details: { cached_tokens: 163 },
+      },
+      { input: 0, cachedInput: 7, output: 1 },
+    ],
+    [
       'more written than there is',
       { ...openai, prompt_tokens_details: { cached_tokens: 900, cache_write_tokens: 600 } },
       { input: 0, cachedInput: 900, cacheWrite: 100 },
@@ -165,7 +175,6 @@ describe('B14: no token is counted in two kinds', () => {
     const raw = {
       prompt_tokens: 40,
       completion_tokens: 10,
-      total_tokens: 50,
       prompt_tokens_details: { cached_tokens: 900 },
     }
     expect(shownUsage(raw)).toMatchObject({ prompt_tokens: 940, total_tokens: 950 })

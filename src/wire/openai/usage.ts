@@ -1,17 +1,8 @@
 // Reads the `usage` object of OpenAI-style replies, in the spellings vendors use, into disjoint token kinds.
 
+import { believed, countOf as count, isUnbelievable } from '../hub/counts.ts'
 import { Remainder } from '../hub/remainder.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
-
-/** No reply has more tokens than this; a larger count is not believed. */
-const MAX_TOKENS = 1e9
-
-/** A count as an integer of at least 0, or null where the value is none. */
-function count(value: JsonValue | undefined): number | null {
-  const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value
-  if (typeof number !== 'number' || !(number >= 0) || number > MAX_TOKENS) return null
-  return Math.floor(number)
-}
 
 function first(...values: (JsonValue | undefined)[]): number | null {
   for (const value of values) {
@@ -109,11 +100,14 @@ function totalsOf(usage: JsonObject, outputDetails: JsonObject): Totals | null {
  * Disjoint counts, each an integer of at least 0; null where the vendor reported nothing that can be
  * believed (absent, not numbers, beyond 1e9, or zeros on both sides, which some send as a placeholder),
  * so that the caller counts for itself. A zero on one side is the vendor's word and stands.
- * Contradictions: cached beyond the prompt means that the prompt excludes the cache; reasoning beyond
+ * Contradictions: cached beyond the prompt means that the prompt excludes the cache, unless the total holds no more; reasoning beyond
  * the completion, or a total that holds it besides, means that the completion excludes reasoning (xAI).
  */
 export function readUsage(value: JsonValue | undefined): Usage | null {
-  if (!isObject(value)) return null
+  return isObject(value) ? believed(value, read) : null
+}
+
+function read(value: JsonObject): Usage | null {
   const outputDetails = objectIn(value, 'completion_tokens_details', 'output_tokens_details')
   const totals = totalsOf(value, outputDetails)
   if (totals === null) return null
@@ -128,12 +122,19 @@ export function readUsage(value: JsonValue | undefined): Usage | null {
   return { ...readPrompt(value, totals, inputDetails), ...readReply(totals, outputDetails) }
 }
 
+/** The total is of these sides and nothing beside them. */
+function isConfirmed({ prompt, completion, reasoning, total }: Totals): boolean {
+  return total === prompt + completion || total === prompt + completion + reasoning
+}
+
 function readPrompt(usage: JsonObject, totals: Totals, details: JsonObject) {
-  const cachedInput = cachedTokens(usage, details)
+  const read = cachedTokens(usage, details)
   const written = writtenTokens(usage, details)
-  const apart = countsCacheApart(usage, totals, cachedInput + written.total)
+  const apart = countsCacheApart(usage, totals, read + written.total)
   const rest = new Remainder(totals.prompt)
-  if (!apart && cachedInput <= totals.prompt) rest.take(cachedInput)
+  // Where the total says that the prompt is all there is, no more of it can have been read from the cache.
+  const inside = !apart && (read <= totals.prompt || isConfirmed(totals))
+  const cachedInput = inside ? rest.take(read) : read
   const writes = apart ? written.total : rest.take(written.total)
   const cacheWrite1h = Math.min(written.hour, writes)
   const audioInput = rest.take(count(details.audio_tokens) ?? 0)
@@ -211,10 +212,10 @@ const required = ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const
  */
 export function shownUsage(raw: JsonObject): JsonObject | null {
   const counts = required.every(
-    (name) => typeof raw[name] === 'number' && count(raw[name]) === raw[name],
+    (name) => typeof raw[name] === 'number' && raw[name] >= 0 && Number.isInteger(raw[name]),
   )
   const usage = readUsage(raw)
-  if (usage === null) return counts ? raw : null
+  if (usage === null) return counts && !isUnbelievable(raw) ? raw : null
   const agrees =
     raw.prompt_tokens === promptOf(usage) && raw.completion_tokens === completionOf(usage)
   return counts && agrees ? raw : writeUsage(usage)

@@ -2,6 +2,7 @@
 
 import type { Fault } from '../../errors.ts'
 import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../dialect.ts'
+import { take } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, skipSpace, spells } from '../json/scan.ts'
 import { type Edit, join, splice } from '../json/splice.ts'
@@ -42,6 +43,7 @@ const accounting: ReadonlySet<string> = new Set([
 export class CompletionWatcher implements Watcher {
   fault: Fault | null = null
   usage: Usage | null = null
+  unbelieved = false
   outputBytes = 0
   finishReason: string | null = null
   model: string | null = null
@@ -140,7 +142,7 @@ export class CompletionWatcher implements Watcher {
     const raw = usageIn(value, this.options.quirks.usagePath)
     if (raw !== null) {
       this.raw = this.options.quirks.usage?.(raw) ?? raw
-      this.usage = readUsage(this.raw) ?? this.usage
+      take(this, readUsage(this.raw), raw)
       this.document = { bytes, start: at, end, value }
     }
     if (fault !== null) return fault

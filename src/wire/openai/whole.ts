@@ -2,6 +2,7 @@
 
 import type { Fault } from '../../errors.ts'
 import type { ReplyQuirks, WholeReply } from '../dialect.ts'
+import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, skipSpace, spells, stringEnd, valueEnd } from '../json/scan.ts'
 import { type Edit, join, splice } from '../json/splice.ts'
@@ -54,6 +55,7 @@ export function readable(bytes: Uint8Array, read: (at: number) => WholeReply): W
 /** A reply's usage: what it means, and what must be put in its place for the client. */
 export interface Corrected {
   readonly usage: Usage | null
+  readonly unbelieved?: true
   readonly edit: Edit | null
 }
 
@@ -83,10 +85,11 @@ export function correctUsage(
   const corrected = quirks.usage?.(raw) ?? raw
   const usage = readUsage(corrected)
   const shaped = shape(corrected)
-  if (shaped === raw && usageAt >= 0) return { usage, edit: null }
+  const told = { usage, ...unbelieved(usage, raw) }
+  if (shaped === raw && usageAt >= 0) return { ...told, edit: null }
   const text = JSON.stringify(shaped ?? corrected)
-  if (usageAt < 0) return { usage, edit: insertion(reply, text) }
-  return { usage, edit: text === JSON.stringify(raw) ? null : { ...span, text } }
+  if (usageAt < 0) return { ...told, edit: insertion(reply, text) }
+  return { ...told, edit: text === JSON.stringify(raw) ? null : { ...span, text } }
 }
 
 /** Usage that was found elsewhere, put where clients look for it. */
@@ -145,7 +148,7 @@ function scanWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
     const failed = finishReason === null ? null : faultOfFinish(finishReason)
     if (failed !== null) return faulty(body, failed)
     const { usageAt, end } = scan
-    const { usage, edit } = correctUsage(
+    const { edit, ...told } = correctUsage(
       { bytes: body, start: at, end, usageAt },
       quirks,
       shownUsage,
@@ -153,7 +156,7 @@ function scanWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
     return {
       fault: null,
       bytes: edit === null ? body : join(splice(body, [edit])),
-      usage,
+      ...told,
       outputBytes: scan.outputBytes,
       finishReason,
       model: scan.modelAt < 0 ? null : stringOf(body, scan.modelAt, scan.modelEnd),

@@ -58,7 +58,7 @@ function readReply(form: Form, body: JsonValue, { texts }: ListRequest) {
     model: typeof model === 'string' ? model : null,
     vectors: [],
     ranking,
-    usage: promptUsage(counts['total_tokens']),
+    ...promptUsage(counts['total_tokens']),
     ...(searches !== null && { searches }),
   }
   return reply
