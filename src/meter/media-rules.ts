@@ -18,15 +18,15 @@ export interface MediaRules {
 type Pictures = Pick<MediaRules, 'picture' | 'mostPicture' | 'likelyPicture'>
 
 /**
- * Anthropic, "PDF support" (read 2026-11-22): the text of a page is 1,500 to 3,000 tokens, and each is looked at as a
+ * Anthropic, "PDF support" (as known on 2026-11-22): the text of a page is 1,500 to 3,000 tokens, and each is looked at as a
  * picture besides. The only vendor to say what the text of a page comes to.
  */
 const pageText = { most: 3_000, likely: 1_500 }
-/** Gemini counts 32 tokens a second of sound ("Understand and count tokens", read 2026-11-22): the most anybody does. */
+/** Gemini counts 32 tokens a second of sound ("Understand and count tokens", as known on 2026-11-22): the most anybody does. */
 const mostAudioPerSecond = 32
-/** Gemini, "Video understanding" (read 2026-11-22): some 300 tokens a second, its sound included. */
+/** Gemini, "Video understanding" (as known on 2026-11-22): some 300 tokens a second, its sound included. */
 const mostVideoPerSecond = 300
-/** Gemini, "Document understanding" (read 2026-11-22): no document of more pages is taken; nobody takes more. */
+/** Gemini, "Document understanding" (as known on 2026-11-22): no document of more pages is taken; nobody takes more. */
 const mostPages = 1_000
 
 function atMost(most: (detail: string | null) => number, picture: Pictures['picture']): Pictures {
@@ -59,7 +59,7 @@ function within({ width, height }: PictureSize, longest: number): PictureSize {
   return { width: Math.max(1, width * scale), height: Math.max(1, height * scale) }
 }
 
-/** OpenAI, "Images and vision", tiles of 512 pixels (developers.openai.com, read 2026-11-22). */
+/** OpenAI, "Images and vision", tiles of 512 pixels (developers.openai.com, as known on 2026-11-22). */
 function tiles(base: number, tile: number): MediaRules {
   // The longest sides are 2048 by 768: four tiles by two.
   const most = (detail: string | null) => (detail === 'low' ? base : base + 8 * tile)
@@ -74,7 +74,7 @@ function tiles(base: number, tile: number): MediaRules {
   return withPictures(atMost(most, picture), openaiAudio, mostPages)
 }
 
-/** OpenAI, "Realtime: managing costs" (read 2026-11-22): a token for 100 ms of sound. */
+/** OpenAI, "Realtime: managing costs" (as known on 2026-11-22): a token for 100 ms of sound. */
 const openaiAudio = 10
 
 interface PatchBudget {
@@ -124,7 +124,7 @@ function round(value: number): number {
 }
 
 /**
- * Anthropic, "Vision" (platform.claude.com, read 2026-11-22): a token for each square of 28 pixels (width by height by
+ * Anthropic, "Vision" (platform.claude.com, as known on 2026-11-22): a token for each square of 28 pixels (width by height by
  * 750, and a little), of a picture made smaller to fit both a longest side and a most of tokens.
  */
 function squares(longest: number, most: number, pages: number): MediaRules {
@@ -136,7 +136,7 @@ function squares(longest: number, most: number, pages: number): MediaRules {
   )
 }
 
-/** Google, "Media resolution" (ai.google.dev, read 2026-11-22), models from Gemini 3 on: the same for any size. */
+/** Google, "Media resolution" (ai.google.dev, as known on 2026-11-22), models from Gemini 3 on: the same for any size. */
 const resolutions: readonly (readonly [RegExp, number])[] = [
   [/ultra_high/, 2_240],
   [/medium/, 560],
@@ -157,7 +157,7 @@ function geminiRules(): MediaRules {
 }
 
 /**
- * Google, "Understand and count tokens" (read 2026-11-22), models before Gemini 3: 258 where both sides are at most 384
+ * Google, "Understand and count tokens" (as known on 2026-11-22), models before Gemini 3: 258 where both sides are at most 384
  * pixels, else 258 for each tile, whose side is two thirds of the shorter one, between 256 and 768.
  */
 function gemini2Rules(): MediaRules {
@@ -178,7 +178,7 @@ function gemini2Rules(): MediaRules {
   }
 }
 
-/** xAI, "Image understanding" (docs.x.ai, read 2026-11-22): 256 for each tile of 448 pixels and one more, of six at most. */
+/** xAI, "Image understanding" (docs.x.ai, as known on 2026-11-22): 256 for each tile of 448 pixels and one more, of six at most. */
 function grokRules(): MediaRules {
   const picture: Pictures['picture'] = (size) => (patches(size, 448) + 1) * 256
   return withPictures(
@@ -188,7 +188,7 @@ function grokRules(): MediaRules {
   )
 }
 
-/** Mistral, "Audio" (docs.mistral.ai, read 2026-11-22): Voxtral reads a token for 80 ms. */
+/** Mistral, "Audio" (docs.mistral.ai, as known on 2026-11-22): Voxtral reads a token for 80 ms. */
 const voxtralAudio = 12.5
 
 /**
