@@ -14,6 +14,10 @@ export function aliasPrices(
   shipped: readonly ShippedPrices[],
 ): readonly ShippedPrices[] {
   const cards = new Map(shipped.map((card) => [card.model, card]))
+  // The sandbox's names with settings.
+  const patterns = shipped.filter((card) => card.model.endsWith('*'))
+  const patternOf = (own: string) =>
+    patterns.find(({ model }) => own.startsWith(model.slice(0, -1)))
   const targets = new Map<string, Set<string>>()
   for (const { models } of channels) {
     for (const [name, own] of Object.entries(models ?? {})) {
@@ -24,7 +28,7 @@ export function aliasPrices(
     }
   }
   return [...targets].flatMap(([model, owns]) => {
-    const [first, ...others] = [...owns].map((own) => cards.get(own))
+    const [first, ...others] = [...owns].map((own) => cards.get(own) ?? patternOf(own))
     const agreed = others.every((card) => card !== undefined && samePrices(card, first))
     return first === undefined || !agreed ? [] : [{ ...first, model }]
   })

@@ -78,7 +78,7 @@ describe('shipped models', () => {
     expect(catalog.find('text-embedding-3-small')?.kind).toBe('embedding')
     expect(catalog.find('o3')?.timeouts.firstEventMs).toBe(300_000)
     expect(catalog.find('meta-llama/Llama-3.3-70B-Instruct-Turbo')?.ownedBy).toBe('meta-llama')
-    expect(catalog.find('accounts/fireworks/models/gpt-oss-20b')?.ownedBy).toBe('fireworks')
+    expect(catalog.find('accounts/fireworks/models/gpt-oss-20b')?.ownedBy).toBe('openai')
     expect(catalog.find('constructor')).toBeNull()
   })
 

@@ -1,6 +1,7 @@
 // Builds the catalogue: what is shipped, with what the operator declared laid over it field by field.
 
 import type { ModelConfig, ModelKind } from '../config/types.ts'
+import { ownerOf } from './family.ts'
 import type { Catalog, Model } from './model.ts'
 import type { ShippedModel, ShippedModels } from './shipped.ts'
 import { shippedModels } from './shipped-models.ts'
@@ -32,13 +33,24 @@ export function createCatalog(
     const ownedBy = servedBy(id) ?? ownerOf(id, 'custom')
     byId.set(id, withDeclared(unknownModel(id, ownedBy), model))
   }
+  const calls = new Map(
+    shippedModels.flatMap(({ vendor, models }) =>
+      Object.entries(models).flatMap(([id, { calls: own }]) =>
+        own === undefined ? [] : [[`${vendor} ${id}`, own] as const],
+      ),
+    ),
+  )
   return {
+    vendorsName: (vendor, id) => calls.get(`${vendor} ${id}`) ?? id,
+    known: [...byId.keys()].filter((id) => !id.startsWith('sandbox/')),
     find: (id) => byId.get(id) ?? null,
     ofVendor: (vendor) => byVendor.get(vendor) ?? [],
     assume: (id, ownedBy) => {
-      const kind = sandboxKind(id, byId) ?? kindByName(id)
+      const base = sandboxBase(id, byId)
+      const kind = base?.kind ?? kindByName(id)
       // Nobody said that it does not see, so the vendor is left to judge.
-      const assumed = { ...unknownModel(id, ownedBy), kind, vision: kind === 'chat' }
+      const context = base?.context ?? null
+      const assumed = { ...unknownModel(id, ownedBy), kind, context, vision: kind === 'chat' }
       return withDeclared(assumed, patternFor(id))
     },
   }
@@ -92,22 +104,16 @@ function withDeclared(model: Model, declared: ModelConfig | undefined): Model {
     context: declared.context ?? model.context,
     maxOutput: declared.maxOutput ?? model.maxOutput,
     vision: declared.vision ?? model.vision,
-    ownedBy: declared.ownedBy ?? model.ownedBy,
+    ownedBy: declared.ownedBy?.toLowerCase() ?? model.ownedBy,
     timeouts: Object.freeze({ ...model.timeouts, ...declared.timeouts }),
   })
 }
 
-/** `meta-llama/Llama-3.3` is meta-llama's, whoever serves it; a path such as `accounts/x/models/y` names no maker. */
-function ownerOf(id: string, otherwise: string): string {
-  const parts = id.split('/')
-  return parts.length === 2 && parts[0] ? parts[0].toLowerCase() : otherwise
-}
-
-/** A model of the sandbox is of its own kind also with settings behind its name. */
-function sandboxKind(id: string, byId: ReadonlyMap<string, Model>): ModelKind | null {
+/** A model of the sandbox is what it is also with settings behind its name. */
+function sandboxBase(id: string, byId: ReadonlyMap<string, Model>): Model | null {
   if (!id.startsWith('sandbox/')) return null
   const [base = id] = id.split('+', 1)
-  return byId.get(base)?.kind ?? null
+  return byId.get(base) ?? null
 }
 
 const namedKinds: readonly (readonly [pattern: RegExp, kind: ModelKind])[] = [

@@ -21,6 +21,10 @@ export interface Model {
 export interface Catalog {
   /** A declared or shipped model; null for a name nobody described. */
   find(id: string): Model | null
+  /** Every shipped name but the sandbox's. */
+  readonly known: readonly string[]
+  /** What a vendor calls one of its shipped models. */
+  vendorsName(vendor: string, id: string): string
   /** Shipped models of one vendor, by public name. */
   ofVendor(vendor: string): readonly Model[]
   /** What is assumed of a name a channel serves but nobody described. */

@@ -13,6 +13,8 @@ export interface ShippedModel {
   readonly context?: number
   readonly maxOutput?: number
   readonly vision?: boolean
+  /** What the vendor calls it, where that is another name: one of its other models. */
+  readonly calls?: string
   readonly timeouts?: Partial<TimeoutSettings>
 }
 

@@ -106,7 +106,7 @@ export async function countHere(
   model: string,
 ): Promise<string> {
   const count = async (body: Uint8Array, principal: Principal) => {
-    const isListed = rooms.offer.models(principal).some(({ id }) => id === model)
+    const isListed = rooms.offer.model(principal, model) !== null
     if (!isListed && !isServed(rooms, principal, model)) throw unknownModel(model)
     const asked: JsonValue = parsedObject(body)
     if (isObject(asked)) return JSON.stringify(countTokens(asked))

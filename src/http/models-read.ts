@@ -32,7 +32,7 @@ export const readGoogleModel: ReadModels = (rooms, principal, url) =>
   googleModel(modelNamed(rooms, principal, googleModelId(url.href)))
 
 function modelNamed(rooms: FrontRooms, principal: Principal, id: string): Model {
-  const model = rooms.offer.models(principal).find((each) => each.id === id)
-  if (model === undefined) throw unknownModel(id)
+  const model = rooms.offer.model(principal, id)
+  if (model === null) throw unknownModel(id)
   return model
 }

@@ -15,6 +15,7 @@ function openaiEntry(model: Model): Record<string, unknown> {
     object: 'model',
     created: model.createdAt,
     owned_by: model.ownedBy,
+    ...(model.context === null ? {} : { context_window: model.context }),
     // Anthropic's clients read these three beside the id.
     type: 'model',
     display_name: model.id,

@@ -1,10 +1,13 @@
 // What a caller may use: the models of its group and key, and the channels that serve each of them.
 
+import { undated } from '../catalog/dated.ts'
+import { ownerOf } from '../catalog/family.ts'
 import type { Catalog, Model } from '../catalog/model.ts'
 import type { Config } from '../config/types.ts'
 import { invalidRequest } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { LimitScope } from '../limits/limiter.ts'
+import type { PriceBook } from '../meter/meter.ts'
 import type { Directory } from '../router/directory.ts'
 import type { Candidate } from '../router/route.ts'
 import type { Dialect, DialectId, Operation } from '../wire/dialect.ts'
@@ -19,8 +22,12 @@ export interface Offered {
 export interface Offer {
   /** Throws GatewayError where the model is of another kind than the endpoint serves. */
   find(principal: Principal, model: string, dialect: Dialect): Offered
-  /** Concrete names this caller may use, sorted. */
+  /** Concrete names this caller may use, sorted: those that would be answered now, for they are served and priced. */
   models(principal: Principal): readonly Model[]
+  /** The same of any one name, also of one that a channel's pattern serves or that has a date; null: it would not be. */
+  model(principal: Principal, name: string): Model | null
+  /** In a few words why a name would not be answered; null: it would be. */
+  whyNot(principal: Principal, name: string): string | null
   /** The limits this caller is under. */
   scopes(principal: Principal): readonly LimitScope[]
 }
@@ -39,6 +46,13 @@ const endpointOfKind: Readonly<Record<string, string>> = {
   realtime: '/v1/realtime',
 }
 
+/** A multiplier of 1, in millionths. */
+const million = 1_000_000
+
+function dialectsOf(operation: Operation): readonly DialectId[] {
+  return Object.values(dialects).flatMap((each) => (each.operation === operation ? [each.id] : []))
+}
+
 /** A translation there is: chats and legacy completions in any format on vendors that chat in any other, and likewise lists. */
 function hubbed(from: DialectId, to: DialectId): boolean {
   const [client, vendor] = [dialects[from], dialects[to]]
@@ -47,17 +61,91 @@ function hubbed(from: DialectId, to: DialectId): boolean {
   return client.hub !== null && vendor.hub !== null && vendor.operation === 'chat'
 }
 
-export function createOffer(config: Config, catalog: Catalog, directory: Directory): Offer {
+/** Whoever has a key of the group that restricts nothing. */
+export function anyoneOf(group: string): Principal {
+  return {
+    keyId: '',
+    keyName: '',
+    account: '',
+    group,
+    models: null,
+    expiresAt: null,
+    showCost: false,
+    limits: {},
+  }
+}
+
+export interface OfferRooms {
+  readonly config: Config
+  readonly catalog: Catalog
+  readonly directory: Directory
+  /** The prices of the moment. */
+  prices(): PriceBook
+}
+
+/** What a name means to a group, and whether it would be answered. */
+function createNames({ catalog, directory, prices }: OfferRooms) {
+  const described = new WeakMap<readonly Candidate[], { book: PriceBook; model: Model }>()
+  /** What nobody described is what its name without a date is; but a price of its own makes it a model of its own. */
+  const describe = (group: string, name: string): Model => {
+    const known = catalog.find(name)
+    if (known !== null) return known
+    const found = directory.nameOf(group, name) ?? name
+    const isPriced = prices().find(name, Date.now(), million)?.model === name
+    const base = isPriced ? null : catalog.find(found === name ? (undated(name) ?? name) : found)
+    const own = isPriced ? name : found
+    return base ?? catalog.assume(own, ownerOf(own, 'custom'))
+  }
+  const mayUse = ({ group, models }: Principal, name: string) =>
+    allows(models, name) || allows(models, directory.nameOf(group, name) ?? name)
+  return {
+    describe,
+    mayUse,
+    /** Kept with its candidates: asked of every request. */
+    describeOnce(group: string, name: string, candidates: readonly Candidate[]): Model {
+      const book = prices()
+      const kept = described.get(candidates)
+      if (kept?.book === book) return kept.model
+      const model = describe(group, name)
+      // Without candidates the array is one for all names.
+      if (candidates.length > 0) described.set(candidates, { book, model })
+      return model
+    },
+    whyNot(principal: Principal, name: string, { id, kind, also }: Model): string | null {
+      const { group } = principal
+      if (directory.nameOf(group, name) === null || !mayUse(principal, name)) return 'is not served'
+      const answered = [kind, ...also].filter((each) =>
+        dialectsOf(each).some(
+          (dialect) => directory.candidates(group, name, dialect, hubbed).length > 0,
+        ),
+      )
+      if (answered.length === 0) return `no vendor of its channels answers ${kind} requests`
+      const rate = prices().find(id, Date.now(), million)
+      if (rate === null) return 'has no price'
+      const missing = answered.map((each) => rate.missing(each, null))
+      return missing.includes(null) ? null : `has no price for ${missing[0]}`
+    },
+  }
+}
+
+export function createOffer(rooms: OfferRooms): Offer {
+  const { config, catalog, directory, prices } = rooms
+  const names = createNames(rooms)
   const scopes = new WeakMap<Principal, readonly LimitScope[]>()
-  const lists = new WeakMap<Principal, readonly Model[]>()
   const translated = new WeakMap<readonly Candidate[], readonly Candidate[]>()
-  const describe = (id: string) => catalog.find(id) ?? catalog.assume(id, 'custom')
+  const declared = Object.keys(config.models).filter((name) => !name.endsWith('*'))
+  const modelOf = (principal: Principal, name: string): Model | null => {
+    const model = names.describe(principal.group, name)
+    if (names.whyNot(principal, name, model) !== null) return null
+    return model.id === name ? model : { ...model, id: name }
+  }
   return {
     find(principal, name, dialect) {
-      const known = catalog.find(name)
-      const model = known ?? catalog.assume(name, 'custom')
-      if (!allows(principal.models, name)) return { model, candidates: [] }
       const direct = directory.candidates(principal.group, name, dialect.id, hubbed)
+      const itself = catalog.find(name)
+      const model = itself ?? names.describeOnce(principal.group, name, direct)
+      const known = itself ?? catalog.find(model.id)
+      if (!names.mayUse(principal, name)) return { model, candidates: [] }
       if (direct.length === 0 || known === null || answers(known, dialect.operation))
         return { model, candidates: direct }
       if (known.kind === 'chat' && dialect.operation === 'completion') {
@@ -72,15 +160,15 @@ export function createOffer(config: Config, catalog: Catalog, directory: Directo
       throw wrongKind(model, dialect)
     },
     models(principal) {
-      const kept = lists.get(principal)
-      if (kept !== undefined) return kept
-      const made = directory
-        .models(principal.group)
-        .filter((id) => allows(principal.models, id))
-        .map(describe)
-      lists.set(principal, made)
-      return made
+      const served = [...prices().given, ...declared].filter(
+        (name) => directory.nameOf(principal.group, name) === name,
+      )
+      const all = new Set([...directory.models(principal.group), ...served])
+      return [...all].sort().flatMap((name) => modelOf(principal, name) ?? [])
     },
+    model: modelOf,
+    whyNot: (principal, name) =>
+      names.whyNot(principal, name, names.describe(principal.group, name)),
     scopes(principal) {
       const kept = scopes.get(principal)
       if (kept !== undefined) return kept

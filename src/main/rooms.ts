@@ -1,17 +1,15 @@
 // Builds the rooms a request passes through from one configuration; replaced whole when that changes.
 
-import { createCatalog } from '../catalog/catalog.ts'
 import type { Config } from '../config/types.ts'
 import { createCallers } from '../http/callers.ts'
 import type { FrontRooms } from '../http/front-rooms.ts'
-import { createOffer } from '../http/offer.ts'
+import { createOffering } from '../http/offering.ts'
 import { denialOf, refusalRow, repeatRow } from '../http/refusal.ts'
 import type { Idempotency } from '../http/repeat.ts'
 import type { RelayRooms } from '../relay/ask.ts'
 import { channelConfigs, createChannels } from '../relay/channels.ts'
 import { createDoor } from '../relay/door/door.ts'
 import { createSettler } from '../relay/settle.ts'
-import { createDirectory } from '../router/directory.ts'
 import type { Log } from '../telemetry/log.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { vendors } from '../vendors/registry.ts'
@@ -39,13 +37,6 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
   const { metrics, log, ledger, denials } = lasting
   const configured = channelConfigs(config, process.env, vendors)
   const channels = createChannels(configured, vendors)
-  const catalog = createCatalog(config.models)
-  const directory = createDirectory({
-    channels: configured,
-    groups: config.groups,
-    speaks: (vendor) => vendors[vendor]?.speaks ?? [],
-    vendorModels: (vendor) => catalog.ofVendor(vendor).map((model) => model.id),
-  })
   const settler = createSettler({ ...lasting, channels, billing })
   const underWay = new Map(
     Object.values(dialects).map(({ id, path }) => [id, metrics.requestsInFlight.with(path)]),
@@ -62,7 +53,7 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     limiter: lasting.limiter,
     load: lasting.load,
     overhead: { auth: metrics.overhead.with('auth'), route: metrics.overhead.with('route') },
-    offer: createOffer(config, catalog, directory),
+    offer: createOffering(config, configured, () => lasting.prices.book),
     till: buildTill(config, lasting),
     idempotency: keysFor(billing.idempotencyHours, ledger, log),
     me: { store: lasting.store, currency: config.currency, prices: () => lasting.prices.book },

@@ -47,6 +47,8 @@ export interface Expected {
 export interface PriceBook {
   /** The rate for a model at a moment; null where no card is in force. `multiplier` is the group's, in millionths. */
   find(model: string, atMs: number, multiplierPpm: number): Rate | null
+  /** Whole names that this deployment gave a price itself: by the file, a command or an import. */
+  readonly given: readonly string[]
   /** By the version a usage row names. */
   version(version: number, multiplierPpm: number): Rate | null
 }

@@ -47,7 +47,11 @@ export function createPriceBook(rows: readonly PriceRow[]): PriceBook {
   for (const [model, own] of byModel) models.set(model, changesOf(own))
   const patterns = [...patternsOf(byModel, 'file'), ...patternsOf(byModel, 'shipped')]
 
+  const isGiven = ({ row }: Entry) => row.origin !== 'shipped'
   return {
+    given: [...byModel].flatMap(([model, own]) =>
+      !model.endsWith('*') && own.some(isGiven) ? [model] : [],
+    ),
     find(model, atMs, multiplierPpm) {
       const entry = inForce(models.get(model), atMs) ?? fitting(patterns, model, atMs)
       return entry === null ? null : rateOf(entry, multiplierPpm)

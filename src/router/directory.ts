@@ -1,5 +1,6 @@
 // Which channels serve a model to a group: built once from the configuration, then looked up.
 
+import { undated } from '../catalog/dated.ts'
 import type { ChannelConfig, GroupSettings } from '../config/types.ts'
 import type { DialectId } from '../wire/dialect.ts'
 import type { Candidate } from './route.ts'
@@ -11,6 +12,12 @@ export interface DirectoryOptions {
   readonly speaks: (vendorId: string) => readonly DialectId[]
   /** Names in the vendor's catalogue; one with a trailing `*` is a pattern. */
   readonly vendorModels: (vendorId: string) => readonly string[]
+  /** What a vendor calls a model of its catalogue, where that is another name. */
+  readonly vendorsName?: (vendorId: string, name: string) => string
+  /** What a pattern is shown as where its vendor has no catalogue: the names that are known of others. */
+  readonly knownModels?: readonly string[]
+  /** A name without the settings that a vendor lets follow it (`sandbox/chat+first=5`); null: it has none. */
+  readonly withoutSettings?: (vendorId: string, name: string) => string | null
 }
 
 /** Whether a request in `from` can be translated to `to`. */
@@ -19,6 +26,11 @@ export type Hubbed = (from: DialectId, to: DialectId) => boolean
 export interface Directory {
   /** Channels that serve `model` to `group`; empty where the group, or the model in it, is not known. `hubbed` is the same function on every call. */
   candidates(group: string, model: string, dialect: DialectId, hubbed: Hubbed): readonly Candidate[]
+  /**
+   * The name by which `candidates` finds a model: itself where a channel names it, else without a vendor's settings or
+   * the date of a snapshot. null where nothing is found.
+   */
+  nameOf(group: string, model: string): string | null
   /** Every concrete name the group may ask for, sorted; for `/v1/models`. */
   models(group: string): readonly string[]
 }
@@ -55,6 +67,8 @@ interface Served {
   readonly names: Names<string>
   /** Concrete public names. */
   readonly listed: readonly string[]
+  readonly withoutSettings: (name: string) => string | null
+  readonly vendorsName: (name: string) => string
 }
 
 interface Group {
@@ -90,6 +104,10 @@ export function createDirectory(options: DirectoryOptions): Directory {
       }
       return found
     },
+    nameOf(id, model) {
+      const group = groups.get(id)
+      return group === undefined ? null : (foundBy(group, model)?.name ?? null)
+    },
     models: (id) => groups.get(id)?.models ?? none,
   }
 }
@@ -106,13 +124,16 @@ function serve(channel: ChannelConfig, options: DirectoryOptions): Served {
     models === null ? catalogue.map((name) => [name, name] as const) : Object.entries(models)
   const names = new Names(entries)
   const speaks = options.speaks(vendor)
-  // A pattern is shown as what it matches of the vendor's catalogue.
-  const matched = catalogue.filter((name) => !name.endsWith('*') && names.find(name) !== undefined)
+  // A pattern is shown as what it matches of the vendor's catalogue, or of all that is known where there is none.
+  const known = catalogue.length > 0 ? catalogue : (options.knownModels ?? [])
+  const matched = known.filter((name) => !name.endsWith('*') && names.find(name) !== undefined)
   return {
     channel,
     speaks: dialect === null ? speaks : speaks.filter((each) => each === dialect),
     names,
     listed: [...names.exact.keys(), ...matched],
+    withoutSettings: (name) => options.withoutSettings?.(vendor, name) ?? null,
+    vendorsName: (name) => options.vendorsName?.(vendor, name) ?? name,
   }
 }
 
@@ -127,23 +148,67 @@ function group(settings: GroupSettings, served: readonly Served[]): Group {
   return { allowed, channels: speaking, models, found: new Map() }
 }
 
+/** How a name is found: by itself, or by the name before its settings or its date. */
+interface Found {
+  readonly name: string
+  /** The vendor's own name for it; undefined where the channel does not serve it. */
+  target(served: Served): string | undefined
+}
+
+function foundBy({ allowed, channels }: Group, model: string): Found | null {
+  const isFound = (found: Found) => channels.some((each) => found.target(each) !== undefined)
+  if (allowed.find(model) !== undefined) {
+    const itself = { name: model, target: ({ names }: Served) => targetOf(names, model) }
+    if (isFound(itself)) return itself
+  }
+  const base = undated(model)
+  if (base !== null && allowed.find(base) !== undefined) {
+    const dated = { name: base, target: ({ names }: Served) => names.exact.get(base) }
+    if (isFound(dated)) return dated
+  }
+  return foundWithSettings({ allowed, channels }, model)
+}
+
+function foundWithSettings(
+  { allowed, channels }: Pick<Group, 'allowed' | 'channels'>,
+  model: string,
+): Found | null {
+  for (const { withoutSettings } of channels) {
+    const name = withoutSettings(model)
+    if (name === null || allowed.find(name) === undefined) continue
+    const target = (served: Served) => {
+      const own = served.withoutSettings(model) === name ? targetOf(served.names, name) : undefined
+      return own === undefined ? undefined : own + model.slice(name.length)
+    }
+    if (channels.some((each) => target(each) !== undefined)) return { name, target }
+  }
+  return null
+}
+
+function targetOf(names: Names<string>, model: string): string | undefined {
+  const target = names.match(model)
+  return target && ownName(target.value, target.rest ?? model)
+}
+
 function find(
-  { allowed, channels }: Group,
+  group: Group,
   model: string,
   dialect: DialectId,
   hubbed: Hubbed,
 ): readonly Candidate[] {
-  if (allowed.find(model) === undefined) return none
+  const by = foundBy(group, model)
+  if (by === null) return none
   const found: Candidate[] = []
-  for (const { channel, speaks, names } of channels) {
-    const target = names.match(model)
+  for (const each of group.channels) {
+    const { channel, speaks } = each
+    const target = by.target(each)
     if (target === undefined) continue
     const identity = speaks.includes(dialect)
-    const spoken = identity ? dialect : speaks.find((each) => hubbed(dialect, each))
+    const spoken = identity ? dialect : speaks.find((known) => hubbed(dialect, known))
     if (spoken === undefined) continue
     found.push({
       channelId: channel.id,
-      model: ownName(target.value, target.rest ?? model),
+      model: each.vendorsName(target),
       dialect: spoken,
       identity,
       priority: channel.priority,

@@ -119,6 +119,8 @@ export interface Vendor {
   readonly adapters?: Readonly<Partial<Record<DialectId, MediaAdapter>>>
   /** How its jobs are followed; each has `adapters['openai-videos']` by `videoStarts` too. */
   readonly videos?: VideoAdapter
+  /** A model's name without the settings that may follow it; null where it has none. */
+  withoutSettings?(name: string): string | null
   /** Served inside this process, without a connection. */
   readonly local?: LocalService
 }

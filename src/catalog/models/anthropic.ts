@@ -1,4 +1,4 @@
-// Models of Anthropic, by "Models overview" of platform.claude.com/docs and @pydantic/genai-prices 0.1.8.
+// Models of Anthropic, by "Models overview" of platform.claude.com/docs, @pydantic/genai-prices 0.1.8 and litellm 1.109.1.
 
 import { type ShippedModel, type ShippedModels, thinks } from '../shipped.ts'
 
@@ -14,8 +14,8 @@ export const anthropic: ShippedModels = {
     'claude-opus-5': million,
     'claude-sonnet-5-5': million,
     'claude-sonnet-5': million,
-    'claude-fable-5-1': { ...thinks, maxOutput: 128_000, vision: true },
-    'claude-fable-5': { ...thinks, maxOutput: 128_000, vision: true },
+    'claude-fable-5-1': million,
+    'claude-fable-5': million,
     'claude-opus-4-8': million,
     'claude-opus-4-7': million,
     'claude-opus-4-6': million,

@@ -1,4 +1,5 @@
-// Models of the other vendors that train what they serve; context windows by @pydantic/genai-prices 0.1.8.
+// Models of the other vendors that train what they serve; context windows by @pydantic/genai-prices 0.1.8, else by the
+// vendors' pages as litellm 1.109.1 read them.
 
 import {
   draws,
@@ -35,15 +36,14 @@ export const xai: ShippedModels = {
   },
 }
 
-/** What stands behind the two old names has changed more than once: their windows are left open. */
 export const deepseek: ShippedModels = {
   vendor: 'deepseek',
   ownedBy: 'deepseek',
   models: {
     'deepseek-v4-pro': { ...thinks, context: 1_000_000 },
     'deepseek-v4-flash': { ...thinks, context: 1_000_000 },
-    'deepseek-chat': {},
-    'deepseek-reasoner': thinks,
+    'deepseek-chat': { context: 131_072 },
+    'deepseek-reasoner': { ...thinks, context: 131_072 },
   },
 }
 
@@ -51,21 +51,21 @@ export const mistral: ShippedModels = {
   vendor: 'mistral',
   ownedBy: 'mistral',
   models: {
-    'mistral-large-latest': { vision: true },
+    'mistral-large-latest': { context: 262_144, vision: true },
     'mistral-large-2512': { context: 262_144, vision: true },
-    'mistral-medium-latest': { vision: true },
-    'mistral-small-latest': { vision: true },
+    'mistral-medium-latest': { context: 262_144, vision: true },
+    'mistral-small-latest': { context: 262_144, vision: true },
     'mistral-small-2603': { context: 262_144, vision: true },
-    'magistral-medium-latest': { ...thinks, vision: true },
-    'magistral-medium-2507': thinks,
-    'magistral-small-latest': { ...thinks, vision: true },
+    'magistral-medium-latest': { ...thinks, context: 262_144, vision: true },
+    'magistral-medium-2507': { ...thinks, context: 40_000 },
+    'magistral-small-latest': { ...thinks, context: 262_144, vision: true },
     'ministral-14b-2512': { context: 262_144, vision: true },
     'ministral-8b-2512': { context: 262_144, vision: true },
     'ministral-3b-2512': { context: 131_072, vision: true },
     'codestral-latest': { context: 256_000 },
     'codestral-2508': { context: 256_000 },
     'devstral-2512': { context: 262_144 },
-    'open-mistral-nemo': {},
+    'open-mistral-nemo': { context: 128_000 },
     'mistral-embed': { ...embeds, context: 8_192 },
     'codestral-embed': embeds,
     'voxtral-mini-latest': transcribes,
@@ -117,7 +117,7 @@ export const zhipu: ShippedModels = {
     'glm-5': { ...thinks, context: 200_000 },
     'glm-4.7': { ...thinks, context: 200_000 },
     'glm-4.5-air': { ...thinks, context: 128_000 },
-    'glm-4.5v': { ...thinks, vision: true },
+    'glm-4.5v': { ...thinks, context: 128_000, vision: true },
     'glm-4-plus': { context: 128_000 },
     'glm-4-long': { context: 1_000_000 },
     'embedding-3': embeds,
@@ -129,15 +129,15 @@ export const dashscope: ShippedModels = {
   vendor: 'dashscope',
   ownedBy: 'qwen',
   models: {
-    'qwen3-max': {},
-    'qwen-max': {},
-    'qwen-plus': {},
-    'qwen-flash': {},
-    'qwen-turbo': {},
-    'qwen3-coder-plus': {},
-    'qwen3-coder-flash': {},
-    'qwq-plus': thinks,
-    'qwen3-vl-plus': { vision: true },
+    'qwen3-max': { context: 258_048 },
+    'qwen-max': { context: 30_720 },
+    'qwen-plus': { context: 129_024 },
+    'qwen-flash': { context: 997_952 },
+    'qwen-turbo': { context: 129_024 },
+    'qwen3-coder-plus': { context: 997_952 },
+    'qwen3-coder-flash': { context: 997_952 },
+    'qwq-plus': { ...thinks, context: 98_304 },
+    'qwen3-vl-plus': { context: 260_096, vision: true },
     'qwen-vl-max': { vision: true },
     'qwen-vl-plus': { vision: true },
     'text-embedding-v4': embeds,
@@ -168,7 +168,7 @@ export const minimax: ShippedModels = {
     'MiniMax-M2.5-highspeed': { ...thinks, context: 204_800 },
     'MiniMax-M2.1-highspeed': { ...thinks, context: 204_800 },
     'MiniMax-M2': { ...thinks, context: 204_800 },
-    'MiniMax-M1': thinks,
+    'MiniMax-M1': { ...thinks, context: 1_000_000 },
     'MiniMax-Text-01': {},
     'MiniMax-H3': films,
     'MiniMax-Hailuo-2.3': films,

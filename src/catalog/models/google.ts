@@ -1,4 +1,4 @@
-// Google's models, at its Gemini API and at Vertex; context windows by @pydantic/genai-prices 0.1.8.
+// Google's models, at its Gemini API and at Vertex; context windows by @pydantic/genai-prices 0.1.8, else litellm 1.109.1.
 
 import { embeds, films, type ShippedModel, type ShippedModels, speaks, thinks } from '../shipped.ts'
 
@@ -15,13 +15,13 @@ const models: ShippedModels['models'] = {
   'gemini-3.6-flash': { ...hears, context: 1_000_000 },
   'gemini-3.5-flash': { ...hears, context: 1_000_000 },
   'gemini-3.5-flash-lite': { ...hears, context: 1_000_000 },
-  'gemini-3.1-pro-preview': { ...hears },
+  'gemini-3.1-pro-preview': { ...hears, context: 1_048_576 },
   'gemini-3.1-flash-lite': { ...hears, context: 1_000_000 },
   'gemini-3.1-flash-image-preview': { ...paints, context: 1_000_000 },
-  'gemini-3-pro-preview': { ...hears },
+  'gemini-3-pro-preview': { ...hears, context: 1_048_576 },
   'gemini-3-pro-image-preview': { ...paints, context: 1_000_000 },
   'gemini-3-flash-preview': { ...hears, context: 1_000_000 },
-  'gemini-2.5-pro': { ...hears },
+  'gemini-2.5-pro': { ...hears, context: 1_048_576 },
   'gemini-2.5-flash': { ...hears, context: 1_048_576 },
   'gemini-2.5-flash-lite': { ...hears, context: 1_048_576 },
   'gemini-2.5-flash-image': { ...paints, context: 1_000_000 },

@@ -1,4 +1,5 @@
-// Models of the vendors that serve what others trained; context windows by @pydantic/genai-prices 0.1.8.
+// Models of the vendors that serve what others trained; context windows by @pydantic/genai-prices 0.1.8, else by the
+// vendors' pages as litellm 1.109.1 read them.
 
 import { embeds, type ShippedModels, speaks, thinks, transcribes } from '../shipped.ts'
 
@@ -43,10 +44,10 @@ export const openrouter: ShippedModels = {
     'google/gemini-2.5-flash': { context: 1_048_576, vision: true },
     'x-ai/grok-4.20': { ...thinks, context: 2_000_000, vision: true },
     'x-ai/grok-4-fast': { ...thinks, context: 2_000_000, vision: true },
-    'deepseek/deepseek-v3.2': {},
-    'deepseek/deepseek-r1-0528': thinks,
+    'deepseek/deepseek-v3.2': { context: 163_840 },
+    'deepseek/deepseek-r1-0528': { ...thinks, context: 163_840 },
     'moonshotai/kimi-k3': { ...thinks, context: 1_048_576, vision: true },
-    'qwen/qwen3-32b': thinks,
+    'qwen/qwen3-32b': { ...thinks, context: 40_960 },
     'meta-llama/llama-3.3-70b-instruct': { context: 131_072 },
     'mistralai/mistral-large-2512': { context: 262_144, vision: true },
     'minimax/minimax-m2.1': { ...thinks, context: 204_800 },
@@ -59,13 +60,13 @@ export const together: ShippedModels = {
   models: {
     'meta-llama/Llama-3.3-70B-Instruct-Turbo': { context: 131_072 },
     'meta-llama/Meta-Llama-3.1-8B-Instruct-Turbo': { context: 131_072 },
-    'meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8': { vision: true },
-    'meta-llama/Llama-4-Scout-17B-16E-Instruct': { vision: true },
+    'meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8': { context: 1_048_576, vision: true },
+    'meta-llama/Llama-4-Scout-17B-16E-Instruct': { context: 1_048_576, vision: true },
     'deepseek-ai/DeepSeek-V3': {},
     'deepseek-ai/DeepSeek-R1': thinks,
     'openai/gpt-oss-120b': { ...thinks, context: 131_072 },
     'openai/gpt-oss-20b': { ...thinks, context: 131_072 },
-    'Qwen/Qwen2.5-7B-Instruct-Turbo': {},
+    'Qwen/Qwen2.5-7B-Instruct-Turbo': { context: 32_768 },
     'BAAI/bge-large-en-v1.5': embeds,
     'intfloat/multilingual-e5-large-instruct': embeds,
   },
@@ -99,7 +100,7 @@ export const cerebras: ShippedModels = {
     'gemma-4-31b': { context: 131_072, vision: true },
     'zai-glm-4.7': { ...thinks, context: 131_072 },
     'qwen-3-235b-a22b-instruct-2507': {},
-    'llama3.1-8b': {},
+    'llama3.1-8b': { context: 128_000 },
   },
 }
 

@@ -32,6 +32,8 @@ const media: ShippedModels['models'] = {
   'dall-e-2': draws,
   'sora-2': films,
   'sora-2-pro': films,
+  'sora-2-portrait': { ...films, calls: 'sora-2' },
+  'sora-2-landscape': { ...films, calls: 'sora-2' },
   'gpt-transcribe': transcribes,
   'gpt-4o-transcribe': transcribes,
   'gpt-4o-transcribe-diarize': transcribes,
@@ -84,6 +86,8 @@ export const openai: ShippedModels = {
     'gpt-5.6-luna': gpt54,
     'gpt-5.5': { ...thinks, context: 1_000_000, vision: true },
     ...azureModels,
+    // The one snapshot that costs more than the model of its name.
+    'gpt-4o-2024-05-13': { ...gpt4o, maxOutput: 4_096 },
     'gpt-5.4-mini': { ...thinks, context: 400_000, vision: true },
     'gpt-5.4-nano': { ...thinks, context: 400_000, vision: true },
     'gpt-4-turbo': { context: 128_000, maxOutput: 4_096, vision: true },

@@ -6,8 +6,8 @@ export const sandbox: ShippedModels = {
   vendor: 'sandbox',
   ownedBy: 'sandbox',
   models: {
-    'sandbox/chat': { vision: true },
-    'sandbox/reasoning': {},
+    'sandbox/chat': { context: 2_000_000, vision: true },
+    'sandbox/reasoning': { context: 64_000 },
     'sandbox/completion': { kind: 'completion' },
     'sandbox/embedding': embeds,
     'sandbox/image': { kind: 'image' },

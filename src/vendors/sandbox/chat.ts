@@ -1,5 +1,6 @@
 // The sandbox's chat models: what they decide to answer, and that answer in OpenAI's chat format.
 
+import { sandbox } from '../../catalog/models/sandbox.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
 import { identifier } from '../hash.ts'
@@ -63,6 +64,16 @@ function promptTokens(messages: readonly JsonObject[]): number {
   return tokens
 }
 
+/** As much as the catalogue says that the model takes. */
+function withinWindow(tokens: number, { model }: SandboxSettings): number {
+  const window = sandbox.models[model]?.context ?? Number.POSITIVE_INFINITY
+  if (tokens <= window) return tokens
+  throw invalidRequest(
+    `This model takes ${window} tokens at most; the messages have ${tokens}`,
+    'messages',
+  )
+}
+
 function structured(format: JsonValue | undefined, said: string): string | null {
   if (!isObject(format)) return null
   if (format.type === 'json_object') return JSON.stringify({ sandbox: true, said })
@@ -97,7 +108,7 @@ function decide(body: JsonObject, model: string, settings: SandboxSettings): Ans
   const content = calls.length > 0 ? null : sized(text, settings.tokens, left)
   const choices = wholeNumber(body.n, 1) ?? 1
   const callTokens = calls.reduce((sum, call) => sum + call.pieces.length, 0)
-  const prompt = promptTokens(messages)
+  const prompt = withinWindow(promptTokens(messages), settings)
   const completion = choices * (reasoning.length + callTokens + (content?.length ?? 0))
   return {
     id: `chatcmpl-sandbox-${id}`,

@@ -6,6 +6,7 @@ import { videoStarts } from '../video.ts'
 import { sandboxAdapters } from './media/adapters.ts'
 import { sandboxVideos } from './media/videos.ts'
 import { sandboxService } from './service.ts'
+import { sandboxBaseModel } from './settings.ts'
 
 export const sandbox = openaiCompatible({
   id: 'sandbox',
@@ -15,5 +16,6 @@ export const sandbox = openaiCompatible({
   speaks: [...allDialects, ...beyondText, 'openai-videos'],
   adapters: { ...sandboxAdapters, 'openai-videos': videoStarts(sandboxVideos) },
   videos: sandboxVideos,
+  withoutSettings: (name) => (name.includes('+') ? sandboxBaseModel(name) : null),
   local: sandboxService,
 }) satisfies Vendor
