@@ -32,6 +32,7 @@ GRANT INSERT, UPDATE ON node TO tollgate_app;
 GRANT INSERT, UPDATE, DELETE ON lease TO tollgate_app;
 GRANT INSERT, UPDATE ON usage_hour TO tollgate_app;
 GRANT UPDATE ON price_newest TO tollgate_app;
+GRANT INSERT, UPDATE ON price_file TO tollgate_app;
 GRANT INSERT, UPDATE, DELETE ON idempotency TO tollgate_app;
 GRANT INSERT, UPDATE, DELETE ON response, response_item TO tollgate_app;
 GRANT INSERT, UPDATE, DELETE ON video TO tollgate_app;

@@ -11,7 +11,7 @@ import type { Flags } from './config/settings.ts'
 import type { Config } from './config/types.ts'
 import { type ConfigWatch, watchConfig } from './config/watch.ts'
 import { type Listener, listen } from './http/server.ts'
-import { frontPage, startText } from './http/welcome.ts'
+import { firstModel, frontPage, startText } from './http/welcome.ts'
 import { watchKeys } from './identity/watch.ts'
 import { createDrain, type Drain } from './main/drain.ts'
 import { readiness } from './main/readiness.ts'
@@ -21,7 +21,6 @@ import { buildState, type State } from './main/state.ts'
 import { supervise } from './main/supervise.ts'
 import { takeData } from './main/take-data.ts'
 import { readWorker, Stops, slotVariable, type Worker } from './main/worker.ts'
-import { createPriceBook } from './meter/price-book.ts'
 import { watchPrices } from './meter/watch-prices.ts'
 import type { Collector } from './relay/media/litter.ts'
 import { DataLocked } from './store/lock.ts'
@@ -152,19 +151,18 @@ async function serve(argv: readonly string[]): Promise<void> {
   // Health is answered meanwhile; requests are taken when what the last run left is settled.
   await state.ledger.opened
   state.videoJobs.start()
+  const told = {
+    url: listener.url,
+    secret: state.firstSecret,
+    model: firstOf(state),
+    warnings: state.prices.warnings(),
+  }
   // Last: whoever waits for this may send a signal at once.
   if (worker !== null) {
-    worker.ready({ url: listener.url, port: listener.port, secret: state.firstSecret })
+    worker.ready({ ...told, port: listener.port })
     return
   }
-  process.stdout.write(
-    startText({
-      version,
-      url: listener.url,
-      secret: state.firstSecret,
-      config: state.current.config,
-    }),
-  )
+  process.stdout.write(startText({ ...told, version, currency: config.currency }))
 }
 
 function logMistakes(log: Log): void {
@@ -187,9 +185,7 @@ function watchStore(state: State, log: Log): readonly { close(): void }[] {
       busy,
     }),
     watchPrices(store.prices, prices.rows, {
-      onChange: (rows) => {
-        prices.book = createPriceBook(rows)
-      },
+      onChange: (rows) => prices.take(rows),
       onError: failed('prices'),
       busy,
     }),
@@ -213,19 +209,24 @@ function startListening(state: State, config: Config, log: Log, worker: Worker |
       health: {
         version,
         components: () => readiness(state, performance.now()),
+        warnings: () => state.prices.warnings(),
         metrics: () => {
           const text = state.metrics.registry.print()
           return worker === null ? text : labelled(text, 'worker', String(worker.slot))
         },
         metricsToken: () => state.current.server.metricsToken,
       },
-      page: () => frontPage(state.current.config),
+      page: () => frontPage(state.current.config, firstOf(state)),
       onCrash: (error) => log.error({ err: error }, 'internal error: a request failed'),
     })
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new StartError(`Cannot listen on ${config.server.host}:${config.server.port}: ${reason}`)
   }
+}
+
+function firstOf({ current }: State) {
+  return firstModel(current.config, current.offer)
 }
 
 /** A changed file is taken over whole or not at all. */

@@ -7,12 +7,13 @@ import { audit } from './audit.ts'
 import { balance } from './balance.ts'
 import { channelList, channelTest, type TestChannel } from './channel.ts'
 import { type Command, UsageError } from './command.ts'
-import { configCheck, configShow } from './config.ts'
+import { configCheck, configShow, type Unanswered } from './config.ts'
 import { commandHelp, createHelp, version } from './help.ts'
 import { keyCreate, keyDisable, keyList, keyRemove } from './key.ts'
 import { print, say } from './output.ts'
 import { parseLine } from './parse.ts'
 import { priceList } from './price.ts'
+import { priceApply } from './price-apply.ts'
 import { priceImport } from './price-import.ts'
 import { priceRollback, priceSchedule, priceSet, priceWithdraw } from './price-set.ts'
 import { serve } from './serve.ts'
@@ -36,9 +37,10 @@ const commands: readonly Command[] = [
   priceWithdraw,
   priceRollback,
   priceImport,
+  priceApply,
   channelList,
   channelTest(loadTestChannel),
-  configCheck,
+  configCheck(loadUnanswered),
   configShow,
   version,
 ]
@@ -48,6 +50,13 @@ async function loadTestChannel(): Promise<TestChannel> {
     new URL('../relay/probe.ts', import.meta.url).href
   )
   return room.testChannel
+}
+
+async function loadUnanswered(): Promise<Unanswered> {
+  const room: { unanswered: Unanswered } = await import(
+    new URL('../http/unanswered.ts', import.meta.url).href
+  )
+  return room.unanswered
 }
 
 /** Returns the exit code: 0 done, 1 failed, 2 the command line is wrong. */

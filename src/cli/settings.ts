@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config/types.ts'
+import type { PriceRow } from '../store/ledger.ts'
 import { openStore, type StoreSettings } from '../store/open.ts'
 import { databaseFile } from '../store/sqlite.ts'
 import type { Store } from '../store/store.ts'
@@ -60,12 +61,30 @@ async function storeSettings(context: Context): Promise<StoreSettings> {
   return { dataDir: resolve(dataDir ?? 'data'), databaseUrl }
 }
 
+/** Every price of the data that the command line or the environment names; null where there is none. */
+export async function storedIn(
+  { flags, env }: Context,
+  { dataDir, databaseUrl }: Config,
+): Promise<readonly PriceRow[] | null> {
+  const isNamed = flags.has('data') || env.TOLLGATE_DATA || env.DATABASE_URL
+  if (!isNamed || (databaseUrl === null && !existsSync(join(dataDir, databaseFile)))) return null
+  const store = await openStore({ dataDir, databaseUrl })
+  try {
+    return await store.prices.all()
+  } finally {
+    await store.close()
+  }
+}
+
 /** The configuration with the channels the server would serve: its own, the environment's or the sandbox. */
-export async function loadWithChannels(context: Context): Promise<Config> {
-  const config = await loadFor(context)
+export async function withChannels({ env }: Context, config: Config): Promise<Config> {
   const [{ channelConfigs }, { vendors }] = await Promise.all([
     import('../relay/channels.ts'),
     import('../vendors/registry.ts'),
   ])
-  return { ...config, channels: channelConfigs(config, context.env, vendors) }
+  return { ...config, channels: channelConfigs(config, env, vendors) }
+}
+
+export async function loadWithChannels(context: Context): Promise<Config> {
+  return withChannels(context, await loadFor(context))
 }

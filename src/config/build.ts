@@ -56,6 +56,7 @@ export function buildConfig(
     nodes: input.nodes ?? generalDefaults.nodes,
     logLevel: override.logLevel ?? input.logLevel ?? generalDefaults.logLevel,
     currency: input.currency ?? generalDefaults.currency,
+    priceRevision: input.priceRevision ?? generalDefaults.priceRevision,
     timeouts: { ...timeoutDefaults, ...given(input.timeouts) },
     retry: { ...retryDefaults, ...given(input.retry) },
     billing: { ...billingDefaults, ...given(input.billing) },

@@ -108,4 +108,5 @@ export const generalDefaults = {
   nodes: 1,
   logLevel: 'info',
   currency: 'USD',
+  priceRevision: 0,
 } as const

@@ -402,6 +402,11 @@ export const fileSchema = section({
     'The one currency of prices and balances.',
     generalDefaults.currency,
   ),
+  priceRevision: key(
+    wholeNumber(0, 1_000_000_000),
+    'Raised with a change of prices: those of the file with the highest revision count, on every node. A single node without it takes its edited file as it is.',
+    generalDefaults.priceRevision,
+  ),
   timeouts: key(timeouts(timeoutDefaults), 'Timers of one attempt, for every channel and model.'),
   retry: key(retry, 'When another channel is tried.'),
   billing: key(

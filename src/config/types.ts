@@ -236,6 +236,8 @@ export interface Config {
   readonly nodes: number
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
   readonly currency: string
+  /** Above every revision seen before: the prices of this file count for all nodes. */
+  readonly priceRevision: number
   readonly timeouts: TimeoutSettings
   readonly retry: RetrySettings
   readonly billing: BillingSettings

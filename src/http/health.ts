@@ -13,6 +13,8 @@ export interface Health {
   readonly version: string
   /** What requests need, by name: why it is not there, or null. Shown to anybody. */
   components(): Readonly<Record<string, string | null>>
+  /** What its operator should see to, though requests may come. */
+  warnings(): readonly string[]
   /** Prometheus text. */
   metrics(): string
   /** Opens /metrics beyond loopback; null keeps it there. */
@@ -39,7 +41,15 @@ export function respondHealth(
   const components = Object.fromEntries(parts.map(([name, reason]) => [name, componentOf(reason)]))
   const isReady = missing.length === 0
   const status = isReady ? 'ok' : 'unavailable'
-  return json(isReady ? 200 : 503, { status, version, uptimeSeconds, missing, components })
+  const warnings = health.warnings()
+  return json(isReady ? 200 : 503, {
+    status,
+    version,
+    uptimeSeconds,
+    missing,
+    components,
+    ...(warnings.length > 0 && { warnings }),
+  })
 }
 
 function componentOf(reason: string | null) {

@@ -1,37 +1,67 @@
 // What a newcomer sees first: the lines printed at the start, and the page at `/`.
 
-import type { Config } from '../config/types.ts'
+import type { Model } from '../catalog/model.ts'
+import { defaultGroup } from '../config/defaults.ts'
+import type { Config, ModelKind } from '../config/types.ts'
 import { localCredit } from '../identity/first-key.ts'
+import { anyoneOf, type Offer } from './offer.ts'
 
 export interface Start {
   readonly version: string
   readonly url: string
   /** A key made just now; null when there was one before. */
   readonly secret: string | null
-  readonly config: Config
+  readonly currency: string
+  /** null: no model answers yet. */
+  readonly model: FirstModel | null
+  /** What the operator should see to at once. */
+  readonly warnings: readonly string[]
 }
 
-/** A model that answers now: the sandbox where no vendor is configured. */
-function firstModel(config: Config): string {
-  for (const channel of config.channels) {
-    const name = Object.keys(channel.models ?? {}).find((each) => !each.endsWith('*'))
-    if (name !== undefined) return name
+/** What the first call asks, and of which model. */
+export type FirstModel = Pick<Model, 'id' | 'kind'>
+
+/** Kinds whose first call is a line of JSON, the cheapest and most usual first. */
+const firstCalls: Readonly<Partial<Record<ModelKind, readonly [path: string, body: object]>>> = {
+  chat: ['/v1/chat/completions', { messages: [{ role: 'user', content: 'Hello' }] }],
+  completion: ['/v1/completions', { prompt: 'Hello' }],
+  embedding: ['/v1/embeddings', { input: 'Hello' }],
+  moderation: ['/v1/moderations', { input: 'Hello' }],
+  rerank: ['/v1/rerank', { query: 'Hello', documents: ['Hello', 'Goodbye'] }],
+  image: ['/v1/images/generations', { prompt: 'a red cat' }],
+  video: ['/v1/videos', { prompt: 'a red cat' }],
+}
+
+/** A model that answers now, of the group that new keys are in or else of another; null: none does. */
+export function firstModel(config: Config, offer: Offer): FirstModel | null {
+  const groups = new Set([defaultGroup, ...Object.keys(config.groups)])
+  for (const group of groups) {
+    const models = offer.models(anyoneOf(group))
+    for (const kind of Object.keys(firstCalls)) {
+      const found = models.find((model) => model.kind === kind)
+      if (found !== undefined) return found
+    }
   }
-  return 'sandbox/chat'
+  return null
 }
 
-function firstCall(url: string, secret: string, model: string): string {
+function firstCall(url: string, secret: string, model: FirstModel | null): string {
+  const { id, kind } = model ?? { id: 'MODEL', kind: 'chat' as const }
+  const [path, body] = firstCalls[kind] ?? ['/v1/models', {}]
+  // Within the quotes of a shell.
+  const text = JSON.stringify({ model: id, ...body }, null, 1).replace(/\n\s*/g, ' ')
+  const data = text.replaceAll("'", "'\\''").replaceAll(/([[{]) | ([\]}])/g, '$1$2')
   return [
-    `  curl ${url}/v1/chat/completions \\`,
+    `  curl ${url}${path} \\`,
     `    -H "Authorization: Bearer ${secret}" \\`,
     '    -H "Content-Type: application/json" \\',
-    `    -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}]}'`,
+    `    -d '${data}'`,
   ].join('\n')
 }
 
 /** Text for the terminal; the first line is stable, so that scripts may wait for it. */
 export function startText(start: Start): string {
-  const { url, secret, config } = start
+  const { url, secret, currency, model } = start
   const keys = secret ?? 'YOUR_KEY'
   const about =
     secret === null
@@ -45,11 +75,14 @@ export function startText(start: Start): string {
     ...(secret === null
       ? []
       : [
-          `  Credit   ${localCredit} ${config.currency} on account default, posted as an adjustment: no money was paid`,
+          `  Credit   ${localCredit} ${currency} on account default, posted as an adjustment: no money was paid`,
         ]),
+    ...start.warnings.map((warning) => `  Warning  ${warning}`),
     '',
-    'Try it:',
-    firstCall(url, keys, firstModel(config)),
+    model === null
+      ? 'No model can be called yet, for none has a channel and a price (bin/tollgate config check says more). Then:'
+      : 'Try it:',
+    firstCall(url, keys, model),
     '',
     '',
   ].join('\n')
@@ -68,9 +101,9 @@ function escapeHtml(text: string): string {
 }
 
 /** A plain page with the addresses and a first call. */
-export function frontPage(config: Config): string {
+export function frontPage(config: Config, model: FirstModel | null): string {
   const url = config.server.publicUrl ?? `http://${config.server.host}:${config.server.port}`
-  const call = escapeHtml(firstCall(url, 'YOUR_KEY', firstModel(config)))
+  const call = escapeHtml(firstCall(url, 'YOUR_KEY', model))
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -6,7 +6,6 @@ import type { ResponseKeeper } from '../http/responses-keeper.ts'
 import type { createKeyring } from '../identity/keyring.ts'
 import type { LedgerNode } from '../ledger/ledger-node.ts'
 import type { createLimiter } from '../limits/create.ts'
-import type { PriceBook } from '../meter/meter.ts'
 import type { OutputEstimates } from '../meter/output-estimate.ts'
 import type { Deadlines } from '../relay/deadlines.ts'
 import type { createDialer } from '../relay/dial.ts'
@@ -14,11 +13,11 @@ import type { DiskFiles } from '../relay/media/hosting-disk.ts'
 import type { Spools } from '../relay/media/spool.ts'
 import type { VideoJobs } from '../relay/video/jobs.ts'
 import type { Health } from '../router/route.ts'
-import type { PriceRow } from '../store/ledger.ts'
 import type { Store } from '../store/store.ts'
 import type { Denials } from '../telemetry/denials.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Prices } from './prices.ts'
 
 export interface Lasting {
   readonly version: string
@@ -39,5 +38,5 @@ export interface Lasting {
   readonly spools: Spools
   readonly videoJobs: VideoJobs
   readonly estimates: OutputEstimates
-  readonly prices: { book: PriceBook; rows: readonly PriceRow[] }
+  readonly prices: Prices
 }

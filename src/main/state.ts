@@ -1,8 +1,6 @@
 // What outlives a change of the configuration: the store, the ledger's node, keys, prices, health and metrics.
 
 import { join } from 'node:path'
-import { aliasPrices } from '../catalog/alias-prices.ts'
-import { shippedPrices } from '../catalog/shipped-prices.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
 import { Load } from '../http/load.ts'
 import { Background } from '../http/responses-background.ts'
@@ -13,9 +11,7 @@ import { createKeyring } from '../identity/keyring.ts'
 import { loadKeys } from '../identity/watch.ts'
 import { createLedger, type LedgerNode, type LedgerOptions } from '../ledger/ledger-node.ts'
 import { createLimiter } from '../limits/create.ts'
-import { ensurePrices } from '../meter/ensure-prices.ts'
 import { createOutputEstimates } from '../meter/output-estimate.ts'
-import { createPriceBook } from '../meter/price-book.ts'
 import { formatUnits, parseUnits } from '../money.ts'
 import { Deadlines } from '../relay/deadlines.ts'
 import { createDialer } from '../relay/dial.ts'
@@ -31,6 +27,7 @@ import { createMetrics, type LedgerReading } from '../telemetry/metrics.ts'
 import { Activity } from './activity.ts'
 import type { Lasting } from './lasting.ts'
 import { settleLeftOutboxes } from './left-outboxes.ts'
+import { Prices } from './prices.ts'
 import { openDiskFiles, sweepResults } from './results.ts'
 import { buildRooms, type ServingRooms } from './rooms.ts'
 import { createVideoJobs } from './videos.ts'
@@ -49,14 +46,11 @@ export interface StateOptions {
 }
 
 export async function buildState(options: StateOptions) {
-  const { version, config, store, log, worker, collector } = options
+  const { version, config, store, log, collector } = options
   await store.rememberCurrency(config.currency)
   await keepNames(store, config)
-  const makesKey = config.keys.length === 0 && (worker === null || worker.slot === 0)
-  const firstSecret = makesKey ? await issueFirstKey(store, Date.now()) : null
-  const { revision, rows } = await loadKeys(store.keys)
-  const keyring = createKeyring({ configured: config.keys, stored: rows })
-  const prices = await loadPrices(store, config)
+  const { keyring, keyRevision, firstSecret } = await openKeys(options)
+  const prices = await Prices.open(store, config, log)
   const deadlines = new Deadlines()
   const ledger = await openLedger(options, deadlines)
   const leftSettled = settlingLeft(options)
@@ -73,6 +67,7 @@ export async function buildState(options: StateOptions) {
       logDropped: () => log.dropped,
       loopLagMs: () => lag.lagMs(),
       limitsShared: isShared,
+      priceConflicts: () => prices.conflicts.length,
     },
   })
   const shared = {
@@ -102,7 +97,7 @@ export async function buildState(options: StateOptions) {
     ...lasting,
     activity,
     firstSecret,
-    keyRevision: revision,
+    keyRevision,
     leftSettled,
     get current() {
       return current
@@ -111,12 +106,20 @@ export async function buildState(options: StateOptions) {
     async replace(next: Config) {
       const rooms = buildRooms(next, lasting)
       await keepNames(store, next)
-      Object.assign(prices, await loadPrices(store, next))
+      await prices.load(next)
       keyring.replace({ configured: next.keys })
       for (const id of changedChannels(current.config, next)) health.reset(id)
       current = rooms
     },
   }
+}
+
+async function openKeys({ config, store, worker }: StateOptions) {
+  const makesKey = config.keys.length === 0 && (worker === null || worker.slot === 0)
+  const firstSecret = makesKey ? await issueFirstKey(store, Date.now()) : null
+  const { revision, rows } = await loadKeys(store.keys)
+  const keyring = createKeyring({ configured: config.keys, stored: rows })
+  return { keyring, keyRevision: revision, firstSecret }
 }
 
 function statesOf(channelIds: readonly string[], health: Health) {
@@ -158,14 +161,6 @@ function readingOf(ledger: LedgerNode): LedgerReading {
     writtenOffUnits: Number(formatUnits(stats.writtenOffNano)),
     open: ledger.closed === null,
   }
-}
-
-/** Writes down what is declared and shipped, and reads every card. */
-async function loadPrices(store: Store, config: Config) {
-  const shipped = shippedPrices(config.currency)
-  const cards = [...shipped, ...aliasPrices(config.channels, shipped)]
-  const rows = await ensurePrices(store.prices, config.models, cards, Date.now())
-  return { book: createPriceBook(rows), rows }
 }
 
 /** Begins to settle what the last run left, in one process; says when it is done. */

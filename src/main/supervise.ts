@@ -39,7 +39,8 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
     env: options.env,
     log,
     whyNot: () => changes(options),
-    onReady: ({ url, secret }) => process.stdout.write(startText({ version, url, secret, config })),
+    onReady: (ready) =>
+      process.stdout.write(startText({ ...ready, version, currency: config.currency })),
     onEnd: (code) => {
       lock.release()
       log.flush()

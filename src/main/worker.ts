@@ -1,5 +1,6 @@
 // A worker's side of the supervisor: who it is, that it serves, and when it shall stop.
 
+import type { FirstModel } from '../http/welcome.ts'
 import { isHolder } from '../store/lock.ts'
 import { oncePerPress } from './signals.ts'
 import { StartError } from './start-error.ts'
@@ -13,6 +14,9 @@ export interface Ready {
   readonly port: number
   /** A key made just now. */
   readonly secret: string | null
+  /** What the first call is of, and what the operator should see to. */
+  readonly model: FirstModel | null
+  readonly warnings: readonly string[]
 }
 
 /** What the supervisor tells: how many times it was asked to stop. */

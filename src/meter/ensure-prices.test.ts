@@ -1,10 +1,12 @@
 // What the file and the catalogue say of prices is written down once, and followed when it changes.
 
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { memoryPrices } from '../../test/support/price-table.ts'
 import type { ModelConfig } from '../config/types.ts'
 import type { PriceTable } from '../store/ledger.ts'
 import { ensurePrices, type ShippedCard } from './ensure-prices.ts'
+import { commandNode } from './file-prices.ts'
 import { createPriceBook } from './price-book.ts'
 
 type Prices = Readonly<Record<string, string>>
@@ -117,5 +119,98 @@ describe('at a later one', () => {
     await ensurePrices(table, declare({ m: { input: '3' } }), [], 10)
     expect(await versionAt(table, 'm', 8_999)).toBe(1)
     expect(await versionAt(table, 'm', 9_000)).toBe(3)
+  })
+})
+
+describe('of several nodes', () => {
+  const at = (node: string, revision = 0) => ({ node, revision })
+  const wrote = async (table: PriceTable) =>
+    (await table.all()).map(({ prices }) => prices['input'])
+  const one = declare({ m: { input: '1' } })
+  const two = declare({ m: { input: '2' } })
+
+  test('the first to say what a model costs is heard; a file that differs later is not', async () => {
+    const table = memoryPrices()
+    await ensurePrices(table, one, [], 1, at('a'))
+    await ensurePrices(table, two, [], 2, at('b'))
+    await ensurePrices(table, declare({}), [], 3, at('c'))
+    await ensurePrices(table, two, [], 4, at('a'))
+    expect(await wrote(table)).toEqual(['1'])
+    // What nobody priced yet contradicts nobody.
+    await ensurePrices(table, declare({ m: { input: '2' }, n: { input: '3' } }), [], 5, at('b'))
+    expect(await wrote(table)).toEqual(['1', '3'])
+  })
+
+  test('a raised revision is heard whole, one that is behind never, an equal one only alone', async () => {
+    const table = memoryPrices()
+    await ensurePrices(table, one, [], 1, at('a'))
+    await ensurePrices(table, one, [], 1, at('b'))
+    await ensurePrices(table, two, [], 2, at('b', 1))
+    await ensurePrices(table, one, [], 3, at('a'))
+    await ensurePrices(table, one, [], 4, at('a', 1))
+    expect(await wrote(table)).toEqual(['1', '2'])
+    await ensurePrices(table, declare({}), [], 5, at('a', 2))
+    expect(await wrote(table)).toEqual(['1', '2', undefined])
+  })
+
+  test('a file that is alone is heard where it changed, and not where it was overruled', async () => {
+    const table = memoryPrices()
+    await ensurePrices(table, one, [], 1)
+    await ensurePrices(table, two, [], 2)
+    await ensurePrices(table, one, [], 3)
+    expect(await wrote(table)).toEqual(['1', '2', '1'])
+    const note = { node: commandNode, revision: 0, cards: {} }
+    const [row] = await table.all()
+    if (row === undefined) throw new Error('nothing was written')
+    await table.appendAfter(3, [{ ...row, prices: { input: '9' } }], note)
+    await ensurePrices(table, one, [], 4)
+    await ensurePrices(table, two, [], 5)
+    expect(await wrote(table)).toEqual(['1', '2', '1', '9'])
+    await ensurePrices(table, declare({ m: { input: '9' } }), [], 6)
+    await ensurePrices(table, two, [], 7)
+    expect(await wrote(table)).toEqual(['1', '2', '1', '9', '2'])
+  })
+
+  test('an older version brings no older shipped price back, an alias is as good as its file', async () => {
+    const table = memoryPrices()
+    const day = (sourceDate: string, input: string) => ({ ...ship({ input }), sourceDate })
+    await ensurePrices(table, {}, [day('2026-11-01', '1')], 1, at('a'))
+    await ensurePrices(table, {}, [day('2026-11-09', '2')], 2, at('b'))
+    await ensurePrices(table, {}, [day('2026-11-01', '1')], 3, at('a'))
+    await ensurePrices(table, {}, [day('2026-11-09', '3')], 4, at('b'))
+    await ensurePrices(table, {}, [day('2026-11-09', '2')], 5, at('a'))
+    await ensurePrices(table, {}, [day('2026-11-10', '2')], 6, at('a'))
+    expect(await wrote(table)).toEqual(['1', '2', '3', '2'])
+    const alias = (input: string) => ({ ...ship({ input }), model: 'fast', alias: true as const })
+    await ensurePrices(table, {}, [alias('5')], 7, at('a'))
+    await ensurePrices(table, {}, [alias('6')], 8, at('b'))
+    await ensurePrices(table, {}, [alias('7')], 9, at('b', 1))
+    expect(await wrote(table)).toEqual(['1', '2', '3', '2', '5', '7'])
+  })
+
+  test('whatever nodes do, only a file that agreed or was raised changes what counts', async () => {
+    const step = fc.record({
+      node: fc.constantFrom('a', 'b', 'c'),
+      input: fc.constantFrom('1', '2', '3'),
+      revision: fc.constantFrom(0, 0, 0, 1, 2),
+    })
+    const run = async (steps: readonly { node: string; input: string; revision: number }[]) => {
+      const table = memoryPrices()
+      const heard = new Set<string>()
+      let [counts, highest]: [string | null, number] = [null, 0]
+      for (const { node, input, revision } of steps) {
+        const alone = [...heard].every((each) => each === node)
+        await ensurePrices(table, declare({ m: { input } }), [], 1, at(node, revision))
+        const now = (await wrote(table)).at(-1) ?? null
+        if (now !== counts)
+          expect(
+            counts === null || revision > highest || (alone && revision === highest),
+          ).toBeTrue()
+        if (revision > highest || counts === null) expect(now).toBe(input)
+        heard.add(node)
+        ;[counts, highest] = [now, Math.max(highest, revision)]
+      }
+    }
+    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 12 }), run))
   })
 })

@@ -1,8 +1,9 @@
 // Writes down what the configuration and the catalogue say of prices, where they say anything new.
 
+import { isDeepStrictEqual } from 'node:util'
 import type { ModelConfig } from '../config/types.ts'
-import { parseUnits } from '../money.ts'
-import type { PriceRow, PriceTable } from '../store/ledger.ts'
+import type { PriceFileNote, PriceRow, PriceTable } from '../store/ledger.ts'
+import { declaredPrices, isNews, newestOfFile, samePrices } from './file-prices.ts'
 
 /** A card as the catalogue ships it. */
 export interface ShippedCard {
@@ -11,61 +12,115 @@ export interface ShippedCard {
   readonly source: string
   /** The day the prices were read there. */
   readonly sourceDate: string | null
+  /** Of a name that the configuration's channels give to a shipped model: as good as the file it is from. */
+  readonly alias?: true
+}
+
+/** Whose file the declared models are from. */
+export interface PriceFile {
+  readonly node: string
+  readonly revision: number
 }
 
 type Wanted = Pick<PriceRow, 'model' | 'prices' | 'origin' | 'source' | 'sourceDate'>
+type NewRow = Omit<PriceRow, 'version'>
 
 /**
  * Appends a version for each declared or shipped card that differs from the newest of its origin and model, and an
- * empty one for a declared card that is gone; returns every version there is. `declared` are the models of the
- * configuration, patterns included. A model's first card of an origin holds from the beginning, so that a clock
- * set back leaves no model without a price; a later one holds from `nowMs`. Of several processes at once, one writes.
+ * empty one for a declared card that is gone, as far as they are news (`isNews`, `isNewer`); returns every version
+ * there is. `declared` are the models of the configuration, patterns included. A model's first card of an origin holds
+ * from the beginning, so that a clock set back leaves no model without a price; a later one holds from `nowMs`. Of
+ * several processes at once, one writes.
  */
 export async function ensurePrices(
   table: PriceTable,
   declared: Readonly<Record<string, ModelConfig>>,
   shipped: readonly ShippedCard[],
   nowMs: number,
+  file: PriceFile = { node: 'local', revision: 0 },
 ): Promise<readonly PriceRow[]> {
+  const note = noteOf(file, declared, shipped)
   for (;;) {
     const known = await table.all()
-    const added = missing(known, declared, shipped, nowMs)
-    if (added.length === 0) return known
-    const versions = await table.appendAfter(known.at(-1)?.version ?? 0, added)
-    if (versions !== null) return table.all()
+    const notes = await table.files()
+    const added = missing(known, { note, notes, shipped, nowMs })
+    const before = notes.find(({ node }) => node === note.node)
+    // A file that fell behind must not hide how far others were.
+    const kept = { ...note, revision: Math.max(note.revision, before?.revision ?? 0) }
+    if (added.length === 0 && isDeepStrictEqual(before, kept)) return known
+    const versions = await table.appendAfter(known.at(-1)?.version ?? 0, added, kept)
+    if (versions !== null) return added.length === 0 ? known : table.all()
   }
 }
 
-/** The cards to be appended to those that are known, in order of their versions. */
-function missing(
-  known: readonly PriceRow[],
+/** The versions of a deployment's first start with such a configuration. */
+export function firstPrices(
   declared: Readonly<Record<string, ModelConfig>>,
   shipped: readonly ShippedCard[],
-  nowMs: number,
-): Omit<PriceRow, 'version'>[] {
+): readonly PriceRow[] {
+  const note = noteOf({ node: '', revision: 0 }, declared, shipped)
+  const added = missing([], { note, notes: [], shipped, nowMs: 0 })
+  return added.map((row, index) => ({ ...row, version: index + 1 }))
+}
+
+function noteOf(
+  { node, revision }: PriceFile,
+  declared: Readonly<Record<string, ModelConfig>>,
+  shipped: readonly ShippedCard[],
+): PriceFileNote {
+  const cards = [
+    ...[...declaredPrices(declared)].map(([model, prices]) => cardOfFile(model, prices)),
+    ...shipped.filter(({ alias }) => alias).map(cardOfCatalogue),
+  ]
+  return {
+    node,
+    revision,
+    cards: Object.fromEntries(cards.map((card) => [keyOf(card), card.prices])),
+  }
+}
+
+interface Known {
+  readonly note: PriceFileNote
+  readonly notes: readonly PriceFileNote[]
+  readonly shipped: readonly ShippedCard[]
+  readonly nowMs: number
+}
+
+/** The cards to be appended to those that are known, in order of their versions. */
+function missing(known: readonly PriceRow[], { note, notes, shipped, nowMs }: Known): NewRow[] {
   const newest = new Map<string, PriceRow>()
   for (const row of known) newest.set(keyOf(row), row)
-  const wanted: Wanted[] = [
-    ...shipped.map((card) => ({ ...card, origin: 'shipped' as const })),
-    ...declaredCards(declared),
-  ]
-  const declaredNow = new Set(wanted.map(keyOf))
-  for (const row of newest.values()) {
-    if (row.origin === 'file' && !declaredNow.has(keyOf(row)))
-      wanted.push(cardOfFile(row.model, {}))
-  }
+  const filed = Object.entries(note.cards)
+    .filter(([key]) => key.startsWith('file '))
+    .map(([key, prices]) => cardOfFile(key.slice('file '.length), prices))
+  const gone = [...newestOfFile(known).values()]
+    .filter((row) => note.cards[keyOf(row)] === undefined)
+    .map(({ model }) => cardOfFile(model, {}))
+  const wanted = [...shipped.map(cardOfCatalogue), ...filed, ...gone]
   return wanted.flatMap((card) => {
     const before = newest.get(keyOf(card))
     if (samePrices(before?.prices ?? {}, card.prices)) return []
+    if (before !== undefined) {
+      const ofFile = note.cards[keyOf(card)] !== undefined || card.origin === 'file'
+      const counts = ofFile
+        ? isNews(note, notes, keyOf(card), before.prices)
+        : isNewer(card, before, known)
+      if (!counts) return []
+    }
     const effectiveFrom = before === undefined ? 0 : Math.max(nowMs, before.effectiveFrom)
     return [{ ...card, effectiveFrom, actor: null, createdAt: nowMs }]
   })
 }
 
-function declaredCards(declared: Readonly<Record<string, ModelConfig>>): Wanted[] {
-  return Object.entries(declared).flatMap(([model, { prices }]) =>
-    prices === null ? [] : [cardOfFile(model, prices)],
-  )
+/** A node of an older version does not bring its older shipped prices back. */
+function isNewer(card: Wanted, before: PriceRow, known: readonly PriceRow[]): boolean {
+  const [day, newestDay] = [card.sourceDate ?? '', before.sourceDate ?? '']
+  if (day !== newestDay) return day > newestDay
+  return !known.some((row) => keyOf(row) === keyOf(card) && samePrices(row.prices, card.prices))
+}
+
+function cardOfCatalogue({ model, prices, source, sourceDate }: ShippedCard): Wanted {
+  return { model, prices, origin: 'shipped', source, sourceDate }
 }
 
 function cardOfFile(model: string, prices: Wanted['prices']): Wanted {
@@ -74,16 +129,4 @@ function cardOfFile(model: string, prices: Wanted['prices']): Wanted {
 
 function keyOf({ origin, model }: Pick<PriceRow, 'origin' | 'model'>): string {
   return `${origin} ${model}`
-}
-
-/** By what they come to: `0.150` is `0.15`. */
-function samePrices(a: Wanted['prices'], b: Wanted['prices']): boolean {
-  const names = Object.keys(a)
-  return (
-    names.length === Object.keys(b).length &&
-    names.every((name) => {
-      const [one, other] = [a[name], b[name]]
-      return one !== undefined && other !== undefined && parseUnits(one) === parseUnits(other)
-    })
-  )
 }

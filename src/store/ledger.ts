@@ -239,14 +239,29 @@ export interface PriceRow {
   readonly createdAt: number
 }
 
+/** What a node's configuration file said of prices when it was last read. */
+export interface PriceFileNote {
+  readonly node: string
+  /** The highest `priceRevision` of its files. */
+  readonly revision: number
+  /** Prices by origin and model: `file gpt-4o`. */
+  readonly cards: Readonly<Record<string, PriceRow['prices']>>
+}
+
 export interface PriceTable {
   /** Appends, all or none; returns the versions in order. */
   append(rows: readonly Omit<PriceRow, 'version'>[]): Promise<readonly number[]>
-  /** As `append`, where `newest` is still the newest version; else nothing, and null: another process was quicker. */
+  /**
+   * As `append`, where `newest` is still the newest version; else nothing, and null: another process was quicker.
+   * `note` is kept with it, in place of the node's last one.
+   */
   appendAfter(
     newest: number,
     rows: readonly Omit<PriceRow, 'version'>[],
+    note?: PriceFileNote,
   ): Promise<readonly number[] | null>
+  /** What every node's file said when it was last read, by node. */
+  files(): Promise<readonly PriceFileNote[]>
   /** Every version, oldest first. */
   all(): Promise<readonly PriceRow[]>
   /** The highest version: what a running server polls. 0 when there is none. */

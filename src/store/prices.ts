@@ -1,7 +1,7 @@
 // Cards of prices as they were written down: appended, never changed.
 
 import type { Engine, Session } from './engine.ts'
-import type { PriceRow, PriceTable } from './ledger.ts'
+import type { PriceFileNote, PriceRow, PriceTable } from './ledger.ts'
 import { cleanText, cleanTextOrNull } from './text.ts'
 
 const insertPrice = `INSERT INTO price (version, model, effective_from, prices, origin, source,
@@ -10,7 +10,11 @@ const insertPrice = `INSERT INTO price (version, model, effective_from, prices, 
 const selectPrices = `SELECT version, model, effective_from AS "effectiveFrom", prices, origin, source,
   source_date AS "sourceDate", actor, created_at AS "createdAt" FROM price ORDER BY version`
 
+const keepNote = `INSERT INTO price_file (node, revision, cards) VALUES (?, ?, ?)
+  ON CONFLICT (node) DO UPDATE SET revision = excluded.revision, cards = excluded.cards`
+
 type KeptPrice = Omit<PriceRow, 'prices'> & { readonly prices: string }
+type KeptNote = Omit<PriceFileNote, 'cards'> & { readonly cards: string }
 
 export function priceTable(engine: Engine): PriceTable {
   return {
@@ -21,13 +25,23 @@ export function priceTable(engine: Engine): PriceTable {
         return insert(session, newest, rows)
       })
     },
-    appendAfter(known, rows) {
+    appendAfter(known, rows, note) {
       return engine.transaction(async (session) => {
         const newest = await take(session, rows.length, known)
-        return newest === null ? null : insert(session, newest, rows)
+        if (newest === null) return null
+        if (note !== undefined) {
+          const { node, revision, cards } = note
+          await session.run(keepNote, [cleanText(node), revision, JSON.stringify(cards)])
+        }
+        return insert(session, newest, rows)
       })
     },
     all: () => readPrices(engine),
+    async files() {
+      const sql = 'SELECT node, revision, cards FROM price_file ORDER BY node'
+      const kept = await engine.query<KeptNote>(sql, [])
+      return kept.map((note) => ({ ...note, cards: JSON.parse(note.cards) }))
+    },
     async newest() {
       const sql = 'SELECT coalesce(max(version), 0) AS version FROM price'
       const [row] = await engine.query<{ readonly version: number }>(sql, [])

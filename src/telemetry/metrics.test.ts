@@ -77,6 +77,7 @@ const sources: MetricSources = {
   logDropped: () => 2,
   loopLagMs: () => 12,
   limitsShared: () => true,
+  priceConflicts: () => 0,
 }
 const create = () => createMetrics({ version: '0.1.0', runtime: 'bun', sources })
 

@@ -16,6 +16,8 @@ export interface MetricSources {
   loopLagMs(): number
   /** Whether limits are shared at this moment. */
   limitsShared(): boolean
+  /** Models whose price in this node's file is not the one that is charged. */
+  priceConflicts(): number
 }
 
 export interface LedgerReading {
@@ -201,6 +203,12 @@ function addReadings(registry: Registry, sources: MetricSources): void {
   )
   read('gauge', 'limits_shared', '1 while limits are shared with other nodes, 0 while local.', () =>
     Number(sources.limitsShared()),
+  )
+  read(
+    'gauge',
+    'price_conflicts',
+    "Models whose price in this node's file is not the one that is charged.",
+    sources.priceConflicts,
   )
 }
 

@@ -207,7 +207,7 @@ function refusalTests({ folderWith, open }: Bench): void {
 
   test('a gap in the numbers is refused', async () => {
     const folder = folderWith()
-    writeFileSync(join(folder, `000${present + 2}-late.sql`), addColumn)
+    writeFileSync(join(folder, `${String(present + 2).padStart(4, '0')}-late.sql`), addColumn)
     await expect(open(folder)).rejects.toThrow(`not migration number ${present + 1}`)
   })
 }

@@ -54,6 +54,9 @@ if (databaseUrl !== null) {
     const card = { model: 'm', effectiveFrom: 1, prices: { input: '1' }, origin: 'set' } as const
     const more = { source: 'test', sourceDate: null, actor: null, createdAt: 1 }
     await store.prices.append([{ ...card, ...more }])
+    const note = { node: 'n1', revision: 0, cards: {} }
+    await store.prices.appendAfter(1, [], note)
+    await store.prices.appendAfter(1, [], { ...note, revision: 1 })
     const by = await store.ledger.openNode('n1', hourMs)
     const begun = { account: 'ann', key: 'k', bodyHash: 'h', requestId: 'a', by, nowMs: 1 }
     await store.idempotency.begin({ ...begun, expiresAt: 9 })

@@ -93,6 +93,27 @@ onEachEngine('prices written by several', (start, kind) => {
   })
 })
 
+onEachEngine('what files said', (start) => {
+  test('is kept with what is appended, one note for each node, and not where another was quicker', async () => {
+    const { store } = await start()
+    const note = {
+      node: 'a',
+      revision: 2,
+      cards: { 'file m': { input: '1' }, 'file __proto__': {} },
+    }
+    const next = { node: 'a', revision: 3, cards: {} }
+    const other = { node: 'b', revision: 0, cards: {} }
+    expect(await store.prices.appendAfter(0, [card()], note)).toEqual([1])
+    expect(await store.prices.files()).toEqual([note])
+    expect(await store.prices.appendAfter(0, [card()], next)).toBeNull()
+    expect(await store.prices.files()).toEqual([note])
+    expect(await store.prices.appendAfter(1, [], other)).toEqual([])
+    expect(await store.prices.appendAfter(1, [], next)).toEqual([])
+    expect(await store.prices.files()).toEqual([next, other])
+    expect(await store.prices.newest()).toBe(1)
+  })
+})
+
 onEachEngine('the currency', (start) => {
   test('the currency of the first start is remembered, and another one refused', async () => {
     const { store, open } = await start()

@@ -43,6 +43,8 @@ export interface StartOptions {
 
 export interface Deployment {
   readonly configFile: string
+  /** Of its own schema; null: SQLite. */
+  readonly databaseUrl: string | null
   /** The books, as a process beside the gateways reads them. */
   readonly store: Store
   dataDir(node?: number): string
@@ -85,6 +87,7 @@ export async function deploy(options: DeploymentOptions): Promise<Deployment> {
   const servers: ServerProcess[] = []
   return {
     configFile,
+    databaseUrl: schema?.url ?? null,
     store,
     dataDir,
     async start({ node = 0, workers = 1, env = {}, words = [], under = [] } = {}) {

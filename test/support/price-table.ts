@@ -1,6 +1,6 @@
 // A price table in memory, for tests of what stands on it.
 
-import type { PriceRow, PriceTable } from '../../src/store/ledger.ts'
+import type { PriceFileNote, PriceRow, PriceTable } from '../../src/store/ledger.ts'
 
 export interface MemoryPrices extends PriceTable {
   /** While set, every call rejects with it. */
@@ -9,14 +9,20 @@ export interface MemoryPrices extends PriceTable {
 
 export function memoryPrices(): MemoryPrices {
   const kept: PriceRow[] = []
+  const notes = new Map<string, PriceFileNote>()
   const table: MemoryPrices = {
     broken: null,
     async append(rows) {
       if (table.broken !== null) throw table.broken
       return rows.map((row) => kept.push({ ...row, version: kept.length + 1 }))
     },
-    async appendAfter(newest, rows) {
-      return newest === kept.length ? table.append(rows) : null
+    async appendAfter(newest, rows, note) {
+      if (newest !== kept.length) return null
+      if (note !== undefined) notes.set(note.node, note)
+      return table.append(rows)
+    },
+    async files() {
+      return [...notes.values()]
     },
     async all() {
       if (table.broken !== null) throw table.broken

@@ -1,0 +1,93 @@
+// The prices of this process: written down from its configuration, followed in the store, and watched for disagreement.
+
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { aliasPrices } from '../catalog/alias-prices.ts'
+import { shippedPrices } from '../catalog/shipped-prices.ts'
+import type { Config } from '../config/types.ts'
+import { ensurePrices } from '../meter/ensure-prices.ts'
+import { type PriceConflict, priceConflicts } from '../meter/file-prices.ts'
+import type { PriceBook } from '../meter/meter.ts'
+import { createPriceBook } from '../meter/price-book.ts'
+import type { PriceRow } from '../store/ledger.ts'
+import type { Store } from '../store/store.ts'
+import type { Log } from '../telemetry/log.ts'
+import { keptText } from './kept-text.ts'
+
+/** In the data folder: tells the configuration file of this node from those of others. */
+const nodeFile = 'price-node'
+
+const fix =
+  'put the price that counts into the file; or make the file count: raise its priceRevision, or run tollgate price apply --config FILE'
+
+export class Prices {
+  book: PriceBook = createPriceBook([])
+  rows: readonly PriceRow[] = []
+  /** Models whose price in this node's file is not the one that is charged. */
+  conflicts: readonly PriceConflict[] = []
+  readonly #store: Store
+  readonly #log: Log
+  #config: Config
+
+  private constructor(store: Store, config: Config, log: Log) {
+    this.#store = store
+    this.#config = config
+    this.#log = log
+  }
+
+  static async open(store: Store, config: Config, log: Log): Promise<Prices> {
+    const prices = new Prices(store, config, log)
+    await prices.load(config)
+    return prices
+  }
+
+  /** Writes down what a configuration and the catalogue say anew, and reads every card. */
+  async load(config: Config): Promise<void> {
+    const shipped = shippedPrices(config.currency)
+    const aliases = aliasPrices(config.channels, shipped)
+    const cards = [...shipped, ...aliases.map((card) => ({ ...card, alias: true as const }))]
+    const file = { node: this.#node(config), revision: config.priceRevision }
+    const nowMs = Date.now()
+    const rows = await ensurePrices(this.#store.prices, config.models, cards, nowMs, file)
+    this.#config = config
+    for (const row of rows) {
+      const { model, version, prices, effectiveFrom, createdAt, origin } = row
+      // Cards that hold from the beginning follow none.
+      if (origin === 'file' && createdAt === nowMs && effectiveFrom > 0)
+        this.#log.warn({ model, version, prices }, 'the file changed a price, for every node')
+    }
+    this.take(rows)
+  }
+
+  /** Every version there is. */
+  take(rows: readonly PriceRow[]): void {
+    this.book = createPriceBook(rows)
+    this.rows = rows
+    const conflicts = priceConflicts(rows, this.#config.models)
+    const isTold = JSON.stringify(conflicts) === JSON.stringify(this.conflicts)
+    this.conflicts = conflicts
+    if (isTold) return
+    if (conflicts.length === 0)
+      this.#log.info({}, "the prices of this node's file are those that count")
+    else
+      this.#log.error(
+        { conflicts, fix },
+        "prices of this node's file contradict those that were written down since, which count",
+      )
+  }
+
+  /** For people; empty where the file and the store agree. */
+  warnings(): readonly string[] {
+    if (this.conflicts.length === 0) return []
+    const names = this.conflicts.map(({ model }) => model).join(', ')
+    return [
+      `prices of the configuration file do not count, others were written down since: ${names}; tollgate config check shows them`,
+    ]
+  }
+
+  /** A data folder with its own database is one node for as long as it lives. */
+  #node({ dataDir }: Config): string {
+    if (this.#store.engine === 'sqlite') return 'local'
+    return keptText(join(dataDir, nodeFile), randomUUID)
+  }
+}
