@@ -151,7 +151,7 @@ function* named(
 }
 
 /** In nano for a million units; what has more than nine places is rounded up. */
-function perMillion(price: unknown, units: bigint): bigint {
+export function perMillion(price: unknown, units: bigint): bigint {
   const text = typeof price === 'number' ? plainDecimal(price) : String(price)
   const match = /^(\d{1,9})(?:\.(\d+))?$/.exec(text)
   if (match === null) throw new Error(`not a price: ${text}`)

@@ -5,7 +5,14 @@ import { accountList } from './account.ts'
 import { accountCredit, accountDebit } from './adjust.ts'
 import { audit } from './audit.ts'
 import { balance } from './balance.ts'
-import { channelList, channelTest, type TestChannel } from './channel.ts'
+import { catalogUpdate, type FetchText } from './catalog-update.ts'
+import {
+  channelList,
+  channelModels,
+  channelTest,
+  type ListModels,
+  type TestChannel,
+} from './channel.ts'
 import { type Command, UsageError } from './command.ts'
 import { configCheck, configShow, type Unanswered } from './config.ts'
 import { commandHelp, createHelp, version } from './help.ts'
@@ -38,8 +45,10 @@ const commands: readonly Command[] = [
   priceRollback,
   priceImport,
   priceApply,
+  catalogUpdate(loadFetchText),
   channelList,
   channelTest(loadTestChannel),
+  channelModels(loadVendorModels),
   configCheck(loadUnanswered),
   configShow,
   version,
@@ -50,6 +59,20 @@ async function loadTestChannel(): Promise<TestChannel> {
     new URL('../relay/probe.ts', import.meta.url).href
   )
   return room.testChannel
+}
+
+async function loadVendorModels(): Promise<ListModels> {
+  const room: { vendorModels: ListModels } = await import(
+    new URL('../http/vendor-models.ts', import.meta.url).href
+  )
+  return room.vendorModels
+}
+
+async function loadFetchText(): Promise<FetchText> {
+  const room: { fetchText: FetchText } = await import(
+    new URL('../relay/door/fetch-text.ts', import.meta.url).href
+  )
+  return room.fetchText
 }
 
 async function loadUnanswered(): Promise<Unanswered> {

@@ -1,7 +1,7 @@
-// The files `tollgate price import` takes: our own form, and the price data of the genai-prices project.
+// The documents prices are imported from: our own form, and the data of the genai-prices and models.dev projects.
 
-import { readFile } from 'node:fs/promises'
 import { readVendorPrices, type VendorPrices } from '../catalog/genai-prices.ts'
+import { isModelsDev, readModelsDev } from '../catalog/models-dev.ts'
 import { shippedModels } from '../catalog/shipped-models.ts'
 import { type Prices, plainPrices, priceProblem } from './price-card.ts'
 
@@ -18,18 +18,19 @@ export interface PriceImport {
   readonly currency: string | null
 }
 
-/** `vendor`: every model the data has of it, in place of the shipped ones. Throws where the file is neither kind. */
-export async function readPriceImport(
+/** `vendor`: every model the data has of it, in place of the shipped ones. Throws where the text of `file` is of no kind. */
+export function readPriceImport(
+  text: string,
   file: string,
   vendor: string | undefined,
   nowMs: number,
-): Promise<PriceImport> {
-  const data = readJson(await readFile(file, 'utf8'), file)
-  if (!Array.isArray(data)) {
+): PriceImport {
+  const data = readJson(text, file)
+  if (!Array.isArray(data) && !isModelsDev(data)) {
     if (vendor !== undefined) throw new Error(`--vendor: ${file} does not say whose prices it has`)
     return { cards: ownCards(data), currency: null }
   }
-  const prices = readVendorPrices(data)
+  const prices = Array.isArray(data) ? readVendorPrices(data) : readModelsDev(data)
   const cards =
     vendor === undefined ? shippedCards(prices, nowMs) : vendorCards(prices, vendor, nowMs)
   return { cards, currency: 'USD' }

@@ -1,8 +1,9 @@
 // `tollgate price import`: shows what a file of prices would change, and applies it when told to.
 
+import { readFile } from 'node:fs/promises'
 import type { PriceRow } from '../store/ledger.ts'
 import type { Store } from '../store/store.ts'
-import { type Command, type Context, UsageError } from './command.ts'
+import { type Command, type Context, type Option, UsageError } from './command.ts'
 import { type Cell, print, printJson, say, table } from './output.ts'
 import { cardsInForce, compareCards, type Difference } from './price-card.ts'
 import { type ImportedCard, type PriceImport, readPriceImport } from './price-file.ts'
@@ -13,31 +14,44 @@ import { currencyOf } from './wallet.ts'
 /** What a script can tell from a failure: there are changes, and nobody said yes. */
 const notApplied = 3
 
+export const importOptions: Readonly<Record<string, Option>> = {
+  vendor: { type: 'string', value: 'V', help: 'all that the document has of this vendor' },
+  model: {
+    type: 'string',
+    value: 'PATTERN',
+    help: 'only this model, or `gpt-4*` for all so named',
+  },
+  yes: { type: 'boolean', help: 'apply it' },
+  'allow-large': allowLarge,
+  actor,
+}
+
 export const priceImport: Command = {
   name: 'price import',
   words: [],
   summary: 'show what a file of prices would change; with --yes, change it',
   options: {
-    file: { type: 'string', value: 'FILE', help: "ours, or the genai-prices project's data.json" },
-    vendor: { type: 'string', value: 'V', help: 'all that data.json has of this vendor' },
-    model: {
-      type: 'string',
-      value: 'PATTERN',
-      help: 'only this model, or `gpt-4*` for all so named',
-    },
-    yes: { type: 'boolean', help: 'apply it' },
-    'allow-large': allowLarge,
-    actor,
+    file: { type: 'string', value: 'FILE', help: 'ours, or what `catalog update` takes' },
+    ...importOptions,
   },
   async run(context) {
-    const { flags, nowMs } = context
-    const file = flags.required('file')
-    const pattern = readPattern(flags.text('model'))
-    const read = await readPriceImport(file, flags.text('vendor'), nowMs)
-    const cards = read.cards.filter(({ model }) => pattern(model))
-    if (cards.length === 0) throw new Error(`${file}: has no prices for what is asked`)
-    return withStore(context, (store) => importCards(context, store, { ...read, cards }))
+    const file = context.flags.required('file')
+    return importFrom(context, file, await readFile(file, 'utf8'))
   },
+}
+
+/** `text` is that of the document `file`. */
+export async function importFrom(
+  context: Context,
+  file: string,
+  text: string,
+): Promise<number | undefined> {
+  const { flags, nowMs } = context
+  const pattern = readPattern(flags.text('model'))
+  const read = readPriceImport(text, file, flags.text('vendor'), nowMs)
+  const cards = read.cards.filter(({ model }) => pattern(model))
+  if (cards.length === 0) throw new Error(`${file}: has no prices for what is asked`)
+  return withStore(context, (store) => importCards(context, store, { ...read, cards }))
 }
 
 /** A model whose card the file would change. */

@@ -1,0 +1,48 @@
+// The models of a channel's vendor as the catalogue sees them: under which names callers get them, and whether they do.
+
+import { aliasPrices } from '../catalog/alias-prices.ts'
+import { createCatalog } from '../catalog/catalog.ts'
+import { shippedPrices } from '../catalog/shipped-prices.ts'
+import type { ChannelConfig, Config } from '../config/types.ts'
+import { firstPrices } from '../meter/ensure-prices.ts'
+import { createPriceBook } from '../meter/price-book.ts'
+import { listModels } from '../relay/model-list.ts'
+import { anyoneOf } from './offer.ts'
+import { createOffering } from './offering.ts'
+
+/** By the prices of the file and the shipped ones. Throws, without secrets, where the vendor's list cannot be had. */
+export async function vendorModels(config: Config, channel: ChannelConfig) {
+  const shipped = shippedPrices(config.currency)
+  const cards = [...shipped, ...aliasPrices([channel], shipped)]
+  const book = createPriceBook(firstPrices(config.models, cards))
+  const group = { id: 'any', multiplier: '1', models: ['*'], limits: {} }
+  const open = { ...channel, groups: null, disabled: false }
+  const offer = createOffering({ ...config, groups: { any: group } }, [open], () => book)
+  const catalog = createCatalog(config.models)
+  const anyone = anyoneOf('any')
+  return (await listModels(channel)).map((model) => {
+    const name = publicName(channel, model, catalog.ofVendor(channel.vendor))
+    const known =
+      catalog.find(name ?? model) ?? catalog.find(model) ?? catalog.assume(model, 'custom')
+    const { kind, context } = known
+    return { model, name, kind, context, problem: offer.whyNot(anyone, name ?? model) }
+  })
+}
+
+/** The name that asks the vendor for this one: exactly, else by the longest pattern. */
+function publicName(
+  { models }: ChannelConfig,
+  model: string,
+  catalogue: readonly { readonly id: string }[],
+): string | null {
+  if (models === null) return catalogue.some(({ id }) => id === model) ? model : null
+  const entries = Object.entries(models)
+  const [exact] = entries.find(([name, own]) => own === model && !name.endsWith('*')) ?? []
+  if (exact !== undefined) return exact
+  const patterns = entries.flatMap(([name, own]) => {
+    if (!name.endsWith('*') || !own.endsWith('*')) return []
+    const rest = model.startsWith(own.slice(0, -1)) ? model.slice(own.length - 1) : null
+    return rest === null ? [] : [name.slice(0, -1) + rest]
+  })
+  return patterns.sort((a, b) => b.length - a.length)[0] ?? null
+}
