@@ -1,5 +1,6 @@
 // Reads a request's body within its bounds: bytes, and time.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Deadlines, Timed } from '../relay/deadlines.ts'
 import { join } from '../wire/json/splice.ts'
@@ -7,10 +8,31 @@ import { join } from '../wire/json/splice.ts'
 /** What the client says the body weighs; null when it streams without saying. Throws GatewayError. */
 export function declaredLength(request: Request, maxBytes: number): number | null {
   const text = request.headers.get('content-length')
-  if (text === null) return null
+  if (text === null) {
+    checkTrailer(request)
+    return null
+  }
   const length = Number(text)
   if (length > maxBytes) throw tooLarge(maxBytes)
   return length
+}
+
+function checkTrailer({ headers }: Request): void {
+  if (headers.has('trailer'))
+    throw invalidRequest('Trailer fields are not taken: send the body alone.', 'trailer')
+}
+
+/**
+ * A body in chunks ends before its trailer section, and the runtime answers one with a 400 of its own: waits until it
+ * has read what came with the last chunk, so that no work is begun for such a request. Rejects with GatewayError.
+ */
+export async function messageEnded(request: Request): Promise<void> {
+  await nextTurn()
+  if (request.signal.aborted) throw broken()
+}
+
+function broken(): GatewayError {
+  return invalidRequest('The request body broke off before its end.', null)
 }
 
 export function tooLarge(maxBytes: number): GatewayError {
@@ -68,7 +90,7 @@ export function readBody(
 /** A body that broke off is the client's doing: whatever is answered, nobody is there to read it. */
 function unread(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error
-  return invalidRequest('The request body broke off before its end.', null)
+  return broken()
 }
 
 async function readUnsized(request: Request, bounds: BodyBounds): Promise<Uint8Array> {
@@ -78,7 +100,10 @@ async function readUnsized(request: Request, bounds: BodyBounds): Promise<Uint8A
   let bytes = 0
   for (;;) {
     const { done, value } = await reader.read()
-    if (done) return join(chunks)
+    if (done) {
+      await messageEnded(request)
+      return join(chunks)
+    }
     bytes += value.length
     try {
       if (bytes > bounds.maxBytes) throw tooLarge(bounds.maxBytes)

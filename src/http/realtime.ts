@@ -197,6 +197,8 @@ export class RealtimeRequest {
       if (searchParams.has(name))
         throw invalidRequest(`${name} is not offered by this gateway: name a model`, name)
     }
+    if (searchParams.getAll('model').length > 1)
+      throw invalidRequest('model may be given only once', 'model')
     const model = searchParams.get('model') ?? ''
     if (model === '') throw invalidRequest('model is required: /v1/realtime?model=NAME', 'model')
     const peek = peekRealtime(model)

@@ -194,7 +194,7 @@ function rebuiltPeek(
   const items = withHistory({ ...body, input: own.map(replayed) }, before.map(replayed))
   const { previous_response_id: previous } = body
   const told = previous === undefined ? items : { ...items, previous_response_id: previous }
-  return dialect.peek(Buffer.from(JSON.stringify(told), 'utf8'))
+  return { ...dialect.peek(Buffer.from(JSON.stringify(told), 'utf8')), dropped: peek.dropped ?? [] }
 }
 
 /** Every channel that may be asked as it stands takes the wish. */

@@ -30,10 +30,11 @@ export function readWishes(
   }
   if (!peek.keys.includes('max_cost')) return { peek, wishes }
   const { bytes, value } = withoutMember(peek.body, 'max_cost') ?? { bytes: peek.body, value: '' }
-  if (value === 'null') return { peek: again(bytes), wishes }
+  const rest = { ...again(bytes), dropped: peek.dropped ?? [] }
+  if (value === 'null') return { peek: rest, wishes }
   const text = value.startsWith('"') ? value.slice(1, -1) : value
   return {
-    peek: again(bytes),
+    peek: rest,
     wishes: { ...wishes, capNano: ceilingOf(text, 'max_cost') },
   }
 }

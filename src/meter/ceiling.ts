@@ -28,7 +28,14 @@ export interface Bounds {
   readonly kind: ModelKind
   readonly peek: Pick<
     Peek,
-    'body' | 'stream' | 'maxOutputTokens' | 'choices' | 'tokenInput' | 'inputTokens' | 'audioTokens'
+    | 'body'
+    | 'stream'
+    | 'maxOutputTokens'
+    | 'leastOutputTokens'
+    | 'choices'
+    | 'tokenInput'
+    | 'inputTokens'
+    | 'audioTokens'
   >
   /** Tokens; null where the catalogue does not know. */
   readonly model: { readonly context: number | null; readonly maxOutput: number | null }
@@ -57,7 +64,9 @@ export function expectedOf(bounds: Bounds): Expected {
   const reply = growing
     ? Math.min(limit, bounds.usualOutputTokens)
     : Math.min(limit, known ? maxTokens : unboundedReplyTokens)
-  const outputTokens = Math.min(reply * Math.max(1, peek.choices), Number.MAX_SAFE_INTEGER)
+  const least = Math.min(peek.leastOutputTokens ?? 0, model.maxOutput ?? maxTokens, context)
+  const each = growing ? reply : Math.max(reply, least)
+  const outputTokens = Math.min(each * Math.max(1, peek.choices), Number.MAX_SAFE_INTEGER)
   const audioTokens = (peek.audioTokens?.most ?? 0) + (bounds.media?.most.audio ?? 0)
   return { kind, inputTokens, ...(audioTokens > 0 && { audioTokens }), outputTokens, units }
 }

@@ -48,7 +48,8 @@ export function prepare(
   const rewritten = vendor.quirks.rewrite === true && ask.dialect.hub !== null
   const identity = candidate.identity && !rewritten
   const timeouts = timeoutsOf(rooms.timeouts, ask, channel)
-  const unsaid = { request: null, dropped: [], list: null }
+  const cut = ask.peek.dropped ?? []
+  const unsaid = { request: null, dropped: cut, list: null }
   const plan = { rooms, ask, candidate, channel, identity, timeouts, ...unsaid }
   // What was sealed elsewhere must be opened or left out: such a request is put in the vendor's words anew.
   const alike = candidate.identity && ask.rebuilt !== true
@@ -59,7 +60,7 @@ export function prepare(
     return { plan, to, ...formOf(ask.dialect, peek, ask.media.uploads, candidate.model) }
   if (peek !== null) {
     const { segments, dropped } = identityRequest(peek, candidate, vendor)
-    return { plan: { ...plan, dropped }, segments, contentType, to }
+    return { plan: { ...plan, dropped: [...cut, ...dropped] }, segments, contentType, to }
   }
   const listed = encodedList(rooms, ask, candidate)
   if (listed !== null) {
@@ -67,7 +68,7 @@ export function prepare(
     return { plan: { ...plan, dropped, list }, segments, contentType, to }
   }
   const planned = ({ segments, request, dropped }: Encoded): Prepared => ({
-    plan: { ...plan, request, dropped },
+    plan: { ...plan, request, dropped: [...cut, ...dropped] },
     segments,
     contentType,
     to,

@@ -94,7 +94,7 @@ export interface PictureAsk {
 
 /** What the gateway needs to know of a request, and where it stands in the bytes. */
 export interface Peek {
-  /** The bytes all spans refer to: the client's own, or their canonical form where a key repeats or is escaped. */
+  /** The bytes all spans refer to: the client's own, but for names spelled plainly and members in `dropped`. */
   readonly body: Uint8Array
   readonly model: string
   /** The model's JSON string, quotes included; null where the address names the model. */
@@ -107,6 +107,10 @@ export interface Peek {
   /** Offset of the closing brace of the body. */
   readonly bodyEnd: number
   readonly maxOutputTokens: number | null
+  /** As many tokens may come whatever `maxOutputTokens` says: some vendors read other members. */
+  readonly leastOutputTokens?: number
+  /** Members that were cut out of the body, for which the client is told. */
+  readonly dropped?: readonly string[]
   /** Replies that are made: `n`, or the `best_of` it is chosen from, for each of the prompts. */
   readonly choices: number
   /** The first image part, as a parameter path (`messages[1].content[0]`), else null. */

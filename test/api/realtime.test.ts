@@ -340,7 +340,7 @@ describe('what is not let through', () => {
     expect(session.heard.events).toHaveLength(1)
   })
 
-  test('a model named twice, or in an escape, is seen for what it is', async () => {
+  test('a member named twice is refused, and one in an escape is seen for what it is', async () => {
     const opened = await open()
     const session = await vendor.arrived(1)
     opened.socket.send('{"type":"x","type":"session.upd\\u0061te","session":{"model":"gpt-4o"}}')
@@ -350,6 +350,10 @@ describe('what is not let through', () => {
     opened.socket.send(
       '{"type":"session.update","session":{"model":"gpt-4o","model":"gpt-realtime"}}',
     )
+    await opened.error(3)
+    opened.socket.send('{"type":"session.update","session":{"Model":"gpt-4o"}}')
+    await opened.error(4)
+    opened.socket.send('{"type":"session.update","session":{"mod\\u0065l":"gpt-realtime"}}')
     expect(await session.until('session.update')).toEqual({
       type: 'session.update',
       session: { model: 'gpt-realtime' },

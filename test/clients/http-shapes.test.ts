@@ -236,6 +236,35 @@ describe('other protocols', () => {
   })
 })
 
+describe('a body in chunks with a trailer section', () => {
+  const chunk = `${hello.length.toString(16)}\r\n${hello}\r\n0\r\n`
+  const head = (more = '') =>
+    `POST ${chat} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n${auth}${more}transfer-encoding: chunked\r\n\r\n`
+
+  test.each([
+    ['in one piece', head() + chunk, 'x-sum: abc\r\n\r\n'],
+    ['announced', head('trailer: x-sum\r\n') + chunk, 'x-sum: abc\r\n\r\n'],
+  ])('%s: 400, and no vendor was asked', async (_name, bytes, trailer) => {
+    const before = upstream.requests.length
+    // The gateway's own refusal, the runtime's, or one behind the other.
+    expect(new Set(statusesIn(await exchange(bytes + trailer)))).toEqual(new Set([400]))
+    expect(upstream.requests).toHaveLength(before)
+    // The same without it is answered, and asked of the vendor once.
+    expect(statusesIn(await exchange(`${head()}${chunk}\r\n`))).toEqual([200])
+    expect(upstream.requests).toHaveLength(before + 1)
+  })
+
+  test('announced, and on its way later: refused by name before the body is read', async () => {
+    const before = upstream.requests.length
+    const client = await RawClient.open(port)
+    client.send(head('trailer: x-sum\r\n'))
+    const reply = parseReply(await client.until((text) => text.includes('trailer')))
+    expect(reply.status).toBe(400)
+    client.destroy()
+    expect(upstream.requests).toHaveLength(before)
+  })
+})
+
 describe('bodies without end', () => {
   test('1 GB announced: refused before it comes', async () => {
     const rss = gateway.rss()

@@ -38,6 +38,8 @@ export class FieldTexts {
   add(name: string, text: string): void {
     const field = this.baseOf(name)
     const kind = this.kindOf(field)
+    const [, base = ''] = nested.exec(field) ?? []
+    if (isSingle(this.kindOf(base))) throw invalidRequest(`${base} must be one value`, base)
     if (kind === 'list' || (kind === null && name.endsWith('[]'))) {
       const list = this.found.get(field) ?? []
       this.found.set(field, [...(list as JsonValue[]), text])
@@ -62,6 +64,10 @@ export class FieldTexts {
       else branch.set(key, plain(text))
     }
   }
+}
+
+function isSingle(kind: Kind | null): boolean {
+  return kind === 'text' || kind === 'number' || kind === 'boolean'
 }
 
 function twice(name: string) {

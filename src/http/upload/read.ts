@@ -2,6 +2,7 @@
 
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { Deadlines, Timed } from '../../relay/deadlines.ts'
+import { messageEnded } from '../body.ts'
 import { type Form, type FormOptions, FormSorter } from './form.ts'
 import { MultipartParser } from './multipart.ts'
 
@@ -54,6 +55,7 @@ export async function readForm(
   const parser = new MultipartParser(boundary, sorter)
   const reader = request.body?.getReader()
   if (reader !== undefined) await readAll(reader, parser, bounds, deadlines)
+  if (!request.headers.has('content-length')) await messageEnded(request)
   parser.end()
   return sorter.form()
 }

@@ -3,7 +3,7 @@
 import { invalidRequest } from '../../errors.ts'
 import { ElementScan, kindAt, MemberScan, spells } from '../json/scan.ts'
 import { type AttachmentOffsets, addAttachment } from '../media/offsets.ts'
-import { Ambiguous } from '../openai/body.ts'
+import { Fields } from '../openai/fields.ts'
 
 const roles = ['user', 'assistant', 'system'] as const
 
@@ -21,41 +21,6 @@ function isWord(bytes: Uint8Array, at: number, word: string): boolean {
     bytes[at + word.length + 1] === 0x22 &&
     spells(bytes, at + 1, at + 1 + word.length, word)
   )
-}
-
-/** Offsets of the values of an object's members, by name; -1 where absent or null. Throws Ambiguous for one named twice. */
-class Fields {
-  end = 0
-  private readonly names: readonly string[]
-  private readonly at: number[]
-
-  constructor(...names: string[]) {
-    this.names = names
-    this.at = names.map(() => -1)
-  }
-
-  read(bytes: Uint8Array, scan: MemberScan, start: number): void {
-    this.at.fill(-1)
-    scan.open(bytes, start)
-    while (scan.next()) {
-      const index = this.names.findIndex((name) => scan.is(name))
-      if (index >= 0) {
-        if (this.at[index] !== -1) throw new Ambiguous()
-        this.at[index] = scan.value
-      } else if (isEscaped(bytes, scan)) throw new Ambiguous()
-    }
-    this.end = scan.at
-  }
-
-  value(bytes: Uint8Array, index: number): number {
-    const at = this.at[index] ?? -1
-    return at >= 0 && bytes[at] === 0x6e ? -1 : at
-  }
-}
-
-function isEscaped(bytes: Uint8Array, scan: MemberScan): boolean {
-  for (let at = scan.keyStart; at < scan.keyEnd; at++) if (bytes[at] === 0x5c) return true
-  return false
 }
 
 const turnFields = new Fields('role', 'content')
@@ -179,7 +144,7 @@ function checkTurn(bytes: Uint8Array, at: number, path: string): void {
 
 /**
  * Checks the array of messages at `at`; gives the offset behind it and leaves what it saw in `seen`. Throws GatewayError
- * naming the field, or Ambiguous where a field that is judged is repeated or escaped.
+ * naming the field.
  */
 export function checkMessages(bytes: Uint8Array, at: number): number {
   seen.imageParam = null

@@ -3,7 +3,8 @@
 import { invalidRequest } from '../../errors.ts'
 import type { Address, Peek } from '../dialect.ts'
 import { ElementScan, kindAt, type Member } from '../json/scan.ts'
-import { type Body, modelOf, numberField, present, readBody } from '../openai/body.ts'
+import { type Body, type Inside, modelOf, numberField, present, readBody } from '../openai/body.ts'
+import { boundsOf, type OwnNames, requestPlace } from '../openai/priced.ts'
 import {
   boolean,
   checkFields,
@@ -47,7 +48,12 @@ const rules: ReadonlyMap<string, Rule> = new Map([
   ['service_tier', string],
 ])
 
-const messages = { key: 'messages', visit: checkMessages }
+const messages: Inside = {
+  key: 'messages',
+  visit: checkMessages,
+  names: requestPlace(rules, ['messages', 'tools', 'cache_control', 'container', 'mcp_servers']),
+}
+const own: OwnNames = { limits: ['max_tokens'], counts: [] }
 
 function checkTools(bytes: Uint8Array, member: Member): void {
   if (member.kind !== 'array') throw invalidRequest('tools must be an array', 'tools')
@@ -80,8 +86,7 @@ function read(body: Body, address: Address = {}): Peek {
   checkFields(bytes, body.members, rules)
   const tools = present(body, 'tools')
   if (tools !== null) checkTools(bytes, tools)
-  const maxOutputTokens = numberField(body, 'max_tokens')
-  if (maxOutputTokens === null && address.counts !== true) {
+  if (numberField(body, 'max_tokens') === null && address.counts !== true) {
     throw invalidRequest('max_tokens is required', 'max_tokens')
   }
   if (address.headers?.['anthropic-version'] === strictVersion) checkVersion(body)
@@ -94,8 +99,8 @@ function read(body: Body, address: Address = {}): Peek {
     wantsUsage: true,
     streamOptionsSpan: null,
     bodyEnd: body.end,
-    maxOutputTokens,
-    choices: 1,
+    ...boundsOf(body, own),
+    dropped: body.dropped,
     imageParam: seen.imageParam,
     attachments: seen.attachments,
     keys,

@@ -3,7 +3,10 @@
 import { invalidRequest } from '../../errors.ts'
 import type { Address, Decoded, ListCodec, Peek } from '../dialect.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
+import { placeOf } from '../json/names.ts'
+import { parseSpan } from '../json/scan.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'
+import { nothingInside, readBody } from '../openai/body.ts'
 import { isObject } from '../openai/usage.ts'
 import { unpackVector } from '../openai-embeddings/vectors.ts'
 
@@ -17,38 +20,28 @@ const purposes: Readonly<Record<string, 'query' | 'document'>> = {
 }
 
 const known: ReadonlySet<string> = new Set(['model', 'content', 'taskType', 'outputDimensionality'])
+const inside = nothingInside(placeOf(known, { requests: placeOf(known) }))
 
 /** Throws GatewayError `invalid_request_error` naming the field at fault. */
 export function peekGoogleEmbeddings(body: Uint8Array, address: Address = {}): Peek {
-  const parsed = parsedBody(body)
-  decodeRequest(parsed, address)
-  return {
-    body,
-    model: address.model ?? '',
-    modelSpan: null,
-    stream: false,
-    wantsUsage: false,
-    streamOptionsSpan: null,
-    bodyEnd: body.length,
-    maxOutputTokens: null,
-    choices: 1,
-    imageParam: null,
-    keys: Object.keys(parsed),
-    encodingFormat: 'float',
-    tokenInput: false,
-  }
-}
-
-function parsedBody(body: Uint8Array): JsonObject {
-  let parsed: JsonValue
-  try {
-    parsed = JSON.parse(new TextDecoder().decode(body)) as JsonValue
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    throw invalidRequest(`the request body is not valid JSON: ${error.message}`, null)
-  }
-  if (!isObject(parsed)) throw invalidRequest('the request body must be a JSON object', null)
-  return parsed
+  return readBody(body, inside, ({ bytes, keys, end }) => {
+    decodeRequest(parseSpan(bytes, 0, bytes.length) as JsonObject, address)
+    return {
+      body: bytes,
+      model: address.model ?? '',
+      modelSpan: null,
+      stream: false,
+      wantsUsage: false,
+      streamOptionsSpan: null,
+      bodyEnd: end,
+      maxOutputTokens: null,
+      choices: 1,
+      imageParam: null,
+      keys,
+      encodingFormat: 'float',
+      tokenInput: false,
+    }
+  })
 }
 
 function decodeRequest(body: JsonObject, address: Address = {}): Decoded<ListRequest> {

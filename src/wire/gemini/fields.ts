@@ -37,7 +37,12 @@ export function withExtra(fields: JsonObject): { extra?: Extra } {
   return Object.keys(fields).length === 0 ? {} : { extra: { [self]: fields } }
 }
 
-function camel(name: string): string {
+/** ProtoJSON's other spelling of a name. */
+export function snakeOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+export function camelOf(name: string): string {
   return name.includes('_')
     ? name.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
     : name
@@ -50,7 +55,7 @@ function camel(name: string): string {
 export function membersOf(value: JsonObject): JsonObject {
   const members: JsonObject = {}
   for (const [name, member] of Object.entries(value)) {
-    if (member != null) members[camel(name)] ??= member
+    if (member != null) members[camelOf(name)] ??= member
   }
   return members
 }

@@ -80,11 +80,33 @@ describe('refused', () => {
   })
 })
 
-test('a member that comes twice is read as the parser reads it', () => {
-  const text = `{"contents":[{"parts":[]}],"generationConfig":{},"contents":${JSON.stringify(contents)}}`
-  const found = peek(text)
-  expect(JSON.parse(new TextDecoder().decode(found.body))).toEqual({
-    contents,
-    generationConfig: {},
-  })
+const turns = JSON.stringify(contents)
+
+test.each([
+  [`{"contents":[{"parts":[]}],"generationConfig":{},"contents":${turns}}`, 'contents'],
+  [
+    `{"contents":${turns},"generationConfig":{"maxOutputTokens":1,"maxOutputTokens":4000}}`,
+    'generationConfig.maxOutputTokens',
+  ],
+  [
+    `{"contents":${turns},"generationConfig":{"maxOutputTokens":1,"max_output_tokens":4000}}`,
+    'generationConfig.maxOutputTokens',
+  ],
+  [
+    `{"contents":${turns},"generationConfig":{},"generation_config":{"maxOutputTokens":4000}}`,
+    'generationConfig',
+  ],
+  [
+    `{"contents":${turns},"generation_config":{"MaxOutputTokens":4000}}`,
+    'generationConfig.MaxOutputTokens',
+  ],
+  [`{"contents":${turns},"GENERATIONCONFIG":{}}`, 'GENERATIONCONFIG'],
+])('%s is refused by name', (text, param) => {
+  let refused: unknown
+  try {
+    peek(text)
+  } catch (error) {
+    refused = error
+  }
+  expect(refused).toMatchObject({ code: 'invalid_request_error', detail: { param } })
 })

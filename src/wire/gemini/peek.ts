@@ -2,10 +2,13 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Address, Peek } from '../dialect.ts'
+import { type Place, placeOf } from '../json/names.ts'
 import { ElementScan, kindAt, type Member, MemberScan, members, textOf } from '../json/scan.ts'
 import { type AttachmentOffsets, addAttachment } from '../media/offsets.ts'
-import { type Body, readBody } from '../openai/body.ts'
+import { type Body, type Inside, readBody } from '../openai/body.ts'
+import { isStandardTier } from '../openai/priced.ts'
 import { numberOf, stringOf } from '../openai/rules.ts'
+import { camelOf, snakeOf } from './fields.ts'
 
 const contentScan = new ElementScan()
 const fieldScan = new MemberScan()
@@ -20,7 +23,7 @@ const seen: AttachmentOffsets & {
 } = { imageParam: null, attachments: undefined }
 
 /** Whether the current key is `camel` or its other spelling, which ProtoJSON allows too. */
-function named(scan: MemberScan, camel: string, snake: string): boolean {
+function isNamed(scan: MemberScan, camel: string, snake: string): boolean {
   return scan.is(camel) || scan.is(snake)
 }
 
@@ -34,7 +37,7 @@ function isPicture(bytes: Uint8Array, at: number): boolean {
   let picture = false
   mediaScan.open(bytes, at)
   while (mediaScan.next()) {
-    if (!named(mediaScan, 'mimeType', 'mime_type')) continue
+    if (!isNamed(mediaScan, 'mimeType', 'mime_type')) continue
     const { value } = mediaScan
     picture = textOf(bytes, value, Math.min(value + 7, bytes.length)) === '"image/'
   }
@@ -43,7 +46,7 @@ function isPicture(bytes: Uint8Array, at: number): boolean {
 
 /** What a function answers may have parts of its own (from Gemini 3 on). */
 function hasParts(bytes: Uint8Array, at: number, key: MemberScan): boolean {
-  if (!named(key, 'functionResponse', 'function_response')) return false
+  if (!isNamed(key, 'functionResponse', 'function_response')) return false
   if (kindAt(bytes, at) !== 'object') return false
   let parts = false
   mediaScan.open(bytes, at)
@@ -64,8 +67,8 @@ function checkPart(bytes: Uint8Array, at: number, path: () => string): boolean {
       if (kind !== 'string' && bytes[value] !== 0x6e) fail(`${path()}.text`, 'must be a string')
       continue
     }
-    const inline = named(partFieldScan, 'inlineData', 'inline_data')
-    const filed = !inline && named(partFieldScan, 'fileData', 'file_data')
+    const inline = isNamed(partFieldScan, 'inlineData', 'inline_data')
+    const filed = !inline && isNamed(partFieldScan, 'fileData', 'file_data')
     if ((inline || filed) && isPicture(bytes, value)) picture = true
     attached ||= inline || filed || hasParts(bytes, value, partFieldScan)
   }
@@ -130,12 +133,22 @@ function wholeNumber(bytes: Uint8Array, found: Member | null, param: string): nu
   return value
 }
 
+/** Named in the body too, it is the same: who reads it there serves no other. */
+function checkModel({ bytes, members: list }: Body, model: string): void {
+  const found = member(list, 'model', 'model')
+  if (found === null) return
+  const said = found.kind === 'string' ? stringOf(bytes, found.start, found.end) : ''
+  if (said.split('/').at(-1) !== model.split('/').at(-1))
+    fail('model', 'must be that of the address')
+}
+
 function read(body: Body, address: Address): Peek {
   const { bytes, keys } = body
   const { model, stream = false } = address
   if (model === undefined || model === '') {
     throw invalidRequest('the address must name a model', 'model')
   }
+  checkModel(body, model)
   const contents = member(body.members, 'contents', 'contents')
   if (contents === null) fail('contents', 'is required')
   if (contents.kind !== 'array') fail('contents', 'must be an array')
@@ -144,6 +157,8 @@ function read(body: Body, address: Address): Peek {
   const settings = config === null ? [] : members(bytes, config.start)
   const limit = member(settings, 'maxOutputTokens', 'max_output_tokens')
   const choices = member(settings, 'candidateCount', 'candidate_count')
+  const tier = member(body.members, 'serviceTier', 'service_tier')
+  if (tier !== null && !isStandardTier(bytes, tier)) body.unwanted = tier.key
   return {
     body: bytes,
     model,
@@ -155,6 +170,7 @@ function read(body: Body, address: Address): Peek {
     bodyEnd: body.end,
     maxOutputTokens: wholeNumber(bytes, limit, 'generationConfig.maxOutputTokens'),
     choices: wholeNumber(bytes, choices, 'generationConfig.candidateCount') ?? 1,
+    dropped: body.dropped,
     imageParam: seen.imageParam,
     attachments: seen.attachments,
     keys,
@@ -163,8 +179,57 @@ function read(body: Body, address: Address): Peek {
   }
 }
 
+/** Of the objects whose settings bound or price a reply, or hold what is asked; the rest are names of clients' own. */
+function named(names: readonly string[], within: Readonly<Record<string, Place>> = {}): Place {
+  const places = Object.entries(within).flatMap(([name, place]) =>
+    [name, snakeOf(name)].map((each) => [each, place] as const),
+  )
+  const spelled = names.flatMap((name) => [name, snakeOf(name)])
+  return placeOf(spelled, Object.fromEntries(places), camelOf)
+}
+
+const media = named(['mimeType', 'data', 'fileUri', 'displayName'])
+const part = named(['text', 'thought', 'thoughtSignature', 'functionCall', 'functionResponse'], {
+  inlineData: media,
+  fileData: media,
+})
+const content = named(['role'], { parts: part })
+const generation = named(
+  [
+    'maxOutputTokens',
+    'candidateCount',
+    'temperature',
+    'topP',
+    'topK',
+    'stopSequences',
+    'seed',
+    'presencePenalty',
+    'frequencyPenalty',
+    'responseLogprobs',
+    'logprobs',
+    'responseModalities',
+    'responseMimeType',
+    'responseSchema',
+    'responseJsonSchema',
+    'mediaResolution',
+    'speechConfig',
+  ],
+  {
+    thinkingConfig: named(['thinkingBudget', 'thinkingLevel', 'includeThoughts']),
+    imageConfig: named(['imageSize', 'aspectRatio']),
+  },
+)
+
+const inside: Inside = {
+  key: 'contents',
+  visit: checkContents,
+  names: named(
+    ['model', 'stream', 'tools', 'toolConfig', 'safetySettings', 'cachedContent', 'serviceTier'],
+    { contents: content, systemInstruction: content, generationConfig: generation },
+  ),
+}
+
 /** Throws GatewayError `invalid_request_error` naming the field at fault. */
 export function peekGemini(body: Uint8Array, address: Address = {}): Peek {
-  const inside = { key: 'contents', visit: checkContents }
   return readBody(body, inside, (found) => read(found, address))
 }

@@ -6,8 +6,9 @@
 // in ASCII), so every JSON reader agrees with this one on where each member begins and ends; whoever
 // needs a string's meaning reads its span with JSON.parse, which is strict.
 
+import { endOfString } from './strings.ts'
+
 const QUOTE = 0x22
-const BACKSLASH = 0x5c
 const COMMA = 0x2c
 const COLON = 0x3a
 const OPEN_OBJECT = 0x7b
@@ -17,11 +18,12 @@ const CLOSE_ARRAY = 0x5d
 
 /** Containers inside one skipped value. */
 const MAX_DEPTH = 64
+/** Containers inside a document whose names are checked: some are stepped into before one is skipped. */
+const MAX_DOCUMENT_DEPTH = 72
 /** Members listed of one object; a request has a few dozen. */
 const MAX_MEMBERS = 1024
-/** Quotes closer together than this are found faster byte by byte than by `indexOf`. */
-const NEAR = 24
-const DENSE = 12
+/** Texts up to this long are looked up before they are decoded. */
+const SHORT = 24
 
 export type JsonKind = 'string' | 'number' | 'object' | 'array' | 'true' | 'false' | 'null'
 
@@ -58,27 +60,13 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
   }
 }
 
+const nothing = new Uint8Array(0)
+
 /** The offset behind the string whose opening quote is at `open`. */
 export function stringEnd(bytes: Uint8Array, open: number): number {
-  let at = open + 1
-  let near = true
-  for (;;) {
-    if (near) {
-      const stop = Math.min(at + NEAR, bytes.length)
-      while (at < stop) {
-        const code = bytes[at]
-        if (code === QUOTE) return at + 1
-        at += code === BACKSLASH ? 2 : 1
-      }
-    }
-    const quote = bytes.indexOf(QUOTE, at)
-    if (quote < 0) throw new JsonSyntaxError(bytes.length, 'unterminated string')
-    let before = quote
-    while (before > at && bytes[before - 1] === BACKSLASH) before--
-    if (((quote - before) & 1) === 0) return quote + 1
-    near = quote - at < DENSE
-    at = quote + 1
-  }
+  const end = endOfString(bytes, open)
+  if (end < 0) throw new JsonSyntaxError(bytes.length, 'unterminated string')
+  return end
 }
 
 function isDigit(code: number | undefined): boolean {
@@ -125,9 +113,9 @@ function scalarEnd(bytes: Uint8Array, at: number): number {
 }
 
 /** Steps over `"key" :` and white space to the member's value. */
-function keyToValue(bytes: Uint8Array, at: number): number {
+function keyToValue(bytes: Uint8Array, at: number, visitor: StructureVisitor | null): number {
   if (bytes[at] !== QUOTE) throw unexpected(bytes, at)
-  const colon = skipSpace(bytes, stringEnd(bytes, at))
+  const colon = skipSpace(bytes, visitor === null ? stringEnd(bytes, at) : visitor.key(at))
   if (bytes[colon] !== COLON) throw unexpected(bytes, colon)
   return skipSpace(bytes, colon + 1)
 }
@@ -136,14 +124,30 @@ function keyToValue(bytes: Uint8Array, at: number): number {
 export function valueEnd(bytes: Uint8Array, at: number): number {
   const first = bytes[at]
   if (first === QUOTE) return stringEnd(bytes, at)
-  if (first === OPEN_OBJECT || first === OPEN_ARRAY) return containerEnd(bytes, at)
+  if (first === OPEN_OBJECT || first === OPEN_ARRAY) return containerEnd(bytes, at, null)
   return scalarEnd(bytes, at)
 }
 
-/** Which of the containers open around the current offset are objects; filled and read in one call. */
-const insideObject = new Uint8Array(MAX_DEPTH)
+/** Told of a document's structure while it is stepped through. */
+export interface StructureVisitor {
+  open(isObject: boolean): void
+  /** The key whose opening quote is at `at`; gives the offset behind its closing quote. */
+  key(at: number): number
+  /** Another element of an array begins. */
+  element(): void
+  close(isObject: boolean): void
+}
 
-function containerEnd(bytes: Uint8Array, start: number): number {
+/** Steps through the container at `at` and all inside it; gives the offset behind it. Throws JsonSyntaxError. */
+export function walk(bytes: Uint8Array, at: number, visitor: StructureVisitor): number {
+  return containerEnd(bytes, at, visitor)
+}
+
+/** Which of the containers open around the current offset are objects; filled and read in one call. */
+const insideObject = new Uint8Array(MAX_DOCUMENT_DEPTH)
+
+function containerEnd(bytes: Uint8Array, start: number, visitor: StructureVisitor | null): number {
+  const maxDepth = visitor === null ? MAX_DEPTH : MAX_DOCUMENT_DEPTH
   let depth = 0
   let at = start
   for (;;) {
@@ -151,12 +155,13 @@ function containerEnd(bytes: Uint8Array, start: number): number {
     if (code === QUOTE) {
       at = stringEnd(bytes, at)
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
-      if (depth === MAX_DEPTH) throw new JsonSyntaxError(at, 'nested too deeply')
+      if (depth === maxDepth) throw new JsonSyntaxError(at, 'nested too deeply')
       const isObject = code === OPEN_OBJECT
       insideObject[depth++] = isObject ? 1 : 0
+      visitor?.open(isObject)
       at = skipSpace(bytes, at + 1)
       if (bytes[at] !== (isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
-        if (isObject) at = keyToValue(bytes, at)
+        if (isObject) at = keyToValue(bytes, at, visitor)
         continue
       }
     } else {
@@ -165,12 +170,14 @@ function containerEnd(bytes: Uint8Array, start: number): number {
     at = skipSpace(bytes, at)
     while (bytes[at] === (insideObject[depth - 1] === 1 ? CLOSE_OBJECT : CLOSE_ARRAY)) {
       depth--
+      visitor?.close(insideObject[depth] === 1)
       if (depth === 0) return at + 1
       at = skipSpace(bytes, at + 1)
     }
     if (bytes[at] !== COMMA) throw unexpected(bytes, at)
     at = skipSpace(bytes, at + 1)
-    if (insideObject[depth - 1] === 1) at = keyToValue(bytes, at)
+    if (insideObject[depth - 1] === 1) at = keyToValue(bytes, at, visitor)
+    else visitor?.element()
   }
 }
 
@@ -216,7 +223,7 @@ export class MemberScan {
   /** Offset of the member's value. */
   value = 0
   at = 0
-  private bytes: Uint8Array = new Uint8Array(0)
+  private bytes: Uint8Array = nothing
   private fresh = true
 
   /** Begins at the opening brace at `at`. */
@@ -274,8 +281,6 @@ export class MemberScan {
   }
 }
 
-const nothing = new Uint8Array(0)
-
 /** Walks the elements of one array, as MemberScan does members. */
 export class ElementScan {
   /** Offset of the current element. */
@@ -326,8 +331,6 @@ export class ElementScan {
 /** One member of an object; `start` and `end` span its value. */
 export interface Member {
   readonly key: string
-  /** The key is spelled with an escape. */
-  readonly escaped: boolean
   readonly keyAt: number
   readonly start: number
   readonly end: number
@@ -349,7 +352,7 @@ const lately = new Array<string>(1_024).fill('')
 export function textOf(bytes: Uint8Array, start: number, end: number): string {
   const length = end - start
   if (length === 0) return ''
-  if (length > NEAR) return decoder.decode(bytes.subarray(start, end))
+  if (length > SHORT) return decoder.decode(bytes.subarray(start, end))
   const first = bytes[start] ?? 0
   const middle = bytes[start + (length >> 1)] ?? 0
   const hash = (length * 31 + first * 7 + middle * 5 + (bytes[end - 1] ?? 0)) & 1_023
@@ -376,12 +379,10 @@ export type Visit = (bytes: Uint8Array, at: number) => number
 function memberOf(bytes: Uint8Array, scan: MemberScan, visit: Visit | undefined): Member {
   const { keyAt, keyStart, keyEnd, value } = scan
   const raw = textOf(bytes, keyStart, keyEnd)
-  const escaped = raw.includes('\\')
-  const key = escaped ? parseSpan(bytes, keyAt, keyEnd + 1) : raw
+  const key = raw.includes('\\') ? parseSpan(bytes, keyAt, keyEnd + 1) : raw
   if (visit !== undefined) scan.resume(visit(bytes, value))
   return {
     key: typeof key === 'string' ? key : raw,
-    escaped,
     keyAt,
     start: value,
     end: scan.skip(),

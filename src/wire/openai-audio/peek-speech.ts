@@ -5,7 +5,7 @@ import type { Address, Peek } from '../dialect.ts'
 import type { JsonValue } from '../ir.ts'
 import { parseSpan } from '../json/scan.ts'
 import { type Body, numberField, present } from '../openai/body.ts'
-import { type Found, peekMedia } from '../openai/media.ts'
+import { type Found, mediaFormat, peekMedia } from '../openai/media.ts'
 import { number, oneOf, type Rule, string, stringOf } from '../openai/rules.ts'
 
 const formats = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const
@@ -30,8 +30,10 @@ const rules: ReadonlyMap<string, Rule> = new Map([
   ['stream_format', oneOf('audio', 'sse')],
 ])
 
+const speech = mediaFormat(rules)
+
 export function peekSpeech(bytes: Uint8Array, address: Address = {}): Peek {
-  return peekMedia(bytes, address, rules, find)
+  return peekMedia(bytes, address, speech, find)
 }
 
 function find(body: Body): Found {

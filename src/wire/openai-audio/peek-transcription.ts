@@ -5,7 +5,7 @@ import type { Address, FormFields, Peek } from '../dialect.ts'
 import type { JsonValue } from '../ir.ts'
 import { parseSpan } from '../json/scan.ts'
 import { type Body, present } from '../openai/body.ts'
-import { type Found, peekMedia } from '../openai/media.ts'
+import { type Found, mediaFormat, peekMedia } from '../openai/media.ts'
 import { boolean, number, oneOf, type Rule, string, stringOf } from '../openai/rules.ts'
 import { soundOf } from './duration.ts'
 
@@ -35,6 +35,9 @@ const translationRules: ReadonlyMap<string, Rule> = new Map([
   ['response_format', oneOf('json', 'text', 'srt', 'verbose_json', 'vtt')],
 ])
 
+const transcriptions = mediaFormat(transcriptionRules)
+const translations = mediaFormat(translationRules)
+
 export const transcriptionForm: FormFields = {
   file: 'file',
   model: 'text',
@@ -62,14 +65,14 @@ export const translationForm: FormFields = {
 }
 
 export function peekTranscription(bytes: Uint8Array, address: Address = {}): Peek {
-  return peekMedia(bytes, address, transcriptionRules, (body) => {
+  return peekMedia(bytes, address, transcriptions, (body) => {
     checkTogether(body)
     return sound(address)
   })
 }
 
 export function peekTranslation(bytes: Uint8Array, address: Address = {}): Peek {
-  return peekMedia(bytes, address, translationRules, (body) => {
+  return peekMedia(bytes, address, translations, (body) => {
     checkStreamed(body)
     return sound(address)
   })

@@ -200,7 +200,7 @@ export const seen: AttachmentOffsets & {
 
 /**
  * Checks the array of messages at `at`; gives the offset behind it and leaves what it saw in `seen`.
- * Throws GatewayError naming the field, or Ambiguous where a field that is judged is repeated or escaped.
+ * Throws GatewayError naming the field.
  */
 export function checkMessages(bytes: Uint8Array, at: number): number {
   seen.imageParam = null

@@ -2,7 +2,8 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Peek } from '../dialect.ts'
-import { type Body, modelOf, numberField, present, readBody, streamOf } from '../openai/body.ts'
+import { type Body, type Inside, modelOf, present, readBody, streamOf } from '../openai/body.ts'
+import { boundsOf, type OwnNames, requestPlace } from '../openai/priced.ts'
 import {
   boolean,
   checkFields,
@@ -43,7 +44,12 @@ const rules: ReadonlyMap<string, Rule> = new Map([
   ['reasoning_effort', string],
 ])
 
-const messages = { key: 'messages', visit: checkMessages }
+const messages: Inside = {
+  key: 'messages',
+  visit: checkMessages,
+  names: requestPlace(rules, ['messages', 'tools']),
+}
+const own: OwnNames = { limits: ['max_completion_tokens', 'max_tokens'], counts: ['n'] }
 
 function read(body: Body): Peek {
   const { bytes, keys } = body
@@ -63,8 +69,8 @@ function read(body: Body): Peek {
     wantsUsage,
     streamOptionsSpan,
     bodyEnd: body.end,
-    maxOutputTokens: numberField(body, 'max_completion_tokens') ?? numberField(body, 'max_tokens'),
-    choices: numberField(body, 'n') ?? 1,
+    ...boundsOf(body, own),
+    dropped: body.dropped,
     imageParam: seen.imageParam,
     attachments: seen.attachments,
     keys,

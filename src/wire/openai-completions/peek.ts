@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../errors.ts'
 import type { Peek } from '../dialect.ts'
 import { type Body, modelOf, numberField, readBody, streamOf } from '../openai/body.ts'
+import { boundsOf, type OwnNames, requestPlace } from '../openai/priced.ts'
 import {
   boolean,
   checkFields,
@@ -37,17 +38,17 @@ const rules: ReadonlyMap<string, Rule> = new Map([
 ])
 
 const prompt = { name: 'prompt', maxItems: null }
-const promptList = inputList(prompt)
+const promptList = inputList(prompt, requestPlace(rules, ['prompt']))
+const own: OwnNames = { limits: ['max_tokens'], counts: ['n', 'best_of'] }
 
-/** `best_of` completions are made and the best `n` returned, which no stream could do; gives how many are made. */
-function madeOf(body: Body, choices: number, stream: boolean): number {
+/** `best_of` completions are made and the best `n` returned, which no stream could do. */
+function checkBestOf(body: Body, choices: number, stream: boolean): void {
   const bestOf = numberField(body, 'best_of')
-  if (bestOf === null || bestOf === 0) return choices
+  if (bestOf === null || bestOf === 0) return
   if (bestOf < choices) throw invalidRequest('best_of must be at least n', 'best_of')
   if (stream && bestOf > 1) {
     throw invalidRequest('best_of is not allowed when stream is true', 'best_of')
   }
-  return bestOf
 }
 
 function read(body: Body): Peek {
@@ -56,7 +57,8 @@ function read(body: Body): Peek {
   const { holdsTokens, items } = readInput(body, prompt)
   checkFields(bytes, body.members, rules)
   const { stream, wantsUsage, streamOptionsSpan } = streamOf(body)
-  const made = madeOf(body, numberField(body, 'n') ?? 1, stream)
+  checkBestOf(body, numberField(body, 'n') ?? 1, stream)
+  const { choices, ...bounds } = boundsOf(body, own)
   return {
     body: bytes,
     model,
@@ -65,8 +67,9 @@ function read(body: Body): Peek {
     wantsUsage,
     streamOptionsSpan,
     bodyEnd: body.end,
-    maxOutputTokens: numberField(body, 'max_tokens'),
-    choices: made * items,
+    ...bounds,
+    choices: choices * items,
+    dropped: body.dropped,
     imageParam: null,
     keys,
     encodingFormat: 'float',

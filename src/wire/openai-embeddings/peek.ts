@@ -1,19 +1,20 @@
 // Judges an embeddings request on its bytes and finds what the gateway acts on.
 
 import type { Peek } from '../dialect.ts'
+import { placeOf } from '../json/names.ts'
 import { type Body, modelOf, present, readBody } from '../openai/body.ts'
 import { checkFields, integer, oneOf, type Rule, string, stringOf } from '../openai/rules.ts'
 import { inputList, readInput } from '../openai/texts.ts'
 
 const input = { name: 'input', maxItems: 2048 }
-const inputLists = inputList(input)
-
 /** Types and ranges of OpenAI's embeddings API. */
 const rules: ReadonlyMap<string, Rule> = new Map([
   ['encoding_format', oneOf('float', 'base64')],
   ['dimensions', integer(1)],
   ['user', string],
 ])
+
+const inputLists = inputList(input, placeOf(['model', 'input', ...rules.keys()]))
 
 function formatOf(body: Body): Peek['encodingFormat'] {
   const member = present(body, 'encoding_format')

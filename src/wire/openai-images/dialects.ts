@@ -3,7 +3,7 @@
 import type { Address, Dialect, DialectId, FormFields } from '../dialect.ts'
 import { openaiBase } from '../openai/base.ts'
 import type { Body } from '../openai/body.ts'
-import { type Found, peekMedia } from '../openai/media.ts'
+import { type Found, mediaFormat, peekMedia } from '../openai/media.ts'
 import type { Rule } from '../openai/rules.ts'
 import { itemMark, readTail, readWhole, withCost } from './reply.ts'
 import {
@@ -54,6 +54,7 @@ function dialect(
   { rules, find }: Requests,
   further: Partial<Dialect> = {},
 ): Dialect {
+  const format = mediaFormat(rules, ['images', 'mask'])
   return {
     ...openaiBase,
     id,
@@ -63,7 +64,7 @@ function dialect(
     terminator: '',
     maxFrameBytes,
     itemMark,
-    peek: (body, address = {}) => peekMedia(body, address, rules, find),
+    peek: (body, address = {}) => peekMedia(body, address, format, find),
     watcher: (options) => new ImageWatcher(options),
     whole: readWhole,
     tail: readTail,

@@ -18,7 +18,18 @@ const inputImageTokens = 8_192
 const roughImageTokens = 1_024
 const bytesPerToken = 3
 
+/** What other vendors call `n`: one count is read, held for and sent. */
+const otherCounts = [
+  'num_images',
+  'num_outputs',
+  'number_of_images',
+  'numberOfImages',
+  'batch_size',
+]
+const notOffered: Rule = () => 'is not offered: say n'
+
 const shared: readonly (readonly [string, Rule])[] = [
+  ...otherCounts.map((name) => [name, notOffered] as const),
   ['prompt', string],
   ['n', integer(1, maxCount)],
   ['size', string],

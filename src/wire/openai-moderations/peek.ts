@@ -2,25 +2,25 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Address, Peek } from '../dialect.ts'
-import { ElementScan, type JsonKind, kindAt, MemberScan, textOf, valueEnd } from '../json/scan.ts'
+import { ElementScan, type JsonKind, kindAt, MemberScan, textOf } from '../json/scan.ts'
 import { join, splice } from '../json/splice.ts'
-import { type Body, type Inside, present, readBody } from '../openai/body.ts'
-import { type Found, peekMedia } from '../openai/media.ts'
+import { type Body, present, readBody } from '../openai/body.ts'
+import { type Found, mediaFormat, peekMedia } from '../openai/media.ts'
 import { stringOf } from '../openai/rules.ts'
 
 /** OpenAI, "Create moderation": what `model` is where it is left out. */
 export const defaultModel = 'omni-moderation-latest'
 
-const nothingInside: Inside = { key: '', visit: (bytes, at) => valueEnd(bytes, at) }
+const format = mediaFormat(new Map(), ['input'])
 
 /** Throws GatewayError `invalid_request_error` naming the field at fault. */
 export function peekModerations(bytes: Uint8Array, address: Address = {}): Peek {
-  return peekMedia(withModel(bytes), address, new Map(), checkedInput)
+  return peekMedia(withModel(bytes), address, format, checkedInput)
 }
 
 /** The request with the model it means: vendors, prices and records know models by name. */
 function withModel(bytes: Uint8Array): Uint8Array {
-  return readBody(bytes, nothingInside, (body) => {
+  return readBody(bytes, format.inside, (body) => {
     if (present(body, 'model') !== null) return body.bytes
     const unsaid = body.members.find(({ key }) => key === 'model')
     const name = JSON.stringify(defaultModel)

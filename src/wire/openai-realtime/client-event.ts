@@ -2,8 +2,9 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { parseSpan, valueEnd } from '../json/scan.ts'
-import { type Body, present, readBody } from '../openai/body.ts'
+import { placeOf } from '../json/names.ts'
+import { parseSpan } from '../json/scan.ts'
+import { type Body, nothingInside, present, readBody } from '../openai/body.ts'
 import { stringOf } from '../openai/rules.ts'
 import { isObject } from '../openai/usage.ts'
 
@@ -21,7 +22,7 @@ export interface ClientEvent {
   readonly type: string
   /** The client's own name for the event, which errors repeat. */
   readonly eventId: string | null
-  /** As it goes to the vendor: the client's own bytes, or each member once and plainly spelled. */
+  /** As it goes to the vendor: the client's own bytes, names plainly spelled. */
   readonly bytes: Uint8Array
   /** Parsed, where it may name models. */
   readonly settings: JsonObject | null
@@ -29,11 +30,26 @@ export interface ClientEvent {
 }
 
 const nothingAdded: Added = { textBytes: 0, audioBytes: 0, images: 0, clears: false }
-const nothingInside = { key: '', visit: (bytes: Uint8Array, at: number) => valueEnd(bytes, at) }
+/** What of an event decides its price, or is counted. */
+const session = placeOf(
+  [
+    'type',
+    'model',
+    'modalities',
+    'output_modalities',
+    'max_output_tokens',
+    'instructions',
+    'input',
+  ],
+  { audio: placeOf([], { input: placeOf([], { transcription: placeOf(['model']) }) }) },
+)
+const inside = nothingInside(
+  placeOf(['type', 'event_id', 'audio', 'item'], { session, response: session }),
+)
 
 /** Throws GatewayError `invalid_request_error` for what is no event. */
 export function readClientEvent(bytes: Uint8Array): ClientEvent {
-  return readBody(bytes, nothingInside, (body) => {
+  return readBody(bytes, inside, (body) => {
     const member = present(body, 'type')
     if (member?.kind !== 'string') throw invalidRequest('type must be a string', 'type')
     const type = stringOf(body.bytes, member.start, member.end)

@@ -106,7 +106,7 @@ export const seen: AttachmentOffsets & {
 
 /**
  * Checks the array of items at `at`; gives the offset behind it and leaves what it saw in `seen`. Throws GatewayError
- * naming the field, or Ambiguous where a field that is judged is repeated or escaped.
+ * naming the field.
  */
 export function checkInput(bytes: Uint8Array, at: number): number {
   seen.imageParam = null

@@ -107,7 +107,7 @@ test('no request is told of an image in the one before it', () => {
   expect(peek(base).imageParam).toBeNull()
 })
 
-test('a repeated role is judged as the vendor would read it', () => {
-  const found = peek('{"model":"m","input":[{"role":"tool","role":"user","content":"x"}]}')
-  expect(JSON.parse(textOf(found.body)).input[0].role).toBe('user')
+test('a repeated role is refused by its path', () => {
+  const text = '{"model":"m","input":[{"role":"user","role":"user","content":"x"}]}'
+  expect(() => peek(text)).toThrow('input[0].role may be given only once')
 })

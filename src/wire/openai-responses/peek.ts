@@ -2,7 +2,8 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Peek } from '../dialect.ts'
-import { type Body, modelOf, numberField, present, readBody, streamOf } from '../openai/body.ts'
+import { type Body, type Inside, modelOf, present, readBody, streamOf } from '../openai/body.ts'
+import { boundsOf, type OwnNames, requestPlace } from '../openai/priced.ts'
 import {
   boolean,
   checkFields,
@@ -38,7 +39,12 @@ const rules: ReadonlyMap<string, Rule> = new Map([
   ['user', string],
 ])
 
-const input = { key: 'input', visit: checkInput }
+const input: Inside = {
+  key: 'input',
+  visit: checkInput,
+  names: requestPlace(rules, ['input', 'tools', 'include', 'truncation', 'prompt']),
+}
+const own: OwnNames = { limits: ['max_output_tokens'], counts: [] }
 
 function read(body: Body): Peek {
   const { bytes, keys } = body
@@ -60,8 +66,8 @@ function read(body: Body): Peek {
     wantsUsage: true,
     streamOptionsSpan,
     bodyEnd: body.end,
-    maxOutputTokens: numberField(body, 'max_output_tokens'),
-    choices: 1,
+    ...boundsOf(body, own),
+    dropped: body.dropped,
     imageParam: asked?.kind === 'array' ? seen.imageParam : null,
     attachments: asked?.kind === 'array' ? seen.attachments : undefined,
     keys,

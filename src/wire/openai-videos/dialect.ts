@@ -5,7 +5,7 @@ import type { Dialect, FormFields, Units } from '../dialect.ts'
 import type { JsonObject } from '../ir.ts'
 import type { Member } from '../json/scan.ts'
 import { openaiBase } from '../openai/base.ts'
-import { peekMedia, wholeMedia } from '../openai/media.ts'
+import { mediaFormat, peekMedia, wholeMedia } from '../openai/media.ts'
 import { object, type Rule, stringOf } from '../openai/rules.ts'
 
 const maxPromptChars = 32_000
@@ -28,6 +28,8 @@ const rules: ReadonlyMap<string, Rule> = new Map([
   ['size', text(/^[1-9]\d{1,4}x[1-9]\d{1,4}$/, 'must be WIDTHxHEIGHT, such as 1280x720')],
   ['input_reference', object],
 ])
+
+const format = mediaFormat(rules)
 
 const form: FormFields = {
   model: 'text',
@@ -66,7 +68,7 @@ export const videos: Dialect = {
   terminator: '',
   form,
   peek: (body, address = {}) =>
-    peekMedia(body, address, rules, ({ bytes, members }) => {
+    peekMedia(body, address, format, ({ bytes, members }) => {
       if (textOfMember(bytes, members, 'prompt') === null)
         throw invalidRequest('prompt is required', 'prompt')
       const seconds = textOfMember(bytes, members, 'seconds')

@@ -1,7 +1,8 @@
 // What every OpenAI request body has in common: one object, a model, a stream switch.
 
-import { invalidRequest } from '../../errors.ts'
+import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { Span } from '../dialect.ts'
+import { checkNames, type Place } from '../json/names.ts'
 import {
   expectEnd,
   JsonSyntaxError,
@@ -10,14 +11,12 @@ import {
   parseSpan,
   skipSpace,
   type Visit,
+  valueEnd,
 } from '../json/scan.ts'
+import { join, splice } from '../json/splice.ts'
+import { forgetStrings, rememberStrings } from '../json/strings.ts'
+import { withoutMember } from '../json/without.ts'
 import { numberOf, stringOf } from './rules.ts'
-
-/**
- * Thrown where a member that the gateway acts on is repeated or spelled with an escape: two readers may
- * then see two things, so the body is put into its canonical form before it is judged.
- */
-export class Ambiguous extends Error {}
 
 /** A request body at its top level. */
 export interface Body {
@@ -26,30 +25,30 @@ export interface Body {
   readonly keys: readonly string[]
   /** Offset of the closing brace. */
   readonly end: number
+  /** Members the client sent and nobody is asked. */
+  readonly dropped: readonly string[]
+  /** A member at the top level that is to go no further: whoever reads the body may find one. */
+  unwanted: string | null
 }
 
-/** Up to this many keys a plain search beats a set. */
-const FEW = 16
+const none: readonly string[] = []
 
-function distinctKeys(found: readonly Member[]): string[] {
-  const keys: string[] = []
-  const seen = found.length > FEW ? new Set<string>() : null
-  for (const { key, escaped } of found) {
-    if (escaped || (seen === null ? keys.includes(key) : seen.has(key))) throw new Ambiguous()
-    keys.push(key)
-    seen?.add(key)
-  }
-  return keys
-}
-
-/** The member whose value is checked during the one pass over the body, where it is an array. */
+/** What a format knows of its bodies. */
 export interface Inside {
+  /** The member whose value is checked during the pass over the body, where it is an array. */
   readonly key: string
   readonly visit: Visit
+  /** The names that have a meaning. */
+  readonly names: Place
 }
 
-/** Reads the top level of `bytes`. Throws Ambiguous, JsonSyntaxError, or GatewayError for anything but an object. */
-function openBody(bytes: Uint8Array, inside: Inside): Body {
+/** For formats whose lists are not looked into while the body is read. */
+export function nothingInside(names: Place): Inside {
+  return { key: '', visit: valueEnd, names }
+}
+
+/** Reads the top level of `bytes`. Throws JsonSyntaxError, or GatewayError for anything but an object. */
+function openBody(bytes: Uint8Array, inside: Inside, dropped: readonly string[]): Body {
   const start = skipSpace(bytes, 0)
   if (bytes[start] !== 0x7b) {
     parseSpan(bytes, 0, bytes.length)
@@ -59,26 +58,54 @@ function openBody(bytes: Uint8Array, inside: Inside): Body {
   const last = found.at(-1)
   const end = skipSpace(bytes, last === undefined ? start + 1 : last.end)
   expectEnd(bytes, end + 1)
-  return { bytes, members: found, keys: distinctKeys(found), end }
+  return { bytes, members: found, keys: found.map(({ key }) => key), end, dropped, unwanted: null }
 }
 
-/** The same document with each key once and plainly spelled, as JSON.parse understands it. */
-function canonical(bytes: Uint8Array): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify(parseSpan(bytes, 0, bytes.length)))
-}
-
-/** Runs `read` on the body's bytes, or on their canonical form where they can be read in two ways. */
-export function readBody<T>(bytes: Uint8Array, inside: Inside, read: (body: Body) => T): T {
+/**
+ * Runs `read` on the body's bytes, and holds them to one reading: no name twice in an object, none of the known ones in
+ * another case, none of letters hidden behind escapes (which are spelled plainly, so that `read` may compare bytes).
+ * What `read` finds unwanted is cut out, and the rest read again.
+ */
+export function readBody<T>(
+  bytes: Uint8Array,
+  inside: Inside,
+  read: (body: Body) => T,
+  dropped: readonly string[] = none,
+): T {
+  let again: { readonly bytes: Uint8Array; readonly dropped: readonly string[] } | null
+  rememberStrings(bytes)
   try {
-    try {
-      return read(openBody(bytes, inside))
-    } catch (error) {
-      if (!(error instanceof Ambiguous)) throw error
-      return read(openBody(canonical(bytes), inside))
+    const body = openBody(bytes, inside, dropped)
+    const found = read(body)
+    const edits = checkNames(bytes, skipSpace(bytes, 0), inside.names)
+    const { unwanted } = body
+    if (edits.length > 0) again = { bytes: join(splice(bytes, edits)), dropped }
+    else if (unwanted === null) return found
+    else {
+      const { bytes: rest } = withoutMember(bytes, unwanted) ?? { bytes }
+      again = { bytes: rest, dropped: [...dropped, unwanted] }
     }
   } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error
-    throw invalidRequest(`the request body is not valid JSON: ${error.message}`, null)
+    if (error instanceof JsonSyntaxError)
+      throw invalidRequest(`the request body is not valid JSON: ${error.message}`, null)
+    const plain = error instanceof GatewayError ? plainlyNamed(bytes, inside.names) : null
+    if (plain === null) throw error
+    again = { bytes: plain, dropped }
+  } finally {
+    forgetStrings()
+  }
+  return readBody(again.bytes, inside, read, again.dropped)
+}
+
+/** The body with its names spelled plainly, where any was refused that may only have been spelled otherwise; else null. */
+function plainlyNamed(bytes: Uint8Array, names: Place): Uint8Array | null {
+  if (!bytes.includes(0x5c)) return null
+  try {
+    const edits = checkNames(bytes, skipSpace(bytes, 0), names)
+    return edits.length === 0 ? null : join(splice(bytes, edits))
+  } catch (error) {
+    if (error instanceof JsonSyntaxError || error instanceof GatewayError) return null
+    throw error
   }
 }
 
@@ -121,7 +148,6 @@ export function streamOf(body: Body): StreamAsk {
     throw invalidRequest('stream_options is only allowed when stream is true', 'stream_options')
   }
   const inner = members(body.bytes, options.start)
-  distinctKeys(inner)
   const usage = inner.find((member) => member.key === 'include_usage')
   if (usage && usage.kind !== 'true' && usage.kind !== 'false' && usage.kind !== 'null') {
     const param = 'stream_options.include_usage'

@@ -1,12 +1,10 @@
 // Reads a few members of a JSON object's bytes in one pass, for checks that build no values.
 
 import type { MemberScan } from '../json/scan.ts'
-import { Ambiguous } from './body.ts'
 
-/** The current member's place among `names`, or -1. Throws Ambiguous for an escaped key. */
-function fieldIndex(bytes: Uint8Array, scan: MemberScan, names: readonly string[]): number {
+/** The current member's place among `names`, or -1. */
+function fieldIndex(scan: MemberScan, names: readonly string[]): number {
   for (let i = 0; i < names.length; i++) if (scan.is(names[i] ?? '')) return i
-  for (let at = scan.keyStart; at < scan.keyEnd; at++) if (bytes[at] === 0x5c) throw new Ambiguous()
   return -1
 }
 
@@ -25,10 +23,8 @@ export class Fields {
     this.at.fill(-1)
     scan.open(bytes, start)
     while (scan.next()) {
-      const index = fieldIndex(bytes, scan, this.names)
-      if (index < 0) continue
-      if (this.at[index] !== -1) throw new Ambiguous()
-      this.at[index] = scan.value
+      const index = fieldIndex(scan, this.names)
+      if (index >= 0) this.at[index] = scan.value
     }
     this.end = scan.at
   }

@@ -3,8 +3,8 @@
 import type { Fault } from '../../errors.ts'
 import type { Address, Peek, WholeReply } from '../dialect.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { valueEnd } from '../json/scan.ts'
-import { type Body, type Inside, modelOf, readBody, streamOf } from './body.ts'
+import { placeOf } from '../json/names.ts'
+import { type Body, type Inside, modelOf, nothingInside, readBody, streamOf } from './body.ts'
 import { faultInside } from './fault.ts'
 import { checkFields, type Rule } from './rules.ts'
 import { isObject } from './usage.ts'
@@ -27,17 +27,29 @@ export type Found = Partial<
   >
 >
 
-/** No member is looked into while the body is read. */
-const nothingInside: Inside = { key: '', visit: (bytes, at) => valueEnd(bytes, at) }
+/** The fields of a format, and the names they go by. */
+export interface MediaFormat {
+  readonly rules: ReadonlyMap<string, Rule>
+  readonly inside: Inside
+}
+
+/** `others`: fields without a rule. */
+export function mediaFormat(
+  rules: ReadonlyMap<string, Rule>,
+  others: readonly string[] = [],
+): MediaFormat {
+  const names = placeOf(['model', 'stream', 'stream_options', ...others, ...rules.keys()])
+  return { rules, inside: nothingInside(names) }
+}
 
 /** Reads a request: `find` judges what the rules cannot. Throws GatewayError naming the field. */
 export function peekMedia(
   bytes: Uint8Array,
   address: Address,
-  rules: ReadonlyMap<string, Rule>,
+  { rules, inside }: MediaFormat,
   find: (body: Body, address: Address) => Found,
 ): Peek {
-  return readBody(bytes, nothingInside, (body) => {
+  return readBody(bytes, inside, (body) => {
     const { model, modelSpan } = modelOf(body)
     checkFields(body.bytes, body.members, rules)
     return {

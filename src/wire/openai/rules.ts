@@ -83,9 +83,11 @@ export const stop: Rule = (bytes, start, _end, kind) => {
   return null
 }
 
-/** The kind of the object's member `type`, or null where there is none. */
+const typeScan = new MemberScan()
+
+/** The kind of the object's member `type`, or null where there is none; then `typeScan.at` is behind the object. */
 function typeKind(bytes: Uint8Array, start: number): JsonKind | null {
-  const scan = new MemberScan()
+  const scan = typeScan
   scan.open(bytes, start)
   let found: JsonKind | null = null
   while (scan.next()) if (scan.is('type')) found = kindAt(bytes, scan.value)
@@ -123,5 +125,6 @@ export function checkTools(bytes: Uint8Array, member: Member): void {
     if (typeKind(bytes, scan.value) !== 'string') {
       throw invalidRequest(`${param}.type must be a string`, `${param}.type`)
     }
+    scan.resume(typeScan.at)
   }
 }

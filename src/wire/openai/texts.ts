@@ -1,6 +1,7 @@
 // Checks texts or token ids, one or many: the `prompt` of text completions and the `input` of embeddings.
 
 import { invalidRequest } from '../../errors.ts'
+import type { Place } from '../json/names.ts'
 import { ElementScan, kindAt, skipSpace } from '../json/scan.ts'
 import { type Body, type Inside, present } from './body.ts'
 import { numberOf } from './rules.ts'
@@ -102,8 +103,8 @@ function checkList(bytes: Uint8Array, at: number, rules: InputRules): number {
 }
 
 /** Checks the field during the pass over the body, where it is a list. Throws GatewayError naming the element at fault. */
-export function inputList(rules: InputRules): Inside {
-  return { key: rules.name, visit: (bytes, at) => checkList(bytes, at, rules) }
+export function inputList(rules: InputRules, names: Place): Inside {
+  return { key: rules.name, visit: (bytes, at) => checkList(bytes, at, rules), names }
 }
 
 export interface Input {

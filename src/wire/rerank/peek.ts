@@ -2,8 +2,9 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Peek } from '../dialect.ts'
+import { placeOf } from '../json/names.ts'
 import { ElementScan, kindAt } from '../json/scan.ts'
-import { type Body, modelOf, present, readBody } from '../openai/body.ts'
+import { type Body, type Inside, modelOf, present, readBody } from '../openai/body.ts'
 import { boolean, checkFields, integer, type Rule, string } from '../openai/rules.ts'
 
 const rules: ReadonlyMap<string, Rule> = new Map([
@@ -21,7 +22,11 @@ const bytesPerDocument = 1_500
 /** Documents of the list gone through last, in Cohere's count. */
 let countedDocuments = 0
 const list = new ElementScan()
-const documents = { key: 'documents', visit: checkDocuments }
+const documents: Inside = {
+  key: 'documents',
+  visit: checkDocuments,
+  names: placeOf(['model', 'documents', ...rules.keys()]),
+}
 
 /** Gives the offset behind the list. Throws GatewayError naming the document at fault. */
 function checkDocuments(bytes: Uint8Array, start: number): number {

@@ -1,0 +1,287 @@
+// Holds a document to one reading: no object in it names a member twice, and no setting goes by another spelling.
+
+import { invalidRequest } from '../../errors.ts'
+import {
+  JsonSyntaxError,
+  parseSpan,
+  type StructureVisitor,
+  stringEnd,
+  textOf,
+  walk,
+} from './scan.ts'
+import type { Edit } from './splice.ts'
+
+/**
+ * An object whose members a format gives a meaning. A name that differs from one of them only in case is another
+ * spelling to some JSON readers (Go's) and another member to the rest. Arrays hand their place to their elements.
+ */
+export interface Place {
+  /** What stands inside each; null: nothing with a meaning. */
+  readonly inside: ReadonlyMap<string, Place | null>
+  /** The names as they are spelled, by how a reader sees them that is blind to case. */
+  readonly spelled: ReadonlyMap<string, readonly string[]>
+  /** Where several spellings are one name: the one they all stand for. */
+  readonly nameOf: ((name: string) => string) | null
+}
+
+/** `inside`: members that are objects with settings of their own, or arrays of such. */
+export function placeOf(
+  names: Iterable<string>,
+  inside: Readonly<Record<string, Place>> = {},
+  nameOf: Place['nameOf'] = null,
+): Place {
+  const places = new Map<string, Place | null>([...names].map((name) => [name, null]))
+  for (const [name, place] of Object.entries(inside)) places.set(name, place)
+  const spelled = new Map<string, string[]>()
+  for (const name of places.keys()) {
+    const known = spelled.get(fold(name))
+    if (known === undefined) spelled.set(fold(name), [name])
+    else known.push(name)
+  }
+  return { inside: places, spelled, nameOf }
+}
+
+/** A name without its case, as Go's encoding/json folds it: the long s and the Kelvin sign are letters too. */
+function fold(name: string): string {
+  return name.toUpperCase().toLowerCase()
+}
+
+/** Members of all objects open at one time; a request has some hundred. */
+const MAX_OPEN_MEMBERS = 65_536
+/** Objects with up to so many members are compared pair by pair. */
+const FEW = 16
+const MAX_DEPTH = 72
+const MAX_SHOWN_CHARS = 64
+
+/** Nobody can choose names that meet in the table. */
+const seed = (Math.random() * 0x1_0000_0000) | 0
+const prime = 0x01000193
+
+class NameCheck implements StructureVisitor {
+  private bytes: Uint8Array = new Uint8Array(0)
+  private edits: Edit[] = []
+  private pending: Place | null = null
+  private depth = 0
+  /** Of each container under way: its first member in the lists below, or -1 - its element's index for an array. */
+  private readonly bases = new Int32Array(MAX_DEPTH)
+  private readonly places: (Place | null)[] = []
+  /** Of each member of the objects under way: its name's span without quotes, its hash, and its text where that differs from its bytes. */
+  private count = 0
+  private starts = new Int32Array(1_024)
+  private ends = new Int32Array(1_024)
+  private hashes = new Int32Array(1_024)
+  private readonly texts: (string | null)[] = []
+  private table = new Int32Array(64)
+
+  /** Gives the edits by which names that are escaped without need are spelled plainly. Throws GatewayError, JsonSyntaxError. */
+  run(bytes: Uint8Array, at: number, place: Place): readonly Edit[] {
+    this.bytes = bytes
+    this.pending = place
+    this.edits = []
+    this.depth = 0
+    this.count = 0
+    try {
+      walk(bytes, at, this)
+      return this.edits
+    } finally {
+      this.bytes = new Uint8Array(0)
+      this.texts.length = 0
+      this.places.length = 0
+    }
+  }
+
+  open(isObject: boolean): void {
+    this.places[this.depth] = this.pending
+    this.bases[this.depth] = isObject ? this.count : -1
+    this.depth++
+  }
+
+  element(): void {
+    const top = this.depth - 1
+    this.bases[top] = (this.bases[top] ?? 0) - 1
+    this.pending = this.places[top] ?? null
+  }
+
+  key(at: number): number {
+    const { bytes } = this
+    let hash = seed
+    let next = at + 1
+    for (;;) {
+      const code = bytes[next]
+      if (code === 0x22) break
+      if (code === undefined || code === 0x5c || code >= 0x80) return this.oddKey(at)
+      hash = Math.imul(hash ^ code, prime)
+      next++
+    }
+    if (this.places[this.depth - 1] != null)
+      return this.known(at, next + 1, textOf(bytes, at + 1, next), hash)
+    this.pending = null
+    this.add(at + 1, next, hash, null)
+    return next + 1
+  }
+
+  /** A name with escapes, or with more than ASCII. */
+  private oddKey(at: number): number {
+    const { bytes } = this
+    const end = stringEnd(bytes, at)
+    const raw = textOf(bytes, at, end)
+    const text = raw.includes('\\') ? String(parseSpan(bytes, at, end)) : raw.slice(1, -1)
+    if (raw.includes('\\') && /^\w+$/.test(text))
+      this.edits.push({ start: at, end, text: `"${text}"` })
+    if (this.places[this.depth - 1] != null) return this.known(at, end, text, hashOf(text))
+    this.pending = null
+    this.add(at + 1, end - 1, hashOf(text), text)
+    return end
+  }
+
+  /** A name where names have a meaning. */
+  private known(at: number, end: number, text: string, hash: number): number {
+    const place = this.places[this.depth - 1]
+    if (place == null) return end
+    const name = place.nameOf === null ? text : place.nameOf(text)
+    this.add(at + 1, end - 1, name === text ? hash : hashOf(name), name)
+    const inside = place.inside.get(text)
+    this.pending = inside ?? null
+    if (inside !== undefined) return end
+    const spelled = place.spelled.get(fold(text))
+    if (spelled === undefined) return end
+    const param = this.pathOf(this.depth, shown(text))
+    throw invalidRequest(`${param} must be spelled ${spelled.join(' or ')}`, param)
+  }
+
+  private add(start: number, end: number, hash: number, text: string | null): void {
+    const at = this.count
+    if (at === this.starts.length) this.grow(start)
+    this.starts[at] = start
+    this.ends[at] = end
+    this.hashes[at] = hash
+    this.texts[at] = text
+    this.count = at + 1
+  }
+
+  private grow(offset: number): void {
+    const size = this.starts.length * 2
+    if (size > MAX_OPEN_MEMBERS) throw new JsonSyntaxError(offset, 'too many members')
+    this.starts = grown(this.starts, size)
+    this.ends = grown(this.ends, size)
+    this.hashes = grown(this.hashes, size)
+  }
+
+  close(isObject: boolean): void {
+    this.depth--
+    if (!isObject) return
+    const base = this.bases[this.depth] ?? 0
+    const members = this.count - base
+    if (members > FEW) this.compareMany(base)
+    else if (members > 1) this.compareFew(base)
+    this.count = base
+  }
+
+  private compareFew(base: number): void {
+    const { hashes, count } = this
+    for (let at = base + 1; at < count; at++) {
+      const hash = hashes[at]
+      for (let before = base; before < at; before++) {
+        if (hashes[before] === hash && this.same(before, at)) this.refuse(at)
+      }
+    }
+  }
+
+  private compareMany(base: number): void {
+    const { hashes, count } = this
+    let size = 64
+    while (size < (count - base) * 2) size *= 2
+    if (size > this.table.length) this.table = new Int32Array(size)
+    const { table } = this
+    const mask = size - 1
+    table.fill(0, 0, size)
+    for (let at = base; at < count; at++) {
+      const hash = hashes[at] ?? 0
+      let slot = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b) >>> 7
+      for (;;) {
+        slot &= mask
+        const before = (table[slot] ?? 0) - 1
+        if (before < 0) break
+        if (hashes[before] === hash && this.same(before, at)) this.refuse(at)
+        slot++
+      }
+      table[slot] = at + 1
+    }
+  }
+
+  private same(one: number, other: number): boolean {
+    const { bytes, starts, ends, texts } = this
+    if ((texts[one] ?? null) !== null || (texts[other] ?? null) !== null)
+      return this.textAt(one) === this.textAt(other)
+    let at = starts[one] ?? 0
+    let beside = starts[other] ?? 0
+    const end = ends[one] ?? 0
+    if (end - at !== (ends[other] ?? 0) - beside) return false
+    for (; at < end; at++, beside++) if (bytes[at] !== bytes[beside]) return false
+    return true
+  }
+
+  private textAt(member: number): string {
+    return (
+      this.texts[member] ?? textOf(this.bytes, this.starts[member] ?? 0, this.ends[member] ?? 0)
+    )
+  }
+
+  private refuse(member: number): never {
+    // The object is closed already, but its members still stand in the lists.
+    const param = this.pathOf(this.depth + 1, shown(this.textAt(member)))
+    throw invalidRequest(`${param} may be given only once`, param)
+  }
+
+  /** The path of a member of the object at `depth`. */
+  private pathOf(depth: number, name: string): string {
+    let path = ''
+    for (let level = 0; level < depth - 1; level++) {
+      const base = this.bases[level] ?? 0
+      if (base < 0) path += `[${-1 - base}]`
+      else path = joined(path, shown(this.textAt(this.lastOf(level))))
+    }
+    return joined(path, name)
+  }
+
+  /** The member under way of the object at `level`: the one before the first of the next object within. */
+  private lastOf(level: number): number {
+    for (let inner = level + 1; inner < MAX_DEPTH; inner++) {
+      const base = this.bases[inner] ?? -1
+      if (base >= 0) return base - 1
+    }
+    return this.count - 1
+  }
+}
+
+function joined(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`
+}
+
+function shown(name: string): string {
+  const short = name.length > MAX_SHOWN_CHARS ? `${name.slice(0, MAX_SHOWN_CHARS)}...` : name
+  return /^[\p{L}\p{N}_$-]+(\.\.\.)?$/u.test(short) ? short : JSON.stringify(short)
+}
+
+function hashOf(text: string): number {
+  let hash = seed
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), prime)
+  return hash
+}
+
+function grown(list: Int32Array<ArrayBuffer>, size: number): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(size)
+  larger.set(list)
+  return larger
+}
+
+const check = new NameCheck()
+
+/**
+ * Refuses a repeated name at any depth, and a name that differs from a known one only in case. Gives the edits by which
+ * names are spelled plainly that are letters, digits and `_` written with escapes. Throws GatewayError naming the member,
+ * or JsonSyntaxError. `at`: the opening brace.
+ */
+export function checkNames(bytes: Uint8Array, at: number, place: Place): readonly Edit[] {
+  return check.run(bytes, at, place)
+}

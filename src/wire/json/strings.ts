@@ -1,0 +1,75 @@
+// Finds where JSON strings end, and remembers the long ones of a document that is walked more than once.
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+/** Quotes closer together than this are found faster byte by byte than by `indexOf`. */
+const NEAR = 24
+const DENSE = 12
+/** Strings longer than this are worth remembering the end of. */
+const LONG = 256
+const nothing = new Uint8Array(0)
+/** The document whose long strings are remembered, and where the lately found ones end. */
+let remembered: Uint8Array = nothing
+const longStarts = new Int32Array(1_024)
+const longEnds = new Int32Array(1_024)
+let anyLong = false
+
+function slotOf(open: number): number {
+  return Math.imul(open, 0x9e3779b1) >>> 22
+}
+
+/** Remembers where long strings of `bytes` end, until `forgetStrings`: for a document that is walked more than once. */
+export function rememberStrings(bytes: Uint8Array): void {
+  forgetStrings()
+  remembered = bytes
+}
+
+export function forgetStrings(): void {
+  if (anyLong) longStarts.fill(0)
+  anyLong = false
+  remembered = nothing
+}
+
+/** The offset behind the string whose opening quote is at `open`; -1 where it has no end. */
+export function endOfString(bytes: Uint8Array, open: number): number {
+  const stop = Math.min(open + 1 + NEAR, bytes.length)
+  let at = open + 1
+  while (at < stop) {
+    const code = bytes[at]
+    if (code === QUOTE) return at + 1
+    at += code === BACKSLASH ? 2 : 1
+  }
+  if (bytes !== remembered) return longStringEnd(bytes, at)
+  const slot = slotOf(open)
+  if (longStarts[slot] === open + 1) return longEnds[slot] ?? 0
+  const end = longStringEnd(bytes, at)
+  if (end - open > LONG) {
+    longStarts[slot] = open + 1
+    longEnds[slot] = end
+    anyLong = true
+  }
+  return end
+}
+
+/** The offset behind a string that goes on at `from`, where no escape is under way. */
+function longStringEnd(bytes: Uint8Array, from: number): number {
+  let at = from
+  let near = false
+  for (;;) {
+    if (near) {
+      const stop = Math.min(at + NEAR, bytes.length)
+      while (at < stop) {
+        const code = bytes[at]
+        if (code === QUOTE) return at + 1
+        at += code === BACKSLASH ? 2 : 1
+      }
+    }
+    const quote = bytes.indexOf(QUOTE, at)
+    if (quote < 0) return -1
+    let before = quote
+    while (before > at && bytes[before - 1] === BACKSLASH) before--
+    if (((quote - before) & 1) === 0) return quote + 1
+    near = quote - at < DENSE
+    at = quote + 1
+  }
+}

@@ -1,0 +1,227 @@
+// Members that decide what a request may cost, in every spelling some vendor reads: limits, counts, tiers, other models.
+
+import { invalidRequest } from '../../errors.ts'
+import { type Place, placeOf } from '../json/names.ts'
+import { type Member, members } from '../json/scan.ts'
+import type { Body } from './body.ts'
+import { integer, numberOf, type Rule, stringOf } from './rules.ts'
+
+type Role = 'limit' | 'least' | 'count' | 'settings' | 'model' | 'tier' | 'place' | 'top'
+
+/** How long a reply may be, as OpenAI's formats, Anthropic's, TGI, vLLM, llama.cpp, Ollama, Llama and Titan say it. */
+const limits = [
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'max_new_tokens',
+  'max_length',
+  'max_gen_len',
+  'max_generation_tokens',
+  'max_tokens_to_sample',
+  'tokens_to_generate',
+  'n_predict',
+  'num_predict',
+  'maxTokens',
+  'maxCompletionTokens',
+  'maxOutputTokens',
+  'maxNewTokens',
+  'maxLength',
+  'maxTokenCount',
+  'numPredict',
+]
+/** How long it must be. */
+const leasts = ['min_tokens', 'min_new_tokens', 'min_output_tokens', 'min_length', 'minTokens']
+/** How many replies are made. */
+const counts = [
+  'n',
+  'best_of',
+  'bestOf',
+  'candidate_count',
+  'candidateCount',
+  'num_choices',
+  'num_completions',
+  'num_generations',
+  'num_return_sequences',
+  'num_samples',
+]
+/** Objects in which vendors and relays look for settings, those above among them. */
+const settings = [
+  'options',
+  'parameters',
+  'extra_body',
+  'generation_config',
+  'generationConfig',
+  'inference_config',
+  'inferenceConfig',
+  'sampling_params',
+]
+/** Other models than the one that is paid for, as OpenRouter and LiteLLM are told of them. */
+const models = ['models', 'fallbacks', 'fallback_models', 'preset']
+const tiers = ['service_tier', 'serviceTier', 'speed']
+/** Anthropic: where the work is done, at a price of its own. */
+const places = ['inference_geo']
+
+const roles: ReadonlyMap<string, Role> = new Map([
+  ...roleOf('limit', limits),
+  ...roleOf('least', leasts),
+  ...roleOf('count', counts),
+  ...roleOf('settings', settings),
+  ...roleOf('model', models),
+  ...roleOf('tier', tiers),
+  ...roleOf('place', places),
+  ...roleOf('top', ['model', 'stream']),
+])
+
+function roleOf(role: Role, names: readonly string[]): [string, Role][] {
+  return names.map((name) => [name, role])
+}
+
+const common = [...roles.keys()]
+const settingsPlace = placeOf(common)
+const nestedPlace = placeOf(
+  common,
+  Object.fromEntries(settings.map((name) => [name, settingsPlace])),
+)
+
+/** The names that have a meaning in a request whose fields `rules` judge; `others` have no rule. */
+export function requestPlace(
+  rules: ReadonlyMap<string, Rule>,
+  others: readonly string[] = [],
+  inside: Readonly<Record<string, Place>> = {},
+): Place {
+  return placeOf([...common, ...rules.keys(), ...others], {
+    stream_options: placeOf(['include_usage', 'include_obfuscation']),
+    reasoning: placeOf(['effort', 'max_tokens', 'summary', 'exclude', 'enabled', 'mode']),
+    thinking: placeOf(['type', 'budget_tokens', 'display']),
+    response_format: placeOf(['type', 'json_schema']),
+    text: placeOf(['format', 'verbosity']),
+    output_config: placeOf(['effort', 'format']),
+    ...Object.fromEntries(settings.map((name) => [name, nestedPlace])),
+    ...inside,
+  })
+}
+
+/** What bounds a reply, as whichever spelling a vendor reads says it. */
+export interface Bounds {
+  /** null: none was given that every vendor reads. */
+  readonly maxOutputTokens: number | null
+  /** Tokens that may come where `maxOutputTokens` is null. */
+  readonly leastOutputTokens: number
+  readonly choices: number
+}
+
+/** What one format calls them itself; the first of several is the newest. */
+export interface OwnNames {
+  readonly limits: readonly string[]
+  readonly counts: readonly string[]
+}
+
+/**
+ * The format's own limits must agree: vendors read one or the other, and OpenAI refuses both at once. Other spellings
+ * that vendors may read instead count where they ask for more. A limit of 0 counts as none: who does not refuse it
+ * takes it so. A tier with a price of its own is left in `body.unwanted`. Throws GatewayError naming the member.
+ */
+export function boundsOf(body: Body, own: OwnNames): Bounds {
+  const found = { own: null, ownName: '', other: 0, least: 0, choices: 1 }
+  collect(body, body.members, own, '', found)
+  const { own: limit, other, least, choices } = found
+  const asked = limit === 0 ? null : limit
+  return {
+    maxOutputTokens: asked === null ? null : Math.max(asked, other),
+    leastOutputTokens: Math.max(other, least),
+    choices,
+  }
+}
+
+interface Collected {
+  own: number | null
+  ownName: string
+  /** The largest limit and the largest least length in another spelling than the format's own. */
+  other: number
+  least: number
+  choices: number
+}
+
+function collect(
+  body: Body,
+  list: readonly Member[],
+  own: OwnNames,
+  path: string,
+  found: Collected,
+): void {
+  const { bytes } = body
+  for (const member of list) {
+    const role = roles.get(member.key)
+    if (role === undefined || member.kind === 'null' || (role === 'top' && path === '')) continue
+    if (path === '' && own.limits.includes(member.key)) takeOwn(bytes, member, own, found)
+    else if (path === '' && own.counts.includes(member.key))
+      found.choices = Math.max(found.choices, numberOf(bytes, member.start, member.end))
+    else if (role === 'tier' && path === '') {
+      if (!isStandardTier(bytes, member)) body.unwanted = member.key
+    } else takeOther(bytes, member, role, path + member.key, found)
+    if (role === 'settings' && member.kind === 'object')
+      collect(body, members(bytes, member.start), own, `${path}${member.key}.`, found)
+  }
+}
+
+/** Its rule was checked before. */
+function takeOwn(bytes: Uint8Array, member: Member, own: OwnNames, found: Collected): void {
+  const value = numberOf(bytes, member.start, member.end)
+  if (found.own !== null && found.own !== value) {
+    const [newest = ''] = own.limits
+    const older = member.key === newest ? found.ownName : member.key
+    throw invalidRequest(`${older} must not differ from ${newest}: give one of them`, older)
+  }
+  found.own = value
+  found.ownName = member.key
+}
+
+const positive = integer(1)
+const notNegative = integer(0)
+const few = integer(1, 128)
+
+function takeOther(
+  bytes: Uint8Array,
+  { start, end, kind }: Member,
+  role: Role,
+  path: string,
+  found: Collected,
+): void {
+  const value = (rule: Rule): number => {
+    const complaint = rule(bytes, start, end, kind)
+    if (complaint !== null) throw invalidRequest(`${path} ${complaint}`, path)
+    return numberOf(bytes, start, end)
+  }
+  if (role === 'limit') found.other = Math.max(found.other, value(positive))
+  else if (role === 'least') found.least = Math.max(found.least, value(notNegative))
+  else if (role === 'count') found.choices = Math.max(found.choices, value(few))
+  else if (role === 'model')
+    throw invalidRequest(`${path} is not offered: a request names one model in \`model\``, path)
+  else if (role === 'place') checkPlace(bytes, { start, end, kind }, path)
+  else if (role !== 'settings')
+    throw invalidRequest(`${path} must stand at the top level of the request`, path)
+}
+
+/** Tiers at no more than the standard price; of OpenAI's `auto` and Anthropic's the account decides, as where none is named. */
+const standardTiers: ReadonlySet<string> = new Set([
+  'auto',
+  'default',
+  'standard',
+  'standard_only',
+  'on_demand',
+  'flex',
+])
+
+export function isStandardTier(bytes: Uint8Array, { start, end, kind }: Member): boolean {
+  return kind === 'string' && standardTiers.has(stringOf(bytes, start, end).toLowerCase())
+}
+
+/** Where the work is done is not left out in silence. */
+function checkPlace(
+  bytes: Uint8Array,
+  { start, end, kind }: Pick<Member, 'start' | 'end' | 'kind'>,
+  path: string,
+): void {
+  if (kind === 'string' && stringOf(bytes, start, end) === 'global') return
+  throw invalidRequest(`${path} must be global: other places have prices of their own`, path)
+}
