@@ -123,6 +123,9 @@ describe('names', () => {
   test('more members than a request has are refused, however deep they stand', () => {
     const wide = `{"a":{${Array.from({ length: 70_000 }, (_, at) => `"k${at}":0`).join(',')}}}`
     expect(() => checked(wide)).toThrow(JsonSyntaxError)
+    const escaped = (name: string, times: number) => `[${`{"${name}":1},`.repeat(times)}0]`
+    expect(() => checked(`{"a":${escaped('\\u0061', 300)}}`)).toThrow('too many names')
+    expect(() => checked(`{"a":${escaped('\\n', 20_000)}}`)).toThrow('too many names')
     expect(() => checked('{"a":'.repeat(80) + '1' + '}'.repeat(80))).toThrow('nested too deeply')
   })
 

@@ -48,6 +48,9 @@ function fold(name: string): string {
 
 /** Members of all objects open at one time; a request has some hundred. */
 const MAX_OPEN_MEMBERS = 65_536
+/** Names written with escapes, which take long to read, and those among them that are spelled plainly instead. */
+const MAX_ESCAPED = 16_384
+const MAX_EDITS = 256
 /** Objects with up to so many members are compared pair by pair. */
 const FEW = 16
 const MAX_DEPTH = 72
@@ -60,6 +63,7 @@ const prime = 0x01000193
 class NameCheck implements StructureVisitor {
   private bytes: Uint8Array = new Uint8Array(0)
   private edits: Edit[] = []
+  private escaped = 0
   private pending: Place | null = null
   private depth = 0
   /** Of each container under way: its first member in the lists below, or -1 - its element's index for an array. */
@@ -78,6 +82,7 @@ class NameCheck implements StructureVisitor {
     this.bytes = bytes
     this.pending = place
     this.edits = []
+    this.escaped = 0
     this.depth = 0
     this.count = 0
     try {
@@ -125,9 +130,13 @@ class NameCheck implements StructureVisitor {
     const { bytes } = this
     const end = stringEnd(bytes, at)
     const raw = textOf(bytes, at, end)
-    const text = raw.includes('\\') ? String(parseSpan(bytes, at, end)) : raw.slice(1, -1)
-    if (raw.includes('\\') && /^\w+$/.test(text))
-      this.edits.push({ start: at, end, text: `"${text}"` })
+    const escaped = raw.includes('\\')
+    const text = escaped ? String(parseSpan(bytes, at, end)) : raw.slice(1, -1)
+    if (escaped) {
+      if (/^\w+$/.test(text)) this.edits.push({ start: at, end, text: `"${text}"` })
+      if (++this.escaped > MAX_ESCAPED || this.edits.length > MAX_EDITS)
+        throw new JsonSyntaxError(at, 'too many names with escapes')
+    }
     if (this.places[this.depth - 1] != null) return this.known(at, end, text, hashOf(text))
     this.pending = null
     this.add(at + 1, end - 1, hashOf(text), text)
