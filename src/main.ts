@@ -23,8 +23,8 @@ import { takeData } from './main/take-data.ts'
 import { readWorker, Stops, slotVariable, type Worker } from './main/worker.ts'
 import { watchPrices } from './meter/watch-prices.ts'
 import type { Collector } from './relay/media/litter.ts'
-import { DataLocked } from './store/lock.ts'
 import { openStore } from './store/open.ts'
+import { DataError } from './store/sqlite-file.ts'
 import { createLog, type Log } from './telemetry/log.ts'
 import { labelled } from './telemetry/registry.ts'
 import { vendors } from './vendors/registry.ts'
@@ -57,7 +57,7 @@ function exitCodeOf(error: unknown): number | null {
   if (error instanceof ConfigError) {
     return error.problems.every(({ path }) => path.startsWith('--')) ? 2 : 1
   }
-  return error instanceof DataLocked ? 1 : null
+  return error instanceof DataError ? 1 : null
 }
 
 const collector: Collector = {

@@ -2,14 +2,14 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { isBusy, makeDataDir, openFile } from './sqlite.ts'
+import { DataError, isBusy, makeDataDir, naming, openFile } from './sqlite-file.ts'
 
 export interface DataLock {
   release(): void
 }
 
 /** Another server has this data directory. */
-export class DataLocked extends Error {
+export class DataLocked extends DataError {
   override readonly name = 'DataLocked'
 }
 
@@ -20,10 +20,11 @@ export class DataLocked extends Error {
  */
 export function lockData(dataDir: string): DataLock {
   makeDataDir(dataDir)
-  const lock = openFile(join(dataDir, 'server.lock'))
+  const path = join(dataDir, 'server.lock')
+  const lock = openFile(path)
   const pidFile = join(dataDir, 'server.pid')
   try {
-    lock.run('BEGIN EXCLUSIVE')
+    naming(path, () => lock.run('BEGIN EXCLUSIVE'))
   } catch (error) {
     lock.close()
     if (!isBusy(error)) throw error
@@ -32,7 +33,7 @@ export function lockData(dataDir: string): DataLock {
       `Another Tollgate server${holder === null ? '' : ` (pid ${holder})`} has the data in ${resolve(dataDir)}. Stop it first, or give this server a directory of its own with --data.`,
     )
   }
-  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
+  naming(pidFile, () => writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 }))
   held.add(lock)
   return {
     release() {

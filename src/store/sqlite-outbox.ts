@@ -4,7 +4,7 @@ import type { Database } from 'bun:sqlite'
 import { randomUUID } from 'node:crypto'
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { isBusy, makeDataDir, openFile } from './sqlite.ts'
+import { DataError, isBusy, makeDataDir, naming, openFile } from './sqlite-file.ts'
 
 /**
  * Two files take turns, so that the thread that appends never waits for a disk: it only ever inserts into one,
@@ -46,7 +46,7 @@ export interface OutboxReader {
 }
 
 /** Another process has this slot. */
-export class OutboxTaken extends Error {
+export class OutboxTaken extends DataError {
   override readonly name = 'OutboxTaken'
 }
 
@@ -62,9 +62,10 @@ export function openOutbox(dataDir: string, slot: number): Outbox {
     // The transaction stays open for the life of the process: it is what keeps others out.
     owner.run('BEGIN EXCLUSIVE')
     const files = halves.map((half) => {
-      const file = openHalf(dataDir, slot, half)
+      const path = halfPath(dataDir, slot, half)
+      const file = openHalf(path)
       opened.push(file)
-      makeTables(file)
+      naming(path, () => makeTables(file))
       return file
     })
     syncFolder(dataDir)
@@ -88,10 +89,15 @@ export function openOutbox(dataDir: string, slot: number): Outbox {
 
 /** Opens an outbox that this process has open for appending already. */
 export function openOutboxReader(dataDir: string, slot: number): OutboxReader {
-  const files = halves.map((half) => openHalf(dataDir, slot, half))
+  const pathOf = (half: Half) => halfPath(dataDir, slot, half)
+  const files = halves.map((half) => openHalf(pathOf(half)))
+  // A half that another program reads is recycled later: this thread has to settle and renew meanwhile.
+  for (const file of files) file.run('PRAGMA busy_timeout = 50')
   const select = files.map((file) =>
     file.prepare('SELECT seq, body FROM outbox WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?'),
   )
+  const rowsOf = (half: Half, values: [number, number, number]) =>
+    naming(pathOf(half), () => select[half]?.all(...values) as OutboxRow[])
   const fileOf = (half: Half): Database => {
     const file = files[half]
     if (file === undefined) throw new Error('An outbox has two halves.')
@@ -99,7 +105,7 @@ export function openOutboxReader(dataDir: string, slot: number): OutboxReader {
   }
   return {
     read(after, until, limit) {
-      const rows = select.flatMap((statement) => statement.all(after, until, limit) as OutboxRow[])
+      const rows = halves.flatMap((half) => rowsOf(half, [after, until, limit]))
       return rows.sort((a, b) => a.seq - b.seq).slice(0, limit)
     },
     lastSeq: (half) => lastSeqOf(fileOf(half)),
@@ -111,7 +117,7 @@ export function openOutboxReader(dataDir: string, slot: number): OutboxReader {
       // The first write after a restart of the log syncs its header: it is made here, not by an append.
       file.run(takeTurn)
     },
-    logPath: (half) => `${halfPath(dataDir, slot, half)}-wal`,
+    logPath: (half) => `${pathOf(half)}-wal`,
     close: () => closeAll(files),
   }
 }
@@ -145,13 +151,21 @@ function halfPath(dataDir: string, slot: number, half: Half): string {
   return join(dataDir, `outbox-${slot}-${half === 0 ? 'a' : 'b'}.db`)
 }
 
-function openHalf(dataDir: string, slot: number, half: Half): Database {
-  const file = openFile(halfPath(dataDir, slot, half))
-  file.run('PRAGMA busy_timeout = 5000')
-  file.run('PRAGMA journal_mode = WAL')
-  file.run('PRAGMA synchronous = NORMAL')
-  file.run('PRAGMA wal_autocheckpoint = 0')
-  return file
+function openHalf(path: string): Database {
+  const file = openFile(path)
+  try {
+    naming(path, () => {
+      // Nobody else writes here. Where another program locks it all the same, an append stands still and is not lost.
+      file.run('PRAGMA busy_timeout = 5000')
+      file.run('PRAGMA journal_mode = WAL')
+      file.run('PRAGMA synchronous = NORMAL')
+      file.run('PRAGMA wal_autocheckpoint = 0')
+    })
+    return file
+  } catch (error) {
+    file.close()
+    throw error
+  }
 }
 
 function makeTables(file: Database): void {

@@ -1,11 +1,12 @@
-// SQLite, embedded: the default engine, one file in the data directory, and the files that are locks.
+// SQLite, embedded: the default engine, one file in the data directory.
 
-import { Database, SQLiteError } from 'bun:sqlite'
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { type Database, SQLiteError } from 'bun:sqlite'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { maxNano } from '../money.ts'
 import type { Engine, MigrationSession, Session, Value } from './engine.ts'
 import { migrate } from './migrate.ts'
+import { isBusy, makeDataDir, naming, openFile } from './sqlite-file.ts'
 import { RowRefused } from './store.ts'
 
 /** The store's file; a data directory without it holds no data. */
@@ -13,36 +14,23 @@ export const databaseFile = 'tollgate.db'
 
 /**
  * Opens, or makes, the database in this directory and brings it to the present schema.
- * Calls are synchronous underneath: settling 500 rows holds the thread for some milliseconds, and a commit for a sync of the disk.
+ * Calls are synchronous underneath: settling 500 rows holds the thread for some milliseconds, and a commit for a sync of the
+ * disk. Where another connection has the lock that a call needs, the call waits up to 5 s, and the thread goes on meanwhile.
  */
 export async function openSqlite(dataDir: string, migrationFolder?: string): Promise<Engine> {
   makeDataDir(dataDir)
-  const database = openFile(join(dataDir, databaseFile))
+  const path = join(dataDir, databaseFile)
+  const database = openFile(path)
   try {
-    prepareDatabase(database)
+    naming(path, () => prepareDatabase(database))
     await migrate(migrationSession(database), migrationFolder)
+    // From here on other connections are waited for by turns of the event loop, not by this thread standing still.
+    database.run('PRAGMA busy_timeout = 0')
     return engineOver(database)
   } catch (error) {
     database.close()
     throw error
   }
-}
-
-/** Makes the directory for its owner alone; one that is there keeps its mode. */
-export function makeDataDir(dataDir: string): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-}
-
-/** Opens an SQLite file, made for its owner alone where it is missing. */
-export function openFile(path: string): Database {
-  // SQLite gives its side files (-wal, -shm, -journal) the mode of the main one.
-  closeSync(openSync(path, 'a', 0o600))
-  return new Database(path, { readwrite: true, create: false })
-}
-
-/** Another connection holds a lock that is needed now. */
-export function isBusy(error: unknown): boolean {
-  return error instanceof SQLiteError && (error.code ?? '').startsWith('SQLITE_BUSY')
 }
 
 function prepareDatabase(database: Database): void {
@@ -78,7 +66,7 @@ function engineOver(database: Database): Engine {
     work: (session: Session) => Promise<Result>,
   ): Promise<Result> =>
     turns.take(async () => {
-      database.run(begin)
+      await patiently(async () => database.run(begin))
       try {
         const result = await work(session)
         database.run('COMMIT')
@@ -92,8 +80,8 @@ function engineOver(database: Database): Engine {
   return {
     kind: 'sqlite',
     // Outside a transaction, and so never in the middle of one: the connection is the same.
-    query: (sql, values) => turns.take(() => session.query(sql, values)),
-    run: (sql, values) => turns.take(() => session.run(sql, values)),
+    query: (sql, values) => turns.take(() => patiently(() => session.query(sql, values))),
+    run: (sql, values) => turns.take(() => patiently(() => session.run(sql, values))),
     bulk: (statement, rows) =>
       inTransaction('BEGIN IMMEDIATE', (inside) => inside.bulk(statement, rows)),
     transaction: (work) => inTransaction('BEGIN IMMEDIATE', work),
@@ -122,6 +110,22 @@ function sessionOver(database: Database): Session {
         return changes
       })
     },
+  }
+}
+
+const longestWaitMs = 5_000
+const retryMs = 10
+
+/** Does what another connection's lock refuses again, for a while: a statement that was refused has changed nothing. */
+async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
+  const sinceMs = performance.now()
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() - sinceMs > longestWaitMs) throw error
+    }
+    await delay(retryMs)
   }
 }
 

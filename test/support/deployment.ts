@@ -45,8 +45,9 @@ export interface Deployment {
   readonly configFile: string
   /** Of its own schema; null: SQLite. */
   readonly databaseUrl: string | null
-  /** The books, as a process beside the gateways reads them. */
+  /** The books, as a process beside the gateways reads them; with `apart` only after `openBooks`. */
   readonly store: Store
+  openBooks(): Promise<void>
   dataDir(node?: number): string
   /** Resolves when the server has said that it serves. */
   start(options?: StartOptions): Promise<ServerProcess>
@@ -66,6 +67,8 @@ export interface DeploymentOptions {
   readonly credits: Readonly<Record<string, string>>
   /** More of the configuration. */
   readonly config?: Section
+  /** This process does not open the books by itself: on SQLite a connection of its own keeps the files in order. */
+  readonly apart?: boolean
 }
 
 export function keyOf(account: string): string {
@@ -83,12 +86,20 @@ export async function deploy(options: DeploymentOptions): Promise<Deployment> {
       ? options.dataDir
       : join(folder.path, `node-${node}`)
   mkdirSync(dataDir())
-  const store = await openStore({ dataDir: dataDir(), databaseUrl: schema?.url ?? null })
+  let store: Store | null = null
+  const openBooks = async () => {
+    store ??= await openStore({ dataDir: dataDir(), databaseUrl: schema?.url ?? null })
+  }
+  if (options.apart !== true) await openBooks()
   const servers: ServerProcess[] = []
   return {
     configFile,
     databaseUrl: schema?.url ?? null,
-    store,
+    get store() {
+      if (store === null) throw new Error('The books are not open.')
+      return store
+    },
+    openBooks,
     dataDir,
     async start({ node = 0, workers = 1, env = {}, words = [], under = [] } = {}) {
       mkdirSync(dataDir(node), { recursive: true })
@@ -110,7 +121,7 @@ export async function deploy(options: DeploymentOptions): Promise<Deployment> {
     },
     async remove() {
       await Promise.all(servers.map((server) => server.kill()))
-      await store.close()
+      await store?.close()
       await schema?.drop()
       folder.remove()
     },
