@@ -51,7 +51,7 @@ async function turn(leases: Leases, writer: OutboxWriter, records: number, from:
     const hold = made instanceof Promise ? await made : made
     if (finished === undefined || 'refused' in hold) throw new Error('The request was refused.')
     const fromLeaseNano = leases.close(hold, finished.row.chargeNano)
-    const record = encodeRecord('final', 1, fromLeaseNano, finished)
+    const record = encodeRecord('final', 1, fromLeaseNano, finished, from + each + 1)
     writer.push(finished.row.requestId, record, ignore)
   }
   writer.flush()

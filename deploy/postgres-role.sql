@@ -30,6 +30,8 @@ GRANT INSERT ON ledger_account TO tollgate_app;
 GRANT UPDATE (debits_posted, credits_posted, debits_pending) ON ledger_account TO tollgate_app;
 GRANT INSERT, UPDATE ON node TO tollgate_app;
 GRANT INSERT, UPDATE, DELETE ON lease TO tollgate_app;
+GRANT INSERT, UPDATE ON outbox_epoch TO tollgate_app;
+GRANT INSERT, UPDATE, DELETE ON outbox_gap TO tollgate_app;
 GRANT INSERT, UPDATE ON usage_hour TO tollgate_app;
 GRANT UPDATE ON price_newest TO tollgate_app;
 GRANT INSERT, UPDATE ON price_file TO tollgate_app;

@@ -2,14 +2,15 @@
 
 import type { LedgerSettings } from '../config/types.ts'
 import type { Nano } from '../money.ts'
-import type { IdempotencyFound, NodeRef } from '../store/ledger.ts'
+import type { IdempotencyFound, NodeRef, OutboxPlace } from '../store/ledger.ts'
 import type { StoreSettings } from '../store/open.ts'
+import { readMark } from '../store/outbox-mark.ts'
 import type { ResponseChange } from '../store/responses.ts'
 import { type Outbox, openOutbox } from '../store/sqlite-outbox.ts'
 import type { VideoChange, VideoChanged } from '../store/video-table.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createLeases, type Leases } from './leases.ts'
-import type { Finished, Hold, Ledger, NoHold } from './ledger.ts'
+import type { Finished, Hold, Ledger, LedgerStats, NoHold } from './ledger.ts'
 import type { FromWorker, IdempotencyEntry, VideoBeginning, WorkerStart } from './messages.ts'
 import { OutboxWriter } from './outbox-writer.ts'
 import { Pace } from './pace.ts'
@@ -34,19 +35,6 @@ export interface LedgerOptions {
   readonly onFatal?: (reason: string) => void
   /** The worker's first file: its own, unless a test has another. */
   readonly workerScript?: URL
-}
-
-export interface LedgerStats {
-  /** Finished requests that the ledger does not have yet. */
-  readonly unsettled: number
-  readonly oldestUnsettledMs: number
-  /** Since this process started. */
-  readonly settled: number
-  readonly chargedNano: Nano
-  readonly writtenOffNano: Nano
-  readonly setAside: number
-  /** What running requests hold. */
-  readonly heldNano: Nano
 }
 
 export interface LedgerNode extends Ledger {
@@ -105,6 +93,7 @@ class Node implements LedgerNode {
   readonly #writer: OutboxWriter
   readonly #link: WorkerLink
   readonly #leftUntil: number
+  readonly #left: OutboxPlace | null
   readonly #fenceCallbacks = new Set<() => void>()
   readonly #pace = new Pace(() => this.#look())
   #quietSinceMs = monotonicMs()
@@ -121,11 +110,14 @@ class Node implements LedgerNode {
   #shut: string | null = null
   #stalled = false
   #notedChange = 0
+  /** Requests that have ended, and the number of the last one's record. */
+  #finished = 0
 
   constructor(options: LedgerOptions, outbox: Outbox) {
     this.#options = options
     this.#outbox = outbox
     this.#leftUntil = outbox.lastSeq
+    this.#left = readMark(options.dataDir, options.slot ?? 0)
     this.opened = new Promise((resolve) => {
       this.#resolveOpened = resolve
     })
@@ -193,6 +185,9 @@ class Node implements LedgerNode {
     return {
       unsettled: this.#writer.unsettledRecords,
       oldestUnsettledMs: this.#writer.oldestUnsettledMs(),
+      finished: this.#finished,
+      accounted: this.#state.accounted,
+      missing: this.#state.missing,
       settled: rows,
       chargedNano,
       writtenOffNano,
@@ -284,7 +279,8 @@ class Node implements LedgerNode {
   /** The record of a request that has ended, its hold closed. */
   #close(hold: Hold | null, finished: Finished): EncodedRecord {
     const fromLeaseNano = hold === null ? 0n : this.#leases.close(hold, chargeOf(finished))
-    return encodeRecord('final', this.#epoch(), fromLeaseNano, finished)
+    this.#finished += 1
+    return encodeRecord('final', this.#epoch(), fromLeaseNano, finished, this.#finished)
   }
 
   #epoch(): number {
@@ -431,6 +427,8 @@ class Node implements LedgerNode {
       dataDir,
       slot,
       node: this.#outbox.node,
+      epoch: this.#outbox.epoch,
+      left: this.#everOpened ? null : this.#left,
       buffer: this.#state.buffer,
       nowMs: monotonicMs(),
       settings,

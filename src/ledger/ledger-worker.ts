@@ -4,8 +4,9 @@ import { type FileHandle, open as openHandle } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import type { Nano } from '../money.ts'
-import type { Grant, NodeRef } from '../store/ledger.ts'
+import type { Grant, NodeRef, OutboxPlace } from '../store/ledger.ts'
 import { openStore } from '../store/open.ts'
+import { type OutboxMark, openMark } from '../store/outbox-mark.ts'
 import { halves, type OutboxReader, openOutboxReader } from '../store/sqlite-outbox.ts'
 import type { Store } from '../store/store.ts'
 import type { VideoChanged } from '../store/video-table.ts'
@@ -34,7 +35,9 @@ export async function runLedgerWorker(port: MessagePort, start: WorkerStart): Pr
   const logs = await Promise.all(halves.map((half) => openHandle(reader.logPath(half), 'r+')))
   const setAside = await store.ledger.setAsides(mostSetAside)
   const known = new Set(setAside.map(({ requestId }) => requestId))
-  const worker = new LedgerWorker({ port, start, store, reader, logs, setAside: known, servingMs })
+  const mark = openMark(start.dataDir, start.slot)
+  const rooms = { port, start, store, reader, mark, logs, setAside: known, servingMs }
+  const worker = new LedgerWorker(rooms)
   port.on('message', (message: ToWorker) => worker.take(message))
   await worker.run()
 }
@@ -44,6 +47,7 @@ interface WorkerRooms {
   readonly start: WorkerStart
   readonly store: Store
   readonly reader: OutboxReader
+  readonly mark: OutboxMark
   readonly logs: readonly FileHandle[]
   readonly setAside: ReadonlySet<string>
   /** The serving thread's clock. */
@@ -58,6 +62,8 @@ class LedgerWorker {
   readonly #leases: LeaseWork
   readonly #drain: OutboxDrain
   readonly #sync: OutboxSync
+  /** The last number in the mark; null: it still says how far the last run came. */
+  #marked: number | null = null
   readonly #stopping = new AbortController()
   /** Messages that are being answered. */
   readonly #answering = new Set<Promise<void>>()
@@ -88,6 +94,7 @@ class LedgerWorker {
       state,
       settler: this.#makeSettler(state),
       node: start.node,
+      epoch: start.epoch,
       nowMs: Date.now,
       setAside: rooms.setAside,
       onProgress: () => {
@@ -119,6 +126,7 @@ class LedgerWorker {
     const serve = async () => {
       // While the leases that cover it still stand: opening the node releases them.
       await this.#drain.settleLeft(this.#rooms.start.leftUntil)
+      await this.#endLeft()
       await this.#drain.settleWritten()
       await this.#recycle()
       await this.#keeper.open()
@@ -243,10 +251,35 @@ class LedgerWorker {
 
   async #everySync(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
+      await this.#writeMark()
       await this.#sync.sync()
       await this.#pause(syncMs)
       await this.#whileUnwritten()
     }
+  }
+
+  /** Ahead of the sync: what a power cut takes after it is then known to be lost. */
+  async #writeMark(): Promise<void> {
+    const number = this.#state.numbered
+    if (this.#marked === null || this.#marked === number) return
+    await this.#keeper.once('mark the outbox', async () => {
+      this.#rooms.mark.write(this.#placeOf(number))
+      this.#marked = number
+    })
+  }
+
+  #placeOf(number: number): OutboxPlace {
+    const { node, epoch } = this.#rooms.start
+    return { node, epoch, number }
+  }
+
+  /** All that is left of the last run is settled; what it wrote beyond that is lost, and the ledger says so. */
+  async #endLeft(): Promise<void> {
+    const { left } = this.#rooms.start
+    if (left !== null) {
+      await this.#keeper.insist('end the outbox', () => this.#store.outboxes.end(left))
+    }
+    this.#marked = 0
   }
 
   async #everySettle(): Promise<void> {
@@ -350,18 +383,27 @@ class LedgerWorker {
   }
 
   async #close(): Promise<void> {
-    const { store, reader, logs, port } = this.#rooms
+    const { store, reader, mark, logs, port } = this.#rooms
     await Promise.allSettled(this.#answering)
     await this.#sync.sync()
+    await this.#keeper.once('end the outbox', () => this.#endOutbox())
     await this.#keeper.once('close', () => this.#keeper.close())
     await this.#keeper.once('empty the outbox', async () => this.#drain.recycleAll())
     reader.close()
+    mark.close()
     await Promise.all(logs.map((log) => log.close()))
     await store.close()
     if (this.#stopQuestion !== null) {
       this.#tell({ kind: 'answer', id: this.#stopQuestion, answer: null })
     }
     port.close()
+  }
+
+  /** Nobody appends any more; what is not settled yet is the next start's. */
+  async #endOutbox(): Promise<void> {
+    const { written, settled, numbered } = this.#state
+    if (numbered === 0 || settled < written) return
+    await this.#store.outboxes.end(this.#placeOf(numbered))
   }
 
   #endProcess(error: unknown): void {
@@ -403,7 +445,8 @@ class LedgerWorker {
         const message = 'A finished request cannot be settled; it is set aside, its money held.'
         this.#tell({ kind: 'log', level: 'error', fields, message })
       },
-      onLost: (entry, error) => {
+      onLost: (entry, { place }, error) => {
+        if (place?.epoch === this.#rooms.start.epoch) state.account(-1, 0)
         const fields = { request_id: entry.requestId, raw: entry.raw, error: String(error) }
         const message =
           'A finished request can neither be settled nor set aside; this line is all of it.'

@@ -47,3 +47,21 @@ export interface Ledger {
   /** Why no request is admitted at present, for the log and the health page; null: all is well. */
   readonly closed: string | null
 }
+
+export interface LedgerStats {
+  /** Finished requests that the ledger does not have yet. */
+  readonly unsettled: number
+  readonly oldestUnsettledMs: number
+  /** Since this process started: requests that ended, and of them those the ledger has, set aside ones included. */
+  readonly finished: number
+  readonly accounted: number
+  /** Records that never came into the ledger, though later ones did. */
+  readonly missing: number
+  /** Rows settled since this process started, those its outbox held then included. */
+  readonly settled: number
+  readonly chargedNano: Nano
+  readonly writtenOffNano: Nano
+  readonly setAside: number
+  /** What running requests hold. */
+  readonly heldNano: Nano
+}

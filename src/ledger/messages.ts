@@ -8,6 +8,7 @@ import type {
   IdempotencyFound,
   IdempotencyTable,
   NodeRef,
+  OutboxPlace,
 } from '../store/ledger.ts'
 import type { StoreSettings } from '../store/open.ts'
 import type { ResponseChange } from '../store/responses.ts'
@@ -20,6 +21,10 @@ export interface WorkerStart {
   readonly dataDir: string
   readonly slot: number
   readonly node: string
+  /** Of the outbox. */
+  readonly epoch: number
+  /** How far the last run says it wrote the outbox; null where it does not, or that is noted. */
+  readonly left: OutboxPlace | null
   readonly buffer: SharedArrayBuffer
   /** The serving thread's clock as it starts the worker. */
   readonly nowMs: number

@@ -46,7 +46,7 @@ export class NodeKeeper {
 
   async #open(): Promise<void> {
     const { ledger, node, leaseMs, nowMs, onRenewed, onOpened } = this.#options
-    const ref = await this.#insist('open', async () => {
+    const ref = await this.insist('open', async () => {
       const sinceMs = nowMs()
       const opened = await ledger.openNode(node, leaseMs)
       onRenewed(sinceMs)
@@ -61,7 +61,7 @@ export class NodeKeeper {
     const { ledger, leaseMs, nowMs, onRenewed, onSwept } = this.#options
     const ref = this.#ref
     if (ref === null) return
-    const open = await this.#insist('renew', async () => {
+    const open = await this.insist('renew', async () => {
       const sinceMs = nowMs()
       const renewed = await ledger.renewNode(ref, leaseMs)
       if (renewed) onRenewed(sinceMs)
@@ -108,7 +108,8 @@ export class NodeKeeper {
     }
   }
 
-  async #insist<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
+  /** Tried until it is done; rejects where the node is to stop. */
+  async insist<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
     for (;;) {
       try {
         const result = await work()

@@ -11,6 +11,8 @@ export interface OutboxDrainOptions {
   readonly state: SharedState
   readonly settler: Settler
   readonly node: string
+  /** Of the outbox as it is open now: what of it comes is counted. */
+  readonly epoch: number
   readonly nowMs: () => number
   /** Set aside by an earlier run: not to be settled on top of that. */
   readonly setAside: ReadonlySet<string>
@@ -77,13 +79,13 @@ export class OutboxDrain {
   }
 
   async #settleNext(until: number, watch: (record: Readable) => void): Promise<void> {
-    const { reader, state, settler, node, onProgress } = this.#options
+    const { reader, state, settler, node, epoch, onProgress } = this.#options
     const rows = reader.read(state.settled, until, maxBatch)
     const batch: Entry[] = []
     let taken = state.settled
     for (const row of rows) {
-      for (const record of decodeBody(row.body, node)) {
-        if (record.kind === 'unreadable') await this.#keepUnreadable(record, row)
+      for (const [index, record] of decodeBody(row.body, node, row.epoch).entries()) {
+        if (record.kind === 'unreadable') await this.#keepUnreadable(record, row, index)
         else {
           watch(record)
           if (record.kind === 'final') batch.push(entryOf(record, record.settlement))
@@ -93,6 +95,10 @@ export class OutboxDrain {
       if (batch.length >= maxBatch) break
     }
     await settler.settle(batch.filter((entry) => !this.#isSetAside(entry)))
+    const numbers = batch.flatMap(({ settlement: { place } }) =>
+      place?.epoch === epoch ? place.number : [],
+    )
+    state.account(numbers.length, numbers.at(-1) ?? 0)
     // A sequence whose append failed is never written, so the last rows may stand below `until`.
     state.settled = rows.length === 0 ? until : taken
     onProgress()
@@ -103,10 +109,10 @@ export class OutboxDrain {
   }
 
   /** No account can be read out of it, so nothing is held for it; it must not stop what comes behind. */
-  #keepUnreadable(record: Unreadable, { seq }: OutboxRow): Promise<void> {
+  #keepUnreadable(record: Unreadable, row: OutboxRow, index: number): Promise<void> {
     const { settler, node, nowMs } = this.#options
     const entry = {
-      requestId: `unreadable:${node}:${seq}`,
+      requestId: `unreadable:${node}:${row.epoch}:${row.seq}:${index}`,
       account: '',
       heldNano: 0n,
       raw: JSON.stringify(record.values),
@@ -128,5 +134,5 @@ function entryOf({ values }: Readable, settlement: Settlement): Entry {
 function died(settlement: Settlement): Settlement {
   const errorCause = 'the gateway died during the request'
   const row = { ...settlement.row, status: 503, errorCode: 'service_unavailable', errorCause }
-  return { ...settlement, row }
+  return { ...settlement, row, place: undefined }
 }

@@ -1,7 +1,7 @@
 // Gathers what finishes in one turn of the event loop and commits it to the outbox at once; never waits for a disk.
 
 import type { Half, Outbox } from '../store/sqlite-outbox.ts'
-import { type EncodedRecord, encodeBody } from './record.ts'
+import { type EncodedRecord, encodeBody, numberOf } from './record.ts'
 import type { SharedState } from './shared.ts'
 
 export interface OutboxWriterOptions {
@@ -48,6 +48,8 @@ export class OutboxWriter {
   #unsettledRecords = 0
   #scheduled = false
   #seq: number
+  /** Of the last record that waits or was appended. */
+  #number = 0
   #half: Half
   #halfUsedBytes = 0
   #failedSinceMs: number | null = null
@@ -64,6 +66,7 @@ export class OutboxWriter {
   push(requestId: string, record: EncodedRecord, kept: Kept | null): void {
     if (this.#progress.size > 0) this.#progress.delete(requestId)
     this.#records.push(record)
+    this.#number = numberOf(record)
     if (kept !== null) this.#kept.push(kept)
     if (this.#scheduled) return
     this.#scheduled = true
@@ -74,6 +77,7 @@ export class OutboxWriter {
   pushNow(requestId: string, record: EncodedRecord): void {
     if (this.#progress.size > 0) this.#progress.delete(requestId)
     this.#records.push(record)
+    this.#number = numberOf(record)
     this.flush()
   }
 
@@ -115,6 +119,7 @@ export class OutboxWriter {
     }
     this.#seq = seq
     this.#halfUsedBytes += (Math.ceil(body.length / pageBytes) + 1) * pageBytes
+    state.numbered = this.#number
     state.written = seq
     this.#records = []
     if (state.resting) {

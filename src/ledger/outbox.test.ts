@@ -102,6 +102,7 @@ function makeDrain(known: readonly string[] = []): OutboxDrain {
     state,
     settler,
     node,
+    epoch: outbox.epoch,
     nowMs,
     setAside,
     onProgress: () => undefined,
@@ -269,7 +270,8 @@ describe('what a process left', () => {
     state.written = 3
     await makeDrain().settleWritten()
     expect(ids()).toEqual(['a', 'b'])
-    expect(aside).toMatchObject([{ requestId: `unreadable:${outbox.node}:2`, raw: '"not JSON"' }])
+    const requestId = `unreadable:${outbox.node}:${outbox.epoch}:2:0`
+    expect(aside).toMatchObject([{ requestId, raw: '"not JSON"' }])
   })
 
   test('more than a batch, and sequences that were never written', async () => {
@@ -288,4 +290,12 @@ test('P5: a sync that fails is told as such, and not tried again in silence', as
   await sync.sync()
   makeWriter().pushNow('a', record('a'))
   expect(sync.sync()).rejects.toBeInstanceOf(SyncFailed)
+})
+
+test('two records of one append that cannot be read are both kept apart', async () => {
+  makeWriter().pushNow('a', record('a'))
+  outbox.append(0, 2, '[1, 2]')
+  state.written = 2
+  await makeDrain().settleWritten()
+  expect(new Set(aside.map(({ requestId }) => requestId)).size).toBe(2)
 })

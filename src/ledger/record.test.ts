@@ -86,7 +86,7 @@ test('what is encoded is decoded to the same', () => {
       const body = encodeBody(
         written.map(({ finished, from, epoch }) => encodeRecord('final', epoch, from, finished)),
       )
-      const read = decodeBody(body, 'node-1')
+      const read = decodeBody(body, 'node-1', 1)
       const expected = written.map(({ finished, from, epoch }) => ({
         kind: 'final',
         settlement: { ...finished, node: 'node-1', epoch, fromLeaseNano: from },
@@ -99,13 +99,13 @@ test('what is encoded is decoded to the same', () => {
 
 test('a progress record is one', () => {
   const record = encodeRecord('progress', 4, 7n, finishedRequest({ requestId: 'req_1' }))
-  expect(decodeBody(encodeBody([record]), 'n')[0]?.kind).toBe('progress')
+  expect(decodeBody(encodeBody([record]), 'n', 1)[0]?.kind).toBe('progress')
 })
 
 test('a record of the version before is read: it tells of no address, id or trace', () => {
   const row = { clientAddress: '192.0.2.7', clientRequestId: 'a', traceId: 'b'.repeat(32) }
   const record = encodeRecord('final', 4, 7n, finishedRequest({ requestId: 'req_1', ...row }))
-  const [read] = decodeBody(JSON.stringify([record.slice(0, 41)]), 'n')
+  const [read] = decodeBody(JSON.stringify([record.slice(0, 41)]), 'n', 1)
   if (read?.kind !== 'final') throw new Error('unreadable')
   expect(read.settlement.row).toMatchObject({
     requestId: 'req_1',
@@ -118,7 +118,7 @@ test('a record of the version before is read: it tells of no address, id or trac
 
 describe('what cannot be read is told apart, and leaves its neighbours alone', () => {
   const good = encodeRecord('final', 1, 0n, finishedRequest({ requestId: 'req_1' }))
-  const kinds = (body: string): string[] => decodeBody(body, 'n').map(({ kind }) => kind)
+  const kinds = (body: string): string[] => decodeBody(body, 'n', 1).map(({ kind }) => kind)
 
   const cases: readonly [name: string, body: string, expected: readonly string[]][] = [
     ['text that is no JSON', '[[0,1', ['unreadable']],
@@ -137,8 +137,24 @@ describe('what cannot be read is told apart, and leaves its neighbours alone', (
   test('a count that is no number becomes null, for the ledger to refuse', () => {
     const spoilt = finishedRequest({ requestId: 'req_2', input: Number.NaN })
     const body = encodeBody([encodeRecord('final', 1, 0n, spoilt), good])
-    const [first, second] = decodeBody(body, 'n')
+    const [first, second] = decodeBody(body, 'n', 1)
     expect(first?.kind === 'final' && (first.settlement.row.input as unknown)).toBeNull()
     expect(second?.kind).toBe('final')
   })
+})
+
+test('a record says where it stood in the outbox; what has no number stands nowhere', () => {
+  const finished = finishedRequest({ requestId: 'req_1' })
+  const numbered = encodeRecord('final', 4, 0n, finished, 17)
+  const progress = encodeRecord('progress', 4, 0n, finished)
+  const former = numbered.slice(0, -1)
+  const read = (values: unknown, epoch: number) => {
+    const [record] = decodeBody(JSON.stringify([values]), 'n', epoch)
+    return record?.kind === 'unreadable' ? record.reason : [record?.kind, record?.settlement.place]
+  }
+  expect(read(numbered, 3)).toEqual(['final', { node: 'n', epoch: 3, number: 17 }])
+  expect(read(progress, 3)).toEqual(['progress', undefined])
+  expect(read(former, 0)).toEqual(['final', undefined])
+  expect(read(numbered.with(-1, -1), 3)).toContain('-1')
+  expect(read(numbered.with(-1, 1.5), 3)).toContain('1.5')
 })

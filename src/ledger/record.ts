@@ -1,7 +1,7 @@
 // A finished request as the outbox keeps it: one array of plain values, as short as it can be because it is written for every request.
 
 import type { Nano } from '../money.ts'
-import type { IdempotencyDone, NodeRef, Settlement } from '../store/ledger.ts'
+import type { IdempotencyDone, NodeRef, OutboxPlace, Settlement } from '../store/ledger.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import type { Finished } from './ledger.ts'
 
@@ -27,6 +27,7 @@ export function encodeRecord(
   epoch: number,
   fromLeaseNano: Nano,
   { row, capNano, idempotency }: Finished,
+  number = unnumbered,
 ): EncodedRecord {
   return [
     kind === 'final' ? 0 : 1,
@@ -70,10 +71,18 @@ export function encodeRecord(
     row.errorCode,
     row.errorCause,
     row.failedAttempts,
+    number,
     row.clientAddress,
     row.clientRequestId,
     row.traceId,
   ]
+}
+
+/** Of a record that others follow without a gap whether it comes or not: progress, and what earlier versions wrote. */
+const unnumbered = 0
+
+export function numberOf(record: EncodedRecord): number {
+  return record[41]
 }
 
 /** What one turn of the event loop leaves, as the outbox keeps it. */
@@ -127,15 +136,17 @@ export type EncodedRecord = readonly [
   errorCode: Text,
   errorCause: Text,
   failedAttempts: UsageRow['failedAttempts'],
-  clientAddress?: Text,
-  clientRequestId?: Text,
-  traceId?: Text,
+  number: number,
+  clientAddress: Text,
+  clientRequestId: Text,
+  traceId: Text,
 ]
-/** Versions before wrote the shorter ones. */
-const encodedLengths: readonly unknown[] = [41, 44] satisfies EncodedRecord['length'][]
+const encodedLength: EncodedRecord['length'] = 45
+/** As the version before wrote them: without a number, and what tells of the client. */
+const formerLength = 41
 
-/** The records of one append. Never throws: what cannot be read is returned as such. */
-export function decodeBody(body: string, node: string): DecodedRecord[] {
+/** The records of one append of this node in this epoch of its outbox. Never throws: what cannot be read is returned as such. */
+export function decodeBody(body: string, node: string, epoch: number): DecodedRecord[] {
   let records: unknown
   try {
     records = JSON.parse(body)
@@ -145,24 +156,34 @@ export function decodeBody(body: string, node: string): DecodedRecord[] {
   if (!Array.isArray(records)) {
     return [{ kind: 'unreadable', reason: 'not a list of records', values: body }]
   }
-  return records.map((values: unknown) => decodeRecord(values, node))
+  return records.map((values: unknown) => decodeRecord(values, node, epoch))
 }
 
-function decodeRecord(values: unknown, node: string): DecodedRecord {
-  if (!Array.isArray(values) || !encodedLengths.includes(values.length)) {
+function decodeRecord(values: unknown, node: string, outboxEpoch: number): DecodedRecord {
+  if (!Array.isArray(values) || !lengths.includes(values.length)) {
     return { kind: 'unreadable', reason: 'not a record of this version', values }
   }
   // Written by this file alone; money is parsed, and what else is amiss the ledger refuses.
   const encoded = values as unknown as EncodedRecord
   try {
-    const settlement = settlementOf(encoded, { node, epoch: encoded[1] })
+    const place = placeOf(encoded[41] ?? unnumbered, node, outboxEpoch)
+    const settlement = { ...settlementOf(encoded, { node, epoch: encoded[1] }), place }
     return { kind: encoded[0] === 0 ? 'final' : 'progress', settlement, values }
   } catch (error) {
     return { kind: 'unreadable', reason: String(error), values }
   }
 }
 
-function settlementOf(encoded: EncodedRecord, ref: NodeRef): Settlement {
+const lengths: readonly number[] = [encodedLength, formerLength]
+
+function placeOf(number: unknown, node: string, epoch: number): OutboxPlace | undefined {
+  if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 0) {
+    throw new TypeError(`a record with the number ${number}`)
+  }
+  return number === unnumbered || epoch === 0 ? undefined : { node, epoch, number }
+}
+
+function settlementOf(encoded: EncodedRecord, ref: NodeRef): Omit<Settlement, 'place'> {
   return {
     ...ref,
     fromLeaseNano: BigInt(encoded[2]),
@@ -210,8 +231,9 @@ function rowOf(encoded: EncodedRecord): UsageRow {
     errorCode: encoded[38],
     errorCause: encoded[39],
     failedAttempts: encoded[40],
-    clientAddress: encoded[41] ?? null,
-    clientRequestId: encoded[42] ?? null,
-    traceId: encoded[43] ?? null,
+    // The version before wrote none of these.
+    clientAddress: encoded[42] ?? null,
+    clientRequestId: encoded[43] ?? null,
+    traceId: encoded[44] ?? null,
   }
 }

@@ -1,7 +1,7 @@
 // Brings finished requests into the ledger, whatever happens on the way: tried again, taken apart, set aside, never dropped.
 
 import type { Nano } from '../money.ts'
-import type { LedgerTable, NodeRef, SetAside, Settlement } from '../store/ledger.ts'
+import type { LedgerTable, RecordOrigin, SetAside, Settlement } from '../store/ledger.ts'
 import { RowRefused } from '../store/store.ts'
 import { isSyncFailure, SyncFailed } from './sync-failure.ts'
 
@@ -22,7 +22,7 @@ export interface SettlerOptions {
   readonly onFailure: (error: unknown, retryMs: number) => void
   readonly onSetAside: (entry: SetAside) => void
   /** Not even the place for what is refused took it: all that is left of it is what is told here. */
-  readonly onLost: (entry: SetAside, error: unknown) => void
+  readonly onLost: (entry: SetAside, from: RecordOrigin, error: unknown) => void
 }
 
 const firstRetryMs = 50
@@ -64,10 +64,10 @@ export class Settler {
   }
 
   /** Resolves when the entry is kept apart, its money still held. */
-  async keepAside(entry: SetAside, from: NodeRef): Promise<void> {
+  async keepAside(entry: SetAside, from: RecordOrigin): Promise<void> {
     const refused = await this.#persist(() => this.#options.ledger.setAside(entry, from))
     if (refused === null) this.#options.onSetAside(entry)
-    else this.#options.onLost(entry, refused)
+    else this.#options.onLost(entry, from, refused)
   }
 
   /** Until the work is done (null) or refused for what is in it. */

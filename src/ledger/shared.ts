@@ -19,6 +19,7 @@ export function clockFrom(nowMs: number): () => number {
 
 const fields = [
   'written',
+  'numbered',
   'settled',
   'half',
   'clean0',
@@ -29,6 +30,8 @@ const fields = [
   'writtenOff',
   'setAside',
   'resting',
+  'reached',
+  'accounted',
 ] as const
 
 type Field = (typeof fields)[number]
@@ -66,6 +69,14 @@ export class SharedState {
   }
   set written(seq: number) {
     this.#set('written', BigInt(seq))
+  }
+
+  /** The number of the last record in the outbox that has one; the serving thread's. */
+  get numbered(): number {
+    return Number(this.#get('numbered'))
+  }
+  set numbered(number: number) {
+    this.#set('numbered', BigInt(number))
   }
 
   /** The half that is appended to; the serving thread's. */
@@ -116,6 +127,19 @@ export class SharedState {
   }
   countSetAside(): void {
     this.#add('setAside', 1n)
+  }
+  /** So many numbered records of this run are in the ledger, or set aside there; they went up to this number. */
+  account(records: number, upTo: number): void {
+    this.#add('accounted', BigInt(records))
+    if (BigInt(upTo) > this.#get('reached')) this.#set('reached', BigInt(upTo))
+  }
+  get accounted(): number {
+    return Number(this.#get('accounted'))
+  }
+  /** Numbers that were passed over on the way. */
+  get missing(): number {
+    const reached = this.#get('reached')
+    return Math.max(0, Number(reached - this.#get('accounted')))
   }
   totals(): { rows: number; chargedNano: Nano; writtenOffNano: Nano; setAside: number } {
     return {

@@ -5,6 +5,7 @@ import { auditUsage } from './audit-usage.ts'
 import type { Engine, Session } from './engine.ts'
 import { createFindings } from './findings.ts'
 import type { AuditTable } from './ledger.ts'
+import { auditOutboxes } from './outbox-epochs.ts'
 import { readPrices } from './prices.ts'
 
 export function auditTable(engine: Engine): AuditTable {
@@ -16,6 +17,7 @@ export function auditTable(engine: Engine): AuditTable {
         await auditAccounts(session, findings)
         await auditLeases(session, findings)
         await auditJournal(session, findings)
+        await auditOutboxes(session, findings)
         const usageRows = await auditUsage(session, price, findings)
         return {
           transfers: await count(session, 'SELECT count(*) AS count FROM transfer'),

@@ -68,8 +68,21 @@ export interface Grant {
   readonly postedNano: Nano
 }
 
+/** Where a record stood in an outbox: gapless numbers from 1 for each start (epoch) of the outbox of a node. */
+export interface OutboxPlace {
+  readonly node: string
+  readonly epoch: number
+  readonly number: number
+}
+
+/** Whose record it is: of the node in the epoch of the lease, and where it stood in the outbox. */
+export interface RecordOrigin extends NodeRef {
+  /** Left out: it comes from no numbered record, as with a request whose process died in it. */
+  readonly place?: OutboxPlace | undefined
+}
+
 /** A finished request on its way into the ledger. */
-export interface Settlement extends NodeRef {
+export interface Settlement extends RecordOrigin {
   /** `chargeNano` holds the whole formula here, `writeoffNano` 0: settling divides them. */
   readonly row: UsageRow
   /** What of the charge the node's lease covers: the request's hold and what the node added at its end. */
@@ -156,8 +169,13 @@ export interface LedgerTable {
    */
   settle(batch: readonly Settlement[]): Promise<SettleResult>
   /** Keeps what cannot be settled; its lease's money stays held, pinned beside it. Known ids are passed over. */
-  setAside(entry: SetAside, from: NodeRef): Promise<void>
+  setAside(entry: SetAside, from: RecordOrigin): Promise<void>
   setAsides(limit: number): Promise<readonly SetAside[]>
+}
+
+export interface OutboxTable {
+  /** The outbox was written up to this place, and hands in no more of it: what has not come never will. */
+  end(place: OutboxPlace): Promise<void>
 }
 
 export interface HourFilter {
@@ -196,7 +214,7 @@ export interface HourTable {
 
 /** One difference an audit found. */
 export interface AuditFinding {
-  /** `journal`, `wallet`, `lease`, `usage`, `hour`, `set-aside`, `video`. */
+  /** `journal`, `wallet`, `lease`, `usage`, `hour`, `set-aside`, `video`, `outbox`. */
   readonly kind: string
   readonly subject: string
   readonly message: string

@@ -3,7 +3,8 @@
 import { Purses } from './divide.ts'
 import type { Engine, Session } from './engine.ts'
 import { lockLeases, writeLeases } from './leases.ts'
-import type { LedgerTable, NodeRef, SetAside } from './ledger.ts'
+import type { LedgerTable, RecordOrigin, SetAside } from './ledger.ts'
+import { noteCome } from './outbox-epochs.ts'
 import { RowRefused } from './store.ts'
 import { cleanLongText, cleanText } from './text.ts'
 import { lockWallets, moveWallets } from './wallets.ts'
@@ -31,12 +32,13 @@ export function setAsideTable(engine: Engine): Pick<LedgerTable, 'setAside' | 's
   }
 }
 
-async function setAside(session: Session, entry: SetAside, from: NodeRef): Promise<void> {
+async function setAside(session: Session, entry: SetAside, from: RecordOrigin): Promise<void> {
   if (entry.heldNano < 0n) throw new RowRefused('Less than nothing was to be set aside')
   const account = cleanText(entry.account)
   const ref = { node: cleanText(from.node), epoch: from.epoch }
   const wallets = await lockWallets(session, [account])
   const requestId = cleanText(entry.requestId)
+  if (from.place) await noteCome(session, [from.place])
   if ((await session.query(isKnown, [requestId, requestId])).length > 0) return
   const purses = new Purses(wallets, await lockLeases(session, ref, [account]))
   const cover = purses.take(ref, account, entry.heldNano, entry.heldNano)

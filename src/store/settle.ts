@@ -7,7 +7,15 @@ import { addHours, HourTotals } from './hours.ts'
 import { completeIdempotency } from './idempotency.ts'
 import { insertTransfers } from './journal.ts'
 import { type Lease, lockLeases, writeLeases } from './leases.ts'
-import { house, type NodeRef, type Settlement, type SettleResult, walletOf } from './ledger.ts'
+import {
+  house,
+  type NodeRef,
+  type OutboxPlace,
+  type Settlement,
+  type SettleResult,
+  walletOf,
+} from './ledger.ts'
+import { noteCome } from './outbox-epochs.ts'
 import { checkSettlement } from './settlement-check.ts'
 import { cleanText } from './text.ts'
 import { insertUsage, usageValues } from './usage-columns.ts'
@@ -19,10 +27,11 @@ class SomeKnown extends Error {}
 /** See `LedgerTable.settle`. */
 export async function settle(engine: Engine, batch: readonly Settlement[]): Promise<SettleResult> {
   let rest = distinct(batch)
+  const places = batch.flatMap(({ place }) => place ?? [])
   while (rest.length > 0) {
     const rows = rest
     try {
-      return await engine.transaction((session) => settleNew(session, rows))
+      return await engine.transaction((session) => settleNew(session, rows, places))
     } catch (error) {
       if (!(error instanceof SomeKnown)) throw error
     }
@@ -30,6 +39,7 @@ export async function settle(engine: Engine, batch: readonly Settlement[]): Prom
     const known = await knownIds(engine, rest)
     rest = rest.filter(({ row }) => !known.has(row.requestId))
   }
+  if (places.length > 0) await engine.transaction((session) => noteCome(session, places))
   return { settled: 0, chargedNano: 0n, writtenOffNano: 0n }
 }
 
@@ -58,10 +68,11 @@ async function knownIds(session: Session, batch: readonly Settlement[]): Promise
   return known
 }
 
-/** In the caller's transaction, rows that are new. Throws where one is not, or cannot be kept. */
+/** In the caller's transaction, rows that are new; `places` have come with it. Throws where a row is not new, or cannot be kept. */
 export async function settleNew(
   session: Session,
   batch: readonly Settlement[],
+  places: readonly OutboxPlace[],
 ): Promise<SettleResult> {
   const charged = batch.filter(({ row }) => row.chargeNano > 0n)
   const wallets = await lockWallets(
@@ -85,6 +96,7 @@ export async function settleNew(
   for (const { idempotency, row } of batch) {
     if (idempotency !== null) await completeIdempotency(session, idempotency, row.requestId)
   }
+  await noteCome(session, places)
   await moveHouse(session, houseMoves(chargedNano, writtenOffNano))
   return { settled: batch.length, chargedNano, writtenOffNano }
 }

@@ -45,7 +45,8 @@ const amounts: readonly Field[] = ['chargeNano', 'writeoffNano', 'vendorCostNano
 const mostSmall = 2_147_483_647
 
 /** Throws `RowRefused`, which names the field. */
-export function checkSettlement({ row, epoch, node, fromLeaseNano, capNano }: Settlement): void {
+export function checkSettlement(settlement: Settlement): void {
+  const { row, epoch, node, place, fromLeaseNano, capNano } = settlement
   for (const field of texts) demand(typeof row[field] === 'string', field)
   for (const field of textsOrNull) demand(isNullOr('string', row[field]), field)
   for (const field of counts) demand(isCount(row[field]), field)
@@ -60,6 +61,7 @@ export function checkSettlement({ row, epoch, node, fromLeaseNano, capNano }: Se
   // The whole charge is in one place until settling divides it.
   demand(row.writeoffNano === 0n, 'writeoffNano')
   demand(typeof node === 'string' && isCount(epoch), 'node')
+  demand(!place || (isCount(place.epoch) && isCount(place.number)), 'place')
   demand(isAmount(fromLeaseNano), 'fromLeaseNano')
   demand(capNano === null || isAmount(capNano), 'capNano')
 }

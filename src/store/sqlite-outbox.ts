@@ -17,6 +17,8 @@ export const halves: readonly Half[] = [0, 1]
 export interface OutboxRow {
   /** Counts up over both halves. */
   readonly seq: number
+  /** Of the outbox, as it was appended; 0: by a version that did not count them. */
+  readonly epoch: number
   readonly body: string
 }
 
@@ -24,6 +26,8 @@ export interface OutboxRow {
 export interface Outbox {
   /** The name of this node in the ledger, for as long as the files live. */
   readonly node: string
+  /** Which opening of this outbox for appending it is, from 1. */
+  readonly epoch: number
   /** The highest sequence in the files; 0 when they are empty. */
   readonly lastSeq: number
   /** Commits one row without a sync. Throws what SQLite says; then nothing was written. */
@@ -55,26 +59,24 @@ const takeTurn = 'UPDATE turn SET count = count + 1'
 /** Opens, or makes, the outbox of a slot for appending. Throws `OutboxTaken` where another process has it. */
 export function openOutbox(dataDir: string, slot: number): Outbox {
   makeDataDir(dataDir)
-  const owner = takeSlot(dataDir, slot)
+  const { owner, node, epoch } = takeSlot(dataDir, slot)
   const opened: Database[] = [owner]
   try {
-    const node = nameOf(owner)
-    // The transaction stays open for the life of the process: it is what keeps others out.
-    owner.run('BEGIN EXCLUSIVE')
     const files = halves.map((half) => {
       const path = halfPath(dataDir, slot, half)
       const file = openHalf(path)
       opened.push(file)
-      naming(path, () => makeTables(file))
+      naming(path, () => makeTables(file, node))
       return file
     })
     syncFolder(dataDir)
     const [first, second] = files.map((file) =>
-      file.prepare('INSERT INTO outbox (seq, body) VALUES (?, ?)'),
+      file.prepare(`INSERT INTO outbox (seq, epoch, body) VALUES (?, ${epoch}, ?)`),
     )
     if (first === undefined || second === undefined) throw new Error('An outbox has two halves.')
     return {
       node,
+      epoch,
       lastSeq: Math.max(...files.map(lastSeqOf)),
       append: (half, seq, body) => {
         ;(half === 0 ? first : second).run(seq, body)
@@ -94,7 +96,9 @@ export function openOutboxReader(dataDir: string, slot: number): OutboxReader {
   // A half that another program reads is recycled later: this thread has to settle and renew meanwhile.
   for (const file of files) file.run('PRAGMA busy_timeout = 50')
   const select = files.map((file) =>
-    file.prepare('SELECT seq, body FROM outbox WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?'),
+    file.prepare(
+      'SELECT seq, epoch, body FROM outbox WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?',
+    ),
   )
   const rowsOf = (half: Half, values: [number, number, number]) =>
     naming(pathOf(half), () => select[half]?.all(...values) as OutboxRow[])
@@ -122,16 +126,32 @@ export function openOutboxReader(dataDir: string, slot: number): OutboxReader {
   }
 }
 
-function takeSlot(dataDir: string, slot: number): Database {
-  const owner = openFile(join(dataDir, `outbox-${slot}.db`))
+interface Slot {
+  readonly owner: Database
+  readonly node: string
+  readonly epoch: number
+}
+
+function takeSlot(dataDir: string, slot: number): Slot {
+  const path = join(dataDir, `outbox-${slot}.db`)
+  const owner = openFile(path)
   try {
-    owner.run('BEGIN EXCLUSIVE')
-    owner.run('CREATE TABLE IF NOT EXISTS node (id TEXT NOT NULL) STRICT')
-    owner.run('INSERT INTO node (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM node)', [
-      randomUUID(),
-    ])
-    owner.run('COMMIT')
-    return owner
+    return naming(path, () => {
+      owner.run('BEGIN EXCLUSIVE')
+      owner.run('CREATE TABLE IF NOT EXISTS node (id TEXT NOT NULL) STRICT')
+      owner.run('CREATE TABLE IF NOT EXISTS epoch (count INTEGER NOT NULL) STRICT')
+      owner.run('INSERT INTO node (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM node)', [
+        randomUUID(),
+      ])
+      owner.run('INSERT INTO epoch (count) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM epoch)')
+      owner.run('UPDATE epoch SET count = count + 1')
+      const node = textOf(owner, 'SELECT id AS value FROM node')
+      const epoch = Number(textOf(owner, 'SELECT count AS value FROM epoch'))
+      owner.run('COMMIT')
+      // This transaction stays open for the life of the process: it is what keeps others out.
+      owner.run('BEGIN EXCLUSIVE')
+      return { owner, node, epoch }
+    })
   } catch (error) {
     owner.close()
     if (!isBusy(error)) throw error
@@ -141,10 +161,10 @@ function takeSlot(dataDir: string, slot: number): Database {
   }
 }
 
-function nameOf(owner: Database): string {
-  const row = owner.query('SELECT id FROM node').get() as { readonly id: string } | null
+function textOf(file: Database, sql: string): string {
+  const row = file.query(sql).get() as { readonly value: string | number } | null
   if (row === null) throw new Error('The outbox has lost the name of its node.')
-  return row.id
+  return String(row.value)
 }
 
 function halfPath(dataDir: string, slot: number, half: Half): string {
@@ -168,8 +188,19 @@ function openHalf(path: string): Database {
   }
 }
 
-function makeTables(file: Database): void {
-  file.run('CREATE TABLE IF NOT EXISTS outbox (seq INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT')
+function makeTables(file: Database, node: string): void {
+  file.run(
+    `CREATE TABLE IF NOT EXISTS outbox (
+      seq INTEGER PRIMARY KEY, body TEXT NOT NULL, epoch INTEGER NOT NULL DEFAULT 0) STRICT`,
+  )
+  const columns = file.query(`SELECT 1 FROM pragma_table_info('outbox') WHERE name = 'epoch'`)
+  if (columns.get() === null) {
+    file.run('ALTER TABLE outbox ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0')
+  }
+  // For a backup beside a running server, which keeps all others out of the file with the node's name.
+  file.run('CREATE TABLE IF NOT EXISTS owner (node TEXT NOT NULL) STRICT')
+  file.run('DELETE FROM owner')
+  file.run('INSERT INTO owner (node) VALUES (?)', [node])
   file.run('CREATE TABLE IF NOT EXISTS turn (count INTEGER NOT NULL) STRICT')
   file.run('INSERT INTO turn (count) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM turn)')
   // The first write to a log syncs its header.

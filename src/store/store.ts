@@ -1,6 +1,13 @@
 // What is kept, whichever engine keeps it: the contract SQLite and PostgreSQL both pass.
 
-import type { AuditTable, HourTable, IdempotencyTable, LedgerTable, PriceTable } from './ledger.ts'
+import type {
+  AuditTable,
+  HourTable,
+  IdempotencyTable,
+  LedgerTable,
+  OutboxTable,
+  PriceTable,
+} from './ledger.ts'
 import type { ResponseTable } from './responses.ts'
 import type { UsageRow } from './usage-row.ts'
 import type { VideoTable } from './video-table.ts'
@@ -80,6 +87,7 @@ export interface Store {
   readonly accounts: AccountTable
   readonly usage: UsageTable
   readonly ledger: LedgerTable
+  readonly outboxes: OutboxTable
   readonly hours: HourTable
   readonly prices: PriceTable
   readonly idempotency: IdempotencyTable

@@ -8,6 +8,7 @@ import { hourTable } from './hours.ts'
 import { idempotencyTable } from './idempotency.ts'
 import { walletOf } from './ledger.ts'
 import { ledgerTable } from './ledger-table.ts'
+import { outboxTable } from './outbox-epochs.ts'
 import { priceTable } from './prices.ts'
 import { responseTable } from './responses.ts'
 import type { AccountTable, KeyRow, KeyTable, Store } from './store.ts'
@@ -22,6 +23,7 @@ export function createStore(engine: Engine): Store {
     accounts: accountTable(engine),
     usage: usageTable(engine),
     ledger: ledgerTable(engine),
+    outboxes: outboxTable(engine),
     hours: hourTable(engine),
     prices: priceTable(engine),
     idempotency: idempotencyTable(engine),

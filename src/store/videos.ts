@@ -224,5 +224,5 @@ async function settleEnd(session: Session, { row, capNano }: VideoEnd): Promise<
   const known = 'SELECT 1 FROM usage WHERE request_id = ?'
   if ((await session.query(known, [row.requestId])).length > 0) return nothing
   const nobody = { node: '', epoch: 0, fromLeaseNano: 0n, idempotency: null }
-  return settleNew(session, [{ ...nobody, row, capNano }])
+  return settleNew(session, [{ ...nobody, row, capNano }], [])
 }

@@ -67,6 +67,9 @@ const sources: MetricSources = {
   ],
   ledger: () => ({
     unsettled: 7,
+    finished: 12,
+    accounted: 4,
+    missing: 1,
     oldestUnsettledMs: 1_500,
     heldUnits: 0.25,
     writtenOffUnits: 0,

@@ -23,6 +23,10 @@ export interface MetricSources {
 export interface LedgerReading {
   /** Finished requests not yet in the ledger, and the age of the oldest. */
   readonly unsettled: number
+  /** Requests that ended since the start; of them those the ledger has; and those it was passed over. */
+  readonly finished: number
+  readonly accounted: number
+  readonly missing: number
   readonly oldestUnsettledMs: number
   /** Money of running requests, in units of the currency: for a graph, not for an account. */
   readonly heldUnits: number
@@ -239,6 +243,19 @@ function addLedger(read: Read, sources: MetricSources): void {
     'written_off_units_total',
     'Charges no wallet paid, in units of the currency.',
     () => ledger().writtenOffUnits,
+  )
+  read('counter', 'records_total', 'Requests that ended.', () => ledger().finished)
+  read(
+    'counter',
+    'records_settled_total',
+    'Of them, those in the ledger, set aside ones included.',
+    () => ledger().accounted,
+  )
+  read(
+    'gauge',
+    'records_missing',
+    'Records that never came into the ledger, though later ones did.',
+    () => ledger().missing,
   )
   read('counter', 'set_aside_total', 'Records the ledger would not take.', () => ledger().setAside)
   read(

@@ -1,0 +1,108 @@
+// Records that an outbox had and the ledger never got: the audit names them, and so does a metric.
+
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { chat, type Deployment, deploy, engineCases } from '../support/deployment.ts'
+import type { ServerProcess } from '../support/server-process.ts'
+import { ready } from './gateway-load.ts'
+
+const requests = 10
+/** Long enough that nothing is settled before it is removed; a start and an end settle all the same. */
+const config = { ledger: { settleMs: 4_000 } }
+
+interface Left {
+  readonly node: string
+  readonly epoch: number
+}
+
+/** Requests one after another, until the mark says that all their records are written. */
+async function serve(server: ServerProcess): Promise<Left> {
+  await ready(server)
+  for (let each = 0; each < requests; each += 1) {
+    expect((await chat(server.url, 'acme', { model: 'sandbox/chat+tokens=3' })).status).toBe(200)
+  }
+  for (;;) {
+    const [node = '', epoch = '', number] = mark(server.dataDir)
+    if (number === String(requests)) return { node, epoch: Number(epoch) }
+    await Bun.sleep(5)
+  }
+}
+
+function mark(dataDir: string): string[] {
+  return readFileSync(join(dataDir, 'outbox-0.mark'), 'utf8').trim().split(' ')
+}
+
+/** Rows are appends, and each of these requests is one of its own; those of one run all stand in the first half. */
+function removeRows(dataDir: string, from: number, to: number): void {
+  const file = new Database(join(dataDir, 'outbox-0-a.db'))
+  const newest = 'epoch = (SELECT max(epoch) FROM outbox)'
+  const { changes } = file.run(
+    `DELETE FROM outbox WHERE seq IN (
+      SELECT seq FROM outbox WHERE ${newest} ORDER BY seq LIMIT ? OFFSET ?)`,
+    [to - from + 1, from - 1],
+  )
+  file.close()
+  expect(changes).toBe(to - from + 1)
+}
+
+async function findings(deployment: Deployment): Promise<string[]> {
+  const report = await deployment.command('audit')
+  return report.findings.map(
+    (each: Record<string, string>) => `${each['kind']} ${each['subject']}: ${each['message']}`,
+  )
+}
+
+describe.each(engineCases)(
+  'records lost from an outbox, the ledger on $engine',
+  ({ databaseUrl }) => {
+    test('are named by node, epoch and number: from its middle, from its end, with a whole half, and while it runs', async () => {
+      const deployment = await deploy({ databaseUrl, credits: { acme: '10' }, config })
+      const expected: string[] = []
+      const expectNamed = async ({ node, epoch }: Left, which: string) => {
+        expected.push(`outbox ${node}/${epoch}: ${which} never came into the ledger`)
+        expect(await findings(deployment)).toEqual(expected)
+      }
+      const died = async (lose: (dataDir: string) => void) => {
+        const server = await deployment.start()
+        const left = await serve(server)
+        await server.kill()
+        lose(server.dataDir)
+        const next = await deployment.start()
+        await ready(next)
+        await next.kill()
+        return left
+      }
+      try {
+        const whole = await died(() => undefined)
+        expect(whole.epoch).toBe(1)
+        expect(await findings(deployment)).toEqual([])
+        await expectNamed(await died((dataDir) => removeRows(dataDir, 4, 6)), 'records 4 to 6')
+        await expectNamed(await died((dataDir) => removeRows(dataDir, 10, 10)), 'record 10')
+        const withHalf = await died((dataDir) => {
+          for (const name of readdirSync(dataDir).filter((each) => each.startsWith('outbox-0-a'))) {
+            rmSync(join(dataDir, name))
+          }
+        })
+        await expectNamed(withHalf, `records 1 to ${requests}`)
+
+        const running = await deployment.start()
+        const left = await serve(running)
+        removeRows(running.dataDir, 2, 2)
+        for (;;) {
+          const metrics = await (await fetch(`${running.url}/metrics`)).text()
+          if (metrics.includes(`tollgate_records_settled_total ${requests - 1}`)) {
+            expect(metrics).toContain(`tollgate_records_total ${requests}\n`)
+            expect(metrics).toContain('tollgate_records_missing 1\n')
+            break
+          }
+          await Bun.sleep(10)
+        }
+        await expectNamed(left, 'record 2')
+      } finally {
+        await deployment.remove()
+      }
+    }, 120_000)
+  },
+)
