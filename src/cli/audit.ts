@@ -24,12 +24,13 @@ export const audit: Command = {
   },
 }
 
-interface Examined {
+export interface Examined {
   readonly report: AuditReport
   readonly setAsides: readonly SetAside[]
 }
 
-async function examine(store: Store): Promise<Examined> {
+/** What `tollgate audit` finds in this store. */
+export async function examine(store: Store): Promise<Examined> {
   const report = await store.audit.run((cards) => {
     const book = createPriceBook(cards)
     return (row) => {
@@ -38,7 +39,8 @@ async function examine(store: Store): Promise<Examined> {
       return rate?.charge(row, units) ?? null
     }
   })
-  return { report, setAsides: await store.ledger.setAsides(mostShown) }
+  const isDamaged = report.findings.some(({ kind }) => kind === 'integrity')
+  return { report, setAsides: isDamaged ? [] : await store.ledger.setAsides(mostShown) }
 }
 
 function view({ setAside, findings, ...counts }: AuditReport, setAsides: readonly SetAside[]) {

@@ -4,6 +4,7 @@ import { ConfigError } from '../config/problems.ts'
 import { accountList } from './account.ts'
 import { accountCredit, accountDebit } from './adjust.ts'
 import { audit } from './audit.ts'
+import { backup } from './backup.ts'
 import { balance } from './balance.ts'
 import { catalogUpdate, type FetchText } from './catalog-update.ts'
 import {
@@ -23,6 +24,7 @@ import { priceList } from './price.ts'
 import { priceApply } from './price-apply.ts'
 import { priceImport } from './price-import.ts'
 import { priceRollback, priceSchedule, priceSet, priceWithdraw } from './price-set.ts'
+import { restore } from './restore.ts'
 import { serve } from './serve.ts'
 import { usage } from './usage.ts'
 
@@ -38,6 +40,8 @@ const commands: readonly Command[] = [
   balance,
   usage,
   audit,
+  backup,
+  restore,
   priceList,
   priceSet,
   priceSchedule,

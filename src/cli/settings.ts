@@ -37,12 +37,7 @@ export async function withStore<Result>(
   make?: 'make',
 ): Promise<Result> {
   const settings = await storeSettings(context)
-  const { databaseUrl, dataDir } = settings
-  if (make !== 'make' && databaseUrl === null && !existsSync(join(dataDir, databaseFile))) {
-    throw new Error(
-      `there is no Tollgate data in ${dataDir}: name the server's data directory with --data, or start the server once`,
-    )
-  }
+  if (make !== 'make' && settings.databaseUrl === null) requireData(settings.dataDir)
   const store = await openStore(settings)
   try {
     return await work(store)
@@ -51,8 +46,15 @@ export async function withStore<Result>(
   }
 }
 
+export function requireData(dataDir: string): void {
+  if (existsSync(join(dataDir, databaseFile))) return
+  throw new Error(
+    `there is no Tollgate data in ${dataDir}: name the server's data directory with --data, or start the server once`,
+  )
+}
+
 /** The file is read only where it may be what says where the data is. */
-async function storeSettings(context: Context): Promise<StoreSettings> {
+export async function storeSettings(context: Context): Promise<StoreSettings> {
   const { flags, env } = context
   const dataDir = flags.text('data') ?? (env.TOLLGATE_DATA || undefined)
   const databaseUrl = env.DATABASE_URL || null

@@ -7,7 +7,7 @@ import type { Entry, Settler } from './settlement.ts'
 import type { SharedState } from './shared.ts'
 
 export interface OutboxDrainOptions {
-  readonly reader: OutboxReader
+  readonly reader: Pick<OutboxReader, 'read' | 'lastSeq' | 'recycle'>
   readonly state: SharedState
   readonly settler: Settler
   readonly node: string

@@ -3,8 +3,9 @@
 import { auditAccounts, auditJournal, auditLeases } from './audit-accounts.ts'
 import { auditUsage } from './audit-usage.ts'
 import type { Engine, Session } from './engine.ts'
-import { createFindings } from './findings.ts'
-import type { AuditTable } from './ledger.ts'
+import { createFindings, type Findings } from './findings.ts'
+import { checkIntegrity } from './integrity.ts'
+import type { AuditReport, AuditTable } from './ledger.ts'
 import { auditOutboxes } from './outbox-epochs.ts'
 import { readPrices } from './prices.ts'
 
@@ -13,6 +14,8 @@ export function auditTable(engine: Engine): AuditTable {
     run(pricing) {
       return engine.snapshot(async (session) => {
         const findings = createFindings()
+        // Where the engine finds its own files damaged, what is derived from them says nothing.
+        if (!(await checkIntegrity(session, findings))) return damaged(findings)
         const price = pricing(await readPrices(session))
         await auditAccounts(session, findings)
         await auditLeases(session, findings)
@@ -32,6 +35,10 @@ export function auditTable(engine: Engine): AuditTable {
       })
     },
   }
+}
+
+function damaged(findings: Findings): AuditReport {
+  return { transfers: 0, usageRows: 0, wallets: 0, findings: findings.list(), setAside: 0 }
 }
 
 async function count(session: Session, sql: string): Promise<number> {

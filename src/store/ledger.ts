@@ -214,7 +214,7 @@ export interface HourTable {
 
 /** One difference an audit found. */
 export interface AuditFinding {
-  /** `journal`, `wallet`, `lease`, `usage`, `hour`, `set-aside`, `video`, `outbox`. */
+  /** `journal`, `wallet`, `lease`, `usage`, `hour`, `set-aside`, `video`, `outbox`, `integrity`. */
   readonly kind: string
   readonly subject: string
   readonly message: string

@@ -56,12 +56,13 @@ export function naming<Result>(path: string, work: () => Result): Result {
   try {
     return work()
   } catch (error) {
-    if (error instanceof DataError || isBusy(error)) throw error
-    throw unusable(path, error)
+    throw isBusy(error) ? error : unusable(path, error)
   }
 }
 
-function unusable(path: string, error: unknown): DataError {
+/** What went wrong with this file, in one line. */
+export function unusable(path: string, error: unknown): DataError {
+  if (error instanceof DataError) return error
   const reason = (error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ')
   const advice = isDamage(error)
     ? '. It is damaged: put it back from a backup, or move it away'

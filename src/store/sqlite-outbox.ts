@@ -133,7 +133,7 @@ interface Slot {
 }
 
 function takeSlot(dataDir: string, slot: number): Slot {
-  const path = join(dataDir, `outbox-${slot}.db`)
+  const path = ownerPath(dataDir, slot)
   const owner = openFile(path)
   try {
     return naming(path, () => {
@@ -165,6 +165,16 @@ function textOf(file: Database, sql: string): string {
   const row = file.query(sql).get() as { readonly value: string | number } | null
   if (row === null) throw new Error('The outbox has lost the name of its node.')
   return String(row.value)
+}
+
+/** Where the files of a slot are. */
+export function outboxFiles(dataDir: string, slot: number) {
+  const paths = halves.map((half) => halfPath(dataDir, slot, half))
+  return { owner: ownerPath(dataDir, slot), halves: paths }
+}
+
+function ownerPath(dataDir: string, slot: number): string {
+  return join(dataDir, `outbox-${slot}.db`)
 }
 
 function halfPath(dataDir: string, slot: number, half: Half): string {

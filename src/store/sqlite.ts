@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { maxNano } from '../money.ts'
 import type { Engine, MigrationSession, Session, Value } from './engine.ts'
 import { migrate } from './migrate.ts'
-import { isBusy, makeDataDir, naming, openFile } from './sqlite-file.ts'
+import { isBusy, isDamage, makeDataDir, naming, openFile, unusable } from './sqlite-file.ts'
 import { RowRefused } from './store.ts'
 
 /** The store's file; a data directory without it holds no data. */
@@ -29,7 +29,7 @@ export async function openSqlite(dataDir: string, migrationFolder?: string): Pro
     return engineOver(database)
   } catch (error) {
     database.close()
-    throw error
+    throw isDamage(error) ? unusable(path, error) : error
   }
 }
 

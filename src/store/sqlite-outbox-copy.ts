@@ -1,0 +1,82 @@
+// What the outboxes of a data directory hold at one moment, read beside the processes that write them.
+
+import { Database } from 'bun:sqlite'
+import { existsSync, readdirSync } from 'node:fs'
+import { naming } from './sqlite-file.ts'
+import { type OutboxRow, outboxFiles } from './sqlite-outbox.ts'
+
+export interface OutboxCopy {
+  readonly node: string
+  /** In order. */
+  readonly rows: readonly OutboxRow[]
+}
+
+/**
+ * Every row that was appended before the call, but for those that the ledger had by the time they were read: so a copy
+ * of the ledger that is made after this has the rest.
+ */
+export function copyOutboxes(dataDir: string): OutboxCopy[] {
+  const slots = readdirSync(dataDir).flatMap((name) => /^outbox-(\d+)\.db$/.exec(name)?.[1] ?? [])
+  return slots.map((slot) => copyOutbox(dataDir, Number(slot)))
+}
+
+function copyOutbox(dataDir: string, slot: number): OutboxCopy {
+  const { owner, halves } = outboxFiles(dataDir, slot)
+  const opened: { readonly path: string; readonly file: Database }[] = []
+  try {
+    for (const path of halves.filter((each) => existsSync(each))) {
+      opened.push({ path, file: naming(path, () => openHalf(path)) })
+    }
+    // Rows are appended in order, whichever half takes them: up to here all are there.
+    const until = Math.max(0, ...opened.map(({ path, file }) => naming(path, () => lastSeq(file))))
+    const rows = opened.flatMap(({ path, file }) => naming(path, () => rowsOf(file, until)))
+    const names = opened.map(({ path, file }) => naming(path, () => nodeOf(file)))
+    const node = names.find((name) => name !== null) ?? naming(owner, () => ownerOf(owner))
+    return { node, rows: rows.sort((a, b) => a.seq - b.seq) }
+  } finally {
+    for (const { file } of opened) file.close()
+  }
+}
+
+function openHalf(path: string): Database {
+  const file = new Database(path, { readwrite: true, create: false })
+  file.run('PRAGMA busy_timeout = 5000')
+  return file
+}
+
+function lastSeq(file: Database): number {
+  if (!hasTable(file, 'outbox')) return 0
+  const row = file.query('SELECT max(seq) AS last FROM outbox').get() as { last: number | null }
+  return row.last ?? 0
+}
+
+/** A version before this one kept no epoch. */
+function rowsOf(file: Database, until: number): OutboxRow[] {
+  if (!hasTable(file, 'outbox')) return []
+  const columns = file.query(`SELECT 1 FROM pragma_table_info('outbox') WHERE name = 'epoch'`)
+  const epoch = columns.get() === null ? '0' : 'epoch'
+  const sql = `SELECT seq, ${epoch} AS epoch, body FROM outbox WHERE seq <= ? ORDER BY seq`
+  return file.query(sql).all(until) as OutboxRow[]
+}
+
+function nodeOf(file: Database): string | null {
+  if (!hasTable(file, 'owner')) return null
+  const row = file.query('SELECT node FROM owner').get() as { readonly node: string } | null
+  return row?.node ?? null
+}
+
+/** Only where no process has the outbox: while one does, its halves say the name. */
+function ownerOf(path: string): string {
+  const file = openHalf(path)
+  try {
+    const row = file.query('SELECT id FROM node').get() as { readonly id: string } | null
+    if (row === null) throw new Error('it does not say whose outbox it is')
+    return row.id
+  } finally {
+    file.close()
+  }
+}
+
+function hasTable(file: Database, name: string): boolean {
+  return file.query('SELECT 1 FROM sqlite_master WHERE name = ?').get(name) !== null
+}

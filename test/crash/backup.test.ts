@@ -1,0 +1,158 @@
+// Backup beside a running server, and restoring: the state of one moment, whole, with what outboxes held settled in it.
+
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runCommand } from '../support/command-line.ts'
+import { chat, costNano, type Deployment, deploy } from '../support/deployment.ts'
+import { expectCharged, ready, type Seen, startLoad } from './gateway-load.ts'
+
+const credits = { acme: '1000', bell: '1000' }
+const config = { ledger: { settleMs: 4_000 } }
+
+async function run(deployment: Deployment, dataDir: string, ...words: string[]) {
+  return runCommand([...words, '--data', dataDir], deployment.dataDir())
+}
+
+async function auditOf(deployment: Deployment, dataDir: string) {
+  const { code, out, err } = await run(deployment, dataDir, 'audit', '--json')
+  const { ok, findings, setAside } = JSON.parse(out)
+  return { code, err, ok, findings, setAside }
+}
+
+const clean = { code: 0, err: '', ok: true, findings: [], setAside: 0 }
+
+async function rowsOf(deployment: Deployment, dataDir: string) {
+  const { out } = await run(deployment, dataDir, 'usage', '--json', '--limit', '1000000')
+  const rows = JSON.parse(out) as Record<'requestId' | 'chargeNano' | 'writeoffNano', string>[]
+  return new Map(
+    rows.map(({ requestId, chargeNano, writeoffNano }) => [
+      requestId,
+      BigInt(chargeNano) + BigInt(writeoffNano),
+    ]),
+  )
+}
+
+test.each([1, 2])(
+  'with %d serving processes under load, a backup has all that was answered before it, and restores to a clean audit',
+  async (workers) => {
+    const deployment = await deploy({ databaseUrl: null, credits, config, apart: true })
+    try {
+      const server = await deployment.start({ workers })
+      await ready(server)
+      const load = startLoad([server.url], Object.keys(credits), 12)
+      while (load.seen.length < 60) await Bun.sleep(1)
+      const before: Seen[] = [...load.seen]
+      const file = join(deployment.dataDir(), '..', 'copy.backup')
+      const made = await run(deployment, deployment.dataDir(), 'backup', file, '--json')
+      expect([made.code, made.err]).toEqual([0, ''])
+      expect(JSON.parse(made.out).settled).toBeGreaterThan(0)
+      expect(statSync(file).mode & 0o777).toBe(0o600)
+      await server.kill()
+      await load.stop()
+
+      const restored = join(deployment.dataDir(), '..', 'restored')
+      const back = await run(deployment, restored, 'restore', file)
+      expect([back.code, back.err]).toEqual([0, ''])
+      expect(await auditOf(deployment, restored)).toEqual(clean)
+      const rows = await rowsOf(deployment, restored)
+      const due = before.filter(
+        ({ whole, status, dueNano }) => whole && status === 200 && dueNano !== null,
+      )
+      expect(due.length).toBeGreaterThan(10)
+      for (const { requestId, dueNano } of due) {
+        expect([requestId, rows.get(requestId)]).toEqual([requestId, dueNano ?? undefined])
+      }
+      // A server goes on from it, and neither file nor folder is left of the work.
+      expect(readdirSync(restored).sort()).toEqual(['server.lock', 'server.pid', 'tollgate.db'])
+      expect(readdirSync(join(file, '..')).filter((name) => name.startsWith('copy'))).toEqual([
+        'copy.backup',
+      ])
+      await deployment.openBooks()
+      expect(expectCharged([], [])).toBe(0)
+    } finally {
+      await deployment.remove()
+    }
+  },
+  120_000,
+)
+
+test('a server goes on from what was restored; a restore says what it will not do', async () => {
+  const deployment = await deploy({ databaseUrl: null, credits, apart: true })
+  const dataDir = deployment.dataDir()
+  const file = join(dataDir, '..', 'copy.backup')
+  try {
+    const model = { model: 'sandbox/chat+tokens=3' }
+    const server = await deployment.start()
+    await ready(server)
+    const first = await chat(server.url, 'acme', model)
+    expect((await run(deployment, dataDir, 'backup', file)).code).toBe(0)
+    const again = await run(deployment, dataDir, 'backup', file)
+    expect([again.code, again.err]).toEqual([
+      1,
+      `tollgate: ${file} is there already: name a new file\n`,
+    ])
+    const lost = await chat(server.url, 'acme', model)
+    const runs = await run(deployment, dataDir, 'restore', file, '--force')
+    expect(runs.code).toBe(1)
+    expect(runs.err).toContain(`(pid ${server.pid}) has the data`)
+    await server.kill()
+
+    const full = await run(deployment, dataDir, 'restore', file)
+    expect([full.code, full.err]).toEqual([
+      1,
+      `tollgate: there is data in ${dataDir} already: name another directory, or say --force\n`,
+    ])
+    const spoilt = join(dataDir, '..', 'spoilt')
+    const bytes = readFileSync(file)
+    writeFileSync(spoilt, bytes.fill(7, 8_192, 8_192 + 4_096))
+    const damaged = await run(deployment, dataDir, 'restore', spoilt, '--force')
+    expect(damaged.code).toBe(1)
+    expect(damaged.err).toMatch(/^tollgate: .*(damaged|malformed).*\n$/)
+    writeFileSync(spoilt, 'no database')
+    expect((await run(deployment, dataDir, 'restore', spoilt, '--force')).err).toContain(spoilt)
+    expect((await rowsOf(deployment, dataDir)).has(first.requestId)).toBe(true)
+
+    const forced = await run(deployment, dataDir, 'restore', file, '--force', '--json')
+    expect([forced.code, forced.err]).toEqual([0, ''])
+    const { aside } = JSON.parse(forced.out)
+    expect(existsSync(join(aside, 'tollgate.db'))).toBe(true)
+    const next = await deployment.start()
+    await ready(next)
+    const last = await chat(next.url, 'acme', model)
+    next.signal('SIGTERM')
+    expect(await next.exited).toBe(0)
+    const rows = await rowsOf(deployment, dataDir)
+    expect([...rows.keys()].sort()).toEqual([first.requestId, last.requestId].sort())
+    expect(rows.has(lost.requestId)).toBe(false)
+    expect(rows.get(last.requestId)).toBe(costNano(6, 3))
+    expect(await auditOf(deployment, dataDir)).toEqual(clean)
+  } finally {
+    await deployment.remove()
+  }
+}, 60_000)
+
+test('the audit tells what SQLite finds wrong with its file', async () => {
+  const deployment = await deploy({ databaseUrl: null, credits, apart: true })
+  const dataDir = deployment.dataDir()
+  try {
+    const server = await deployment.start()
+    await ready(server)
+    server.signal('SIGTERM')
+    expect(await server.exited).toBe(0)
+    const path = join(dataDir, 'tollgate.db')
+    const database = new Database(path)
+    const index = `SELECT rootpage AS page FROM sqlite_master WHERE name = 'usage_hour_account'`
+    const { page } = database.query(index).get() as { readonly page: number }
+    database.close()
+    const bytes = readFileSync(path)
+    writeFileSync(path, bytes.fill(7, (page - 1) * 4_096, page * 4_096))
+    const { code, findings } = await auditOf(deployment, dataDir)
+    expect(code).toBe(1)
+    expect(findings.length).toBeGreaterThan(0)
+    for (const { kind } of findings) expect(kind).toBe('integrity')
+  } finally {
+    await deployment.remove()
+  }
+})
