@@ -244,7 +244,9 @@ export class ChatWriter implements Writer {
     const fields = sealed === undefined ? {} : sealMember(sealed)
     mergeFields(fields, ownFields(extra))
     if (!hasFields(fields)) return ''
-    return this.flushing(choice, { tool_calls: [{ index: call, ...fields }] })
+    // Vercel's SDK reads no call without the member.
+    const said = head.custom ? { custom: { input: '' } } : { function: { arguments: '' } }
+    return this.flushing(choice, { tool_calls: [mergeFields({ index: call, ...said }, fields)] })
   }
 
   private cite({ choice: index, part, citation }: EventOf<'citation'>): string {
