@@ -57,6 +57,7 @@ function attemptAt(stream: boolean) {
       identity: true,
       timeouts: timeoutDefaults,
       request: null,
+      fitted: null,
       dropped: [],
       list: null,
     },

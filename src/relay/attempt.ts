@@ -4,6 +4,7 @@ import type { TimeoutSettings } from '../config/types.ts'
 import type { Fault, GatewayError } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
 import type { Exchange, ReplyHandler, TransportFault } from '../vendors/transport.ts'
+import type { FittedTools } from '../wire/hub/fit-tools.ts'
 import type { ChatRequest, JsonObject } from '../wire/ir.ts'
 import type { ListRequest } from '../wire/list/list.ts'
 import type { Ask, RelayRooms, Sight } from './ask.ts'
@@ -41,6 +42,8 @@ export interface AttemptPlan {
   readonly timeouts: TimeoutSettings
   /** What the client asked in the hub's words; null where bytes are relayed. */
   readonly request: ChatRequest | null
+  /** The same with its tools as the vendor is offered them. */
+  readonly fitted: FittedTools | null
   /** What of it the vendor was not told, by name. */
   readonly dropped: readonly string[]
   /** What was asked, where the operation is embedding or reranking and the vendor's form another. */

@@ -19,7 +19,7 @@ import { onKept } from './repeatable.ts'
 import { bearsSeals } from './sealed.ts'
 import { openedSeals, originOf } from './sealed-bytes.ts'
 import { passedTo } from './state.ts'
-import { type Asked, type Encoded, encoded } from './translate.ts'
+import { type Asked, type Encoded, encoded, offersForeign } from './translate.ts'
 import { encodedList } from './translate-list.ts'
 
 export interface Prepared {
@@ -46,13 +46,14 @@ export function prepare(
   const { vendor } = channel
   // Re-writing is for what is said in text; there is nothing to put sound or vectors into.
   const rewritten = vendor.quirks.rewrite === true && ask.dialect.hub !== null
-  const identity = candidate.identity && !rewritten
+  const foreign = candidate.identity && offersForeign(ask, candidate, channel, asked)
+  const identity = candidate.identity && !rewritten && !foreign
   const timeouts = timeoutsOf(rooms.timeouts, ask, channel)
   const cut = ask.peek.dropped ?? []
-  const unsaid = { request: null, dropped: cut, list: null }
+  const unsaid = { request: null, fitted: null, dropped: cut, list: null }
   const plan = { rooms, ask, candidate, channel, identity, timeouts, ...unsaid }
   // What was sealed elsewhere must be opened or left out: such a request is put in the vendor's words anew.
-  const alike = candidate.identity && ask.rebuilt !== true
+  const alike = candidate.identity && ask.rebuilt !== true && !foreign
   const peek = alike ? openedFor(ask, channel) : null
   const contentType = null
   const to = vendor.local ?? destinationOf(plan)
@@ -67,8 +68,8 @@ export function prepare(
     const { segments, dropped, list } = listed
     return { plan: { ...plan, dropped, list }, segments, contentType, to }
   }
-  const planned = ({ segments, request, dropped }: Encoded): Prepared => ({
-    plan: { ...plan, request, dropped: [...cut, ...dropped] },
+  const planned = ({ segments, request, fitted, dropped }: Encoded): Prepared => ({
+    plan: { ...plan, request, fitted, dropped: [...cut, ...dropped] },
     segments,
     contentType,
     to,

@@ -15,6 +15,7 @@ import {
   UnfitReply,
   type Writer,
 } from '../wire/dialect.ts'
+import { CallRestorer, type FittedTools, fitTools, type ToolTraits } from '../wire/hub/fit-tools.ts'
 import type { ChatEvent, ChatRequest, JsonObject, JsonValue, Usage } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
 import { SseFrames } from '../wire/sse-frames.ts'
@@ -54,6 +55,8 @@ export function askedOf(ask: Ask): Asked {
 export interface Encoded {
   readonly segments: readonly Uint8Array[]
   readonly request: ChatRequest
+  /** The same with its tools as the vendor is offered them. */
+  readonly fitted: FittedTools
   readonly dropped: readonly string[]
 }
 
@@ -91,7 +94,11 @@ function encodedNow(
   const { value, dropped } = asked.request()
   const request = withBytes(value, target, asked.inlined)
   const own = unsealedRequest(request, sealedBy ?? dialect, channel, ask.dialect.id === dialect)
-  const written = target.encodeRequest(vendor.refusesThoughts ? withoutThoughts(own) : own, model)
+  const fitted = fitTools(own, toolTraits(candidate, channel, target))
+  const written = target.encodeRequest(
+    vendor.refusesThoughts ? withoutThoughts(fitted.request) : fitted.request,
+    model,
+  )
   let body = written.value
   if (request.stream && vendor.usageOnStream === 'ask' && !usageAlways)
     body['stream_options'] = { include_usage: true }
@@ -103,7 +110,35 @@ function encodedNow(
     body = amend.body(body, { dialect, model, stream: request.stream })
     bytes = Buffer.from(JSON.stringify(body), 'utf8')
   }
-  return { segments: [bytes], request, dropped: [...dropped, ...written.dropped, ...refused] }
+  return {
+    segments: [bytes],
+    request,
+    fitted,
+    dropped: [...dropped, ...fitted.dropped, ...written.dropped, ...refused],
+  }
+}
+
+function toolTraits(
+  { dialect }: Candidate,
+  { vendor }: Channel,
+  { hasToo }: Pick<HubCodec, 'hasToo'>,
+): ToolTraits {
+  return { dialect, everyType: vendor.everyTool === true, hasToo }
+}
+
+/** The request offers tools that the vendor knows only as something else, though it speaks the client's format. */
+export function offersForeign(
+  ask: Ask,
+  candidate: Candidate,
+  channel: Channel,
+  asked: Asked,
+): boolean {
+  const { dialect, peek } = ask
+  if (channel.vendor.everyTool === true || dialect.toolMarks === undefined) return false
+  const body = Buffer.from(peek.body.buffer, peek.body.byteOffset, peek.body.byteLength)
+  if (!dialect.toolMarks.some((mark) => body.includes(mark))) return false
+  const { value } = asked.request()
+  return fitTools(value, toolTraits(candidate, channel, dialect.hub ?? {})).request !== value
 }
 
 function notHere(ask: Ask): GatewayError {
@@ -117,6 +152,7 @@ export interface Translation {
   readonly channel: Channel
   /** What the client asked; null where its bytes went on as they were. */
   readonly request: ChatRequest | null
+  readonly fitted: FittedTools | null
   /** The vendor answered with a stream, whatever the client asked for. */
   readonly streamed: boolean
 }
@@ -195,6 +231,7 @@ class Translated implements ReplyPath {
   private readonly frames: FrameSource
   private readonly reader: Reader
   private readonly writer: Writer | null
+  private readonly calls: CallRestorer | null
   private readonly events: ChatEvent[] = []
   private chunks: Uint8Array[] = []
   private heldBytes = 0
@@ -214,6 +251,8 @@ class Translated implements ReplyPath {
     this.dialect = ask.dialect
     this.listener = listener
     this.frames = from.frames?.() ?? new SseFrames()
+    const { calls = null } = translation.fitted ?? {}
+    this.calls = calls === null ? null : new CallRestorer(calls)
     this.reader = source.reader(channel.vendor.quirks, askedIn(translation))
     this.writer = ask.peek.stream ? target.writer(this.head()) : null
   }
@@ -312,10 +351,16 @@ class Translated implements ReplyPath {
         return
       }
       this.sight.note(event)
-      if (this.writer === null) this.events.push(event)
-      else this.write(this.writer.event(event))
+      const told = this.calls === null ? event : this.calls.event(event)
+      if ('type' in told) this.tell(told)
+      else for (const each of told) this.tell(each)
       if (this.writer !== null && isSemantic(event)) this.listener.semantic()
     }
+  }
+
+  private tell(event: ChatEvent): void {
+    if (this.writer === null) this.events.push(event)
+    else this.write(this.writer.event(event))
   }
 
   private answerWhole(): void {
@@ -362,8 +407,8 @@ class Translated implements ReplyPath {
   }
 }
 
-function askedIn({ request, candidate }: Translation): AskedOf | undefined {
-  return request === null ? undefined : { request, model: candidate.model }
+function askedIn({ fitted, candidate }: Translation): AskedOf | undefined {
+  return fitted === null ? undefined : { request: fitted.request, model: candidate.model }
 }
 
 /** The usage may stand in any of the frames written together. */

@@ -23,4 +23,5 @@ export const anthropic: Vendor = {
   parameters: makersParameters,
   countsTokens: true,
   quirks: {},
+  everyTool: true,
 }

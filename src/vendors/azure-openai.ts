@@ -61,6 +61,7 @@ export const azureOpenai = openaiCompatible({
   parameters: deployedParameters,
   refusesThoughts: true,
   encryptsReasoning: true,
+  everyTool: true,
   adapters: {
     'openai-images': deployedImages,
     'openai-image-edits': deployedImages,

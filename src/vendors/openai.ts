@@ -17,6 +17,7 @@ export const openai = openaiCompatible({
   parameters: makersParameters,
   refusesThoughts: true,
   encryptsReasoning: true,
+  everyTool: true,
   adapters: {
     'openai-images': openaiImages,
     'openai-image-edits': openaiImages,

@@ -113,6 +113,8 @@ export interface Vendor {
   readonly refusesThoughts?: true
   /** Takes the wish for encrypted reasoning in a Responses request: what it does not keep itself can be given back. */
   readonly encryptsReasoning?: true
+  /** Takes every type of tool that the formats it speaks have: namespaces, input that is text, tools the client runs. */
+  readonly everyTool?: true
   /** Sharpens what the dialect made of this vendor's error reply. */
   refine?(fault: Fault, status: number, body: string): Fault
   /** By OpenAI's operation: how this vendor is asked it in its own way. Each such dialect stands in `speaks` too. */

@@ -8,6 +8,7 @@ import type {
   ImagePart,
   JsonObject,
   JsonValue,
+  Tool,
   Usage,
 } from './ir.ts'
 import type { ListReply, ListRequest } from './list/list.ts'
@@ -322,6 +323,8 @@ export interface HubCodec {
   encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject>
   /** The vendor cannot fetch this itself: it is to be given the bytes (a `data:` address). Never unless given. */
   needsBytes?(part: ImagePart | FilePart): boolean
+  /** A tool that another format's vendors run themselves, and this one's too: it is encoded. Never unless given. */
+  hasToo?(tool: Extract<Tool, { readonly type: 'other' }>): boolean
   reader(quirks: ReplyQuirks, asked?: AskedOf): Reader
   /** Replays a whole reply as the events of its stream. */
   readWhole(body: JsonValue, quirks: ReplyQuirks, asked?: AskedOf): readonly ChatEvent[]
@@ -407,6 +410,8 @@ export interface Dialect {
   /** Headers this format's clients look for on every reply. */
   replyHeaders?(requestId: string): Readonly<Record<string, string>>
   readonly hub: HubCodec | null
+  /** Texts of which one stands in every body that offers tools, or tells of calls, of types some vendors of this format lack. */
+  readonly toolMarks?: readonly string[]
   /** The member that holds what a vendor sealed for its own account and wants back; undefined where any account may have it. */
   readonly sealName?: string
   /** The format whose replies hold what is brought back here sealed, where it is another. */

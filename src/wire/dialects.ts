@@ -22,6 +22,7 @@ import { hasOtherForm, wholeEmbeddings } from './openai-embeddings/whole.ts'
 import { imageDialects } from './openai-images/dialects.ts'
 import { moderations } from './openai-moderations/dialect.ts'
 import { realtime } from './openai-realtime/dialect.ts'
+import { toolMarks } from './openai-responses/client-tools.ts'
 import { errorFrames } from './openai-responses/errors.ts'
 import { ResponsesFrames } from './openai-responses/frames.ts'
 import { responsesHub } from './openai-responses/hub.ts'
@@ -62,6 +63,7 @@ const openaiResponses: Dialect = {
   withCost: withResponseCost,
   errorFrames,
   hub: responsesHub,
+  toolMarks,
 }
 
 export const dialects: Readonly<Record<DialectId, Dialect>> = {

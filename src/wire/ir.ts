@@ -9,6 +9,12 @@ export interface JsonObject {
 export type Extra = Readonly<Record<string, JsonObject>>
 
 /**
+ * How one dialect words a tool, a call or an answer that other dialects know as a function's: a namespace, a type that the
+ * client runs. For vendors alone that take every type of tool of that dialect.
+ */
+export type Native = Extra
+
+/**
  * Token counts by kind. The kinds are disjoint: no token is counted inside another kind, so that a
  * price is a plain sum. `input` excludes cached and cache-written tokens, `output` excludes reasoning.
  */
@@ -93,6 +99,7 @@ export interface ToolCallPart extends PartBase {
   readonly arguments: string
   readonly custom?: true
   readonly sealed?: string
+  readonly native?: Native
 }
 
 /** A part only one dialect knows: it stands in `extra` under that dialect's name. */
@@ -122,6 +129,7 @@ export interface Message {
   /** For role `tool`: the tool failed. */
   readonly isError?: true
   readonly extra?: Extra
+  readonly native?: Native
 }
 
 export type Tool =
@@ -134,6 +142,7 @@ export type Tool =
       readonly strict?: boolean
       readonly cache?: CacheMark
       readonly extra?: Extra
+      readonly native?: Native
     }
   /** Its input is text, by a grammar where `format` says one (OpenAI's form). */
   | {
@@ -143,6 +152,7 @@ export type Tool =
       readonly format?: JsonObject
       readonly cache?: CacheMark
       readonly extra?: Extra
+      readonly native?: Native
     }
   /** A tool the vendor runs itself; only its own dialect knows it. */
   | { readonly type: 'other'; readonly extra: Extra }

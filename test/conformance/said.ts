@@ -4,6 +4,9 @@ export interface SaidCall {
   readonly id: string
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
+  /** In the Responses format: the tool stands in a namespace, and its input is the text under `input`. */
+  readonly namespace?: string
+  readonly free?: true
 }
 
 /** Disjoint kinds, as the gateway counts them. */

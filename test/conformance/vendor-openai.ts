@@ -146,14 +146,25 @@ function responseItems(said: Said) {
             content: [{ type: 'output_text', text: said.text, annotations: [], logprobs: [] }],
           },
         ]
-  const calls = said.calls.map(({ id, name, input }) => ({
-    id: `fc_${id}`,
-    type: 'function_call' as const,
-    call_id: id,
-    name,
-    arguments: JSON.stringify(input),
-    status: 'completed',
-  }))
+  const calls = said.calls.map(({ id, name, input, namespace, free }) => {
+    const called = { call_id: id, name, ...(namespace !== undefined && { namespace }) }
+    const status = 'completed'
+    return free
+      ? {
+          id: `ctc_${id}`,
+          type: 'custom_tool_call' as const,
+          ...called,
+          input: String(input['input']),
+          status,
+        }
+      : {
+          id: `fc_${id}`,
+          type: 'function_call' as const,
+          ...called,
+          arguments: JSON.stringify(input),
+          status,
+        }
+  })
   return [...reasoning, ...message, ...calls]
 }
 
@@ -173,6 +184,16 @@ function itemEvents(
         event('response.function_call_arguments.delta', { ...at, delta }),
       ),
       event('response.function_call_arguments.done', { ...at, arguments: item.arguments }),
+      done,
+    ]
+  }
+  if (item.type === 'custom_tool_call') {
+    return [
+      added({ input: '', status: 'in_progress' }),
+      ...halves(item.input).map((delta) =>
+        event('response.custom_tool_call_input.delta', { ...at, delta }),
+      ),
+      event('response.custom_tool_call_input.done', { ...at, input: item.input }),
       done,
     ]
   }

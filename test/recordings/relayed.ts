@@ -47,7 +47,7 @@ function translation({ vendor, from, to, streamed, stream }: Relay): Translation
   }
   const channel = { id: 'c', tag: 't', vendor } as Channel
   const rooms = { dialects } as Translation['rooms']
-  return { rooms, ask, candidate, channel, request: null, streamed }
+  return { rooms, ask, candidate, channel, request: null, fitted: null, streamed }
 }
 
 /** The pieces are the vendor's reply as its bytes arrive; its connection then ends well. */

@@ -142,11 +142,14 @@ test('what is wrong with a request is told in its own words', async () => {
     .create({ model: 'chats', input: [{ type: 'message', role: 'user', content: 5 as never }] })
     .catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({ status: 400, param: 'input[0].content' })
-  const tool = { type: 'web_search' as const }
-  const refused = await client.responses
-    .create({ model: 'chats', input: 'hi', tools: [tool] })
-    .catch((thrown: unknown) => thrown)
-  expect(refused).toMatchObject({ status: 400, param: 'tools[0]' })
+})
+
+test('a tool that only OpenAI runs is left out and named', async () => {
+  const { data, response } = await client.responses
+    .create({ model: 'chats', input: 'hi', tools: [{ type: 'web_search' }] })
+    .withResponse()
+  expect(response.headers.get('x-tollgate-dropped')).toBe('tools.web_search')
+  expect(data.tools).toEqual([{ type: 'web_search' }])
 })
 
 test('what a chat vendor cannot be told is named, and what is the gateway own business is not', async () => {

@@ -55,7 +55,20 @@ export function decodeBlock(block: JsonObject): RequestPart {
       ...withExtra(rest),
     }
   }
+  const told = toldOfTool(fields)
+  if (told !== null) return { type: 'text', text: told, extra: { [self]: block } }
   return other(block)
+}
+
+/** What a block says of a tool that came or went: to other formats, whose lists of tools say it too, a text. */
+function toldOfTool({ type, tool_name: referred, tool }: JsonObject): string | null {
+  if (type === 'tool_reference') return `The tool ${stringOf(referred)} can be called.`
+  if (type !== 'tool_addition' && type !== 'tool_removal') return null
+  const { name, definition } = objectOf(tool)
+  const called = stringOf(name) || stringOf(objectOf(definition)['name'])
+  return type === 'tool_addition'
+    ? `From here on the tool ${called} can be called.`
+    : `From here on the tool ${called} can no longer be called.`
 }
 
 function other(block: JsonObject): RequestPart {

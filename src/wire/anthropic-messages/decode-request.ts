@@ -14,6 +14,7 @@ import type {
   ToolChoice,
 } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
+import { asFunction } from './client-tools.ts'
 import { decodeBlocks, decodeContent } from './decode-blocks.ts'
 import { objectOf, objectsOf, present, self, stringOf, takeCache, withExtra } from './fields.ts'
 
@@ -34,7 +35,7 @@ export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
     stream: stream === true,
     ...takeNumbers(rest),
     ...takeStop(rest),
-    ...takeTools(rest),
+    ...takeTools(rest, messages),
     ...takeReasoning(rest),
     ...takeFormat(rest),
     ...takeUser(rest),
@@ -121,12 +122,15 @@ function takeStop(rest: JsonObject): Pick<ChatRequest, 'stop'> {
   return texts.length === 0 ? {} : { stop: texts }
 }
 
-function decodeTool(tool: JsonObject): Tool {
+/** Throws GatewayError for a function without a name. */
+function decodeTool(tool: JsonObject, place: string): Tool {
   const fields = present(tool)
   const { type = 'custom' } = fields
-  if (type !== 'custom' || typeof fields['name'] !== 'string') {
-    return { type: 'other', extra: { [self]: tool } }
+  if (typeof fields['name'] !== 'string') {
+    if (type !== 'custom') return { type: 'other', extra: { [self]: tool } }
+    throw invalidRequest(`${place}.name must be a string`, `${place}.name`)
   }
+  if (type !== 'custom') return typedTool(tool, stringOf(type), fields['name'])
   const cache = takeCache(fields)
   const { type: _, name, description, input_schema: schema, strict, ...rest } = fields
   return {
@@ -140,6 +144,30 @@ function decodeTool(tool: JsonObject): Tool {
   }
 }
 
+function typedTool(tool: JsonObject, type: string, name: string): Tool {
+  const known = asFunction(type, tool)
+  if (known === null) return { type: 'other', extra: { [self]: tool } }
+  return { type: 'function', name, ...known, native: { [self]: { tool } } }
+}
+
+/** Tools that messages of the system add amid the conversation: to this format those messages tell of them. */
+function addedTools(messages: readonly JsonValue[], offered: readonly Tool[]): Tool[] {
+  const known = new Set(offered.map((tool) => (tool.type === 'other' ? null : tool.name)))
+  const added: Tool[] = []
+  for (const [at, message] of messages.entries()) {
+    if (!isObject(message) || message.role !== 'system') continue
+    for (const { type, tool } of objectsOf(message.content)) {
+      const { definition } = objectOf(tool)
+      if (type !== 'tool_addition' || !isObject(definition)) continue
+      const decoded = decodeTool(definition, `messages[${at}].content.tool.definition`)
+      if (decoded.type === 'other' || known.has(decoded.name)) continue
+      known.add(decoded.name)
+      added.push({ ...decoded, native: { [self]: { added: true } } })
+    }
+  }
+  return added
+}
+
 function choiceOf(choice: JsonObject): ToolChoice | null {
   if (choice.type === 'none' || choice.type === 'auto') return { mode: choice.type }
   if (choice.type === 'any') return { mode: 'required' }
@@ -148,8 +176,10 @@ function choiceOf(choice: JsonObject): ToolChoice | null {
 
 function takeTools(
   rest: JsonObject,
+  messages: readonly JsonValue[],
 ): Pick<ChatRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'> {
-  const tools = objectsOf(rest['tools']).map(decodeTool)
+  const listed = objectsOf(rest['tools']).map((tool, at) => decodeTool(tool, `tools[${at}]`))
+  const tools = [...listed, ...addedTools(messages, listed)]
   const choice = rest['tool_choice']
   delete rest['tools']
   const toolChoice = isObject(choice) ? choiceOf(choice) : null

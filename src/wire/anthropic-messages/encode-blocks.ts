@@ -127,11 +127,11 @@ export function encodePart(part: RequestPart, place: Place): JsonObject[] {
   switch (part.type) {
     case 'text': {
       const { text, cache, extra, sealed } = part
+      const own = ownFields(extra)
+      // A block of another type, which is a text to others.
+      if (own['type'] !== undefined) return [own]
       if (isBlank(text)) return sealBlock(sealed)
-      return [
-        ...sealBlock(sealed),
-        { type: 'text', text, ...writeCache(cache), ...ownFields(extra) },
-      ]
+      return [...sealBlock(sealed), { type: 'text', text, ...writeCache(cache), ...own }]
     }
     case 'image':
       return [imageBlock(part, place)]

@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { ChatRequest, JsonObject, Tool } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
 import { ownFields, self, writeCache } from './fields.ts'
 import type { ModelTraits } from './models.ts'
 import { constrained, inputSchema, isExpressible } from './schema.ts'
@@ -45,6 +46,8 @@ function encodeTool(tool: Tool, index: number, traits: ModelTraits, dropped: str
     const param = `tools[${index}]`
     throw invalidRequest(`${param}: this model's vendor has no tool of this type`, param)
   }
+  const worded = tool.native?.[self]?.['tool']
+  if (isObject(worded)) return worded
   const { name, description, strict, cache, extra } = tool
   const schema = inputSchema(tool.parameters)
   const strictly = strict === true && traits.structured && isExpressible(schema)
@@ -91,7 +94,11 @@ function choiceOf({ toolChoice: choice }: ChatRequest): Choice | null {
 }
 
 /** Where only some tools may be called the others are left out. */
-function offered({ tools = [], toolChoice: choice }: ChatRequest): readonly Tool[] {
+function offered({ tools: all = [], toolChoice: choice }: ChatRequest): readonly Tool[] {
+  // What a message adds is told by it.
+  const tools = all.filter(
+    (tool) => tool.type === 'other' || tool.native?.[self]?.['added'] !== true,
+  )
   if (choice?.mode !== 'allowed') return tools
   return tools.filter((tool) => tool.type !== 'other' && choice.names.includes(tool.name))
 }

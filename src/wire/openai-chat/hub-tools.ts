@@ -21,9 +21,14 @@ function functionTool(target: JsonObject, rest: JsonObject): Tool {
   }
 }
 
-function decodeTool(value: JsonObject): Tool {
+/** Throws GatewayError for a tool that says nothing of what it is. */
+function decodeTool(value: JsonObject, index: number): Tool {
   const { type, function: target, custom, ...rest } = present(value)
   if (type === 'function' && isObject(target)) return functionTool(target, rest)
+  if (type === 'function' || (type === 'custom' && !isObject(custom))) {
+    const param = `tools[${index}].${type}`
+    throw invalidRequest(`${param} must be an object`, param)
+  }
   if (type !== 'custom' || !isObject(custom))
     return { type: 'other', extra: { 'openai-chat': value } }
   const { name, description, format, ...more } = present(custom)

@@ -5,12 +5,14 @@ import type { Decoded } from '../dialect.ts'
 import type { ChatRequest, JsonObject, JsonValue, Message, RequestPart, Role } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 import { present, stringOf } from '../openai-chat/hub-fields.ts'
+import { clientToolOfItem } from './client-tools.ts'
 import { objectsIn, self, withExtra } from './hub-fields.ts'
 import { decodeParts } from './hub-parts.ts'
 import { carriedBy, resealed } from './hub-seals.ts'
 import { takeKept, takePlain, takeReasoning, takeText } from './hub-settings.ts'
-import { takeTools } from './hub-tools.ts'
+import { type Catalog, catalogOf, namesIn, takeTools } from './hub-tools.ts'
 import { summaryIn, summaryMessage } from './summary.ts'
+import type { ToolNames } from './tool-names.ts'
 
 const roles: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'developer'])
 
@@ -29,7 +31,14 @@ interface Turn {
 
 class Items {
   readonly messages: Message[] = []
+  /** What no other model can read, by its place. */
+  readonly dropped: string[] = []
   private turn: Turn | null = null
+  private readonly catalog: Catalog
+
+  constructor(catalog: Catalog) {
+    this.catalog = catalog
+  }
 
   take(item: JsonObject, place: string): void {
     const { type } = item
@@ -43,7 +52,13 @@ class Items {
         return
       case 'function_call':
       case 'custom_tool_call':
-        this.open().parts.push(callOf(item, type === 'custom_tool_call'))
+        this.open().parts.push(callOf(item, type === 'custom_tool_call', this.catalog.names))
+        return
+      case 'additional_tools':
+        // Its tools are in the catalog.
+        return
+      case 'agent_message':
+        this.agentMessage(item, place)
         return
       case 'function_call_output':
       case 'custom_tool_call_output':
@@ -63,7 +78,38 @@ class Items {
           place,
         )
       default:
-        this.open().parts.push({ type: 'other', extra: { [self]: item } })
+        this.further(item)
+    }
+  }
+
+  /** What one of Codex's agents says to another. The model's own text may stand where OpenAI would have encrypted it. */
+  private agentMessage(item: JsonObject, place: string): void {
+    this.end()
+    const parts: RequestPart[] = []
+    for (const [at, part] of objectsIn(item['content']).entries()) {
+      const text = stringOf(part['text']) || stringOf(part['encrypted_content'])
+      if (isEncrypted(text)) this.dropped.push(`${place}.content[${at}]`)
+      else parts.push({ type: 'text', text })
+    }
+    this.messages.push({ role: 'user', parts, native: { [self]: { item } } })
+  }
+
+  /** A call or an answer of a tool that has a type of its own, or what this format alone knows. */
+  private further(item: JsonObject): void {
+    const { names } = this.catalog
+    const known = clientToolOfItem(item)
+    const id = stringOf(item['call_id']) || stringOf(item['id'])
+    const native = { [self]: { item } }
+    if (known === null || id === '') {
+      this.open().parts.push({ type: 'other', extra: { [self]: item } })
+    } else if (known.call === item['type']) {
+      const input = JSON.stringify(known.input(item))
+      const name = names.ofType(known.type)
+      this.open().parts.push({ type: 'tool-call', id, name, arguments: input, native })
+    } else {
+      this.end()
+      const text = toldOf(item, names)
+      this.messages.push({ role: 'tool', callId: id, parts: [{ type: 'text', text }], native })
     }
   }
 
@@ -143,35 +189,51 @@ class Items {
       throw invalidRequest(`${place}.call_id must be a string`, `${place}.call_id`)
     }
     const parts = decodeParts(output ?? '', `${place}.output`)
-    const custom = type === 'custom_tool_call_output' ? { custom: true } : {}
-    this.messages.push({ role: 'tool', callId, parts, ...withExtra({ ...rest, ...custom }) })
+    const custom = type === 'custom_tool_call_output' && { native: { [self]: { custom: true } } }
+    this.messages.push({ role: 'tool', callId, parts, ...withExtra(rest), ...custom })
   }
 }
 
-function callOf(item: JsonObject, custom: boolean): RequestPart {
-  const { type: _, call_id: callId, name, arguments: input, input: text, ...rest } = present(item)
+function callOf(item: JsonObject, custom: boolean, names: ToolNames): RequestPart {
+  const { type: _, call_id: callId, arguments: input, input: text, ...own } = present(item)
+  const { name, namespace, ...rest } = own
+  const inside = typeof namespace === 'string' && namespace !== ''
   return {
     type: 'tool-call',
     id: stringOf(callId),
-    name: stringOf(name),
+    name: inside ? names.inside(namespace, stringOf(name)) : stringOf(name),
     arguments: stringOf(custom ? text : input),
     ...(custom && { custom }),
     ...withExtra(rest),
+    ...(inside && { native: { [self]: { namespace, name: stringOf(name) } } }),
   }
 }
 
-function messagesOf(input: JsonValue | undefined): Message[] {
+/** OpenAI encrypts into the tokens of Fernet, which begin with their version and time. */
+function isEncrypted(text: string): boolean {
+  return /^gAAAA[\w=-]+$/.test(text)
+}
+
+/** What an answer's item says. Of tools that were found, how they are called here: the rest is in the catalog. */
+function toldOf(item: JsonObject, names: ToolNames): string {
+  const { type, output, status, tools } = item
+  if (type === 'tool_search_output') return JSON.stringify(namesIn(tools, names))
+  if (typeof output === 'string') return output
+  return output == null ? stringOf(status) : JSON.stringify(output)
+}
+
+function messagesOf(input: JsonValue | undefined, catalog: Catalog): Decoded<Message[]> {
   if (typeof input === 'string') {
-    return [{ role: 'user', parts: [{ type: 'text', text: input }] }]
+    return { value: [{ role: 'user', parts: [{ type: 'text', text: input }] }], dropped: [] }
   }
-  const items = new Items()
+  const items = new Items(catalog)
   for (const [at, item] of (Array.isArray(input) ? input : []).entries()) {
     const place = `input[${at}]`
     if (!isObject(item)) throw invalidRequest(`${place} must be an object`, place)
     items.take(item, place)
   }
   items.end()
-  return items.messages
+  return { value: items.messages, dropped: items.dropped }
 }
 
 /** Null counts as absent. Throws GatewayError naming the field. */
@@ -189,7 +251,8 @@ export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
   for (const name of ['model', 'input', 'instructions', 'stream', 'stream_options']) {
     delete rest[name]
   }
-  const messages = messagesOf(input)
+  const catalog = catalogOf(rest['tools'], input)
+  const { value: messages, dropped } = messagesOf(input, catalog)
   if (typeof instructions === 'string') {
     wording['instructions'] = instructions
     const parts: RequestPart[] = [{ type: 'text', text: instructions }]
@@ -206,10 +269,10 @@ export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
     ...plain,
     ...takeReasoning(rest),
     ...takeText(rest),
-    ...takeTools(rest, wording),
+    ...takeTools(rest, wording, catalog),
     ...withExtra(rest),
     // Even where it is empty: it tells that the client speaks this format.
     wording: { [self]: wording },
   }
-  return { value, dropped: [] }
+  return { value, dropped }
 }

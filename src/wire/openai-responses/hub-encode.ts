@@ -10,6 +10,7 @@ import type {
   ReasoningPart,
   ToolCallPart,
 } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
 import { hasFields, stringOf } from '../openai-chat/hub-fields.ts'
 import { foreignFields } from '../openai-chat/hub-sampling.ts'
 import { ownFields, self } from './hub-fields.ts'
@@ -25,7 +26,9 @@ class Input {
 
   take(message: Message, index: number): void {
     if (ownFields(message.extra)['instructions'] === true) return
-    if (message.role === 'tool') this.answer(message, index)
+    const { item } = ownFields(message.native)
+    if (isObject(item)) this.items.push(item)
+    else if (message.role === 'tool') this.answer(message, index)
     else this.turn(message, index)
   }
 
@@ -87,9 +90,11 @@ class Input {
     this.items.push({ type: 'reasoning', summary, ...encrypted, ...own })
   }
 
-  private call({ id, name, arguments: input, custom, extra }: ToolCallPart): void {
-    const own = ownFields(extra)
-    if (custom) {
+  private call({ id, name, arguments: input, custom, extra, native }: ToolCallPart): void {
+    const { item, ...origin } = ownFields(native)
+    const own = { ...ownFields(extra), ...origin }
+    if (isObject(item)) this.items.push(item)
+    else if (custom) {
       this.customIds.add(id)
       this.items.push({ type: 'custom_tool_call', call_id: id, name, input, ...own })
     } else {
@@ -98,8 +103,9 @@ class Input {
     }
   }
 
-  private answer({ parts, callId = '', isError, extra }: Message, index: number): void {
-    const { custom, ...own } = ownFields(extra)
+  private answer({ parts, callId = '', isError, extra, native }: Message, index: number): void {
+    const { custom } = ownFields(native)
+    const own = ownFields(extra)
     const content: JsonObject[] = []
     for (const [at, part] of parts.entries()) {
       if (part.type === 'reasoning' || part.type === 'tool-call') continue

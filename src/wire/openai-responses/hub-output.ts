@@ -4,9 +4,12 @@ import type { FinishReason, JsonObject, PartHead, UrlCitation } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 import { ownFields } from './hub-fields.ts'
 import { carried } from './hub-seals.ts'
+import { inputIn, type ToolOrigins } from './tool-origins.ts'
 
 /** Gives one event its number and frame. */
 export type Emit = (type: string, fields: JsonObject) => string
+
+type ToolCallHead = Extract<PartHead, { readonly type: 'tool-call' }>
 
 /** One item and its place among the output. */
 interface Item {
@@ -41,6 +44,10 @@ const prefixes: Readonly<Record<string, string>> = {
   function_call: 'fc',
   custom_tool_call: 'ctc',
   image_generation_call: 'ig',
+  local_shell_call: 'lsh',
+  shell_call: 'sh',
+  apply_patch_call: 'apc',
+  tool_search_call: 'tsc',
 }
 
 export class Output {
@@ -53,9 +60,12 @@ export class Output {
   private readonly emit: Emit
   private readonly nextNumber: () => number
 
+  private readonly tools: ToolOrigins
+
   /** `base` makes the ids of items. `nextNumber` numbers the frames that are not made by `emit`. */
-  constructor(base: string, emit: Emit, nextNumber: () => number) {
+  constructor(base: string, tools: ToolOrigins, emit: Emit, nextNumber: () => number) {
     this.base = base
+    this.tools = tools
     this.emit = emit
     this.nextNumber = nextNumber
   }
@@ -295,9 +305,12 @@ export class Output {
     )
   }
 
-  private startCall(part: Part, head: Extract<PartHead, { readonly type: 'tool-call' }>): string {
-    const { id, name, custom } = head
-    const called = { status: 'in_progress', call_id: id, name }
+  private startCall(part: Part, head: ToolCallHead): string {
+    const { id, custom } = head
+    const origin = this.tools.get(head.name)
+    // Its item can be told when its arguments are known.
+    if (origin?.known !== undefined) return ''
+    const called = { status: 'in_progress', call_id: id, name: head.name, ...origin?.names }
     part.item = this.newItem(
       custom
         ? { type: 'custom_tool_call', ...called, input: '' }
@@ -306,17 +319,32 @@ export class Output {
     return this.added(part.item)
   }
 
-  private endCall(part: Part, head: Extract<PartHead, { readonly type: 'tool-call' }>): string {
+  private endCall(part: Part, head: ToolCallHead): string {
     const { item, text } = part
-    if (item === null) return ''
+    if (item === null) return this.typedCall(head, text)
     const place = { item_id: item.id, output_index: item.index }
     if (head.custom) {
       const done = this.emit('response.custom_tool_call_input.done', { ...place, input: text })
       return done + this.finished(item, { status: 'completed', input: text })
     }
-    const fields = { ...place, name: head.name, arguments: text }
+    const fields = { ...place, name: item.value['name'], arguments: text }
     const done = this.emit('response.function_call_arguments.done', fields)
     return done + this.finished(item, { status: 'completed', arguments: text })
+  }
+
+  /** The call of a tool that has a type of its own; of a function, where its arguments are none that the item could have. */
+  private typedCall({ id, name }: ToolCallHead, text: string): string {
+    const known = this.tools.get(name)?.known
+    const input = known === undefined ? null : inputIn(text)
+    if (known === undefined || input === null) {
+      const called = { type: 'function_call', call_id: id, name }
+      return this.whole(
+        { ...called, status: 'in_progress', arguments: '' },
+        { status: 'completed', arguments: text },
+      )
+    }
+    const fields = { type: known.call, call_id: id, ...known.item(input) }
+    return this.whole({ ...fields, status: 'in_progress' }, { status: 'completed' })
   }
 
   /** An item that is told at once. */

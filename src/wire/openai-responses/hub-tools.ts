@@ -4,7 +4,9 @@ import { invalidRequest } from '../../errors.ts'
 import type { ChatRequest, JsonObject, JsonValue, Tool, ToolChoice } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 import { present, stringOf } from '../openai-chat/hub-fields.ts'
+import { type ClientTool, clientToolOf, clientToolOfItem } from './client-tools.ts'
 import { objectsIn, ownFields, self } from './hub-fields.ts'
+import { ToolNames } from './tool-names.ts'
 
 /** The hub has the form of chat completions, which nests what a grammar says. */
 function grammarIn(format: JsonObject): JsonObject {
@@ -17,48 +19,156 @@ function grammarOut(format: JsonObject): JsonObject {
   return isObject(grammar) ? { ...rest, ...grammar } : format
 }
 
-function decodeTool(value: JsonObject): Tool {
+/** Everything a request offers, each tool by a name of its own. */
+export interface Catalog {
+  readonly tools: readonly Tool[]
+  readonly names: ToolNames
+}
+
+/**
+ * The tools of `tools` and those that items of the input bring: `additional_tools`, and what a search for tools found.
+ * A tool that is brought anew takes the place of its former self.
+ */
+export function catalogOf(tools: JsonValue | undefined, input: JsonValue | undefined): Catalog {
+  const offered = listAt(tools, 'tools')
+  const added: Listed[] = []
+  const found: Listed[] = []
+  for (const [at, item] of (Array.isArray(input) ? input : []).entries()) {
+    if (!isObject(item)) continue
+    const list = listAt(item['tools'], `input[${at}].tools`)
+    if (item['type'] === 'additional_tools') added.push(...list)
+    else if (clientToolOfItem(item)?.type === 'tool_search') found.push(...list)
+  }
+  const all = [...offered, ...added, ...found]
+  const names = new ToolNames(all.map(({ value }) => stringOf(value['name'])))
+  const decoded = offered.flatMap((each) => decodeTool(each, names))
+  const places = new Map<string, number>()
+  for (const [at, tool] of decoded.entries()) if (tool.type !== 'other') places.set(tool.name, at)
+  const put = (tool: Tool): void => {
+    const at = tool.type === 'other' ? undefined : places.get(tool.name)
+    if (at !== undefined) decoded[at] = tool
+    else {
+      if (tool.type !== 'other') places.set(tool.name, decoded.length)
+      decoded.push(tool)
+    }
+  }
+  for (const each of added) for (const tool of decodeTool(each, names)) put(tool)
+  for (const each of found) for (const tool of decodeTool(each, names)) put(asFound(tool))
+  return { tools: decoded, names }
+}
+
+/** A member of a list of tools, and where it stands. */
+interface Listed {
+  readonly value: JsonObject
+  readonly place: string
+}
+
+function listAt(list: JsonValue | undefined, place: string): Listed[] {
+  return objectsIn(list).map((value, at) => ({ value, place: `${place}[${at}]` }))
+}
+
+/** To its own format the item that found it tells of it. */
+function asFound(tool: Tool): Tool {
+  if (tool.type === 'other') return tool
+  return { ...tool, native: { [self]: { ...tool.native?.[self], found: true } } }
+}
+
+const needName: ReadonlySet<JsonValue | undefined> = new Set(['function', 'custom', 'namespace'])
+
+/** Throws GatewayError for a tool without the name it is to be called by. */
+function decodeTool({ value, place }: Listed, names: ToolNames): Tool[] {
+  if (needName.has(value['type']) && typeof value['name'] !== 'string') {
+    throw invalidRequest(`${place}.name must be a string`, `${place}.name`)
+  }
+  if (value['type'] === 'namespace') return decodeNamespace({ value, place }, names)
   const { type, name, description, parameters, strict, format, ...rest } = present(value)
   const described = typeof description === 'string' && { description }
   // Even where it is empty: a tool of this format keeps its own meaning of an absent `strict`.
   const extra = { [self]: rest }
   if (type === 'function' && typeof name === 'string') {
-    return {
-      type: 'function',
-      name,
-      ...described,
-      ...(isObject(parameters) && { parameters }),
-      ...(typeof strict === 'boolean' && { strict }),
-      extra,
-    }
+    return [
+      {
+        type: 'function',
+        name,
+        ...described,
+        ...(isObject(parameters) && { parameters }),
+        ...(typeof strict === 'boolean' && { strict }),
+        extra,
+      },
+    ]
   }
   if (type === 'custom' && typeof name === 'string') {
     const grammar = isObject(format) ? { format: grammarIn(format) } : {}
-    return { type: 'custom', name, ...described, ...grammar, extra }
+    return [{ type: 'custom', name, ...described, ...grammar, extra }]
   }
-  return { type: 'other', extra: { [self]: value } }
+  const known = clientToolOf(value)
+  return [
+    known === null ? { type: 'other', extra: { [self]: value } } : asFunction(known, value, names),
+  ]
 }
 
-function choiceOf(value: JsonValue | undefined): ToolChoice | null {
+function asFunction(known: ClientTool, value: JsonObject, names: ToolNames): Tool {
+  const { description, parameters } = value
+  return {
+    type: 'function',
+    name: names.ofType(known.type),
+    description: stringOf(description) || known.description,
+    parameters: isObject(parameters) ? parameters : known.parameters,
+    native: { [self]: { tool: value } },
+  }
+}
+
+function decodeNamespace({ value, place }: Listed, names: ToolNames): Tool[] {
+  const { name, description = null, tools } = value
+  const namespace = stringOf(name)
+  return listAt(tools, `${place}.tools`)
+    .flatMap((inner) => {
+      if (inner.value['type'] !== 'namespace') return decodeTool(inner, names)
+      throw invalidRequest(`${inner.place}: a namespace holds no other`, inner.place)
+    })
+    .map((tool) => {
+      if (tool.type === 'other' || tool.native !== undefined) return tool
+      const origin = { namespace, name: tool.name, description }
+      return { ...tool, name: names.inside(namespace, tool.name), native: { [self]: origin } }
+    })
+}
+
+/** The names under which tools of such a list are offered. */
+export function namesIn(tools: JsonValue | undefined, names: ToolNames): string[] {
+  const found = listAt(tools, 'tools').flatMap((tool) => decodeTool(tool, names))
+  return found.flatMap((tool) => (tool.type === 'other' ? [] : [tool.name]))
+}
+
+/** The tool that a member of `tool_choice` names; null where the vendor runs it itself. */
+function namedBy(value: JsonObject, names: ToolNames): string | null {
+  const { type, name, namespace } = value
+  if ((type === 'function' || type === 'custom') && typeof name === 'string') {
+    return typeof namespace === 'string' ? names.inside(namespace, name) : name
+  }
+  const known = clientToolOf(value)
+  return known === null ? null : names.ofType(known.type)
+}
+
+function choiceOf(value: JsonValue | undefined, names: ToolNames): ToolChoice | null {
   if (value === 'none' || value === 'auto' || value === 'required') return { mode: value }
   if (!isObject(value)) return null
-  const { type, name, mode, tools } = value
+  const { type, mode, tools } = value
   if (type === 'allowed_tools') {
-    const names = objectsIn(tools).map((tool) => stringOf(tool['name']))
-    return { mode: 'allowed', names, required: mode === 'required' }
+    const allowed = objectsIn(tools).flatMap((tool) => namedBy(tool, names) ?? [])
+    return { mode: 'allowed', names: allowed, required: mode === 'required' }
   }
-  const named = (type === 'function' || type === 'custom') && typeof name === 'string'
-  return named ? { mode: 'tool', name: stringOf(name) } : null
+  const name = namedBy(value, names)
+  return name === null ? null : { mode: 'tool', name }
 }
 
 /** Takes tools and choice out of `rest`; a choice among tools of the vendor's own stays. */
 export function takeTools(
   rest: JsonObject,
   wording: JsonObject,
+  { tools: found, names }: Catalog,
 ): Pick<ChatRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'> {
   const { tools, tool_choice: choice, parallel_tool_calls: parallel } = rest
-  const found = objectsIn(tools).map(decodeTool)
-  const toolChoice = choiceOf(choice)
+  const toolChoice = choiceOf(choice, names)
   if (Array.isArray(tools)) delete rest['tools']
   if (toolChoice !== null) delete rest['tool_choice']
   if (toolChoice?.mode === 'allowed' && choice !== undefined) wording['tool_choice'] = choice
@@ -85,7 +195,9 @@ function encodeTool(tool: Tool, index: number, dropped: string[]): JsonObject {
     )
   }
   if (tool.cache !== undefined) dropped.push(`tools[${index}].cache_control`)
-  const { name, description, extra } = tool
+  const { tool: worded, name = tool.name } = nativeOf(tool) ?? {}
+  if (isObject(worded)) return worded
+  const { description, extra } = tool
   const described = description === undefined ? {} : { description }
   if (tool.type === 'custom') {
     const format = tool.format === undefined ? {} : { format: grammarOut(tool.format) }
@@ -114,10 +226,41 @@ function webSearch({ user_location: where, search_context_size: size }: JsonObje
   }
 }
 
+/** Tools of a namespace stand together, where the first of them does; what an item of the input tells of is left to it. */
+function encodeList(tools: readonly Tool[], dropped: string[]): JsonObject[] {
+  const list: JsonObject[] = []
+  const groups = new Map<string, JsonObject[]>()
+  for (const [index, tool] of tools.entries()) {
+    const origin = nativeOf(tool)
+    if (origin?.['found'] === true) continue
+    const encoded = encodeTool(tool, index, dropped)
+    const namespace = origin?.['namespace']
+    if (typeof namespace !== 'string') {
+      list.push(encoded)
+      continue
+    }
+    const group = groups.get(namespace)
+    if (group !== undefined) group.push(encoded)
+    else {
+      const inner = [encoded]
+      groups.set(namespace, inner)
+      const description = origin?.['description']
+      const described = description == null ? {} : { description }
+      list.push({ type: 'namespace', name: namespace, ...described, tools: inner })
+    }
+  }
+  return list
+}
+
 function encodeChoice(choice: ToolChoice, tools: readonly Tool[]): JsonValue {
+  const byName = new Map(tools.map((tool) => [tool.type === 'other' ? null : tool.name, tool]))
   const named = (name: string): JsonObject => {
-    const custom = tools.some((tool) => tool.type === 'custom' && tool.name === name)
-    return { type: custom ? 'custom' : 'function', name }
+    const tool = byName.get(name)
+    const type = tool?.type === 'custom' ? 'custom' : 'function'
+    const { tool: worded, namespace, name: inner } = nativeOf(tool) ?? {}
+    if (isObject(worded)) return { type: stringOf(worded['type']) }
+    if (typeof namespace === 'string') return { type, name: stringOf(inner), namespace }
+    return { type, name }
   }
   if (choice.mode === 'tool') return named(choice.name)
   if (choice.mode !== 'allowed') return choice.mode
@@ -125,12 +268,17 @@ function encodeChoice(choice: ToolChoice, tools: readonly Tool[]): JsonValue {
   return { type: 'allowed_tools', mode, tools: choice.names.map(named) }
 }
 
+/** How this format words the tool where it is no plain function. */
+export function nativeOf(tool: Tool | undefined): JsonObject | undefined {
+  return tool === undefined || tool.type === 'other' ? undefined : tool.native?.[self]
+}
+
 /** Throws GatewayError for a tool that only another vendor runs. */
 export function encodeTools(request: ChatRequest, dropped: string[]): JsonObject {
   const { tools = [], toolChoice, parallelToolCalls } = request
   if (tools.length === 0) return {}
   return {
-    tools: tools.map((tool, index) => encodeTool(tool, index, dropped)),
+    tools: encodeList(tools, dropped),
     ...(toolChoice !== undefined && { tool_choice: encodeChoice(toolChoice, tools) }),
     ...(parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
   }

@@ -8,6 +8,9 @@ import { failFrames, frameOf } from './errors.ts'
 import { askedOf, bodyOf, endOf, usageOf } from './hub-body.ts'
 import { ownFields, self } from './hub-fields.ts'
 import { Output } from './hub-output.ts'
+import { originsOf, type ToolOrigins } from './tool-origins.ts'
+
+const noOrigins: ToolOrigins = new Map()
 
 type EventOf<Type extends ChatEvent['type']> = Extract<ChatEvent, { readonly type: Type }>
 
@@ -29,7 +32,8 @@ export class ResponsesWriter implements Writer {
     const emit = (type: string, fields: JsonObject): string =>
       frameOf(type, this.sequence++, fields)
     const next = (): number => this.sequence++
-    this.output = new Output(head.id.replace(/^resp_/, ''), emit, next)
+    const origins = head.request === undefined ? noOrigins : originsOf(head.request)
+    this.output = new Output(head.id.replace(/^resp_/, ''), origins, emit, next)
   }
 
   event(event: ChatEvent): string {

@@ -10,6 +10,7 @@ import { ResponsesWriter, writeWhole } from './hub-writer.ts'
 export const responsesHub: HubCodec = {
   decodeRequest,
   encodeRequest,
+  hasToo: ({ extra }) => extra['openai-chat']?.['web_search_options'] !== undefined,
   reader: () => new ResponsesReader(),
   readWhole: (body) => new ResponsesReader().whole(body),
   writer: (head) => new ResponsesWriter(head),

@@ -114,6 +114,14 @@ const plainTypes: ReadonlySet<JsonValue | undefined> = new Set([
   'custom_tool_call',
   'function_call_output',
   'custom_tool_call_output',
+  'shell_call',
+  'shell_call_output',
+  'apply_patch_call',
+  'apply_patch_call_output',
+  'tool_search_call',
+  'tool_search_output',
+  'additional_tools',
+  'agent_message',
   'compaction',
 ])
 

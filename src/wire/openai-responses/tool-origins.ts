@@ -1,0 +1,39 @@
+// Under which name or type a client of the Responses format offered the tools that its model calls by other names.
+
+import type { ChatRequest, JsonObject, JsonValue } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+import { type ClientTool, clientToolOf } from './client-tools.ts'
+import { nativeOf } from './hub-tools.ts'
+
+export interface ToolOrigin {
+  /** Members of the call's item: the namespace, and the name in it. */
+  readonly names: JsonObject
+  /** The call is an item of another type. */
+  readonly known?: ClientTool
+}
+
+export type ToolOrigins = ReadonlyMap<string, ToolOrigin>
+
+export function originsOf({ tools = [] }: ChatRequest): ToolOrigins {
+  const origins = new Map<string, ToolOrigin>()
+  for (const tool of tools) {
+    const native = nativeOf(tool)
+    if (tool.type === 'other' || native === undefined) continue
+    const { tool: worded, namespace, name } = native
+    const known = isObject(worded) ? clientToolOf(worded) : null
+    if (known !== null) origins.set(tool.name, { names: {}, known })
+    else if (namespace !== undefined) origins.set(tool.name, { names: { name, namespace } })
+  }
+  return origins
+}
+
+/** The object a call's arguments spell; null where they spell none. */
+export function inputIn(text: string): JsonObject | null {
+  try {
+    const value = JSON.parse(text === '' ? '{}' : text) as JsonValue
+    return isObject(value) ? value : null
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}

@@ -1,0 +1,56 @@
+// What a scripted model has an agent do: the call it makes of the tools it is offered, and what must come of it.
+
+import { png, type SaidCall } from '../conformance/said.ts'
+
+export const resultFile = 'result.txt'
+export const resultText = 'made by a tool'
+export const pictureFile = 'picture.png'
+export const picture = png
+
+/** One tool as the vendor was offered it. */
+export interface OfferedTool {
+  readonly name: string
+  readonly namespace?: string
+  /** Its input is text, in the vendor's own format. */
+  readonly free?: true
+}
+
+const command = `printf '${resultText}' > ${resultFile}`
+const patch = `*** Begin Patch\n*** Add File: ${resultFile}\n+${resultText}\n*** End Patch\n`
+
+type Input = (folder: string) => Readonly<Record<string, unknown>>
+
+/** By the end of a tool's name: how it is asked to write the file. The first that is offered is called. */
+const writers: readonly (readonly [name: RegExp, input: Input])[] = [
+  [/^apply_patch$/, () => ({ input: patch })],
+  [/^(functions__)?exec$/, () => ({ input: script })],
+  [/^exec_command$/, () => ({ cmd: command })],
+  [/^run_shell_command$/, () => ({ command, description: 'Writes the file.' })],
+  [/^[Bb]ash$/, () => ({ command, description: 'Writes the file.' })],
+  [/^run_commands$/, () => ({ commands: [command] })],
+]
+
+/** Codex runs this in a place of its own, where its tools are functions. */
+const script = `const done = await tools.exec_command({ cmd: ${JSON.stringify(command)} })\ntext(done.output)\n`
+
+/** How the picture in the folder is looked at, by agents that attach none to a prompt. */
+const readers: typeof writers = [
+  [/^Read$/, (folder) => ({ file_path: `${folder}/${pictureFile}` })],
+]
+
+export interface Call extends SaidCall {
+  readonly namespace?: string
+  readonly free?: true
+}
+
+export function callOf(
+  kind: 'write' | 'read',
+  tools: readonly OfferedTool[],
+  folder: string,
+): Call | null {
+  for (const [name, input] of kind === 'write' ? writers : readers) {
+    const tool = tools.find((each) => name.test(each.name))
+    if (tool !== undefined) return { id: 'call_1', ...tool, input: input(folder) }
+  }
+  return null
+}
