@@ -1,0 +1,294 @@
+// The coding agents: how each is pointed at a gateway and run without a terminal.
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { OfferedTool } from './work.ts'
+import { pictureFile, resultFile } from './work.ts'
+
+/** Where one run takes place. */
+export interface Place {
+  /** The agent's own settings and state. */
+  readonly home: string
+  /** The folder it works in. */
+  readonly folder: string
+  /** Of the gateway, without a slash at its end. */
+  readonly url: string
+  readonly key: string
+  /** Where the agents are installed. */
+  readonly installed: string
+}
+
+export interface Command {
+  readonly words: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface Agent {
+  readonly name: string
+  /** As `versions.json` has it: it is installed in a folder of this name. */
+  readonly package: string
+  /** What it is pointed at: the format it speaks to the gateway. */
+  readonly speaks: string
+  readonly model: string
+  /** How it is shown a picture: by a part of its command, or by a tool that reads the file; null: not at all. */
+  readonly sees: 'attached' | 'read' | null
+  /** Without tools its model writes files in its answer. */
+  readonly writesBy: 'tool' | 'text'
+  command(prompt: string, place: Place, picture: boolean): Command
+  /** A tool that must be among those offered, to know the agent's defaults are in force. */
+  readonly offers?: (tools: readonly OfferedTool[]) => boolean
+}
+
+export const anyModel = 'agent-model'
+
+function write(path: string, content: object | string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content, null, 2))
+}
+
+const binary = (place: Place, from: string, name: string) =>
+  join(place.installed, from, 'node_modules', '.bin', name)
+
+const claudeCode: Agent = {
+  name: 'Claude Code',
+  package: '@anthropic-ai/claude-code',
+  speaks: 'anthropic-messages',
+  model: anyModel,
+  sees: 'read',
+  writesBy: 'tool',
+  command: (prompt, place) => ({
+    words: [
+      binary(place, '@anthropic-ai/claude-code', 'claude'),
+      ...['--print', prompt, '--model', anyModel, '--dangerously-skip-permissions'],
+    ],
+    env: {
+      ANTHROPIC_BASE_URL: place.url,
+      ANTHROPIC_AUTH_TOKEN: place.key,
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: anyModel,
+      ANTHROPIC_SMALL_FAST_MODEL: anyModel,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      CLAUDE_CODE_MAX_RETRIES: '2',
+      // Its permission not to ask holds for root in a sandbox alone.
+      IS_SANDBOX: '1',
+    },
+  }),
+}
+
+/** One entry for each set of tools that Codex has, which goes by the model's name. */
+function codex(name: string, model: string, tool: string): Agent {
+  return {
+    name,
+    package: '@openai/codex',
+    speaks: 'openai-responses',
+    model,
+    sees: 'attached',
+    writesBy: 'tool',
+    offers: (tools) => tools.some((each) => each.name.endsWith(tool)),
+    command(prompt, place, picture) {
+      write(
+        join(place.home, '.codex', 'config.toml'),
+        [
+          `model = "${model}"`,
+          'model_provider = "tollgate"',
+          '[model_providers.tollgate]',
+          'name = "Tollgate"',
+          `base_url = "${place.url}/v1"`,
+          'env_key = "TOLLGATE_KEY"',
+          'wire_api = "responses"',
+          'request_max_retries = 1',
+          'stream_max_retries = 1',
+          '[analytics]',
+          'enabled = false',
+          '',
+        ].join('\n'),
+      )
+      const attached = picture ? ['--image', pictureFile] : []
+      return {
+        words: [
+          binary(place, '@openai/codex', 'codex'),
+          ...['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'],
+          ...[prompt, ...attached],
+        ],
+        env: { TOLLGATE_KEY: place.key },
+      }
+    },
+  }
+}
+
+const geminiCli: Agent = {
+  name: 'Gemini CLI',
+  package: '@google/gemini-cli',
+  speaks: 'gemini',
+  model: anyModel,
+  sees: 'attached',
+  writesBy: 'tool',
+  command(prompt, place, picture) {
+    write(join(place.home, '.gemini', 'settings.json'), {
+      security: { auth: { selectedType: 'gemini-api-key' } },
+      privacy: { usageStatisticsEnabled: false },
+      telemetry: { enabled: false },
+      general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: 2 },
+    })
+    const asked = picture ? `${prompt} @${pictureFile}` : prompt
+    return {
+      words: [
+        binary(place, '@google/gemini-cli', 'gemini'),
+        ...['--model', anyModel, '--yolo', '--skip-trust', '--prompt', asked],
+      ],
+      env: { GOOGLE_GEMINI_BASE_URL: place.url, GEMINI_API_KEY: place.key },
+    }
+  },
+}
+
+const opencode: Agent = {
+  name: 'opencode',
+  package: 'opencode-ai',
+  speaks: 'openai-chat',
+  model: anyModel,
+  sees: 'attached',
+  writesBy: 'tool',
+  command(prompt, place, picture) {
+    const model = {
+      name: 'Agent model',
+      attachment: true,
+      modalities: { input: ['text', 'image'], output: ['text'] },
+      limit: { context: 128_000, output: 8_000 },
+    }
+    const options = { baseURL: `${place.url}/v1`, apiKey: place.key }
+    write(join(place.folder, 'opencode.json'), {
+      autoupdate: false,
+      share: 'disabled',
+      permission: 'allow',
+      enabled_providers: ['tollgate'],
+      model: `tollgate/${anyModel}`,
+      small_model: `tollgate/${anyModel}`,
+      provider: {
+        tollgate: {
+          npm: '@ai-sdk/openai-compatible',
+          name: 'Tollgate',
+          options,
+          models: { [anyModel]: model },
+        },
+      },
+    })
+    const attached = picture ? ['--file', pictureFile] : []
+    return {
+      words: [binary(place, 'opencode-ai', 'opencode'), 'run', prompt, ...attached],
+      env: {
+        OPENCODE_DISABLE_AUTOUPDATE: '1',
+        OPENCODE_DISABLE_MODELS_FETCH: '1',
+        OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      },
+    }
+  },
+}
+
+const continueCli: Agent = {
+  name: 'Continue',
+  package: '@continuedev/cli',
+  speaks: 'openai-chat',
+  model: anyModel,
+  sees: null,
+  writesBy: 'tool',
+  command(prompt, place) {
+    const file = join(place.home, 'continue.yaml')
+    // JSON is YAML.
+    write(file, {
+      name: 'agents',
+      version: '1.0.0',
+      schema: 'v1',
+      models: [
+        {
+          name: anyModel,
+          provider: 'openai',
+          model: anyModel,
+          apiBase: `${place.url}/v1`,
+          apiKey: place.key,
+          roles: ['chat'],
+          capabilities: ['tool_use', 'image_input'],
+        },
+      ],
+    })
+    return {
+      words: [
+        binary(place, '@continuedev/cli', 'cn'),
+        '--config',
+        file,
+        '--auto',
+        '--print',
+        prompt,
+      ],
+      env: { CONTINUE_TELEMETRY_ENABLED: '0', CONTINUE_METRICS_ENABLED: '0' },
+    }
+  },
+}
+
+const cline: Agent = {
+  name: 'Cline',
+  package: 'cline',
+  speaks: 'openai-chat',
+  model: anyModel,
+  sees: null,
+  writesBy: 'tool',
+  command(prompt, place) {
+    write(join(place.home, '.cline', 'data', 'settings', 'providers.json'), {
+      version: 1,
+      lastUsedProvider: 'openai-compatible',
+      providers: {
+        'openai-compatible': {
+          settings: {
+            provider: 'openai-compatible',
+            apiKey: place.key,
+            model: anyModel,
+            baseUrl: `${place.url}/v1`,
+          },
+          updatedAt: '2026-01-01T00:00:00.000Z',
+          tokenSource: 'manual',
+        },
+      },
+    })
+    return {
+      words: [
+        binary(place, 'cline', 'cline'),
+        ...['--provider', 'openai-compatible', '--model', anyModel, '--retries', '1', prompt],
+      ],
+      env: { CLINE_TELEMETRY_DISABLED: '1' },
+    }
+  },
+}
+
+const aider: Agent = {
+  name: 'aider',
+  package: 'aider-chat',
+  speaks: 'openai-chat',
+  model: anyModel,
+  sees: null,
+  writesBy: 'text',
+  command: (prompt, place) => ({
+    words: [
+      join(place.installed, 'aider-chat', 'bin', 'aider'),
+      ...['--model', `openai/${anyModel}`, '--edit-format', 'whole', '--no-git', '--yes-always'],
+      ...['--no-check-update', '--analytics-disable', '--no-show-model-warnings'],
+      ...['--no-show-release-notes', '--no-detect-urls', '--no-fancy-input', '--no-pretty'],
+      ...['--no-suggest-shell-commands', '--message', prompt, resultFile],
+    ],
+    env: {
+      OPENAI_API_BASE: `${place.url}/v1`,
+      OPENAI_API_KEY: place.key,
+      // The prices it would look up come with it.
+      LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+    },
+  }),
+}
+
+export const agents: readonly Agent[] = [
+  claudeCode,
+  codex('Codex', 'gpt-6-sol', 'exec'),
+  codex('Codex, patching', 'gpt-5.5', 'apply_patch'),
+  codex('Codex, unknown model', anyModel, 'exec_command'),
+  geminiCli,
+  opencode,
+  continueCli,
+  cline,
+  aider,
+]
