@@ -8,7 +8,7 @@ import type { UsageRow } from '../../src/store/usage-row.ts'
 
 const root = join(import.meta.dir, '..', '..')
 const bun = join(root, 'node_modules', '.bin', 'bun')
-const startLimitMs = 15_000
+const startLimitMs = 60_000
 const rowLimitMs = 3_000
 
 /** The secret of the key `test`, declared where a configuration has no keys of its own. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const command = join(import.meta.dir, '..', '..', 'bin', 'tollgate')
-const startLimitMs = 15_000
+const startLimitMs = 60_000
 
 export interface ServerProcess {
   readonly url: string
