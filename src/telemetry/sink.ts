@@ -25,6 +25,9 @@ const gatherMs = 50
 const writeAt = 65_536
 const retryMs = 20
 const syncTries = 100
+const busyMs = 10
+/** What a write under way gets before the process ends. */
+const underWayMs = 100
 /** Linux writes as much to a pipe in one piece (PIPE_BUF, pipe(7)); more may be mixed with another's. */
 const pieceBytes = 4_096
 const lineEnd = 10
@@ -81,6 +84,8 @@ class DescriptorSink implements Sink {
   }
 
   flush(): void {
+    // Another thread has these, and tells only the event loop, which no longer turns, when they have left.
+    if (this.#underWay !== null) pause(underWayMs)
     const { bytes, lines } = this.#take()
     if (!writeAll(this.#fd, bytes, this.#shared)) this.#dropped += lines
   }
@@ -145,10 +150,14 @@ function writeAll(fd: number, bytes: Buffer, shared: boolean): boolean {
     } catch (error) {
       if (!(error instanceof Error) || !isBusy(error)) return false
       tries += 1
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
+      pause(busyMs)
     }
   }
   return from >= bytes.length
+}
+
+function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
 function isBusy(error: NodeJS.ErrnoException): boolean {
