@@ -234,6 +234,8 @@ test.each<[JsonObject['content'], readonly string[]]>([
   ['I call Bash a shell.', []],
   ['Use a shell', []],
   ['Use Bash.', ['Bash']],
+  ['Read a.ts, please', ['Read']],
+  ['Reading is fun', []],
   ['please call mcp__files__read for a.ts', ['mcp__files__read']],
   ['Look around.\n  Call Read, and web.search: both.', ['Read', 'web.search']],
   ['Use the Bashful one', []],

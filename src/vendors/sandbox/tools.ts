@@ -38,9 +38,10 @@ function forcedName(choice: JsonValue | undefined): string | null {
 const directive = /^[ \t]*(?:please )?(?:use|call) (.+)$/gim
 const border = /[^\p{L}\p{N}_.:-]+/u
 
-/** The words of the lines that say to use or call something, without the stops behind them. */
+/** The first word, and those of the lines that say to use or call something, without the stops behind them. */
 function directed(said: string): ReadonlySet<string> {
-  const lines = [...said.matchAll(directive)].map(([, rest = '']) => rest)
+  const [first = ''] = said.split(border, 1)
+  const lines = [first, ...[...said.matchAll(directive)].map(([, rest = '']) => rest)]
   return new Set(
     lines.flatMap((line) => line.split(border)).map((word) => word.replace(/[.:]+$/, '')),
   )
@@ -66,8 +67,9 @@ function inPieces(text: string): string[] {
 }
 
 /**
- * A tool is called where `tool_choice` forces it, or a line of `said` begins with `use` or `call` and has its name. That
- * a name stands somewhere is not enough: agents tell of their tools in what they send as the user's words.
+ * A tool is called where `tool_choice` forces it, `said` begins with its name, or a line of `said` begins with `use` or
+ * `call` and has its name. That a name stands somewhere is not enough: agents tell of their tools in what they send as
+ * the user's words.
  */
 export function toolCalls(body: JsonObject, said: string, seed: string): ToolCall[] {
   return chosen(body, said).map(({ name, parameters }, index) => {
