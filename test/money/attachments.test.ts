@@ -86,6 +86,16 @@ const result = (...content: object[]) => ({
 })
 const chat = '/v1/chat/completions'
 const file = { filename: 'a.pdf', file_data: `data:application/pdf;base64,${pdf}` }
+const text = Buffer.from('Words that a model reads. '.repeat(2_000))
+/** A picture's head before what a vendor reads as text, by the type its client names. */
+const disguised = Buffer.concat([pngOf(1, 1, 70), text]).toString('base64')
+const textFile = { filename: 'a.txt', file_data: `data:text/plain;base64,${disguised}` }
+const disguises: readonly [name: string, path: string, body: object][] = [
+  ['chat', chat, asking({ type: 'file', file: textFile })],
+  ['Responses', '/v1/responses', input({ type: 'input_file', ...textFile })],
+  ['Messages', '/v1/messages', messages({ type: 'document', ...source('text/plain', disguised) })],
+  ['Gemini', paths.gemini, contents(data('text/plain', disguised))],
+]
 const sizes: readonly [name: string, path: string, body: object, wanted: Partial<Wanted>][] = [
   ['a picture, chat', chat, asking(shown(dataUrl)), { imageInput: 765 }],
   ['two pictures, chat', chat, asking(shown(dataUrl), shown(dataUrl)), { imageInput: 1_530 }],
@@ -148,6 +158,23 @@ describe('where no vendor reports, in every client format', () => {
     expect(row.input).toBeGreaterThanOrEqual(pages)
     expect(row.input).toBeLessThan(pages + 200)
   })
+
+  test.each(disguises)(
+    'text behind the head of a picture is text: %s',
+    async (name, path, body) => {
+      const model = `m-gpt-4o-disguised-${name.toLowerCase()}`
+      shop.first.on(model, [json(200, without(chatReply('Hello there')))])
+      const reply = await fetch(shop.gateway.url + path.replace('MODEL', model), {
+        method: 'POST',
+        headers: { ...authorized(), 'content-type': 'application/json' },
+        body: JSON.stringify({ ...(path === paths.gemini ? {} : { model }), ...body }),
+      })
+      expect({ status: reply.status, text: await reply.text() }).toMatchObject({ status: 200 })
+      const row = await shop.rowOf(model)
+      expect(row).toMatchObject({ usageSource: 'counted', imageInput: 0 })
+      expect(row.input).toBeGreaterThan(text.length / 4)
+    },
+  )
 
   test('text is text, whatever a client calls it', async () => {
     const text = 'Nothing here is a picture. '.repeat(4_000)

@@ -178,9 +178,73 @@ describe('what is not what it says', () => {
     expect(readPart(part)).toMatchObject([{ kind: 'image', spelledBytes: 0, size: null }])
   })
 
+  test('two types of one file leave both as text', () => {
+    const data = pngOf(9, 9, 99).toString('base64')
+    const inlineData = { mimeType: 'text/plain', mime_type: 'image/png', data }
+    expect(readPart({ inlineData })).toMatchObject([{ spelledBytes: 0, size: null }])
+  })
+
   test('text in the place of a document is text, though it begins as a picture does', () => {
     const source = { type: 'text', media_type: 'text/plain', data: '/9j/4AAQSkZJRg'.repeat(99) }
     expect(readPart({ type: 'document', source })).toEqual([])
+  })
+
+  test('what names itself text or a PDF is that, though its first bytes are a picture or sound', () => {
+    const words = 'Words that a model reads. '.repeat(400)
+    const heads = [pngOf(1, 1, 70), Buffer.from('GIF89a\x01\0\x01\0\0\0\0'), Buffer.from('ID3 ')]
+    const places = (type: string, base64: string): (object | string)[] => {
+      const url = `data:${type};base64,${base64}`
+      const file = JSON.stringify({ type: 'input_file', file_data: url }).replace('/', '\\/')
+      const letter = `\\u00${type.charCodeAt(0).toString(16)}`
+      return [
+        { inlineData: { mimeType: type, data: base64 } },
+        { type: 'document', source: { type: 'base64', media_type: type, data: base64 } },
+        { type: 'file', file: { filename: 'a', file_data: url } },
+        { type: 'image_url', image_url: { url } },
+        file.replace(`data:${type.charAt(0)}`, `data:${letter}`),
+      ]
+    }
+    for (const head of heads) {
+      const text = Buffer.concat([head, Buffer.from(words)])
+      for (const part of places('text/plain', text.toString('base64')))
+        expect(readPart(part)).toMatchObject([{ kind: 'text', bytes: text.length }])
+      const pdf = Buffer.concat([head, pdfOf(12, 9_000)])
+      for (const part of places('application/pdf', pdf.toString('base64')))
+        expect(readPart(part)).toMatchObject([{ kind: 'document', pages: 12 }])
+    }
+  })
+
+  test("a picture is no sound, and no film, for having a picture's first bytes", () => {
+    const data = Buffer.concat([pngOf(1, 1, 70), Buffer.alloc(9_000)]).toString('base64')
+    for (const kind of ['audio', 'video'] as const)
+      expect(readPart({ inlineData: { mimeType: `${kind}/mp4`, data } })).toMatchObject([
+        { kind, seconds: null },
+      ])
+  })
+
+  test('a word written with escapes is the same word', () => {
+    const data = png(1, 1).slice('data:image/png;base64,'.length)
+    const source = { type: 'text', media_type: 'text/plain', data: `${data} and words` }
+    const part = JSON.stringify({ type: 'document', source })
+    expect(readPart(part.replace('"text"', '"te\\u0078t"'))).toEqual([])
+    const whole = '"\\u0074\\u0065\\u0078\\u0074"'
+    expect(readPart(part.replace('"text"', whole))).toEqual([])
+    const plain = { inlineData: { mimeType: 'TYPE', data } }
+    const spelled = [...'text/plain; charset=utf-8']
+      .map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join('')
+    expect(readPart(JSON.stringify(plain).replace('TYPE', spelled))).toMatchObject([
+      { kind: 'text' },
+    ])
+  })
+
+  test('an address whose head cannot be read leaves its bytes as text', () => {
+    const url = png(1, 1)
+    const heads = [url.replace(',', '\\u002c'), url.replace(';', `;name=${'x'.repeat(400)};`)]
+    for (const each of heads) {
+      const part = `{"type":"image_url","image_url":{"url":"${each}"}}`
+      expect(readPart(part)).toMatchObject([{ kind: 'image', spelledBytes: 0, size: null }])
+    }
   })
 
   test('a file of text is counted by what it spells', () => {

@@ -29,8 +29,9 @@ export interface Attachment {
 
 /** Parts inside parts, and objects inside them, that are looked into. */
 const maxDepth = 6
-/** The longest word or media type that is looked at, in bytes. */
+/** The longest word or media type that is looked at, in bytes; six of them where each is written as an escape. */
 const wordBytes = 100
+const escapedWordBytes = 6 * wordBytes
 
 /** The parts that begin at `offsets` of a request body. */
 export function attachmentsAt(body: Uint8Array, offsets: readonly number[]): Attachment[] {
@@ -72,6 +73,8 @@ const kinds: ReadonlyMap<string, AttachmentKind> = new Map([
 class PartReader {
   private type = ''
   private mediaType = ''
+  /** Two types that differ: nobody knows which one is read. */
+  private isAmbiguous = false
   private detail: string | null = null
   private framesPerSecond: number | null = null
   /** Its words stand in the body as they are. */
@@ -99,8 +102,8 @@ class PartReader {
     if (kind === null || this.isPlain) return
     const [source] = this.sources
     // With two of them nobody knows which one is looked at: both then count as text besides.
-    const known = this.sources.length === 1 && source?.inline === true
-    this.found.push(known ? this.measured(kind, source) : this.unmeasured(kind))
+    const known = this.sources.length === 1 && source?.inline === true && !this.isAmbiguous
+    this.found.push((known ? this.measured(kind, source) : null) ?? this.unmeasured(kind))
   }
 
   /** Each byte is stepped over once: there may be megabytes. The offset behind the object. */
@@ -127,14 +130,19 @@ class PartReader {
   }
 
   private text(key: string, start: number, end: number, level: number): void {
-    const word = textOf(this.body, start, Math.min(end, start + wordBytes))
+    const word = wordAt(this.body, start, end)
     if (key === 'type' && level === 0) this.type = word
     else if (key === 'type' && /^(text|content)$/.test(word)) this.isPlain = true
-    else if (mediaTypeKeys.has(key)) this.mediaType = word.toLowerCase().replaceAll('\\/', '/')
+    else if (mediaTypeKeys.has(key)) this.named(word.toLowerCase())
     else if (detailKeys.has(key)) this.detail = word.toLowerCase()
     else if (inlineKeys.has(key)) this.sources.push({ start, end, inline: true })
     else if (addressKeys.has(key))
       this.sources.push({ start, end, inline: /^data:/i.test(word.slice(0, 5)) })
+  }
+
+  private named(mediaType: string): void {
+    this.isAmbiguous ||= this.mediaType !== '' && this.mediaType !== mediaType
+    this.mediaType = mediaType
   }
 
   /** What tools bring holds parts of its own; any other object says more of this one. */
@@ -170,11 +178,13 @@ class PartReader {
     return { ...nothing, kind, type, detail, framesPerSecond }
   }
 
-  private measured(said: AttachmentKind, { start, end }: Source): Attachment {
+  /** null where the head of a `data:` address cannot be read. */
+  private measured(said: AttachmentKind, { start, end }: Source): Attachment | null {
     const { body } = this
     const head = textOf(body, start, Math.min(end, start + 2 * wordBytes))
-    const [prefix = '', type = this.mediaType] =
-      /^data:([\w.+-]+\\?\/[\w.+-]+)?[^,]{0,80},/i.exec(head) ?? []
+    const [prefix = ''] = /^data:[^,]*,/i.exec(head) ?? []
+    if (prefix === '' && /^data:/i.test(head)) return null
+    const [, type = this.mediaType] = /^data:([^;,]+)/i.exec(plain(prefix)) ?? []
     const file = base64File(body, start + prefix.length, end)
     const sniffed = sniffedType(file)
     const kind = kindOfBytes(file, sniffed, said, type)
@@ -184,7 +194,7 @@ class PartReader {
       kind,
       spelledBytes: end - start,
       bytes: file.size,
-      type: sniffed ?? type.toLowerCase().replaceAll('\\/', '/'),
+      type: sniffed ?? type.toLowerCase(),
       size: kind === 'image' ? pictureSize(file, sniffed) : null,
       seconds: lasts && sniffed !== null ? durationOf(file, sniffed) : null,
       pages: kind === 'document' ? pagesOf(file) : null,
@@ -192,14 +202,34 @@ class PartReader {
   }
 }
 
-function kindOfType(mediaType: string): AttachmentKind | null {
-  const [, family] = /^(image|audio|video)\\?\//.exec(mediaType) ?? []
-  if (family === 'image' || family === 'audio' || family === 'video') return family
-  if (!mediaType.includes('/')) return null
-  return /^application\\?\/pdf/.test(mediaType) ? 'document' : 'text'
+/** The string's beginning, its escapes read. */
+function wordAt(body: Uint8Array, start: number, end: number): string {
+  const word = textOf(body, start, Math.min(end, start + wordBytes))
+  if (!word.includes('\\')) return word
+  return plain(textOf(body, start, Math.min(end, start + escapedWordBytes)))
 }
 
-/** What the bytes themselves show goes before what somebody says. */
+/** Text of JSON as it reads, as far as words need it. */
+function plain(text: string): string {
+  return text.replaceAll(/\\(?:u([0-9a-f]{4})|(.))/gi, (_, code, other) =>
+    code === undefined ? String(other) : String.fromCharCode(Number.parseInt(code, 16)),
+  )
+}
+
+function kindOfType(mediaType: string): AttachmentKind | null {
+  const [, family] = /^(image|audio|video)\//i.exec(mediaType) ?? []
+  if (family !== undefined) return family.toLowerCase() as 'image' | 'audio' | 'video'
+  if (!mediaType.includes('/')) return null
+  return /^application\/(x-)?pdf/i.test(mediaType) ? 'document' : 'text'
+}
+
+/** Says nothing of what it is. */
+const unspecific = /^application\/(octet-stream|binary)|^binary\//i
+
+/**
+ * Vendors read text and PDFs by what a client says they are, and find a PDF's mark behind other bytes: first bytes that
+ * look like a small picture make nothing cheaper. Among pictures, sound and films the bytes go before what somebody says.
+ */
 function kindOfBytes(
   file: Bytes,
   sniffed: string | null,
@@ -208,7 +238,13 @@ function kindOfBytes(
 ): AttachmentKind {
   // A container of films may hold nothing but sound.
   if (said === 'audio') return 'audio'
-  if (sniffed !== null) return kindOfType(sniffed) ?? said
+  const named = unspecific.test(type) ? null : kindOfType(type)
+  if (named === 'text') return 'text'
+  if (named === 'document' || (said === 'document' && named === null))
+    return isPdf(file) ? 'document' : (named ?? 'text')
+  const shown = sniffed === null ? null : kindOfType(sniffed)
+  if (shown === 'image' && (named === 'audio' || named === 'video')) return named
+  if (shown !== null) return shown
   if (isPdf(file)) return 'document'
-  return said === 'document' ? (kindOfType(type) ?? 'text') : said
+  return said
 }
