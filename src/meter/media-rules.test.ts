@@ -31,6 +31,10 @@ const published: readonly Case[] = [
   ['gemini-3-pro-preview', 10, 10, null, 1_120],
   ['gemini-3.8-flash', 4_000, 4_000, 'media_resolution_low', 280],
   ['gemini-3.8-flash', 4_000, 4_000, 'media_resolution_ultra_high', 2_240],
+  // Words of other vendors are not passed on to these.
+  ['gemini-3.8-flash', 4_000, 4_000, 'low', 1_120],
+  ['gpt-4o', 1_024, 1_024, 'MEDIA_RESOLUTION_LOW', 765],
+  ['gpt-5.5', 4_096, 2_048, 'MEDIA_RESOLUTION_HIGH', Math.ceil(8_192 * 1.2)],
   ['grok-4', 448, 448, null, 512],
   ['grok-4', 5_000, 5_000, null, 1_792],
 ]

@@ -91,7 +91,7 @@ const unboundedPatches = 10_000
 function budgets({ high, original = high, usual }: PatchBudget, times: number): MediaRules {
   const budget = (detail: string | null) => {
     const isOriginal =
-      detail === 'original' || (usual !== undefined && !/low|high/.test(detail ?? ''))
+      detail === 'original' || (usual !== undefined && !/^(low|high)$/.test(detail ?? ''))
     return isOriginal ? original : high
   }
   const most = (detail: string | null) =>
@@ -138,9 +138,9 @@ function squares(longest: number, most: number, pages: number): MediaRules {
 
 /** Google, "Media resolution" (ai.google.dev, as known on 2026-11-22), models from Gemini 3 on: the same for any size. */
 const resolutions: readonly (readonly [RegExp, number])[] = [
-  [/ultra_high/, 2_240],
-  [/medium/, 560],
-  [/low/, 280],
+  [/^media_resolution_ultra_high$/i, 2_240],
+  [/^media_resolution_medium$/i, 560],
+  [/^media_resolution_low$/i, 280],
 ]
 
 function geminiRules(): MediaRules {
@@ -150,7 +150,7 @@ function geminiRules(): MediaRules {
     ...atMost(most, (_, detail) => most(detail)),
     audioPerSecond: 32,
     // 70 for a frame, or 280 where it is looked at closely; its sound; and the time it stands at.
-    videoPerSecond: (detail) => (/high/.test(detail ?? '') ? 320 : 110),
+    videoPerSecond: (detail) => (/_high$/i.test(detail ?? '') ? 320 : 110),
     page: { most: 1_120, likely: 560 },
     mostPages,
   }
@@ -172,7 +172,7 @@ function gemini2Rules(): MediaRules {
     // "Media resolution": 256 for the whole and about 2,048 for what is cut out of it.
     ...atMost(() => 2_304, picture),
     audioPerSecond: 32,
-    videoPerSecond: (detail) => (/low/.test(detail ?? '') ? 100 : mostVideoPerSecond),
+    videoPerSecond: (detail) => (/_low$/i.test(detail ?? '') ? 100 : mostVideoPerSecond),
     page: { most: each, likely: each },
     mostPages,
   }

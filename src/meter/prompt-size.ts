@@ -1,5 +1,6 @@
 // The size of a prompt in tokens, before the work: its text by its bytes, what stands beside it by its vendor's rule.
 
+import type { Peek } from '../wire/dialect.ts'
 import { type Attachment, attachmentsAt } from '../wire/media/attachment.ts'
 import { soundOf } from '../wire/openai-audio/duration.ts'
 import { type MediaRules, mediaRulesOf } from './media-rules.ts'
@@ -21,6 +22,8 @@ export interface PromptMedia {
   readonly likely: MediaTokens
 }
 
+type Attached = Pick<Peek, 'body' | 'attachments' | 'attachmentDetail'>
+
 /** Where a document's pages cannot be counted, it has at most one for so many bytes. */
 const leastPageBytes = 1_024
 /** A page is 1,500 to 3,000 tokens, and about as many bytes for each as this. */
@@ -32,15 +35,14 @@ const mostFrames = 24
 const none: MediaTokens = { other: 0, image: 0, audio: 0 }
 
 /**
- * What the parts at `offsets` of a request body come to. `models`: the vendors' names of those that may be asked; where
+ * What the attachments of a request come to. `models`: the vendors' names of those that may be asked; where
  * they count differently, the dearest way counts.
  */
 export function promptMedia(
-  body: Uint8Array,
-  offsets: readonly number[],
+  { body, attachments: offsets = [], attachmentDetail }: Attached,
   models: readonly string[],
 ): PromptMedia {
-  const attachments = attachmentsAt(body, offsets)
+  const attachments = attachmentsAt(body, offsets, attachmentDetail)
   let textBytes = body.length
   for (const { kind, spelledBytes, bytes } of attachments) {
     textBytes -= spelledBytes

@@ -78,8 +78,7 @@ export function createTill(rooms: TillRooms): Till {
 }
 
 function mediaOf({ model, peek, servedBy }: Opening): PromptMedia | null {
-  const { attachments, body } = peek
-  return attachments === undefined ? null : promptMedia(body, attachments, servedBy ?? [model.id])
+  return peek.attachments === undefined ? null : promptMedia(peek, servedBy ?? [model.id])
 }
 
 /** What is charged of the prompt where no vendor reports: never more than was held for it. */

@@ -118,6 +118,8 @@ export interface Peek {
   readonly imageParam: string | null
   /** Where in the body the parts begin that are more than text: pictures, sound, films, documents; absent: none. */
   readonly attachments?: readonly number[] | undefined
+  /** How closely they are looked at where they do not say, in the client's word. */
+  readonly attachmentDetail?: string | null
   /** Names of all members at the top level. */
   readonly keys: readonly string[]
   /** Embeddings: what the client expects back. */

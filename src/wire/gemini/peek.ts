@@ -157,6 +157,7 @@ function read(body: Body, address: Address): Peek {
   const settings = config === null ? [] : members(bytes, config.start)
   const limit = member(settings, 'maxOutputTokens', 'max_output_tokens')
   const choices = member(settings, 'candidateCount', 'candidate_count')
+  const detail = member(settings, 'mediaResolution', 'media_resolution')
   const tier = member(body.members, 'serviceTier', 'service_tier')
   if (tier !== null && !isStandardTier(bytes, tier)) body.unwanted = tier.key
   return {
@@ -173,6 +174,7 @@ function read(body: Body, address: Address): Peek {
     dropped: body.dropped,
     imageParam: seen.imageParam,
     attachments: seen.attachments,
+    attachmentDetail: detail?.kind === 'string' ? stringOf(bytes, detail.start, detail.end) : null,
     keys,
     encodingFormat: 'float',
     tokenInput: false,
@@ -192,6 +194,8 @@ const media = named(['mimeType', 'data', 'fileUri', 'displayName'])
 const part = named(['text', 'thought', 'thoughtSignature', 'functionCall', 'functionResponse'], {
   inlineData: media,
   fileData: media,
+  mediaResolution: named(['level']),
+  videoMetadata: named(['startOffset', 'endOffset', 'fps']),
 })
 const content = named(['role'], { parts: part })
 const generation = named(

@@ -67,6 +67,21 @@ describe('a picture', () => {
     expect(found?.size).toEqual({ width: 300, height: 200 })
   })
 
+  test('is looked at as closely as its format says it, and nowhere else', () => {
+    const data = pngOf(9, 9, 99).toString('base64')
+    const of = (part: object) => readPart(part)[0]?.detail
+    expect(of({ ...shown(png(9, 9), { detail: 'high' }), detail: 'low', level: 'low' })).toBe(
+      'high',
+    )
+    expect(of({ ...shown(png(9, 9)), detail: 'low' })).toBeNull()
+    expect(of({ type: 'input_image', image_url: png(9, 9), detail: 'low' })).toBe('low')
+    expect(of({ type: 'image', detail: 'low', source: { data, detail: 'low' } })).toBeNull()
+    const mediaResolution = { level: 'MEDIA_RESOLUTION_LOW' }
+    const inlineData = { mimeType: 'image/png', data, level: 'low', detail: 'low' }
+    expect(of({ inlineData, mediaResolution })).toBe('MEDIA_RESOLUTION_LOW')
+    expect(of({ inlineData, detail: 'low' })).toBeNull()
+  })
+
   test('that claims one pixel for many bytes is not believed; a small one with a profile is', () => {
     expect(readPart(shown(png(1, 1, 200_000)))[0]?.size).toBeNull()
     expect(readPart(shown(png(1, 1, 20_000)))[0]?.size).toEqual({ width: 1, height: 1 })
@@ -137,6 +152,14 @@ describe('sound and documents', () => {
     const [found] = readPart({ type: 'input_audio', input_audio: { data, format: 'wav' } })
     expect(found).toMatchObject({ kind: 'audio', seconds: 20, bytes: 320_044 })
     expect(found?.spelledBytes).toBe(data.length)
+  })
+
+  test('films are looked at as often as anybody may read', () => {
+    const film = (fps: unknown) =>
+      readPart({ fileData: { mimeType: 'video/mp4', fileUri: 'a' }, videoMetadata: { fps } })[0]
+        ?.framesPerSecond
+    for (const fps of [24, '24', '2.4e1']) expect(film(fps)).toBe(24)
+    for (const fps of ['NaN', null, {}, -1]) expect(film(fps)).toBeNull()
   })
 
   test('have the pages their tree tells of, or nobody knows', () => {

@@ -33,11 +33,16 @@ const maxDepth = 6
 const wordBytes = 100
 const escapedWordBytes = 6 * wordBytes
 
-/** The parts that begin at `offsets` of a request body. */
-export function attachmentsAt(body: Uint8Array, offsets: readonly number[]): Attachment[] {
+/** The parts that begin at `offsets` of a request body. `detail`: of those that do not say. */
+export function attachmentsAt(
+  body: Uint8Array,
+  offsets: readonly number[],
+  detail: string | null = null,
+): Attachment[] {
   const found: Attachment[] = []
   for (const at of offsets) new PartReader(body, found, 0).read(at)
-  return found
+  if (detail === null) return found
+  return found.map((each) => ({ ...each, detail: each.detail ?? detail }))
 }
 
 interface Source {
@@ -48,7 +53,13 @@ interface Source {
 }
 
 const mediaTypeKeys = new Set(['media_type', 'mediaType', 'mimeType', 'mime_type', 'format'])
-const detailKeys = new Set(['detail', 'level', 'mediaResolution'])
+/** Where each kind of part says how closely it is looked at: vendors read it nowhere else. */
+const detailPaths: ReadonlyMap<string, RegExp> = new Map([
+  ['image_url', /^image_url\.detail$/],
+  ['input_image', /^detail$/],
+  ['computer_screenshot', /^detail$/],
+  ['media', /^media(Resolution|_resolution)(\.level)?$/],
+])
 const inlineKeys = new Set(['data', 'file_data', 'result'])
 const addressKeys = new Set(['url', 'image_url', 'file_url', 'file_id', 'fileUri', 'file_uri'])
 const mediaKeys = new Set(['inlineData', 'inline_data', 'fileData', 'file_data'])
@@ -75,7 +86,8 @@ class PartReader {
   private mediaType = ''
   /** Two types that differ: nobody knows which one is read. */
   private isAmbiguous = false
-  private detail: string | null = null
+  /** By where they stand; which one counts depends on what the part turns out to be. */
+  private readonly details = new Map<string, string>()
   private framesPerSecond: number | null = null
   /** Its words stand in the body as they are. */
   private isPlain = false
@@ -92,7 +104,7 @@ class PartReader {
 
   /** The offset behind the part. */
   read(at: number): number {
-    const end = this.members(at, 0)
+    const end = this.members(at, 0, '')
     this.add()
     return end
   }
@@ -107,7 +119,7 @@ class PartReader {
   }
 
   /** Each byte is stepped over once: there may be megabytes. The offset behind the object. */
-  private members(at: number, level: number): number {
+  private members(at: number, level: number, parent: string): number {
     const { body } = this
     const scan = new MemberScan()
     scan.open(body, at)
@@ -115,12 +127,11 @@ class PartReader {
       const { value } = scan
       const key = textOf(body, scan.keyStart, Math.min(scan.keyEnd, scan.keyStart + wordBytes))
       const kind = kindAt(body, value)
-      if (kind === 'string') this.text(key, value + 1, scan.skip() - 1, level)
+      if (key === 'fps') this.frames(value, scan.skip())
+      else if (kind === 'string') this.text(key, value + 1, scan.skip() - 1, level, parent)
       else if (kind === 'object' && this.isOpen(key, level))
         scan.resume(this.object(key, value, level))
       else if (kind === 'array' && nestingKeys.has(key)) scan.resume(this.list(value))
-      else if (kind === 'number' && key === 'fps')
-        this.framesPerSecond = Number(textOf(body, value, scan.skip()))
     }
     return scan.at
   }
@@ -129,12 +140,21 @@ class PartReader {
     return this.depth + level < maxDepth && !opaqueKeys.has(key)
   }
 
-  private text(key: string, start: number, end: number, level: number): void {
+  /** ProtoJSON takes a number's text for the number. */
+  private frames(start: number, end: number): void {
+    const said = Number(
+      plain(textOf(this.body, start, Math.min(end, start + escapedWordBytes)).replaceAll('"', '')),
+    )
+    if (said > 0) this.framesPerSecond = Math.max(this.framesPerSecond ?? 0, said)
+  }
+
+  private text(key: string, start: number, end: number, level: number, parent: string): void {
     const word = wordAt(this.body, start, end)
     if (key === 'type' && level === 0) this.type = word
     else if (key === 'type' && /^(text|content)$/.test(word)) this.isPlain = true
     else if (mediaTypeKeys.has(key)) this.named(word.toLowerCase())
-    else if (detailKeys.has(key)) this.detail = word.toLowerCase()
+    else if (key === 'detail' || key === 'level' || /^media.?resolution$/i.test(key))
+      this.details.set(level === 0 ? key : `${parent}.${key}`, word)
     else if (inlineKeys.has(key)) this.sources.push({ start, end, inline: true })
     else if (addressKeys.has(key))
       this.sources.push({ start, end, inline: /^data:/i.test(word.slice(0, 5)) })
@@ -148,7 +168,9 @@ class PartReader {
   /** What tools bring holds parts of its own; any other object says more of this one. */
   private object(key: string, at: number, level: number): number {
     if (mediaKeys.has(key)) this.type = 'media'
-    return nestingKeys.has(key) ? this.inside(at) : this.members(at, level + 1)
+    return nestingKeys.has(key)
+      ? this.inside(at)
+      : this.members(at, level + 1, level === 0 ? key : '')
   }
 
   private list(at: number): number {
@@ -171,8 +193,15 @@ class PartReader {
     return kind === 'document' ? (kindOfType(this.mediaType) ?? kind) : kind
   }
 
+  private detail(): string | null {
+    const path = detailPaths.get(this.type)
+    for (const [at, word] of this.details) if (path?.test(at)) return word
+    return null
+  }
+
   private unmeasured(said: AttachmentKind): Attachment {
-    const { detail, framesPerSecond, mediaType: type } = this
+    const { framesPerSecond, mediaType: type } = this
+    const detail = this.detail()
     const kind = said === 'text' ? 'document' : said
     const nothing = { spelledBytes: 0, bytes: 0, size: null, seconds: null, pages: null }
     return { ...nothing, kind, type, detail, framesPerSecond }
