@@ -44,7 +44,7 @@ const limitNames = [
   ...['n_predict', 'num_predict', 'maxOutputTokens', 'maxTokens', 'max_length'],
 ]
 /** Not bounds, but lengths that are reached. */
-const leastNames = ['min_tokens', 'minTokens']
+const leastNames = ['min_tokens', 'minTokens', 'thinking_budget']
 const countNames = ['n', 'best_of', 'candidateCount', 'num_return_sequences']
 const settingsNames = ['options', 'parameters', 'extra_body', 'generationConfig', 'inferenceConfig']
 const tierNames = ['service_tier', 'serviceTier', 'speed']
@@ -224,6 +224,20 @@ test('no vendor reads more of a request than was held for it', () => {
   expect(seen.refused).toBeGreaterThan(500)
   expect(seen.bounded).toBeGreaterThan(1_000)
   expect(seen.cut).toBeGreaterThan(20)
+})
+
+test('what may be thought beside the limit is held for besides', () => {
+  const way = ways.find(
+    ({ client, vendor }) => client === 'openai-chat' && vendor.id === 'dashscope',
+  )
+  if (way === undefined) throw new Error('no such way')
+  const fields = ['"max_tokens":7', '"extra_body":{"thinking_budget":4000}', '"n":2']
+  const out = sent(way, `{${[...needed['openai-chat'], ...fields].join(',')}}`)
+  if (out === null) throw new Error('refused')
+  const model = { context: null, maxOutput: mostTokens }
+  const bounds = { usualOutputTokens: 1, safe: false, units: null, media: null, model }
+  const held = expectedOf({ kind: 'chat', peek: out.peek, ...bounds })
+  expect(held.outputTokens).toBe(2 * 4_007)
 })
 
 function settingsOf(body: Node): Node {

@@ -6,7 +6,16 @@ import { type Member, members } from '../json/scan.ts'
 import type { Body } from './body.ts'
 import { integer, numberOf, type Rule, stringOf } from './rules.ts'
 
-type Role = 'limit' | 'least' | 'count' | 'settings' | 'model' | 'tier' | 'place' | 'top'
+type Role =
+  | 'limit'
+  | 'least'
+  | 'thought'
+  | 'count'
+  | 'settings'
+  | 'model'
+  | 'tier'
+  | 'place'
+  | 'top'
 
 /** How long a reply may be, as OpenAI's formats, Anthropic's, TGI, vLLM, llama.cpp, Ollama, Llama and Titan say it. */
 const limits = [
@@ -31,6 +40,8 @@ const limits = [
 ]
 /** How long it must be. */
 const leasts = ['min_tokens', 'min_new_tokens', 'min_output_tokens', 'min_length', 'minTokens']
+/** How much may be thought before the reply, beside its limit: DashScope, SiliconFlow and servers like theirs. */
+const thoughts = ['thinking_budget', 'thinkingBudget', 'max_thinking_tokens', 'reasoning_budget']
 /** How many replies are made. */
 const counts = [
   'n',
@@ -64,6 +75,7 @@ const places = ['inference_geo']
 const roles: ReadonlyMap<string, Role> = new Map([
   ...roleOf('limit', limits),
   ...roleOf('least', leasts),
+  ...roleOf('thought', thoughts),
   ...roleOf('count', counts),
   ...roleOf('settings', settings),
   ...roleOf('model', models),
@@ -122,13 +134,17 @@ export interface OwnNames {
  * takes it so. A tier with a price of its own is left in `body.unwanted`. Throws GatewayError naming the member.
  */
 export function boundsOf(body: Body, own: OwnNames): Bounds {
-  const found = { own: null, ownName: '', other: 0, least: 0, choices: 1 }
+  const found = { own: null, ownName: '', other: 0, least: 0, thought: 0, choices: 1 }
   collect(body, body.members, own, '', found)
-  const { own: limit, other, least, choices } = found
+  const { own: limit, other, least, thought, choices } = found
   const asked = limit === 0 ? null : limit
   return {
     maxOutputTokens: asked === null ? null : Math.max(asked, other),
-    leastOutputTokens: Math.max(other, least),
+    leastOutputTokens: Math.max(
+      other,
+      least,
+      thought === 0 ? 0 : thought + Math.max(asked ?? 0, other),
+    ),
     choices,
   }
 }
@@ -139,6 +155,7 @@ interface Collected {
   /** The largest limit and the largest least length in another spelling than the format's own. */
   other: number
   least: number
+  thought: number
   choices: number
 }
 
@@ -178,6 +195,8 @@ function takeOwn(bytes: Uint8Array, member: Member, own: OwnNames, found: Collec
 
 const positive = integer(1)
 const notNegative = integer(0)
+/** -1: as much as the model likes. */
+const budget = integer(-1)
 const few = integer(1, 128)
 
 function takeOther(
@@ -194,6 +213,7 @@ function takeOther(
   }
   if (role === 'limit') found.other = Math.max(found.other, value(positive))
   else if (role === 'least') found.least = Math.max(found.least, value(notNegative))
+  else if (role === 'thought') found.thought = Math.max(found.thought, value(budget))
   else if (role === 'count') found.choices = Math.max(found.choices, value(few))
   else if (role === 'model')
     throw invalidRequest(`${path} is not offered: a request names one model in \`model\``, path)
