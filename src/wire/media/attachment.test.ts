@@ -146,6 +146,31 @@ describe('a picture', () => {
   })
 })
 
+describe('many attachments', () => {
+  const parts = (count: number, part: object) => {
+    const one = JSON.stringify(part)
+    const offsets = Array.from({ length: count }, (_, at) => at * one.length)
+    return attachmentsAt(Buffer.from(one.repeat(count)), offsets)
+  }
+
+  test('of an ordinary size are all measured', () => {
+    const pictures = parts(600, shown(png(30, 20, 9_000)))
+    expect(pictures.every(({ size }) => size !== null)).toBe(true)
+    const data = pdfOf(3, 80_000).toString('base64')
+    const documents = parts(100, { inlineData: { mimeType: 'application/pdf', data } })
+    expect(documents.every(({ pages }) => pages === 3)).toBe(true)
+  })
+
+  test('are read so far and no further: the rest counts as the most, and as text besides', () => {
+    const fill = Buffer.concat([Buffer.from([0xff, 0xd8]), Buffer.alloc(1_000, 0xff)])
+    const found = parts(2_000, shown(`data:image/jpeg;base64,${fill.toString('base64')}`))
+    const measured = found.filter(({ spelledBytes }) => spelledBytes > 0).length
+    expect(measured).toBeGreaterThan(100)
+    expect(measured).toBeLessThan(1_000)
+    expect(found.at(-1)).toMatchObject({ kind: 'image', spelledBytes: 0, size: null })
+  })
+})
+
 describe('sound and documents', () => {
   test('last as long as their container says', () => {
     const data = wav(20).toString('base64')

@@ -32,6 +32,10 @@ const maxDepth = 6
 /** The longest word or media type that is looked at, in bytes; six of them where each is written as an escape. */
 const wordBytes = 100
 const escapedWordBytes = 6 * wordBytes
+/** Read of all attachments together: of a PDF or a sound some 70 KB are, of a picture a few. */
+const mostReadBytes = 8 * 1_048_576
+/** What a read takes beside its bytes. */
+const readBytes = 64
 
 /** The parts that begin at `offsets` of a request body. `detail`: of those that do not say. */
 export function attachmentsAt(
@@ -39,10 +43,16 @@ export function attachmentsAt(
   offsets: readonly number[],
   detail: string | null = null,
 ): Attachment[] {
-  const found: Attachment[] = []
-  for (const at of offsets) new PartReader(body, found, 0).read(at)
-  if (detail === null) return found
+  const work = { found: [], leftBytes: mostReadBytes }
+  for (const at of offsets) new PartReader(body, work, 0).read(at)
+  const found: readonly Attachment[] = work.found
   return found.map((each) => ({ ...each, detail: each.detail ?? detail }))
+}
+
+/** What one request's attachments come to, and how much more of them may be read: others wait meanwhile. */
+interface Work {
+  readonly found: Attachment[]
+  leftBytes: number
 }
 
 interface Source {
@@ -93,12 +103,12 @@ class PartReader {
   private isPlain = false
   private readonly sources: Source[] = []
   private readonly body: Uint8Array
-  private readonly found: Attachment[]
+  private readonly work: Work
   private readonly depth: number
 
-  constructor(body: Uint8Array, found: Attachment[], depth: number) {
+  constructor(body: Uint8Array, work: Work, depth: number) {
     this.body = body
-    this.found = found
+    this.work = work
     this.depth = depth
   }
 
@@ -115,7 +125,7 @@ class PartReader {
     const [source] = this.sources
     // With two of them nobody knows which one is looked at: both then count as text besides.
     const known = this.sources.length === 1 && source?.inline === true && !this.isAmbiguous
-    this.found.push((known ? this.measured(kind, source) : null) ?? this.unmeasured(kind))
+    this.work.found.push((known ? this.measured(kind, source) : null) ?? this.unmeasured(kind))
   }
 
   /** Each byte is stepped over once: there may be megabytes. The offset behind the object. */
@@ -184,7 +194,7 @@ class PartReader {
 
   private inside(at: number): number {
     if (this.depth >= maxDepth) return valueEnd(this.body, at)
-    return new PartReader(this.body, this.found, this.depth + 1).read(at)
+    return new PartReader(this.body, this.work, this.depth + 1).read(at)
   }
 
   private kind(): AttachmentKind | null {
@@ -207,14 +217,25 @@ class PartReader {
     return { ...nothing, kind, type, detail, framesPerSecond }
   }
 
-  /** null where the head of a `data:` address cannot be read. */
+  private metered(file: Bytes): Bytes {
+    return {
+      size: file.size,
+      read: (from, to) => {
+        this.work.leftBytes -= readBytes + to - from
+        return file.read(from, to)
+      },
+    }
+  }
+
+  /** null where the head of a `data:` address cannot be read, or where enough was read of those before it. */
   private measured(said: AttachmentKind, { start, end }: Source): Attachment | null {
     const { body } = this
+    if (this.work.leftBytes <= 0) return null
     const head = textOf(body, start, Math.min(end, start + 2 * wordBytes))
     const [prefix = ''] = /^data:[^,]*,/i.exec(head) ?? []
     if (prefix === '' && /^data:/i.test(head)) return null
     const [, type = this.mediaType] = /^data:([^;,]+)/i.exec(plain(prefix)) ?? []
-    const file = base64File(body, start + prefix.length, end)
+    const file = this.metered(base64File(body, start + prefix.length, end))
     const sniffed = sniffedType(file)
     const kind = kindOfBytes(file, sniffed, said, type)
     const lasts = kind === 'audio' || kind === 'video'

@@ -134,11 +134,14 @@ function ogg(file: Bytes): number | null {
   return rate === 0 || last === null ? null : (last - skipped) / rate
 }
 
+/** `OggS` */
+const capturePattern = 0x4f676753
+
 /** Of the last page that says one: a page is at most 65307 bytes long. */
 function lastPosition(file: Bytes): number | null {
   const view = piece(file, Math.max(0, file.size - pieceBytes), pieceBytes)
   for (let at = view.byteLength - 27; at >= 0; at--) {
-    if (view.getUint8(at) !== 0x4f || name(view, at) !== 'OggS') continue
+    if (view.getUint32(at) !== capturePattern) continue
     const position = view.getBigInt64(at + 6, true)
     if (position >= 0n) return Number(position)
   }

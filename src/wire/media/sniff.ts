@@ -92,8 +92,11 @@ const sampleRates = [44_100, 48_000, 32_000] as const
 
 /** The frame whose head stands at `at`, or null. */
 export function frameAt(bytes: Uint8Array, at: number): AudioFrame | null {
-  const [first = 0, second = 0, third = 0, fourth = 0] = bytes.subarray(at, at + 4)
-  if (first !== 0xff || (second & 0xe0) !== 0xe0) return null
+  // Sounds of nothing but such bytes are looked at one by one.
+  const second = bytes[at + 1] ?? 0
+  if (bytes[at] !== 0xff || (second & 0xe0) !== 0xe0) return null
+  const third = bytes[at + 2] ?? 0
+  const fourth = bytes[at + 3] ?? 0
   const version = (second >> 3) & 3
   const layer = 4 - ((second >> 1) & 3)
   if (version === 1 || (layer !== 1 && layer !== 2 && layer !== 3)) return null
