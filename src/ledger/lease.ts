@@ -13,10 +13,12 @@ const overtakePart = 10n
 /** How many seconds of spending a lease is sized for, and remembers. */
 const horizonSeconds = 10n
 const horizonMs = Number(horizonSeconds) * 1_000
-/** A lease of which nothing was taken for so long keeps only what spending of late explains. */
+/** A lease of which nothing was taken for so long keeps only its reserve. */
 const unusedMs = 10_000
 /** An account without a running request for so long is given back whole and forgotten. */
-const idleMs = 30_000
+export const idleMs = 60_000
+/** The reserve covers so many requests like the largest, unless they need more than a fifth of the wallet. */
+const reserveHolds = 10n
 
 export type Refusal = NoHold['refused']
 
@@ -87,6 +89,10 @@ export class Lease {
 
   /** Something was taken since the last tick. */
   used = true
+  /** The reserve was looked at since something was last taken. */
+  rested = false
+  /** The most that one request held. */
+  largestNano: Nano = 0n
   /** Charged since `spendMs`, and per second over the seconds before it. */
   spentNano: Nano = 0n
   spendPerSecondNano: Nano = 0n
@@ -151,7 +157,7 @@ export function request(lease: Lease): { needNano: Nano; wantNano: Nano } | null
     if (shortNano > 0n && (needNano === null || shortNano < needNano)) needNano = shortNano
   }
   if (needNano === null) return null
-  const shared = lease.recalled || lease.sharedUntilMs > (lease.spendMs ?? 0)
+  const shared = isShared(lease)
   const recentNano = shared ? 0n : lease.spendPerSecondNano * horizonSeconds
   const shareNano = shared ? 0n : lease.postedNano / 5n
   const wantNano = max(max(waitingNano - lease.freeNano, recentNano), max(shareNano, needNano))
@@ -163,17 +169,47 @@ export function isWorthAsking(lease: Lease, waiter: Waiter): boolean {
   return waiter.byNano > lease.freeNano && !isLacking(lease, waiter)
 }
 
-/** Notes the time, and says what of the free part the account does not need; `forget`: nor the lease itself. */
-export function rest(lease: Lease, nowMs: number): { surplusNano: Nano; forget: boolean } {
+export interface Rest {
+  /** What of the free part the account does not need. */
+  readonly surplusNano: Nano
+  /** What is to be asked for, so that the next requests find it here though the ledger may be away by then. */
+  readonly wantNano: Nano
+  /** The lease itself is not needed. */
+  readonly forget: boolean
+}
+
+const asItIs: Rest = { surplusNano: 0n, wantNano: 0n, forget: false }
+
+/** Notes the time, and says what the account needs from now on. */
+export function rest(lease: Lease, nowMs: number): Rest {
+  const comesToRest = !lease.used && !lease.rested
+  lease.rested = !lease.used
   noteTime(lease, nowMs)
-  if (lease.waiters.length > 0 || lease.asks > lease.answers)
-    return { surplusNano: 0n, forget: false }
+  if (lease.waiters.length > 0 || lease.asks > lease.answers) return asItIs
   if (lease.holds === 0 && nowMs - lease.busyMs >= idleMs)
-    return { surplusNano: lease.freeNano, forget: true }
-  if (nowMs - lease.usedMs < unusedMs) return { surplusNano: 0n, forget: false }
-  const surplusNano = lease.freeNano - lease.spendPerSecondNano * horizonSeconds
+    return { ...asItIs, surplusNano: lease.freeNano, forget: true }
+  if (comesToRest) return { ...asItIs, wantNano: wantedReserveNano(lease) }
+  if (nowMs - lease.usedMs < unusedMs) return asItIs
+  const surplusNano = lease.freeNano - reserveNano(lease)
   // Not a little at each tick while the memory of spending fades: at least half at a time.
-  return { surplusNano: surplusNano * 2n >= lease.freeNano ? surplusNano : 0n, forget: false }
+  return { ...asItIs, surplusNano: surplusNano * 2n >= lease.freeNano ? surplusNano : 0n }
+}
+
+function reserveNano(lease: Lease): Nano {
+  const someNano = min(lease.largestNano * reserveHolds, lease.postedNano / 5n)
+  return max(max(someNano, lease.largestNano), lease.spendPerSecondNano * horizonSeconds)
+}
+
+/** What the reserve lacks and the wallet may have, by the latest answer; 0n while the account is shared. */
+function wantedReserveNano(lease: Lease): Nano {
+  if (isShared(lease) || lease.lackingNano !== null) return 0n
+  const shortNano = reserveNano(lease) - lease.freeNano
+  const inWalletNano = lease.postedNano - lease.elsewhereNano - lease.heldNano - lease.freeNano
+  return max(min(shortNano, inWalletNano), 0n)
+}
+
+function isShared(lease: Lease): boolean {
+  return lease.recalled || lease.sharedUntilMs > (lease.spendMs ?? 0)
 }
 
 function noteTime(lease: Lease, nowMs: number): void {

@@ -237,8 +237,9 @@ class NodeLeases implements Leases {
         this.#round = this.#leases.values()
         return
       }
-      const { surplusNano, forget } = rest(lease, nowMs)
+      const { surplusNano, wantNano, forget } = rest(lease, nowMs)
       this.#giveBack(lease, surplusNano)
+      if (wantNano > 0n && !this.#isDraining) this.#grant(lease, 1n, wantNano, 'reserve')
       if (forget) {
         this.#leases.delete(lease.account)
         this.#authority.forget(lease.account)
@@ -286,6 +287,7 @@ class NodeLeases implements Leases {
     hold.amountNano += byNano
     hold.lease.freeNano -= byNano
     hold.lease.used = true
+    if (hold.amountNano > hold.lease.largestNano) hold.lease.largestNano = hold.amountNano
     this.#count(hold, byNano)
   }
 
@@ -346,11 +348,14 @@ class NodeLeases implements Leases {
     if (lease.asks > lease.answers) return
     const asked = request(lease)
     if (asked === null) return
-    const { needNano, wantNano } = asked
+    this.#grant(lease, asked.needNano, asked.wantNano, 'request')
+  }
+
+  #grant(lease: Lease, needNano: Nano, wantNano: Nano, purpose: 'request' | 'reserve'): void {
     lease.asks += 1
     this.#authority.grant(lease.account, needNano, wantNano).then(
       (grant) => this.#granted(lease, needNano, wantNano, grant),
-      (error) => this.#unreachable(lease, error),
+      (error) => this.#unreachable(lease, error, purpose),
     )
   }
 
@@ -376,8 +381,10 @@ class NodeLeases implements Leases {
     if (lease.waiters.some((waiter) => isWorthAsking(lease, waiter))) this.#ask(lease)
   }
 
-  #unreachable(lease: Lease, error: unknown): void {
+  #unreachable(lease: Lease, error: unknown, purpose: 'request' | 'reserve'): void {
     lease.answers = lease.asks
+    // Nobody waits for a reserve, and the worker says that the ledger is away.
+    if (purpose === 'reserve' && lease.waiters.length === 0) return
     this.#refuse(lease, () => true)
     this.#onError(error, lease.account)
   }

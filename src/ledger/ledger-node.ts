@@ -324,7 +324,8 @@ class Node implements LedgerNode {
     }
     this.#noteStall()
     const nowMs = monotonicMs()
-    if (nowMs - this.#tickedMs >= tickMs - watchMs / 2) {
+    // What a ledger that is away cannot take back is better kept: requests are served from it.
+    if (!this.#state.unreached && nowMs - this.#tickedMs >= tickMs - watchMs / 2) {
       this.#tickedMs = nowMs
       this.#leases.tick(nowMs)
     }

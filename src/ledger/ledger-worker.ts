@@ -10,6 +10,7 @@ import { type OutboxMark, openMark } from '../store/outbox-mark.ts'
 import { halves, type OutboxReader, openOutboxReader } from '../store/sqlite-outbox.ts'
 import type { Store } from '../store/store.ts'
 import type { VideoChanged } from '../store/video-table.ts'
+import { idleMs } from './lease.ts'
 import { LeaseWork } from './lease-work.ts'
 import type { Answers, FromWorker, Question, ToWorker, WorkerStart } from './messages.ts'
 import { NodeKeeper } from './node-keeper.ts'
@@ -20,11 +21,14 @@ import { clockFrom, monotonicMs, SharedState } from './shared.ts'
 import { isSyncFailure } from './sync-failure.ts'
 
 const recallMs = 50
+/** Past this nothing was held or granted for a while: others wait a little longer, but less than they have. */
+const leasesRestMs = 2_000
+const recallAtRestMs = 75
 const syncMs = 25
 /** Nothing was written for so long: the next append wakes this thread. */
 const quietMs = 1_000
 /** A lease without a request is given back long before. */
-const leasesLastMs = 60_000
+const leasesLastMs = 2 * idleMs
 const mostSetAside = 100_000
 
 /** Opens the store and the outbox, settles what is left, opens the node, and serves until it is told to stop. */
@@ -360,7 +364,8 @@ class LedgerWorker {
 
   async #everyRecall(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      await this.#pause(recallMs)
+      const atRest = monotonicMs() - this.#leasedAtMs > leasesRestMs
+      await this.#pause(atRest ? recallAtRestMs : recallMs)
       // Noted as it changes; here only where that has failed.
       await this.#noteHeld()
       if (this.#hasNothingLeased() && !this.#stopping.signal.aborted) {
@@ -473,8 +478,19 @@ class LedgerWorker {
         const message = 'Nodes that had not renewed in time were closed, their leases released.'
         this.#tell({ kind: 'log', level: 'warn', fields, message })
       },
-      onFailure: (what, error) => this.#failed(what, error),
-      onRecovered: (what) => this.#recovered(what),
+      onFailure: (what, error) => {
+        if (isAboutLeases(what)) state.unreached = true
+        this.#failed(what, error)
+      },
+      onRecovered: (what) => {
+        if (isAboutLeases(what)) state.unreached = false
+        this.#recovered(what)
+      },
     })
   }
+}
+
+/** What the keeper asks of the ledger again and again while something is leased, and the opening that lets it. */
+function isAboutLeases(what: string): boolean {
+  return what === 'open' || what === 'renew' || what === 'recall'
 }

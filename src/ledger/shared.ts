@@ -32,6 +32,7 @@ const fields = [
   'resting',
   'reached',
   'accounted',
+  'unreached',
 ] as const
 
 type Field = (typeof fields)[number]
@@ -117,6 +118,14 @@ export class SharedState {
   }
   set renewedMs(atMs: number) {
     this.#set('renewedMs', BigInt(Math.floor(atMs)))
+  }
+
+  /** The ledger was away when it was last asked whether this node is open, or what others need; the worker's. */
+  get unreached(): boolean {
+    return this.#get('unreached') === 1n
+  }
+  set unreached(unreached: boolean) {
+    this.#set('unreached', unreached ? 1n : 0n)
   }
 
   /** Totals since this process started; the worker's. */

@@ -98,6 +98,50 @@ describe.each(postgresCases)('P6: $engine goes away', ({ databaseUrl }) => {
     60_000,
   )
 
+  test('first calls after a rest are served from what nodes keep of accounts used lately', async () => {
+    const accounts = ['ann', 'bob', 'cid']
+    const proxy = await startProxy(databaseUrl ?? '')
+    const deployment = await deploy({
+      databaseUrl,
+      through: proxy.through,
+      credits: Object.fromEntries(accounts.map((account) => [account, '100'])),
+      config: { models: perRequest },
+    })
+    try {
+      const servers = await Promise.all([0, 1].map((node) => deployment.start({ node })))
+      const callEach = () =>
+        Promise.all(
+          servers.flatMap(({ url }) => accounts.map((account) => chat(url, account, hello))),
+        )
+      for (const { status } of await callEach()) expect(status).toBe(200)
+      // Both nodes have what ten more requests of each account may hold.
+      await eventually(async () => {
+        const wallets = await Promise.all(
+          accounts.map((account) => deployment.store.ledger.wallet(account)),
+        )
+        const kept = wallets.map((wallet) => wallet?.leasedNano ?? 0n)
+        return kept.every((nano) => nano >= 20n * unitNano) ? true : undefined
+      }, 15_000)
+      proxy.cut()
+      const statuses = (await callEach()).map(({ status }) => status)
+      expect(statuses).toEqual(statuses.map(() => 200))
+      proxy.restore()
+      await settled(deployment, 12)
+      await expectBalances(
+        deployment,
+        Object.fromEntries(accounts.map((account) => [account, 100n * unitNano])),
+      )
+      for (const server of servers) server.signal('SIGTERM')
+      for (const server of servers) expect(await server.exited).toBe(0)
+      for (const account of accounts)
+        expect((await deployment.store.ledger.wallet(account))?.leasedNano).toBe(0n)
+      await expectCleanAudit(deployment)
+    } finally {
+      await deployment.remove()
+      await proxy.close()
+    }
+  }, 60_000)
+
   test('connections that break again and again under load: every reply is charged once', async () => {
     const credits = { credit: '1000' }
     await scene(credits, async (deployment, proxy, url) => {
