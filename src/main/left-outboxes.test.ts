@@ -12,15 +12,16 @@ for (const name of [
   'outbox-2.db',
   'outbox-10.db',
   'outbox-10-a.db',
+  'outbox-12-b.db',
   'outbox-3.db-wal',
 ])
   writeFileSync(join(dataDir, name), '')
 afterAll(() => rmSync(dataDir, { recursive: true }))
 
 test('those above the slots in use, and no other file', () => {
-  expect(leftSlots(dataDir, 1)).toEqual([2, 10])
-  expect(leftSlots(dataDir, 3)).toEqual([10])
-  expect(leftSlots(dataDir, 11)).toEqual([])
+  expect(leftSlots(dataDir, 1)).toEqual([2, 10, 12])
+  expect(leftSlots(dataDir, 3)).toEqual([10, 12])
+  expect(leftSlots(dataDir, 13)).toEqual([])
 })
 
 test('each is settled before it is closed; one that fails does not hold up the next', async () => {
@@ -39,9 +40,11 @@ test('each is settled before it is closed; one that fails does not hold up the n
   const told: unknown[] = []
   const note = (fields: object, message: string) => void told.push([fields, message])
   await settleLeftOutboxes({ dataDir, workers: 1, open, log: { info: note, error: note } })
-  expect(events).toEqual(['open 2', 'open 10', 'settled 10', 'closed 10'])
+  const last = ['open 12', 'settled 12', 'closed 12']
+  expect(events).toEqual(['open 2', 'open 10', 'settled 10', 'closed 10', ...last])
   expect(told).toEqual([
     [{ err: new Error('broken'), slot: 2 }, 'the outbox of a former worker cannot be settled'],
     [{ slot: 10, unsettled: 3 }, 'the outbox of a former worker still holds records'],
+    [{ slot: 12, unsettled: 3 }, 'the outbox of a former worker still holds records'],
   ])
 })

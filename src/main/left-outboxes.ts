@@ -1,6 +1,6 @@
 // Settles what workers left that are no longer started: an outbox stays behind when `workers` is lowered.
 
-import { readdirSync } from 'node:fs'
+import { outboxSlots } from '../store/sqlite-outbox.ts'
 import type { Log } from '../telemetry/log.ts'
 
 /** What is asked of a node of the ledger that only settles what its outbox holds. */
@@ -21,11 +21,7 @@ export interface LeftOptions {
 
 /** Slots with an outbox in this directory that none of so many workers has, lowest first. */
 export function leftSlots(dataDir: string, workers: number): number[] {
-  return readdirSync(dataDir)
-    .flatMap((name) => /^outbox-(\d+)\.db$/.exec(name)?.[1] ?? [])
-    .map(Number)
-    .filter((slot) => slot >= workers)
-    .sort((a, b) => a - b)
+  return outboxSlots(dataDir).filter((slot) => slot >= workers)
 }
 
 /**

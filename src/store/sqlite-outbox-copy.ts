@@ -1,9 +1,9 @@
 // What the outboxes of a data directory hold at one moment, read beside the processes that write them.
 
 import { Database } from 'bun:sqlite'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { naming } from './sqlite-file.ts'
-import { type OutboxRow, outboxFiles } from './sqlite-outbox.ts'
+import { hasTable, type OutboxRow, outboxFiles, outboxSlots, ownerOfHalf } from './sqlite-outbox.ts'
 
 export interface OutboxCopy {
   readonly node: string
@@ -16,8 +16,7 @@ export interface OutboxCopy {
  * of the ledger that is made after this has the rest.
  */
 export function copyOutboxes(dataDir: string): OutboxCopy[] {
-  const slots = readdirSync(dataDir).flatMap((name) => /^outbox-(\d+)\.db$/.exec(name)?.[1] ?? [])
-  return slots.map((slot) => copyOutbox(dataDir, Number(slot)))
+  return outboxSlots(dataDir).map((slot) => copyOutbox(dataDir, slot))
 }
 
 function copyOutbox(dataDir: string, slot: number): OutboxCopy {
@@ -30,7 +29,7 @@ function copyOutbox(dataDir: string, slot: number): OutboxCopy {
     // Rows are appended in order, whichever half takes them: up to here all are there.
     const until = Math.max(0, ...opened.map(({ path, file }) => naming(path, () => lastSeq(file))))
     const rows = opened.flatMap(({ path, file }) => naming(path, () => rowsOf(file, until)))
-    const names = opened.map(({ path, file }) => naming(path, () => nodeOf(file)))
+    const names = opened.map(({ path, file }) => naming(path, () => ownerOfHalf(file)))
     const node = names.find((name) => name !== null) ?? naming(owner, () => ownerOf(owner))
     return { node, rows: rows.sort((a, b) => a.seq - b.seq) }
   } finally {
@@ -59,12 +58,6 @@ function rowsOf(file: Database, until: number): OutboxRow[] {
   return file.query(sql).all(until) as OutboxRow[]
 }
 
-function nodeOf(file: Database): string | null {
-  if (!hasTable(file, 'owner')) return null
-  const row = file.query('SELECT node FROM owner').get() as { readonly node: string } | null
-  return row?.node ?? null
-}
-
 /** Only where no process has the outbox: while one does, its halves say the name. */
 function ownerOf(path: string): string {
   const file = openHalf(path)
@@ -75,8 +68,4 @@ function ownerOf(path: string): string {
   } finally {
     file.close()
   }
-}
-
-function hasTable(file: Database, name: string): boolean {
-  return file.query('SELECT 1 FROM sqlite_master WHERE name = ?').get(name) !== null
 }

@@ -2,8 +2,9 @@
 
 import type { Database } from 'bun:sqlite'
 import { randomUUID } from 'node:crypto'
-import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { readMark } from './outbox-mark.ts'
 import { DataError, isBusy, makeDataDir, naming, openFile } from './sqlite-file.ts'
 
 /**
@@ -134,6 +135,7 @@ interface Slot {
 
 function takeSlot(dataDir: string, slot: number): Slot {
   const path = ownerPath(dataDir, slot)
+  const former = existsSync(path) ? null : formerOwner(dataDir, slot)
   const owner = openFile(path)
   try {
     return naming(path, () => {
@@ -141,9 +143,11 @@ function takeSlot(dataDir: string, slot: number): Slot {
       owner.run('CREATE TABLE IF NOT EXISTS node (id TEXT NOT NULL) STRICT')
       owner.run('CREATE TABLE IF NOT EXISTS epoch (count INTEGER NOT NULL) STRICT')
       owner.run('INSERT INTO node (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM node)', [
-        randomUUID(),
+        former?.node ?? randomUUID(),
       ])
-      owner.run('INSERT INTO epoch (count) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM epoch)')
+      owner.run('INSERT INTO epoch (count) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM epoch)', [
+        former?.epoch ?? 0,
+      ])
       owner.run('UPDATE epoch SET count = count + 1')
       const node = textOf(owner, 'SELECT id AS value FROM node')
       const epoch = Number(textOf(owner, 'SELECT count AS value FROM epoch'))
@@ -159,6 +163,54 @@ function takeSlot(dataDir: string, slot: number): Slot {
       `Another Tollgate process writes outbox ${slot} in ${dataDir}. Stop it first, or give this one a slot of its own.`,
     )
   }
+}
+
+/** Whose records the halves hold: under another name the ledger would miss them. null: they hold none. */
+function formerOwner(dataDir: string, slot: number): { node: string; epoch: number } | null {
+  let node: string | null = null
+  let epoch = 0
+  for (const path of outboxFiles(dataDir, slot).halves) {
+    if (!existsSync(path)) continue
+    const file = openHalf(path)
+    try {
+      node ??= naming(path, () => ownerOfHalf(file))
+      if (node !== null)
+        epoch = Math.max(
+          epoch,
+          naming(path, () => lastEpochOf(file)),
+        )
+    } finally {
+      file.close()
+    }
+  }
+  const mark = readMark(dataDir, slot)
+  if (mark !== null && mark.node === node) epoch = Math.max(epoch, mark.epoch)
+  // Without an epoch the numbers would begin again under the same name.
+  return node === null || epoch === 0 ? null : { node, epoch }
+}
+
+/** The node's name in a half; null where there is none yet. */
+export function ownerOfHalf(half: Database): string | null {
+  if (!hasTable(half, 'owner')) return null
+  const row = half.query('SELECT node FROM owner').get() as { readonly node: string } | null
+  return row?.node ?? null
+}
+
+function lastEpochOf(half: Database): number {
+  const row = half.query('SELECT max(epoch) AS last FROM outbox').get() as { last: number | null }
+  return row.last ?? 0
+}
+
+export function hasTable(file: Database, name: string): boolean {
+  return file.query('SELECT 1 FROM sqlite_master WHERE name = ?').get(name) !== null
+}
+
+/** The slots of which there is any file with records or the name of a node, lowest first. */
+export function outboxSlots(dataDir: string): number[] {
+  const slots = readdirSync(dataDir).flatMap(
+    (name) => /^outbox-(\d+)(?:-[ab])?\.db$/.exec(name)?.[1] ?? [],
+  )
+  return [...new Set(slots.map(Number))].sort((a, b) => a - b)
 }
 
 function textOf(file: Database, sql: string): string {

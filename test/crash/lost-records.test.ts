@@ -55,6 +55,31 @@ async function findings(deployment: Deployment): Promise<string[]> {
 }
 
 describe.each(engineCases)(
+  'an outbox without the file that names its node, the ledger on $engine',
+  ({ databaseUrl }) => {
+    test('is settled under its name, and no record of it is missed', async () => {
+      const deployment = await deploy({ databaseUrl, credits: { acme: '10' }, config })
+      try {
+        const server = await deployment.start()
+        const left = await serve(server, 0)
+        await server.kill()
+        rmSync(join(server.dataDir, 'outbox-0.db'))
+        const next = await deployment.start()
+        await ready(next)
+        expect(await findings(deployment)).toEqual([])
+        expect(await deployment.store.usage.list({ limit: 100 })).toHaveLength(requests)
+        expect(await serve(next, left.epoch)).toEqual({ node: left.node, epoch: left.epoch + 1 })
+        next.signal('SIGTERM')
+        expect(await next.exited).toBe(0)
+        expect(await findings(deployment)).toEqual([])
+      } finally {
+        await deployment.remove()
+      }
+    }, 60_000)
+  },
+)
+
+describe.each(engineCases)(
   'records lost from an outbox, the ledger on $engine',
   ({ databaseUrl }) => {
     test('are named by node, epoch and number: from its middle, from its end, with a whole half, and while it runs', async () => {
