@@ -1,11 +1,18 @@
 // `tollgate backup`: one file with the ledger, and settled in it what the outboxes held, whether a server runs or not.
 
 import { randomUUID } from 'node:crypto'
-import { existsSync, rmSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { settleCopies } from '../ledger/settle-copy.ts'
 import { databaseFile } from '../store/sqlite.ts'
-import { copyDatabase, openCopy, placeCopy } from '../store/sqlite-copy.ts'
+import {
+  copyDatabase,
+  finishCopy,
+  isDataName,
+  openCopy,
+  placeCopy,
+  removeCopy,
+} from '../store/sqlite-copy.ts'
 import { copyOutboxes } from '../store/sqlite-outbox-copy.ts'
 import { examine } from './audit.ts'
 import type { Command } from './command.ts'
@@ -28,6 +35,9 @@ export const backup: Command = {
     }
     requireData(dataDir)
     if (existsSync(file)) throw new Error(`${file} is there already: name a new file`)
+    if (dirname(file) === resolve(dataDir) && isDataName(basename(file))) {
+      throw new Error(`${file} is a name of the server's own files: name another file`)
+    }
     const made = await writeBackup(dataDir, file)
     const { findings } = made
     const told = { ok: findings === 0, file, bytes: statSync(file).size, ...made }
@@ -59,7 +69,7 @@ async function writeBackup(dataDir: string, file: string) {
         throw new Error(`the ledger is damaged, and no backup was made: ${damaged.message}`)
       }
       await copy.close()
-      placeCopy(folder, file)
+      placeCopy(finishCopy(folder), file)
       const { transfers, usageRows, wallets, findings } = report
       return { transfers, usageRows, settled, wallets, findings: findings.length }
     } catch (error) {
@@ -67,6 +77,6 @@ async function writeBackup(dataDir: string, file: string) {
       throw error
     }
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    removeCopy(folder)
   }
 }

@@ -1,11 +1,18 @@
 // `tollgate restore`: puts a backup into a data directory that no server has, checked before it takes its place.
 
 import { randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { lockData } from '../store/lock.ts'
 import { databaseFile } from '../store/sqlite.ts'
-import { copyDatabase, dataFiles, moveAside, openCopy, placeCopy } from '../store/sqlite-copy.ts'
+import {
+  copyDatabase,
+  dataFiles,
+  finishCopy,
+  moveAside,
+  openCopy,
+  placeCopy,
+  removeCopy,
+} from '../store/sqlite-copy.ts'
 import { examine } from './audit.ts'
 import type { Command } from './command.ts'
 import { print, printJson } from './output.ts'
@@ -54,13 +61,15 @@ async function putBack(file: string, dataDir: string, force: boolean, nowMs: num
   try {
     copyDatabase(file, folder)
     const { transfers, usageRows, wallets, findings } = await check(folder)
+    // Before anything is moved: what was there must not be gone where there is no room.
+    const finished = finishCopy(folder)
     const stamp = new Date(nowMs).toISOString().replaceAll(/[:.]/g, '-')
     const aside = dataFiles(dataDir).length === 0 ? null : join(dataDir, `replaced-${stamp}`)
     if (aside !== null) moveAside(dataDir, aside)
-    placeCopy(folder, join(dataDir, databaseFile))
+    placeCopy(finished, join(dataDir, databaseFile))
     return { transfers, usageRows, wallets, findings: findings.length, aside }
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    removeCopy(folder)
   }
 }
 

@@ -11,11 +11,12 @@ import {
   openSync,
   readdirSync,
   renameSync,
+  rmSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { NodeRef } from './ledger.ts'
 import { databaseFile, openSqlite } from './sqlite.ts'
-import { DataError, isBusy, isDamage, makeDataDir, naming } from './sqlite-file.ts'
+import { DataError, isBusy, isDamage, makeDataDir, naming, unusable } from './sqlite-file.ts'
 import type { Store } from './store.ts'
 import { createStore } from './tables.ts'
 
@@ -28,13 +29,23 @@ export function copyDatabase(path: string, folder: string): void {
       database.run('PRAGMA busy_timeout = 5000')
       const made = database.query(`SELECT 1 FROM sqlite_master WHERE name = 'schema_migration'`)
       if (made.get() === null) throw new Error('it holds no Tollgate data')
-      makeDataDir(folder)
-      database.run('VACUUM INTO ?', [join(folder, databaseFile)])
-      chmodSync(join(folder, databaseFile), 0o600)
+      writeCopy(database, folder)
     } finally {
       database.close()
     }
   })
+}
+
+/** What fails here is the place of the copy, unless the database itself is damaged or locked. */
+function writeCopy(database: Database, folder: string): void {
+  const target = join(folder, databaseFile)
+  try {
+    makeDataDir(folder)
+    database.run('VACUUM INTO ?', [target])
+    chmodSync(target, 0o600)
+  } catch (error) {
+    throw isDamage(error) || isBusy(error) ? error : unusable(target, error)
+  }
 }
 
 /** The copy as a store, brought to the present schema. */
@@ -51,14 +62,23 @@ export async function openCopy(folder: string): Promise<Store & { endNodes(): Pr
   }
 }
 
-/** Makes the copy, with its log, one file that is on the disk, under a name that must be free. */
-export function placeCopy(folder: string, path: string): void {
+/** Makes the copy, with its log, one file that is on the disk, and returns where: all that needs room is done then. */
+export function finishCopy(folder: string): string {
   // Nothing has this one open, so that it may be opened to sync it.
   const whole = join(folder, 'whole')
   copyDatabase(join(folder, databaseFile), whole)
   sync(join(whole, databaseFile))
-  naming(path, () => linkSync(join(whole, databaseFile), path))
+  return join(whole, databaseFile)
+}
+
+/** Gives a finished copy its name, which must be free. */
+export function placeCopy(finished: string, path: string): void {
+  naming(path, () => linkSync(finished, path))
   sync(dirname(path))
+}
+
+export function removeCopy(folder: string): void {
+  if (existsSync(folder)) rmSync(folder, { recursive: true, force: true })
 }
 
 /** Takes the log of a database into its file; throws where another connection has it open. */
@@ -73,8 +93,14 @@ function foldLog(path: string): void {
 
 /** The ledger and the outboxes in a data directory, by the names of their files. */
 export function dataFiles(dataDir: string): string[] {
-  const isData = (name: string) => name.startsWith(databaseFile) || name.startsWith('outbox-')
-  return existsSync(dataDir) ? readdirSync(dataDir).filter(isData).sort() : []
+  return existsSync(dataDir) ? readdirSync(dataDir).filter(isDataName).sort() : []
+}
+
+/** Whether the ledger or an outbox has a file of this name. A backup that is kept beside them has not. */
+export function isDataName(name: string): boolean {
+  return /^(tollgate\.db|outbox-\d+(-[ab])?\.db)(-wal|-shm|-journal)?$|^outbox-\d+\.mark$/.test(
+    name,
+  )
 }
 
 /** Moves them into a folder beside them, where they are kept as they are. Throws where another program has the ledger open. */

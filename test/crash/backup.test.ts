@@ -1,12 +1,29 @@
 // Backup beside a running server, and restoring: the state of one moment, whole, with what outboxes held settled in it.
 
 import { Database } from 'bun:sqlite'
-import { expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeDirectory } from '../contract/databases.ts'
 import { runCommand } from '../support/command-line.ts'
 import { chat, costNano, type Deployment, deploy } from '../support/deployment.ts'
 import { expectCharged, ready, type Seen, startLoad } from './gateway-load.ts'
+
+const small = makeDirectory()
+const mounted =
+  spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', small.path]).status === 0
+if (!mounted) console.log('left out: a full disk, which needs a file system that may be mounted')
+
+function remount(how: string): void {
+  const { status } = spawnSync('mount', ['-o', `remount,${how}`, small.path])
+  if (status !== 0) throw new Error(`cannot be mounted with ${how}`)
+}
+
+afterAll(() => {
+  if (mounted) spawnSync('umount', ['-l', small.path])
+  small.remove()
+})
 
 const credits = { acme: '1000', bell: '1000' }
 const config = { ledger: { settleMs: 4_000 } }
@@ -132,6 +149,78 @@ test('a server goes on from what was restored; a restore says what it will not d
     await deployment.remove()
   }
 }, 60_000)
+
+describe.skipIf(!mounted)('where the place has no room', () => {
+  test('a backup names it and leaves nothing there, full or read-only', async () => {
+    const deployment = await deploy({ databaseUrl: null, credits })
+    const dataDir = deployment.dataDir()
+    const file = join(small.path, 'copy.backup')
+    try {
+      remount('size=64k')
+      const full = await run(deployment, dataDir, 'backup', file)
+      expect(full.code).toBe(1)
+      expect(full.err).toMatch(/^tollgate: Cannot use .*copy\.backup.*: .*full.*\n$/)
+      expect(readdirSync(small.path)).toEqual([])
+      remount('ro')
+      const readOnly = await run(deployment, dataDir, 'backup', file)
+      expect(readOnly.code).toBe(1)
+      expect(readOnly.err).toMatch(/^tollgate: Cannot use .*copy\.backup.*: EROFS.*mkdir.*\n$/)
+    } finally {
+      remount('rw,size=8m')
+      await deployment.remove()
+    }
+  })
+
+  test('a forced restore leaves the data as it was', async () => {
+    const deployment = await deploy({ databaseUrl: null, credits, apart: true })
+    const dataDir = join(small.path, 'data')
+    const file = join(deployment.dataDir(), '..', 'copy.backup')
+    try {
+      const server = await deployment.start()
+      await ready(server)
+      await server.kill()
+      expect((await run(deployment, deployment.dataDir(), 'backup', file)).code).toBe(0)
+      expect((await run(deployment, dataDir, 'restore', file)).code).toBe(0)
+      const before = readFileSync(join(dataDir, 'tollgate.db'))
+      // Room for what is there, the copy that is checked, and a part of the one that takes its place.
+      remount(`size=${Math.floor(before.length * 2.6)}`)
+      const forced = await run(deployment, dataDir, 'restore', file, '--force')
+      expect(forced.code).toBe(1)
+      expect(forced.err).toMatch(/^tollgate: Cannot use .*restore-.*: .*full.*\n$/)
+      expect(readdirSync(dataDir).sort()).toEqual(['server.lock', 'server.pid', 'tollgate.db'])
+      expect(readFileSync(join(dataDir, 'tollgate.db')).equals(before)).toBe(true)
+    } finally {
+      remount('size=8m')
+      await deployment.remove()
+    }
+  })
+})
+
+test('a backup may lie in the data directory, but not under a name of its files', async () => {
+  const deployment = await deploy({ databaseUrl: null, credits, apart: true })
+  const dataDir = deployment.dataDir()
+  try {
+    const server = await deployment.start()
+    await ready(server)
+    await server.kill()
+    for (const name of ['outbox-7-a.db', 'outbox-7.mark', 'tollgate.db-journal']) {
+      const file = join(dataDir, name)
+      const refused = await run(deployment, dataDir, 'backup', file)
+      expect([refused.code, refused.err]).toEqual([
+        1,
+        `tollgate: ${file} is a name of the server's own files: name another file\n`,
+      ])
+      expect(existsSync(file)).toBe(false)
+    }
+    const file = join(dataDir, 'tollgate.db.backup')
+    expect((await run(deployment, dataDir, 'backup', file)).code).toBe(0)
+    expect((await run(deployment, dataDir, 'restore', file, '--force')).code).toBe(0)
+    expect(existsSync(file)).toBe(true)
+    expect(await auditOf(deployment, dataDir)).toEqual(clean)
+  } finally {
+    await deployment.remove()
+  }
+})
 
 test('the audit tells what SQLite finds wrong with its file', async () => {
   const deployment = await deploy({ databaseUrl: null, credits, apart: true })
