@@ -82,6 +82,16 @@ async function askOnce(url: string, account: string, kind: Kind): Promise<Seen> 
   }
 }
 
+/** A stream that outlasts any drain; `begun` resolves with its first bytes. */
+export function startLongStream(
+  url: string,
+  account: string,
+): { readonly begun: Promise<void>; readonly ended: Promise<Outcome> } {
+  const { promise: begun, resolve } = Promise.withResolvers<void>()
+  const body = { model: 'sandbox/chat+tokens=20000+gap=50', stream: true }
+  return { begun, ended: chat(url, account, body, undefined, resolve) }
+}
+
 function contentBytes(text: string): number {
   let bytes = 0
   for (const [, content = ''] of text.matchAll(/"content":("(?:[^"\\]|\\.)*")/g)) {

@@ -14,9 +14,11 @@ import {
   type Outcome,
   postgresCases,
 } from '../support/deployment.ts'
-import { expectCharged, startLoad } from './gateway-load.ts'
+import { expectCharged, startLoad, startLongStream } from './gateway-load.ts'
 
 const unitNano = 1_000_000_000n
+/** For what comes in the end: a busy host takes its time. */
+const patienceMs = 30_000
 /** At most what it costs is held for it, so that a wallet can be spent to its last unit. */
 const hello = { model: 'sandbox/chat+tokens=2', max_tokens: 2 }
 
@@ -37,15 +39,24 @@ describe.each(engineCases)('P2: SIGTERM under load on $engine', ({ engine, datab
       try {
         const server = await deployment.start({ workers })
         const load = startLoad([server.url], ['acme'], 24)
-        await eventually(() => (load.seen.length > 200 ? true : undefined))
+        const long = startLongStream(server.url, 'acme')
+        await long.begun
+        await eventually(() => (load.seen.length > 200 ? true : undefined), patienceMs)
         server.signal('SIGTERM')
         const startedMs = performance.now()
         expect(await server.exited).toBe(0)
         const stopMs = performance.now() - startedMs
         await load.stop()
+        const cut = await long.ended
         const rows = await expectBalances(deployment, { acme: 1_000n * unitNano })
         expectCharged(load.seen, rows)
         expectNoneFailed(load.seen, rows)
+        expect({ status: cut.status, whole: cut.whole }).toEqual({ status: 200, whole: false })
+        expect(cut.text).toContain('data: {"error":{"message":"The gateway is restarting."')
+        expect(rows.find(({ requestId }) => requestId === cut.requestId)).toMatchObject({
+          status: 200,
+          errorCode: 'service_unavailable',
+        })
         await expectNothingLeased(deployment, 'acme')
         await expectCleanAudit(deployment)
         const answered = load.seen.filter(({ status }) => status === 200).length
@@ -58,7 +69,7 @@ describe.each(engineCases)('P2: SIGTERM under load on $engine', ({ engine, datab
         await deployment.remove()
       }
     },
-    60_000,
+    120_000,
   )
 })
 
@@ -78,7 +89,6 @@ function expectNoneFailed(
     ({ status, whole, dueNano }) => status === 200 && !whole && dueNano !== null,
   )
   expect(cut.filter(({ text }) => !text.includes('data: {"error":'))).toEqual([])
-  expect(cut.length).toBeGreaterThan(0)
 }
 
 describe.each(postgresCases)('I21, P3 on $engine', ({ databaseUrl }) => {
@@ -102,12 +112,12 @@ describe.each(postgresCases)('I21, P3 on $engine', ({ databaseUrl }) => {
       await eventually(async () => {
         const wallet = await deployment.store.ledger.wallet('acme')
         return (wallet?.heldNano ?? 0n) > 3n * unitNano ? true : undefined
-      })
+      }, patienceMs)
       still.signal('SIGSTOP')
       // It may have been stopped within a transaction, whose locks PostgreSQL ends after 5 s.
       await eventually(
         () => (other.stderr.includes('had not renewed in time') ? true : undefined),
-        15_000,
+        patienceMs,
       )
       // All is the other node's now; it spends what there is.
       const spent = await spendAll(other.url)
@@ -123,12 +133,13 @@ describe.each(postgresCases)('I21, P3 on $engine', ({ databaseUrl }) => {
         expect(whole).toBeFalse()
         expect(text).toContain('data: {"error":')
       }
-      expect(endedMs).toBeLessThan(2_000)
+      // Of themselves they would last more than 20 s.
+      expect(endedMs).toBeLessThan(10_000)
       await eventually(async () => {
         const rows = await deployment.store.usage.list({ limit: 100_000 })
         const known = new Set(rows.map(({ requestId }) => requestId))
         return ended.every(({ requestId }) => known.has(requestId)) ? true : undefined
-      })
+      }, patienceMs)
       const rows = await expectBalances(deployment, { acme: 30n * unitNano })
       const streamed = rows.filter(({ stream }) => stream)
       expect(streamed).toHaveLength(3)
@@ -138,8 +149,9 @@ describe.each(postgresCases)('I21, P3 on $engine', ({ databaseUrl }) => {
       }
       await expectCleanAudit(deployment)
       await deployment.command('account', 'credit', 'acme', '5', '--reason', 'test')
-      await eventually(async () =>
-        (await chat(still.url, 'acme', hello)).status === 200 ? true : undefined,
+      await eventually(
+        async () => ((await chat(still.url, 'acme', hello)).status === 200 ? true : undefined),
+        patienceMs,
       )
       console.log(
         `stopped past its lease: the other node spent ${spent} requests, the streams ended ${Math.round(endedMs)} ms after it went on`,
@@ -153,14 +165,22 @@ describe.each(postgresCases)('I21, P3 on $engine', ({ databaseUrl }) => {
     } finally {
       await deployment.remove()
     }
-  }, 60_000)
+  }, 150_000)
 })
 
-/** Who is told that requests under way hold the money asks again: what a closed node held may be on its way. */
+/**
+ * Who is told that requests under way hold the money asks again: what a closed node held may be on its way. So does who is
+ * told to come back: on a busy host a node may renew its lease too late, and then it serves nobody until it has.
+ */
 async function spendAll(url: string): Promise<number> {
+  const deadlineMs = performance.now() + patienceMs
   let answered = 0
   for (let refusals = 0; refusals < 10; ) {
     const { status, text } = await chat(url, 'acme', hello)
+    if (status === 503 && performance.now() < deadlineMs) {
+      await delay(50)
+      continue
+    }
     if (status === 429) {
       if (!text.includes('Requests under way hold')) return answered
       refusals += 1

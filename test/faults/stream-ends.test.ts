@@ -14,7 +14,10 @@ import { type Ending, type Wire, wires } from './stream-ends/wires.ts'
 /** What every stream here must have ended in: far above any of its timers. */
 const limitMs = 20_000
 const together = 48
-const hasty = { firstEventMs: 400, idleMs: 400, semanticIdleMs: 400, replyMs: 400 }
+/** Runs from what the vendor said last: a host that stands still before that changes nothing. */
+const hasty = { idleMs: 400 }
+/** For what comes soon, or never: a busy host takes its time. */
+const patienceMs = 60_000
 
 interface Cell {
   readonly wire: Wire
@@ -154,9 +157,12 @@ beforeAll(async () => {
     }
   }
   await Promise.all(Array.from({ length: together }, one))
-  await eventually(async () => ((await gateway.usage()).length >= cells.length ? true : undefined))
+  await eventually(
+    async () => ((await gateway.usage()).length >= cells.length ? true : undefined),
+    patienceMs,
+  )
   for (const row of await gateway.usage()) rows.set(row.requestId, row)
-}, 120_000)
+}, 240_000)
 
 afterAll(async () => {
   await gateway.stop()
@@ -265,11 +271,11 @@ test('and leaves nothing behind: no stream, no hold, no connection that a vendor
     await eventually(async () => {
       const values = await valuesOf(name)
       return values.length > 0 && values.every((value) => value === 0) ? true : undefined
-    })
+    }, patienceMs)
   }
   expect(cells.length).toBeGreaterThan(2_000)
   expect(gateway.stderr).not.toContain('a mistake in the gateway')
   // With the gateway still there: it is the one that lets go.
   await Promise.all(left)
   expect(await gateway.stop()).toBe(0)
-})
+}, 150_000)

@@ -188,12 +188,16 @@ export interface Outcome {
   readonly elapsedMs: number
 }
 
-/** Sends a chat and reads the reply to its end, or until `signal` says to leave. A broken connection is an outcome. */
+/**
+ * Sends a chat and reads the reply to its end, or until `signal` says to leave. A broken connection is an outcome.
+ * `onBytes` is told of each piece of the reply.
+ */
 export async function chat(
   url: string,
   account: string,
   body: Section,
   signal?: AbortSignal,
+  onBytes?: () => void,
 ): Promise<Outcome> {
   const startedMs = performance.now()
   let [requestId, status, text, whole] = ['', 0, '', false]
@@ -207,7 +211,10 @@ export async function chat(
     requestId = reply.headers.get('x-request-id') ?? ''
     status = reply.status
     const decoder = new TextDecoder()
-    for await (const bytes of reply.body ?? []) text += decoder.decode(bytes, { stream: true })
+    for await (const bytes of reply.body ?? []) {
+      text += decoder.decode(bytes, { stream: true })
+      onBytes?.()
+    }
     whole = body['stream'] !== true || status !== 200 || text.endsWith('data: [DONE]\n\n')
   } catch {
     // Cut by whatever the test did; `whole` says so.

@@ -120,7 +120,8 @@ function lostAt(wire: Wire, at: Position): readonly Case[] {
     },
     {
       name: `silence ${at.name}`,
-      script: streamed(wire, at.bytes, hang),
+      // In one write: the silence the gateway measures begins behind all of it.
+      script: [send(Buffer.concat([Buffer.from(wire.head), chunk(at.bytes)])), hang],
       ending: ends(wire.wholeAfter),
       spoke,
       isHasty: !isPast(at.after, wire.wholeAfter),
