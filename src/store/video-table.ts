@@ -105,6 +105,8 @@ export interface VideoTable {
   list(account: string, page: VideoPage): Promise<readonly VideoRow[]>
   /** When the next one of those that run may be asked for; null: none runs that nobody is asking for. */
   nextPollAt(nowMs: number): Promise<number | null>
+  /** Whether any video is being made, also one that somebody asks for at present. */
+  isAnyRunning(): Promise<boolean>
   /** Removes those that have ended and are past their time. */
   clean(nowMs: number): Promise<void>
 }

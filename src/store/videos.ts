@@ -83,6 +83,10 @@ export function videoTable(engine: Engine): VideoTable {
       const [row] = await engine.query<{ readonly pollAt: number | null }>(sql, [nowMs])
       return row?.pollAt ?? null
     },
+    async isAnyRunning() {
+      const sql = `SELECT 1 AS "one" FROM video WHERE state = 'running' LIMIT 1`
+      return (await engine.query(sql, [])).length > 0
+    },
     async clean(nowMs) {
       await engine.transaction(async (session) => {
         const sql = `DELETE FROM video WHERE state <> 'running' AND expires_at <= ?`

@@ -306,6 +306,7 @@ function claimTests(start: Start, others: Others): void {
     expect(claimed.rows).toMatchObject([{ id: 'video_1', polls: 1, polledAt: nowMs + 1_000 }])
     expect((await videos.apply(claiming(), second)).rows).toEqual([])
     expect(await videos.nextPollAt(nowMs + 1_000)).toBeNull()
+    expect(await videos.isAnyRunning()).toBeTrue()
     const late = claiming(nowMs + 120_000, nowMs + 60_000)
     expect(ids((await videos.apply(late, second)).rows)).toEqual(['video_1'])
   })

@@ -29,8 +29,10 @@ export interface VideoJobRooms extends VideoToolRooms {
   readonly log: Log
 }
 
-/** How often another process's videos are looked for: those begun here are known. */
+/** How often videos are looked for while any is under way, whoever began it. */
 const lookMs = 1_000
+/** While none is: those begun here are known, and one begun elsewhere is that process's unless it dies. */
+const restMs = 15_000
 /** Asked at once. */
 const most = 32
 const pollLimitMs = 30_000
@@ -127,11 +129,12 @@ export class VideoJobs {
     }
   }
 
-  private sleepUntil(atMs: number): void {
+  private sleepUntil(atMs: number, longestMs = lookMs): void {
     if (this.stopped) return
     if (this.timer !== null) clearTimeout(this.timer)
     this.wakeAt = atMs
-    const delayMs = Math.max(0, Math.min(atMs - Date.now(), lookMs))
+    // The clock may be set back meanwhile.
+    const delayMs = Math.max(0, Math.min(atMs - Date.now(), longestMs))
     this.timer = setTimeout(() => this.track(this.look()), delayMs)
     this.timer.unref()
   }
@@ -144,7 +147,10 @@ export class VideoJobs {
   private async look(): Promise<void> {
     if (this.looking || this.stopped) return
     this.looking = true
+    // What begins during the look is not seen by it.
+    this.wakeAt = Number.POSITIVE_INFINITY
     let nextAt: number | null = null
+    let longestMs = lookMs
     try {
       nextAt = await this.rooms.table.nextPollAt(Date.now())
       const free = most - this.running.size + 1
@@ -154,13 +160,14 @@ export class VideoJobs {
         // Where others took them, or no more can be asked at once, there is nothing to hurry for.
         nextAt = rows.length === 0 ? null : await this.rooms.table.nextPollAt(Date.now())
       }
+      if (nextAt === null && !(await this.rooms.table.isAnyRunning())) longestMs = restMs
       this.reached()
     } catch (error) {
       this.unreached(error)
       nextAt = null
     }
     this.looking = false
-    this.sleepUntil(nextAt ?? Date.now() + lookMs)
+    this.sleepUntil(Math.min(this.wakeAt, nextAt ?? Date.now() + longestMs), longestMs)
   }
 
   private async claim(
