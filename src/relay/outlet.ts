@@ -2,9 +2,12 @@
 
 import { join } from '../wire/json/splice.ts'
 
-/** Past this the vendor is paused until the client has taken all but `lowBytes` of what waits. */
-const highBytes = 131_072
-const lowBytes = 32_768
+/**
+ * Past this the vendor is paused until the client has taken all but `lowBytes` of what waits. What the runtime reads of a
+ * vendor at once, 512 KiB at most, comes on top.
+ */
+const highBytes = 65_536
+const lowBytes = 16_384
 /** The runtime holds what it was given until the client took it, so a slow one is given little at a time. */
 const pieceBytes = 65_536
 
@@ -46,6 +49,7 @@ export class Outlet {
     this.queuedBytes += chunk.length
     if (this.queuedBytes > highBytes && !this.paused) {
       this.paused = true
+      this.detach()
       this.owner.pause()
     }
     this.rouse()
@@ -93,6 +97,15 @@ export class Outlet {
       this.owner.resume()
     }
     return chunk
+  }
+
+  /** What waits for a slow client keeps no buffer alive of which it is only a part: neither a read nor a frame. */
+  private detach(): void {
+    const pieces: Uint8Array[] = []
+    for (const chunk of this.queue)
+      for (let at = 0; at < chunk.length; at += pieceBytes)
+        pieces.push(chunk.slice(at, at + pieceBytes))
+    this.queue = pieces
   }
 
   private takeAll(): Uint8Array {
