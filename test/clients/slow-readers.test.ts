@@ -86,11 +86,13 @@ test('500 readers at about 1 KB/s of an endless stream: memory flat, the vendor 
     await eventually(() => (upstream.of('flood').length === 500 ? true : undefined), 10_000)
     // Kernel buffers fill first; from then on the vendor gives what the readers take.
     let before = -1
+    let stillLooks = 0
     await eventually(async () => {
       await Bun.sleep(500)
-      const still = taken - before < 5_000_000
+      // One look alone may fall into a pause of a busy host.
+      stillLooks = taken - before < 5_000_000 ? stillLooks + 1 : 0
       before = taken
-      return still ? true : undefined
+      return stillLooks >= 4 ? true : undefined
     }, 60_000)
     const takenEarly = taken
     const startedMs = performance.now()
@@ -107,7 +109,7 @@ test('500 readers at about 1 KB/s of an endless stream: memory flat, the vendor 
       `500 slow readers: idle ${mb(idle)}, after the buffers filled ${mb(least)} to ${mb(most)}; each stream took ${Math.round(perReader)} B/s of its vendor`,
     )
     // What is read is given back when the collector comes, so the least is what the readers hold.
-    expect(least - idle).toBeLessThan(500 * 1_048_576)
+    expect(least - idle).toBeLessThan(500 * 786_432)
     expect(perReader).toBeLessThan(65_536)
     const reply = await gateway.post('/v1/chat/completions', {
       model: 'fine',

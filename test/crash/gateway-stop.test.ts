@@ -149,10 +149,7 @@ describe.each(postgresCases)('I21, P3 on $engine', ({ databaseUrl }) => {
       }
       await expectCleanAudit(deployment)
       await deployment.command('account', 'credit', 'acme', '5', '--reason', 'test')
-      await eventually(
-        async () => ((await chat(still.url, 'acme', hello)).status === 200 ? true : undefined),
-        patienceMs,
-      )
+      await served(still.url)
       console.log(
         `stopped past its lease: the other node spent ${spent} requests, the streams ended ${Math.round(endedMs)} ms after it went on`,
       )
@@ -167,6 +164,13 @@ describe.each(postgresCases)('I21, P3 on $engine', ({ databaseUrl }) => {
     }
   }, 150_000)
 })
+
+async function served(url: string): Promise<void> {
+  await eventually(
+    async () => ((await chat(url, 'acme', hello)).status === 200 ? true : undefined),
+    patienceMs,
+  )
+}
 
 /**
  * Who is told that requests under way hold the money asks again: what a closed node held may be on its way. So does who is
