@@ -14,8 +14,14 @@ import { type Ending, type Wire, wires } from './stream-ends/wires.ts'
 /** What every stream here must have ended in: far above any of its timers. */
 const limitMs = 20_000
 const together = 48
-/** Runs from what the vendor said last: a host that stands still before that changes nothing. */
-const hasty = { idleMs: 400 }
+/** Long enough for a host that stands still for a moment, far below `limitMs`. */
+const hastyMs = 1_500
+const hasty = {
+  firstEventMs: hastyMs,
+  idleMs: hastyMs,
+  semanticIdleMs: hastyMs,
+  replyMs: hastyMs,
+}
 /** For what comes soon, or never: a busy host takes its time. */
 const patienceMs = 60_000
 

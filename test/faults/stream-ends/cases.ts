@@ -120,8 +120,7 @@ function lostAt(wire: Wire, at: Position): readonly Case[] {
     },
     {
       name: `silence ${at.name}`,
-      // In one write: the silence the gateway measures begins behind all of it.
-      script: [send(Buffer.concat([Buffer.from(wire.head), chunk(at.bytes)])), hang],
+      script: streamed(wire, at.bytes, hang),
       ending: ends(wire.wholeAfter),
       spoke,
       isHasty: !isPast(at.after, wire.wholeAfter),
