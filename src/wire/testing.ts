@@ -86,3 +86,19 @@ export function relayFrames(
   const text = [...values, '[DONE]'].map(frame).join('')
   return relay([bytesOf(text)], wantsUsage, quirks)
 }
+
+/** The shortest of three runs, in milliseconds. */
+export function shortestMs(run: () => unknown): number {
+  const times = [0, 1, 2].map(() => {
+    const startedMs = performance.now()
+    run()
+    return performance.now() - startedMs
+  })
+  return Math.min(...times)
+}
+
+/** What a few passes over a million tokens take on this machine at this moment: a bound for what must be linear. */
+export function linearMs(): number {
+  const million = `[${'50256,'.repeat(1_000_000)}0]`
+  return 8 * shortestMs(() => JSON.parse(million))
+}
