@@ -235,6 +235,8 @@ test.each<[JsonObject['content'], readonly string[]]>([
   ['Use a shell', []],
   ['Use Bash.', ['Bash']],
   ['Read a.ts, please', ['Read']],
+  ['Ask Read about a.ts', ['Read']],
+  ['run Bash', ['Bash']],
   ['Reading is fun', []],
   ['please call mcp__files__read for a.ts', ['mcp__files__read']],
   ['Look around.\n  Call Read, and web.search: both.', ['Read', 'web.search']],

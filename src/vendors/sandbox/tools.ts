@@ -35,10 +35,10 @@ function forcedName(choice: JsonValue | undefined): string | null {
   return typeof choice.function.name === 'string' ? choice.function.name : null
 }
 
-const directive = /^[ \t]*(?:please )?(?:use|call) (.+)$/gim
+const directive = /^[ \t]*(?:please )?(?:use|call|ask|run) (.+)$/gim
 const border = /[^\p{L}\p{N}_.:-]+/u
 
-/** The first word, and those of the lines that say to use or call something, without the stops behind them. */
+/** The first word, and those of the lines that say to use, call, ask or run something, without the stops behind them. */
 function directed(said: string): ReadonlySet<string> {
   const [first = ''] = said.split(border, 1)
   const lines = [first, ...[...said.matchAll(directive)].map(([, rest = '']) => rest)]
@@ -67,8 +67,8 @@ function inPieces(text: string): string[] {
 }
 
 /**
- * A tool is called where `tool_choice` forces it, `said` begins with its name, or a line of `said` begins with `use` or
- * `call` and has its name. That a name stands somewhere is not enough: agents tell of their tools in what they send as
+ * A tool is called where `tool_choice` forces it, `said` begins with its name, or a line of `said` begins with `use`,
+ * `call`, `ask` or `run` and has its name. That a name stands somewhere is not enough: agents tell of their tools in what they send as
  * the user's words.
  */
 export function toolCalls(body: JsonObject, said: string, seed: string): ToolCall[] {
