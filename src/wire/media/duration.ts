@@ -1,6 +1,6 @@
 // How long a sound or a film is, by what its container says: a few small reads, never all of it.
 
-import { type Bytes, firstFrame, frameAt, id3Bytes, latin } from './sniff.ts'
+import { type Bytes, firstFrame, frameAt, id3Bytes, latin, piece } from './sniff.ts'
 
 /** Of one piece that is read at once. */
 const pieceBytes = 65_536
@@ -27,14 +27,6 @@ const readers: ReadonlyMap<string, (file: Bytes) => number | null> = new Map([
   ['audio/webm', matroska],
   ['video/x-matroska', matroska],
 ])
-
-/** At most so many bytes from there; fewer at the end. */
-function piece(file: Bytes, start: number, length: number): DataView {
-  const from = Math.min(start, file.size)
-  // A length that something else was taken off may be below nothing.
-  const bytes = file.read(from, Math.min(file.size, from + Math.max(0, length)))
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}
 
 function name(view: DataView, at: number): string {
   if (at + 4 > view.byteLength) return ''

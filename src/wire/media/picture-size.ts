@@ -1,6 +1,6 @@
 // How large a picture is, by what its head says: a few small reads, never its pixels.
 
-import { type Bytes, latin } from './sniff.ts'
+import { type Bytes, latin, piece } from './sniff.ts'
 
 export interface PictureSize {
   readonly width: number
@@ -39,19 +39,13 @@ const readers: ReadonlyMap<string, (file: Bytes) => PictureSize | null> = new Ma
   ['image/avif', heif],
 ])
 
-function view(file: Bytes, start: number, length: number): DataView {
-  const from = Math.min(start, file.size)
-  const bytes = file.read(from, Math.min(file.size, from + length))
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}
-
 function larger(one: PictureSize | null, other: PictureSize): PictureSize {
   return one !== null && one.width * one.height > other.width * other.height ? one : other
 }
 
 /** IHDR is the first chunk (PNG, section 11.2.2). */
 function png(file: Bytes): PictureSize | null {
-  const head = view(file, 0, 24)
+  const head = piece(file, 0, 24)
   if (head.byteLength < 24 || head.getUint32(12) !== 0x49484452) return null
   return { width: head.getUint32(16), height: head.getUint32(20) }
 }
@@ -61,7 +55,7 @@ function jpeg(file: Bytes): PictureSize | null {
   let found: PictureSize | null = null
   let at = 2
   for (let step = 0; step < maxSegments; step++) {
-    const head = view(file, at, 9)
+    const head = piece(file, at, 9)
     if (head.byteLength < 4 || head.getUint8(0) !== 0xff) return found
     const marker = head.getUint8(1)
     // Fill bytes stand before a marker; the scan's data follows SOS.
@@ -80,13 +74,13 @@ function jpeg(file: Bytes): PictureSize | null {
 
 /** The screen, or the first frame where that is larger (GIF89a, sections 18 and 20). */
 function gif(file: Bytes): PictureSize | null {
-  const head = view(file, 0, 13)
+  const head = piece(file, 0, 13)
   if (head.byteLength < 13) return null
   const screen = { width: head.getUint16(6, true), height: head.getUint16(8, true) }
   const flags = head.getUint8(10)
   let at = 13 + ((flags & 0x80) === 0 ? 0 : 3 << ((flags & 7) + 1))
   for (let step = 0; step < maxSegments; step++) {
-    const block = view(file, at, 9)
+    const block = piece(file, at, 9)
     if (block.byteLength < 9) return screen
     if (block.getUint8(0) === 0x2c) {
       const [left, top] = [block.getUint16(1, true), block.getUint16(3, true)]
@@ -99,7 +93,7 @@ function gif(file: Bytes): PictureSize | null {
     // An extension: its label, then blocks that each say how long they are, then an empty one.
     at += 2
     for (let length = -1; length !== 0 && step < maxSegments; step++) {
-      const size = view(file, at, 1)
+      const size = piece(file, at, 1)
       if (size.byteLength < 1) return screen
       length = size.getUint8(0)
       at += 1 + length
@@ -110,7 +104,7 @@ function gif(file: Bytes): PictureSize | null {
 
 /** RFC 9649: the extended head, or the first bytes of either coding. */
 function webp(file: Bytes): PictureSize | null {
-  const head = view(file, 0, 30)
+  const head = piece(file, 0, 30)
   if (head.byteLength < 30) return null
   const kind = latin(new Uint8Array(head.buffer, head.byteOffset, head.byteLength), 12, 16)
   const three = (at: number) => head.getUint16(at, true) + (head.getUint8(at + 2) << 16)
@@ -125,7 +119,7 @@ function webp(file: Bytes): PictureSize | null {
 
 /** The largest of the sizes told (`ispe`, ISO 23008-12): tiles and previews have one too. */
 function heif(file: Bytes): PictureSize | null {
-  const head = view(file, 0, boxesBytes)
+  const head = piece(file, 0, boxesBytes)
   let found: PictureSize | null = null
   for (let at = 4; at + 16 <= head.byteLength; at++) {
     if (head.getUint32(at) !== 0x69737065) continue

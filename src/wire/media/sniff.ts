@@ -30,6 +30,14 @@ export function sniffedType(file: Bytes): string | null {
   return firstFrame(bytes) === null ? null : 'audio/mpeg'
 }
 
+/** At most so many bytes from there; fewer at the end. */
+export function piece(file: Bytes, start: number, length: number): DataView {
+  const from = Math.min(start, file.size)
+  // A length that something else was taken off may be below nothing.
+  const bytes = file.read(from, Math.min(file.size, from + Math.max(0, length)))
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
 /** Codes of one byte a character. */
 export function latin(bytes: Uint8Array, start: number, end: number): string {
   return String.fromCharCode(...bytes.subarray(start, end))
