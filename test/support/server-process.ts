@@ -1,5 +1,6 @@
 // The server by its own command, on a folder that outlives it: for what happens between two starts.
 
+import { EventEmitter, once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +16,8 @@ export interface ServerProcess {
   readonly stdout: string
   /** What it wrote on standard error until now. */
   readonly stderr: string
+  /** When standard error has this text. Rejects where it ends without. */
+  said(text: string): Promise<void>
   /** Its exit code, once it has ended. */
   readonly exited: Promise<number>
   signal(name: NodeJS.Signals): void
@@ -50,10 +53,22 @@ export async function startServer(
   process.once('exit', killed)
   const timer = setTimeout(killed, startLimitMs)
   let stderr = ''
+  const grown = new EventEmitter()
   const errors = (async () => {
     const decoder = new TextDecoder()
-    for await (const bytes of child.stderr) stderr += decoder.decode(bytes, { stream: true })
+    for await (const bytes of child.stderr) {
+      stderr += decoder.decode(bytes, { stream: true })
+      grown.emit('more')
+    }
   })()
+  const said = async (text: string) => {
+    while (!stderr.includes(text)) {
+      const ended = errors.then(() => true)
+      const isOver = await Promise.race([ended, once(grown, 'more').then(() => false)])
+      if (isOver) break
+    }
+    if (!stderr.includes(text)) throw new Error(`the server did not say ${text}: ${stderr}`)
+  }
   const decoder = new TextDecoder()
   let stdout = ''
   for await (const bytes of child.stdout) {
@@ -83,6 +98,7 @@ export async function startServer(
     get stderr() {
       return stderr
     },
+    said,
     exited: child.exited,
     signal: (name) => child.kill(name),
     kill,
