@@ -96,7 +96,7 @@ const rules: readonly { rule: Rule; bad: readonly Sample[]; good: readonly Sampl
     ],
     good: [
       ['src/http/server.ts', 'Bun.serve({})'],
-      ['src/relay/dial/connection.ts', `import type { Socket } from 'bun'`],
+      ['src/upstream/connection.ts', `import type { Socket } from 'bun'`],
       ['src/store/sqlite.ts', `import { Database } from 'bun:sqlite'`],
       ['src/http/respond.test.ts', `import { test } from 'bun:test'`],
       ['src/http/respond.ts', '// Bun.serve calls this\nconst a = "Bun.serve"'],
@@ -111,11 +111,11 @@ const rules: readonly { rule: Rule; bad: readonly Sample[]; good: readonly Sampl
       ['src/relay/relay.ts', `import { connect } from 'node:net'`],
       ['src/relay/relay.ts', `import tls from 'tls'`],
       ['src/http/server.ts', 'Bun.connect({})'],
-      ['src/http/realtime.ts', 'new WebSocket("x")'],
+      ['src/operations/realtime/request.ts', 'new WebSocket("x")'],
     ],
     good: [
-      ['src/relay/dial.ts', 'Bun.connect({})'],
-      ['src/relay/dial/connection.ts', `import { connect } from 'node:tls'`],
+      ['src/upstream/dial.ts', 'Bun.connect({})'],
+      ['src/upstream/connection.ts', `import { connect } from 'node:tls'`],
       ['src/limits/valkey.ts', 'new Bun.RedisClient("x")'],
       ['src/http/address.ts', `import { isIP } from 'node:net'`],
       ['src/http/server.ts', 'Bun.serve({ fetch(request: Request) {} })'],

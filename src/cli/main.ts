@@ -74,7 +74,7 @@ async function loadVendorModels(): Promise<ListModels> {
 
 async function loadFetchText(): Promise<FetchText> {
   const room: { fetchText: FetchText } = await import(
-    new URL('../relay/door/fetch-text.ts', import.meta.url).href
+    new URL('../safe-fetch/fetch-text.ts', import.meta.url).href
   )
   return room.fetchText
 }

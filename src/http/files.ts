@@ -1,7 +1,7 @@
 // Serves hosted results to whoever has their address: no key is asked for, the address is signed.
 
+import type { Asked, Found } from '../blobs/hosting-disk.ts'
 import { GatewayError } from '../errors.ts'
-import type { Asked, Found } from '../relay/media/hosting-disk.ts'
 import type { Fields } from './respond.ts'
 
 export interface HostedFiles {

@@ -3,12 +3,12 @@
 import type { Model } from '../catalog/model.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
+import { counting } from '../operations/count-tokens/count-tokens.ts'
 import { parsedObject } from '../relay/parsed.ts'
 import type { Address } from '../wire/dialect.ts'
 import { countTokens } from '../wire/gemini/count.ts'
 import type { JsonValue } from '../wire/ir.ts'
 import { isObject } from '../wire/openai/usage.ts'
-import { counting } from './count-tokens.ts'
 import { decodeId } from './endpoints.ts'
 import type { FrontRooms } from './front-rooms.ts'
 

@@ -1,27 +1,32 @@
 // One request to a model at the front door: who asks, whether they may, what they ask, and the reply.
 
 import { Buffer } from 'node:buffer'
+import type { Bill, BillWishes } from '../billing/authorization.ts'
 import type { Model } from '../catalog/model.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Caller } from '../history/caller.ts'
 import type { Principal } from '../identity/principal.ts'
 import { limitHeaders } from '../limits/headers.ts'
 import type { Admitted, Refused } from '../limits/limiter.ts'
-import type { Answer, Place } from '../relay/ask.ts'
-import type { Bill, BillWishes } from '../relay/bill.ts'
+import { judgedImages } from '../operations/images/request.ts'
+import { prepareCompaction } from '../operations/responses/compact.ts'
+import { follow } from '../operations/responses/live.ts'
+import { type Prepared, prepareResponse, type Queued } from '../operations/responses/request.ts'
+import type { Course, CourseStart } from '../operations/videos/request.ts'
 import { Call } from '../relay/call.ts'
-import { refusalStatus } from '../relay/verdict.ts'
+import { refusalStatus } from '../relay/final-error.ts'
+import type { Answer, Place } from '../relay/request.ts'
 import type { Address, Dialect, DialectId, Peek, Reframe } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
+import { checkHeaderBytes } from './body/head.ts'
+import { type Content, Incoming } from './body/incoming.ts'
 import type { FrontRooms } from './front-rooms.ts'
-import { checkHeaderBytes } from './head.ts'
-import { judgedImages } from './images.ts'
-import { type Content, Incoming } from './incoming.ts'
-import type { Offered } from './offer.ts'
+import { hashOf, takeKey } from './idempotency.ts'
+import type { Offered } from './model-access.ts'
 import { originOf } from './origin.ts'
-import { hashOf, takeKey } from './repeat.ts'
 import { newRequestId } from './request-id.ts'
+import { readWishes, type Wished } from './request-options.ts'
 import {
   addCaller,
   addCors,
@@ -33,11 +38,6 @@ import {
   refusalOf,
   streamType,
 } from './respond.ts'
-import { type Prepared, prepareResponse, type Queued } from './responses.ts'
-import { prepareCompaction } from './responses-compact.ts'
-import { follow } from './responses-live.ts'
-import type { Course, CourseStart } from './videos.ts'
-import { readWishes, type Wished } from './wishes.ts'
 
 /** About four bytes of English text make a token; corrected by what the vendor reports. */
 const bytesPerToken = 4

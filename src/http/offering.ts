@@ -5,7 +5,7 @@ import type { ChannelConfig, Config } from '../config/types.ts'
 import type { PriceBook } from '../meter/meter.ts'
 import { createDirectory } from '../router/directory.ts'
 import { vendors } from '../vendors/registry.ts'
-import { createOffer, type Offer } from './offer.ts'
+import { createOffer, type Offer } from './model-access.ts'
 
 /** `channels` are those that serve: of the file, of the environment or built in. */
 export function createOffering(

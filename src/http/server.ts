@@ -2,10 +2,19 @@
 
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
+import { countTokens } from '../operations/count-tokens/count-tokens.ts'
+import { countResponseTokens } from '../operations/count-tokens/responses.ts'
+import { type ClientLink, RealtimeRequest, socketHandlers } from '../operations/realtime/request.ts'
+import {
+  cancelResponse,
+  listInput,
+  readResponse,
+  removeResponse,
+} from '../operations/responses/read.ts'
+import { answerVideo } from '../operations/videos/endpoints.ts'
 import type { DialectId } from '../wire/dialect.ts'
 import { authenticate } from './authenticate.ts'
-import { countResponseTokens } from './count-response-tokens.ts'
-import { countTokens } from './count-tokens.ts'
+import { checkHeaderBytes, hasTwoHosts } from './body/head.ts'
 import { Departure } from './departure.ts'
 import {
   apiPrefixes,
@@ -17,12 +26,10 @@ import {
 import { filePath, readHosted } from './files.ts'
 import type { FrontRooms } from './front-rooms.ts'
 import { countHere, googleCallOf, isGoogleClient, isGooglePath } from './google.ts'
-import { checkHeaderBytes, hasTwoHosts } from './head.ts'
 import { type Health, healthPaths, readyPaths, respondHealth } from './health.ts'
 import { mePaths, readMe } from './me.ts'
 import { type ClientConnection, ModelRequest } from './model-request.ts'
 import { readGoogleModel, readGoogleModels, readModel, readModels } from './models-read.ts'
-import { type ClientLink, RealtimeRequest, socketHandlers } from './realtime.ts'
 import { denialOf } from './refusal.ts'
 import { baseFields, openaiShape, pathOf, refuse, shapeFor } from './refuse.ts'
 import { newRequestId } from './request-id.ts'
@@ -34,9 +41,7 @@ import {
   refusalOf,
   streamType,
 } from './respond.ts'
-import { cancelResponse, listInput, readResponse, removeResponse } from './responses-read.ts'
 import { type StrayOptions, stray, wrongMethod } from './stray.ts'
-import { answerVideo } from './videos-answer.ts'
 
 export interface ListenOptions extends StrayOptions {
   readonly host: string

@@ -4,7 +4,7 @@ import { defaultGroup } from '../config/defaults.ts'
 import { type Problem, pathText } from '../config/problems.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
 import type { PriceBook } from '../meter/meter.ts'
-import { anyoneOf } from './offer.ts'
+import { anyoneOf } from './model-access.ts'
 import { createOffering } from './offering.ts'
 
 /** Every problem there is. `channels` are those that serve; names that only a pattern would serve are not judged. */

@@ -7,7 +7,7 @@ import type { ChannelConfig, Config } from '../config/types.ts'
 import { firstPrices } from '../meter/ensure-prices.ts'
 import { createPriceBook } from '../meter/price-book.ts'
 import { listModels } from '../relay/model-list.ts'
-import { anyoneOf } from './offer.ts'
+import { anyoneOf } from './model-access.ts'
 import { createOffering } from './offering.ts'
 
 /** By the prices of the file and the shipped ones. Throws, without secrets, where the vendor's list cannot be had. */

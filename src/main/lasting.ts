@@ -1,22 +1,22 @@
 // What every set of rooms shares: it outlives a change of the configuration.
 
+import type { DiskFiles } from '../blobs/hosting-disk.ts'
+import type { Spools } from '../blobs/spool.ts'
 import type { Load } from '../http/load.ts'
-import type { Background } from '../http/responses-background.ts'
-import type { ResponseKeeper } from '../http/responses-keeper.ts'
 import type { createKeyring } from '../identity/keyring.ts'
 import type { LedgerNode } from '../ledger/ledger-node.ts'
 import type { createLimiter } from '../limits/create.ts'
 import type { OutputEstimates } from '../meter/output-estimate.ts'
+import type { Background } from '../operations/responses/background.ts'
+import type { ResponseKeeper } from '../operations/responses/keeper.ts'
+import type { VideoJobs } from '../operations/videos/jobs.ts'
 import type { Deadlines } from '../relay/deadlines.ts'
-import type { createDialer } from '../relay/dial.ts'
-import type { DiskFiles } from '../relay/media/hosting-disk.ts'
-import type { Spools } from '../relay/media/spool.ts'
-import type { VideoJobs } from '../relay/video/jobs.ts'
 import type { Health } from '../router/route.ts'
 import type { Store } from '../store/store.ts'
 import type { Denials } from '../telemetry/denials.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { createDialer } from '../upstream/dial.ts'
 import type { Prices } from './prices.ts'
 
 export interface Lasting {

@@ -1,11 +1,11 @@
 // Where what vendors make beside text is kept and served, as the configuration says.
 
 import { join } from 'node:path'
+import { createHosting, type FileStore } from '../blobs/hosting.ts'
+import { DiskFiles } from '../blobs/hosting-disk.ts'
+import { BucketFiles } from '../blobs/hosting-s3.ts'
+import { createResults, type Results } from '../blobs/results.ts'
 import type { Config } from '../config/types.ts'
-import { createHosting, type FileStore } from '../relay/media/hosting.ts'
-import { DiskFiles } from '../relay/media/hosting-disk.ts'
-import { BucketFiles } from '../relay/media/hosting-s3.ts'
-import { createResults, type Results } from '../relay/media/results.ts'
 import { encryptionKey } from './encryption-key.ts'
 import type { Lasting } from './lasting.ts'
 

@@ -1,23 +1,23 @@
 // Builds the rooms a request passes through from one configuration; replaced whole when that changes.
 
+import { createSettler } from '../billing/settle.ts'
 import type { Config } from '../config/types.ts'
 import { createCallers } from '../http/callers.ts'
 import type { FrontRooms } from '../http/front-rooms.ts'
+import type { Idempotency } from '../http/idempotency.ts'
 import { createOffering } from '../http/offering.ts'
 import { denialOf, refusalRow, repeatRow } from '../http/refusal.ts'
-import type { Idempotency } from '../http/repeat.ts'
-import type { RelayRooms } from '../relay/ask.ts'
 import { channelConfigs, createChannels } from '../relay/channels.ts'
-import { createDoor } from '../relay/door/door.ts'
-import { createSettler } from '../relay/settle.ts'
+import type { RelayRooms } from '../relay/request.ts'
+import { createDoor } from '../safe-fetch/safe-fetch.ts'
 import type { Log } from '../telemetry/log.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { vendors } from '../vendors/registry.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import { dialects } from '../wire/dialects.ts'
+import { buildTill } from './billing.ts'
 import type { Lasting } from './lasting.ts'
 import { resultsFor } from './results.ts'
-import { buildTill } from './till.ts'
 import { videoRooms } from './videos.ts'
 
 export interface ServingRooms extends FrontRooms {

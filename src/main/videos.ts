@@ -1,10 +1,10 @@
 // Builds what makes videos: the jobs, which outlive a change of the configuration, and what the front door asks of them.
 
+import type { Settler } from '../billing/settle.ts'
 import type { Config } from '../config/types.ts'
 import type { FrontRooms } from '../http/front-rooms.ts'
-import type { RelayRooms } from '../relay/ask.ts'
-import type { Settler } from '../relay/settle.ts'
-import { VideoJobs } from '../relay/video/jobs.ts'
+import { VideoJobs } from '../operations/videos/jobs.ts'
+import type { RelayRooms } from '../relay/request.ts'
 import { dialects } from '../wire/dialects.ts'
 import type { Lasting } from './lasting.ts'
 

@@ -5,8 +5,8 @@ import { timeoutDefaults } from '../config/defaults.ts'
 import type { Fault } from '../errors.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import { dialects } from '../wire/dialects.ts'
-import type { Ask, RelayRooms } from './ask.ts'
 import { Attempt } from './attempt.ts'
+import type { Ask, RelayRooms } from './request.ts'
 
 const reported = spyOn(globalThis, 'reportError').mockImplementation(() => undefined)
 afterEach(() => {

@@ -2,21 +2,21 @@
 
 import type { TimeoutSettings } from '../config/types.ts'
 import type { Fault, GatewayError } from '../errors.ts'
+import { mediaTypeOf, RawReply } from '../operations/adapters/raw.ts'
+import { Replayed } from '../operations/adapters/replayed.ts'
+import { listPath } from '../operations/embeddings/translate.ts'
 import type { Candidate } from '../router/route.ts'
 import type { Exchange, ReplyHandler, TransportFault } from '../vendors/transport.ts'
 import type { FittedTools } from '../wire/hub/fit-tools.ts'
 import type { ChatRequest, JsonObject } from '../wire/ir.ts'
 import type { ListRequest } from '../wire/list/list.ts'
-import type { Ask, RelayRooms, Sight } from './ask.ts'
 import type { Channel, PassedHeaders } from './channel.ts'
 import { IdentityStream, IdentityWhole } from './identity.ts'
-import { mediaTypeOf, RawReply } from './media/raw.ts'
-import { Replayed } from './media/replayed.ts'
 import { ErrorReply, type PathListener, type ReplyPath } from './path.ts'
+import type { Ask, RelayRooms, Sight } from './request.ts'
 import { markedSeals, marksSeals, originOf } from './sealed-bytes.ts'
 import { stateFrom } from './state.ts'
 import { translatedPath } from './translate.ts'
-import { listPath } from './translate-list.ts'
 
 /** What the call does with an attempt's news. */
 export interface AttemptOwner {

@@ -3,12 +3,12 @@
 import { type Fault, faultTable, type GatewayError } from '../errors.ts'
 import { plan } from '../router/plan.ts'
 import type { Blocked, Candidate } from '../router/route.ts'
-import type { Ask, RelayRooms } from './ask.ts'
+import { refusalFor, verdict } from './final-error.ts'
 import { mayRepeat } from './repeatable.ts'
+import type { Ask, RelayRooms } from './request.ts'
 import { sealedFirst } from './sealed.ts'
 import { type Prepared, prepare } from './send.ts'
 import { type Asked, askedOf } from './translate.ts'
-import { refusalFor, verdict } from './verdict.ts'
 
 export class Attempts {
   /** Those handed out. */

@@ -1,9 +1,9 @@
 // A call that waits for its token: to the attempt it is one exchange like any other.
 
 import { Buffer } from 'node:buffer'
+import type { Destination, DialCall } from '../upstream/connection.ts'
+import type { Dialer } from '../upstream/dial.ts'
 import type { Exchange, ReplyHandler } from '../vendors/transport.ts'
-import type { Destination, DialCall } from './dial/connection.ts'
-import type { Dialer } from './dial.ts'
 import { TokenMissing, TokenRefused, type Tokens } from './tokens.ts'
 
 /** The head with a field more, right behind the request line. */

@@ -1,19 +1,19 @@
 // One request from its first attempt to its settlement: the only place that fails over, commits and settles.
 
+import { failedAttempt } from '../billing/charging-policy.ts'
+import { Paid, type PaidOwner } from '../billing/hold-gate.ts'
 import { type Fault, GatewayError } from '../errors.ts'
 import { formatUnits } from '../money.ts'
 import type { Outcome } from '../router/route.ts'
 import type { FailedAttempt } from '../store/usage-row.ts'
-import type { Answer, Ask, Keeping, RelayRooms, Settlement, Sight } from './ask.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import { Attempts } from './attempts.ts'
+import { Outlet, type OutletOwner } from './backpressure-queue.ts'
 import { Capture } from './capture.ts'
 import type { Timed } from './deadlines.ts'
-import { Outlet, type OutletOwner } from './outlet.ts'
-import { failedAttempt } from './owed.ts'
-import { Paid, type PaidOwner } from './paid.ts'
+import { interruption, refusalStatus, stoppedFor } from './final-error.ts'
+import type { Answer, Ask, Keeping, RelayRooms, Settlement, Sight } from './request.ts'
 import { type Prepared, send } from './send.ts'
-import { interruption, refusalStatus, stoppedFor } from './verdict.ts'
 
 const atOnce: Keeping = { now: true }
 const encoder = new TextEncoder()

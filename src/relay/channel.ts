@@ -3,9 +3,9 @@
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import type { ChannelConfig, TimeoutSettings } from '../config/types.ts'
+import type { Destination } from '../upstream/connection.ts'
 import type { VendorCall } from '../vendors/media.ts'
 import type { Call, Vendor } from '../vendors/vendor.ts'
-import type { Destination } from './dial/connection.ts'
 import { Tokens } from './tokens.ts'
 
 export interface Channel {

@@ -1,6 +1,7 @@
 // The identity path: client and vendor speak the same dialect, so bytes are relayed and only looked at.
 
 import { Buffer } from 'node:buffer'
+import { shownCost } from '../billing/charging-policy.ts'
 import type { BillingSettings } from '../config/types.ts'
 import type { Fault, GatewayError } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
@@ -10,12 +11,11 @@ import { type Dialect, frameKind, type Peek, type Watcher } from '../wire/dialec
 import type { JsonObject } from '../wire/ir.ts'
 import { type Edit, join, splice } from '../wire/json/splice.ts'
 import { FrameSplitter, frameTooLong } from '../wire/sse.ts'
-import type { Ask, Sight } from './ask.ts'
 import { Occurrences } from './occurrences.ts'
-import { shownCost } from './owed.ts'
 import { refusedIn, ruleFor, withoutRefused } from './parameters.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
+import type { Ask, Sight } from './request.ts'
 
 const injectedOptions = '{"include_usage":true}'
 

@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer'
 import type { ChannelConfig } from '../config/types.ts'
 import { scrub } from '../telemetry/scrub.ts'
+import { createDialer, type Dialer } from '../upstream/dial.ts'
 import { isObject } from '../vendors/json.ts'
 import { modelListOf } from '../vendors/model-lists.ts'
 import { vendors } from '../vendors/registry.ts'
@@ -10,7 +11,6 @@ import { sandboxModels } from '../vendors/sandbox/settings.ts'
 import type { JsonValue } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
 import { createChannel } from './channel.ts'
-import { createDialer, type Dialer } from './dial.ts'
 
 const answerMs = 30_000
 const maxBytes = 33_554_432

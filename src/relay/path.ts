@@ -6,7 +6,7 @@ import type { Vendor } from '../vendors/vendor.ts'
 import type { Dialect } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
-import type { Sight } from './ask.ts'
+import type { Sight } from './request.ts'
 
 /** Takes the bytes of one reply, in order, and tells its listener what they come to. */
 export interface ReplyPath {

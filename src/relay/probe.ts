@@ -5,6 +5,7 @@ import { createCatalog } from '../catalog/catalog.ts'
 import type { Config, ModelKind } from '../config/types.ts'
 import type { Fault } from '../errors.ts'
 import { scrub } from '../telemetry/scrub.ts'
+import { createDialer, type Dialer } from '../upstream/dial.ts'
 import { vendors } from '../vendors/registry.ts'
 import type { ReplyHandler } from '../vendors/transport.ts'
 import type { Vendor } from '../vendors/vendor.ts'
@@ -14,7 +15,6 @@ import type { JsonValue } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
 import { openAuthorized } from './authorized.ts'
 import { type Channel, createChannel } from './channel.ts'
-import { createDialer, type Dialer } from './dial.ts'
 
 export interface Probe {
   readonly ok: boolean

@@ -1,8 +1,8 @@
 // Whether a request of which nobody knows what came of it may be sent again.
 
+import type { DialCall } from '../upstream/connection.ts'
 import type { Operation } from '../wire/dialect.ts'
-import type { Ask, RelayRooms } from './ask.ts'
-import type { DialCall } from './dial/connection.ts'
+import type { Ask, RelayRooms } from './request.ts'
 
 /** What is dear to do twice: an image, a video or a minute of sound may have been made, and be asked for, all the same. */
 const costly: ReadonlySet<Operation> = new Set([

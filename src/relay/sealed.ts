@@ -4,8 +4,8 @@ import { Buffer } from 'node:buffer'
 import type { Candidate } from '../router/route.ts'
 import { seal, sealPrefix, unseal } from '../wire/hub/seal.ts'
 import type { ChatEvent, ChatRequest, Message, RequestPart } from '../wire/ir.ts'
-import type { Ask, RelayRooms } from './ask.ts'
 import type { Channel } from './channel.ts'
+import type { Ask, RelayRooms } from './request.ts'
 import { stateTag } from './state.ts'
 
 /** The event as the client may be given it. */

@@ -1,26 +1,26 @@
 // Readies one attempt: the bytes for the vendor, and the way there.
 
 import type { TimeoutSettings } from '../config/types.ts'
+import type { AdaptedHandler } from '../operations/adapters/adapted.ts'
+import { formOf } from '../operations/adapters/form.ts'
+import { openMedia } from '../operations/adapters/open.ts'
+import { encodedList } from '../operations/embeddings/translate.ts'
 import type { Candidate } from '../router/route.ts'
+import type { Destination } from '../upstream/connection.ts'
 import type { Segment } from '../vendors/media.ts'
 import type { Exchange, LocalService } from '../vendors/transport.ts'
 import type { Peek } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
-import type { Ask, RelayRooms } from './ask.ts'
 import type { AttemptPlan } from './attempt.ts'
 import { openAuthorized } from './authorized.ts'
 import type { Channel } from './channel.ts'
-import type { Destination } from './dial/connection.ts'
 import { identityRequest } from './identity.ts'
-import type { AdaptedHandler } from './media/adapted.ts'
-import { formOf } from './media/form.ts'
-import { openMedia } from './media/open.ts'
 import { onKept } from './repeatable.ts'
+import type { Ask, RelayRooms } from './request.ts'
 import { bearsSeals } from './sealed.ts'
 import { openedSeals, originOf } from './sealed-bytes.ts'
 import { passedTo } from './state.ts'
 import { type Asked, type Encoded, encoded, offersForeign } from './translate.ts'
-import { encodedList } from './translate-list.ts'
 
 export interface Prepared {
   readonly plan: AttemptPlan

@@ -2,8 +2,8 @@
 
 import type { Candidate } from '../router/route.ts'
 import type { Dialect } from '../wire/dialect.ts'
-import type { Ask } from './ask.ts'
 import type { Channel, PassedHeaders } from './channel.ts'
+import type { Ask } from './request.ts'
 
 const none: PassedHeaders = {}
 /** The length of a channel's tag. */

@@ -1,7 +1,7 @@
 // One token for all who wait, renewed before it runs out; what the token server refuses or leaves unsaid.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { createDialer, type Dialer } from './dial.ts'
+import { createDialer, type Dialer } from '../upstream/dial.ts'
 import { TokenMissing, TokenRefused, Tokens } from './tokens.ts'
 
 let answer: () => Response | Promise<Response>

@@ -1,11 +1,11 @@
 // Short-lived tokens for channels whose vendors want one: asked for once, kept, renewed before they run out.
 
 import { Buffer } from 'node:buffer'
+import type { Destination } from '../upstream/connection.ts'
+import type { Dialer } from '../upstream/dial.ts'
 import type { ReplyHandler, TransportFault } from '../vendors/transport.ts'
 import type { Authority } from '../vendors/vendor.ts'
 import { join } from '../wire/json/splice.ts'
-import type { Destination } from './dial/connection.ts'
-import type { Dialer } from './dial.ts'
 
 /** A token is renewed when it has less than this left; until it has run out it still serves. */
 const renewMs = 300_000

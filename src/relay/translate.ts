@@ -1,6 +1,7 @@
 // The translate path: decoded once into the hub, encoded for the vendor, and its reply told in the client's format.
 
 import { Buffer } from 'node:buffer'
+import { shownCost } from '../billing/charging-policy.ts'
 import { type GatewayError, invalidRequest } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
 import { needsAmend } from '../vendors/amendments.ts'
@@ -19,13 +20,12 @@ import { CallRestorer, type FittedTools, fitTools, type ToolTraits } from '../wi
 import type { ChatEvent, ChatRequest, JsonObject, JsonValue, Usage } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
 import { SseFrames } from '../wire/sse-frames.ts'
-import type { Ask, RelayRooms, Sight } from './ask.ts'
 import type { Channel } from './channel.ts'
-import { fetchMissing, type Inlined, missingAddresses, withBytes } from './door/inline.ts'
-import { shownCost } from './owed.ts'
+import { fetchMissing, type Inlined, missingAddresses, withBytes } from './inline-files.ts'
 import { ruleFor, withoutRefused } from './parameters.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
+import type { Ask, RelayRooms, Sight } from './request.ts'
 import { sealedEvent, unsealedRequest, withoutThoughts } from './sealed.ts'
 
 /** What a vendor's whole reply may weigh before it is given up. */

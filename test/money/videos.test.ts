@@ -1,18 +1,18 @@
 // Videos whose vendors do not do as they should: none is held for ever, and none is charged for what was not made.
 
 import { afterEach, expect, test } from 'bun:test'
+import { createSpools } from '../../src/blobs/spool.ts'
 import { timeoutDefaults } from '../../src/config/defaults.ts'
 import { createPriceBook } from '../../src/meter/price-book.ts'
-import type { RelayRooms } from '../../src/relay/ask.ts'
-import type { Channel } from '../../src/relay/channel.ts'
-import { createSpools } from '../../src/relay/media/spool.ts'
-import { VideoJobs } from '../../src/relay/video/jobs.ts'
+import { VideoJobs } from '../../src/operations/videos/jobs.ts'
 import {
   encodeBill,
   type VideoObject,
   type VideoWork,
   videoOf,
-} from '../../src/relay/video/work.ts'
+} from '../../src/operations/videos/work.ts'
+import type { Channel } from '../../src/relay/channel.ts'
+import type { RelayRooms } from '../../src/relay/request.ts'
 import type { NodeRef, PriceRow } from '../../src/store/ledger.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'

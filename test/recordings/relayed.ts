@@ -1,8 +1,8 @@
 // Sends a vendor's bytes along the relay's translate path and collects what the client would get.
 
 import type { Fault } from '../../src/errors.ts'
-import type { Ask } from '../../src/relay/ask.ts'
 import type { Channel } from '../../src/relay/channel.ts'
+import type { Ask } from '../../src/relay/request.ts'
 import { type Translation, translatedPath } from '../../src/relay/translate.ts'
 import type { Vendor } from '../../src/vendors/vendor.ts'
 import type { DialectId } from '../../src/wire/dialect.ts'

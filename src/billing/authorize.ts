@@ -1,0 +1,220 @@
+// Opens a request's bill: finds its price, bounds its cost and holds that much of the account's money.
+
+import type { Model } from '../catalog/model.ts'
+import type { ModelKind } from '../config/types.ts'
+import { GatewayError, invalidRequest } from '../errors.ts'
+import type { Principal } from '../identity/principal.ts'
+import type { Hold, Ledger, NoHold } from '../ledger/ledger.ts'
+import { countedTokens, expectedOf, holdFor } from '../meter/ceiling.ts'
+import type { Expected, PriceBook, Rate, Units } from '../meter/meter.ts'
+import type { OutputEstimates } from '../meter/output-estimate.ts'
+import { type PromptMedia, promptMedia } from '../meter/prompt-size.ts'
+import { formatUnits, maxNano, type Nano } from '../money.ts'
+import type { Dialect, Peek } from '../wire/dialect.ts'
+import type { Usage } from '../wire/ir.ts'
+import { Bill, type BillWishes, type Uncounted } from './authorization.ts'
+
+export interface TillRooms {
+  readonly ledger: Ledger
+  readonly currency: string
+  /** The prices of the moment. */
+  prices(): PriceBook
+  /** The group's multiplier in millionths. */
+  multiplierPpm(group: string): number
+  readonly estimates: OutputEstimates
+  /** A model without a price was asked for: the operator must know. */
+  unpriced(model: string, missing: string | null): void
+}
+
+/** A request about to be paid for. */
+export interface Opening {
+  readonly principal: Principal
+  readonly model: Model
+  /** The vendors' names of those that may answer: they say how pictures count. */
+  readonly servedBy?: readonly string[]
+  readonly dialect: Dialect
+  readonly peek: Peek
+  /** Unix milliseconds. */
+  readonly at: number
+  readonly wishes: BillWishes
+  /** What it is expected to use, where that is known better than from its bytes. */
+  readonly usage?: Usage
+  /** The same of what is charged beside tokens. */
+  readonly units?: Units
+}
+
+export interface Till {
+  /** At once where this node's lease covers it. Throws, or rejects with, GatewayError. */
+  open(opening: Opening): Bill | Promise<Bill>
+}
+
+const retryAfterMs = 1_000
+
+export function createTill(rooms: TillRooms): Till {
+  const { ledger } = rooms
+  return {
+    open(opening) {
+      const { principal, peek, wishes } = opening
+      if (ledger.closed !== null) throw closed()
+      const rate = rateOf(rooms, opening)
+      const media = mediaOf(opening)
+      const expected = expectedBy(rooms.estimates, opening, rate, media)
+      const boundNano = boundOf(rate, expected, opening)
+      if (boundNano === null) throw tooMuch()
+      const amountNano =
+        wishes.capNano === null || boundNano <= wishes.capNano
+          ? boundNano
+          : withinCap(wishes.capNano, { boundNano, rate, expected }, peek.stream, rooms.currency)
+      const uncounted = uncountedOf(opening, expected, media)
+      const likely = unitsAsked(peek.likelyUnits ?? peek.units, rate)
+      const held = ledger.hold(principal.account, principal.keyId, amountNano)
+      const bill = (result: Hold | NoHold): Bill => {
+        if ('refused' in result) throw refusal(result, amountNano, rooms.currency)
+        return new Bill(ledger, rate, result, likely, uncounted, wishes)
+      }
+      return held instanceof Promise ? held.then(bill) : bill(held)
+    },
+  }
+}
+
+function mediaOf({ model, peek, servedBy }: Opening): PromptMedia | null {
+  return peek.attachments === undefined ? null : promptMedia(peek, servedBy ?? [model.id])
+}
+
+/** What is charged of the prompt where no vendor reports: never more than was held for it. */
+function uncountedOf(
+  { peek, dialect }: Opening,
+  { inputTokens: most }: Expected,
+  media: PromptMedia | null,
+): Uncounted {
+  const { other = 0, image = 0, audio = 0 } = media?.likely ?? {}
+  const textTokens = countedTokens(media?.textBytes ?? peek.body.length)
+  const imageTokens = Math.min(most, image)
+  return {
+    inputTokens: Math.min(most - imageTokens, textTokens + other),
+    imageTokens,
+    audioTokens: (peek.audioTokens?.likely ?? 0) + audio,
+    speaks: dialect.operation === 'speech',
+  }
+}
+
+function boundOf(rate: Rate, expected: Expected, { usage, units }: Opening): Nano | null {
+  if (usage === undefined) return holdFor(rate, expected)
+  const nano = rate.charge(usage, { ...expected.units, ...units })
+  return nano > maxNano ? null : nano
+}
+
+function rateOf(rooms: TillRooms, opening: Opening): Rate {
+  const { model, principal, at } = opening
+  const rate = rooms.prices().find(model.id, at, rooms.multiplierPpm(principal.group))
+  const missing = rate?.missing(dialectKind(opening), plainImages(opening.peek)) ?? null
+  if (rate !== null && missing === null) return rate
+  rooms.unpriced(model.id, missing)
+  const what = missing === null ? 'no price' : `no price for ${missing}`
+  throw new GatewayError(
+    'service_unavailable',
+    `The model '${model.id}' has ${what} and cannot be used until its operator sets one.`,
+    { param: 'model', retry: false },
+  )
+}
+
+/** Images whose size and quality are known before the work; of others the dearest price is held. */
+function plainImages({ units }: Peek): Units | null {
+  const names = Object.keys(units ?? {}).filter((name) => /^image\/\d+x\d+\/[a-z]+$/.test(name))
+  return names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, 1]))
+}
+
+/** What the endpoint does decides which prices are needed, whatever else the model can do. */
+function dialectKind({ dialect }: Opening): ModelKind {
+  return dialect.operation
+}
+
+const requestUnits: Units = { request: 1 }
+
+/** What the model's card has a price for of what the request asks. */
+function unitsAsked(units: Units | undefined, rate: Rate): Units | null {
+  const perRequest = rate.prices('request')
+  if (units === undefined) return perRequest ? requestUnits : null
+  const priced = Object.entries(units).filter(([name]) => rate.prices(name))
+  const counted = { ...(perRequest && requestUnits), ...Object.fromEntries(priced) }
+  return Object.keys(counted).length === 0 ? null : counted
+}
+
+function expectedBy(
+  estimates: OutputEstimates,
+  opening: Opening,
+  rate: Rate,
+  media: PromptMedia | null,
+): Expected {
+  const { principal, model, peek } = opening
+  return expectedOf({
+    kind: dialectKind(opening),
+    peek,
+    model,
+    media,
+    usualOutputTokens: estimates.usual(principal, model.id),
+    safe: false,
+    units: unitsAsked(peek.units, rate),
+  })
+}
+
+function tooMuch(): GatewayError {
+  return invalidRequest(
+    'This request may cost more than any account can hold; lower max_tokens.',
+    null,
+  )
+}
+
+interface Bounded {
+  readonly boundNano: Nano
+  readonly rate: Rate
+  readonly expected: Expected
+}
+
+/**
+ * A whole reply must fit below the client's own ceiling. A stream is stopped at it, and must have room for some output:
+ * else the prompt would be done again and again for nothing.
+ */
+function withinCap(
+  capNano: Nano,
+  { boundNano, rate, expected }: Bounded,
+  stream: boolean,
+  currency: string,
+): Nano {
+  if (stream) {
+    const promptNano = rate.ceiling({ ...expected, outputTokens: 0 })
+    if (promptNano < capNano) return capNano
+    throw invalidRequest(
+      `The prompt alone may cost up to ${formatUnits(promptNano)} ${currency}, which max_cost leaves no room for; raise max_cost.`,
+      'max_cost',
+    )
+  }
+  throw invalidRequest(
+    `This request may cost up to ${formatUnits(boundNano)} ${currency}, more than max_cost allows; lower max_tokens or raise max_cost.`,
+    'max_cost',
+  )
+}
+
+function refusal({ refused }: NoHold, amountNano: Nano, currency: string): GatewayError {
+  if (refused === 'closed') return closed()
+  const needs = `it may cost up to ${formatUnits(amountNano)} ${currency}`
+  if (refused === 'insufficient') {
+    return new GatewayError(
+      'insufficient_quota',
+      `The balance of this account does not cover the request: ${needs}. Top up, or lower max_tokens.`,
+    )
+  }
+  return new GatewayError(
+    'insufficient_quota',
+    `Requests under way hold what this account has: ${needs}. Retry when some of them have ended.`,
+    { retryAfterMs, retry: true },
+  )
+}
+
+function closed(): GatewayError {
+  return new GatewayError(
+    'service_unavailable',
+    'The gateway cannot account for requests at present; retry shortly.',
+    { retryAfterMs },
+  )
+}

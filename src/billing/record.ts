@@ -1,0 +1,101 @@
+// Makes the record of a finished request, and what the ledger is given of it.
+
+import { Buffer, isUtf8 } from 'node:buffer'
+import type { BillingSettings } from '../config/types.ts'
+import { traceIdOf } from '../history/caller.ts'
+import type { Finished } from '../ledger/ledger.ts'
+import type { Channel } from '../relay/channel.ts'
+import { causeOf } from '../relay/final-error.ts'
+import type { Settlement } from '../relay/request.ts'
+import type { IdempotencyDone } from '../store/ledger.ts'
+import type { UsageRow } from '../store/usage-row.ts'
+import { owedBy } from './charging-policy.ts'
+
+/** The record of a finished request, with what it owes. */
+export function usageRow(
+  settlement: Settlement,
+  channel: Channel | null | undefined,
+  billing: BillingSettings,
+): UsageRow {
+  const { ask, candidate, sight, fault } = settlement
+  const { principal, peek, dialect, bill, caller } = ask
+  const { usage, units, source, free, chargeNano, vendorCostNano } = owedBy(settlement, billing)
+  return {
+    requestId: ask.requestId,
+    at: ask.at,
+    account: principal.account,
+    key: principal.keyId,
+    keyName: principal.keyName,
+    group: principal.group,
+    operation: dialect.operation,
+    modelAsked: peek.model,
+    modelServed: sight?.model ?? null,
+    channel: candidate?.channelId ?? null,
+    vendor: channel?.vendor.id ?? null,
+    attempts: settlement.attempts,
+    stream: peek.stream,
+    input: usage.input,
+    cachedInput: usage.cachedInput,
+    cacheWrite: usage.cacheWrite,
+    output: usage.output,
+    reasoning: usage.reasoning,
+    cacheWrite1h: usage.cacheWrite1h ?? 0,
+    audioInput: usage.audioInput ?? 0,
+    audioOutput: usage.audioOutput ?? 0,
+    imageInput: usage.imageInput ?? 0,
+    imageOutput: usage.imageOutput ?? 0,
+    units,
+    usageSource: source,
+    priceVersion: bill.rate.version,
+    // Free is priced like everything else, times nothing: whoever derives it again gets the same.
+    multiplierPpm: free ? 0 : bill.rate.multiplierPpm,
+    chargeNano,
+    writeoffNano: 0n,
+    vendorCostNano,
+    ttftMs: settlement.ttftMs === null ? null : Math.round(settlement.ttftMs),
+    durationMs: Math.round(settlement.durationMs),
+    status: settlement.status,
+    errorCode: settlement.errorCode,
+    errorCause: fault === null ? null : causeOf(fault),
+    failedAttempts: settlement.failedAttempts.length === 0 ? null : settlement.failedAttempts,
+    clientAddress: caller.address,
+    clientRequestId: caller.requestId,
+    traceId: traceIdOf(caller),
+  }
+}
+
+/** What the ledger is given of it. */
+export function finishedOf(settlement: Settlement, row: UsageRow): Finished {
+  const { capNano } = settlement.ask.bill.wishes
+  return { row, capNano, idempotency: idempotencyOf(settlement) }
+}
+
+/** As `finishedOf`, of a request that still runs: should it die, its key stays taken, and what came of it is no reply. */
+export function runningOf(settlement: Settlement, row: UsageRow): Finished {
+  const { principal, bill } = settlement.ask
+  const { capNano, idempotencyKey: key } = bill.wishes
+  const idempotency =
+    key === null ? null : { account: principal.account, key, reply: null, keep: true }
+  return { row, capNano, idempotency }
+}
+
+/** The reply goes to the ledger with its charge, so that the one cannot be kept without the other. */
+function idempotencyOf({
+  ask,
+  reply,
+  type,
+  status,
+  errorCode,
+}: Settlement): IdempotencyDone | null {
+  const key = ask.bill.wishes.idempotencyKey
+  if (key === null || reply === null) return null
+  const { account } = ask.principal
+  const whole = status === 200 && errorCode === null
+  const bytes = whole ? reply.bytes() : null
+  // Given again to the letter or not at all.
+  if (bytes === null || !isUtf8(bytes)) return { account, key, reply: null, keep: whole }
+  const plain = ask.peek.stream ? 'text/event-stream; charset=utf-8' : 'application/json'
+  const contentType = type ?? plain
+  const body = Buffer.from(bytes).toString('utf8')
+  return { account, key, reply: { status, contentType, body }, keep: true }
+}

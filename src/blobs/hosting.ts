@@ -1,0 +1,53 @@
+// Keeps results for whoever has their address, until it expires.
+
+import { MediaFault, type Payload } from '../vendors/media.ts'
+import { sniffedType } from '../wire/media/sniff.ts'
+import { type HostedFile, newFile } from './hosted.ts'
+
+export interface FileStore {
+  /**
+   * Keeps the bytes until the file expires. Gives the address they are served at, below `origin` where the gateway
+   * serves them. Rejects with MediaFault where there is no room for them, or the store cannot be had.
+   */
+  put(file: HostedFile, payload: Payload, origin: string): Promise<string>
+  /** Removes what has expired. */
+  sweep(nowMs: number): Promise<void>
+}
+
+export interface Hosting {
+  /** As `FileStore.put`. */
+  host(payload: Payload, account: string, origin: string): Promise<string>
+}
+
+export interface HostingOptions {
+  readonly store: FileStore
+  readonly urlHours: number
+  readonly nowMs: () => number
+  /** Told of each file that is kept: an address says nothing of whose it is. */
+  readonly hosted: (account: string, file: HostedFile, bytes: number) => void
+}
+
+/** What is read and written at once. */
+const pieceBytes = 262_144
+
+export function createHosting({ store, urlHours, nowMs, hosted }: HostingOptions): Hosting {
+  return {
+    async host(payload, account, origin) {
+      const expires = Math.floor(nowMs() / 1_000) + urlHours * 3_600
+      const file = newFile(sniffedType(payload) ?? payload.type, expires)
+      const address = await store.put(file, payload, origin)
+      hosted(account, file, payload.size)
+      return address
+    },
+  }
+}
+
+export function* piecesOf(payload: Payload): Generator<Uint8Array> {
+  for (let start = 0; start < payload.size; start += pieceBytes)
+    yield payload.read(start, Math.min(payload.size, start + pieceBytes))
+}
+
+/** The vendor has done its work: no other is asked to do it again. */
+export function notKept(why: string): MediaFault {
+  return new MediaFault({ kind: 'no_room', message: `a result cannot be hosted: ${why}` })
+}

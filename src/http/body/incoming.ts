@@ -1,0 +1,174 @@
+// What comes with a request to a model: JSON held in memory, or a form whose files go to disk; and the room it takes.
+
+import type { Spools } from '../../blobs/spool.ts'
+import type { ServerSettings, UploadSettings } from '../../config/types.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Deadlines } from '../../relay/deadlines.ts'
+import type { Media } from '../../relay/request.ts'
+import type { Spool, Upload } from '../../vendors/media.ts'
+import type { Dialect, FileInfo, Operation } from '../../wire/dialect.ts'
+import type { Load } from '../load.ts'
+import { declaredLength, readBody } from './read.ts'
+import { boundaryOf } from './upload/multipart.ts'
+import { readForm } from './upload/read.ts'
+import { fileRuleFor, formBoundFor } from './upload/rules.ts'
+
+export interface IncomingRooms {
+  readonly server: ServerSettings
+  readonly uploads: UploadSettings
+  readonly load: Load
+  readonly spools: Spools
+  readonly relay: { readonly deadlines: Deadlines }
+}
+
+export interface Content {
+  /** JSON: the client's own, or the text fields of its form. */
+  readonly body: Uint8Array
+  /** Of a form; null: there was none. */
+  readonly files: readonly FileInfo[] | null
+  readonly media: Media | null
+  /** Tells the files from others, where that was asked for. */
+  readonly digests: readonly string[]
+}
+
+const shortBytes = 65_536
+
+export class Incoming {
+  /** Bytes held in memory for it; -1: it has no place. */
+  private reservedBytes = -1
+  /** What the client says the body weighs; null when it does not say. */
+  private length: number | null = null
+  /** Of a form; null: JSON. */
+  private boundary: string | null = null
+  private spool: Spool | null = null
+  private readonly rooms: IncomingRooms
+  private readonly dialect: Dialect
+  private readonly request: Request
+
+  constructor(rooms: IncomingRooms, dialect: Dialect, request: Request) {
+    this.rooms = rooms
+    this.dialect = dialect
+    this.request = request
+  }
+
+  get heldBytes(): number {
+    return Math.max(0, this.reservedBytes)
+  }
+
+  /** JSON that costs little to read, though nothing will come of it. */
+  get isShort(): boolean {
+    return this.boundary === null && this.length !== null && this.length <= shortBytes
+  }
+
+  /** Judges the head and takes a place. Throws GatewayError. */
+  enter(): void {
+    const { server, uploads, load } = this.rooms
+    const { dialect, request } = this
+    this.boundary = formBoundary(dialect, request.headers.get('content-type'))
+    const isForm = this.boundary !== null
+    const maxBytes = isForm ? formBoundFor(dialect, uploads) : server.maxBodyBytes
+    this.length = declaredLength(request, maxBytes)
+    // A form's files do not stay in memory.
+    const bytes = isForm ? 0 : (this.length ?? 0)
+    load.enter(bytes, server)
+    this.reservedBytes = bytes
+  }
+
+  /** Throws GatewayError `service_unavailable` where there is no room for more. */
+  readonly grow = (bytes: number): void => {
+    this.rooms.load.grow(bytes, this.rooms.server)
+    this.reservedBytes += bytes
+  }
+
+  /** `hashes`: the request must be told from others. Rejects with GatewayError. */
+  async read(hashes: boolean): Promise<Content> {
+    const { boundary, rooms, request, dialect } = this
+    const { server, relay } = rooms
+    const timeoutMs = server.bodyTimeoutMs
+    if (boundary === null) {
+      const bounds = { maxBytes: server.maxBodyBytes, timeoutMs, grow: this.grow }
+      const body = await readBody(request, this.length, bounds, relay.deadlines)
+      return { body, files: null, media: this.mediaOf([], false), digests: [] }
+    }
+    const { body, uploads, digests } = await readForm(
+      request,
+      boundary,
+      {
+        fields: dialect.form ?? {},
+        files: fileRuleFor(dialect.operation, rooms.uploads),
+        spool: this.openSpool(),
+        hashes,
+        grow: this.grow,
+      },
+      { maxBytes: formBoundFor(dialect, rooms.uploads), progressMs: timeoutMs },
+      relay.deadlines,
+    )
+    return { body, files: uploads.map(infoOf), media: this.mediaOf(uploads, true), digests }
+  }
+
+  /** Gives the place back; false where it has none any more. */
+  leave(): boolean {
+    if (this.reservedBytes < 0) return false
+    this.rooms.load.leave(this.reservedBytes)
+    this.reservedBytes = -1
+    return true
+  }
+
+  /** For a request that never comes to the relay, which else does this when the reply has ended. */
+  closeSpool(): void {
+    this.spool?.close()
+    this.spool = null
+  }
+
+  private mediaOf(uploads: readonly Upload[], isForm: boolean): Media | null {
+    if (!isMedia(this.dialect)) return null
+    const { passed } = this.rooms.spools
+    return { isForm, uploads, passed, spool: this.openSpool() }
+  }
+
+  private openSpool(): Spool {
+    this.spool ??= this.rooms.spools.open(this.rooms.uploads.maxSpoolBytes)
+    return this.spool
+  }
+}
+
+/** Beside text: what is asked or answered may be files. */
+function isMedia({ operation }: Dialect): boolean {
+  return media.has(operation)
+}
+
+const media: ReadonlySet<Operation> = new Set([
+  'image',
+  'transcription',
+  'translation',
+  'speech',
+  'video',
+])
+
+function infoOf({ field, name, payload, seconds }: Upload): FileInfo {
+  return { field, name, type: payload.type, size: payload.size, seconds }
+}
+
+/** The boundary of a form; null: JSON. Throws GatewayError for a body of another kind than the format takes. */
+export function formBoundary(dialect: Dialect, type: string | null): string | null {
+  const boundary = dialect.form === undefined ? null : boundaryOf(type)
+  if (boundary !== null) return boundary
+  if (dialect.formOnly) {
+    throw new GatewayError(
+      'unsupported_media_type',
+      'The request body must be a form: send content-type: multipart/form-data.',
+    )
+  }
+  checkContentType(type, dialect.form !== undefined)
+  return null
+}
+
+/** Throws GatewayError for a body that says it is no JSON. */
+export function checkContentType(type: string | null, takesForms = false): void {
+  if (type === null || type.startsWith('application/json')) return
+  if (/^application\/[\w.+-]*json\b/i.test(type)) return
+  throw new GatewayError(
+    'unsupported_media_type',
+    `The request body must be JSON: send content-type: application/json${takesForms ? ', or multipart/form-data' : ''}.`,
+  )
+}

@@ -1,0 +1,117 @@
+// Reads a request's body within its bounds: bytes, and time.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { GatewayError, invalidRequest } from '../../errors.ts'
+import type { Deadlines, Timed } from '../../relay/deadlines.ts'
+import { join } from '../../wire/json/splice.ts'
+
+/** What the client says the body weighs; null when it streams without saying. Throws GatewayError. */
+export function declaredLength(request: Request, maxBytes: number): number | null {
+  const text = request.headers.get('content-length')
+  if (text === null) {
+    checkTrailer(request)
+    return null
+  }
+  const length = Number(text)
+  if (length > maxBytes) throw tooLarge(maxBytes)
+  return length
+}
+
+function checkTrailer({ headers }: Request): void {
+  if (headers.has('trailer'))
+    throw invalidRequest('Trailer fields are not taken: send the body alone.', 'trailer')
+}
+
+/**
+ * A body in chunks ends before its trailer section, and the runtime answers one with a 400 of its own: waits until it
+ * has read what came with the last chunk, so that no work is begun for such a request. Rejects with GatewayError.
+ */
+export async function messageEnded(request: Request): Promise<void> {
+  await nextTurn()
+  if (request.signal.aborted) throw broken()
+}
+
+function broken(): GatewayError {
+  return invalidRequest('The request body broke off before its end.', null)
+}
+
+export function tooLarge(maxBytes: number): GatewayError {
+  return new GatewayError('request_too_large', `The request body is larger than ${maxBytes} bytes.`)
+}
+
+class BodyTimer implements Timed {
+  slot = -1
+  private readonly deadlineMs: number
+  private readonly reject: (error: GatewayError) => void
+
+  constructor(deadlineMs: number, reject: (error: GatewayError) => void) {
+    this.deadlineMs = deadlineMs
+    this.reject = reject
+  }
+
+  tick(nowMs: number): void {
+    if (nowMs < this.deadlineMs) return
+    this.reject(new GatewayError('request_timeout', 'The request body did not arrive in time.'))
+  }
+}
+
+export interface BodyBounds {
+  readonly maxBytes: number
+  readonly timeoutMs: number
+  /** Told of the bytes of a body that did not say its length, as they come; may throw. */
+  grow(bytes: number): void
+}
+
+/** Rejects with GatewayError `request_too_large`, or `request_timeout` when the body dawdles. */
+export function readBody(
+  request: Request,
+  length: number | null,
+  bounds: BodyBounds,
+  deadlines: Deadlines,
+): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const timer = new BodyTimer(performance.now() + bounds.timeoutMs, reject)
+    deadlines.add(timer)
+    const reading = length === null ? readUnsized(request, bounds) : request.bytes()
+    const settle = () => deadlines.delete(timer)
+    reading.then(
+      (bytes) => {
+        settle()
+        resolve(bytes)
+      },
+      (error) => {
+        settle()
+        reject(unread(error))
+      },
+    )
+  })
+}
+
+/** A body that broke off is the client's doing: whatever is answered, nobody is there to read it. */
+function unread(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error
+  return broken()
+}
+
+async function readUnsized(request: Request, bounds: BodyBounds): Promise<Uint8Array> {
+  if (request.body === null) return new Uint8Array(0)
+  const reader = request.body.getReader()
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) {
+      await messageEnded(request)
+      return join(chunks)
+    }
+    bytes += value.length
+    try {
+      if (bytes > bounds.maxBytes) throw tooLarge(bounds.maxBytes)
+      bounds.grow(value.length)
+    } catch (error) {
+      await reader.cancel()
+      throw error
+    }
+    chunks.push(value)
+  }
+}

@@ -1,0 +1,131 @@
+// The text fields of a form as one JSON object: each of the type its format gives it.
+
+import { invalidRequest } from '../../../errors.ts'
+import type { FormFields } from '../../../wire/dialect.ts'
+import type { JsonObject, JsonValue } from '../../../wire/ir.ts'
+
+type Kind = FormFields[string]
+
+/** `a[b][c]`: what a client's library makes of an object. */
+const nested = /^([^[\]]+)((?:\[[^[\]]*\])+)$/
+const maxDepth = 8
+
+/** The members of an object, or of a list, that came one at a time. */
+type Branch = Map<string, JsonValue | Branch>
+
+export class FieldTexts {
+  private readonly fields: FormFields
+  private readonly found: Branch = new Map()
+
+  constructor(fields: FormFields) {
+    this.fields = fields
+  }
+
+  kindOf(field: string): Kind | null {
+    return Object.hasOwn(this.fields, field) ? (this.fields[field] ?? null) : null
+  }
+
+  /** The field that `name[]`, `name[0]` or `name[part]` belongs to, where its format knows it as one. */
+  baseOf(name: string): string {
+    const [, base = '', path = ''] = nested.exec(name) ?? []
+    const kind = this.kindOf(base)
+    if (kind === 'json') return base
+    const isList = kind === 'list' || kind === 'files' || kind === 'file'
+    return isList && /^\[\d*\]$/.test(path) ? base : name
+  }
+
+  /** Throws GatewayError naming the field. */
+  add(name: string, text: string): void {
+    const field = this.baseOf(name)
+    const kind = this.kindOf(field)
+    const [, base = ''] = nested.exec(field) ?? []
+    if (isSingle(this.kindOf(base))) throw invalidRequest(`${base} must be one value`, base)
+    if (kind === 'list' || (kind === null && name.endsWith('[]'))) {
+      const list = this.found.get(field) ?? []
+      this.found.set(field, [...(list as JsonValue[]), text])
+    } else if (field !== name) this.addInside(field, name, text)
+    else if (this.found.has(field)) throw twice(field)
+    else this.found.set(field, typed(field, text, kind))
+  }
+
+  object(): JsonObject {
+    // Not by assignment: a field may be named `__proto__`.
+    return Object.fromEntries([...this.found].map(([name, value]) => [name, whole(value)]))
+  }
+
+  private addInside(field: string, name: string, text: string): void {
+    const path = [...name.slice(field.length).matchAll(/\[([^[\]]*)\]/g)].map(([, key = '']) => key)
+    if (path.length > maxDepth) throw invalidRequest(`${field} is nested too deep`, field)
+    let branch = branchOf(this.found, field, field)
+    for (const [at, given] of path.entries()) {
+      const key = given === '' ? String(branch.size) : given
+      if (at < path.length - 1) branch = branchOf(branch, key, field)
+      else if (branch.has(key)) throw twice(name)
+      else branch.set(key, plain(text))
+    }
+  }
+}
+
+function isSingle(kind: Kind | null): boolean {
+  return kind === 'text' || kind === 'number' || kind === 'boolean'
+}
+
+function twice(name: string) {
+  return invalidRequest(`${name} may be given only once`, name)
+}
+
+function branchOf(parent: Branch, key: string, field: string): Branch {
+  const found = parent.get(key) ?? new Map()
+  if (!(found instanceof Map)) throw twice(field)
+  parent.set(key, found)
+  return found
+}
+
+/** Keys that are all places make a list. */
+function whole(value: JsonValue | Branch): JsonValue {
+  if (!(value instanceof Map)) return value
+  const members = [...value].map(([key, each]): [string, JsonValue] => [key, whole(each)])
+  if (members.every(([key], at) => key === String(at))) return members.map(([, each]) => each)
+  return Object.fromEntries(members)
+}
+
+function typed(field: string, text: string, kind: Kind | null): JsonValue {
+  switch (kind) {
+    case 'number':
+      return numberOf(field, text)
+    case 'boolean':
+      if (/^(true|false)$/i.test(text)) return text.toLowerCase() === 'true'
+      throw invalidRequest(`${field} must be true or false`, field)
+    case 'json':
+      return jsonOf(field, text)
+    default:
+      return text
+  }
+}
+
+const numberPattern = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/
+
+function numberOf(field: string, text: string): number {
+  const value = numberPattern.test(text) ? Number(text) : Number.NaN
+  if (Number.isFinite(value)) return value
+  throw invalidRequest(`${field} must be a number`, field)
+}
+
+/** `auto` and its like stand without quotes. */
+function jsonOf(field: string, text: string): JsonValue {
+  if (!/^\s*[{["]/.test(text)) return plain(text)
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw invalidRequest(`${field} is not valid JSON`, field)
+  }
+}
+
+/** What no quotes say the type of. */
+function plain(text: string): JsonValue {
+  if (text === 'true' || text === 'false') return text === 'true'
+  if (text === 'null') return null
+  const value = numberPattern.test(text) ? Number(text) : Number.NaN
+  return Number.isFinite(value) ? value : text
+}

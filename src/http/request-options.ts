@@ -1,0 +1,66 @@
+// What a client asks of its bill: to see the cost, a ceiling on it, and that a repeated request is not done twice.
+
+import type { BillWishes } from '../billing/authorization.ts'
+import { invalidRequest } from '../errors.ts'
+import { type Nano, parseUnits } from '../money.ts'
+import type { Peek } from '../wire/dialect.ts'
+import { withoutMember } from '../wire/json/without.ts'
+
+export interface Wished {
+  readonly peek: Peek
+  readonly wishes: BillWishes
+}
+
+/**
+ * Reads `x-tollgate-cost`, `x-tollgate-max-cost`, `Idempotency-Key` and the body's `max_cost`, which is for the
+ * gateway alone and goes no further; `again` reads a body without it. Throws GatewayError `invalid_request_error` naming the field.
+ */
+export function readWishes(
+  headers: Headers,
+  again: (body: Uint8Array) => Peek,
+  peek: Peek,
+  keyShowsCost: boolean,
+): Wished {
+  const shown = headers.get('x-tollgate-cost')
+  const ceiling = headers.get('x-tollgate-max-cost')
+  const wishes = {
+    capNano: ceiling === null ? null : ceilingOf(ceiling, 'x-tollgate-max-cost'),
+    showCost: shown === null ? keyShowsCost : readYes(shown),
+    idempotencyKey: keyOf(headers.get('idempotency-key')),
+  }
+  if (!peek.keys.includes('max_cost')) return { peek, wishes }
+  const { bytes, value } = withoutMember(peek.body, 'max_cost') ?? { bytes: peek.body, value: '' }
+  const rest = { ...again(bytes), dropped: peek.dropped ?? [] }
+  if (value === 'null') return { peek: rest, wishes }
+  const text = value.startsWith('"') ? value.slice(1, -1) : value
+  return {
+    peek: rest,
+    wishes: { ...wishes, capNano: ceilingOf(text, 'max_cost') },
+  }
+}
+
+function ceilingOf(text: string, name: string): Nano {
+  const nano = parseUnits(text.trim())
+  if (nano === null) {
+    throw invalidRequest(
+      `${name} must be a decimal of the currency with at most nine places, such as "0.05"`,
+      name,
+    )
+  }
+  return nano
+}
+
+function readYes(text: string): boolean {
+  if (text === 'true') return true
+  if (text === 'false') return false
+  throw invalidRequest('x-tollgate-cost must be true or false', 'x-tollgate-cost')
+}
+
+function keyOf(text: string | null): string | null {
+  if (text === null) return null
+  if (/^[\x21-\x7e]{1,255}$/.test(text)) return text
+  throw invalidRequest(
+    'Idempotency-Key must be 1 to 255 printable characters without blanks',
+    'Idempotency-Key',
+  )
+}

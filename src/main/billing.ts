@@ -1,0 +1,38 @@
+// Builds the till from the prices of the moment, and tells the operator of models that nobody priced.
+
+import { createTill, type Till } from '../billing/authorize.ts'
+import type { Config } from '../config/types.ts'
+import { parseUnits } from '../money.ts'
+import type { Lasting } from './lasting.ts'
+
+const tellAgainMs = 60_000
+
+export function buildTill(config: Config, lasting: Lasting): Till {
+  const { ledger, prices, estimates, log, metrics } = lasting
+  const multipliers = new Map(
+    Object.values(config.groups).map(({ id, multiplier }) => [id, millionths(multiplier)]),
+  )
+  const told = new Map<string, number>()
+  return createTill({
+    ledger,
+    estimates,
+    currency: config.currency,
+    prices: () => prices.book,
+    multiplierPpm: (group) => multipliers.get(group) ?? 1_000_000,
+    unpriced(model, missing) {
+      metrics.unpriced.inc()
+      const nowMs = performance.now()
+      if (nowMs - (told.get(model) ?? Number.NEGATIVE_INFINITY) < tellAgainMs) return
+      // Names come from outside: what is remembered of them is bounded.
+      if (told.size >= 1_000) told.clear()
+      told.set(model, nowMs)
+      const fix = `tollgate price set '${model}' input=... output=..., or models.${model}.prices`
+      log.error({ model, missing, fix }, 'a model without a price was asked for and refused')
+    },
+  })
+}
+
+/** A multiplier has at most six places, so its nano-units end in three zeros. */
+function millionths(multiplier: string): number {
+  return Number((parseUnits(multiplier) ?? 0n) / 1_000n)
+}

@@ -1,0 +1,41 @@
+// A form for a vendor that speaks OpenAI's format: the client's fields and files with the vendor's name of the model.
+
+import { parsedObject } from '../../relay/parsed.ts'
+import type { Upload } from '../../vendors/media.ts'
+import { type Form, type FormField, multipart } from '../../vendors/multipart.ts'
+import type { Dialect, Peek } from '../../wire/dialect.ts'
+import type { JsonValue } from '../../wire/ir.ts'
+
+/** The client's own form, told to another: OpenAI's names for lists are `name[]`. */
+export function formOf(
+  dialect: Dialect,
+  peek: Peek,
+  uploads: readonly Upload[],
+  model: string,
+): Form {
+  const fields: FormField[] = []
+  for (const [name, value] of Object.entries(parsedObject(peek.body))) {
+    const kind = Object.hasOwn(dialect.form ?? {}, name) ? dialect.form?.[name] : undefined
+    if (name === 'model') fields.push([name, model])
+    else if (Array.isArray(value) && (kind === 'list' || name.endsWith('[]')))
+      for (const each of value) fields.push([kind === 'list' ? `${name}[]` : name, textOf(each)])
+    else fields.push(...membersOf(name, value))
+  }
+  const files = uploads.map((upload) => {
+    const several = uploads.filter(({ field }) => field === upload.field).length > 1
+    return several ? { ...upload, field: `${upload.field}[]` } : upload
+  })
+  return multipart(fields, files)
+}
+
+/** As OpenAI's own clients write objects: `chunking_strategy[type]`. */
+function membersOf(name: string, value: JsonValue | undefined): FormField[] {
+  if (value === null || value === undefined) return []
+  if (typeof value !== 'object') return [[name, textOf(value)]]
+  if (Array.isArray(value)) return value.flatMap((each) => membersOf(`${name}[]`, each))
+  return Object.entries(value).flatMap(([key, each]) => membersOf(`${name}[${key}]`, each))
+}
+
+function textOf(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

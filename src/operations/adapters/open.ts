@@ -1,0 +1,39 @@
+// Sends a call beside text to a vendor that has an adapter for it; the others are asked in OpenAI's own form.
+
+import { resultsOf } from '../../blobs/results.ts'
+import type { AttemptPlan } from '../../relay/attempt.ts'
+import { parsedObject } from '../../relay/parsed.ts'
+import type { Media } from '../../relay/request.ts'
+import type { MediaCall } from '../../vendors/media.ts'
+import type { Exchange } from '../../vendors/transport.ts'
+import { type AdaptedHandler, openAdapted } from './adapted.ts'
+import { MediaWork } from './tools.ts'
+
+/** null: the vendor takes the call as it came. */
+export function openMedia(
+  plan: AttemptPlan,
+  media: Media,
+  handler: AdaptedHandler,
+): Exchange | null {
+  const { rooms, ask, channel, candidate, timeouts } = plan
+  const adapter = channel.vendor.adapters?.[candidate.dialect]
+  if (adapter === undefined) return null
+  const call: MediaCall = {
+    dialect: candidate.dialect,
+    model: candidate.model,
+    fields: parsedObject(ask.peek.body),
+    uploads: media.uploads,
+    stream: ask.peek.stream,
+  }
+  if (adapter.adapts?.(call) === false) return null
+  const { connectMs, sendIdleMs } = timeouts
+  const dialect = rooms.dialects[candidate.dialect]
+  const work = new MediaWork({ rooms, ask, channel, dialect, connectMs, sendIdleMs })
+  const writing = {
+    results: resultsOf(rooms.results, ask.origin ?? '', work.from),
+    spool: media.spool,
+    account: ask.principal.account,
+    createdAt: Math.floor(ask.at / 1000),
+  }
+  return openAdapted({ adapter, call, work, rooms: writing }, handler)
+}

@@ -1,0 +1,38 @@
+// A whole reply of a vendor that was asked for a stream, told as one.
+
+import type { PathListener, ReplyPath } from '../../relay/path.ts'
+import type { Sight } from '../../relay/request.ts'
+import type { Replay } from '../../wire/dialect.ts'
+
+export class Replayed implements ReplyPath {
+  readonly complete = false
+  sight: Sight = { usage: null, outputBytes: 0, finishReason: null, model: null }
+  private readonly replay: Replay
+  private readonly listener: PathListener
+
+  constructor(replay: Replay, listener: PathListener) {
+    this.replay = replay
+    this.listener = listener
+  }
+
+  bytes(chunk: Uint8Array): void {
+    this.say(this.replay.push(chunk))
+  }
+
+  end(): void {
+    const { fault, bytes, ...sight } = this.replay.end()
+    if (fault !== null) {
+      this.listener.failed(fault)
+      return
+    }
+    this.sight = sight
+    this.say(bytes)
+    this.listener.completed(sight)
+  }
+
+  private say(frames: Uint8Array): void {
+    if (frames.length === 0) return
+    this.listener.emit(frames)
+    this.listener.semantic()
+  }
+}

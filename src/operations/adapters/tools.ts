@@ -1,0 +1,189 @@
+// What an adapter works with: calls to its channel's vendor, heard whole or as they come, all let go together.
+
+import { Buffer } from 'node:buffer'
+import type { From } from '../../blobs/results.ts'
+import type { Fault } from '../../errors.ts'
+import type { Channel } from '../../relay/channel.ts'
+import type { Ask, RelayRooms } from '../../relay/request.ts'
+import { NotFetched } from '../../safe-fetch/safe-fetch.ts'
+import {
+  MediaFault,
+  type MediaTools,
+  type Payload,
+  type VendorCall,
+  type VendorHead,
+  type VendorReply,
+  type VendorStream,
+} from '../../vendors/media.ts'
+import type { Dialect, DialectId } from '../../wire/dialect.ts'
+import type { JsonValue } from '../../wire/ir.ts'
+import { Heard } from './buffered-reply.ts'
+
+/** A reply in JSON that is longer is none: only then is it parsed in memory. */
+const maxJsonBytes = 16_777_216
+
+export interface ToolsOptions {
+  readonly rooms: RelayRooms
+  readonly ask: Pick<Ask, 'media'>
+  readonly channel: Channel
+  readonly dialect: Dialect
+  readonly connectMs: number
+  readonly sendIdleMs: number
+}
+
+/** All that is under way for one attempt. */
+export class MediaWork implements MediaTools {
+  readonly baseUrl: string
+  readonly nowMs = Date.now()
+  private readonly options: ToolsOptions
+  private readonly underWay = new Set<Heard>()
+  /** How its results are fetched. */
+  readonly from: From
+  private readonly leaving = new AbortController()
+  private readonly over = Promise.withResolvers<never>()
+  private isOver = false
+  /** The vendor was asked something. */
+  hasAsked = false
+
+  constructor(options: ToolsOptions) {
+    this.options = options
+    this.baseUrl = options.channel.baseUrl
+    this.from = { signal: this.leaving.signal, home: new URL(this.baseUrl).origin }
+    // Nobody may be waiting when it is let go.
+    this.over.promise.catch(() => undefined)
+  }
+
+  get spool() {
+    const { media } = this.options.ask
+    if (media === undefined) throw new Error('this request has no spool')
+    return media.spool
+  }
+
+  addressOf(dialect: DialectId, model: string): string {
+    return this.options.channel.address({ dialect, model, stream: false })
+  }
+
+  /** Everything under way ends; whoever waits for it is told. */
+  letGo(): void {
+    if (this.isOver) return
+    this.isOver = true
+    for (const heard of this.underWay) heard.stop()
+    this.leaving.abort()
+    this.over.reject(new MediaFault({ kind: 'cut', message: 'the request is over' }))
+  }
+
+  async ask(call: VendorCall): Promise<VendorReply> {
+    const stream = await this.open(call)
+    const keeper = this.spool.keeper(typeOf(stream))
+    for await (const chunk of stream.chunks) keeper.push(chunk)
+    return new Reply(stream, keeper.end())
+  }
+
+  async open(call: VendorCall): Promise<VendorStream> {
+    this.hasAsked = true
+    const { rooms, channel, connectMs, sendIdleMs } = this.options
+    const segments = call.body ?? []
+    const elsewhere = new URL(call.url).origin !== new URL(this.baseUrl).origin
+    const address = elsewhere ? await this.judged(call.url) : undefined
+    const destination = channel.reach(call, address)
+    const header = await this.race(
+      Promise.resolve(channel.tokens?.header(rooms.dialer, this.nowMs)),
+    )
+    const authorized =
+      header === undefined || (elsewhere && call.signed !== true)
+        ? destination
+        : { ...destination, head: withAuthorization(destination.head, header) }
+    if (this.isOver) throw new MediaFault({ kind: 'cut', message: 'the request is over' })
+    for (const each of this.underWay) if (each.isOver) this.underWay.delete(each)
+    const heard = new Heard()
+    this.underWay.add(heard)
+    // What it begins may be dear; what it looks after may be asked twice.
+    const onKept = call.method === 'POST' ? ('avoid' as const) : undefined
+    const dialled = { destination: authorized, segments, connectMs, sendIdleMs, onKept }
+    heard.carriedBy(rooms.dialer.open(dialled, heard))
+    return { ...(await heard.replied), chunks: heard.chunks() }
+  }
+
+  faultOf(reply: VendorReply): MediaFault {
+    const { dialect, channel } = this.options
+    const { payload, status } = reply
+    const body = Buffer.from(payload.read(0, Math.min(payload.size, 65_536))).toString('utf8')
+    const fault = dialect.fault(status, (name) => reply.header(name), body)
+    return new MediaFault(channel.vendor.refine?.(fault, status, body) ?? fault)
+  }
+
+  async fetch(url: string): Promise<Payload> {
+    const { results } = this.options.rooms
+    try {
+      return await this.race(results.fetchInto(url, this.spool, this.from))
+    } catch (error) {
+      throw unfetched(error)
+    }
+  }
+
+  wait(ms: number): Promise<void> {
+    return this.race(new Promise<void>((resolve) => setTimeout(resolve, ms)))
+  }
+
+  private async judged(url: string): Promise<string> {
+    try {
+      return await this.race(this.options.rooms.results.judge(url))
+    } catch (error) {
+      throw unfetched(error)
+    }
+  }
+
+  private race<T>(work: Promise<T>): Promise<T> {
+    return Promise.race([work, this.over.promise])
+  }
+}
+
+class Reply implements VendorReply {
+  readonly status: number
+  readonly payload: Payload
+  private readonly from: VendorHead
+
+  constructor(from: VendorHead, payload: Payload) {
+    this.from = from
+    this.status = from.status
+    this.payload = payload
+  }
+
+  header(name: string): string | null {
+    return this.from.header(name)
+  }
+
+  json(): JsonValue {
+    const { payload } = this
+    if (payload.size > maxJsonBytes) throw unreadable('the reply is too long')
+    const text = Buffer.from(payload.read(0, payload.size)).toString('utf8')
+    try {
+      return JSON.parse(text) as JsonValue
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      throw unreadable('the reply is not JSON')
+    }
+  }
+}
+
+function unreadable(message: string): MediaFault {
+  return new MediaFault({ kind: 'unreadable', message })
+}
+
+/** The vendor said that its result lies where it cannot be had: its fault, not the client's. */
+function unfetched(error: unknown): unknown {
+  if (!(error instanceof NotFetched)) return error
+  const fault: Fault = { kind: 'unreadable', message: `the vendor's result: ${error.message}` }
+  return new MediaFault(fault)
+}
+
+/** Media type of a reply, in lower case, without parameters. */
+export function typeOf(head: VendorHead): string {
+  const [type = ''] = (head.header('content-type') ?? '').split(';', 1)
+  return type.trim().toLowerCase() || 'application/octet-stream'
+}
+
+function withAuthorization(head: string, header: string): string {
+  const at = head.indexOf('\r\n') + 2
+  return `${head.slice(0, at)}authorization: ${header}\r\n${head.slice(at)}`
+}

@@ -1,0 +1,205 @@
+// Counts the tokens of a request without answering it: at a vendor who can, else by an estimate. Costs nothing.
+
+import { Buffer } from 'node:buffer'
+import { GatewayError } from '../../errors.ts'
+import { authenticate } from '../../http/authenticate.ts'
+import { checkHeaderBytes } from '../../http/body/head.ts'
+import { checkContentType } from '../../http/body/incoming.ts'
+import { declaredLength, readBody } from '../../http/body/read.ts'
+import type { FrontRooms } from '../../http/front-rooms.ts'
+import { headersOf } from '../../http/model-request.ts'
+import type { Principal } from '../../identity/principal.ts'
+import { countedTokens } from '../../meter/ceiling.ts'
+import type { Channel } from '../../relay/channel.ts'
+import { verdict } from '../../relay/final-error.ts'
+import { identityRequest } from '../../relay/identity.ts'
+import { parsedObject } from '../../relay/parsed.ts'
+import { ErrorReply } from '../../relay/path.ts'
+import { plan } from '../../router/plan.ts'
+import type { Candidate } from '../../router/route.ts'
+import type { Exchange, ReplyHandler } from '../../vendors/transport.ts'
+import { estimateOf } from '../../wire/anthropic-messages/estimate.ts'
+import type { Address, Dialect, Peek } from '../../wire/dialect.ts'
+import { join } from '../../wire/json/splice.ts'
+
+/** A client waits for its count, and has an estimate of its own where none comes. */
+const limitMs = 10_000
+
+/** The count as JSON text. Throws GatewayError where the request is no good. */
+export function countTokens(
+  rooms: FrontRooms,
+  dialect: Dialect,
+  request: Request,
+): Promise<string> {
+  return counting(rooms, request, async (body, principal) => {
+    const address: Address = { ...headersOf(dialect, request.headers), counts: true }
+    const peek = dialect.peek(body, address)
+    const { candidates } = rooms.offer.find(principal, peek.model, dialect)
+    return (await askVendors(rooms, dialect, peek, address, candidates)) ?? estimated(peek)
+  })
+}
+
+/** Hands over the body of a known caller who is within its limits. `keyed`: as `url` of `authenticate`. Throws GatewayError. */
+export async function counting(
+  rooms: FrontRooms,
+  request: Request,
+  count: (body: Uint8Array, principal: Principal) => Promise<string>,
+  keyed: string | null = null,
+): Promise<string> {
+  const { headers } = request
+  const { server, load, relay } = rooms
+  const at = Date.now()
+  checkHeaderBytes(headers, server.maxHeaderBytes)
+  const principal = authenticate(headers, rooms.keyring, at, keyed)
+  checkContentType(headers.get('content-type'))
+  const length = declaredLength(request, server.maxBodyBytes)
+  let heldBytes = length ?? 0
+  load.enter(heldBytes, server)
+  try {
+    const verdictOfLimits = await rooms.limiter.admit(rooms.offer.scopes(principal), 0, at)
+    if (!verdictOfLimits.admitted) {
+      rooms.limited(verdictOfLimits)
+      throw new GatewayError('rate_limit_exceeded', 'Rate limit reached; retry later.', {
+        retryAfterMs: verdictOfLimits.retryAfterMs,
+      })
+    }
+    verdictOfLimits.finish(0, at)
+    const grow = (bytes: number): void => {
+      load.grow(bytes, server)
+      heldBytes += bytes
+    }
+    const bounds = { maxBytes: server.maxBodyBytes, timeoutMs: server.bodyTimeoutMs, grow }
+    return await count(await readBody(request, length, bounds, relay.deadlines), principal)
+  } finally {
+    load.leave(heldBytes)
+  }
+}
+
+function estimated(peek: Peek): string {
+  const { bytes, tokens } = estimateOf(parsedObject(peek.body))
+  return JSON.stringify({ input_tokens: Math.max(1, countedTokens(bytes) + tokens) })
+}
+
+/** null where no vendor could say. */
+async function askVendors(
+  rooms: FrontRooms,
+  dialect: Dialect,
+  peek: Peek,
+  address: Address,
+  candidates: readonly Candidate[],
+): Promise<string | null> {
+  const { channels, health, random, retry } = rooms.relay
+  const counting = candidates.filter(({ identity, channelId }) => {
+    const vendor = channels.get(channelId)?.vendor
+    return identity && vendor?.countsTokens === true && vendor.local === undefined
+  })
+  const { attempts } = plan(counting, health, performance.now(), random, retry)
+  for (const candidate of attempts) {
+    const channel = channels.get(candidate.channelId)
+    if (channel === undefined) continue
+    const found = await ask(rooms, { dialect, peek, address, candidate, channel })
+    if (found !== null) return found
+  }
+  return null
+}
+
+interface Question {
+  readonly dialect: Dialect
+  readonly peek: Peek
+  readonly address: Address
+  readonly candidate: Candidate
+  readonly channel: Channel
+}
+
+/** The vendor's own body, or null where it gave none. Throws GatewayError where it refused the request itself. */
+async function ask({ relay }: FrontRooms, question: Question): Promise<string | null> {
+  const { candidate, channel, peek, address } = question
+  const { dialect, model } = candidate
+  const call = { dialect, model, stream: false, counts: true as const }
+  const { promise, resolve, reject } = Promise.withResolvers<string | null>()
+  const { connectMs, sendIdleMs } = relay.timeouts
+  const handler = new Collector(relay.scrub, question, resolve, reject)
+  const exchange: Exchange = relay.dialer.open(
+    {
+      destination: channel.destination(call, address.headers),
+      segments: identityRequest(peek, candidate, channel.vendor).segments,
+      connectMs,
+      sendIdleMs,
+    },
+    handler,
+  )
+  const timer = setTimeout(() => {
+    exchange.abort()
+    resolve(null)
+  }, limitMs)
+  return promise.finally(() => clearTimeout(timer))
+}
+
+class Collector implements ReplyHandler {
+  private readonly chunks: Uint8Array[] = []
+  private refusal: ErrorReply | null = null
+  private readonly scrub: (text: string, secrets: readonly string[]) => string
+  private readonly question: Question
+  private readonly resolve: (body: string | null) => void
+  private readonly reject: (error: GatewayError) => void
+
+  constructor(
+    scrub: (text: string, secrets: readonly string[]) => string,
+    question: Question,
+    resolve: (body: string | null) => void,
+    reject: (error: GatewayError) => void,
+  ) {
+    this.scrub = scrub
+    this.question = question
+    this.resolve = resolve
+    this.reject = reject
+  }
+
+  head(status: number, header: (name: string) => string | null): void {
+    if (status >= 200 && status < 300) return
+    const { dialect, channel } = this.question
+    const { vendor, secrets } = channel
+    const nothing = (): void => undefined
+    this.refusal = new ErrorReply(
+      status,
+      header,
+      { dialect, vendor },
+      {
+        emit: nothing,
+        semantic: nothing,
+        completed: nothing,
+        answered: nothing,
+        failed: (fault) => {
+          if (fault.kind !== 'rejected') this.resolve(null)
+          else this.reject(verdict([fault], (text) => this.scrub(text, secrets)))
+        },
+      },
+    )
+  }
+
+  bytes(chunk: Uint8Array): void {
+    if (this.refusal === null) this.chunks.push(chunk)
+    else this.refusal.bytes(chunk)
+  }
+
+  end(): void {
+    if (this.refusal !== null) this.refusal.end()
+    else this.resolve(countIn(Buffer.from(join(this.chunks)).toString('utf8')))
+  }
+
+  fault(): void {
+    this.resolve(null)
+  }
+}
+
+/** The reply where it is a count; a vendor that answers otherwise cannot count after all. */
+function countIn(text: string): string | null {
+  try {
+    const body: unknown = JSON.parse(text)
+    const counts = typeof body === 'object' && body !== null && 'input_tokens' in body
+    return counts && typeof body.input_tokens === 'number' ? text : null
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}

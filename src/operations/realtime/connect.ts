@@ -1,0 +1,149 @@
+// Opens a session's socket to a vendor: channel after channel until one takes it, before the client has its own.
+
+import { failedAttempt } from '../../billing/charging-policy.ts'
+import { type Fault, faultTable, type GatewayError } from '../../errors.ts'
+import type { Channel } from '../../relay/channel.ts'
+import { verdict } from '../../relay/final-error.ts'
+import type { Ask, RelayRooms } from '../../relay/request.ts'
+import { passedTo } from '../../relay/state.ts'
+import { plan } from '../../router/plan.ts'
+import type { Candidate } from '../../router/route.ts'
+import type { FailedAttempt } from '../../store/usage-row.ts'
+import { openSocket } from '../../upstream/socket.ts'
+import type { HandshakeHandler, VendorSocket } from '../../vendors/transport.ts'
+
+export interface Connected {
+  readonly socket: VendorSocket
+  readonly channel: Channel
+  readonly candidate: Candidate
+}
+
+/** What came of connecting, whether it did or not. */
+export interface Connecting {
+  readonly connected: Connected | null
+  readonly attempts: number
+  readonly failedAttempts: readonly FailedAttempt[]
+  /** The last of them, where none took it. */
+  readonly candidate: Candidate | null
+  readonly fault: Fault | null
+  /** What the client is told then. */
+  readonly error: GatewayError | null
+}
+
+const nothingSeen = { usage: null, outputBytes: null, finishReason: null, model: null }
+
+/** Never rejects. `signal` says that nobody waits any more. */
+export async function connectVendor(
+  rooms: RelayRooms,
+  ask: Ask,
+  signal: AbortSignal,
+  maxMessageBytes: number,
+): Promise<Connecting> {
+  const { maxAttempts } = rooms.retry
+  const own = ask.candidates.filter(({ identity }) => identity)
+  const { attempts: order, blocked } = plan(own, rooms.health, performance.now(), rooms.random, {
+    maxAttempts,
+  })
+  const failedAttempts: FailedAttempt[] = []
+  const faults: Fault[] = []
+  let secrets: readonly string[] = []
+  let last: Candidate | null = null
+  for (const [at, candidate] of order.entries()) {
+    const channel = rooms.channels.get(candidate.channelId)
+    if (channel === undefined) continue
+    const { local } = channel.vendor
+    if (local !== undefined && local.connect === undefined) continue
+    secrets = channel.secrets
+    last = candidate
+    const made = await attempt(rooms, ask, { channel, candidate, signal, maxMessageBytes, at })
+    if ('socket' in made) return { ...made.rest, attempts: at + 1, failedAttempts, connected: made }
+    const again = !signal.aborted && faultTable[made.kind].failover && at + 1 < order.length
+    rooms.attemptFailed(ask, candidate, scrubbed(rooms, made, channel), again)
+    faults.push(made)
+    failedAttempts.push(
+      failedAttempt(ask, channel.id, { accepted: false, sight: nothingSeen }, made),
+    )
+    if (!again) break
+  }
+  const error = verdict(faults, (text) => rooms.scrub(text, secrets), blocked)
+  const fault = faults.at(-1) ?? null
+  const attempts = failedAttempts.length
+  return { connected: null, attempts, failedAttempts, candidate: last, fault, error }
+}
+
+function scrubbed(rooms: RelayRooms, fault: Fault, { secrets }: Channel): Fault {
+  return { ...fault, message: rooms.scrub(fault.message, secrets) }
+}
+
+interface Attempted extends Connected {
+  readonly rest: { readonly candidate: Candidate; readonly fault: null; readonly error: null }
+}
+
+interface Trying {
+  readonly channel: Channel
+  readonly candidate: Candidate
+  readonly signal: AbortSignal
+  readonly maxMessageBytes: number
+  /** Its place in the order. */
+  readonly at: number
+}
+
+function attempt(
+  rooms: RelayRooms,
+  ask: Ask,
+  { channel, candidate, signal, maxMessageBytes, at }: Trying,
+): Promise<Attempted | Fault> {
+  const {
+    dialect,
+    model: { timeouts: own },
+  } = ask
+  const { channelId, model } = candidate
+  const { connectMs, firstEventMs } = { ...rooms.timeouts, ...own, ...channel.timeouts }
+  const { promise, resolve } = Promise.withResolvers<Attempted | Fault>()
+  rooms.health.begin(channelId, model, performance.now(), at > 0)
+  const report = (fault: Fault | null): void => {
+    signal.removeEventListener('abort', gone)
+    const nowMs = performance.now()
+    const outcome = fault === null ? ({ kind: 'ok' } as const) : ({ kind: 'fault', fault } as const)
+    rooms.health.report(channelId, model, signal.aborted ? none : outcome, nowMs, at > 0)
+  }
+  const failed = (fault: Fault): void => {
+    report(fault)
+    resolve(fault)
+  }
+  const call = { dialect: dialect.id, model, stream: true } as const
+  const handler: HandshakeHandler = {
+    open(opened) {
+      report(null)
+      const rest = { candidate, fault: null, error: null }
+      resolve({ socket: opened, channel, candidate, rest })
+    },
+    refused(status, header, body) {
+      const fault = dialect.fault(status, header, body)
+      failed(channel.vendor.refine?.(fault, status, body) ?? fault)
+    },
+    fault: failed,
+  }
+  const { local } = channel.vendor
+  const socket =
+    local?.connect?.({ model, answerMs: firstEventMs }, handler) ??
+    openSocket(
+      {
+        destination: channel.socket(call, passedTo(ask, channel, candidate)),
+        connectMs,
+        answerMs: firstEventMs,
+        maxMessageBytes,
+      },
+      handler,
+    )
+  const gone = (): void => {
+    socket.abort()
+    failed({ kind: 'reset', message: 'the client left' })
+  }
+  signal.addEventListener('abort', gone, { once: true })
+  // It may have left while money was asked for.
+  if (signal.aborted) gone()
+  return promise
+}
+
+const none = { kind: 'none' } as const

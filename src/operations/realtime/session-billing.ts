@@ -1,0 +1,439 @@
+// The money of one realtime session: a hold ahead of each response, and a record for each that was made.
+
+import { type Bill, noUsage } from '../../billing/authorization.ts'
+import type { Opening, Till } from '../../billing/authorize.ts'
+import type { Model } from '../../catalog/model.ts'
+import { type Fault, GatewayError, invalidRequest } from '../../errors.ts'
+import type { Admitted, Limiter, LimitScope } from '../../limits/limiter.ts'
+import { formatUnits } from '../../money.ts'
+import type { Ask, Keeping, Place, RelayRooms, Settlement, Sight } from '../../relay/request.ts'
+import type { Candidate } from '../../router/route.ts'
+import type { FailedAttempt } from '../../store/usage-row.ts'
+import type { Dialect, Units } from '../../wire/dialect.ts'
+import type { Usage } from '../../wire/ir.ts'
+import type { CachedMedia, TranscriptUsage } from '../../wire/openai-realtime/usage.ts'
+import type { Expectation } from './expected.ts'
+
+/** Tokens of output that a response is held for more at a time. */
+const quantumTokens = 256
+/** Sound that is transcribed, where it is priced the other way than it was counted. */
+const transcriptTokensPerSecond = 10
+
+/** How a response, or a session, ended. */
+export interface Ending {
+  /** The client's status; 499 where it left. */
+  readonly status: number
+  readonly errorCode: string | null
+  readonly fault: Fault | null
+  /** The vendor was heard to its end, though nobody waited. */
+  readonly drained: boolean
+}
+
+export const wellEnded: Ending = { status: 200, errorCode: null, fault: null, drained: false }
+
+export interface TabRooms {
+  readonly relay: RelayRooms
+  readonly till: Till
+  readonly limiter: Limiter
+  /** Tokens a minute of the caller's key and group; other limits are for the session as a whole. */
+  readonly tokenScopes: readonly LimitScope[]
+  /** The key still holds: it may have been disabled since, or come to its end. */
+  keyHolds(): boolean
+}
+
+/** How the vendor was reached. */
+export interface Reached {
+  readonly candidate: Candidate | null
+  readonly attempts: number
+  readonly failedAttempts: readonly FailedAttempt[]
+}
+
+/** What a vendor says that a response used. */
+export interface Reported {
+  readonly usage: Usage
+  readonly cached: CachedMedia
+}
+
+interface Running {
+  readonly ask: Ask
+  readonly prompt: Usage
+  /** Tokens of output it is held for. */
+  heldTokens: number
+  textTokens: number
+  audioTokens: number
+  outputBytes: number
+  ttftMs: number | null
+}
+
+/** What stands in a response's way: it is the end of the session, or of the response alone. */
+export interface Hindrance {
+  readonly error: GatewayError
+  readonly isFinal: boolean
+}
+
+const nowhere: Place = {
+  giveBack: () => undefined,
+  watchClient: () => undefined,
+  cutOff: () => undefined,
+}
+const unlimited: Admitted = {
+  admitted: true,
+  state: { requests: null, tokens: null },
+  finish: () => undefined,
+}
+
+/** What a session holds at the door is given back by the session itself. */
+const alone = { admission: unlimited, place: nowhere }
+
+export class Tab {
+  readonly expected: Expectation
+  private readonly rooms: TabRooms
+  /** Of the session; the first response's is the same. */
+  private readonly first: Omit<Ask, 'bill'>
+  private readonly opening: Omit<Opening, 'at'>
+  private reached: Reached = { candidate: null, attempts: 0, failedAttempts: [] }
+  private ahead: { readonly bill: Bill; readonly heldTokens: number } | null
+  private readonly running = new Map<string, Running>()
+  /** Records made, or begun. */
+  private rows = 0
+  private closed = false
+
+  /** `bill` is the first response's, opened with `firstUsage`. */
+  constructor(
+    rooms: TabRooms,
+    first: Omit<Ask, 'bill'>,
+    opening: Omit<Opening, 'at'>,
+    bill: Bill,
+    expected: Expectation,
+  ) {
+    this.rooms = rooms
+    this.first = first
+    this.ask = { ...first, bill }
+    this.opening = opening
+    this.expected = expected
+    this.ahead = { bill, heldTokens: expected.replyTokens }
+  }
+
+  /** Who asks, and what it pays with first: for connecting, and for what is told of the session as a whole. */
+  readonly ask: Ask
+
+  get responses(): readonly string[] {
+    return [...this.running.keys()]
+  }
+
+  reach(reached: Reached): void {
+    this.reached = reached
+  }
+
+  /** A response begins: it is held for, and takes its tokens of the caller's limit. */
+  async begin(responseId: string): Promise<Hindrance | null> {
+    const { expected } = this
+    const prompt = expected.prompt
+    const heldTokens = expected.replyTokens
+    const opened = this.takeAhead() ?? (await this.open())
+    const bill = opened instanceof GatewayError ? await this.openFree() : opened
+    if (bill === null) return opened instanceof GatewayError ? final(opened) : null
+    const admission = await this.admit(prompt, heldTokens)
+    const limited = admission instanceof GatewayError
+    this.run(responseId, {
+      ask: this.askFor(bill, limited ? unlimited : admission),
+      prompt,
+      heldTokens,
+      textTokens: 0,
+      audioTokens: 0,
+      outputBytes: 0,
+      ttftMs: null,
+    })
+    if (this.closed) return null
+    if (opened instanceof GatewayError) return final(opened)
+    if (!this.rooms.keyHolds()) return final(keyEnded())
+    if ((await bill.cover(expected.with(prompt, heldTokens))) === 'refused')
+      return final(moneyEnded())
+    return limited ? { error: admission, isFinal: false } : null
+  }
+
+  /** A response has delivered something; null: it is paid for. */
+  output(
+    responseId: string,
+    medium: 'text' | 'audio',
+    bytes: number,
+  ): Promise<Hindrance | null> | null {
+    const running = this.running.get(responseId)
+    if (running === undefined) return null
+    const tokens = this.expected.outputTokens(medium, bytes)
+    if (medium === 'text') running.textTokens += tokens
+    else running.audioTokens += tokens
+    running.outputBytes += bytes
+    running.ttftMs ??= performance.now() - running.ask.startedMs
+    if (running.textTokens + running.audioTokens <= running.heldTokens) return null
+    return this.extend(running)
+  }
+
+  private async extend(running: Running): Promise<Hindrance | null> {
+    running.heldTokens = running.textTokens + running.audioTokens + quantumTokens
+    const { bill } = running.ask
+    const needed = this.expected.with(counted(running), quantumTokens)
+    if ((await bill.cover(needed)) === 'refused') return final(moneyEnded())
+    // Should the process die now, this is owed.
+    if (!this.closed) this.rooms.relay.progress(this.settlement(running, wellEnded, null))
+    return null
+  }
+
+  /** A response has ended and is charged; resolves with its cost when the record is as safe as it must be. */
+  async end(responseId: string, said: Reported | null, ending: Ending): Promise<string | null> {
+    if (!this.running.has(responseId)) await this.begin(responseId)
+    const running = this.running.get(responseId)
+    if (running === undefined) return null
+    this.running.delete(responseId)
+    this.expected.ended(said?.usage ?? counted(running))
+    return this.settle(this.settlement(running, ending, said))
+  }
+
+  /** Holds for a response to come, where none is held for. */
+  async prepare(): Promise<Hindrance | null> {
+    if (this.ahead !== null || this.running.size > 0 || this.closed) return null
+    const { replyTokens } = this.expected
+    const opened = await this.open()
+    if (opened instanceof GatewayError) return final(opened)
+    if (this.closed) opened.release()
+    else this.ahead = { bill: opened, heldTokens: replyTokens }
+    return null
+  }
+
+  /** What was heard was transcribed, by another model than answers: charged at that one's price. */
+  async transcribed(
+    by: { readonly model: Model; readonly dialect: Dialect } | null,
+    { usage, seconds }: TranscriptUsage,
+  ): Promise<Hindrance | null> {
+    const opening = {
+      ...this.opening,
+      ...(by !== null && {
+        model: by.model,
+        dialect: by.dialect,
+        peek: { ...this.opening.peek, model: by.model.id },
+      }),
+    }
+    const heard = (seconds ?? 0) * transcriptTokensPerSecond
+    const opened = await this.open({
+      ...opening,
+      usage: { ...usage, audioInput: (usage.audioInput ?? 0) + Math.ceil(heard) },
+      units: { second: seconds ?? (usage.audioInput ?? 0) / transcriptTokensPerSecond },
+    })
+    // It was made, and is owed before anything that is only expected.
+    if (opened instanceof GatewayError) this.takeAhead()?.release()
+    const bill = opened instanceof GatewayError ? await this.openFree(opening) : opened
+    if (bill !== null) {
+      const used = pricedBy(bill, usage, seconds)
+      const { dialect, peek, model } = opening
+      const ask = { ...this.askFor(bill, unlimited), dialect, peek, model }
+      const sight = { ...seen(used.usage), units: used.units }
+      await this.settle(this.settlementOf(ask, wellEnded, sight, null))
+    }
+    return opened instanceof GatewayError ? final(opened) : null
+  }
+
+  /** Throws GatewayError where the model cannot be paid for. */
+  async checkPriced(model: Model, dialect: Dialect): Promise<void> {
+    const peek = { ...this.opening.peek, model: model.id }
+    const bill = await this.rooms.till.open({
+      ...this.opening,
+      model,
+      dialect,
+      peek,
+      usage: noUsage,
+      at: Date.now(),
+    })
+    bill.release()
+  }
+
+  /** The session is over: what runs is charged by what was delivered, and nothing is held any more. */
+  close(ending: Ending): void {
+    if (this.closed) return
+    this.closed = true
+    for (const [id, running] of this.running) {
+      this.running.delete(id)
+      void this.settle(this.settlement(running, ending, null))
+    }
+    const bill = this.takeAhead()
+    if (bill === null) return
+    // A session that never was answered leaves a record all the same.
+    if (this.rows > 0) bill.release()
+    else void this.settle(this.settlementOf({ ...this.first, bill, ...alone }, ending, null, null))
+  }
+
+  private takeAhead(): Bill | null {
+    const { ahead } = this
+    this.ahead = null
+    return ahead?.bill ?? null
+  }
+
+  private run(responseId: string, running: Running): void {
+    if (!this.closed) {
+      this.running.set(responseId, running)
+      return
+    }
+    // The session ended while it was held for.
+    running.ask.admission.finish(0, Date.now())
+    running.ask.bill.release()
+  }
+
+  private async open(opening?: Omit<Opening, 'at'>): Promise<Bill | GatewayError> {
+    const { prompt, replyTokens } = this.expected
+    const usage = this.expected.with(prompt, replyTokens)
+    try {
+      return await this.rooms.till.open({
+        ...(opening ?? { ...this.opening, usage }),
+        at: Date.now(),
+      })
+    } catch (error) {
+      if (error instanceof GatewayError) return error
+      throw error
+    }
+  }
+
+  /** For what has been done already and must be charged, whatever the account still has; null: nobody accounts now. */
+  private async openFree(opening = this.opening): Promise<Bill | null> {
+    const opened = await this.open({ ...opening, usage: noUsage })
+    return opened instanceof GatewayError ? null : opened
+  }
+
+  private async admit(prompt: Usage, heldTokens: number): Promise<Admitted | GatewayError> {
+    const { limiter, tokenScopes } = this.rooms
+    if (tokenScopes.length === 0) return unlimited
+    const { input, cachedInput, audioInput = 0, imageInput = 0 } = prompt
+    const tokens = Math.ceil(input + cachedInput + audioInput + imageInput + heldTokens)
+    const verdict = await limiter.admit(tokenScopes, tokens, Date.now())
+    if (verdict.admitted) return verdict
+    const { retryAfterMs } = verdict
+    const message = 'Rate limit reached for tokens per minute; the response was cancelled.'
+    return new GatewayError('rate_limit_exceeded', message, { retryAfterMs })
+  }
+
+  private askFor(bill: Bill, admission: Admitted): Ask {
+    const { first } = this
+    this.rows += 1
+    const { requestId } = first
+    return {
+      ...first,
+      requestId: this.rows === 1 ? requestId : `${requestId}-${this.rows}`,
+      at: Date.now(),
+      startedMs: performance.now(),
+      admission,
+      place: nowhere,
+      bill,
+    }
+  }
+
+  private settlement(running: Running, ending: Ending, said: Reported | null): Settlement {
+    const { outputBytes, ask } = running
+    const { model } = this.expected.facts
+    const used = said === null ? null : cachedApart(ask.bill, said)
+    const sight = {
+      ...seen(used?.usage ?? null),
+      model,
+      outputBytes,
+      counted: counted(running),
+      ...(used?.units != null && { units: used.units }),
+    }
+    return this.settlementOf(running.ask, ending, sight, running.ttftMs)
+  }
+
+  private settlementOf(
+    ask: Ask,
+    { status, errorCode, fault, drained }: Ending,
+    sight: Sight | null,
+    ttftMs: number | null,
+  ): Settlement {
+    const durationMs = performance.now() - ask.startedMs
+    return {
+      ask,
+      ...this.reached,
+      accepted: sight !== null,
+      drained,
+      reply: null,
+      type: null,
+      sight,
+      status,
+      fault,
+      errorCode,
+      ttftMs,
+      durationMs,
+      vendorMs: 0,
+    }
+  }
+
+  /** Resolves with the cost when the record is kept. */
+  private settle(settlement: Settlement): Promise<string> {
+    const { relay } = this.rooms
+    const row = relay.price(settlement)
+    const cost = formatUnits(settlement.ask.bill.capped(row.chargeNano))
+    if (relay.billing.durability === 'normal') {
+      relay.settle(settlement, row, atOnce)
+      return Promise.resolve(cost)
+    }
+    return new Promise((resolve) => {
+      relay.settle(settlement, row, { then: () => resolve(cost) })
+    })
+  }
+}
+
+const atOnce: Keeping = { now: true }
+
+function seen(usage: Usage | null): Sight {
+  return { usage, outputBytes: null, finishReason: null, model: null }
+}
+
+function counted({ prompt, textTokens, audioTokens }: Running): Usage {
+  const audioOutput = Math.ceil(audioTokens)
+  return { ...prompt, output: Math.ceil(textTokens), ...(audioOutput > 0 && { audioOutput }) }
+}
+
+function final(error: GatewayError): Hindrance {
+  return { error, isFinal: true }
+}
+
+function keyEnded(): GatewayError {
+  return new GatewayError('invalid_api_key', 'The API key is not valid any more.')
+}
+
+function moneyEnded(): GatewayError {
+  const message = "The session was ended: no more of this account's balance can be held for it."
+  return new GatewayError('insufficient_quota', message)
+}
+
+/** What was cached of sound and pictures is counted apart where it has a price of its own. */
+function cachedApart({ rate }: Bill, { usage, cached }: Reported): Used {
+  const media = [
+    ['cachedAudio', cached.audio],
+    ['cachedImage', cached.image],
+  ] as const
+  const priced = media.filter(([name, tokens]) => tokens > 0 && rate.prices(name))
+  if (priced.length === 0) return { usage, units: null }
+  const apart = priced.reduce((sum, [, tokens]) => sum + tokens, 0)
+  return {
+    usage: { ...usage, cachedInput: usage.cachedInput - apart },
+    units: Object.fromEntries(priced),
+  }
+}
+
+interface Used {
+  readonly usage: Usage
+  readonly units: Units | null
+}
+
+/** Some transcribing models are priced by the second, some by tokens, whichever the vendor counts. */
+function pricedBy({ rate }: Bill, usage: Usage, seconds: number | null): Used {
+  if (seconds === null) {
+    const heard = (usage.audioInput ?? 0) / transcriptTokensPerSecond
+    const bySecond = rate.prices('second') && rate.charge(usage, null) === 0n
+    return { usage, units: bySecond ? { second: heard } : null }
+  }
+  if (rate.prices('second')) return { usage, units: { second: seconds } }
+  const audioInput = Math.ceil(seconds * transcriptTokensPerSecond)
+  return { usage: { ...usage, audioInput }, units: null }
+}
+
+/** Of a session that names another model than it began with. */
+export function pinned(param: string): GatewayError {
+  return invalidRequest('The model of a session cannot be changed: open another session.', param)
+}

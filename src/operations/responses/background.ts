@@ -1,0 +1,163 @@
+// Responses that are made while nobody waits for them: run to their end, or until somebody cancels them.
+
+import { Buffer } from 'node:buffer'
+import { errorTable, GatewayError } from '../../errors.ts'
+import type { Answer } from '../../relay/request.ts'
+import type { JsonObject } from '../../wire/ir.ts'
+import { ResponsesFrames } from '../../wire/openai-responses/frames.ts'
+import { maxKeptBytes, type ResponseKeeper } from './keeper.ts'
+import { Live } from './live.ts'
+import { keptBody, type Queued } from './request.ts'
+
+/** The work behind a response; a relay's call is one. */
+export interface Work {
+  run(): Promise<Answer>
+  cancel(): void
+}
+
+interface Running {
+  readonly queued: Queued
+  readonly work: Work
+  readonly live: Live
+  readonly ended: Promise<void>
+}
+
+/** How soon a response that was cancelled at another node is stopped here. */
+const lookMs = 1_000
+
+export class Background {
+  private readonly keeper: ResponseKeeper
+  private readonly onLost: (error: unknown) => void
+  private readonly running = new Map<string, Running>()
+  private timer: ReturnType<typeof setInterval> | null = null
+
+  constructor(keeper: ResponseKeeper, onLost: (error: unknown) => void) {
+    this.keeper = keeper
+    this.onLost = onLost
+  }
+
+  /** Begins the work; what comes of it can be followed, and is found under the response's id. */
+  start(queued: Queued, work: Work): Live {
+    const { account, id } = queued.row
+    const key = keyOf(account, id)
+    const live = new Live(queued.response)
+    const ended = work
+      .run()
+      .then((answer) => heard(queued, answer, live))
+      .catch((error: unknown) => failed(queued.response, error))
+      .then((response) => this.finish(queued, live, live.soFar.ending(response)))
+      .catch((error: unknown) => {
+        this.onLost(error)
+        live.end(failed(queued.response, error))
+      })
+      .finally(() => this.forget(key))
+    this.running.set(key, { queued, work, live, ended })
+    this.timer ??= setInterval(() => void this.look().catch(this.onLost), lookMs)
+    return live
+  }
+
+  /** What is made here; null where it is not. */
+  live(account: string, id: string): Live | null {
+    return this.running.get(keyOf(account, id))?.live ?? null
+  }
+
+  /** Ends the response as cancelled, with what it had told; null where it ran no longer. */
+  async cancel(account: string, id: string, response: JsonObject): Promise<JsonObject | null> {
+    const live = this.live(account, id)
+    const cancelled = { ...response, status: 'cancelled' }
+    const told = live?.soFar.ending(cancelled) ?? cancelled
+    const { body, items } = keptBody(told, null)
+    const kept = body === null ? cancelled : told
+    const text = JSON.stringify(kept)
+    const count = await this.keeper.change({ kind: 'finish', account, id, body: text, items })
+    if (count > 0) live?.end(kept)
+    this.stop(account, id)
+    return count > 0 ? kept : null
+  }
+
+  /** Resolves when all that was begun here has ended and is kept. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.running.values()].map(({ ended }) => ended))
+  }
+
+  /** Lets the work go, where it is done here. */
+  stop(account: string, id: string): void {
+    this.running.get(keyOf(account, id))?.work.cancel()
+  }
+
+  private async finish({ row, origin }: Queued, live: Live, response: JsonObject): Promise<void> {
+    const { account, id } = row
+    const { body, items } = keptBody(response, origin())
+    const count = await this.keeper.change({ kind: 'finish', account, id, body, items })
+    if (live.soFar.ended) return
+    if (count > 0) {
+      live.end(response)
+      return
+    }
+    // Ended elsewhere, or removed.
+    const found = await this.keeper.table.find(account, id, Date.now())
+    const cancelled = { ...response, status: 'cancelled' }
+    live.end(found?.body == null ? cancelled : (JSON.parse(found.body) as JsonObject))
+  }
+
+  private forget(key: string): void {
+    this.running.delete(key)
+    if (this.running.size > 0 || this.timer === null) return
+    clearInterval(this.timer)
+    this.timer = null
+  }
+
+  /** Another node may have ended what runs here. */
+  private async look(): Promise<void> {
+    for (const { queued, work } of [...this.running.values()]) {
+      const { account, id } = queued.row
+      if (await this.keeper.table.ended(account, id)) work.cancel()
+    }
+  }
+}
+
+function keyOf(account: string, id: string): string {
+  return `${account}\0${id}`
+}
+
+/** The response at its end. */
+async function heard({ response }: Queued, answer: Answer, live: Live): Promise<JsonObject> {
+  const { body } = answer
+  if (body instanceof Uint8Array) {
+    return JSON.parse(Buffer.from(body).toString('utf8')) as JsonObject
+  }
+  // Larger than what is held back is larger than what is kept; it is heard to its end for what it costs.
+  if (!answer.stream) for await (const _piece of body);
+  else if (await listen(body, live)) return live.soFar.last ?? cut(response)
+  const error = { code: 'server_error', message: 'The response is too large to be kept.' }
+  return { ...response, status: 'failed', error }
+}
+
+/** Hears a stream to its end; false where it told more than is kept. */
+async function listen(body: AsyncIterable<Uint8Array>, live: Live): Promise<boolean> {
+  const { soFar } = live
+  const frames = new ResponsesFrames()
+  let fits = true
+  for await (const piece of body) {
+    for (const data of frames.push(piece)) if (fits) soFar.event(JSON.parse(data) as JsonObject)
+    fits &&= soFar.length <= maxKeptBytes
+    if (!fits) soFar.forget()
+    live.touch()
+  }
+  return fits
+}
+
+function cut(response: JsonObject): JsonObject {
+  return failed(response, new GatewayError('server_error', 'The stream ended before its finish.'))
+}
+
+function failed(response: JsonObject, thrown: unknown): JsonObject {
+  const error =
+    thrown instanceof GatewayError
+      ? thrown
+      : new GatewayError('server_error', 'The gateway failed to handle this request.')
+  const code = error.detail.shownCode ?? error.code
+  const known = errorTable[error.code].status === 429 || error.detail.shownCode !== undefined
+  const shown = { code: known ? code : 'server_error', message: error.message }
+  return { ...response, status: 'failed', error: shown }
+}

@@ -1,0 +1,33 @@
+// What a request to compact a conversation needs beside any other: what was kept goes before its input.
+
+import { Buffer } from 'node:buffer'
+import { parsedObject } from '../../relay/parsed.ts'
+import { keepingIn, replayed, withHistory } from '../../wire/openai-responses/kept.ts'
+import {
+  type Asking,
+  checkKeeping,
+  historyOf,
+  ownInput,
+  type Prepared,
+  type ResponseRooms,
+  refersToItems,
+} from './request.ts'
+
+/** Throws GatewayError, with code `previous_response_not_found` where there is nothing. The reply is not kept. */
+export async function prepareCompaction(rooms: ResponseRooms, asking: Asking): Promise<Prepared> {
+  const { account, peek, dialect } = asking
+  const keeping = keepingIn(peek)
+  checkKeeping(rooms, keeping)
+  const { previousResponseId } = keeping
+  const unchanged = { passing: null, background: null }
+  if (previousResponseId === null && !refersToItems(peek)) {
+    return { peek, rebuilt: false, ...unchanged }
+  }
+  const before =
+    previousResponseId === null ? [] : await historyOf(rooms, account, previousResponseId)
+  const own = await ownInput(rooms, asking, before)
+  const body = { ...parsedObject(peek.body), input: own.map(replayed) }
+  const whole = withHistory(body, before.map(replayed))
+  const made = dialect.peek(Buffer.from(JSON.stringify(whole), 'utf8'))
+  return { peek: made, rebuilt: true, ...unchanged }
+}

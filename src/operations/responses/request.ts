@@ -1,0 +1,356 @@
+// What a request of the Responses format needs beside any other: what went before it, and that its reply is kept.
+
+import { Buffer } from 'node:buffer'
+import { GatewayError, invalidRequest } from '../../errors.ts'
+import { parsedObject } from '../../relay/parsed.ts'
+import type { Passing } from '../../relay/request.ts'
+import type { Candidate } from '../../router/route.ts'
+import type { FoundResponse, ResponseRow } from '../../store/responses.ts'
+import type { Vendor } from '../../vendors/vendor.ts'
+import type { Dialect, Peek } from '../../wire/dialect.ts'
+import type { SealOrigin } from '../../wire/hub/seal.ts'
+import type { JsonObject, JsonValue } from '../../wire/ir.ts'
+import { isObject } from '../../wire/openai/usage.ts'
+import { sealsReasoning } from '../../wire/openai-responses/include.ts'
+import {
+  inputItems,
+  type Keeping,
+  keepingIn,
+  outputItems,
+  referencedItems,
+  replayed,
+  sealedOutput,
+  vendorEdits,
+  withHistory,
+  withReferences,
+} from '../../wire/openai-responses/kept.ts'
+import { idAtStart, type Shown, showFrames, showWhole } from '../../wire/openai-responses/shown.ts'
+import { isBroken, isWhole } from '../../wire/openai-responses/so-far.ts'
+import { maxKeptBytes, type ResponseKeeper } from './keeper.ts'
+
+export interface ResponseRooms {
+  readonly keeper: ResponseKeeper
+  /** 0: nothing is kept. */
+  readonly keepDays: number
+  /** More than this is no request any more. */
+  readonly maxBodyBytes: number
+  /** How long a stream that is followed may be quiet. */
+  readonly heartbeatMs: number
+  readonly dialect: Dialect
+  vendorOf(channelId: string): Vendor | undefined
+}
+
+export interface Asking {
+  readonly account: string
+  readonly requestId: string
+  readonly at: number
+  /** The client's. */
+  readonly dialect: Dialect
+  readonly peek: Peek
+  readonly candidates: readonly Candidate[]
+}
+
+/** The request as the relay is given it. */
+export interface Prepared {
+  readonly peek: Peek
+  /** The body is not the client's. */
+  readonly rebuilt: boolean
+  readonly passing: Passing | null
+  /** The client waits for nothing: this response is made in the background. */
+  readonly background: Queued | null
+}
+
+/** A response that is still to be made. */
+export interface Queued {
+  readonly row: ResponseRow
+  /** As it is shown until it ends. */
+  readonly response: JsonObject
+  /** Who made it, for what was sealed there; null until that is known. */
+  readonly origin: () => SealOrigin | null
+}
+
+const dayMs = 86_400_000
+
+/**
+ * Reads what the request says of keeping, and puts what was kept before its own input. Throws GatewayError, with code
+ * `previous_response_not_found` where there is nothing.
+ */
+export async function prepareResponse(rooms: ResponseRooms, asking: Asking): Promise<Prepared> {
+  const { peek } = asking
+  const keeping = keepingIn(peek)
+  checkKeeping(rooms, keeping)
+  const { previousResponseId } = keeping
+  const before =
+    previousResponseId === null ? [] : await historyOf(rooms, asking.account, previousResponseId)
+  const refers = refersToItems(peek)
+  const rebuilt = previousResponseId !== null || refers
+  const own = rebuilt ? await ownInput(rooms, asking, before) : null
+  const asked = rebuilt ? rebuiltPeek(rooms, peek, before, own ?? []) : peek
+  const keeps = keeping.store && rooms.keepDays > 0
+  const edited = keeping.store || keeping.background || rebuilt
+  const prepared = edited
+    ? { ...asked, vendorEdits: vendorEdits(asked, wantsEncrypted(rooms, asking.candidates)) }
+    : asked
+  const replyKeeper = new ReplyKeeper(rooms, asking, keeping, own, keeps)
+  return {
+    peek: prepared,
+    rebuilt,
+    passing: edited ? replyKeeper.passing : null,
+    background: keeping.background ? replyKeeper.queued() : null,
+  }
+}
+
+/** Items of its input may only be named. */
+export function refersToItems({ body }: Peek): boolean {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('"item_reference"')
+}
+
+/** Throws GatewayError for what cannot be kept, and for what is not kept here. */
+export function checkKeeping({ keepDays }: ResponseRooms, keeping: Keeping): void {
+  if (keeping.conversation !== null) {
+    throw invalidRequest(
+      'conversation: conversations are not offered by this gateway; use previous_response_id.',
+      'conversation',
+    )
+  }
+  if (keeping.background && (!keeping.store || keepDays === 0)) {
+    throw invalidRequest('background: only a response that is stored can be made so.', 'background')
+  }
+}
+
+/** OpenAI's words for a response that is not there. */
+function notFound(message: string): GatewayError {
+  return new GatewayError('invalid_request_error', message, {
+    param: 'previous_response_id',
+    shownCode: 'previous_response_not_found',
+  })
+}
+
+/** The items of the response and of those before it, the oldest first. */
+export async function historyOf(
+  { keeper, maxBodyBytes }: ResponseRooms,
+  account: string,
+  id: string,
+): Promise<JsonObject[]> {
+  await keeper.settled(account)
+  const nowMs = Date.now()
+  const chain = await keeper.table.chain(account, id, nowMs, maxBodyBytes)
+  const [oldest] = chain
+  if (oldest === undefined) throw notFound(`Previous response with id '${id}' not found.`)
+  const { previousId } = oldest
+  if (previousId !== null) {
+    const older = await keeper.table.find(account, previousId, nowMs)
+    if (older === null) {
+      throw notFound(`Response '${previousId}', which '${id}' went on from, not found.`)
+    }
+    throw new GatewayError(
+      'request_too_large',
+      `What went before, up to '${id}', is larger than ${maxBodyBytes} bytes.`,
+      { param: 'previous_response_id' },
+    )
+  }
+  return chain.flatMap((found) => itemsOf(found))
+}
+
+function itemsOf(found: FoundResponse): JsonObject[] {
+  const { id, input, body } = found
+  if (found.running && !found.abandoned) {
+    throw invalidRequest(`Response '${id}' is still being made.`, 'previous_response_id')
+  }
+  if (input === null || body === null) {
+    throw notFound(`Response '${id}' is larger than ${maxKeptBytes} bytes and was not kept.`)
+  }
+  const response = JSON.parse(body) as JsonObject
+  const output = outputItems(response)
+  // Half a call is none that could be answered.
+  const whole = isBroken(response) ? output.filter(isWhole) : output
+  return [...(JSON.parse(input) as JsonObject[]), ...whole]
+}
+
+/** The request's own items, those it only names put in. */
+export async function ownInput(
+  { keeper }: ResponseRooms,
+  { account, peek }: Asking,
+  before: readonly JsonObject[],
+): Promise<JsonObject[]> {
+  const items = withReferences(inputItems(parsedObject(peek.body)), before)
+  const missing = referencedItems(items)
+  if (missing.length === 0) return items
+  await keeper.settled(account)
+  const bodies = await keeper.table.withItems(account, [...new Set(missing)], Date.now())
+  return withReferences(
+    items,
+    bodies.flatMap((body) => outputItems(JSON.parse(body) as JsonObject)),
+  )
+}
+
+function rebuiltPeek(
+  { dialect }: ResponseRooms,
+  peek: Peek,
+  before: readonly JsonObject[],
+  own: readonly JsonObject[],
+): Peek {
+  const body = parsedObject(peek.body)
+  const items = withHistory({ ...body, input: own.map(replayed) }, before.map(replayed))
+  const { previous_response_id: previous } = body
+  const told = previous === undefined ? items : { ...items, previous_response_id: previous }
+  return { ...dialect.peek(Buffer.from(JSON.stringify(told), 'utf8')), dropped: peek.dropped ?? [] }
+}
+
+/** Every channel that may be asked as it stands takes the wish. */
+function wantsEncrypted({ vendorOf }: ResponseRooms, candidates: readonly Candidate[]): boolean {
+  const alike = candidates.filter(({ identity }) => identity)
+  return alike.every(
+    ({ channelId, model }) =>
+      vendorOf(channelId)?.encryptsReasoning === true && sealsReasoning(model),
+  )
+}
+
+/** Keeps one reply as the client is given it. */
+class ReplyKeeper {
+  private readonly rooms: ResponseRooms
+  private readonly asking: Asking
+  private readonly keeping: Keeping
+  /** Its own input items; null: they stand in the body as it came. */
+  private readonly own: readonly JsonObject[] | null
+  private readonly keeps: boolean
+  private readonly correction: JsonObject
+  private kept = false
+  private origin: SealOrigin | null = null
+
+  constructor(
+    rooms: ResponseRooms,
+    asking: Asking,
+    keeping: Keeping,
+    own: readonly JsonObject[] | null,
+    keeps: boolean,
+  ) {
+    this.rooms = rooms
+    this.asking = asking
+    this.keeping = keeping
+    this.own = own
+    this.keeps = keeps
+    const { background, previousResponseId } = keeping
+    this.correction = {
+      store: this.keeps,
+      previous_response_id: previousResponseId,
+      background,
+      ...(background && { id: this.ownId }),
+    }
+  }
+
+  readonly passing: Passing = (bytes, kind, origin) => {
+    const { stream } = this.asking.peek
+    this.origin = origin
+    if (!stream && kind === 'piece') {
+      this.outgrew(bytes)
+      return bytes
+    }
+    const shown: Shown = stream
+      ? showFrames(bytes, this.correction, includes)
+      : showWhole(bytes, this.correction)
+    if (shown.response !== null) this.keep(shown.response, origin)
+    return shown.bytes
+  }
+
+  queued(): Queued {
+    const { peek, at } = this.asking
+    const response = {
+      id: this.ownId,
+      object: 'response',
+      created_at: Math.floor(at / 1000),
+      status: 'in_progress',
+      error: null,
+      incomplete_details: null,
+      model: peek.model,
+      output: [],
+      usage: null,
+      ...told(parsedObject(peek.body)),
+      ...this.correction,
+    }
+    const row = this.row(this.ownId, JSON.stringify(response), [], true)
+    return { row, response, origin: () => this.origin }
+  }
+
+  private get ownId(): string {
+    return `resp_${this.asking.requestId.slice('req_'.length)}`
+  }
+
+  private keep(response: JsonObject, origin: SealOrigin | null): void {
+    const { id } = response
+    if (!this.keeps || this.keeping.background || this.kept || typeof id !== 'string') return
+    this.kept = true
+    this.rooms.keeper.later(this.asking.account, () => {
+      const { body, items } = keptBody(response, origin)
+      return { kind: 'keep', row: this.row(id, body, items, false) }
+    })
+  }
+
+  /** A whole reply that is passed on in pieces is larger than any that is kept. */
+  private outgrew(bytes: Uint8Array): void {
+    if (!this.keeps || this.keeping.background || this.kept) return
+    this.kept = true
+    const id = idAtStart(bytes)
+    if (id === null) return
+    this.rooms.keeper.later(this.asking.account, () => ({
+      kind: 'keep',
+      row: this.row(id, null, [], false),
+    }))
+  }
+
+  private row(
+    id: string,
+    body: string | null,
+    items: readonly string[],
+    running: boolean,
+  ): ResponseRow {
+    const { account, at, peek } = this.asking
+    const input = JSON.stringify(this.own ?? inputItems(parsedObject(peek.body)))
+    const fits = body !== null && input.length + body.length <= maxKeptBytes
+    return {
+      account,
+      id,
+      previousId: this.keeping.previousResponseId,
+      running,
+      input: fits ? input : null,
+      body: fits || running ? body : null,
+      items,
+      createdAt: at,
+      expiresAt: at + this.rooms.keepDays * dayMs,
+    }
+  }
+}
+
+/** A response as it is kept, and the ids of its output items; no body where it is too large. */
+export function keptBody(
+  response: JsonObject,
+  origin: SealOrigin | null,
+): { readonly body: string | null; readonly items: readonly string[] } {
+  const body = JSON.stringify(sealedOutput(response, origin))
+  const ids = outputItems(response).flatMap(({ id }) => (typeof id === 'string' ? [id] : []))
+  return body.length > maxKeptBytes ? { body: null, items: [] } : { body, items: ids }
+}
+
+/** What a response that has not begun repeats of its request. */
+function told(body: JsonObject): JsonObject {
+  const { instructions = null, metadata, tools = [], tool_choice: choice = 'auto' } = body
+  const { temperature = 1, top_p: topP = 1, parallel_tool_calls: parallel = true } = body
+  const { max_output_tokens: most = null, text, reasoning } = body
+  const plain: JsonObject = {
+    instructions,
+    metadata: isObject(metadata) ? metadata : {},
+    tools,
+    tool_choice: choice,
+    temperature,
+    top_p: topP,
+    parallel_tool_calls: parallel,
+    max_output_tokens: most,
+    text: (text ?? { format: { type: 'text' } }) as JsonValue,
+    reasoning: (reasoning ?? { effort: null, summary: null }) as JsonValue,
+  }
+  return plain
+}
+
+function includes(bytes: Uint8Array, text: Uint8Array): boolean {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(text)
+}

@@ -1,0 +1,179 @@
+// A video's beginning: the request is relayed like any other, but what it made is a job, whose money stays set aside.
+
+import { Buffer } from 'node:buffer'
+import { finishedOf } from '../../billing/record.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Hold } from '../../ledger/ledger.ts'
+import type { VideoBeginning } from '../../ledger/messages.ts'
+import type { Passing, RelayRooms, Settlement } from '../../relay/request.ts'
+import type { UsageRow } from '../../store/usage-row.ts'
+import { isObject } from '../../vendors/json.ts'
+import type { JsonObject } from '../../wire/ir.ts'
+import { encodeBill, type VideoObject, type VideoWork } from './work.ts'
+
+export interface BeginRooms {
+  beginVideo(hold: Hold, beginning: VideoBeginning): Promise<'begun' | 'insufficient'>
+  /** What remains of a request whose money is not settled yet. */
+  told(settlement: Settlement, row: UsageRow): void
+  /** A job runs that nobody will ask for. */
+  orphaned(work: VideoWork): void
+  /** One that was begun here is to be asked for then. */
+  wake(pollAt: number): void
+  onLost(error: unknown, requestId: string): void
+  readonly keepMs: number
+}
+
+/** What a video is asked to be. */
+export interface VideoAsked {
+  readonly requestId: string
+  readonly account: string
+  readonly at: number
+  readonly model: string
+  readonly prompt: string
+  readonly size: string
+  readonly seconds: number
+  readonly remixedFrom: string | null
+}
+
+/** How the call of a new video is relayed. */
+export interface VideoStart {
+  readonly relay: RelayRooms
+  readonly passing: Passing
+  /** Rejects where the vendor took the job and it could not be kept. */
+  readonly lost: Promise<never>
+}
+
+const firstPollMs = 500
+const longestHintMs = 60_000
+
+/** The id of the video that a request began: what follows `req_`. */
+export function videoIdOf(requestId: string): string {
+  return `video_${requestId.slice(requestId.indexOf('_') + 1)}`
+}
+
+export function startVideo(rooms: BeginRooms, relay: RelayRooms, asked: VideoAsked): VideoStart {
+  const lost = Promise.withResolvers<never>()
+  lost.promise.catch(() => undefined)
+  const video = newVideo(asked)
+  let begun: JsonObject | null = null
+  return {
+    lost: lost.promise,
+    passing(bytes, kind) {
+      // Nothing of the vendor's own reply is for the client.
+      if (kind === 'piece') return new Uint8Array()
+      begun = JSON.parse(Buffer.from(bytes).toString('utf8')) as JsonObject
+      return Buffer.from(JSON.stringify(video), 'utf8')
+    },
+    relay: {
+      ...relay,
+      settle(settlement, row, keeping) {
+        const job = settlement.errorCode === null && begun !== null ? begun : null
+        if (job === null || keeping === null || !('then' in keeping)) {
+          const unmade = notMade(settlement)
+          relay.settle(unmade, relay.price(unmade), keeping)
+          return
+        }
+        const kept = { settlement, row, job, keeping, video, asked }
+        void keep(rooms, relay, kept).catch(lost.reject)
+      },
+    },
+  }
+}
+
+function newVideo(asked: VideoAsked): VideoObject {
+  return {
+    id: videoIdOf(asked.requestId),
+    object: 'video',
+    model: asked.model,
+    status: 'queued',
+    progress: 0,
+    created_at: Math.floor(asked.at / 1000),
+    completed_at: null,
+    expires_at: null,
+    prompt: asked.prompt,
+    size: asked.size,
+    seconds: String(asked.seconds),
+    remixed_from_video_id: asked.remixedFrom,
+    error: null,
+  }
+}
+
+/** A success without a job is none. */
+function notMade(settlement: Settlement): Settlement {
+  if (settlement.errorCode !== null) return settlement
+  const fault = { kind: 'unreadable', message: 'the vendor named no job' } as const
+  return { ...settlement, status: 503, errorCode: 'service_unavailable', fault, sight: null }
+}
+
+interface Kept {
+  readonly settlement: Settlement
+  readonly row: UsageRow
+  readonly job: JsonObject
+  readonly keeping: { readonly then: () => void }
+  readonly video: VideoObject
+  readonly asked: VideoAsked
+}
+
+/** The client has its reply when the job and its money are in the ledger, and not before. */
+async function keep(rooms: BeginRooms, relay: RelayRooms, kept: Kept): Promise<void> {
+  const { settlement, row, job, keeping, video, asked } = kept
+  const { bill } = settlement.ask
+  const { capNano, idempotency } = finishedOf(settlement, row)
+  const work = workFor(settlement, job, asked)
+  const pollAt = Date.now() + (hintOf(job) ?? firstPollMs)
+  const beginning: VideoBeginning = {
+    row: {
+      account: asked.account,
+      id: video.id,
+      requestId: asked.requestId,
+      video: JSON.stringify(video),
+      work: JSON.stringify(work),
+      bill: encodeBill({ row, capNano }),
+      pollAt,
+      createdAt: asked.at,
+      expiresAt: asked.at + rooms.keepMs,
+    },
+    idempotency,
+  }
+  const state = await rooms.beginVideo(bill.hold, beginning).catch((error: unknown) => {
+    rooms.onLost(error, asked.requestId)
+    return 'unknown' as const
+  })
+  if (state === 'begun') {
+    rooms.told(settlement, row)
+    rooms.wake(pollAt)
+    keeping.then()
+    return
+  }
+  const unkept = notMade(settlement)
+  const unmade = relay.price(unkept)
+  if (state === 'insufficient') {
+    rooms.orphaned(work)
+    relay.settle(unkept, unmade, null)
+  }
+  // Nobody can say: where it is kept it goes on, is recorded at its end, and found in its account's list.
+  else rooms.told(unkept, unmade)
+  throw new GatewayError(
+    'service_unavailable',
+    'The gateway cannot account for this video at present; retry shortly.',
+    { retryAfterMs: 1_000 },
+  )
+}
+
+function workFor({ candidate }: Settlement, job: JsonObject, asked: VideoAsked): VideoWork {
+  const { kept } = job
+  return {
+    channel: candidate?.channelId ?? '',
+    model: candidate?.model ?? asked.model,
+    handle: String(job['id']),
+    kept: isObject(kept) ? kept : {},
+    seconds: asked.seconds,
+    size: asked.size,
+    misses: 0,
+    hinted: hintOf(job) !== null,
+  }
+}
+
+function hintOf({ poll_after_ms: hint }: JsonObject): number | null {
+  return typeof hint === 'number' && hint >= 0 ? Math.min(hint, longestHintMs) : null
+}

@@ -1,0 +1,209 @@
+// What a video came to, from where its vendor keeps it: passed on as it comes, bounded, whatever the vendor says.
+
+import { GatewayError } from '../../errors.ts'
+import {
+  MediaFault,
+  type MediaTools,
+  type Payload,
+  type VendorCall,
+  type VendorStream,
+} from '../../vendors/media.ts'
+import type { VideoVariant } from '../../vendors/video.ts'
+import { typeOf } from '../adapters/tools.ts'
+import { openTools, type VideoToolRooms, within } from './tools.ts'
+import type { VideoWork } from './work.ts'
+
+export interface VideoBytes {
+  readonly status: 200 | 206
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: AsyncGenerator<Uint8Array, void, void>
+  /** Lets its vendor go: where the body is not read to its end. */
+  close(): void
+}
+
+const headLimitMs = 60_000
+const idleLimitMs = 60_000
+const mostRedirects = 5
+/** No vendor makes so long a video; what is longer is none. */
+export const mostBytes = 2_147_483_648
+const pieceBytes = 262_144
+
+/**
+ * Opens it. `range` is the client's own header. Throws GatewayError: `invalid_request_error` for a variant that the
+ * vendor does not make, `not_found` for a result it has no more, `service_unavailable` for anything else it answers.
+ */
+export async function openContent(
+  rooms: VideoToolRooms,
+  work: VideoWork,
+  variant: VideoVariant,
+  range: string | null,
+): Promise<VideoBytes> {
+  const channel = rooms.relay().channels.get(work.channel)
+  const adapter = channel?.vendor.videos
+  if (channel === undefined || adapter === undefined)
+    throw new GatewayError('service_unavailable', 'The channel of this video is not configured.')
+  if (!adapter.variants.includes(variant)) {
+    const known = adapter.variants.join(', ')
+    throw new GatewayError(
+      'invalid_request_error',
+      `variant: the model of this video has no ${variant}; it has ${known}.`,
+      { param: 'variant' },
+    )
+  }
+  const tools = openTools(rooms, channel)
+  try {
+    const content = await within(headLimitMs, adapter.content(work, variant, tools.work))
+    if ('payload' in content) return ofPayload(content.payload, range, tools.close)
+    const stream = await within(headLimitMs, followed(tools.work, content.call, range))
+    return await ofStream(stream, variant, tools.close)
+  } catch (error) {
+    tools.close()
+    throw refusalFor(error)
+  }
+}
+
+function refusalFor(error: unknown): unknown {
+  if (!(error instanceof MediaFault)) return error
+  const { status } = error.fault
+  if (status === 404 || status === 410 || status === 403) return expired()
+  return new GatewayError(
+    'service_unavailable',
+    'The content of this video could not be had from its vendor; retry shortly.',
+    { retryAfterMs: 1_000 },
+  )
+}
+
+function expired(): GatewayError {
+  return new GatewayError(
+    'not_found',
+    'The content of this video has expired: its vendor does not keep it any more.',
+  )
+}
+
+/** Each hop by the guarded door, where it is not the vendor's own place; the key goes nowhere else. */
+async function followed(
+  tools: MediaTools,
+  call: VendorCall,
+  range: string | null,
+): Promise<VendorStream> {
+  const ranged = range === null ? [] : [['range', range] as const]
+  let next: VendorCall = { ...call, headers: [...(call.headers ?? []), ...ranged] }
+  for (let hop = 0; hop <= mostRedirects; hop += 1) {
+    const stream = await tools.open(next)
+    const location = stream.status >= 300 && stream.status < 400 ? stream.header('location') : null
+    if (location === null) return stream
+    await drop(stream)
+    const url = new URL(location, next.url)
+    // A key that went along where the vendor asked for it does not follow to another place.
+    const own = url.origin === new URL(tools.baseUrl).origin
+    next = { method: 'GET', url: url.href, headers: ranged, signed: own && call.signed !== false }
+  }
+  throw new MediaFault({ kind: 'unreadable', message: 'the result is redirected for ever' })
+}
+
+async function drop({ chunks }: VendorStream): Promise<void> {
+  await chunks[Symbol.asyncIterator]().return?.()
+}
+
+const kinds: Readonly<Record<VideoVariant, RegExp>> = {
+  video: /^(video\/|application\/octet-stream$|binary\/octet-stream$)/,
+  thumbnail: /^(image\/|application\/octet-stream$|binary\/octet-stream$)/,
+  spritesheet: /^(image\/|application\/octet-stream$|binary\/octet-stream$)/,
+}
+
+const usualTypes: Readonly<Record<VideoVariant, string>> = {
+  video: 'video/mp4',
+  thumbnail: 'image/webp',
+  spritesheet: 'image/jpeg',
+}
+
+async function ofStream(
+  stream: VendorStream,
+  variant: VideoVariant,
+  close: () => void,
+): Promise<VideoBytes> {
+  const { status } = stream
+  if (status === 416) {
+    await drop(stream)
+    throw new GatewayError('invalid_request_error', 'range: the video has no such bytes.', {
+      param: 'range',
+    })
+  }
+  if (status !== 200 && status !== 206) {
+    await drop(stream)
+    throw new MediaFault({ kind: 'vendor_error', message: `the result: ${status}`, status })
+  }
+  const type = typeOf(stream)
+  const length = Number(stream.header('content-length') ?? 0)
+  if (!kinds[variant].test(type) || !(length <= mostBytes)) {
+    await drop(stream)
+    throw new MediaFault({ kind: 'unreadable', message: `the result is ${type}, ${length} bytes` })
+  }
+  const headers: Record<string, string> = {
+    'content-type': type.endsWith('/octet-stream') ? usualTypes[variant] : type,
+  }
+  for (const name of [
+    'content-length',
+    'content-range',
+    'accept-ranges',
+    'etag',
+    'last-modified',
+  ]) {
+    const value = stream.header(name)
+    if (value !== null) headers[name] = value
+  }
+  return { status, headers, body: bounded(stream, close), close }
+}
+
+async function* bounded({ chunks }: VendorStream, close: () => void) {
+  const source = chunks[Symbol.asyncIterator]()
+  let bytes = 0
+  try {
+    for (;;) {
+      const next = await within(idleLimitMs, source.next())
+      if (next.done === true) return
+      bytes += next.value.length
+      if (bytes > mostBytes)
+        throw new MediaFault({ kind: 'unreadable', message: 'the result is too long' })
+      yield next.value
+    }
+  } finally {
+    close()
+  }
+}
+
+function ofPayload(payload: Payload, range: string | null, close: () => void): VideoBytes {
+  const { size, type } = payload
+  const [start, end] = rangeOf(range, size)
+  const headers = {
+    'content-type': type,
+    'accept-ranges': 'bytes',
+    'content-length': String(end - start),
+  }
+  const body = pieces(payload, start, end, close)
+  if (start === 0 && end === size) return { status: 200, headers, body, close }
+  const content = { 'content-range': `bytes ${start}-${end - 1}/${size}` }
+  return { status: 206, headers: { ...headers, ...content }, body, close }
+}
+
+async function* pieces(payload: Payload, from: number, to: number, close: () => void) {
+  try {
+    for (let at = from; at < to; at += pieceBytes)
+      yield payload.read(at, Math.min(to, at + pieceBytes))
+  } finally {
+    close()
+  }
+}
+
+/** One range of bytes (RFC 9110, section 14); any other header means the whole. */
+function rangeOf(range: string | null, size: number): readonly [start: number, end: number] {
+  const found = /^bytes=(\d*)-(\d*)$/.exec(range ?? '')
+  const [, first = '', last = ''] = found ?? []
+  if (first === '' && last === '') return [0, size]
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
+  if (start < end) return [start, end]
+  throw new GatewayError('invalid_request_error', 'range: the video has no such bytes.', {
+    param: 'range',
+  })
+}

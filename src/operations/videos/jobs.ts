@@ -1,0 +1,376 @@
+// Videos under way: each is asked for at its vendor by one process at a time until it ends, is given up, or is removed.
+
+import type { PriceBook } from '../../meter/meter.ts'
+import type { Channel } from '../../relay/channel.ts'
+import type { RelayRooms } from '../../relay/request.ts'
+import type { VideoChange, VideoChanged, VideoRow, VideoTable } from '../../store/video-table.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { MediaFault } from '../../vendors/media.ts'
+import type { VideoAdapter, VideoNews } from '../../vendors/video.ts'
+import { openTools, type VideoToolRooms, within } from './tools.ts'
+import {
+  billOf,
+  completedRow,
+  failedRow,
+  type VideoFailure,
+  type VideoObject,
+  type VideoWork,
+  videoOf,
+  workOf,
+} from './work.ts'
+
+export interface VideoJobRooms extends VideoToolRooms {
+  relay(): RelayRooms
+  readonly table: VideoTable
+  change(change: Exclude<VideoChange, { readonly kind: 'begin' }>): Promise<VideoChanged>
+  prices(): PriceBook
+  /** A video that has not ended by then has failed. */
+  longestMs(): number
+  readonly log: Log
+}
+
+/** How often videos are looked for while any is under way, whoever began it. */
+const lookMs = 1_000
+/** While none is: those begun here are known, and one begun elsewhere is that process's unless it dies. */
+const restMs = 15_000
+/** Asked at once. */
+const most = 32
+const pollLimitMs = 30_000
+/** Past this whoever asked is taken to hang. */
+const claimMs = 60_000
+/** A client that asks makes the gateway ask its vendor, but no more often than this. */
+const leastGapMs = 2_000
+const firstGapMs = 1_000
+const longestGapMs = 15_000
+const longestMissMs = 60_000
+/** A job that its vendor does not know of may not have reached all of its machines yet. */
+const unknownMs = 60_000
+const toldMisses = 10
+/** So often in a row a vendor must refuse to tell of a job before it counts as lost. */
+const mostRefusals = 5
+const writeRetriesMs = [250, 1_000, 4_000, 15_000]
+
+export class VideoJobs {
+  private readonly rooms: VideoJobRooms
+  private readonly running = new Set<Promise<void>>()
+  private timer: ReturnType<typeof setTimeout> | null = null
+  private wakeAt = Number.POSITIVE_INFINITY
+  private looking = false
+  private stopped = true
+  private failing = false
+
+  constructor(rooms: VideoJobRooms) {
+    this.rooms = rooms
+  }
+
+  start(): void {
+    this.stopped = false
+    this.sleepUntil(Date.now())
+  }
+
+  /** Resolves when nothing is asked any more; what runs is another process's, or the next start's. */
+  async stop(): Promise<void> {
+    this.stopped = true
+    if (this.timer !== null) clearTimeout(this.timer)
+    while (this.running.size > 0) await Promise.all(this.running)
+  }
+
+  /** One that is due then has begun here. */
+  wake(pollAt: number): void {
+    if (!this.stopped && pollAt < this.wakeAt) this.sleepUntil(pollAt)
+  }
+
+  /** Its account asks: so is its vendor, where that was not done a moment ago and the vendor did not say when. */
+  async hasten(row: VideoRow): Promise<void> {
+    const nowMs = Date.now()
+    const polledBeforeMs = nowMs - leastGapMs
+    if (this.stopped || row.state !== 'running' || workOf(row).hinted) return
+    if ((row.polledAt ?? row.createdAt) > polledBeforeMs) return
+    const only = { account: row.account, id: row.id, polledBeforeMs }
+    const claimed = await this.claim(nowMs, 1, only)
+    await Promise.all(claimed.map((each) => this.follow(each)))
+  }
+
+  /** Ends a video that its account does not want; false where it was not running any more. */
+  async remove(row: VideoRow): Promise<boolean> {
+    const nowMs = Date.now()
+    const failure: VideoFailure = {
+      status: 499,
+      errorCode: 'client_closed_request',
+      cause: 'the video was deleted before it was made',
+      kind: 'cut',
+    }
+    const bill = billOf(row)
+    const done = await this.rooms.change({
+      ...endOf(row),
+      state: 'removed',
+      nowMs,
+      row: failedRow(bill, failure, nowMs),
+      capNano: bill.capNano,
+    })
+    if (done.state !== 'changed') return false
+    this.abandon(workOf(row))
+    return true
+  }
+
+  /** Its vendor is told that nobody wants the job any more, where it can be told. */
+  abandon(work: VideoWork): void {
+    this.track(this.abandonNow(work))
+  }
+
+  private async abandonNow(work: VideoWork): Promise<void> {
+    try {
+      await this.at(work, async (adapter, tools) => adapter.remove?.(work, tools))
+    } catch (error) {
+      this.rooms.log.warn(
+        { err: error, channel: work.channel },
+        'a video that nobody wants could not be removed at its vendor',
+      )
+    }
+  }
+
+  private sleepUntil(atMs: number, longestMs = lookMs): void {
+    if (this.stopped) return
+    if (this.timer !== null) clearTimeout(this.timer)
+    this.wakeAt = atMs
+    // The clock may be set back meanwhile.
+    const delayMs = Math.max(0, Math.min(atMs - Date.now(), longestMs))
+    this.timer = setTimeout(() => this.track(this.look()), delayMs)
+    this.timer.unref()
+  }
+
+  private track(work: Promise<void>): void {
+    const tracked: Promise<void> = work.finally(() => this.running.delete(tracked))
+    this.running.add(tracked)
+  }
+
+  private async look(): Promise<void> {
+    if (this.looking || this.stopped) return
+    this.looking = true
+    // What begins during the look is not seen by it.
+    this.wakeAt = Number.POSITIVE_INFINITY
+    let nextAt: number | null = null
+    let longestMs = lookMs
+    try {
+      nextAt = await this.rooms.table.nextPollAt(Date.now())
+      const free = most - this.running.size + 1
+      if (nextAt !== null && nextAt <= Date.now()) {
+        const rows = free > 0 ? await this.claim(Date.now(), free) : []
+        for (const row of rows) this.track(this.follow(row))
+        // Where others took them, or no more can be asked at once, there is nothing to hurry for.
+        nextAt = rows.length === 0 ? null : await this.rooms.table.nextPollAt(Date.now())
+      }
+      if (nextAt === null && !(await this.rooms.table.isAnyRunning())) longestMs = restMs
+      this.reached()
+    } catch (error) {
+      this.unreached(error)
+      nextAt = null
+    }
+    this.looking = false
+    this.sleepUntil(Math.min(this.wakeAt, nextAt ?? Date.now() + longestMs), longestMs)
+  }
+
+  private async claim(
+    nowMs: number,
+    limit: number,
+    only?: { readonly account: string; readonly id: string; readonly polledBeforeMs: number },
+  ): Promise<readonly VideoRow[]> {
+    const claim = { kind: 'claim', nowMs, untilMs: nowMs + claimMs, limit } as const
+    const done = await this.rooms.change(only === undefined ? claim : { ...claim, only })
+    return done.rows
+  }
+
+  /** Asks for one that was claimed, and writes down what was learned. Never rejects. */
+  private async follow(row: VideoRow): Promise<void> {
+    const news = await this.ask(row)
+    const change = this.changeFor(row, news)
+    try {
+      const { state } = await this.write(change)
+      if (change.kind === 'note') this.wake(change.pollAt)
+      else if (state === 'changed') this.tell(row, change.state, change.row.errorCause)
+    } catch (error) {
+      // The claim runs out, and then it is asked for again.
+      this.rooms.log.error({ err: error, video: row.id }, 'news of a video could not be kept')
+    }
+  }
+
+  private async ask(row: VideoRow): Promise<VideoNews | MediaFault> {
+    const work = workOf(row)
+    try {
+      return await this.at(work, (adapter, tools) => adapter.poll(work, tools))
+    } catch (error) {
+      if (error instanceof MediaFault) return error
+      this.rooms.log.error({ err: error, video: row.id }, 'a video could not be asked for')
+      return new MediaFault({ kind: 'unreadable', message: 'the gateway could not read the reply' })
+    }
+  }
+
+  /** Does something at the vendor of a video. Rejects with MediaFault where the channel is gone. */
+  private async at<Result>(
+    { channel: id }: VideoWork,
+    task: (adapter: VideoAdapter, tools: ReturnType<typeof openTools>['work']) => Promise<Result>,
+  ): Promise<Result> {
+    const channel: Channel | undefined = this.rooms.relay().channels.get(id)
+    const adapter = channel?.vendor.videos
+    if (channel === undefined || adapter === undefined)
+      throw new MediaFault({ kind: 'unreachable', message: 'its channel is not configured' })
+    const tools = openTools(this.rooms, channel)
+    try {
+      return await within(pollLimitMs, task(adapter, tools.work))
+    } finally {
+      tools.close()
+    }
+  }
+
+  private changeFor(row: VideoRow, news: VideoNews | MediaFault) {
+    const nowMs = Date.now()
+    if (!(news instanceof MediaFault) && news.state === 'completed')
+      return completed(row, news, this.rooms.prices(), nowMs)
+    if (!(news instanceof MediaFault) && news.state === 'failed')
+      return failed(row, news, 'vendor_error', nowMs)
+    const ageMs = nowMs - row.createdAt
+    if (news instanceof MediaFault && ageMs > unknownMs && isLost(news, workOf(row).misses))
+      return failed(row, { code: 'job_lost', message: unknownJob }, 'vendor_error', nowMs)
+    if (ageMs > this.rooms.longestMs()) {
+      this.abandon(workOf(row))
+      return failed(row, { code: 'timeout', message: tooLong }, 'timeout', nowMs)
+    }
+    if (news instanceof MediaFault) this.tellMiss(row, news)
+    return noted(row, news, nowMs)
+  }
+
+  private async write(change: Parameters<VideoJobRooms['change']>[0]): Promise<VideoChanged> {
+    for (const waitMs of writeRetriesMs) {
+      try {
+        return await this.rooms.change(change)
+      } catch (error) {
+        if (this.stopped) throw error
+        await new Promise<void>((resolve) => setTimeout(resolve, waitMs))
+      }
+    }
+    return this.rooms.change(change)
+  }
+
+  /** Now and then, so that an operator sees a key that is refused or a vendor that is away. */
+  private tellMiss(row: VideoRow, { fault }: MediaFault): void {
+    const { channel: id, misses } = workOf(row)
+    if (misses % toldMisses !== 0) return
+    const { scrub, channels } = this.rooms.relay()
+    const detail = scrub(fault.message, channels.get(id)?.secrets ?? [])
+    const fields = { video: row.id, channel: id, kind: fault.kind, status: fault.status, detail }
+    this.rooms.log.warn(
+      { ...fields, misses: misses + 1 },
+      'a vendor could not be asked for a video',
+    )
+  }
+
+  private tell({ id, requestId, account }: VideoRow, state: string, cause: string | null): void {
+    const fields = { video: id, request_id: requestId, account, state }
+    this.rooms.log.info(cause === null ? fields : { ...fields, cause }, 'a video has ended')
+  }
+
+  private unreached(error: unknown): void {
+    if (this.failing || this.stopped) return
+    this.failing = true
+    this.rooms.log.warn({ err: error }, 'videos under way cannot be looked for; it is tried again')
+  }
+
+  private reached(): void {
+    if (this.failing) this.rooms.log.info({}, 'videos under way are looked for again')
+    this.failing = false
+  }
+}
+
+const unknownJob = 'The vendor does not know this video any more.'
+const tooLong = 'The video was not made in time.'
+
+function isLost({ fault }: MediaFault, misses: number): boolean {
+  return fault.status === 404 || (fault.kind === 'rejected' && misses >= mostRefusals)
+}
+
+function endOf(row: VideoRow) {
+  const { account, id, video, work } = row
+  return { kind: 'end', account, id, video, work } as const
+}
+
+function completed(
+  row: VideoRow,
+  news: Extract<VideoNews, { state: 'completed' }>,
+  prices: PriceBook,
+  nowMs: number,
+) {
+  const work = workOf(row)
+  const bill = billOf(row)
+  const video: VideoObject = {
+    ...videoOf(row),
+    status: 'completed',
+    progress: 100,
+    completed_at: Math.floor(nowMs / 1000),
+    expires_at: news.expiresAt === undefined ? null : Math.floor(news.expiresAt / 1000),
+  }
+  return {
+    ...endOf(row),
+    state: 'completed' as const,
+    video: JSON.stringify(video),
+    work: JSON.stringify({ ...work, kept: news.kept ?? work.kept }),
+    nowMs,
+    row: completedRow(bill, news.seconds ?? null, prices, nowMs),
+    capNano: bill.capNano,
+  }
+}
+
+function failed(
+  row: VideoRow,
+  { code, message }: { readonly code: string; readonly message: string },
+  kind: string,
+  nowMs: number,
+) {
+  const bill = billOf(row)
+  const video: VideoObject = { ...videoOf(row), status: 'failed', error: { code, message } }
+  const cause = `${code}: ${message}`
+  const failure = { status: 500, errorCode: 'server_error', cause, kind }
+  return {
+    ...endOf(row),
+    state: 'failed' as const,
+    video: JSON.stringify(video),
+    nowMs,
+    row: failedRow(bill, failure, nowMs),
+    capNano: bill.capNano,
+  }
+}
+
+/** Nothing new is asked for again later and later; what the vendor says of the time comes first. */
+function noted(
+  row: VideoRow,
+  news: Extract<VideoNews, { state: 'running' }> | MediaFault,
+  nowMs: number,
+) {
+  const { account, id } = row
+  const before = workOf(row)
+  const missed = news instanceof MediaFault
+  const misses = missed ? before.misses + 1 : 0
+  const hintMs = missed ? news.fault.retryAfterMs : news.pollAfterMs
+  const kept = missed ? before.kept : (news.kept ?? before.kept)
+  const work: VideoWork = { ...before, kept, misses, hinted: hintMs !== undefined }
+  const seen = videoOf(row)
+  const video: VideoObject = missed
+    ? seen
+    : {
+        ...seen,
+        status: news.queued === true && seen.status === 'queued' ? 'queued' : 'in_progress',
+        progress: Math.min(99, Math.max(seen.progress, Math.floor(news.progress ?? 0))),
+      }
+  const gapMs = missed
+    ? Math.min(firstGapMs * 2 ** misses, longestMissMs)
+    : Math.min(firstGapMs * 1.25 ** row.polls, longestGapMs)
+  const pollAt = nowMs + Math.round(Math.min(hintMs ?? gapMs, longestMissMs))
+  return {
+    kind: 'note' as const,
+    account,
+    id,
+    video: JSON.stringify(video),
+    work: JSON.stringify(work),
+    nowMs,
+    pollAt,
+  }
+}

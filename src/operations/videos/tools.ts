@@ -1,0 +1,45 @@
+// Work at the vendor of a video, outside of any request: its tools, and a bound on how long it may take.
+
+import type { Channel } from '../../relay/channel.ts'
+import type { RelayRooms } from '../../relay/request.ts'
+import { MediaFault, type Spool } from '../../vendors/media.ts'
+import { MediaWork } from '../adapters/tools.ts'
+
+export interface VideoToolRooms {
+  relay(): RelayRooms
+  openSpool(): Spool
+}
+
+/** What is at work, let go by whoever opened it. */
+export interface OpenTools {
+  readonly work: MediaWork
+  close(): void
+}
+
+export function openTools({ relay, openSpool }: VideoToolRooms, channel: Channel): OpenTools {
+  const rooms = relay()
+  const { connectMs, sendIdleMs } = { ...rooms.timeouts, ...channel.timeouts }
+  const spool = openSpool()
+  const media = { isForm: false, uploads: [], spool }
+  const dialect = rooms.dialects['openai-videos']
+  const work = new MediaWork({ rooms, ask: { media }, channel, dialect, connectMs, sendIdleMs })
+  return {
+    work,
+    close() {
+      work.letGo()
+      spool.close()
+    },
+  }
+}
+
+/** Rejects with MediaFault `timeout` where it takes longer. */
+export async function within<Result>(limitMs: number, work: Promise<Result>): Promise<Result> {
+  const late = Promise.withResolvers<never>()
+  const message = 'the vendor did not answer in time'
+  const timer = setTimeout(() => late.reject(new MediaFault({ kind: 'timeout', message })), limitMs)
+  try {
+    return await Promise.race([work, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

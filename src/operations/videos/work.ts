@@ -1,0 +1,137 @@
+// What is kept of a video beside what its account sees: where it is made, and the record that its end will complete.
+
+import { noUsage } from '../../billing/authorization.ts'
+import type { PriceBook, Units } from '../../meter/meter.ts'
+import type { Nano } from '../../money.ts'
+import type { FailedAttempt, UsageRow } from '../../store/usage-row.ts'
+import type { VideoRow } from '../../store/video-table.ts'
+import type { VideoJob } from '../../vendors/video.ts'
+import type { JsonObject } from '../../wire/ir.ts'
+
+/** Where a video is made, and how it is going there. */
+export interface VideoWork extends VideoJob {
+  readonly channel: string
+  /** Polls in a row that brought nothing. */
+  readonly misses: number
+  /** The vendor said when it is to be asked again. */
+  readonly hinted: boolean
+}
+
+/** OpenAI's object, as its account sees it. */
+export interface VideoObject extends JsonObject {
+  id: string
+  object: 'video'
+  model: string
+  status: 'queued' | 'in_progress' | 'completed' | 'failed'
+  progress: number
+  created_at: number
+  completed_at: number | null
+  expires_at: number | null
+  prompt: string
+  size: string
+  seconds: string
+  remixed_from_video_id: string | null
+  error: { code: string; message: string } | null
+}
+
+export interface VideoBill {
+  /** As if it were done: its whole charge. */
+  readonly row: UsageRow
+  readonly capNano: Nano | null
+}
+
+export function workOf(row: Pick<VideoRow, 'work'>): VideoWork {
+  return JSON.parse(row.work) as VideoWork
+}
+
+export function videoOf(row: Pick<VideoRow, 'video'>): VideoObject {
+  return JSON.parse(row.video) as VideoObject
+}
+
+const moneyFields = ['chargeNano', 'writeoffNano', 'vendorCostNano'] as const
+
+export function encodeBill({ row, capNano }: VideoBill): string {
+  const money = Object.fromEntries(moneyFields.map((name) => [name, String(row[name])]))
+  return JSON.stringify({
+    row: { ...row, ...money },
+    capNano: capNano === null ? null : String(capNano),
+  })
+}
+
+export function billOf({ bill }: Pick<VideoRow, 'bill'>): VideoBill {
+  const { row, capNano } = JSON.parse(bill) as {
+    readonly row: Omit<UsageRow, (typeof moneyFields)[number]> &
+      Record<(typeof moneyFields)[number], string>
+    readonly capNano: string | null
+  }
+  return {
+    row: {
+      ...row,
+      chargeNano: BigInt(row.chargeNano),
+      writeoffNano: BigInt(row.writeoffNano),
+      vendorCostNano: BigInt(row.vendorCostNano),
+    },
+    capNano: capNano === null ? null : BigInt(capNano),
+  }
+}
+
+/** The record of a video that was made: by the prices of its beginning, for no more seconds than were asked. */
+export function completedRow(
+  { row }: VideoBill,
+  seconds: number | null,
+  prices: PriceBook,
+  nowMs: number,
+): UsageRow {
+  const durationMs = Math.max(0, nowMs - row.at)
+  const units = unitsOf(row.units, seconds)
+  const done = { ...row, units, usageSource: 'reported', durationMs } as const
+  const rate =
+    row.priceVersion === null ? null : prices.version(row.priceVersion, row.multiplierPpm)
+  if (rate === null || units === row.units) return done
+  return {
+    ...done,
+    chargeNano: rate.charge(noUsage, units),
+    vendorCostNano: rate.cost(noUsage, units) + costOf(row.failedAttempts),
+  }
+}
+
+function unitsOf(asked: Units | null, seconds: number | null): Units | null {
+  if (asked === null || seconds === null || !(seconds > 0)) return asked
+  const entries = Object.entries(asked)
+  const at = entries.findIndex(([name]) => name.split('/')[0] === 'second')
+  const entry = entries[at]
+  if (entry === undefined || seconds >= entry[1]) return asked
+  return Object.fromEntries(entries.with(at, [entry[0], seconds]))
+}
+
+function costOf(attempts: readonly FailedAttempt[] | null): Nano {
+  return (attempts ?? []).reduce((sum, { costNano }) => sum + BigInt(costNano), 0n)
+}
+
+/** Why a video is charged for nothing, as its record says it. */
+export interface VideoFailure {
+  readonly status: number
+  readonly errorCode: string
+  readonly cause: string
+  /** A fault's kind, for what the vendor is taken to ask all the same. */
+  readonly kind: string
+}
+
+/** The record of a video that was not made: its vendor had accepted it, and may ask for it. */
+export function failedRow({ row }: VideoBill, failure: VideoFailure, nowMs: number): UsageRow {
+  const { status, errorCode, cause, kind } = failure
+  const before = row.failedAttempts ?? []
+  const costNano = row.vendorCostNano - costOf(before)
+  const failed = { channel: row.channel ?? '', kind, costNano: String(costNano) }
+  return {
+    ...row,
+    units: null,
+    usageSource: 'none',
+    chargeNano: 0n,
+    durationMs: Math.max(0, nowMs - row.at),
+    status,
+    errorCode,
+    errorCause: cause,
+    failedAttempts: [...before, failed],
+  }
+}

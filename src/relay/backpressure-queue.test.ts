@@ -1,0 +1,52 @@
+// What waits for a slow client: bounded, in order, and holding no memory beside itself.
+
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { Outlet } from './backpressure-queue.ts'
+
+const pieceBytes = 65_536
+
+function owner() {
+  const told: string[] = []
+  return { told, pause: () => void told.push('pause'), resume: () => void told.push('resume') }
+}
+
+async function read(outlet: Outlet): Promise<Uint8Array[]> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of outlet.body()) pieces.push(piece)
+  return pieces
+}
+
+test('parts of large buffers that wait for a slow client do not keep them alive', async () => {
+  const { told, ...rest } = owner()
+  const outlet = new Outlet(rest, 0)
+  // As a read of the vendor's connection, of which the client gets a part.
+  const large = new Uint8Array(8 * pieceBytes).fill(7)
+  outlet.push(large.subarray(pieceBytes, 4 * pieceBytes + 10))
+  outlet.end()
+  expect(told).toEqual(['pause'])
+  const pieces = await read(outlet)
+  expect(pieces.map(({ buffer }) => buffer.byteLength)).toEqual([
+    pieceBytes,
+    pieceBytes,
+    pieceBytes,
+    10,
+  ])
+  expect(told).toEqual(['pause', 'resume'])
+})
+
+test('whatever the chunks, a client has all bytes in order, in pieces of at most 64 KiB', async () => {
+  const sizes = fc.array(fc.integer({ min: 1, max: 3 * pieceBytes }), { maxLength: 8 })
+  await fc.assert(
+    fc.asyncProperty(sizes, async (lengths) => {
+      const outlet = new Outlet(owner(), 0)
+      const chunks = lengths.map((length, at) => new Uint8Array(length).fill(at + 1))
+      for (const chunk of chunks) outlet.push(chunk)
+      outlet.end()
+      const pieces = await read(outlet)
+      expect(Math.max(0, ...pieces.map(({ length }) => length))).toBeLessThanOrEqual(pieceBytes)
+      expect(Buffer.concat(pieces).equals(Buffer.concat(chunks))).toBeTrue()
+    }),
+    { numRuns: 50 },
+  )
+})

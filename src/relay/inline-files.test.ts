@@ -1,0 +1,78 @@
+// Addresses become bytes where the vendor needs them, and only there.
+
+import { expect, test } from 'bun:test'
+import { type Fetched, NotFetched } from '../safe-fetch/safe-fetch.ts'
+import type { HubCodec } from '../wire/dialect.ts'
+import type { ChatRequest, RequestPart } from '../wire/ir.ts'
+import { fetchMissing, type Inlined, missingAddresses, withBytes } from './inline-files.ts'
+
+/** A format whose vendors fetch no images. */
+const hub = { needsBytes: ({ type }) => type === 'image' } as HubCodec
+
+function asking(...parts: RequestPart[]): ChatRequest {
+  return { model: 'm', stream: false, messages: [{ role: 'user', parts }] }
+}
+
+const image = (url: string): RequestPart => ({ type: 'image', url })
+const bytes = (...values: number[]) => new Uint8Array(values)
+
+function doorTo(found: Readonly<Record<string, Fetched>>) {
+  const asked: string[] = []
+  return {
+    asked,
+    async fetch(address: string) {
+      asked.push(address)
+      const fetched = found[address]
+      if (fetched === undefined) throw new NotFetched('its host is not known')
+      return fetched
+    },
+  }
+}
+
+const png = { bytes: bytes(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a), mediaType: 'text/html' }
+
+test('each address once, with the type its bytes have and not the one its server says', async () => {
+  const request = asking(
+    image('https://a/1'),
+    image('HTTPS://a/1'),
+    image('https://a/1'),
+    image('data:image/png;base64,AA=='),
+    { type: 'file', url: 'https://a/2' },
+    { type: 'text', text: 'https://a/3' },
+  )
+  const inlined: Inlined = new Map()
+  const door = doorTo({ 'https://a/1': png, 'HTTPS://a/1': png })
+  const missing = missingAddresses(request, hub, inlined)
+  await fetchMissing(missing, door, inlined)
+  expect(door.asked).toEqual(['https://a/1', 'HTTPS://a/1'])
+  expect(missingAddresses(request, hub, inlined)).toEqual([])
+  const placed = withBytes(request, hub, inlined).messages[0]?.parts
+  const data = 'data:image/png;base64,iVBORw0KGgo='
+  expect(placed?.slice(0, 3)).toEqual([image(data), image(data), image(data)])
+  expect(placed?.slice(3)).toEqual(request.messages[0]?.parts.slice(3) ?? [])
+})
+
+test('a format whose vendors fetch themselves misses nothing', () => {
+  const request = asking(image('https://a/1'))
+  expect(missingAddresses(request, {} as HubCodec, new Map())).toEqual([])
+  expect(withBytes(request, {} as HubCodec, new Map([['https://a/1', 'data:,']]))).toEqual(request)
+})
+
+test.each([
+  ['nothing there', {}, 'its host is not known'],
+  ['a page', { 'https://a/1': { bytes: bytes(60, 104), mediaType: 'text/html' } }, 'no image'],
+  [
+    'unknown bytes',
+    { 'https://a/1': { bytes: bytes(1, 2, 3), mediaType: 'image/png' } },
+    'no image',
+  ],
+])('%s is told with its address', async (_what, found, why) => {
+  const fetching = fetchMissing(['https://a/1'], doorTo(found), new Map())
+  await expect(fetching).rejects.toThrow(`'https://a/1' could not be fetched: `)
+  await expect(fetching).rejects.toThrow(why)
+})
+
+test('more than sixteen are refused before anything is fetched', () => {
+  const images = Array.from({ length: 17 }, (_, at) => image(`https://a/${at}`))
+  expect(() => missingAddresses(asking(...images), hub, new Map())).toThrow('at most 16')
+})

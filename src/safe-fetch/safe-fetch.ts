@@ -1,0 +1,275 @@
+// The one door for addresses that users and vendors name: fetched from the public internet alone, bounded in size and time.
+
+import { Buffer } from 'node:buffer'
+import { lookup } from 'node:dns/promises'
+import type { Destination } from '../upstream/connection.ts'
+import type { Dialer } from '../upstream/dial.ts'
+import type { ReplyHandler } from '../vendors/transport.ts'
+import { join } from '../wire/json/splice.ts'
+import { isGlobalAddress } from './global-address.ts'
+
+export interface DoorOptions {
+  readonly dialer: Dialer
+  readonly maxBytes: number
+  /** For all of it, redirects included; or, where `untilQuiet`, for each wait between two signs of life. */
+  readonly timeoutMs: number
+  readonly untilQuiet?: boolean
+  /** The header of that name; what models read unless given. */
+  readonly accept?: string
+  /** An origin that its operator named: what lies there is fetched wherever it is. */
+  readonly home?: string
+  /** All addresses of a name; the system's resolver unless given. */
+  readonly resolve?: (host: string) => Promise<readonly string[]>
+  /** Whether an address may be connected to; the global ones unless given. */
+  readonly allows?: (address: string, port: number) => boolean
+}
+
+export interface Fetched {
+  readonly bytes: Uint8Array
+  /** Lower case, without parameters; empty where the reply names none. */
+  readonly mediaType: string
+}
+
+/** Why something was not fetched; the message may be shown to whoever named the address. */
+export class NotFetched extends Error {
+  override readonly name = 'NotFetched'
+}
+
+export interface Door {
+  /** Throws NotFetched. */
+  fetch(address: string): Promise<Fetched>
+}
+
+const maxRedirects = 3
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+export function createDoor(options: DoorOptions): Door {
+  return {
+    async fetch(address) {
+      const chunks: Uint8Array[] = []
+      let mediaType = ''
+      await fetchTo(options, address, {
+        begin: (type) => {
+          mediaType = type
+        },
+        push: (chunk) => void chunks.push(chunk),
+      })
+      return { bytes: Buffer.from(join(chunks)), mediaType }
+    },
+  }
+}
+
+/** Takes a reply as it comes; what it throws ends the fetch and is thrown there. */
+export interface Receiver {
+  /** Lower case, without parameters; empty where the reply names none. */
+  begin(mediaType: string): void
+  push(chunk: Uint8Array): void
+}
+
+/** Throws NotFetched, also when the signal is given. */
+export async function fetchTo(
+  options: DoorOptions,
+  address: string,
+  receiver: Receiver,
+  signal?: AbortSignal,
+): Promise<void> {
+  const timer = new Timer(options.timeoutMs)
+  const left = () => timer.end('nobody waits for it')
+  signal?.addEventListener('abort', left)
+  try {
+    if (signal?.aborted === true) left()
+    let url = checkedUrl(address)
+    for (let hops = 0; hops <= maxRedirects; hops++) {
+      const location = await fetchOnce(options, url, receiver, timer)
+      if (location === null) return
+      // Judged anew: where a redirect leads is as much a stranger's word as the first address.
+      url = checkedUrl(location, url)
+    }
+    throw new NotFetched('it redirects too often')
+  } finally {
+    signal?.removeEventListener('abort', left)
+    timer.stop()
+  }
+}
+
+/** Bounds what is waited for. */
+class Timer {
+  private readonly timeoutMs: number
+  private readonly ended = Promise.withResolvers<never>()
+  private timeout: ReturnType<typeof setTimeout>
+
+  constructor(timeoutMs: number) {
+    this.timeoutMs = timeoutMs
+    this.timeout = this.started()
+    // Nobody may be waiting when it ends.
+    this.ended.promise.catch(() => undefined)
+  }
+
+  race<T>(work: Promise<T>): Promise<T> {
+    return Promise.race([work, this.ended.promise])
+  }
+
+  restart(): void {
+    this.stop()
+    this.timeout = this.started()
+  }
+
+  end(why: string): void {
+    this.ended.reject(new NotFetched(why))
+  }
+
+  stop(): void {
+    clearTimeout(this.timeout)
+  }
+
+  private started() {
+    return setTimeout(() => this.end('it took too long'), this.timeoutMs)
+  }
+}
+
+/** The address to connect to, where the URL's host may be connected to at all. Throws NotFetched. */
+export async function judgedHost(options: DoorOptions, url: string): Promise<string> {
+  const { host, port } = partsOf(checkedUrl(url))
+  const timer = new Timer(options.timeoutMs)
+  try {
+    return await judgedAddress(options, host, port, timer)
+  } finally {
+    timer.stop()
+  }
+}
+
+function checkedUrl(text: string, base?: URL): URL {
+  let url: URL
+  try {
+    url = new URL(text, base)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new NotFetched('it is not an address')
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new NotFetched('only http and https addresses are fetched')
+  if (url.username !== '' || url.password !== '')
+    throw new NotFetched('an address with credentials is not fetched')
+  return url
+}
+
+const whatModelsRead = 'image/*, application/pdf, text/plain;q=0.5'
+
+/** Gives where a redirect leads, or null where the reply was heard to its end. */
+async function fetchOnce(
+  options: DoorOptions,
+  url: URL,
+  receiver: Receiver,
+  timer: Timer,
+): Promise<string | null> {
+  const { tls, host, port } = partsOf(url)
+  const isHome = url.origin === options.home
+  const judging = isHome ? { ...options, allows: () => true } : options
+  const address = await judgedAddress(judging, host, port, timer)
+  const destination: Destination = {
+    // Connections are kept by origin: one to this address must serve no other name's judgement.
+    origin: `${url.protocol}//${url.host} ${address}`,
+    host,
+    address,
+    port,
+    tls,
+    head:
+      `GET ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n` +
+      `accept: ${options.accept ?? whatModelsRead}\r\naccept-encoding: identity\r\n` +
+      'user-agent: tollgate\r\nconnection: close\r\ncontent-length: ',
+  }
+  return receive(options, destination, receiver, timer)
+}
+
+function partsOf(url: URL) {
+  const tls = url.protocol === 'https:'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const port = url.port === '' ? (tls ? 443 : 80) : Number(url.port)
+  return { tls, host, port }
+}
+
+/** Every address of the name must be allowed, so that no later look-up leads elsewhere; the first is connected to. */
+async function judgedAddress(
+  options: DoorOptions,
+  host: string,
+  port: number,
+  timer: Timer,
+): Promise<string> {
+  const { resolve = resolved, allows = isPublic } = options
+  const isLiteral = host.includes(':') || /^[\d.]+$/.test(host)
+  const addresses = isLiteral ? [host] : await timer.race(resolve(host))
+  const [first] = addresses
+  if (first === undefined) throw new NotFetched('its host is not known')
+  if (!addresses.every((each) => allows(each, port)))
+    throw new NotFetched('it is not on the public internet')
+  return first
+}
+
+async function resolved(host: string): Promise<readonly string[]> {
+  try {
+    return (await lookup(host, { all: true })).map(({ address }) => address)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return []
+    throw error
+  }
+}
+
+function isPublic(address: string, port: number): boolean {
+  return (port === 80 || port === 443) && isGlobalAddress(address)
+}
+
+function receive(
+  options: DoorOptions,
+  destination: Destination,
+  receiver: Receiver,
+  timer: Timer,
+): Promise<string | null> {
+  const { promise, resolve, reject } = Promise.withResolvers<string | null>()
+  const { maxBytes, timeoutMs } = options
+  let byteCount = 0
+  const refuse = (error: unknown) => {
+    exchange.abort()
+    reject(error)
+  }
+  /** What is thrown here would reach the connection, which others may use. */
+  const heard = (take: () => void) => {
+    if (options.untilQuiet === true) timer.restart()
+    try {
+      take()
+    } catch (error) {
+      refuse(error)
+    }
+  }
+  const handler: ReplyHandler = {
+    head: (status, header) =>
+      heard(() => {
+        if (redirects.has(status)) {
+          const location = header('location')
+          if (location === null) throw new NotFetched('it redirects nowhere')
+          // What stands in its body is not what was asked for.
+          exchange.abort()
+          resolve(location)
+          return
+        }
+        if (status !== 200) throw new NotFetched(`its server answered ${status}`)
+        if (Number(header('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
+        const [type = ''] = (header('content-type') ?? '').split(';', 1)
+        receiver.begin(type.trim().toLowerCase())
+      }),
+    bytes: (chunk) =>
+      heard(() => {
+        byteCount += chunk.length
+        if (byteCount > maxBytes) throw tooLarge(maxBytes)
+        receiver.push(chunk)
+      }),
+    end: () => resolve(null),
+    fault: ({ message }) => reject(new NotFetched(`its server cannot be heard: ${message}`)),
+  }
+  const bounds = { connectMs: timeoutMs, sendIdleMs: timeoutMs }
+  const exchange = options.dialer.open({ destination, segments: [], ...bounds }, handler)
+  return timer.race(promise).finally(() => exchange.abort())
+}
+
+function tooLarge(maxBytes: number): NotFetched {
+  return new NotFetched(`it is larger than ${maxBytes} bytes`)
+}

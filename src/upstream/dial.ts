@@ -1,0 +1,141 @@
+// Opens connections to vendors, the only file that does, and keeps those that may carry another call.
+
+import type { Exchange, ReplyHandler } from '../vendors/transport.ts'
+import { Connection, type ConnectionOwner, type DialCall, DialExchange } from './connection.ts'
+
+export interface DialerSettings {
+  /** A connection unused for this long is closed. */
+  readonly idleMs: number
+  /** How often such ones are looked for. */
+  readonly sweepMs: number
+}
+
+/** Below the shortest keep-alive of the vendors' front ends, so that a call seldom meets a closing connection. */
+const defaults: DialerSettings = { idleMs: 20_000, sweepMs: 5_000 }
+const maxIdlePerOrigin = 1_024
+
+export interface Dialer {
+  /** Sends a call; the handler is told of its reply, never before this returns. */
+  open(call: DialCall, handler: ReplyHandler): Exchange
+  /** Connections now open, for metrics and tests. */
+  readonly connections: number
+  close(): void
+}
+
+const handlers = {
+  binaryType: 'buffer',
+  open(socket: Bun.Socket<Connection>) {
+    socket.data.opened(socket)
+  },
+  data(socket: Bun.Socket<Connection>, chunk: Buffer) {
+    socket.data.received(chunk)
+  },
+  drain(socket: Bun.Socket<Connection>) {
+    socket.data.flush()
+  },
+  end(socket: Bun.Socket<Connection>) {
+    socket.data.ended()
+    socket.end()
+  },
+  close(socket: Bun.Socket<Connection>) {
+    socket.data.lost('the connection to the vendor was reset')
+  },
+  error(socket: Bun.Socket<Connection>, error: Error) {
+    socket.data.lost(`the connection to the vendor failed: ${error.message}`)
+  },
+} as const
+
+const secureHandlers = {
+  ...handlers,
+  open(socket: Bun.Socket<Connection>) {
+    // Nothing is sent before the handshake has proved who answers.
+    socket.data.greeting(socket)
+  },
+  handshake(socket: Bun.Socket<Connection>, success: boolean, error: Error | null) {
+    socket.data.secured(socket, success && socket.authorized, error)
+  },
+} as const
+
+class Pool implements Dialer, ConnectionOwner {
+  private readonly idleByOrigin = new Map<string, Connection[]>()
+  private readonly all = new Set<Connection>()
+  private readonly settings: DialerSettings
+  private sweeper: ReturnType<typeof setInterval> | null = null
+
+  constructor(settings: DialerSettings) {
+    this.settings = settings
+  }
+
+  get connections(): number {
+    return this.all.size
+  }
+
+  open(call: DialCall, handler: ReplyHandler): Exchange {
+    const exchange = new DialExchange(call, handler)
+    // The most recently used connection is the least likely to be stale.
+    const kept =
+      call.onKept === 'avoid' ? undefined : this.idleByOrigin.get(call.destination.origin)?.pop()
+    if (kept === undefined) this.connect(exchange)
+    else kept.send(exchange)
+    return exchange
+  }
+
+  resend(exchange: DialExchange): void {
+    this.connect(exchange)
+  }
+
+  idle(connection: Connection): void {
+    const list = this.idleByOrigin.get(connection.origin)
+    connection.idleSince = performance.now()
+    if (list === undefined) this.idleByOrigin.set(connection.origin, [connection])
+    else if (list.length >= maxIdlePerOrigin) connection.destroy()
+    else list.push(connection)
+    if (this.sweeper === null) {
+      this.sweeper = setInterval(() => this.sweep(), this.settings.sweepMs)
+      this.sweeper.unref()
+    }
+  }
+
+  closed(connection: Connection): void {
+    this.all.delete(connection)
+    const list = this.idleByOrigin.get(connection.origin)
+    const at = list?.lastIndexOf(connection) ?? -1
+    if (at !== -1) list?.splice(at, 1)
+  }
+
+  close(): void {
+    for (const connection of [...this.all]) connection.destroy()
+    if (this.sweeper !== null) clearInterval(this.sweeper)
+    this.sweeper = null
+  }
+
+  private connect(exchange: DialExchange): void {
+    const { destination } = exchange.call
+    const connection = new Connection(destination, exchange, this)
+    this.all.add(connection)
+    const hostname = destination.address ?? destination.host
+    const at = { hostname, port: destination.port, data: connection }
+    const connecting = destination.tls
+      ? Bun.connect({ ...at, socket: secureHandlers, tls: { serverName: destination.host } })
+      : Bun.connect({ ...at, socket: handlers })
+    connecting.catch((error: Error) =>
+      connection.refuse(`cannot reach the vendor: ${error.message}`),
+    )
+  }
+
+  private sweep(): void {
+    const oldest = performance.now() - this.settings.idleMs
+    for (const [origin, list] of this.idleByOrigin) {
+      for (const connection of list.filter((each) => each.idleSince < oldest)) connection.destroy()
+      if (list.length === 0) this.idleByOrigin.delete(origin)
+    }
+    if (this.idleByOrigin.size > 0 || this.sweeper === null) return
+    clearInterval(this.sweeper)
+    this.sweeper = null
+  }
+}
+
+/** A dialer with its own connections. */
+export function createDialer(settings: DialerSettings = defaults): Dialer {
+  return new Pool(settings)
+}
