@@ -122,7 +122,7 @@ async function serve(argv: readonly string[]): Promise<void> {
   const state = await buildState({ version, config, store, log, worker, collector })
   const stops = new Stops()
   if (worker !== null) {
-    worker.onStop(stops.ask)
+    worker.onStop(stops.request)
     // A worker that joins others takes its part of their connections at once: not before it can serve them.
     await Promise.race([state.ledger.opened, delay(longestJoinMs, undefined, { ref: false })])
   }
@@ -226,7 +226,7 @@ function startListening(state: State, config: Config, log: Log, worker: Worker |
 }
 
 function firstOf({ current }: State) {
-  return firstModel(current.config, current.offer)
+  return firstModel(current.config, current.modelAccess)
 }
 
 /** A changed file is taken over whole or not at all. */

@@ -9,7 +9,7 @@ import type { Usage } from '../wire/ir.ts'
 export const noUsage: Usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 
 /** What the client asked of its bill beside the work itself. */
-export interface BillWishes {
+export interface RequestOptions {
   /** The charge is never more than this. */
   readonly capNano: Nano | null
   /** The reply's usage carries its cost. */
@@ -30,10 +30,10 @@ export interface Uncounted {
 
 export type Extension = 'enough' | 'refused' | 'over-cap' | Promise<'enough' | 'refused'>
 
-export class Bill {
+export class Authorization {
   readonly rate: Rate
   readonly hold: Hold
-  readonly wishes: BillWishes
+  readonly options: RequestOptions
   /** What is charged beside tokens where the reply does not say; null where the rate has no price for it. */
   readonly units: Units | null
   /** Output bytes at which a running stream must ask again. */
@@ -47,14 +47,14 @@ export class Bill {
     hold: Hold,
     units: Units | null,
     uncounted: Uncounted,
-    wishes: BillWishes,
+    options: RequestOptions,
   ) {
     this.ledger = ledger
     this.rate = rate
     this.units = units
     this.hold = hold
     this.uncounted = uncounted
-    this.wishes = wishes
+    this.options = options
     this.dueBytes = this.dueAfter(0)
   }
 
@@ -78,13 +78,13 @@ export class Bill {
 
   /** The part of a charge that the client's own ceiling leaves. */
   capped(chargeNano: Nano): Nano {
-    const { capNano } = this.wishes
+    const { capNano } = this.options
     return capNano !== null && chargeNano > capNano ? capNano : chargeNano
   }
 
   /** Makes sure of the money for another quantum of output. */
   extend(outputBytes: number): Extension {
-    const { capNano } = this.wishes
+    const { capNano } = this.options
     if (capNano !== null && this.owedAt(outputBytes) >= capNano) return 'over-cap'
     this.dueBytes = this.dueAfter(outputBytes)
     const missingNano = this.capped(this.owedAt(this.dueBytes)) - this.hold.amountNano
@@ -104,7 +104,7 @@ export class Bill {
 
   /** A quantum further, or where the client's own ceiling is reached: past it nobody would pay. */
   private dueAfter(outputBytes: number): number {
-    const { capNano } = this.wishes
+    const { capNano } = this.options
     if (capNano === null) return outputBytes + quantumBytes
     const owedNano = this.owedAt(outputBytes)
     const quantumNano = this.owedAt(outputBytes + quantumBytes) - owedNano

@@ -12,9 +12,9 @@ import { type PromptMedia, promptMedia } from '../meter/prompt-size.ts'
 import { formatUnits, maxNano, type Nano } from '../money.ts'
 import type { Dialect, Peek } from '../wire/dialect.ts'
 import type { Usage } from '../wire/ir.ts'
-import { Bill, type BillWishes, type Uncounted } from './authorization.ts'
+import { Authorization, type RequestOptions, type Uncounted } from './authorization.ts'
 
-export interface TillRooms {
+export interface AuthorizerOptions {
   readonly ledger: Ledger
   readonly currency: string
   /** The prices of the moment. */
@@ -36,25 +36,25 @@ export interface Opening {
   readonly peek: Peek
   /** Unix milliseconds. */
   readonly at: number
-  readonly wishes: BillWishes
+  readonly options: RequestOptions
   /** What it is expected to use, where that is known better than from its bytes. */
   readonly usage?: Usage
   /** The same of what is charged beside tokens. */
   readonly units?: Units
 }
 
-export interface Till {
+export interface Authorizer {
   /** At once where this node's lease covers it. Throws, or rejects with, GatewayError. */
-  open(opening: Opening): Bill | Promise<Bill>
+  open(opening: Opening): Authorization | Promise<Authorization>
 }
 
 const retryAfterMs = 1_000
 
-export function createTill(rooms: TillRooms): Till {
+export function createAuthorizer(rooms: AuthorizerOptions): Authorizer {
   const { ledger } = rooms
   return {
     open(opening) {
-      const { principal, peek, wishes } = opening
+      const { principal, peek, options } = opening
       if (ledger.closed !== null) throw closed()
       const rate = rateOf(rooms, opening)
       const media = mediaOf(opening)
@@ -62,17 +62,17 @@ export function createTill(rooms: TillRooms): Till {
       const boundNano = boundOf(rate, expected, opening)
       if (boundNano === null) throw tooMuch()
       const amountNano =
-        wishes.capNano === null || boundNano <= wishes.capNano
+        options.capNano === null || boundNano <= options.capNano
           ? boundNano
-          : withinCap(wishes.capNano, { boundNano, rate, expected }, peek.stream, rooms.currency)
+          : withinCap(options.capNano, { boundNano, rate, expected }, peek.stream, rooms.currency)
       const uncounted = uncountedOf(opening, expected, media)
       const likely = unitsAsked(peek.likelyUnits ?? peek.units, rate)
       const held = ledger.hold(principal.account, principal.keyId, amountNano)
-      const bill = (result: Hold | NoHold): Bill => {
+      const authorization = (result: Hold | NoHold): Authorization => {
         if ('refused' in result) throw refusal(result, amountNano, rooms.currency)
-        return new Bill(ledger, rate, result, likely, uncounted, wishes)
+        return new Authorization(ledger, rate, result, likely, uncounted, options)
       }
-      return held instanceof Promise ? held.then(bill) : bill(held)
+      return held instanceof Promise ? held.then(authorization) : authorization(held)
     },
   }
 }
@@ -104,7 +104,7 @@ function boundOf(rate: Rate, expected: Expected, { usage, units }: Opening): Nan
   return nano > maxNano ? null : nano
 }
 
-function rateOf(rooms: TillRooms, opening: Opening): Rate {
+function rateOf(rooms: AuthorizerOptions, opening: Opening): Rate {
   const { model, principal, at } = opening
   const rate = rooms.prices().find(model.id, at, rooms.multiplierPpm(principal.group))
   const missing = rate?.missing(dialectKind(opening), plainImages(opening.peek)) ?? null

@@ -5,12 +5,12 @@ import { type Fault, faultTable } from '../errors.ts'
 import { bytesPerToken } from '../meter/ceiling.ts'
 import type { Rate, Units } from '../meter/meter.ts'
 import { formatUnits, type Nano } from '../money.ts'
-import type { Ask, Settlement, Sight } from '../relay/request.ts'
+import type { RelayRequest, ReplySummary, Settlement } from '../relay/request.ts'
 import type { FailedAttempt, UsageRow } from '../store/usage-row.ts'
 import type { Usage } from '../wire/ir.ts'
-import { type Bill, noUsage } from './authorization.ts'
+import { type Authorization, noUsage } from './authorization.ts'
 
-export interface Owed {
+export interface Charges {
   readonly usage: Usage
   readonly units: Units | null
   readonly source: UsageRow['usageSource']
@@ -24,11 +24,11 @@ export interface Owed {
 
 const nothing = { usage: noUsage, source: 'none' } as const
 
-export function owedBy(settlement: Settlement, billing: BillingSettings): Owed {
-  const { ask, sight, failedAttempts } = settlement
-  const { rate } = ask.bill
-  const { usage, source } = usageOf(settlement, sight)
-  const units = unitsOf(ask.bill, sight)
+export function chargesOf(settlement: Settlement, billing: BillingSettings): Charges {
+  const { request, summary, failedAttempts } = settlement
+  const { rate } = request.authorization
+  const { usage, source } = usageOf(settlement, summary)
+  const units = unitsOf(request.authorization, summary)
   const costNano = source === 'none' ? 0n : rate.cost(usage, units)
   let vendorCostNano = costNano
   for (const failed of failedAttempts) vendorCostNano += BigInt(failed.costNano)
@@ -40,11 +40,11 @@ export function owedBy(settlement: Settlement, billing: BillingSettings): Owed {
 }
 
 /** What is charged beside tokens: what the reply brought where it says so, else what was expected of it. */
-function unitsOf(bill: Bill, sight: Sight | null): Units | null {
-  const brought = sight?.units
-  if (brought == null) return bill.units
-  const priced = Object.entries(brought).filter(([name]) => bill.rate.prices(name))
-  const { request } = bill.units ?? {}
+function unitsOf(authorization: Authorization, summary: ReplySummary | null): Units | null {
+  const brought = summary?.units
+  if (brought == null) return authorization.units
+  const priced = Object.entries(brought).filter(([name]) => authorization.rate.prices(name))
+  const { request } = authorization.units ?? {}
   const units = { ...(request !== undefined && { request }), ...Object.fromEntries(priced) }
   return Object.keys(units).length === 0 ? null : units
 }
@@ -56,20 +56,27 @@ function isPlain({ multiplierPpm }: Rate): boolean {
 
 /** What a stream that ends well is charged, as its client is shown it beside the vendor's counts. */
 export function shownCost(
-  ask: Ask,
-  { usage, sight }: { readonly usage: Usage; readonly sight: Sight },
+  request: RelayRequest,
+  { usage, summary }: { readonly usage: Usage; readonly summary: ReplySummary },
   billing: BillingSettings,
 ): string {
-  const { bill } = ask
-  const owed = isBeyond(ask, usage) ? countedOf(ask, sight) : usage
-  const free = isFreeAnswer(ask, owed, billing)
-  return formatUnits(free ? 0n : bill.capped(bill.rate.charge(owed, unitsOf(bill, sight))))
+  const { authorization } = request
+  const owed = isBeyond(request, usage) ? countedOf(request, summary) : usage
+  const free = isFreeAnswer(request, owed, billing)
+  return formatUnits(
+    free
+      ? 0n
+      : authorization.capped(authorization.rate.charge(owed, unitsOf(authorization, summary))),
+  )
 }
 
 /** A vendor that counts in units which the card has no price for has told nothing of the price. */
-function isMetered(bill: Bill, { usage, units }: Sight): boolean {
+function isMetered(authorization: Authorization, { usage, units }: ReplySummary): boolean {
   if (usage === null || promptOf(usage) > 0 || units == null) return true
-  return Object.keys(units).some((name) => bill.rate.prices(name)) || bill.rate.prices('request')
+  return (
+    Object.keys(units).some((name) => authorization.rate.prices(name)) ||
+    authorization.rate.prices('request')
+  )
 }
 
 function promptOf(usage: Usage): number {
@@ -78,19 +85,22 @@ function promptOf(usage: Usage): number {
 }
 
 /** Reported by the vendor, else counted from the bytes that passed; nothing where nothing was delivered. */
-function usageOf(settlement: Settlement, sight: Sight | null): Pick<Owed, 'usage' | 'source'> {
+function usageOf(
+  settlement: Settlement,
+  summary: ReplySummary | null,
+): Pick<Charges, 'usage' | 'source'> {
   const { status, errorCode, accepted } = settlement
-  const outputBytes = outputOf(settlement.ask, sight)
+  const outputBytes = outputOf(settlement.request, summary)
   // Its client left, or its money ended: the vendor has worked on the prompt all the same.
   const stopped = errorCode === 'client_closed_request' || errorCode === 'insufficient_quota'
-  const told = sight?.usage && !isUnbelieved(settlement) ? sight.usage : null
-  if (sight && told && (!isEmpty(told) || isMetered(settlement.ask.bill, sight))) {
+  const told = summary?.usage && !isUnbelieved(settlement) ? summary.usage : null
+  if (summary && told && (!isEmpty(told) || isMetered(settlement.request.authorization, summary))) {
     return { usage: told, source: settlement.drained ? 'drained' : 'reported' }
   }
   // An error without content is nobody's debt.
   const owes = outputBytes > 0 || (status === 200 && errorCode === null) || (stopped && accepted)
-  if (sight === null || !owes) return nothing
-  return { usage: countedOf(settlement.ask, sight), source: 'counted' }
+  if (summary === null || !owes) return nothing
+  return { usage: countedOf(settlement.request, summary), source: 'counted' }
 }
 
 /**
@@ -100,46 +110,46 @@ function usageOf(settlement: Settlement, sight: Sight | null): Pick<Owed, 'usage
 const mostRounds = 16
 
 /** Whether the vendor reports what no request of this model can use, or what is no count at all. */
-export function isUnbelieved({ ask, sight }: Settlement): boolean {
-  if (sight === null) return false
-  return sight.unbelieved === true || (sight.usage !== null && isBeyond(ask, sight.usage))
+export function isUnbelieved({ request, summary }: Settlement): boolean {
+  if (summary === null) return false
+  return summary.unbelieved === true || (summary.usage !== null && isBeyond(request, summary.usage))
 }
 
-function isBeyond({ model, dialect, peek }: Ask, usage: Usage): boolean {
+function isBeyond({ model, dialect, peek }: RelayRequest, usage: Usage): boolean {
   if (model.context === null || !speaks(dialect.operation)) return false
   const most = mostRounds * model.context
   return promptOf(usage) > most || replyOf(usage) > most * Math.max(1, peek.choices)
 }
 
-function countedOf(ask: Ask, sight: Sight): Usage {
-  return sight.counted ?? ask.bill.counted(outputOf(ask, sight))
+function countedOf(request: RelayRequest, summary: ReplySummary): Usage {
+  return summary.counted ?? request.authorization.counted(outputOf(request, summary))
 }
 
 /** Bytes of a reply that nobody counted, as its usage was reported, are what its tokens come to, as far as there are so many. */
-function outputOf({ model, peek }: Ask, sight: Sight | null): number {
-  if (sight === null) return 0
-  if (sight.outputBytes !== null || sight.usage === null) return sight.outputBytes ?? 0
+function outputOf({ model, peek }: RelayRequest, summary: ReplySummary | null): number {
+  if (summary === null) return 0
+  if (summary.outputBytes !== null || summary.usage === null) return summary.outputBytes ?? 0
   const most = (model.maxOutput ?? model.context ?? 0) * Math.max(1, peek.choices)
-  return Math.min(replyOf(sight.usage), most) * bytesPerToken
+  return Math.min(replyOf(summary.usage), most) * bytesPerToken
 }
 
 function isFree(
   settlement: Settlement,
-  { usage, source }: Pick<Owed, 'usage' | 'source'>,
+  { usage, source }: Pick<Charges, 'usage' | 'source'>,
   billing: BillingSettings,
 ): boolean {
-  const { status, errorCode, ask } = settlement
+  const { status, errorCode, request } = settlement
   if (status !== 200) return errorCode !== 'client_closed_request'
   // Of an answer of nothing, where nobody reports anything, there is nothing to charge.
   const policy = source === 'counted' ? { emptyAnswers: 'free' as const } : billing
-  if (errorCode === null) return isFreeAnswer(ask, usage, policy)
+  if (errorCode === null) return isFreeAnswer(request, usage, policy)
   // The client's own money or ceiling ended it: what was delivered is owed whatever the policy.
   if (errorCode === 'insufficient_quota') return false
   return billing.vendorFails === 'free' || isEmpty(usage)
 }
 
 function isFreeAnswer(
-  { dialect }: Ask,
+  { dialect }: RelayRequest,
   usage: Usage,
   billing: Pick<BillingSettings, 'emptyAnswers'>,
 ): boolean {
@@ -160,14 +170,14 @@ function replyOf({ output, reasoning, audioOutput = 0, imageOutput = 0 }: Usage)
 
 /** An attempt that delivered nothing, with what its vendor may ask for it. */
 export function failedAttempt(
-  { bill }: Ask,
+  { authorization }: RelayRequest,
   channel: string,
-  attempt: { readonly accepted: boolean; readonly sight: Sight },
+  attempt: { readonly accepted: boolean; readonly summary: ReplySummary },
   { kind }: Fault,
 ): FailedAttempt {
-  const { accepted, sight } = attempt
-  const usage = sight.usage ?? bill.counted(sight.outputBytes ?? 0)
+  const { accepted, summary } = attempt
+  const usage = summary.usage ?? authorization.counted(summary.outputBytes ?? 0)
   const worked = faultTable[kind].uncertain || accepted
-  const costNano = worked ? bill.rate.cost(usage, unitsOf(bill, sight)) : 0n
+  const costNano = worked ? authorization.rate.cost(usage, unitsOf(authorization, summary)) : 0n
   return { channel, kind, costNano: String(costNano) }
 }

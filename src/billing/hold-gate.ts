@@ -1,8 +1,8 @@
 // Between a vendor's stream and its client: what the hold covers goes on, the rest waits until more is held.
 
-import type { Bill, Extension } from './authorization.ts'
+import type { Authorization, Extension } from './authorization.ts'
 
-export interface PaidOwner {
+export interface HoldGateOwner {
   /** Bytes of generated text the vendor has sent until now. */
   readonly outputBytes: number
   /** Nothing has to be paid for any more. */
@@ -16,18 +16,18 @@ export interface PaidOwner {
   holdBack(wait: boolean): void
 }
 
-export class Paid {
+export class HoldGate {
   /** How much text the client was given. */
   deliveredBytes = 0
   /** The ledger is asked. */
   waiting = false
-  private readonly bill: Bill
-  private readonly owner: PaidOwner
+  private readonly authorization: Authorization
+  private readonly owner: HoldGateOwner
   private unpaid: Uint8Array[] = []
   private end: (() => void) | null = null
 
-  constructor(bill: Bill, owner: PaidOwner) {
-    this.bill = bill
+  constructor(authorization: Authorization, owner: HoldGateOwner) {
+    this.authorization = authorization
     this.owner = owner
   }
 
@@ -64,7 +64,7 @@ export class Paid {
   }
 
   private isCovered(): boolean {
-    return this.owner.settled || this.owner.outputBytes < this.bill.dueBytes
+    return this.owner.settled || this.owner.outputBytes < this.authorization.dueBytes
   }
 
   private hand(bytes: Uint8Array): void {
@@ -73,7 +73,7 @@ export class Paid {
   }
 
   private cover(): void {
-    const extension = this.bill.extend(this.owner.outputBytes)
+    const extension = this.authorization.extend(this.owner.outputBytes)
     if (!(extension instanceof Promise)) {
       this.extended(extension)
       return

@@ -9,7 +9,7 @@ import { causeOf } from '../relay/final-error.ts'
 import type { Settlement } from '../relay/request.ts'
 import type { IdempotencyDone } from '../store/ledger.ts'
 import type { UsageRow } from '../store/usage-row.ts'
-import { owedBy } from './charging-policy.ts'
+import { chargesOf } from './charging-policy.ts'
 
 /** The record of a finished request, with what it owes. */
 export function usageRow(
@@ -17,19 +17,19 @@ export function usageRow(
   channel: Channel | null | undefined,
   billing: BillingSettings,
 ): UsageRow {
-  const { ask, candidate, sight, fault } = settlement
-  const { principal, peek, dialect, bill, caller } = ask
-  const { usage, units, source, free, chargeNano, vendorCostNano } = owedBy(settlement, billing)
+  const { request, candidate, summary, fault } = settlement
+  const { principal, peek, dialect, authorization, caller } = request
+  const { usage, units, source, free, chargeNano, vendorCostNano } = chargesOf(settlement, billing)
   return {
-    requestId: ask.requestId,
-    at: ask.at,
+    requestId: request.requestId,
+    at: request.at,
     account: principal.account,
     key: principal.keyId,
     keyName: principal.keyName,
     group: principal.group,
     operation: dialect.operation,
     modelAsked: peek.model,
-    modelServed: sight?.model ?? null,
+    modelServed: summary?.model ?? null,
     channel: candidate?.channelId ?? null,
     vendor: channel?.vendor.id ?? null,
     attempts: settlement.attempts,
@@ -46,9 +46,9 @@ export function usageRow(
     imageOutput: usage.imageOutput ?? 0,
     units,
     usageSource: source,
-    priceVersion: bill.rate.version,
+    priceVersion: authorization.rate.version,
     // Free is priced like everything else, times nothing: whoever derives it again gets the same.
-    multiplierPpm: free ? 0 : bill.rate.multiplierPpm,
+    multiplierPpm: free ? 0 : authorization.rate.multiplierPpm,
     chargeNano,
     writeoffNano: 0n,
     vendorCostNano,
@@ -66,14 +66,14 @@ export function usageRow(
 
 /** What the ledger is given of it. */
 export function finishedOf(settlement: Settlement, row: UsageRow): Finished {
-  const { capNano } = settlement.ask.bill.wishes
+  const { capNano } = settlement.request.authorization.options
   return { row, capNano, idempotency: idempotencyOf(settlement) }
 }
 
 /** As `finishedOf`, of a request that still runs: should it die, its key stays taken, and what came of it is no reply. */
 export function runningOf(settlement: Settlement, row: UsageRow): Finished {
-  const { principal, bill } = settlement.ask
-  const { capNano, idempotencyKey: key } = bill.wishes
+  const { principal, authorization } = settlement.request
+  const { capNano, idempotencyKey: key } = authorization.options
   const idempotency =
     key === null ? null : { account: principal.account, key, reply: null, keep: true }
   return { row, capNano, idempotency }
@@ -81,20 +81,20 @@ export function runningOf(settlement: Settlement, row: UsageRow): Finished {
 
 /** The reply goes to the ledger with its charge, so that the one cannot be kept without the other. */
 function idempotencyOf({
-  ask,
+  request,
   reply,
   type,
   status,
   errorCode,
 }: Settlement): IdempotencyDone | null {
-  const key = ask.bill.wishes.idempotencyKey
+  const key = request.authorization.options.idempotencyKey
   if (key === null || reply === null) return null
-  const { account } = ask.principal
+  const { account } = request.principal
   const whole = status === 200 && errorCode === null
   const bytes = whole ? reply.bytes() : null
   // Given again to the letter or not at all.
   if (bytes === null || !isUtf8(bytes)) return { account, key, reply: null, keep: whole }
-  const plain = ask.peek.stream ? 'text/event-stream; charset=utf-8' : 'application/json'
+  const plain = request.peek.stream ? 'text/event-stream; charset=utf-8' : 'application/json'
   const contentType = type ?? plain
   const body = Buffer.from(bytes).toString('utf8')
   return { account, key, reply: { status, contentType, body }, keep: true }

@@ -5,7 +5,7 @@ import type { Fault } from '../errors.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { OutputEstimates } from '../meter/output-estimate.ts'
 import type { Channel } from '../relay/channel.ts'
-import type { Ask, Keeping, Settlement } from '../relay/request.ts'
+import type { Keeping, RelayRequest, Settlement } from '../relay/request.ts'
 import type { Candidate } from '../router/route.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -48,7 +48,12 @@ export interface Settler {
   /** The same of a request whose money is settled later: all but the ledger is told. */
   told(settlement: Settlement, row: UsageRow): void
   progress(settlement: Settlement): void
-  attemptFailed(ask: Ask, candidate: Candidate, fault: Fault, failedOver: boolean): void
+  attemptFailed(
+    request: RelayRequest,
+    candidate: Candidate,
+    fault: Fault,
+    failedOver: boolean,
+  ): void
   /** A request that no channel was tried for: refused, or answered from what was kept. */
   unrelayed(row: UsageRow | null, route: string, status: number, durationMs: number): void
 }
@@ -63,13 +68,13 @@ export function createSettler(rooms: SettleRooms): Settler {
     return usageRow(settlement, channel, rooms.billing)
   }
   const told = (settlement: Settlement, row: UsageRow): void => {
-    const { ask, candidate, status } = settlement
-    rooms.estimates.note(ask.principal, ask.model.id, row.output + row.reasoning)
-    ask.admission.finish(tokensOf(row), Date.now())
-    ask.place.giveBack()
-    answered(ask.dialect.path, status, settlement.durationMs)
+    const { request, candidate, status } = settlement
+    rooms.estimates.note(request.principal, request.model.id, row.output + row.reasoning)
+    request.admission.finish(tokensOf(row), Date.now())
+    request.clientSlot.giveBack()
+    answered(request.dialect.path, status, settlement.durationMs)
     if (candidate !== null) count(countsOf(rooms, counts, candidate, row), settlement, row)
-    if (ask.peek.stream && (settlement.fault !== null || status === 499)) {
+    if (request.peek.stream && (settlement.fault !== null || status === 499)) {
       rooms.metrics.streamAborts.with(status === 499 ? 'client' : 'upstream').inc()
     }
     if (isUnbelieved(settlement)) alarm(rooms, settlement, row)
@@ -78,13 +83,16 @@ export function createSettler(rooms: SettleRooms): Settler {
   return {
     price,
     progress(settlement) {
-      rooms.ledger.progress(settlement.ask.bill.hold, runningOf(settlement, price(settlement)))
+      rooms.ledger.progress(
+        settlement.request.authorization.hold,
+        runningOf(settlement, price(settlement)),
+      )
     },
     settle(settlement, row, keeping) {
       const beganMs = performance.now()
-      const { ask } = settlement
+      const { request } = settlement
       const finished = finishedOf(settlement, row)
-      const { hold } = ask.bill
+      const { hold } = request.authorization
       if (keeping === null) rooms.ledger.finish(hold, finished, null)
       else if ('then' in keeping) rooms.ledger.finish(hold, finished, keeping.then)
       else rooms.ledger.finishNow(hold, finished)
@@ -92,7 +100,7 @@ export function createSettler(rooms: SettleRooms): Settler {
       settling.observe((performance.now() - beganMs) / 1000)
     },
     told,
-    attemptFailed(ask, candidate, fault, failedOver) {
+    attemptFailed(request, candidate, fault, failedOver) {
       const { channelId, model } = candidate
       const vendor = rooms.channels.get(channelId)?.vendor.id ?? ''
       rooms.metrics.upstreamAttempts.with(channelId, vendor, model, fault.kind).inc()
@@ -100,7 +108,7 @@ export function createSettler(rooms: SettleRooms): Settler {
       const { kind, status, message } = fault
       rooms.log.warn(
         {
-          request_id: ask.requestId,
+          request_id: request.requestId,
           channel: channelId,
           model,
           kind,
@@ -120,10 +128,10 @@ export function createSettler(rooms: SettleRooms): Settler {
 }
 
 /** A vendor that reports what cannot be charges its operator by it, perhaps. */
-function alarm({ metrics, log }: SettleRooms, { sight }: Settlement, row: UsageRow): void {
+function alarm({ metrics, log }: SettleRooms, { summary }: Settlement, row: UsageRow): void {
   const { requestId, channel, modelAsked: model, usageSource } = row
   metrics.unbelieved.with(channel ?? '').inc()
-  const reported = sight?.usage ?? null
+  const reported = summary?.usage ?? null
   log.error(
     { request_id: requestId, channel, model, reported, usage_source: usageSource },
     'a vendor reported usage that cannot be; it was counted instead',

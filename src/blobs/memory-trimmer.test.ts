@@ -1,13 +1,13 @@
 // Memory is taken back when it has grown, and less often where much is in use.
 
 import { expect, test } from 'bun:test'
-import { Litter } from './memory-trimmer.ts'
+import { MemoryTrimmer } from './memory-trimmer.ts'
 
 /** A process of 140 MB in which every byte that passes stays until it is taken back. */
 function processOf(liveBytes: number, kept = 1) {
   let resident = 140_000_000
   let collected = 0
-  const litter = new Litter({
+  const trimmer = new MemoryTrimmer({
     collect() {
       collected++
       resident = 140_000_000
@@ -19,7 +19,7 @@ function processOf(liveBytes: number, kept = 1) {
     let most = resident
     for (let left = bytes; left > 0; left -= 65_536) {
       resident += 65_536 * kept
-      litter.passed(65_536)
+      trimmer.passed(65_536)
       most = Math.max(most, resident)
     }
     return { collected, most }
@@ -45,13 +45,13 @@ test('where much is in use four times as much may gather', () => {
 
 test('a process that is small is let be', () => {
   let [resident, collected] = [80_000_000, 0]
-  const litter = new Litter({
+  const trimmer = new MemoryTrimmer({
     collect: () => void collected++,
     residentBytes: () => resident,
     liveBytes: () => 1_000_000,
   })
-  for (; resident < 150_000_000; resident += 1_000_000) litter.passed(5_000_000)
+  for (; resident < 150_000_000; resident += 1_000_000) trimmer.passed(5_000_000)
   expect(collected).toBe(0)
-  for (; resident < 160_000_000; resident += 1_000_000) litter.passed(5_000_000)
+  for (; resident < 160_000_000; resident += 1_000_000) trimmer.passed(5_000_000)
   expect(collected).toBeGreaterThan(0)
 })

@@ -17,7 +17,7 @@ const smallBytes = 157_286_400
 /** Collecting takes longer the more is in use: so much more may gather before it is done again. */
 const growthPerLiveByte = 4
 
-export class Litter {
+export class MemoryTrimmer {
   private readonly collector: Collector
   private bytes = 0
   /** The process as it was when nothing could be taken back. */

@@ -1,7 +1,7 @@
 // Results fetched from a vendor's store over real connections, and everything that is no result.
 
 import { afterEach, describe, expect, test } from 'bun:test'
-import type { DoorOptions } from '../safe-fetch/safe-fetch.ts'
+import type { SafeFetchOptions } from '../safe-fetch/safe-fetch.ts'
 import { createDialer } from '../upstream/dial.ts'
 import { MediaFault, type Payload, type Spool } from '../vendors/media.ts'
 import { createResults } from './results.ts'
@@ -20,7 +20,7 @@ function serve(respond: (request: Request) => Response | Promise<Response>): str
 }
 
 /** As if 127.0.0.1 were the public internet. */
-function open(more: Partial<DoorOptions> = {}) {
+function open(more: Partial<SafeFetchOptions> = {}) {
   const dialer = createDialer()
   dialers.push(dialer)
   const unused = { host: () => Promise.reject(new Error('nothing is hosted here')) }

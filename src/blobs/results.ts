@@ -2,11 +2,11 @@
 
 import { Buffer } from 'node:buffer'
 import {
-  type DoorOptions,
   fetchTo,
   judgedHost,
   NotFetched,
   type Receiver,
+  type SafeFetchOptions,
 } from '../safe-fetch/safe-fetch.ts'
 import type { Keeper, Payload, Spool } from '../vendors/media.ts'
 import { sniffedType } from '../wire/media/sniff.ts'
@@ -37,13 +37,13 @@ export interface Results {
   judge(url: string): Promise<string>
 }
 
-export function createResults(options: DoorOptions, hosting: Hosting): Results {
+export function createResults(options: SafeFetchOptions, hosting: Hosting): Results {
   return {
     host: (payload, account, origin = '') => hosting.host(payload, account, origin),
     async fetchInto(url, spool, from) {
       const taken = new Taken(spool)
-      const door = from === undefined ? options : { ...options, home: from.home }
-      await fetchTo(door, url, taken, from?.signal)
+      const safeFetch = from === undefined ? options : { ...options, home: from.home }
+      await fetchTo(safeFetch, url, taken, from?.signal)
       return taken.end()
     },
     judge: (url) => judgedHost(options, url),

@@ -1,6 +1,6 @@
 // What the front door works with, and what it tells of the requests that the relay never had.
 
-import type { Till } from '../billing/authorize.ts'
+import type { Authorizer } from '../billing/authorize.ts'
 import type { RealtimeSettings } from '../config/types.ts'
 import type { GatewayError } from '../errors.ts'
 import type { Caller } from '../history/caller.ts'
@@ -19,7 +19,7 @@ import type { Callers } from './callers.ts'
 import type { HostedFiles } from './files.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { MeRooms } from './me.ts'
-import type { Offer } from './model-access.ts'
+import type { ModelAccess } from './model-access.ts'
 
 /** Replaced whole when the configuration changes. */
 export interface FrontRooms extends IncomingRooms {
@@ -29,8 +29,8 @@ export interface FrontRooms extends IncomingRooms {
   readonly relay: RelayRooms
   /** Seconds spent until the caller is known, and from the whole body to the channels. */
   readonly overhead: { readonly auth: Histogram; readonly route: Histogram }
-  readonly offer: Offer
-  readonly till: Till
+  readonly modelAccess: ModelAccess
+  readonly authorizer: Authorizer
   readonly idempotency: Idempotency
   readonly me: MeRooms
   readonly files: HostedFiles
@@ -40,17 +40,17 @@ export interface FrontRooms extends IncomingRooms {
   /** Told when a request has its place, and when it gave it back. */
   underWay(dialect: Dialect, change: 1 | -1): void
   /** Told of each request that a limit refused. */
-  limited(verdict: Refused): void
+  limited(decision: Refused): void
   /** Told of requests that never reached the relay, and of all refusals. */
   refused(refusal: Refusal): void
   /** Told of each request without a valid key that is not told of otherwise. */
   denied(denial: Denial): void
   /** Told of a request answered with the reply of an earlier one. */
-  repeated(repeat: Repeat): void
+  replayed(repeat: ReplayedRequest): void
 }
 
 /** A known caller's request, as its record needs it. */
-export interface Repeat {
+export interface ReplayedRequest {
   readonly requestId: string
   readonly at: number
   readonly principal: Principal

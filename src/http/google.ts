@@ -106,7 +106,7 @@ export async function countHere(
   model: string,
 ): Promise<string> {
   const count = async (body: Uint8Array, principal: Principal) => {
-    const isListed = rooms.offer.model(principal, model) !== null
+    const isListed = rooms.modelAccess.model(principal, model) !== null
     if (!isListed && !isServed(rooms, principal, model)) throw unknownModel(model)
     const asked: JsonValue = parsedObject(body)
     if (isObject(asked)) return JSON.stringify(countTokens(asked))
@@ -118,7 +118,7 @@ export async function countHere(
 /** A name that only a pattern serves is in no list. */
 function isServed(rooms: FrontRooms, principal: Principal, model: string) {
   const dialect = rooms.relay.dialects.gemini
-  return rooms.offer.find(principal, model, dialect).candidates.length > 0
+  return rooms.modelAccess.find(principal, model, dialect).candidates.length > 0
 }
 
 export function unknownModel(model: string): GatewayError {

@@ -7,12 +7,12 @@ import type { Address, Dialect } from '../wire/dialect.ts'
 
 /** Where the keys are kept: shared by every node. */
 export interface Idempotency {
-  begin(entry: RepeatEntry): Promise<IdempotencyFound>
+  begin(entry: IdempotencyEntry): Promise<IdempotencyFound>
   /** Frees the key of a request that was refused before any work. */
   forget(account: string, key: string, requestId: string): void
 }
 
-export interface RepeatEntry {
+export interface IdempotencyEntry {
   readonly account: string
   readonly key: string
   /** SHA-256 of path and body, hex. */
@@ -31,7 +31,7 @@ const lookAgainMs = [20, 40, 80, 160, 320] as const
  */
 export async function takeKey(
   idempotency: Idempotency,
-  entry: RepeatEntry,
+  entry: IdempotencyEntry,
 ): Promise<{ readonly requestId: string; readonly reply: IdempotencyReply } | null> {
   const found = await begin(idempotency, entry).catch(() => {
     // It may have been taken all the same. Whoever keeps the keys has told the operator why this failed.
@@ -66,7 +66,7 @@ export async function takeKey(
   )
 }
 
-async function begin(idempotency: Idempotency, entry: RepeatEntry): Promise<IdempotencyFound> {
+async function begin(idempotency: Idempotency, entry: IdempotencyEntry): Promise<IdempotencyFound> {
   let found = await idempotency.begin(entry)
   for (const waitMs of lookAgainMs) {
     if (found.state !== 'running') break

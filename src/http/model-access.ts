@@ -13,15 +13,15 @@ import type { Candidate } from '../router/route.ts'
 import type { Dialect, DialectId, Operation } from '../wire/dialect.ts'
 import { dialects } from '../wire/dialects.ts'
 
-export interface Offered {
+export interface ModelRoute {
   readonly model: Model
   /** Empty when the model does not exist for this caller. */
   readonly candidates: readonly Candidate[]
 }
 
-export interface Offer {
+export interface ModelAccess {
   /** Throws GatewayError where the model is of another kind than the endpoint serves. */
-  find(principal: Principal, model: string, dialect: Dialect): Offered
+  find(principal: Principal, model: string, dialect: Dialect): ModelRoute
   /** Concrete names this caller may use, sorted: those that would be answered now, for they are served and priced. */
   models(principal: Principal): readonly Model[]
   /** The same of any one name, also of one that a channel's pattern serves or that has a date; null: it would not be. */
@@ -75,7 +75,7 @@ export function anyoneOf(group: string): Principal {
   }
 }
 
-export interface OfferRooms {
+export interface ModelAccessOptions {
   readonly config: Config
   readonly catalog: Catalog
   readonly directory: Directory
@@ -84,7 +84,7 @@ export interface OfferRooms {
 }
 
 /** What a name means to a group, and whether it would be answered. */
-function createNames({ catalog, directory, prices }: OfferRooms) {
+function createNames({ catalog, directory, prices }: ModelAccessOptions) {
   const described = new WeakMap<readonly Candidate[], { book: PriceBook; model: Model }>()
   /** What nobody described is what its name without a date is; but a price of its own makes it a model of its own. */
   const describe = (group: string, name: string): Model => {
@@ -128,7 +128,7 @@ function createNames({ catalog, directory, prices }: OfferRooms) {
   }
 }
 
-export function createOffer(rooms: OfferRooms): Offer {
+export function createModelAccess(rooms: ModelAccessOptions): ModelAccess {
   const { config, catalog, directory, prices } = rooms
   const names = createNames(rooms)
   const scopes = new WeakMap<Principal, readonly LimitScope[]>()

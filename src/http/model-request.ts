@@ -1,7 +1,7 @@
 // One request to a model at the front door: who asks, whether they may, what they ask, and the reply.
 
 import { Buffer } from 'node:buffer'
-import type { Bill, BillWishes } from '../billing/authorization.ts'
+import type { Authorization, RequestOptions } from '../billing/authorization.ts'
 import type { Model } from '../catalog/model.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Caller } from '../history/caller.ts'
@@ -12,10 +12,10 @@ import { judgedImages } from '../operations/images/request.ts'
 import { prepareCompaction } from '../operations/responses/compact.ts'
 import { follow } from '../operations/responses/live.ts'
 import { type Prepared, prepareResponse, type Queued } from '../operations/responses/request.ts'
-import type { Course, CourseStart } from '../operations/videos/request.ts'
+import type { FlowStart, OperationFlow } from '../operations/videos/request.ts'
 import { Call } from '../relay/call.ts'
 import { refusalStatus } from '../relay/final-error.ts'
-import type { Answer, Place } from '../relay/request.ts'
+import type { Answer, ClientSlot } from '../relay/request.ts'
 import type { Address, Dialect, DialectId, Peek, Reframe } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
@@ -23,10 +23,10 @@ import { checkHeaderBytes } from './body/head.ts'
 import { type Content, Incoming } from './body/incoming.ts'
 import type { FrontRooms } from './front-rooms.ts'
 import { hashOf, takeKey } from './idempotency.ts'
-import type { Offered } from './model-access.ts'
+import type { ModelRoute } from './model-access.ts'
 import { originOf } from './origin.ts'
 import { newRequestId } from './request-id.ts'
-import { readWishes, type Wished } from './request-options.ts'
+import { type ReadOptions, readRequestOptions } from './request-options.ts'
 import {
   addCaller,
   addCors,
@@ -78,7 +78,7 @@ export class ModelRequest {
   private readonly caller: Caller
   private readonly incoming: Incoming
   private address: Address
-  private readonly course: Course | null
+  private readonly flow: OperationFlow | null
 
   /**
    * `address` is what the request's path says, for formats that keep the model there. `course`: what this one does otherwise than others.
@@ -89,9 +89,9 @@ export class ModelRequest {
     request: Request,
     connection: ClientConnection,
     address: Address = {},
-    course: Course | null = null,
+    flow: OperationFlow | null = null,
   ) {
-    this.course = course
+    this.flow = flow
     this.rooms = rooms
     this.address = { ...address, ...headersOf(dialect, request.headers) }
     this.connection = connection
@@ -110,25 +110,25 @@ export class ModelRequest {
       const principal = this.enter()
       const { overhead } = this.rooms
       overhead.auth.observe((performance.now() - this.startedMs) / 1000)
-      const verdict = this.rooms.limiter.admit(
-        this.rooms.offer.scopes(principal),
+      const decision = this.rooms.limiter.admit(
+        this.rooms.modelAccess.scopes(principal),
         Math.ceil(this.incoming.heldBytes / bytesPerToken),
         this.at,
       )
-      const judged = verdict instanceof Promise ? await verdict : verdict
+      const judged = decision instanceof Promise ? await decision : decision
       if (!judged.admitted) await this.readModel()
       const admission = this.admit(judged)
       const content = await this.readContent()
       const { body } = content
       const routedMs = performance.now()
-      const { peek: asks, wishes } = this.read(body, principal)
+      const { peek: asks, options } = this.read(body, principal)
       const resolved = this.resolve(principal, asks)
       const imaged = judgedImages(asks, this.dialect, content.files, resolved.candidates)
-      const { peek, offered } = this.planned(imaged, resolved)
+      const { peek, route } = this.planned(imaged, resolved)
       overhead.route.observe((performance.now() - routedMs) / 1000)
-      const { idempotencyKey } = wishes
+      const { idempotencyKey } = options
       if (idempotencyKey !== null) {
-        const kept = await this.repeated(
+        const kept = await this.replayed(
           principal,
           peek,
           idempotencyKey,
@@ -138,24 +138,25 @@ export class ModelRequest {
       }
       const prepare = prepares[this.dialect.id]
       const prepared =
-        prepare === undefined ? null : await this.prepare(prepare, principal, peek, offered)
+        prepare === undefined ? null : await this.prepare(prepare, principal, peek, route)
       const asked = prepared?.peek ?? peek
-      const opened = this.open(principal, asked, offered, wishes)
-      const bill = opened instanceof Promise ? await opened : opened
+      const opened = this.open(principal, asked, route, options)
+      const authorization = opened instanceof Promise ? await opened : opened
       const start = this.startOf(principal, asked)
       const call = this.callOf(
         principal,
         asked,
-        offered,
+        route,
         admission,
-        bill,
+        authorization,
         start ?? prepared,
         content,
       )
-      if (prepared?.background) return await this.inBackground(prepared.background, call, bill)
+      if (prepared?.background)
+        return await this.inBackground(prepared.background, call, authorization)
       this.call = call
       const answer = await (start === null ? call.run() : Promise.race([call.run(), start.lost]))
-      this.showPrice(answer, bill)
+      this.showPrice(answer, authorization)
       return this.reply(answer)
     } catch (error) {
       return this.refuse(error)
@@ -193,17 +194,17 @@ export class ModelRequest {
     return principal
   }
 
-  private admit(verdict: Admitted | Refused): Admitted {
-    for (const [name, value] of limitHeaders(verdict.state)) this.fields[name] = value
-    if (verdict.admitted) {
-      this.admission = verdict
-      return verdict
+  private admit(decision: Admitted | Refused): Admitted {
+    for (const [name, value] of limitHeaders(decision.state)) this.fields[name] = value
+    if (decision.admitted) {
+      this.admission = decision
+      return decision
     }
-    this.rooms.limited(verdict)
+    this.rooms.limited(decision)
     throw new GatewayError(
       'rate_limit_exceeded',
-      `Rate limit reached for ${verdict.kind === 'concurrent' ? 'concurrent requests' : `${verdict.kind} per minute`}; retry later.`,
-      { retryAfterMs: verdict.retryAfterMs },
+      `Rate limit reached for ${decision.kind === 'concurrent' ? 'concurrent requests' : `${decision.kind} per minute`}; retry later.`,
+      { retryAfterMs: decision.retryAfterMs },
     )
   }
 
@@ -230,21 +231,21 @@ export class ModelRequest {
     return content
   }
 
-  private read(body: Uint8Array, principal: Principal): Wished {
+  private read(body: Uint8Array, principal: Principal): ReadOptions {
     const peek = this.dialect.peek(body, this.address)
     this.peek = peek
-    const wished = readWishes(
+    const chosen = readRequestOptions(
       this.request.headers,
       (bytes) => this.dialect.peek(bytes, this.address),
       peek,
       principal.showCost,
     )
-    this.peek = wished.peek
-    return wished
+    this.peek = chosen.peek
+    return chosen
   }
 
   /** The reply this key had before; null: it is this request's now. */
-  private async repeated(
+  private async replayed(
     principal: Principal,
     peek: Peek,
     key: string,
@@ -262,7 +263,7 @@ export class ModelRequest {
     this.admission?.finish(0, at)
     this.giveBack()
     this.incoming.closeSpool()
-    rooms.repeated({ requestId, at, principal, caller, dialect, peek, status, durationMs })
+    rooms.replayed({ requestId, at, principal, caller, dialect, peek, status, durationMs })
     this.fields['idempotent-replayed'] = 'true'
     this.fields['x-tollgate-original-request'] = kept.requestId
     if (peek.stream) addStreamFields(this.fields)
@@ -276,23 +277,26 @@ export class ModelRequest {
   private open(
     principal: Principal,
     peek: Peek,
-    { model, candidates }: Offered,
-    wishes: BillWishes,
-  ): Bill | Promise<Bill> {
+    { model, candidates }: ModelRoute,
+    options: RequestOptions,
+  ): Authorization | Promise<Authorization> {
     const { dialect, at } = this
-    const opening = { principal, model, dialect, peek, at, wishes }
-    if (peek.attachments === undefined) return this.rooms.till.open(opening)
-    return this.rooms.till.open({ ...opening, servedBy: candidates.map((each) => each.model) })
+    const opening = { principal, model, dialect, peek, at, options }
+    if (peek.attachments === undefined) return this.rooms.authorizer.open(opening)
+    return this.rooms.authorizer.open({
+      ...opening,
+      servedBy: candidates.map((each) => each.model),
+    })
   }
 
-  private showPrice(answer: Answer, bill: Bill): void {
-    this.fields['x-tollgate-price-version'] = String(bill.rate.version)
+  private showPrice(answer: Answer, authorization: Authorization): void {
+    this.fields['x-tollgate-price-version'] = String(authorization.rate.version)
     if (answer.cost !== null) this.fields['x-tollgate-cost'] = answer.cost
     if (answer.dropped.length > 0) this.fields['x-tollgate-dropped'] = namesOf(answer.dropped)
   }
 
-  private resolve(principal: Principal, peek: Peek): Offered {
-    const { model, candidates } = this.rooms.offer.find(principal, peek.model, this.dialect)
+  private resolve(principal: Principal, peek: Peek): ModelRoute {
+    const { model, candidates } = this.rooms.modelAccess.find(principal, peek.model, this.dialect)
     if (candidates.length === 0) {
       throw new GatewayError(
         'model_not_found',
@@ -304,17 +308,17 @@ export class ModelRequest {
     return { model, candidates }
   }
 
-  private planned(peek: Peek, offered: Offered) {
-    const { course } = this
-    if (course === null) return { peek, offered }
-    const planned = course.plan(peek, offered)
+  private planned(peek: Peek, route: ModelRoute) {
+    const { flow } = this
+    if (flow === null) return { peek, route }
+    const planned = flow.plan(peek, route)
     this.peek = planned.peek
     return planned
   }
 
-  private startOf(principal: Principal, peek: Peek): CourseStart | null {
-    const { requestId, at, course } = this
-    return course?.start({ requestId, at, principal, peek }) ?? null
+  private startOf(principal: Principal, peek: Peek): FlowStart | null {
+    const { requestId, at, flow } = this
+    return flow?.start({ requestId, at, principal, peek }) ?? null
   }
 
   /** What was kept before it goes before its input, and its reply will be kept. */
@@ -322,11 +326,11 @@ export class ModelRequest {
     prepare: typeof prepareResponse,
     principal: Principal,
     peek: Peek,
-    offered: Offered,
+    route: ModelRoute,
   ): Promise<Prepared> {
     const { requestId, at, rooms, dialect } = this
     const { account } = principal
-    const { candidates, model } = offered
+    const { candidates, model } = route
     const asking = { account, requestId, at, dialect, peek, candidates }
     const prepared = await prepare(rooms.responses, asking)
     if (!prepared.rebuilt) return prepared
@@ -339,14 +343,14 @@ export class ModelRequest {
   private callOf(
     principal: Principal,
     peek: Peek,
-    offered: Offered,
+    route: ModelRoute,
     admission: Admitted,
-    bill: Bill,
-    prepared: Prepared | CourseStart | null,
+    authorization: Authorization,
+    prepared: Prepared | FlowStart | null,
     { media }: Content,
   ): Call {
     const { requestId, at, startedMs, dialect, address, caller } = this
-    const { model, candidates } = offered
+    const { model, candidates } = route
     const start = prepared !== null && 'relay' in prepared ? prepared : null
     const kept = prepared !== null && 'rebuilt' in prepared ? prepared : null
     // A job that was begun is its account's, also where the client has left meanwhile.
@@ -362,28 +366,32 @@ export class ModelRequest {
       model,
       candidates,
       admission,
-      place: stays ? this : placeWithoutClient(this),
-      bill,
+      clientSlot: stays ? this : slotWithoutClient(this),
+      authorization,
       address,
       ...(kept !== null && { rebuilt: kept.rebuilt }),
-      ...(prepared?.passing && { passing: prepared.passing }),
+      ...(prepared?.transform && { transform: prepared.transform }),
       ...(media !== null && { media, origin: originOf(this.request, this.rooms.server) }),
     })
   }
 
   /** The client has its answer before the work begins, and may leave. */
-  private async inBackground(queued: Queued, call: Call, bill: Bill): Promise<Response> {
+  private async inBackground(
+    queued: Queued,
+    call: Call,
+    authorization: Authorization,
+  ): Promise<Response> {
     const { keeper, background } = this.rooms.responses
     try {
       await keeper.change({ kind: 'keep', row: queued.row })
     } catch (error) {
-      bill.release()
+      authorization.release()
       throw error
     }
     this.call = call
     const live = background.start(queued, call)
-    this.fields['x-tollgate-price-version'] = String(bill.rate.version)
-    if (call.ask.peek.stream) {
+    this.fields['x-tollgate-price-version'] = String(authorization.rate.version)
+    if (call.request.peek.stream) {
       // Nobody cuts off a client that takes nothing any more but the runtime.
       this.connection.setIdleSeconds(idleSeconds)
       this.fields['content-type'] = streamType
@@ -455,9 +463,9 @@ function checkVision(peek: Peek, model: Model): void {
 }
 
 /** For work whose client need not stay. */
-function placeWithoutClient(place: Place): Place {
+function slotWithoutClient(clientSlot: ClientSlot): ClientSlot {
   const nothing = (): void => undefined
-  return { giveBack: () => place.giveBack(), watchClient: nothing, cutOff: nothing }
+  return { giveBack: () => clientSlot.giveBack(), watchClient: nothing, cutOff: nothing }
 }
 
 /** The client's headers that its format gives a meaning. */

@@ -15,7 +15,7 @@ export function isAnthropic(headers: Headers): boolean {
 }
 
 export const readModels: ReadModels = (rooms, principal, url, headers) => {
-  const models = rooms.offer.models(principal)
+  const models = rooms.modelAccess.models(principal)
   return isAnthropic(headers) ? anthropicModelList(models, url.searchParams) : modelList(models)
 }
 
@@ -26,13 +26,13 @@ export const readModel: ReadModels = (rooms, principal, url, headers) => {
 }
 
 export const readGoogleModels: ReadModels = (rooms, principal) =>
-  googleModelList(rooms.offer.models(principal))
+  googleModelList(rooms.modelAccess.models(principal))
 
 export const readGoogleModel: ReadModels = (rooms, principal, url) =>
   googleModel(modelNamed(rooms, principal, googleModelId(url.href)))
 
 function modelNamed(rooms: FrontRooms, principal: Principal, id: string): Model {
-  const model = rooms.offer.model(principal, id)
+  const model = rooms.modelAccess.model(principal, id)
   if (model === null) throw unknownModel(id)
   return model
 }

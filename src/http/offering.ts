@@ -5,14 +5,14 @@ import type { ChannelConfig, Config } from '../config/types.ts'
 import type { PriceBook } from '../meter/meter.ts'
 import { createDirectory } from '../router/directory.ts'
 import { vendors } from '../vendors/registry.ts'
-import { createOffer, type Offer } from './model-access.ts'
+import { createModelAccess, type ModelAccess } from './model-access.ts'
 
 /** `channels` are those that serve: of the file, of the environment or built in. */
-export function createOffering(
+export function buildModelAccess(
   config: Config,
   channels: readonly ChannelConfig[],
   prices: () => PriceBook,
-): Offer {
+): ModelAccess {
   const catalog = createCatalog(config.models, (name) => {
     const channel = channels.find(({ models }) => models !== null && Object.hasOwn(models, name))
     return channel === undefined ? null : (vendors[channel.vendor]?.ownedBy ?? null)
@@ -26,5 +26,5 @@ export function createOffering(
     knownModels: catalog.known,
     withoutSettings: (vendor, name) => vendors[vendor]?.withoutSettings?.(name) ?? null,
   })
-  return createOffer({ config, catalog, directory, prices })
+  return createModelAccess({ config, catalog, directory, prices })
 }

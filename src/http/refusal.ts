@@ -5,7 +5,7 @@ import { traceIdOf } from '../history/caller.ts'
 import { emptyRow } from '../history/row.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import type { Denial } from '../telemetry/denials.ts'
-import type { Refusal, Repeat } from './front-rooms.ts'
+import type { Refusal, ReplayedRequest } from './front-rooms.ts'
 
 /** null where nobody knows who asked. */
 export function refusalRow(refusal: Refusal): UsageRow | null {
@@ -20,12 +20,12 @@ export function refusalRow(refusal: Refusal): UsageRow | null {
 }
 
 /** A reply given again, for nothing. */
-export function repeatRow(repeat: Repeat): UsageRow {
+export function replayedRow(repeat: ReplayedRequest): UsageRow {
   const { peek } = repeat
   return { ...rowOf(repeat), modelAsked: peek.model, stream: peek.stream, errorCause: 'replayed' }
 }
 
-function rowOf(request: Omit<Repeat, 'peek'>): UsageRow {
+function rowOf(request: Omit<ReplayedRequest, 'peek'>): UsageRow {
   const { principal, caller } = request
   return {
     ...emptyRow,

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../errors.ts'
 import { dialects } from '../wire/dialects.ts'
-import { readWishes } from './request-options.ts'
+import { readRequestOptions } from './request-options.ts'
 
 const chat = dialects['openai-chat']
 
@@ -11,8 +11,8 @@ const chat = dialects['openai-chat']
 function read(headers: Readonly<Record<string, string>>, more = '', keyShowsCost = false) {
   const text = `{"model":"m"${more},"messages":[{"role":"user","content":"Hi"}]}`
   const peek = chat.peek(new TextEncoder().encode(text))
-  const wished = readWishes(new Headers(headers), chat.peek, peek, keyShowsCost)
-  return { ...wished.wishes, body: new TextDecoder().decode(wished.peek.body), peek: wished.peek }
+  const chosen = readRequestOptions(new Headers(headers), chat.peek, peek, keyShowsCost)
+  return { ...chosen.options, body: new TextDecoder().decode(chosen.peek.body), peek: chosen.peek }
 }
 
 /** The field that is refused. */
@@ -31,8 +31,8 @@ function refused(headers: Readonly<Record<string, string>>, more = ''): string |
 const plain = '{"model":"m","messages":[{"role":"user","content":"Hi"}]}'
 
 test('who wishes nothing gets nothing', () => {
-  const wished = read({})
-  expect(wished).toMatchObject({
+  const chosen = read({})
+  expect(chosen).toMatchObject({
     capNano: null,
     showCost: false,
     idempotencyKey: null,
@@ -67,11 +67,11 @@ describe('the ceiling', () => {
     ['"0"', 0n],
     ['"0.000000001"', 1n],
   ])('max_cost %s', (value, nano) => {
-    const wished = read({}, `,"max_cost":${value}`)
-    expect(wished.capNano).toBe(nano)
-    expect(wished.body).toBe(plain)
-    expect(wished.peek.keys).not.toContain('max_cost')
-    expect(wished.peek.model).toBe('m')
+    const chosen = read({}, `,"max_cost":${value}`)
+    expect(chosen.capNano).toBe(nano)
+    expect(chosen.body).toBe(plain)
+    expect(chosen.peek.keys).not.toContain('max_cost')
+    expect(chosen.peek.model).toBe('m')
   })
 
   test('a name spelled with an escape does not get past, and none is said twice', () => {

@@ -1,41 +1,41 @@
 // What a client asks of its bill: to see the cost, a ceiling on it, and that a repeated request is not done twice.
 
-import type { BillWishes } from '../billing/authorization.ts'
+import type { RequestOptions } from '../billing/authorization.ts'
 import { invalidRequest } from '../errors.ts'
 import { type Nano, parseUnits } from '../money.ts'
 import type { Peek } from '../wire/dialect.ts'
 import { withoutMember } from '../wire/json/without.ts'
 
-export interface Wished {
+export interface ReadOptions {
   readonly peek: Peek
-  readonly wishes: BillWishes
+  readonly options: RequestOptions
 }
 
 /**
  * Reads `x-tollgate-cost`, `x-tollgate-max-cost`, `Idempotency-Key` and the body's `max_cost`, which is for the
  * gateway alone and goes no further; `again` reads a body without it. Throws GatewayError `invalid_request_error` naming the field.
  */
-export function readWishes(
+export function readRequestOptions(
   headers: Headers,
   again: (body: Uint8Array) => Peek,
   peek: Peek,
   keyShowsCost: boolean,
-): Wished {
+): ReadOptions {
   const shown = headers.get('x-tollgate-cost')
   const ceiling = headers.get('x-tollgate-max-cost')
-  const wishes = {
+  const options = {
     capNano: ceiling === null ? null : ceilingOf(ceiling, 'x-tollgate-max-cost'),
     showCost: shown === null ? keyShowsCost : readYes(shown),
     idempotencyKey: keyOf(headers.get('idempotency-key')),
   }
-  if (!peek.keys.includes('max_cost')) return { peek, wishes }
+  if (!peek.keys.includes('max_cost')) return { peek, options }
   const { bytes, value } = withoutMember(peek.body, 'max_cost') ?? { bytes: peek.body, value: '' }
   const rest = { ...again(bytes), dropped: peek.dropped ?? [] }
-  if (value === 'null') return { peek: rest, wishes }
+  if (value === 'null') return { peek: rest, options }
   const text = value.startsWith('"') ? value.slice(1, -1) : value
   return {
     peek: rest,
-    wishes: { ...wishes, capNano: ceilingOf(text, 'max_cost') },
+    options: { ...options, capNano: ceilingOf(text, 'max_cost') },
   }
 }
 

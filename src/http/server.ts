@@ -23,6 +23,7 @@ import {
   endpoints,
   type VideoEndpoint,
 } from './endpoints.ts'
+import { type FallbackOptions, fallback, wrongMethod } from './fallback.ts'
 import { filePath, readHosted } from './files.ts'
 import type { FrontRooms } from './front-rooms.ts'
 import { countHere, googleCallOf, isGoogleClient, isGooglePath } from './google.ts'
@@ -41,9 +42,8 @@ import {
   refusalOf,
   streamType,
 } from './respond.ts'
-import { type StrayOptions, stray, wrongMethod } from './stray.ts'
 
-export interface ListenOptions extends StrayOptions {
+export interface ListenOptions extends FallbackOptions {
   readonly host: string
   readonly port: number
   /** Other processes listen there too, and the system divides the connections. */
@@ -100,7 +100,7 @@ export function listen(options: ListenOptions): Listener {
     fetch: departure.ending(
       ofOneHost(
         options,
-        awaited(options, (request, server) => strayCall(options, request, server)),
+        awaited(options, (request, server) => fallbackCall(options, request, server)),
       ),
     ),
     error: (error) => {
@@ -140,7 +140,7 @@ function serveHealth(options: ListenOptions, routes: Record<string, Handler>) {
     development: false,
     routes,
     websocket: socketHandlers(options.maxMessageBytes),
-    fetch: (request) => stray(options, request),
+    fetch: (request) => fallback(options, request),
   })
 }
 
@@ -469,7 +469,7 @@ const readOfMe: Read = async (rooms, principal, url) =>
   JSON.stringify(await readMe(rooms.me, principal, url))
 
 /** Some of Google's clients put a model's name with a `/` in it where others say `models/`. */
-function strayCall(
+function fallbackCall(
   options: ListenOptions,
   request: Request,
   server: Serving,
@@ -478,5 +478,5 @@ function strayCall(
     request.method === 'POST' &&
     isGooglePath(pathOf(request.url)) &&
     googleCallOf(request.url) !== null
-  return isCall ? googleHandler(options)(request, server) : stray(options, request)
+  return isCall ? googleHandler(options)(request, server) : fallback(options, request)
 }

@@ -5,7 +5,7 @@ import { type Problem, pathText } from '../config/problems.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
 import type { PriceBook } from '../meter/meter.ts'
 import { anyoneOf } from './model-access.ts'
-import { createOffering } from './offering.ts'
+import { buildModelAccess } from './offering.ts'
 
 /** Every problem there is. `channels` are those that serve; names that only a pattern would serve are not judged. */
 export function unanswered(
@@ -19,8 +19,8 @@ export function unanswered(
     )
     // The group that is always there may be nobody's.
     if (group.id === defaultGroup && reachable.length === 0) return []
-    const offer = createOffering(config, reachable, () => book)
-    const names = offer.models(anyoneOf(group.id)).map(({ id }) => id)
+    const modelAccess = buildModelAccess(config, reachable, () => book)
+    const names = modelAccess.models(anyoneOf(group.id)).map(({ id }) => id)
     const served = [...names, ...reachable.flatMap(({ models }) => Object.keys(models ?? {}))]
     return patternProblems(['groups', group.id, 'models'], group.models, served)
   })
@@ -39,11 +39,11 @@ function channelProblems(
   }
   return channels.flatMap((channel, index) => {
     if (channel.disabled) return []
-    const offer = createOffering(open, [{ ...channel, groups: null }], () => book)
+    const modelAccess = buildModelAccess(open, [{ ...channel, groups: null }], () => book)
     const path = channel.origin === 'file' ? ['channels', index, 'models'] : [channel.id]
     return Object.keys(channel.models ?? {}).flatMap((name) => {
       if (name.endsWith('*')) return []
-      const why = offer.whyNot(anyoneOf('any'), name)
+      const why = modelAccess.whyNot(anyoneOf('any'), name)
       return why === null ? [] : [{ path: pathText([...path, name]), message: why }]
     })
   })

@@ -8,7 +8,7 @@ import { firstPrices } from '../meter/ensure-prices.ts'
 import { createPriceBook } from '../meter/price-book.ts'
 import { listModels } from '../relay/model-list.ts'
 import { anyoneOf } from './model-access.ts'
-import { createOffering } from './offering.ts'
+import { buildModelAccess } from './offering.ts'
 
 /** By the prices of the file and the shipped ones. Throws, without secrets, where the vendor's list cannot be had. */
 export async function vendorModels(config: Config, channel: ChannelConfig) {
@@ -17,7 +17,7 @@ export async function vendorModels(config: Config, channel: ChannelConfig) {
   const book = createPriceBook(firstPrices(config.models, cards))
   const group = { id: 'any', multiplier: '1', models: ['*'], limits: {} }
   const open = { ...channel, groups: null, disabled: false }
-  const offer = createOffering({ ...config, groups: { any: group } }, [open], () => book)
+  const modelAccess = buildModelAccess({ ...config, groups: { any: group } }, [open], () => book)
   const catalog = createCatalog(config.models)
   const anyone = anyoneOf('any')
   return (await listModels(channel)).map((model) => {
@@ -25,7 +25,7 @@ export async function vendorModels(config: Config, channel: ChannelConfig) {
     const known =
       catalog.find(name ?? model) ?? catalog.find(model) ?? catalog.assume(model, 'custom')
     const { kind, context } = known
-    return { model, name, kind, context, problem: offer.whyNot(anyone, name ?? model) }
+    return { model, name, kind, context, problem: modelAccess.whyNot(anyone, name ?? model) }
   })
 }
 

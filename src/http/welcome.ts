@@ -4,7 +4,7 @@ import type { Model } from '../catalog/model.ts'
 import { defaultGroup } from '../config/defaults.ts'
 import type { Config, ModelKind } from '../config/types.ts'
 import { localCredit } from '../identity/first-key.ts'
-import { anyoneOf, type Offer } from './model-access.ts'
+import { anyoneOf, type ModelAccess } from './model-access.ts'
 
 export interface Start {
   readonly version: string
@@ -33,10 +33,10 @@ const firstCalls: Readonly<Partial<Record<ModelKind, readonly [path: string, bod
 }
 
 /** A model that answers now, of the group that new keys are in or else of another; null: none does. */
-export function firstModel(config: Config, offer: Offer): FirstModel | null {
+export function firstModel(config: Config, modelAccess: ModelAccess): FirstModel | null {
   const groups = new Set([defaultGroup, ...Object.keys(config.groups)])
   for (const group of groups) {
-    const models = offer.models(anyoneOf(group))
+    const models = modelAccess.models(anyoneOf(group))
     for (const kind of Object.keys(firstCalls)) {
       const found = models.find((model) => model.kind === kind)
       if (found !== undefined) return found

@@ -118,13 +118,13 @@ test('decides as the model does, whatever the order of asking, finishing and wai
           } else if (step.kind === 'ask') {
             const used = [0, 1].filter((index) => (step.scopes & (1 << index)) !== 0)
             const expected = used.every((index) => models[index]?.admits(step.tokens, now))
-            const verdict = limiter.admit(
+            const decision = limiter.admit(
               used.flatMap((index) => scopes[index] ?? []),
               step.tokens,
               clock,
             )
-            expect(verdict.admitted).toBe(expected)
-            if (!verdict.admitted) expect(verdict.retryAfterMs).toBeGreaterThan(0)
+            expect(decision.admitted).toBe(expected)
+            if (!decision.admitted) expect(decision.retryAfterMs).toBeGreaterThan(0)
             else {
               for (const index of used) {
                 const model = models[index]
@@ -133,7 +133,7 @@ test('decides as the model does, whatever the order of asking, finishing and wai
                 model.tokens.push({ at: now, units: model.charge(step.tokens) })
                 model.inFlight += 1
               }
-              open.push({ admitted: verdict, taken: step.tokens, used })
+              open.push({ admitted: decision, taken: step.tokens, used })
             }
           } else if (open.length > 0) {
             const [ended] = open.splice(step.which % open.length, 1)
@@ -187,13 +187,13 @@ test('a refusal names the wait after which the same request passes, and not a mi
       (limit, tokens) => {
         const limiter = createLocalLimiter()
         const scopes = [{ id: 'key:a', limits: { tokensPerMinute: limit } }]
-        let verdict = limiter.admit(scopes, tokens, 0)
-        for (let n = 0; verdict.admitted && n < 100_001; n += 1)
-          verdict = limiter.admit(scopes, tokens, 0)
-        if (verdict.admitted) throw new Error('never refused')
-        expect(verdict.kind).toBe('tokens')
-        expect(limiter.admit(scopes, tokens, verdict.retryAfterMs - 1).admitted).toBe(false)
-        expect(limiter.admit(scopes, tokens, verdict.retryAfterMs).admitted).toBe(true)
+        let decision = limiter.admit(scopes, tokens, 0)
+        for (let n = 0; decision.admitted && n < 100_001; n += 1)
+          decision = limiter.admit(scopes, tokens, 0)
+        if (decision.admitted) throw new Error('never refused')
+        expect(decision.kind).toBe('tokens')
+        expect(limiter.admit(scopes, tokens, decision.retryAfterMs - 1).admitted).toBe(false)
+        expect(limiter.admit(scopes, tokens, decision.retryAfterMs).admitted).toBe(true)
       },
     ),
     { numRuns: 50 },
@@ -206,8 +206,8 @@ test('nothing is taken from any scope when one refuses', () => {
   const key = { id: 'key:k', limits: { requestsPerMinute: 1 } }
   expect(limiter.admit([key, group], 0, 0).admitted).toBe(true)
   for (let n = 0; n < 50; n += 1) expect(limiter.admit([group, key], 0, 0).admitted).toBe(false)
-  const verdict = limiter.admit([group], 0, 0)
-  expect(verdict.state.requests).toEqual({ limit: 10, remaining: 8, resetMs: 12_000 })
+  const decision = limiter.admit([group], 0, 0)
+  expect(decision.state.requests).toEqual({ limit: 10, remaining: 8, resetMs: 12_000 })
 })
 
 test('the state is that of the tightest scope, and a debt shows as nothing left', () => {
@@ -242,15 +242,15 @@ test('an estimate above the whole limit passes against a full allowance only', (
 
 test('without limits the answer is one shared object', () => {
   const limiter = createLocalLimiter()
-  const verdict = limiter.admit([{ id: 'key:k', limits: {} }], 5, 0)
-  expect(verdict).toBe(free)
+  const decision = limiter.admit([{ id: 'key:k', limits: {} }], 5, 0)
+  expect(decision).toBe(free)
   expect(limiter.admit([], 5, 0)).toBe(free)
 })
 
 test('a limit of nothing refuses all, with a wait that is finite', () => {
   const limiter = createLocalLimiter()
-  const verdict = limiter.admit([{ id: 'key:k', limits: { requestsPerMinute: 0 } }], 0, 0)
-  expect(verdict).toMatchObject({ admitted: false, kind: 'requests', retryAfterMs: 60_000 })
+  const decision = limiter.admit([{ id: 'key:k', limits: { requestsPerMinute: 0 } }], 0, 0)
+  expect(decision).toMatchObject({ admitted: false, kind: 'requests', retryAfterMs: 60_000 })
 })
 
 test('one of several processes keeps to its part of every limit', () => {
@@ -273,8 +273,8 @@ test('idle scopes are forgotten', () => {
   const limiter = createLocalLimiter({ book })
   for (let n = 0; n < 100_000; n += 1) {
     const scope = { id: `key:${n}`, limits: { requestsPerMinute: 60, concurrentRequests: 2 } }
-    const verdict = limiter.admit([scope], 0, n * 10)
-    if (verdict.admitted) verdict.finish(0, n * 10)
+    const decision = limiter.admit([scope], 0, n * 10)
+    if (decision.admitted) decision.finish(0, n * 10)
   }
   expect(book.size).toBeLessThan(2_100)
 })

@@ -119,7 +119,7 @@ const ask = async (limiter: Limiter, scopes: readonly LimitScope[], tokens = 0) 
 const settled = (limiter: Limiter) =>
   ask(limiter, [{ id: 'key:barrier', limits: { requestsPerMinute: 1_000 } }])
 
-const isAdmitted = (verdict: Admitted | Refused): verdict is Admitted => verdict.admitted
+const isAdmitted = (decision: Admitted | Refused): decision is Admitted => decision.admitted
 
 function sharing(server: () => Promise<string>): void {
   test('two nodes share a limit of requests exactly', async () => {
@@ -129,12 +129,12 @@ function sharing(server: () => Promise<string>): void {
       { id: 'group:g', limits: { requestsPerMinute: 1_000, tokensPerMinute: 100_000 } },
     ]
     const startedAt = Date.now()
-    const verdicts = await Promise.all(
+    const decisions = await Promise.all(
       Array.from({ length: 200 }, (_, n) => ask(n % 2 ? a : b, scopes)),
     )
     expect(Date.now() - startedAt).toBeLessThan(3_000)
-    expect(verdicts.filter(isAdmitted).length).toBe(20)
-    const refused = verdicts.find((verdict) => !verdict.admitted)
+    expect(decisions.filter(isAdmitted).length).toBe(20)
+    const refused = decisions.find((decision) => !decision.admitted)
     expect(refused).toMatchObject({
       kind: 'requests',
       scope: 'key:k',
@@ -208,10 +208,10 @@ function sharing(server: () => Promise<string>): void {
     const namespace = unique()
     const a = node(url, namespace)
     await a.becomes('shared')
-    const verdict = await ask(a, [
+    const decision = await ask(a, [
       { id: 'key:k', limits: { requestsPerMinute: 60, concurrentRequests: 5 } },
     ])
-    expect(verdict.admitted).toBe(true)
+    expect(decision.admitted).toBe(true)
     const raw = new RedisClient(url)
     const prefix = `{${namespace}:limits}`
     expect(await raw.send('PTTL', [`${prefix}:m:key:k`])).toBeWithin(1, 2_001)
@@ -233,9 +233,9 @@ function outages(path: string): void {
     await Promise.all([a.becomes('local'), b.becomes('local')])
     let alone = 0
     for (let n = 0; n < 60; n += 1) {
-      const verdict = (n % 2 ? a : b).admit(scopes, 0, Date.now())
-      if (verdict instanceof Promise) throw new Error('asked an absent server')
-      if (verdict.admitted) alone += 1
+      const decision = (n % 2 ? a : b).admit(scopes, 0, Date.now())
+      if (decision instanceof Promise) throw new Error('asked an absent server')
+      if (decision.admitted) alone += 1
     }
     expect(alone).toBe(16)
     expect(await ask(a, seats)).toMatchObject({ admitted: false, kind: 'concurrent' })
@@ -265,7 +265,8 @@ function outages(path: string): void {
     expect(performance.now() - startedAt).toBeWithin(200, 600)
     expect(during.filter(isAdmitted).length).toBe(6)
     expect(a.admit(scopes, 100, Date.now())).not.toBeInstanceOf(Promise)
-    for (const verdict of during.slice(0, 2)) if (verdict.admitted) verdict.finish(50, Date.now())
+    for (const decision of during.slice(0, 2))
+      if (decision.admitted) decision.finish(50, Date.now())
     if (early.admitted) early.finish(0, Date.now())
     server.resume()
     await Promise.all([a.becomes('shared'), b.becomes('shared')])

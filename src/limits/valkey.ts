@@ -193,9 +193,9 @@ class ValkeyLimiter implements Limiter {
     const reply = await within(budgetMs, call)
     if (reply === undefined) {
       this.#goLocal('no answer in time')
-      const verdict = this.#admitAlone(parts, tokens, this.#nowMs(), lease)
+      const decision = this.#admitAlone(parts, tokens, this.#nowMs(), lease)
       call.then((late) => this.#servedLate(link, parts, tokens, lease, late), ignoreLoss)
-      return verdict
+      return decision
     }
     const { refusal, state } = reply
     if (refusal !== null) return { ...refusal, state }

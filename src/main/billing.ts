@@ -1,19 +1,19 @@
 // Builds the till from the prices of the moment, and tells the operator of models that nobody priced.
 
-import { createTill, type Till } from '../billing/authorize.ts'
+import { type Authorizer, createAuthorizer } from '../billing/authorize.ts'
 import type { Config } from '../config/types.ts'
 import { parseUnits } from '../money.ts'
 import type { Lasting } from './lasting.ts'
 
 const tellAgainMs = 60_000
 
-export function buildTill(config: Config, lasting: Lasting): Till {
+export function buildAuthorizer(config: Config, lasting: Lasting): Authorizer {
   const { ledger, prices, estimates, log, metrics } = lasting
   const multipliers = new Map(
     Object.values(config.groups).map(({ id, multiplier }) => [id, millionths(multiplier)]),
   )
   const told = new Map<string, number>()
-  return createTill({
+  return createAuthorizer({
     ledger,
     estimates,
     currency: config.currency,

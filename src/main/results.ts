@@ -29,8 +29,8 @@ export function resultsFor(config: Config, lasting: Lasting): Results {
     hosted: (account, { id, expires }, bytes) =>
       log.info({ account, file: id, expires, bytes }, 'a result is hosted'),
   })
-  const door = { dialer, maxBytes: media.maxResultBytes, timeoutMs: quietMs, untilQuiet: true }
-  return createResults({ ...door, accept: '*/*' }, hosting)
+  const safeFetch = { dialer, maxBytes: media.maxResultBytes, timeoutMs: quietMs, untilQuiet: true }
+  return createResults({ ...safeFetch, accept: '*/*' }, hosting)
 }
 
 function storeFor({ media }: Config, diskFiles: DiskFiles): FileStore {

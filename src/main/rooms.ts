@@ -5,17 +5,17 @@ import type { Config } from '../config/types.ts'
 import { createCallers } from '../http/callers.ts'
 import type { FrontRooms } from '../http/front-rooms.ts'
 import type { Idempotency } from '../http/idempotency.ts'
-import { createOffering } from '../http/offering.ts'
-import { denialOf, refusalRow, repeatRow } from '../http/refusal.ts'
+import { buildModelAccess } from '../http/offering.ts'
+import { denialOf, refusalRow, replayedRow } from '../http/refusal.ts'
 import { channelConfigs, createChannels } from '../relay/channels.ts'
 import type { RelayRooms } from '../relay/request.ts'
-import { createDoor } from '../safe-fetch/safe-fetch.ts'
+import { createSafeFetch } from '../safe-fetch/safe-fetch.ts'
 import type { Log } from '../telemetry/log.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { vendors } from '../vendors/registry.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import { dialects } from '../wire/dialects.ts'
-import { buildTill } from './billing.ts'
+import { buildAuthorizer } from './billing.ts'
 import type { Lasting } from './lasting.ts'
 import { resultsFor } from './results.ts'
 import { videoRooms } from './videos.ts'
@@ -29,7 +29,7 @@ export interface ServingRooms extends FrontRooms {
 /** Requests whose clients left, heard to their end at once at most, and for how long. */
 const mostDrains = 64
 /** What is fetched at an address that a user named. */
-const doorBounds = { maxBytes: 10_485_760, timeoutMs: 10_000 }
+const safeFetchBounds = { maxBytes: 10_485_760, timeoutMs: 10_000 }
 const drainLimitMs = 30_000
 
 export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
@@ -53,8 +53,8 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     limiter: lasting.limiter,
     load: lasting.load,
     overhead: { auth: metrics.overhead.with('auth'), route: metrics.overhead.with('route') },
-    offer: createOffering(config, configured, () => lasting.prices.book),
-    till: buildTill(config, lasting),
+    modelAccess: buildModelAccess(config, configured, () => lasting.prices.book),
+    authorizer: buildAuthorizer(config, lasting),
     idempotency: keysFor(billing.idempotencyHours, ledger, log),
     me: { store: lasting.store, currency: config.currency, prices: () => lasting.prices.book },
     responses: responsesFor(config, lasting, (channelId) => channels.get(channelId)?.vendor),
@@ -78,9 +78,9 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
       settler.unrelayed(refusalRow(refusal), dialect.path, status, durationMs)
     },
     denied: (denial) => denials.note(denial),
-    repeated(repeat) {
+    replayed(repeat) {
       const { dialect, status, durationMs } = repeat
-      settler.unrelayed(repeatRow(repeat), dialect.path, status, durationMs)
+      settler.unrelayed(replayedRow(repeat), dialect.path, status, durationMs)
     },
   }
 }
@@ -102,7 +102,7 @@ function relayOf(
     commitAfterMs: server.commitAfterMs,
     writeStallMs: server.writeStallMs,
     billing,
-    door: createDoor({ dialer: lasting.dialer, ...doorBounds }),
+    safeFetch: createSafeFetch({ dialer: lasting.dialer, ...safeFetchBounds }),
     results: resultsFor(config, lasting),
     drains: { running: 0, most: mostDrains, limitMs: drainLimitMs },
     random: Math.random,

@@ -1,7 +1,7 @@
 // What outlives a change of the configuration: the store, the ledger's node, keys, prices, health and metrics.
 
 import { join } from 'node:path'
-import { type Collector, Litter } from '../blobs/memory-trimmer.ts'
+import { type Collector, MemoryTrimmer } from '../blobs/memory-trimmer.ts'
 import { createSpools } from '../blobs/spool.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
 import { Load } from '../http/load.ts'
@@ -87,7 +87,7 @@ export async function buildState(options: StateOptions) {
     denials: new Denials({ log }),
     dialer: createDialer(),
     deadlines,
-    spools: createSpools(join(config.dataDir, 'tmp'), new Litter(collector).passed),
+    spools: createSpools(join(config.dataDir, 'tmp'), new MemoryTrimmer(collector).passed),
   }
   const videoJobs = createVideoJobs(shared, () => current)
   const lasting: Lasting = { ...shared, videoJobs }

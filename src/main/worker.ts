@@ -39,7 +39,7 @@ export class Stops {
   private asked = 0
   private stop: (() => void) | null = null
 
-  readonly ask = (): void => {
+  readonly request = (): void => {
     this.asked++
     this.stop?.()
   }

@@ -6,7 +6,7 @@ import type { Fault } from '../errors.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import { dialects } from '../wire/dialects.ts'
 import { Attempt } from './attempt.ts'
-import type { Ask, RelayRooms } from './request.ts'
+import type { RelayRequest, RelayRooms } from './request.ts'
 
 const reported = spyOn(globalThis, 'reportError').mockImplementation(() => undefined)
 afterEach(() => {
@@ -33,7 +33,11 @@ function attemptAt(stream: boolean) {
   const attempt = new Attempt(
     {
       rooms,
-      ask: { dialect, peek: { stream }, bill: { wishes: { showCost: false } } } as unknown as Ask,
+      request: {
+        dialect,
+        peek: { stream },
+        authorization: { options: { showCost: false } },
+      } as unknown as RelayRequest,
       candidate: {
         channelId: 'c',
         model: 'm',
@@ -56,7 +60,7 @@ function attemptAt(stream: boolean) {
       },
       identity: true,
       timeouts: timeoutDefaults,
-      request: null,
+      decoded: null,
       fitted: null,
       dropped: [],
       list: null,

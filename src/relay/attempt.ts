@@ -13,7 +13,7 @@ import type { ListRequest } from '../wire/list/list.ts'
 import type { Channel, PassedHeaders } from './channel.ts'
 import { IdentityStream, IdentityWhole } from './identity.ts'
 import { ErrorReply, type PathListener, type ReplyPath } from './path.ts'
-import type { Ask, RelayRooms, Sight } from './request.ts'
+import type { RelayRequest, RelayRooms, ReplySummary } from './request.ts'
 import { markedSeals, marksSeals, originOf } from './sealed-bytes.ts'
 import { stateFrom } from './state.ts'
 import { translatedPath } from './translate.ts'
@@ -23,8 +23,8 @@ export interface AttemptOwner {
   emit(bytes: Uint8Array): void
   /** The vendor accepted a stream: the call may commit it by a heartbeat. */
   commit(): void
-  completed(sight: Sight): void
-  answered(bytes: Uint8Array, sight: Sight): void
+  completed(summary: ReplySummary): void
+  answered(bytes: Uint8Array, summary: ReplySummary): void
   attemptFailed(fault: Fault): void
   /** The vendor was not asked, for it has no words for this. */
   attemptUnsayable(error: GatewayError): void
@@ -34,14 +34,14 @@ export interface AttemptOwner {
 
 export interface AttemptPlan {
   readonly rooms: RelayRooms
-  readonly ask: Ask
+  readonly request: RelayRequest
   readonly candidate: Candidate
   readonly channel: Channel
   /** Client and vendor speak alike: bytes are relayed, not re-written. */
   readonly identity: boolean
   readonly timeouts: TimeoutSettings
   /** What the client asked in the hub's words; null where bytes are relayed. */
-  readonly request: ChatRequest | null
+  readonly decoded: ChatRequest | null
   /** The same with its tools as the vendor is offered them. */
   readonly fitted: FittedTools | null
   /** What of it the vendor was not told, by name. */
@@ -53,7 +53,7 @@ export interface AttemptPlan {
 /** When nothing is missing from a stream its end should follow at once. */
 const lingerMs = 1_000
 
-const nothingSeen: Sight = { usage: null, outputBytes: 0, finishReason: null, model: null }
+const nothingSeen: ReplySummary = { usage: null, outputBytes: 0, finishReason: null, model: null }
 
 export class Attempt implements ReplyHandler, PathListener {
   readonly plan: AttemptPlan
@@ -80,8 +80,8 @@ export class Attempt implements ReplyHandler, PathListener {
     this.plan = plan
     this.unsaid = plan.dropped
     this.owner = owner
-    const { ask, identity } = plan
-    this.marks = identity && marksSeals(ask.dialect, ask.candidates)
+    const { request, identity } = plan
+    this.marks = identity && marksSeals(request.dialect, request.candidates)
     this.sentMs = nowMs
     this.lastBytesMs = nowMs
   }
@@ -92,8 +92,8 @@ export class Attempt implements ReplyHandler, PathListener {
     else this.exchange = exchange
   }
 
-  get sight(): Sight {
-    return this.path?.sight ?? nothingSeen
+  get summary(): ReplySummary {
+    return this.path?.summary ?? nothingSeen
   }
 
   /** Media type of a reply that is neither JSON nor a stream of events. */
@@ -132,8 +132,8 @@ export class Attempt implements ReplyHandler, PathListener {
   head(status: number, header: (name: string) => string | null): void {
     if (this.over) return
     this.accepted = status >= 200 && status < 300
-    const { identity, ask, channel } = this.plan
-    if (this.accepted && identity) this.state = stateFrom(ask.dialect, channel, header)
+    const { identity, request, channel } = this.plan
+    if (this.accepted && identity) this.state = stateFrom(request.dialect, channel, header)
     try {
       this.path = choosePath(this.plan, status, header, this)
     } catch (error) {
@@ -144,7 +144,7 @@ export class Attempt implements ReplyHandler, PathListener {
   bytes(chunk: Uint8Array): void {
     if (this.over) return
     this.lastBytesMs = performance.now()
-    this.plan.ask.media?.passed?.(chunk.length)
+    this.plan.request.media?.passed?.(chunk.length)
     try {
       this.path?.bytes(chunk)
     } catch (error) {
@@ -167,7 +167,7 @@ export class Attempt implements ReplyHandler, PathListener {
   }
 
   emit(bytes: Uint8Array): void {
-    if (!this.over) this.owner.emit(this.plan.ask.peek.stream ? this.marked(bytes) : bytes)
+    if (!this.over) this.owner.emit(this.plan.request.peek.stream ? this.marked(bytes) : bytes)
   }
 
   semantic(): void {
@@ -176,25 +176,25 @@ export class Attempt implements ReplyHandler, PathListener {
     this.lastSemanticMs = this.lastBytesMs
   }
 
-  completed(sight: Sight): void {
+  completed(summary: ReplySummary): void {
     if (this.over) return
     this.over = true
     this.exchange?.release?.()
-    this.owner.completed(sight)
+    this.owner.completed(summary)
   }
 
-  answered(bytes: Uint8Array, sight: Sight): void {
+  answered(bytes: Uint8Array, summary: ReplySummary): void {
     if (this.over) return
     this.over = true
-    this.owner.answered(this.marked(bytes), sight)
+    this.owner.answered(this.marked(bytes), summary)
   }
 
   /** Whole frames, or a whole reply: in a part of one a seal may be cut. */
   private marked(bytes: Uint8Array): Uint8Array {
-    const { ask, channel } = this.plan
-    const { sealName } = ask.dialect
+    const { request, channel } = this.plan
+    const { sealName } = request.dialect
     if (!this.marks || sealName === undefined) return bytes
-    return markedSeals(bytes, sealName, originOf(ask.dialect, channel))
+    return markedSeals(bytes, sealName, originOf(request.dialect, channel))
   }
 
   failed(fault: Fault): void {
@@ -247,14 +247,15 @@ export class Attempt implements ReplyHandler, PathListener {
   }
 
   private lateness(nowMs: number): string | null {
-    const { timeouts, ask } = this.plan
+    const { timeouts, request } = this.plan
     if (this.path?.complete) {
       // From then on, whatever still comes: comments may come for ever.
       this.completeMs ??= nowMs
       return nowMs - this.completeMs > lingerMs ? 'the vendor did not end its stream' : null
     }
     // What is told as a stream may have to be heard whole before.
-    const isWhole = !ask.peek.stream || (ask.media !== undefined && this.lastSemanticMs === null)
+    const isWhole =
+      !request.peek.stream || (request.media !== undefined && this.lastSemanticMs === null)
     if (isWhole) {
       return nowMs - this.sentMs > timeouts.replyMs
         ? 'the vendor did not finish its reply in time'
@@ -283,23 +284,25 @@ function choosePath(
   header: (name: string) => string | null,
   listener: PathListener,
 ): ReplyPath {
-  const { rooms, ask, candidate, channel } = plan
+  const { rooms, request, candidate, channel } = plan
   const { vendor } = channel
   const dialect = rooms.dialects[candidate.dialect]
   if (status < 200 || status >= 300)
     return new ErrorReply(status, header, { dialect, vendor }, listener)
-  if (plan.list !== null) return listPath({ rooms, ask, candidate, list: plan.list }, listener)
+  if (plan.list !== null) return listPath({ rooms, request, candidate, list: plan.list }, listener)
   const type = header('content-type') ?? ''
   const streamed = isStream(type)
   const replay =
-    ask.peek.stream && !streamed ? ask.dialect.replay?.(ask.peek, mediaTypeOf(type)) : undefined
+    request.peek.stream && !streamed
+      ? request.dialect.replay?.(request.peek, mediaTypeOf(type))
+      : undefined
   if (replay !== undefined) return new Replayed(replay, listener)
-  if (!streamed && ask.dialect.isRaw?.(mediaTypeOf(type)) === true)
-    return new RawReply(ask, type, listener)
-  if (!plan.identity || streamed !== ask.peek.stream) {
+  if (!streamed && request.dialect.isRaw?.(mediaTypeOf(type)) === true)
+    return new RawReply(request, type, listener)
+  if (!plan.identity || streamed !== request.peek.stream) {
     return translatedPath({ ...plan, streamed }, listener)
   }
   return streamed
-    ? new IdentityStream(ask, rooms.billing, vendor, listener)
-    : new IdentityWhole(ask.dialect, ask.peek, vendor, listener)
+    ? new IdentityStream(request, rooms.billing, vendor, listener)
+    : new IdentityWhole(request.dialect, request.peek, vendor, listener)
 }

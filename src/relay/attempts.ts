@@ -3,36 +3,36 @@
 import { type Fault, faultTable, type GatewayError } from '../errors.ts'
 import { plan } from '../router/plan.ts'
 import type { Blocked, Candidate } from '../router/route.ts'
-import { refusalFor, verdict } from './final-error.ts'
+import { finalError, refusalFor } from './final-error.ts'
 import { mayRepeat } from './repeatable.ts'
-import type { Ask, RelayRooms } from './request.ts'
+import type { RelayRequest, RelayRooms } from './request.ts'
 import { sealedFirst } from './sealed.ts'
 import { type Prepared, prepare } from './send.ts'
-import { type Asked, askedOf } from './translate.ts'
+import { type DecodedRequest, decodedRequestOf } from './translate.ts'
 
 export class Attempts {
   /** Those handed out. */
   tried = 0
   readonly faults: Fault[] = []
   private readonly rooms: RelayRooms
-  private readonly ask: Ask
+  private readonly request: RelayRequest
   private readonly order: readonly Candidate[]
   /** The place in it of the next. */
   private at = 0
   /** No channel may be tried: why, and for how long. */
   private readonly blocked: Blocked | null
-  private readonly asked: Asked
+  private readonly client: DecodedRequest
   /** Why the last channel could not even be asked: its format cannot say what the client wants. */
   private unsayable: GatewayError | null = null
 
-  constructor(rooms: RelayRooms, ask: Ask, nowMs: number) {
+  constructor(rooms: RelayRooms, request: RelayRequest, nowMs: number) {
     const { maxAttempts } = rooms.retry
-    const planned = plan(ask.candidates, rooms.health, nowMs, rooms.random, { maxAttempts })
+    const planned = plan(request.candidates, rooms.health, nowMs, rooms.random, { maxAttempts })
     this.rooms = rooms
-    this.ask = ask
-    this.order = sealedFirst(planned.attempts, rooms, ask)
+    this.request = request
+    this.order = sealedFirst(planned.attempts, rooms, request)
     this.blocked = planned.blocked
-    this.asked = askedOf(ask)
+    this.client = decodedRequestOf(request)
   }
 
   /** The next attempt made ready; null where none is left. A promise where something has to be fetched for it. */
@@ -42,7 +42,7 @@ export class Attempts {
       if (candidate === undefined) return null
       this.at++
       try {
-        const prepared = prepare(this.rooms, this.ask, candidate, this.asked)
+        const prepared = prepare(this.rooms, this.request, candidate, this.client)
         return prepared instanceof Promise ? this.later(prepared) : this.ready(prepared)
       } catch (error) {
         this.pass(error)
@@ -69,19 +69,19 @@ export class Attempts {
     const row = faultTable[fault.kind]
     const next = this.order[this.at]
     if (!row.failover || next === undefined) return false
-    if (row.uncertain && !mayRepeat(this.rooms, this.ask)) return false
+    if (row.uncertain && !mayRepeat(this.rooms, this.request)) return false
     const { health } = this.rooms
     const nowMs = performance.now()
     // The budget shields a channel in trouble; one that does well may take over all of another's load.
     const shielded = health.state(next.channelId, nowMs) > 0
     if (shielded && !health.mayRetry(next.channelId)) return false
-    return nowMs - this.ask.startedMs < this.rooms.timeouts.totalMs
+    return nowMs - this.request.startedMs < this.rooms.timeouts.totalMs
   }
 
   /** What the client is told when no attempt is left. */
   refusal(secrets: readonly string[]): GatewayError {
     if (this.faults.length === 0 && this.unsayable !== null) return this.unsayable
-    return verdict(this.faults, (text) => this.rooms.scrub(text, secrets), this.blocked)
+    return finalError(this.faults, (text) => this.rooms.scrub(text, secrets), this.blocked)
   }
 
   /** The attempt that was handed out last asked its vendor nothing. */

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Outlet } from './backpressure-queue.ts'
+import { BackpressureQueue } from './backpressure-queue.ts'
 
 const pieceBytes = 65_536
 
@@ -11,21 +11,21 @@ function owner() {
   return { told, pause: () => void told.push('pause'), resume: () => void told.push('resume') }
 }
 
-async function read(outlet: Outlet): Promise<Uint8Array[]> {
+async function read(queue: BackpressureQueue): Promise<Uint8Array[]> {
   const pieces: Uint8Array[] = []
-  for await (const piece of outlet.body()) pieces.push(piece)
+  for await (const piece of queue.body()) pieces.push(piece)
   return pieces
 }
 
 test('parts of large buffers that wait for a slow client do not keep them alive', async () => {
   const { told, ...rest } = owner()
-  const outlet = new Outlet(rest, 0)
+  const queue = new BackpressureQueue(rest, 0)
   // As a read of the vendor's connection, of which the client gets a part.
   const large = new Uint8Array(8 * pieceBytes).fill(7)
-  outlet.push(large.subarray(pieceBytes, 4 * pieceBytes + 10))
-  outlet.end()
+  queue.push(large.subarray(pieceBytes, 4 * pieceBytes + 10))
+  queue.end()
   expect(told).toEqual(['pause'])
-  const pieces = await read(outlet)
+  const pieces = await read(queue)
   expect(pieces.map(({ buffer }) => buffer.byteLength)).toEqual([
     pieceBytes,
     pieceBytes,
@@ -39,11 +39,11 @@ test('whatever the chunks, a client has all bytes in order, in pieces of at most
   const sizes = fc.array(fc.integer({ min: 1, max: 3 * pieceBytes }), { maxLength: 8 })
   await fc.assert(
     fc.asyncProperty(sizes, async (lengths) => {
-      const outlet = new Outlet(owner(), 0)
+      const queue = new BackpressureQueue(owner(), 0)
       const chunks = lengths.map((length, at) => new Uint8Array(length).fill(at + 1))
-      for (const chunk of chunks) outlet.push(chunk)
-      outlet.end()
-      const pieces = await read(outlet)
+      for (const chunk of chunks) queue.push(chunk)
+      queue.end()
+      const pieces = await read(queue)
       expect(Math.max(0, ...pieces.map(({ length }) => length))).toBeLessThanOrEqual(pieceBytes)
       expect(Buffer.concat(pieces).equals(Buffer.concat(chunks))).toBeTrue()
     }),

@@ -11,7 +11,7 @@ const lowBytes = 16_384
 /** The runtime holds what it was given until the client took it, so a slow one is given little at a time. */
 const pieceBytes = 65_536
 
-export interface OutletOwner {
+export interface BackpressureOwner {
   /** The client fell behind, or caught up. */
   pause(): void
   resume(): void
@@ -20,10 +20,10 @@ export interface OutletOwner {
 /** The connection to the client is to be broken, so that nobody takes a cut reply for a whole one. */
 export class BrokenReply extends Error {}
 
-export class Outlet {
+export class BackpressureQueue {
   /** When the client last took bytes, or had nothing to take (`performance.now()`). */
   takenAtMs: number
-  private readonly owner: OutletOwner
+  private readonly owner: BackpressureOwner
   /** The client has taken all there was, or will take no more. */
   closed = false
   private queue: Uint8Array[] = []
@@ -33,7 +33,7 @@ export class Outlet {
   private broken: BrokenReply | null = null
   private wake: (() => void) | null = null
 
-  constructor(owner: OutletOwner, nowMs: number) {
+  constructor(owner: BackpressureOwner, nowMs: number) {
     this.owner = owner
     this.takenAtMs = nowMs
   }

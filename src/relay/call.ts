@@ -1,18 +1,25 @@
 // One request from its first attempt to its settlement: the only place that fails over, commits and settles.
 
 import { failedAttempt } from '../billing/charging-policy.ts'
-import { Paid, type PaidOwner } from '../billing/hold-gate.ts'
+import { HoldGate, type HoldGateOwner } from '../billing/hold-gate.ts'
 import { type Fault, GatewayError } from '../errors.ts'
 import { formatUnits } from '../money.ts'
 import type { Outcome } from '../router/route.ts'
 import type { FailedAttempt } from '../store/usage-row.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import { Attempts } from './attempts.ts'
-import { Outlet, type OutletOwner } from './backpressure-queue.ts'
+import { type BackpressureOwner, BackpressureQueue } from './backpressure-queue.ts'
 import { Capture } from './capture.ts'
 import type { Timed } from './deadlines.ts'
 import { interruption, refusalStatus, stoppedFor } from './final-error.ts'
-import type { Answer, Ask, Keeping, RelayRooms, Settlement, Sight } from './request.ts'
+import type {
+  Answer,
+  Keeping,
+  RelayRequest,
+  RelayRooms,
+  ReplySummary,
+  Settlement,
+} from './request.ts'
 import { type Prepared, send } from './send.ts'
 
 const atOnce: Keeping = { now: true }
@@ -21,14 +28,14 @@ const encoder = new TextEncoder()
 /** The client left before the reply was whole; nginx's number for it, seen only in records. */
 const clientGoneStatus = 499
 
-export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
+export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Timed {
   slot = -1
-  readonly ask: Ask
+  readonly request: RelayRequest
   private readonly rooms: RelayRooms
   private readonly attempts: Attempts
   private readonly answer = Promise.withResolvers<Answer>()
   /** Made at the commit: from then on the client has its status. */
-  private outlet: Outlet | null = null
+  private queue: BackpressureQueue | null = null
   private held: Uint8Array[] = []
   private current: Attempt | null = null
   /** The money and the record are done. */
@@ -37,7 +44,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
   private over = false
   /** The client has left, and the vendor is heard to its end: until then, by `performance.now()`. */
   private drainsUntilMs: number | null = null
-  private readonly money: Paid
+  private readonly money: HoldGate
   /** The vendor waits until the client has taken what there is. */
   private clientBehind = false
   private readonly failedAttempts: FailedAttempt[] = []
@@ -50,13 +57,13 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
   /** Health was told how the current attempt ended. */
   private reported = true
 
-  constructor(rooms: RelayRooms, ask: Ask) {
+  constructor(rooms: RelayRooms, request: RelayRequest) {
     this.rooms = rooms
-    this.ask = ask
+    this.request = request
     const nowMs = performance.now()
-    this.attempts = new Attempts(rooms, ask, nowMs)
-    this.money = new Paid(ask.bill, this)
-    this.capture = ask.bill.wishes.idempotencyKey === null ? null : new Capture()
+    this.attempts = new Attempts(rooms, request, nowMs)
+    this.money = new HoldGate(request.authorization, this)
+    this.capture = request.authorization.options.idempotencyKey === null ? null : new Capture()
   }
 
   /** Resolves at the commit point or with the whole reply; rejects with a GatewayError. Never called twice. */
@@ -69,7 +76,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
   /** The client's connection is gone: by policy the vendor is let go, or heard to its end for the true usage. */
   clientGone(): void {
     if (this.over || this.drainsUntilMs !== null) return
-    this.outlet?.break('the client left')
+    this.queue?.break('the client left')
     if (this.mayDrain()) {
       this.rooms.drains.running++
       this.drainsUntilMs = performance.now() + this.rooms.drains.limitMs
@@ -81,7 +88,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
   /** Whoever asked wants no more of it: the vendor is let go at once, whatever the policy. */
   cancel(): void {
     if (this.over) return
-    this.outlet?.break('the request was cancelled')
+    this.queue?.break('the request was cancelled')
     this.letGo()
     this.answer.reject(new GatewayError('request_timeout', 'The request was cancelled.'))
   }
@@ -99,7 +106,7 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
   private letGo(): void {
     this.current?.abort()
     this.report({ kind: 'none' })
-    this.finishGone(this.sight, null)
+    this.finishGone(this.summary, null)
   }
 
   /** Ends what is left of a stream because the gateway itself stops. */
@@ -147,28 +154,28 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     if (this.drainsUntilMs !== null) return
     const bytes = this.passed(paid, 'piece')
     this.capture?.add(bytes)
-    if (this.outlet === null) this.held.push(bytes)
+    if (this.queue === null) this.held.push(bytes)
     else {
       this.lastEmitMs = performance.now()
-      this.outlet.push(bytes)
+      this.queue.push(bytes)
     }
   }
 
   private passed(bytes: Uint8Array, kind: 'whole' | 'piece'): Uint8Array {
-    const { passing } = this.ask
-    if (passing === undefined) return bytes
+    const { transform } = this.request
+    if (transform === undefined) return bytes
     const plan = this.current?.plan
     const origin =
       plan === undefined ? null : { dialect: plan.candidate.dialect, channel: plan.channel.tag }
-    return passing(bytes, kind, origin)
+    return transform(bytes, kind, origin)
   }
 
   get outputBytes(): number {
-    return this.current?.sight.outputBytes ?? 0
+    return this.current?.summary.outputBytes ?? 0
   }
 
   paid(): void {
-    this.rooms.progress(this.settlement(200, null, this.current?.sight ?? null, null))
+    this.rooms.progress(this.settlement(200, null, this.current?.summary ?? null, null))
   }
 
   holdBack(wait: boolean): void {
@@ -177,48 +184,48 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
   }
 
   commit(): void {
-    this.ttftMs ??= performance.now() - this.ask.startedMs
+    this.ttftMs ??= performance.now() - this.request.startedMs
     this.openReply()
   }
 
-  completed(sight: Sight): void {
-    this.money.finish(() => this.ended(sight))
+  completed(summary: ReplySummary): void {
+    this.money.finish(() => this.ended(summary))
   }
 
-  private ended(sight: Sight): void {
+  private ended(summary: ReplySummary): void {
     this.report({ kind: 'ok' })
     if (this.drainsUntilMs !== null) {
-      this.finishGone(sight, null)
+      this.finishGone(summary, null)
       return
     }
     this.commit()
-    const outlet = this.openReply()
+    const queue = this.openReply()
     this.finish(() => {
       if (this.rooms.billing.durability === 'normal') {
-        this.settle(200, null, sight, null, atOnce)
-        outlet.end()
-      } else this.settle(200, null, sight, null, { then: () => outlet.end() })
+        this.settle(200, null, summary, null, atOnce)
+        queue.end()
+      } else this.settle(200, null, summary, null, { then: () => queue.end() })
     })
   }
 
-  answered(bytes: Uint8Array, sight: Sight): void {
+  answered(bytes: Uint8Array, summary: ReplySummary): void {
     const nowMs = performance.now()
-    this.ttftMs = nowMs - this.ask.startedMs
+    this.ttftMs = nowMs - this.request.startedMs
     this.vendorMs += nowMs - this.attemptStartedMs
     this.report({ kind: 'ok' })
     if (this.drainsUntilMs !== null) {
-      this.finishGone(sight, null)
+      this.finishGone(summary, null)
       return
     }
-    this.finish(() => this.resolveWhole(bytes, sight))
+    this.finish(() => this.resolveWhole(bytes, summary))
   }
 
-  private resolveWhole(bytes: Uint8Array, sight: Sight): void {
-    const { bill, dialect } = this.ask
-    const settlement = this.settlement(200, null, sight, null)
+  private resolveWhole(bytes: Uint8Array, summary: ReplySummary): void {
+    const { authorization, dialect } = this.request
+    const settlement = this.settlement(200, null, summary, null)
     const row = this.rooms.price(settlement)
-    const cost = formatUnits(bill.capped(row.chargeNano))
-    const shown = bill.wishes.showCost ? dialect.withCost(bytes, cost) : bytes
+    const cost = formatUnits(authorization.capped(row.chargeNano))
+    const shown = authorization.options.showCost ? dialect.withCost(bytes, cost) : bytes
     const body = this.passed(shown, 'whole')
     this.capture?.add(body)
     const dropped = this.current?.unsaid ?? []
@@ -230,8 +237,8 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
   }
 
   /** Nobody is told any more. */
-  private finishGone(sight: Sight | null, fault: Fault | null): void {
-    this.finish(() => this.settle(clientGoneStatus, fault, sight, 'client_closed_request', null))
+  private finishGone(summary: ReplySummary | null, fault: Fault | null): void {
+    this.finish(() => this.settle(clientGoneStatus, fault, summary, 'client_closed_request', null))
   }
 
   attemptFailed(fault: Fault): void {
@@ -241,24 +248,25 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
     this.report({ kind: 'fault', fault: shown })
     this.attempts.faults.push(fault)
     if (this.drainsUntilMs !== null) {
-      this.finishGone(this.sight, fault)
+      this.finishGone(this.summary, fault)
       return
     }
-    if (this.outlet === null) this.vendorMs += performance.now() - this.attemptStartedMs
-    const again = this.outlet === null && !this.settled && this.attempts.mayFollow(fault)
-    if (current !== null) this.rooms.attemptFailed(this.ask, current.plan.candidate, shown, again)
+    if (this.queue === null) this.vendorMs += performance.now() - this.attemptStartedMs
+    const again = this.queue === null && !this.settled && this.attempts.mayFollow(fault)
+    if (current !== null)
+      this.rooms.attemptFailed(this.request, current.plan.candidate, shown, again)
     if (!this.hasDelivered()) this.noteFailed(fault)
     if (again) {
       this.held = []
       this.money.restart()
       this.capture?.clear()
       this.next()
-    } else if (this.outlet !== null) this.refuse(interruption(fault, shown.message), fault)
+    } else if (this.queue !== null) this.refuse(interruption(fault, shown.message), fault)
     else this.refuse(this.attempts.refusal(secrets), fault)
   }
 
   broken(): void {
-    if (!this.over) this.finish(() => this.fail(this.outlet))
+    if (!this.over) this.finish(() => this.fail(this.queue))
   }
 
   attemptUnsayable(error: GatewayError): void {
@@ -270,67 +278,67 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
   tick(nowMs: number): void {
     this.watchClient()
     const { timeouts, heartbeatMs, commitAfterMs, writeStallMs } = this.rooms
-    const { ask, current, outlet } = this
-    const waitingBytes = outlet?.waitingBytes ?? 0
-    if (outlet !== null && waitingBytes > 0 && nowMs - outlet.takenAtMs > writeStallMs) {
-      ask.place.cutOff()
+    const { request, current, queue } = this
+    const waitingBytes = queue?.waitingBytes ?? 0
+    if (queue !== null && waitingBytes > 0 && nowMs - queue.takenAtMs > writeStallMs) {
+      request.clientSlot.cutOff()
       this.clientGone()
       this.rooms.deadlines.delete(this)
       return
     }
     if (this.over) {
       // The vendor is done; only a client that never takes the rest is still watched for.
-      if (outlet === null || outlet.closed) this.rooms.deadlines.delete(this)
+      if (queue === null || queue.closed) this.rooms.deadlines.delete(this)
       return
     }
     if (this.drainsUntilMs !== null && nowMs > this.drainsUntilMs) {
       this.letGo()
       return
     }
-    if (nowMs - ask.startedMs > timeouts.totalMs) {
+    if (nowMs - request.startedMs > timeouts.totalMs) {
       this.expire()
       return
     }
     current?.tick(nowMs)
-    if (this.drainsUntilMs !== null || !ask.peek.stream || waitingBytes > 0) return
+    if (this.drainsUntilMs !== null || !request.peek.stream || waitingBytes > 0) return
     const due =
-      this.outlet === null
+      this.queue === null
         ? current?.accepted === true && nowMs - current.sentMs > commitAfterMs
         : nowMs - this.lastEmitMs > heartbeatMs
     if (!due || current?.inFrame === true) return
     // A quiet stream shows signs of life, or proxies on the way take it for dead.
     this.openReply()
-    this.emit(encoder.encode(this.ask.dialect.heartbeat))
+    this.emit(encoder.encode(this.request.dialect.heartbeat))
   }
 
   /** Not from the start: most replies are there before their first tick, and watching costs more than they do. */
   private watchClient(): void {
     if (this.clientWatched || this.settled) return
     this.clientWatched = true
-    this.ask.place.watchClient()
+    this.request.clientSlot.watchClient()
   }
 
   /** From here on the client has its status, and no other channel may take over. */
-  private openReply(): Outlet {
-    if (this.outlet !== null) return this.outlet
+  private openReply(): BackpressureQueue {
+    if (this.queue !== null) return this.queue
     this.watchClient()
     const nowMs = performance.now()
-    const outlet = new Outlet(this, nowMs)
-    this.outlet = outlet
+    const queue = new BackpressureQueue(this, nowMs)
+    this.queue = queue
     this.lastEmitMs = nowMs
     this.vendorMs += nowMs - this.attemptStartedMs
-    for (const bytes of this.held) outlet.push(bytes)
+    for (const bytes of this.held) queue.push(bytes)
     this.held = []
     this.answer.resolve({
-      stream: this.ask.peek.stream,
-      body: outlet.body(),
+      stream: this.request.peek.stream,
+      body: queue.body(),
       type: this.current?.type ?? null,
       vendorMs: this.vendorMs,
       cost: null,
       dropped: this.current?.unsaid ?? [],
       headers: this.current?.state ?? {},
     })
-    return outlet
+    return queue
   }
 
   private next(): void {
@@ -363,35 +371,41 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
 
   /** After the commit the status cannot change: a stream ends in an error frame, a whole reply breaks. */
   private refuse(error: GatewayError, fault: Fault | null): void {
-    const { outlet } = this
+    const { queue } = this
     this.finish(() => {
-      if (outlet === null) {
+      if (queue === null) {
         const known = fault ?? this.attempts.faults.at(-1) ?? null
-        this.settle(refusalStatus(this.ask.dialect, error), known, this.sight, error.code, null)
+        this.settle(
+          refusalStatus(this.request.dialect, error),
+          known,
+          this.summary,
+          error.code,
+          null,
+        )
         this.answer.reject(error)
         return
       }
       // The record first: what follows are the stream's last bytes.
-      this.settle(200, fault, this.sight, error.code, atOnce)
-      if (this.ask.peek.stream) this.endWithError(outlet, error)
-      else outlet.break(error.message)
+      this.settle(200, fault, this.summary, error.code, atOnce)
+      if (this.request.peek.stream) this.endWithError(queue, error)
+      else queue.break(error.message)
     })
   }
 
   /** Past all that waits to be paid for, which is the client's no more. */
-  private endWithError(outlet: Outlet, error: GatewayError): void {
-    const { dialect, requestId } = this.ask
+  private endWithError(queue: BackpressureQueue, error: GatewayError): void {
+    const { dialect, requestId } = this.request
     const frames = this.current?.failFrames(error) ?? dialect.errorFrames(error, requestId)
     this.hand(encoder.encode(frames))
-    outlet.end()
+    queue.end()
   }
 
   /** A mistake of ours: the client hears of it as far as it still can. */
-  private fail(outlet: Outlet | null): void {
+  private fail(queue: BackpressureQueue | null): void {
     const error = new GatewayError('server_error', 'The gateway failed to handle this request.')
-    outlet?.break(error.message)
+    queue?.break(error.message)
     this.answer.reject(error)
-    this.settle(outlet === null ? 500 : 200, null, this.sight, error.code, null)
+    this.settle(queue === null ? 500 : 200, null, this.summary, error.code, null)
   }
 
   private report(outcome: Outcome): void {
@@ -408,11 +422,11 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
   }
 
   /** What is known of the reply; of one whose end was not paid for, what the client has. */
-  private get sight(): Sight | null {
-    const sight = this.current?.sight ?? null
-    if (sight === null || !this.money.isBehind) return sight
+  private get summary(): ReplySummary | null {
+    const summary = this.current?.summary ?? null
+    if (summary === null || !this.money.isBehind) return summary
     const { deliveredBytes: outputBytes } = this.money
-    return { usage: null, outputBytes, finishReason: null, model: sight.model }
+    return { usage: null, outputBytes, finishReason: null, model: summary.model }
   }
 
   /** The money is used up: the vendor is stopped, what was delivered is owed and said. */
@@ -429,24 +443,26 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
 
   /** From here on the client owes something: the attempt is no longer the gateway's own loss. */
   private hasDelivered(): boolean {
-    return this.outlet !== null && (this.sight?.usage != null || (this.sight?.outputBytes ?? 0) > 0)
+    return (
+      this.queue !== null && (this.summary?.usage != null || (this.summary?.outputBytes ?? 0) > 0)
+    )
   }
 
   /** An attempt nobody is charged for: what its vendor may ask for it is the gateway's own cost. */
   private noteFailed(fault: Fault): void {
     if (this.current === null) return
     const { channelId } = this.current.plan.candidate
-    this.failedAttempts.push(failedAttempt(this.ask, channelId, this.current, fault))
+    this.failedAttempts.push(failedAttempt(this.request, channelId, this.current, fault))
   }
 
   private settlement(
     status: number,
     fault: Fault | null,
-    sight: Sight | null,
+    summary: ReplySummary | null,
     errorCode: string | null,
   ): Settlement {
     return {
-      ask: this.ask,
+      request: this.request,
       candidate: this.current?.plan.candidate ?? null,
       attempts: this.attempts.tried,
       failedAttempts: this.failedAttempts,
@@ -454,12 +470,12 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
       drained: this.drainsUntilMs !== null,
       reply: this.capture,
       type: this.current?.type ?? null,
-      sight,
+      summary,
       status,
       fault,
       errorCode,
       ttftMs: this.ttftMs,
-      durationMs: performance.now() - this.ask.startedMs,
+      durationMs: performance.now() - this.request.startedMs,
       vendorMs: this.vendorMs,
     }
   }
@@ -468,14 +484,14 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
   private settle(
     status: number,
     fault: Fault | null,
-    sight: Sight | null,
+    summary: ReplySummary | null,
     errorCode: string | null,
     keeping: Keeping,
   ): void {
     if (this.settled) return
     this.settled = true
     this.money.drop()
-    const settlement = this.settlement(status, fault, sight, errorCode)
+    const settlement = this.settlement(status, fault, summary, errorCode)
     this.rooms.settle(settlement, this.rooms.price(settlement), keeping)
   }
 
@@ -487,11 +503,11 @@ export class Call implements AttemptOwner, OutletOwner, PaidOwner, Timed {
       last()
     } catch (error) {
       reportError(error)
-      this.fail(this.outlet)
+      this.fail(this.queue)
     } finally {
-      this.ask.media?.spool.close()
+      this.request.media?.spool.close()
       if (this.drainsUntilMs !== null) this.rooms.drains.running--
-      if (this.outlet === null || this.outlet.waitingBytes === 0) this.rooms.deadlines.delete(this)
+      if (this.queue === null || this.queue.waitingBytes === 0) this.rooms.deadlines.delete(this)
     }
   }
 }

@@ -47,7 +47,7 @@ export function causeOf(fault: Fault): string {
  * Specification, section "Errors": 429 when every channel limits its rate, 500 when every vendor
  * failed of itself, 503 otherwise; a vendor's 400 is the client's own. `blocked`: why no vendor was asked.
  */
-export function verdict(
+export function finalError(
   faults: readonly Fault[],
   scrubbed: (text: string) => string,
   blocked: Blocked | null = null,

@@ -15,7 +15,7 @@ import { Occurrences } from './occurrences.ts'
 import { refusedIn, ruleFor, withoutRefused } from './parameters.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
-import type { Ask, Sight } from './request.ts'
+import type { RelayRequest, ReplySummary } from './request.ts'
 
 const injectedOptions = '{"include_usage":true}'
 
@@ -107,7 +107,7 @@ export class IdentityStream implements ReplyPath {
   private readonly dialect: Dialect
   private readonly vendor: Vendor
   private readonly listener: PathListener
-  private readonly ask: Ask
+  private readonly request: RelayRequest
   private readonly billing: BillingSettings
   private readonly choices: number
   /** The format's terminal event is one among others. */
@@ -118,10 +118,15 @@ export class IdentityStream implements ReplyPath {
   private spoke = false
   private long: LongFrame | null = null
 
-  constructor(ask: Ask, billing: BillingSettings, vendor: Vendor, listener: PathListener) {
+  constructor(
+    request: RelayRequest,
+    billing: BillingSettings,
+    vendor: Vendor,
+    listener: PathListener,
+  ) {
     const { quirks } = vendor
-    const { dialect, peek, bill } = ask
-    const { showCost } = bill.wishes
+    const { dialect, peek, authorization } = request
+    const { showCost } = authorization.options
     this.watcher = dialect.watcher({ wantsUsage: peek.wantsUsage || showCost, quirks, peek })
     this.endsAmong = this.watcher.ended !== undefined
     const longBytes = this.watcher.passed === undefined ? undefined : heldFrameBytes
@@ -130,16 +135,16 @@ export class IdentityStream implements ReplyPath {
     this.vendor = vendor
     this.choices = peek.choices
     this.listener = listener
-    this.ask = ask
+    this.request = request
     this.billing = billing
   }
 
-  get sight(): Sight {
+  get summary(): ReplySummary {
     return this.watcher
   }
 
   fail(error: GatewayError): string {
-    const { requestId } = this.ask
+    const { requestId } = this.request
     const { watcher, dialect } = this
     // What is under way is ended first.
     const before = this.long === null ? '' : '\n\n'
@@ -284,10 +289,10 @@ export class IdentityStream implements ReplyPath {
 
   private withCost(frame: Uint8Array): Uint8Array {
     const { usage } = this.watcher
-    if (!this.ask.bill.wishes.showCost || usage === null) return frame
+    if (!this.request.authorization.options.showCost || usage === null) return frame
     return this.dialect.withCost(
       frame,
-      shownCost(this.ask, { usage, sight: this.watcher }, this.billing),
+      shownCost(this.request, { usage, summary: this.watcher }, this.billing),
     )
   }
 
@@ -308,7 +313,7 @@ const saysText: ReadonlySet<string> = new Set(['chat', 'completion'])
 /** A whole reply: judged when it is complete, or passed through once it is too large to hold. */
 export class IdentityWhole implements ReplyPath {
   readonly complete = false
-  sight: Sight = { usage: null, outputBytes: 0, finishReason: null, model: null }
+  summary: ReplySummary = { usage: null, outputBytes: 0, finishReason: null, model: null }
   private readonly dialect: Dialect
   private readonly peek: Peek
   private readonly vendor: Vendor
@@ -363,8 +368,8 @@ export class IdentityWhole implements ReplyPath {
       const seen = this.dialect.tail(whole, this.vendor.quirks, this.peek, this.items?.count)
       // A reply of text says most of its bytes, and a part of it was dropped. Nothing else is counted by bytes.
       const outputBytes = saysText.has(this.dialect.operation) ? this.passedBytes : 0
-      this.sight = { ...seen, outputBytes }
-      this.listener.completed(this.sight)
+      this.summary = { ...seen, outputBytes }
+      this.listener.completed(this.summary)
       return
     }
     const reply = this.dialect.whole(whole, this.peek, this.vendor.quirks)

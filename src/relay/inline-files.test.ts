@@ -16,7 +16,7 @@ function asking(...parts: RequestPart[]): ChatRequest {
 const image = (url: string): RequestPart => ({ type: 'image', url })
 const bytes = (...values: number[]) => new Uint8Array(values)
 
-function doorTo(found: Readonly<Record<string, Fetched>>) {
+function safeFetchTo(found: Readonly<Record<string, Fetched>>) {
   const asked: string[] = []
   return {
     asked,
@@ -41,10 +41,10 @@ test('each address once, with the type its bytes have and not the one its server
     { type: 'text', text: 'https://a/3' },
   )
   const inlined: Inlined = new Map()
-  const door = doorTo({ 'https://a/1': png, 'HTTPS://a/1': png })
+  const safeFetch = safeFetchTo({ 'https://a/1': png, 'HTTPS://a/1': png })
   const missing = missingAddresses(request, hub, inlined)
-  await fetchMissing(missing, door, inlined)
-  expect(door.asked).toEqual(['https://a/1', 'HTTPS://a/1'])
+  await fetchMissing(missing, safeFetch, inlined)
+  expect(safeFetch.asked).toEqual(['https://a/1', 'HTTPS://a/1'])
   expect(missingAddresses(request, hub, inlined)).toEqual([])
   const placed = withBytes(request, hub, inlined).messages[0]?.parts
   const data = 'data:image/png;base64,iVBORw0KGgo='
@@ -67,7 +67,7 @@ test.each([
     'no image',
   ],
 ])('%s is told with its address', async (_what, found, why) => {
-  const fetching = fetchMissing(['https://a/1'], doorTo(found), new Map())
+  const fetching = fetchMissing(['https://a/1'], safeFetchTo(found), new Map())
   await expect(fetching).rejects.toThrow(`'https://a/1' could not be fetched: `)
   await expect(fetching).rejects.toThrow(why)
 })

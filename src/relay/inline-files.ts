@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import { invalidRequest } from '../errors.ts'
-import { type Door, type Fetched, NotFetched } from '../safe-fetch/safe-fetch.ts'
+import { type Fetched, NotFetched, type SafeFetch } from '../safe-fetch/safe-fetch.ts'
 import type { HubCodec } from '../wire/dialect.ts'
 import type { ChatRequest, FilePart, ImagePart, RequestPart } from '../wire/ir.ts'
 
@@ -36,19 +36,19 @@ export function missingAddresses(
 /** Throws GatewayError that names the address which could not be had. */
 export async function fetchMissing(
   addresses: readonly string[],
-  door: Door,
+  safeFetch: SafeFetch,
   inlined: Inlined,
 ): Promise<void> {
   await Promise.all(
     addresses.map(async (address) => {
-      inlined.set(address, await fetchOne(address, door))
+      inlined.set(address, await fetchOne(address, safeFetch))
     }),
   )
 }
 
-async function fetchOne(address: string, door: Door): Promise<string> {
+async function fetchOne(address: string, safeFetch: SafeFetch): Promise<string> {
   try {
-    const fetched = await door.fetch(address)
+    const fetched = await safeFetch.fetch(address)
     const mediaType = mediaTypeOf(fetched)
     return `data:${mediaType};base64,${Buffer.from(fetched.bytes).toString('base64')}`
   } catch (error) {

@@ -6,7 +6,7 @@ import type { Vendor } from '../vendors/vendor.ts'
 import type { Dialect } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
-import type { Sight } from './request.ts'
+import type { ReplySummary } from './request.ts'
 
 /** Takes the bytes of one reply, in order, and tells its listener what they come to. */
 export interface ReplyPath {
@@ -16,7 +16,7 @@ export interface ReplyPath {
   /** What an adapter knows of the reply's cost, where the bytes do not tell it. */
   metered?(usage: JsonObject): void
   /** What is known so far, for a reply that ends early. */
-  readonly sight: Sight
+  readonly summary: ReplySummary
   /** Media type of a reply that is neither JSON nor a stream of events. */
   readonly type?: string
   /** All that the client needs has come: a vendor that only dawdles with the end changes nothing. */
@@ -39,9 +39,9 @@ export interface PathListener {
   /** A semantic event was seen (again and again: the first is the commit point). */
   semantic(): void
   /** A streamed reply has ended well: by its terminal event, whatever follows, or by the vendor's own end. */
-  completed(sight: Sight): void
+  completed(summary: ReplySummary): void
   /** A whole reply is ready. */
-  answered(bytes: Uint8Array, sight: Sight): void
+  answered(bytes: Uint8Array, summary: ReplySummary): void
   /** The vendor says that it failed, or what it says cannot be read: no success, however much came before. */
   failed(fault: Fault): void
 }
@@ -51,7 +51,7 @@ const maxErrorBytes = 65_536
 
 /** Collects a vendor's error reply and hands over the fault it means. */
 export class ErrorReply implements ReplyPath {
-  readonly sight: Sight = { usage: null, outputBytes: 0, finishReason: null, model: null }
+  readonly summary: ReplySummary = { usage: null, outputBytes: 0, finishReason: null, model: null }
   readonly complete = false
   private readonly chunks: Uint8Array[] = []
   private byteCount = 0

@@ -2,7 +2,7 @@
 
 import type { DialCall } from '../upstream/connection.ts'
 import type { Operation } from '../wire/dialect.ts'
-import type { Ask, RelayRooms } from './request.ts'
+import type { RelayRequest, RelayRooms } from './request.ts'
 
 /** What is dear to do twice: an image, a video or a minute of sound may have been made, and be asked for, all the same. */
 const costly: ReadonlySet<Operation> = new Set([
@@ -13,12 +13,12 @@ const costly: ReadonlySet<Operation> = new Set([
   'video',
 ])
 
-export function mayRepeat({ retry }: RelayRooms, { dialect }: Ask): boolean {
+export function mayRepeat({ retry }: RelayRooms, { dialect }: RelayRequest): boolean {
   return retry.retryUncertain && !costly.has(dialect.operation)
 }
 
 /** How such a request deals with a connection that is kept open. */
-export function onKept(rooms: RelayRooms, ask: Ask): DialCall['onKept'] {
-  if (costly.has(ask.dialect.operation)) return 'avoid'
-  return mayRepeat(rooms, ask) ? 'resend' : 'fail'
+export function onKept(rooms: RelayRooms, request: RelayRequest): DialCall['onKept'] {
+  if (costly.has(request.dialect.operation)) return 'avoid'
+  return mayRepeat(rooms, request) ? 'resend' : 'fail'
 }

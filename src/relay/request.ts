@@ -1,6 +1,6 @@
 // What the front door asks of the relay, what it gets back, and what is known when it is over.
 
-import type { Bill } from '../billing/authorization.ts'
+import type { Authorization } from '../billing/authorization.ts'
 import type { Results } from '../blobs/results.ts'
 import type { Model } from '../catalog/model.ts'
 import type { BillingSettings, RetrySettings, TimeoutSettings } from '../config/types.ts'
@@ -9,7 +9,7 @@ import type { Caller } from '../history/caller.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Admitted } from '../limits/limiter.ts'
 import type { Candidate, Health } from '../router/route.ts'
-import type { Door } from '../safe-fetch/safe-fetch.ts'
+import type { SafeFetch } from '../safe-fetch/safe-fetch.ts'
 import type { FailedAttempt, UsageRow } from '../store/usage-row.ts'
 import type { Dialer } from '../upstream/dial.ts'
 import type { Spool, Upload } from '../vendors/media.ts'
@@ -20,7 +20,7 @@ import type { Channel } from './channel.ts'
 import type { Deadlines } from './deadlines.ts'
 
 /** One validated request of a known caller. */
-export interface Ask {
+export interface RelayRequest {
   readonly requestId: string
   /** Unix milliseconds. */
   readonly at: number
@@ -34,9 +34,9 @@ export interface Ask {
   readonly candidates: readonly Candidate[]
   /** The request's place within its limits, given back at settlement. */
   readonly admission: Admitted
-  readonly place: Place
+  readonly clientSlot: ClientSlot
   /** What it pays with: closed at settlement. */
-  readonly bill: Bill
+  readonly authorization: Authorization
   /** What the request's address says, where its format keeps it there. */
   readonly address?: Address
   /** The body is not the client's own: it is put in the vendor's words anew even where both speak alike. */
@@ -46,7 +46,7 @@ export interface Ask {
   /** What the gateway's own addresses begin with, as this client reaches it. */
   readonly origin?: string
   /** What goes to the client goes through this, in order: whole frames, or a whole reply. */
-  readonly passing?: Passing
+  readonly transform?: ResponseTransform
 }
 
 export interface Media {
@@ -60,14 +60,14 @@ export interface Media {
 }
 
 /** `origin`: who made it, for what was sealed there. Returns what the client is given in its place. */
-export type Passing = (
+export type ResponseTransform = (
   bytes: Uint8Array,
   kind: 'whole' | 'piece',
   origin: SealOrigin | null,
 ) => Uint8Array
 
 /** What the request holds at the front door. */
-export interface Place {
+export interface ClientSlot {
   /** Given back at settlement. */
   giveBack(): void
   /** From now on the call is told when the client leaves, at once where it has left already. */
@@ -93,7 +93,7 @@ export interface Answer {
 }
 
 /** What a finished reply says of itself; a Watcher is one. */
-export interface Sight {
+export interface ReplySummary {
   readonly usage: Usage | null
   /** As `Watcher.unbelieved`. */
   readonly unbelieved?: boolean
@@ -109,7 +109,7 @@ export interface Sight {
 
 /** Everything the record of a request is made from. */
 export interface Settlement {
-  readonly ask: Ask
+  readonly request: RelayRequest
   readonly candidate: Candidate | null
   readonly attempts: number
   /** Those that delivered nothing, with what each is taken to have cost. */
@@ -122,7 +122,7 @@ export interface Settlement {
   readonly reply: Captured | null
   /** As `Answer.type`. */
   readonly type: string | null
-  readonly sight: Sight | null
+  readonly summary: ReplySummary | null
   /** The client's HTTP status; 499 when it left before the end. */
   readonly status: number
   readonly fault: Fault | null
@@ -161,7 +161,7 @@ export interface RelayRooms {
   readonly health: Health
   readonly dialer: Dialer
   /** For addresses that users name. */
-  readonly door: Door
+  readonly safeFetch: SafeFetch
   /** What vendors make beside text. */
   readonly results: Results
   readonly deadlines: Deadlines
@@ -176,7 +176,12 @@ export interface RelayRooms {
   /** Removes what must not be shown from a vendor's words. */
   scrub(text: string, secrets: readonly string[]): string
   /** Told once of each attempt that failed. */
-  attemptFailed(ask: Ask, candidate: Candidate, fault: Fault, failedOver: boolean): void
+  attemptFailed(
+    request: RelayRequest,
+    candidate: Candidate,
+    fault: Fault,
+    failedOver: boolean,
+  ): void
   /** Told once of each request, when its money is known; `row` is its record by `price`. */
   settle(settlement: Settlement, row: UsageRow, keeping: Keeping): void
   /** Notes what a running stream owes until now, in case the process dies in it. */

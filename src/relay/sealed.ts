@@ -5,7 +5,7 @@ import type { Candidate } from '../router/route.ts'
 import { seal, sealPrefix, unseal } from '../wire/hub/seal.ts'
 import type { ChatEvent, ChatRequest, Message, RequestPart } from '../wire/ir.ts'
 import type { Channel } from './channel.ts'
-import type { Ask, RelayRooms } from './request.ts'
+import type { RelayRequest, RelayRooms } from './request.ts'
 import { stateTag } from './state.ts'
 
 /** The event as the client may be given it. */
@@ -83,10 +83,10 @@ function sealingChannel(body: Uint8Array): string | null {
 export function sealedFirst(
   attempts: readonly Candidate[],
   rooms: RelayRooms,
-  ask: Ask,
+  request: RelayRequest,
 ): readonly Candidate[] {
   if (attempts.length < 2) return attempts
-  const tag = stateTag(ask) ?? sealingChannel(ask.peek.body)
+  const tag = stateTag(request) ?? sealingChannel(request.peek.body)
   if (tag === null) return attempts
   const isThere = ({ channelId }: Candidate) => rooms.channels.get(channelId)?.tag === tag
   return [...attempts.filter(isThere), ...attempts.filter((each) => !isThere(each))]

@@ -16,11 +16,11 @@ import { openAuthorized } from './authorized.ts'
 import type { Channel } from './channel.ts'
 import { identityRequest } from './identity.ts'
 import { onKept } from './repeatable.ts'
-import type { Ask, RelayRooms } from './request.ts'
+import type { RelayRequest, RelayRooms } from './request.ts'
 import { bearsSeals } from './sealed.ts'
 import { openedSeals, originOf } from './sealed-bytes.ts'
 import { passedTo } from './state.ts'
-import { type Asked, type Encoded, encoded, offersForeign } from './translate.ts'
+import { type DecodedRequest, type Encoded, encoded, offersForeign } from './translate.ts'
 
 export interface Prepared {
   readonly plan: AttemptPlan
@@ -37,56 +37,56 @@ export interface Prepared {
  */
 export function prepare(
   rooms: RelayRooms,
-  ask: Ask,
+  request: RelayRequest,
   candidate: Candidate,
-  asked: Asked,
+  client: DecodedRequest,
 ): Prepared | Promise<Prepared> {
   const channel = rooms.channels.get(candidate.channelId)
   if (channel === undefined) throw new Error(`no channel ${candidate.channelId}`)
   const { vendor } = channel
   // Re-writing is for what is said in text; there is nothing to put sound or vectors into.
-  const rewritten = vendor.quirks.rewrite === true && ask.dialect.hub !== null
-  const foreign = candidate.identity && offersForeign(ask, candidate, channel, asked)
+  const rewritten = vendor.quirks.rewrite === true && request.dialect.hub !== null
+  const foreign = candidate.identity && offersForeign(request, candidate, channel, client)
   const identity = candidate.identity && !rewritten && !foreign
-  const timeouts = timeoutsOf(rooms.timeouts, ask, channel)
-  const cut = ask.peek.dropped ?? []
-  const unsaid = { request: null, fitted: null, dropped: cut, list: null }
-  const plan = { rooms, ask, candidate, channel, identity, timeouts, ...unsaid }
+  const timeouts = timeoutsOf(rooms.timeouts, request, channel)
+  const cut = request.peek.dropped ?? []
+  const unsaid = { decoded: null, fitted: null, dropped: cut, list: null }
+  const plan = { rooms, request, candidate, channel, identity, timeouts, ...unsaid }
   // What was sealed elsewhere must be opened or left out: such a request is put in the vendor's words anew.
-  const alike = candidate.identity && ask.rebuilt !== true && !foreign
-  const peek = alike ? openedFor(ask, channel) : null
+  const alike = candidate.identity && request.rebuilt !== true && !foreign
+  const peek = alike ? openedFor(request, channel) : null
   const contentType = null
   const to = vendor.local ?? destinationOf(plan)
-  if (peek !== null && ask.media?.isForm === true)
-    return { plan, to, ...formOf(ask.dialect, peek, ask.media.uploads, candidate.model) }
+  if (peek !== null && request.media?.isForm === true)
+    return { plan, to, ...formOf(request.dialect, peek, request.media.uploads, candidate.model) }
   if (peek !== null) {
     const { segments, dropped } = identityRequest(peek, candidate, vendor)
     return { plan: { ...plan, dropped: [...cut, ...dropped] }, segments, contentType, to }
   }
-  const listed = encodedList(rooms, ask, candidate)
+  const listed = encodedList(rooms, request, candidate)
   if (listed !== null) {
     const { segments, dropped, list } = listed
     return { plan: { ...plan, dropped, list }, segments, contentType, to }
   }
-  const planned = ({ segments, request, fitted, dropped }: Encoded): Prepared => ({
-    plan: { ...plan, request, fitted, dropped: [...cut, ...dropped] },
+  const planned = ({ segments, decoded, fitted, dropped }: Encoded): Prepared => ({
+    plan: { ...plan, decoded, fitted, dropped: [...cut, ...dropped] },
     segments,
     contentType,
     to,
   })
-  const made = encoded(rooms, ask, candidate, channel, asked)
+  const made = encoded(rooms, request, candidate, channel, client)
   return made instanceof Promise ? made.then(planned) : planned(made)
 }
 
 /** Throws GatewayError where the model's name cannot stand in an address. */
-function destinationOf({ ask, candidate, channel }: AttemptPlan): Destination {
+function destinationOf({ request, candidate, channel }: AttemptPlan): Destination {
   const { dialect, model } = candidate
-  const passed = passedTo(ask, channel, candidate)
-  return channel.destination({ dialect, model, stream: ask.peek.stream }, passed)
+  const passed = passedTo(request, channel, candidate)
+  return channel.destination({ dialect, model, stream: request.peek.stream }, passed)
 }
 
 /** The request as the client put it, this channel's seals opened; null where it bears another's. */
-function openedFor({ dialect, peek }: Ask, channel: Channel): Peek | null {
+function openedFor({ dialect, peek }: RelayRequest, channel: Channel): Peek | null {
   if (dialect.hub === null || !bearsSeals(peek.body)) return peek
   const opened = openedSeals(peek.body, originOf(dialect, channel))
   return opened && { ...peek, vendorEdits: [...(peek.vendorEdits ?? []), ...opened] }
@@ -95,16 +95,16 @@ function openedFor({ dialect, peek }: Ask, channel: Channel): Peek | null {
 /** Sends the request; the handler hears of its reply. */
 export function send(prepared: Prepared, handler: AdaptedHandler): Exchange {
   const { plan, segments, contentType, to } = prepared
-  const { rooms, ask, channel, candidate, timeouts } = plan
+  const { rooms, request, channel, candidate, timeouts } = plan
   const { dialect, model } = candidate
-  const adapted = ask.media === undefined ? null : openMedia(plan, ask.media, handler)
+  const adapted = request.media === undefined ? null : openMedia(plan, request.media, handler)
   if (adapted !== null) return adapted
   if (!('open' in to)) {
-    const call = { dialect, model, stream: ask.peek.stream }
+    const call = { dialect, model, stream: request.peek.stream }
     const signed = channel.signed?.(call, joined(segments), Date.now())
     const destination = ofType(signed ?? to, contentType)
     const { connectMs, sendIdleMs } = timeouts
-    const dialled = { destination, segments, connectMs, sendIdleMs, onKept: onKept(rooms, ask) }
+    const dialled = { destination, segments, connectMs, sendIdleMs, onKept: onKept(rooms, request) }
     const { tokens } = channel
     return tokens === undefined
       ? rooms.dialer.open(dialled, handler)
@@ -115,7 +115,7 @@ export function send(prepared: Prepared, handler: AdaptedHandler): Exchange {
       dialect,
       model,
       body: joined(segments),
-      ...(ask.media !== undefined && { uploads: ask.media.uploads }),
+      ...(request.media !== undefined && { uploads: request.media.uploads }),
     },
     handler,
   )
@@ -133,9 +133,13 @@ function ofType(destination: Destination, contentType: string | null): Destinati
 }
 
 /** The channel's own timers win over the model's, and those over the general ones. */
-function timeoutsOf(settings: TimeoutSettings, ask: Ask, channel: Channel): TimeoutSettings {
-  const { timeouts } = ask.model
-  const general = ask.dialect.operation === 'image' ? forImages(settings) : settings
+function timeoutsOf(
+  settings: TimeoutSettings,
+  request: RelayRequest,
+  channel: Channel,
+): TimeoutSettings {
+  const { timeouts } = request.model
+  const general = request.dialect.operation === 'image' ? forImages(settings) : settings
   if (isEmpty(channel.timeouts) && isEmpty(timeouts)) return general
   return { ...general, ...timeouts, ...channel.timeouts }
 }

@@ -3,7 +3,7 @@
 import type { Candidate } from '../router/route.ts'
 import type { Dialect } from '../wire/dialect.ts'
 import type { Channel, PassedHeaders } from './channel.ts'
-import type { Ask } from './request.ts'
+import type { RelayRequest } from './request.ts'
 
 const none: PassedHeaders = {}
 /** The length of a channel's tag. */
@@ -28,9 +28,9 @@ export function stateFrom(
 }
 
 /** The client's headers as this channel may be given them: its own state, and no other's. */
-function headersFor(ask: Ask, { tag }: Channel): PassedHeaders | undefined {
-  const headers = ask.address?.headers
-  const { stateHeaders } = ask.dialect
+function headersFor(request: RelayRequest, { tag }: Channel): PassedHeaders | undefined {
+  const headers = request.address?.headers
+  const { stateHeaders } = request.dialect
   if (headers === undefined || stateHeaders === undefined) return headers
   const found = { ...headers }
   for (const name of stateHeaders) {
@@ -43,17 +43,17 @@ function headersFor(ask: Ask, { tag }: Channel): PassedHeaders | undefined {
 
 /** What of the request's own head goes along to a vendor: its format's headers where that is the vendor's, and the trace. */
 export function passedTo(
-  ask: Ask,
+  request: RelayRequest,
   channel: Channel,
   { identity }: Pick<Candidate, 'identity'>,
 ): PassedHeaders | undefined {
-  const own = identity ? headersFor(ask, channel) : undefined
-  const { traceparent } = ask.caller
+  const own = identity ? headersFor(request, channel) : undefined
+  const { traceparent } = request.caller
   return traceparent === null || channel.passesTrace !== true ? own : { ...own, traceparent }
 }
 
 /** The tag of the channel whose state the client brings back; null where it brings none. */
-export function stateTag({ dialect, address }: Ask): string | null {
+export function stateTag({ dialect, address }: RelayRequest): string | null {
   const headers = address?.headers
   if (headers === undefined) return null
   const [name] = (dialect.stateHeaders ?? []).filter((each) => headers[each] !== undefined)

@@ -25,28 +25,28 @@ import { fetchMissing, type Inlined, missingAddresses, withBytes } from './inlin
 import { ruleFor, withoutRefused } from './parameters.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
-import type { Ask, RelayRooms, Sight } from './request.ts'
+import type { RelayRequest, RelayRooms, ReplySummary } from './request.ts'
 import { sealedEvent, unsealedRequest, withoutThoughts } from './sealed.ts'
 
 /** What a vendor's whole reply may weigh before it is given up. */
 const maxWholeBytes = 67_108_864
 
 /** What the client asked, in the hub's words. */
-export interface Asked {
+export interface DecodedRequest {
   /** Decoded at the first call. Throws GatewayError where it cannot be. */
   readonly request: () => Decoded<ChatRequest>
   /** What was fetched for it, for whichever channel needs it. */
   readonly inlined: Inlined
 }
 
-export function askedOf(ask: Ask): Asked {
+export function decodedRequestOf(request: RelayRequest): DecodedRequest {
   let decoded: Decoded<ChatRequest> | null = null
   return {
     inlined: new Map(),
     request() {
-      const { hub } = ask.dialect
-      if (hub === null) throw notHere(ask)
-      decoded ??= hub.decodeRequest(parsedObject(ask.peek.body), ask.address)
+      const { hub } = request.dialect
+      if (hub === null) throw notHere(request)
+      decoded ??= hub.decodeRequest(parsedObject(request.peek.body), request.address)
       return decoded
     },
   }
@@ -54,7 +54,7 @@ export function askedOf(ask: Ask): Asked {
 
 export interface Encoded {
   readonly segments: readonly Uint8Array[]
-  readonly request: ChatRequest
+  readonly decoded: ChatRequest
   /** The same with its tools as the vendor is offered them. */
   readonly fitted: FittedTools
   readonly dropped: readonly string[]
@@ -66,53 +66,53 @@ export interface Encoded {
  */
 export function encoded(
   rooms: RelayRooms,
-  ask: Ask,
+  request: RelayRequest,
   candidate: Candidate,
   channel: Channel,
-  asked: Asked,
+  client: DecodedRequest,
 ): Encoded | Promise<Encoded> {
   const { hub } = rooms.dialects[candidate.dialect]
-  if (hub === null) throw notHere(ask)
-  const missing = missingAddresses(asked.request().value, hub, asked.inlined)
-  if (missing.length === 0) return encodedNow(rooms, ask, candidate, channel, asked)
-  return fetchMissing(missing, rooms.door, asked.inlined).then(() =>
-    encodedNow(rooms, ask, candidate, channel, asked),
+  if (hub === null) throw notHere(request)
+  const missing = missingAddresses(client.request().value, hub, client.inlined)
+  if (missing.length === 0) return encodedNow(rooms, request, candidate, channel, client)
+  return fetchMissing(missing, rooms.safeFetch, client.inlined).then(() =>
+    encodedNow(rooms, request, candidate, channel, client),
   )
 }
 
 function encodedNow(
   rooms: RelayRooms,
-  ask: Ask,
+  request: RelayRequest,
   candidate: Candidate,
   channel: Channel,
-  asked: Asked,
+  client: DecodedRequest,
 ): Encoded {
   const { hub: target, usageAlways, sealedBy } = rooms.dialects[candidate.dialect]
-  if (target === null) throw notHere(ask)
+  if (target === null) throw notHere(request)
   const { vendor } = channel
   const { dialect, model } = candidate
-  const { value, dropped } = asked.request()
-  const request = withBytes(value, target, asked.inlined)
-  const own = unsealedRequest(request, sealedBy ?? dialect, channel, ask.dialect.id === dialect)
+  const { value, dropped } = client.request()
+  const decoded = withBytes(value, target, client.inlined)
+  const own = unsealedRequest(decoded, sealedBy ?? dialect, channel, request.dialect.id === dialect)
   const fitted = fitTools(own, toolTraits(candidate, channel, target))
   const written = target.encodeRequest(
     vendor.refusesThoughts ? withoutThoughts(fitted.request) : fitted.request,
     model,
   )
   let body = written.value
-  if (request.stream && vendor.usageOnStream === 'ask' && !usageAlways)
+  if (decoded.stream && vendor.usageOnStream === 'ask' && !usageAlways)
     body['stream_options'] = { include_usage: true }
-  const rule = ruleFor(vendor, { dialect, model, asked: ask.peek.model }, Object.keys(body))
+  const rule = ruleFor(vendor, { dialect, model, asked: request.peek.model }, Object.keys(body))
   const refused = rule === null ? [] : withoutRefused(rule, body)
   const { amend } = vendor
   let bytes = Buffer.from(JSON.stringify(body), 'utf8')
   if (amend !== undefined && needsAmend(amend, Object.keys(body), bytes)) {
-    body = amend.body(body, { dialect, model, stream: request.stream })
+    body = amend.body(body, { dialect, model, stream: decoded.stream })
     bytes = Buffer.from(JSON.stringify(body), 'utf8')
   }
   return {
     segments: [bytes],
-    request,
+    decoded,
     fitted,
     dropped: [...dropped, ...fitted.dropped, ...written.dropped, ...refused],
   }
@@ -128,30 +128,33 @@ function toolTraits(
 
 /** The request offers tools that the vendor knows only as something else, though it speaks the client's format. */
 export function offersForeign(
-  ask: Ask,
+  request: RelayRequest,
   candidate: Candidate,
   channel: Channel,
-  asked: Asked,
+  client: DecodedRequest,
 ): boolean {
-  const { dialect, peek } = ask
+  const { dialect, peek } = request
   if (channel.vendor.everyTool === true || dialect.toolMarks === undefined) return false
   const body = Buffer.from(peek.body.buffer, peek.body.byteOffset, peek.body.byteLength)
   if (!dialect.toolMarks.some((mark) => body.includes(mark))) return false
-  const { value } = asked.request()
+  const { value } = client.request()
   return fitTools(value, toolTraits(candidate, channel, dialect.hub ?? {})).request !== value
 }
 
-function notHere(ask: Ask): GatewayError {
-  return invalidRequest(`The model '${ask.peek.model}' cannot be used on this endpoint.`, 'model')
+function notHere(request: RelayRequest): GatewayError {
+  return invalidRequest(
+    `The model '${request.peek.model}' cannot be used on this endpoint.`,
+    'model',
+  )
 }
 
 export interface Translation {
   readonly rooms: RelayRooms
-  readonly ask: Ask
+  readonly request: RelayRequest
   readonly candidate: Candidate
   readonly channel: Channel
   /** What the client asked; null where its bytes went on as they were. */
-  readonly request: ChatRequest | null
+  readonly decoded: ChatRequest | null
   readonly fitted: FittedTools | null
   /** The vendor answered with a stream, whatever the client asked for. */
   readonly streamed: boolean
@@ -159,16 +162,16 @@ export interface Translation {
 
 /** Reads a reply of the vendor's dialect and writes it in the client's, streamed or whole as the client asked. */
 export function translatedPath(translation: Translation, listener: PathListener): ReplyPath {
-  const { rooms, ask, candidate } = translation
+  const { rooms, request, candidate } = translation
   const source = rooms.dialects[candidate.dialect]
-  const target = ask.dialect.hub
+  const target = request.dialect.hub
   if (source.hub === null || target === null) return new Unreadable(listener)
   return new Translated(translation, source, source.hub, target, listener)
 }
 
 /** A reply nobody can read: streamed where no stream exists, such as embeddings. */
 class Unreadable implements ReplyPath {
-  readonly sight: Sight = { usage: null, outputBytes: 0, finishReason: null, model: null }
+  readonly summary: ReplySummary = { usage: null, outputBytes: 0, finishReason: null, model: null }
   readonly complete = false
   private readonly listener: PathListener
 
@@ -189,7 +192,7 @@ class Unreadable implements ReplyPath {
 }
 
 /** Notes what events say, as a Watcher does for bytes. */
-class EventSight implements Sight {
+class EventSummary implements ReplySummary {
   /** Choices that have ended. */
   ends = 0
   usage: Usage | null = null
@@ -222,7 +225,7 @@ function isSemantic(event: ChatEvent): boolean {
 }
 
 class Translated implements ReplyPath {
-  readonly sight = new EventSight()
+  readonly summary = new EventSummary()
   private readonly translation: Translation
   private readonly source: HubCodec
   private readonly target: HubCodec
@@ -244,29 +247,29 @@ class Translated implements ReplyPath {
     target: HubCodec,
     listener: PathListener,
   ) {
-    const { ask, channel } = translation
+    const { request, channel } = translation
     this.translation = translation
     this.source = source
     this.target = target
-    this.dialect = ask.dialect
+    this.dialect = request.dialect
     this.listener = listener
     this.frames = from.frames?.() ?? new SseFrames()
     const { calls = null } = translation.fitted ?? {}
     this.calls = calls === null ? null : new CallRestorer(calls)
     this.reader = source.reader(channel.vendor.quirks, askedIn(translation))
-    this.writer = ask.peek.stream ? target.writer(this.head()) : null
+    this.writer = request.peek.stream ? target.writer(this.head()) : null
   }
 
   get complete(): boolean {
     if (!this.translation.streamed || this.over) return false
-    const { ends, usage } = this.sight
+    const { ends, usage } = this.summary
     // With several choices, the finish of one says nothing of the others.
-    const finished = ends >= this.translation.ask.peek.choices && usage !== null
+    const finished = ends >= this.translation.request.peek.choices && usage !== null
     return finished || this.reader.enough === true
   }
 
   fail(error: GatewayError): string | null {
-    return this.writer?.fail?.(error, this.translation.ask.requestId) ?? null
+    return this.writer?.fail?.(error, this.translation.request.requestId) ?? null
   }
 
   bytes(chunk: Uint8Array): void {
@@ -298,7 +301,7 @@ class Translated implements ReplyPath {
       return
     }
     this.write(this.writer.end())
-    this.listener.completed(this.sight)
+    this.listener.completed(this.summary)
   }
 
   private hold(chunk: Uint8Array): void {
@@ -350,7 +353,7 @@ class Translated implements ReplyPath {
         this.listener.failed(event.fault)
         return
       }
-      this.sight.note(event)
+      this.summary.note(event)
       const told = this.calls === null ? event : this.calls.event(event)
       if ('type' in told) this.tell(told)
       else for (const each of told) this.tell(each)
@@ -372,19 +375,19 @@ class Translated implements ReplyPath {
       this.unreadable(error.message)
       return
     }
-    this.listener.answered(Buffer.from(JSON.stringify(body), 'utf8'), this.sight)
+    this.listener.answered(Buffer.from(JSON.stringify(body), 'utf8'), this.summary)
   }
 
   private write(text: string): void {
     if (text === '') return
-    const { rooms, ask } = this.translation
-    const { usage } = this.sight
+    const { rooms, request } = this.translation
+    const { usage } = this.summary
     const shown =
-      ask.bill.wishes.showCost && usage !== null
+      request.authorization.options.showCost && usage !== null
         ? framesWithCost(
             text,
             this.dialect,
-            shownCost(ask, { usage, sight: this.sight }, rooms.billing),
+            shownCost(request, { usage, summary: this.summary }, rooms.billing),
           )
         : Buffer.from(text, 'utf8')
     this.listener.emit(shown)
@@ -396,13 +399,13 @@ class Translated implements ReplyPath {
   }
 
   private head() {
-    const { ask, candidate, request } = this.translation
+    const { request, candidate, decoded } = this.translation
     return {
-      id: this.dialect.idPrefix + ask.requestId.slice(4),
+      id: this.dialect.idPrefix + request.requestId.slice(4),
       model: candidate.model,
-      createdAt: Math.floor(ask.at / 1000),
-      wantsUsage: ask.peek.wantsUsage || ask.bill.wishes.showCost,
-      ...(request !== null && { request }),
+      createdAt: Math.floor(request.at / 1000),
+      wantsUsage: request.peek.wantsUsage || request.authorization.options.showCost,
+      ...(decoded !== null && { request: decoded }),
     }
   }
 }

@@ -1,7 +1,7 @@
 // Fetches a document that the operator names, through the one door.
 
 import { createDialer } from '../upstream/dial.ts'
-import { createDoor } from './safe-fetch.ts'
+import { createSafeFetch } from './safe-fetch.ts'
 
 const bounds = { maxBytes: 67_108_864, timeoutMs: 60_000, accept: 'application/json' }
 
@@ -9,8 +9,8 @@ const bounds = { maxBytes: 67_108_864, timeoutMs: 60_000, accept: 'application/j
 export async function fetchText(address: string): Promise<string> {
   const dialer = createDialer()
   try {
-    const door = createDoor({ ...bounds, dialer, home: new URL(address).origin })
-    return new TextDecoder().decode((await door.fetch(address)).bytes)
+    const safeFetch = createSafeFetch({ ...bounds, dialer, home: new URL(address).origin })
+    return new TextDecoder().decode((await safeFetch.fetch(address)).bytes)
   } finally {
     dialer.close()
   }

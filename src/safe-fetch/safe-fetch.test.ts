@@ -2,7 +2,7 @@
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createDialer } from '../upstream/dial.ts'
-import { createDoor, type Door, type DoorOptions, fetchTo } from './safe-fetch.ts'
+import { createSafeFetch, fetchTo, type SafeFetch, type SafeFetchOptions } from './safe-fetch.ts'
 
 const servers: Bun.Server<undefined>[] = []
 const dialers: ReturnType<typeof createDialer>[] = []
@@ -18,10 +18,10 @@ function serve(respond: (request: Request) => Response | Promise<Response>): num
 }
 
 /** On this machine, as if 127.0.0.1 were the public internet and 127.0.0.2 were not. */
-function open(options: Partial<DoorOptions> = {}): Door {
+function open(options: Partial<SafeFetchOptions> = {}): SafeFetch {
   const dialer = createDialer()
   dialers.push(dialer)
-  return createDoor({
+  return createSafeFetch({
     dialer,
     maxBytes: 1_000,
     timeoutMs: 2_000,
@@ -57,7 +57,7 @@ describe('what is there', () => {
 })
 
 describe('a reply that may be long', () => {
-  function taking(options: Partial<DoorOptions>) {
+  function taking(options: Partial<SafeFetchOptions>) {
     const dialer = createDialer()
     dialers.push(dialer)
     const allows = (address: string) => address === '127.0.0.1'
@@ -121,17 +121,17 @@ describe('a reply that may be long', () => {
 
 describe('kept out', () => {
   /** As it is built for a server: nothing of this test's world. */
-  function openReal(): Door {
+  function openReal(): SafeFetch {
     const dialer = createDialer()
     dialers.push(dialer)
-    return createDoor({ dialer, maxBytes: 1_000, timeoutMs: 2_000 })
+    return createSafeFetch({ dialer, maxBytes: 1_000, timeoutMs: 2_000 })
   }
 
   test('this machine, by every name it has', async () => {
     const port = serve(() => new Response('secret'))
-    const door = openReal()
+    const safeFetch = openReal()
     for (const host of ['127.0.0.1', 'localhost', '[::1]', '0', '[::ffff:127.0.0.1]'])
-      await expect(door.fetch(`http://${host}:${port}/`)).rejects.toThrow('public internet')
+      await expect(safeFetch.fetch(`http://${host}:${port}/`)).rejects.toThrow('public internet')
   })
 
   test('a name of which one address is inside, whichever comes first', async () => {
@@ -183,8 +183,8 @@ describe('kept out', () => {
 
   test('what takes too long', async () => {
     const port = serve(() => new Promise<Response>(() => undefined))
-    const door = open({ timeoutMs: 60 })
-    await expect(door.fetch(`http://a.test:${port}/`)).rejects.toThrow('took too long')
+    const safeFetch = open({ timeoutMs: 60 })
+    await expect(safeFetch.fetch(`http://a.test:${port}/`)).rejects.toThrow('took too long')
   })
 
   test('what is not there', async () => {

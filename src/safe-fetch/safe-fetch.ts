@@ -8,7 +8,7 @@ import type { ReplyHandler } from '../vendors/transport.ts'
 import { join } from '../wire/json/splice.ts'
 import { isGlobalAddress } from './global-address.ts'
 
-export interface DoorOptions {
+export interface SafeFetchOptions {
   readonly dialer: Dialer
   readonly maxBytes: number
   /** For all of it, redirects included; or, where `untilQuiet`, for each wait between two signs of life. */
@@ -35,7 +35,7 @@ export class NotFetched extends Error {
   override readonly name = 'NotFetched'
 }
 
-export interface Door {
+export interface SafeFetch {
   /** Throws NotFetched. */
   fetch(address: string): Promise<Fetched>
 }
@@ -43,7 +43,7 @@ export interface Door {
 const maxRedirects = 3
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-export function createDoor(options: DoorOptions): Door {
+export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   return {
     async fetch(address) {
       const chunks: Uint8Array[] = []
@@ -68,7 +68,7 @@ export interface Receiver {
 
 /** Throws NotFetched, also when the signal is given. */
 export async function fetchTo(
-  options: DoorOptions,
+  options: SafeFetchOptions,
   address: string,
   receiver: Receiver,
   signal?: AbortSignal,
@@ -128,7 +128,7 @@ class Timer {
 }
 
 /** The address to connect to, where the URL's host may be connected to at all. Throws NotFetched. */
-export async function judgedHost(options: DoorOptions, url: string): Promise<string> {
+export async function judgedHost(options: SafeFetchOptions, url: string): Promise<string> {
   const { host, port } = partsOf(checkedUrl(url))
   const timer = new Timer(options.timeoutMs)
   try {
@@ -157,7 +157,7 @@ const whatModelsRead = 'image/*, application/pdf, text/plain;q=0.5'
 
 /** Gives where a redirect leads, or null where the reply was heard to its end. */
 async function fetchOnce(
-  options: DoorOptions,
+  options: SafeFetchOptions,
   url: URL,
   receiver: Receiver,
   timer: Timer,
@@ -190,7 +190,7 @@ function partsOf(url: URL) {
 
 /** Every address of the name must be allowed, so that no later look-up leads elsewhere; the first is connected to. */
 async function judgedAddress(
-  options: DoorOptions,
+  options: SafeFetchOptions,
   host: string,
   port: number,
   timer: Timer,
@@ -219,7 +219,7 @@ function isPublic(address: string, port: number): boolean {
 }
 
 function receive(
-  options: DoorOptions,
+  options: SafeFetchOptions,
   destination: Destination,
   receiver: Receiver,
   timer: Timer,

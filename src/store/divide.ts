@@ -36,7 +36,7 @@ export interface Cover {
 }
 
 /** The money of a transaction's wallets and leases, and how much of it is used up. */
-export class Purses {
+export class FundsAllocator {
   private readonly free = new Map<string, Nano>()
   private readonly left = new Map<string, Lease>()
 
@@ -68,7 +68,7 @@ export class Purses {
 }
 
 /** Row after row in the order given, each finding what those before it have left. */
-export function divide(batch: readonly Settlement[], purses: Purses): Division {
+export function divide(batch: readonly Settlement[], funds: FundsAllocator): Division {
   const rows: Divided[] = []
   const paid = new Map<string, { fromLeaseNano: Nano; fromFreeNano: Nano }>()
   let chargedNano = 0n
@@ -80,7 +80,7 @@ export function divide(batch: readonly Settlement[], purses: Purses): Division {
     if (wholeNano > 0n) {
       const account = cleanText(row.account)
       const owedNano = capNano === null ? wholeNano : atMost(wholeNano, capNano)
-      const cover = purses.take(settlement, account, owedNano, fromLeaseNano)
+      const cover = funds.take(settlement, account, owedNano, fromLeaseNano)
       chargeNano = cover.fromLeaseNano + cover.fromFreeNano
       // An account without a wallet pays nothing, and there is nothing to move.
       if (chargeNano > 0n) {
@@ -101,5 +101,5 @@ export function divide(batch: readonly Settlement[], purses: Purses): Division {
     creditNano: 0n,
     pendingNano: -fromLeaseNano,
   }))
-  return { rows, chargedNano, writtenOffNano, moves, leases: purses.leases() }
+  return { rows, chargedNano, writtenOffNano, moves, leases: funds.leases() }
 }

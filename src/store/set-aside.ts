@@ -1,6 +1,6 @@
 // Settlements no ledger will take: kept as they came, their money pinned until somebody has looked.
 
-import { Purses } from './divide.ts'
+import { FundsAllocator } from './divide.ts'
 import type { Engine, Session } from './engine.ts'
 import { lockLeases, writeLeases } from './leases.ts'
 import type { LedgerTable, RecordOrigin, SetAside } from './ledger.ts'
@@ -40,15 +40,15 @@ async function setAside(session: Session, entry: SetAside, from: RecordOrigin): 
   const requestId = cleanText(entry.requestId)
   if (from.place) await noteCome(session, [from.place])
   if ((await session.query(isKnown, [requestId, requestId])).length > 0) return
-  const purses = new Purses(wallets, await lockLeases(session, ref, [account]))
-  const cover = purses.take(ref, account, entry.heldNano, entry.heldNano)
+  const funds = new FundsAllocator(wallets, await lockLeases(session, ref, [account]))
+  const cover = funds.take(ref, account, entry.heldNano, entry.heldNano)
   // What comes from the lease is pending already; it only has another owner now.
   if (cover.fromFreeNano > 0n) {
     await moveWallets(session, [
       { account, debitNano: 0n, creditNano: 0n, pendingNano: cover.fromFreeNano },
     ])
   }
-  await writeLeases(session, purses.leases())
+  await writeLeases(session, funds.leases())
   await session.run(insert, [
     requestId,
     account,

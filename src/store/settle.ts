@@ -1,7 +1,7 @@
 // Settling: finished requests become usage rows, entries of the journal and hourly totals, in one transaction a batch.
 
 import type { Nano } from '../money.ts'
-import { type Divided, divide, Purses } from './divide.ts'
+import { type Divided, divide, FundsAllocator } from './divide.ts'
 import type { Engine, Session, Value } from './engine.ts'
 import { addHours, HourTotals } from './hours.ts'
 import { completeIdempotency } from './idempotency.ts'
@@ -79,8 +79,8 @@ export async function settleNew(
     session,
     charged.map(({ row }) => cleanText(row.account)),
   )
-  const purses = new Purses(wallets, await leasesOf(session, charged))
-  const divided = divide(batch, purses)
+  const funds = new FundsAllocator(wallets, await leasesOf(session, charged))
+  const divided = divide(batch, funds)
   const { rows, chargedNano, writtenOffNano } = divided
   const usage = rows.map(({ row, chargeNano, writeoffNano }) =>
     usageValues(row, chargeNano, writeoffNano),

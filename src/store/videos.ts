@@ -1,7 +1,7 @@
 // Videos that are made, or were: who asks for them next, and the money set aside for each until it ends.
 
 import type { Nano } from '../money.ts'
-import { Purses } from './divide.ts'
+import { FundsAllocator } from './divide.ts'
 import type { Engine, Session, Value } from './engine.ts'
 import { completeIdempotency } from './idempotency.ts'
 import { forUpdate, lockLeases, writeLeases } from './leases.ts'
@@ -156,11 +156,11 @@ async function begin(session: Session, change: VideoBegin): Promise<VideoChanged
   const wallets = await lockWallets(session, [account])
   const inserted = await session.run(insert, beginValues(row))
   if (inserted === 0) return unchanged
-  const purses = new Purses(wallets, await lockLeases(session, from, [account]))
-  const { fromLeaseNano, fromFreeNano } = purses.take(from, account, row.heldNano, row.heldNano)
+  const funds = new FundsAllocator(wallets, await lockLeases(session, from, [account]))
+  const { fromLeaseNano, fromFreeNano } = funds.take(from, account, row.heldNano, row.heldNano)
   if (fromLeaseNano + fromFreeNano < row.heldNano) throw new Insufficient()
   if (fromFreeNano > 0n) await movePending(session, account, fromFreeNano)
-  await writeLeases(session, purses.leases())
+  await writeLeases(session, funds.leases())
   if (idempotency !== null) await completeIdempotency(session, idempotency, row.requestId)
   return changed
 }

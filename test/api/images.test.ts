@@ -99,8 +99,13 @@ async function recorded(requestId: string | null | undefined, model: Name) {
   const row = await gateway.row(requestId ?? '')
   const { input, output, imageInput, imageOutput, units } = row
   const counts = { input, output, imageInput, imageOutput }
-  const bill = { prices: models[model], multiplier: '1', tokens: counts, units: units ?? {} }
-  expect(BigInt(row.chargeNano)).toBe(billed(bill))
+  const authorization = {
+    prices: models[model],
+    multiplier: '1',
+    tokens: counts,
+    units: units ?? {},
+  }
+  expect(BigInt(row.chargeNano)).toBe(billed(authorization))
   return { counts, units, row }
 }
 

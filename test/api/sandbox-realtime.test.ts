@@ -26,12 +26,12 @@ const key = keyOf('acme')
 
 let deployment: Deployment
 let server: ServerProcess
-let door: TlsDoor
+let safeFetch: TlsDoor
 
 beforeAll(async () => {
   deployment = await deploy({ databaseUrl: null, credits: { acme: '1' }, config: { models: {} } })
   server = await deployment.start()
-  door = await startTlsDoor(server.url)
+  safeFetch = await startTlsDoor(server.url)
 })
 /** The books hold after all of it. */
 afterAll(async () => {
@@ -43,7 +43,7 @@ afterAll(async () => {
   expect(rows.length).toBeGreaterThan(4)
   await expectCleanAudit(deployment)
   expect(server.stderr).not.toContain('internal error:')
-  await door.close()
+  await safeFetch.close()
   await deployment.remove()
 })
 
@@ -51,7 +51,7 @@ type Heard = readonly RealtimeServerEvent[]
 
 /** Sends events once the session is there, and hears all until the response has ended. */
 async function converse(model: string, sent: readonly RealtimeClientEvent[]): Promise<Heard> {
-  const client = new OpenAI({ baseURL: door.url, apiKey: key })
+  const client = new OpenAI({ baseURL: safeFetch.url, apiKey: key })
   const session = new OpenAIRealtimeWS({ model, options: { rejectUnauthorized: false } }, client)
   const events: RealtimeServerEvent[] = []
   try {

@@ -60,7 +60,7 @@ const sections: readonly {
     table: 'realtime',
     title: 'Realtime',
     rows: realtimeRows,
-    features: realtimeFeatures(() => door.url),
+    features: realtimeFeatures(() => safeFetch.url),
   },
 ]
 
@@ -71,7 +71,7 @@ const keyOf = (row: Row) => `sk-${nameOf(row)}-0123456789abcdef`
 
 let upstream: MediaVendors
 let gateway: Gateway
-let door: TlsDoor
+let safeFetch: TlsDoor
 const found = new Map<string, Cell | Error>()
 const cellName = (row: Row, feature: Feature) => `${nameOf(row)} ${feature.name}`
 
@@ -86,11 +86,11 @@ beforeAll(async () => {
       models: Object.fromEntries(rows.map(({ row }) => [row.model, modelOf(row)])),
     },
   })
-  door = await startTlsDoor(gateway.url)
+  safeFetch = await startTlsDoor(gateway.url)
   await Promise.all(rows.map(({ row, features }) => tryRow(row, features)))
 }, allMs)
 afterAll(async () => {
-  await door.close()
+  await safeFetch.close()
   await gateway.stop()
   await Promise.all([...talkers.values()].map((talker) => talker.close()))
   await upstream[Symbol.asyncDispose]()

@@ -1,7 +1,7 @@
 // One call of the relay on a vendor played by hand: every byte, pause and answer of the ledger comes when the test says.
 
 import { Buffer } from 'node:buffer'
-import { Bill } from '../../src/billing/authorization.ts'
+import { Authorization } from '../../src/billing/authorization.ts'
 import { usageRow } from '../../src/billing/record.ts'
 import { billingDefaults, retryDefaults, timeoutDefaults } from '../../src/config/defaults.ts'
 import type { BillingSettings, TimeoutSettings } from '../../src/config/types.ts'
@@ -10,7 +10,7 @@ import { compileRate } from '../../src/meter/rate.ts'
 import { Call } from '../../src/relay/call.ts'
 import type { Channel } from '../../src/relay/channel.ts'
 import { Deadlines } from '../../src/relay/deadlines.ts'
-import type { Ask, Drains, RelayRooms } from '../../src/relay/request.ts'
+import type { Drains, RelayRequest, RelayRooms } from '../../src/relay/request.ts'
 import type { UsageRow } from '../../src/store/usage-row.ts'
 import { vendors } from '../../src/vendors/registry.ts'
 import type { ReplyHandler } from '../../src/vendors/transport.ts'
@@ -107,11 +107,18 @@ export function openLine(options: LineOptions = {}): Line {
   const progress: UsageRow[] = []
   const hold = { account: 'a', keyId: 'k', amountNano: heldNano }
   const uncounted = { inputTokens: 10, imageTokens: 0, audioTokens: 0, speaks: false }
-  const bill = new Bill(ledgerOf(hold, asked, extend), rate, hold, null, uncounted, {
-    capNano: null,
-    showCost: false,
-    idempotencyKey: null,
-  })
+  const authorization = new Authorization(
+    ledgerOf(hold, asked, extend),
+    rate,
+    hold,
+    null,
+    uncounted,
+    {
+      capNano: null,
+      showCost: false,
+      idempotencyKey: null,
+    },
+  )
   const channel = channelOf(vendor)
   const call = new Call(
     {
@@ -125,7 +132,7 @@ export function openLine(options: LineOptions = {}): Line {
       price: (settlement) => usageRow(settlement, channel, billing),
       progress: (settlement) => progress.push(usageRow(settlement, channel, billing)),
     },
-    askOf(stream, bill),
+    askOf(stream, authorization),
   )
   const taking = Promise.withResolvers<void>()
   const reply = readReply(call, taking.promise)
@@ -188,8 +195,8 @@ function undialled(): never {
 }
 
 function roomsOf(channel: Channel, billing: BillingSettings, drains: Drains) {
-  const idle: Pick<RelayRooms, 'dialer' | 'door' | 'results' | 'attemptFailed'> = {
-    door: { fetch: unfetched },
+  const idle: Pick<RelayRooms, 'dialer' | 'safeFetch' | 'results' | 'attemptFailed'> = {
+    safeFetch: { fetch: unfetched },
     results: { fetchInto: unfetched, host: unfetched, judge: unfetched },
     dialer: {
       open: () => {
@@ -218,7 +225,7 @@ function roomsOf(channel: Channel, billing: BillingSettings, drains: Drains) {
   }
 }
 
-function askOf(stream: boolean, bill: Bill): Ask {
+function askOf(stream: boolean, authorization: Authorization): RelayRequest {
   const dialect = dialects['openai-chat']
   const body = { model: 'm', stream, messages: [{ role: 'user', content: 'Hello' }] }
   return {
@@ -235,9 +242,9 @@ function askOf(stream: boolean, bill: Bill): Ask {
       limits: {},
       models: null,
       showCost: false,
-    } as unknown as Ask['principal'],
+    } as unknown as RelayRequest['principal'],
     caller: { address: '192.0.2.7', requestId: null, traceparent: null },
-    model: { id: 'm', timeouts: {} } as Ask['model'],
+    model: { id: 'm', timeouts: {} } as RelayRequest['model'],
     candidates: [
       {
         channelId: 'c',
@@ -248,8 +255,12 @@ function askOf(stream: boolean, bill: Bill): Ask {
         weight: 1,
       },
     ],
-    admission: { finish: () => undefined } as unknown as Ask['admission'],
-    place: { giveBack: () => undefined, watchClient: () => undefined, cutOff: () => undefined },
-    bill,
+    admission: { finish: () => undefined } as unknown as RelayRequest['admission'],
+    clientSlot: {
+      giveBack: () => undefined,
+      watchClient: () => undefined,
+      cutOff: () => undefined,
+    },
+    authorization,
   }
 }

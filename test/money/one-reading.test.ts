@@ -6,9 +6,9 @@ import fc from 'fast-check'
 import { GatewayError } from '../../src/errors.ts'
 import { expectedOf } from '../../src/meter/ceiling.ts'
 import { createChannel } from '../../src/relay/channel.ts'
-import type { Ask, RelayRooms } from '../../src/relay/request.ts'
+import type { RelayRequest, RelayRooms } from '../../src/relay/request.ts'
 import { prepare } from '../../src/relay/send.ts'
-import { askedOf } from '../../src/relay/translate.ts'
+import { decodedRequestOf } from '../../src/relay/translate.ts'
 import type { Candidate } from '../../src/router/route.ts'
 import { vendors } from '../../src/vendors/registry.ts'
 import type { Address, DialectId, Peek } from '../../src/wire/dialect.ts'
@@ -145,8 +145,14 @@ function sent(way: (typeof ways)[number], text: string): Sent | null {
   try {
     const peek = dialect.peek(Buffer.from(text), address)
     const caller = { address: null, requestId: null, traceparent: null }
-    const ask = { dialect, peek, address, caller, model: { timeouts: {} } } as unknown as Ask
-    const made = prepare(rooms as unknown as RelayRooms, ask, candidate, askedOf(ask))
+    const ask = {
+      dialect,
+      peek,
+      address,
+      caller,
+      model: { timeouts: {} },
+    } as unknown as RelayRequest
+    const made = prepare(rooms as unknown as RelayRooms, ask, candidate, decodedRequestOf(ask))
     if (made instanceof Promise) throw new Error('nothing is to be fetched here')
     const bytes = made.segments.map((each) => {
       if (!(each instanceof Uint8Array)) throw new Error('no file was given')

@@ -6,7 +6,7 @@ import { timeoutDefaults } from '../../src/config/defaults.ts'
 import { createPriceBook } from '../../src/meter/price-book.ts'
 import { VideoJobs } from '../../src/operations/videos/jobs.ts'
 import {
-  encodeBill,
+  encodeAuthorization,
   type VideoObject,
   type VideoWork,
   videoOf,
@@ -174,7 +174,7 @@ async function begin(
         requestId: 'req_1',
         video: JSON.stringify(video),
         work: JSON.stringify(work),
-        bill: encodeBill({ row, capNano: null }),
+        bill: encodeAuthorization({ row, capNano: null }),
         heldNano: askedNano,
         pollAt: Date.now(),
         createdAt,

@@ -2,7 +2,7 @@
 
 import type { Fault } from '../../src/errors.ts'
 import type { Channel } from '../../src/relay/channel.ts'
-import type { Ask } from '../../src/relay/request.ts'
+import type { RelayRequest } from '../../src/relay/request.ts'
 import { type Translation, translatedPath } from '../../src/relay/translate.ts'
 import type { Vendor } from '../../src/vendors/vendor.ts'
 import type { DialectId } from '../../src/wire/dialect.ts'
@@ -30,13 +30,13 @@ export interface Relayed {
 
 /** What the path reads of its rooms and of the request. */
 function translation({ vendor, from, to, streamed, stream }: Relay): Translation {
-  const ask = {
+  const request = {
     dialect: dialects[to],
-    peek: { stream, wantsUsage: true } as Ask['peek'],
+    peek: { stream, wantsUsage: true } as RelayRequest['peek'],
     requestId: 'req-1234',
     at: 1_700_000_000_000,
-    bill: { wishes: { showCost: false } },
-  } as Ask
+    authorization: { options: { showCost: false } },
+  } as RelayRequest
   const candidate = {
     channelId: 'c',
     model: 'upstream',
@@ -47,7 +47,7 @@ function translation({ vendor, from, to, streamed, stream }: Relay): Translation
   }
   const channel = { id: 'c', tag: 't', vendor } as Channel
   const rooms = { dialects } as Translation['rooms']
-  return { rooms, ask, candidate, channel, request: null, fitted: null, streamed }
+  return { rooms, request, candidate, channel, decoded: null, fitted: null, streamed }
 }
 
 /** The pieces are the vendor's reply as its bytes arrive; its connection then ends well. */
@@ -74,6 +74,6 @@ export function relay(asked: Relay, pieces: readonly Uint8Array[]): Relayed {
   })
   for (const piece of pieces) path.bytes(piece)
   path.end()
-  seen.usage = path.sight.usage
+  seen.usage = path.summary.usage
   return seen
 }

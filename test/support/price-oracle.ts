@@ -11,7 +11,7 @@ function fraction(decimal: string): Fraction {
 const times = ([a, b]: Fraction, [c, d]: Fraction): Fraction => [a * c, b * d]
 const plus = ([a, b]: Fraction, [c, d]: Fraction): Fraction => [a * d + c * b, b * d]
 
-export interface Bill {
+export interface Authorization {
   readonly prices: Readonly<Record<string, string>>
   readonly multiplier: string
   /** Tokens by kind. */
@@ -34,7 +34,11 @@ const lines: readonly (readonly string[])[] = [
   ['imageOutput', 'output'],
 ]
 
-function tokenPrice(prices: Bill['prices'], line: readonly string[], prompt: number): string {
+function tokenPrice(
+  prices: Authorization['prices'],
+  line: readonly string[],
+  prompt: number,
+): string {
   for (const kind of line) {
     let best = { above: -1, price: '' }
     for (const [name, price] of Object.entries(prices)) {
@@ -47,7 +51,7 @@ function tokenPrice(prices: Bill['prices'], line: readonly string[], prompt: num
   return '0'
 }
 
-function imagePrice(prices: Bill['prices'], name: string): string {
+function imagePrice(prices: Authorization['prices'], name: string): string {
   const parts = name.split('/').slice(1)
   const rank = (priced: string): number => {
     const narrowed = priced.split('/').slice(1)
@@ -63,7 +67,7 @@ function imagePrice(prices: Bill['prices'], name: string): string {
 }
 
 /** In nano-units of the currency. */
-export function billed({ prices, multiplier, tokens, units = {} }: Bill): bigint {
+export function billed({ prices, multiplier, tokens, units = {} }: Authorization): bigint {
   const ofPrompt = lines.slice(0, 6).map(([kind = '']) => tokens[kind] ?? 0)
   const prompt = ofPrompt.reduce((a, b) => a + b, 0)
   let sum: Fraction = [0n, 1n]

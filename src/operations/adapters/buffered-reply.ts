@@ -7,7 +7,7 @@ import type { Exchange, ReplyHandler, TransportFault } from '../../vendors/trans
 const highBytes = 1_048_576
 const lowBytes = 262_144
 
-export class Heard implements ReplyHandler {
+export class BufferedReply implements ReplyHandler {
   private exchange: Exchange | null = null
   private readonly begun = Promise.withResolvers<VendorHead>()
   private waiting: Uint8Array[] = []

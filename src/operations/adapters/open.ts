@@ -15,25 +15,25 @@ export function openMedia(
   media: Media,
   handler: AdaptedHandler,
 ): Exchange | null {
-  const { rooms, ask, channel, candidate, timeouts } = plan
+  const { rooms, request, channel, candidate, timeouts } = plan
   const adapter = channel.vendor.adapters?.[candidate.dialect]
   if (adapter === undefined) return null
   const call: MediaCall = {
     dialect: candidate.dialect,
     model: candidate.model,
-    fields: parsedObject(ask.peek.body),
+    fields: parsedObject(request.peek.body),
     uploads: media.uploads,
-    stream: ask.peek.stream,
+    stream: request.peek.stream,
   }
   if (adapter.adapts?.(call) === false) return null
   const { connectMs, sendIdleMs } = timeouts
   const dialect = rooms.dialects[candidate.dialect]
-  const work = new MediaWork({ rooms, ask, channel, dialect, connectMs, sendIdleMs })
+  const work = new MediaWork({ rooms, request, channel, dialect, connectMs, sendIdleMs })
   const writing = {
-    results: resultsOf(rooms.results, ask.origin ?? '', work.from),
+    results: resultsOf(rooms.results, request.origin ?? '', work.from),
     spool: media.spool,
-    account: ask.principal.account,
-    createdAt: Math.floor(ask.at / 1000),
+    account: request.principal.account,
+    createdAt: Math.floor(request.at / 1000),
   }
   return openAdapted({ adapter, call, work, rooms: writing }, handler)
 }

@@ -1,22 +1,22 @@
 // A reply that is neither JSON nor events: sound, subtitles. Its bytes are passed on as they come.
 
 import type { PathListener, ReplyPath } from '../../relay/path.ts'
-import type { Ask, Sight } from '../../relay/request.ts'
+import type { RelayRequest, ReplySummary } from '../../relay/request.ts'
 import type { JsonObject } from '../../wire/ir.ts'
 
 export class RawReply implements ReplyPath {
   readonly complete = false
   readonly type: string
-  sight: Sight = { usage: null, outputBytes: 0, finishReason: null, model: null }
-  private readonly ask: Ask
+  summary: ReplySummary = { usage: null, outputBytes: 0, finishReason: null, model: null }
+  private readonly request: RelayRequest
   private readonly listener: PathListener
   private begun = false
   private told: JsonObject | null = null
 
   /** `type` is the vendor's `content-type`. */
-  constructor(ask: Ask, type: string, listener: PathListener) {
-    this.ask = ask
-    this.type = typeFor(ask, type)
+  constructor(request: RelayRequest, type: string, listener: PathListener) {
+    this.request = request
+    this.type = typeFor(request, type)
     this.listener = listener
   }
 
@@ -34,17 +34,17 @@ export class RawReply implements ReplyPath {
   }
 
   private see(): void {
-    const { dialect, peek } = this.ask
-    this.sight = { ...this.sight, ...dialect.raw?.(peek, this.told) }
+    const { dialect, peek } = this.request
+    this.summary = { ...this.summary, ...dialect.raw?.(peek, this.told) }
   }
 
   end(): void {
-    if (this.begun) this.listener.completed(this.sight)
+    if (this.begun) this.listener.completed(this.summary)
     else this.listener.failed({ kind: 'unreadable', message: 'the reply is empty' })
   }
 }
 
-function typeFor({ dialect, peek }: Ask, type: string): string {
+function typeFor({ dialect, peek }: RelayRequest, type: string): string {
   const bare = mediaTypeOf(type)
   const named = dialect.typeOf?.(bare, peek) ?? bare
   return named === bare ? type : named

@@ -1,12 +1,12 @@
 // A whole reply of a vendor that was asked for a stream, told as one.
 
 import type { PathListener, ReplyPath } from '../../relay/path.ts'
-import type { Sight } from '../../relay/request.ts'
+import type { ReplySummary } from '../../relay/request.ts'
 import type { Replay } from '../../wire/dialect.ts'
 
 export class Replayed implements ReplyPath {
   readonly complete = false
-  sight: Sight = { usage: null, outputBytes: 0, finishReason: null, model: null }
+  summary: ReplySummary = { usage: null, outputBytes: 0, finishReason: null, model: null }
   private readonly replay: Replay
   private readonly listener: PathListener
 
@@ -20,14 +20,14 @@ export class Replayed implements ReplyPath {
   }
 
   end(): void {
-    const { fault, bytes, ...sight } = this.replay.end()
+    const { fault, bytes, ...summary } = this.replay.end()
     if (fault !== null) {
       this.listener.failed(fault)
       return
     }
-    this.sight = sight
+    this.summary = summary
     this.say(bytes)
-    this.listener.completed(sight)
+    this.listener.completed(summary)
   }
 
   private say(frames: Uint8Array): void {

@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer'
 import type { From } from '../../blobs/results.ts'
 import type { Fault } from '../../errors.ts'
 import type { Channel } from '../../relay/channel.ts'
-import type { Ask, RelayRooms } from '../../relay/request.ts'
+import type { RelayRequest, RelayRooms } from '../../relay/request.ts'
 import { NotFetched } from '../../safe-fetch/safe-fetch.ts'
 import {
   MediaFault,
@@ -17,14 +17,14 @@ import {
 } from '../../vendors/media.ts'
 import type { Dialect, DialectId } from '../../wire/dialect.ts'
 import type { JsonValue } from '../../wire/ir.ts'
-import { Heard } from './buffered-reply.ts'
+import { BufferedReply } from './buffered-reply.ts'
 
 /** A reply in JSON that is longer is none: only then is it parsed in memory. */
 const maxJsonBytes = 16_777_216
 
 export interface ToolsOptions {
   readonly rooms: RelayRooms
-  readonly ask: Pick<Ask, 'media'>
+  readonly request: Pick<RelayRequest, 'media'>
   readonly channel: Channel
   readonly dialect: Dialect
   readonly connectMs: number
@@ -36,7 +36,7 @@ export class MediaWork implements MediaTools {
   readonly baseUrl: string
   readonly nowMs = Date.now()
   private readonly options: ToolsOptions
-  private readonly underWay = new Set<Heard>()
+  private readonly underWay = new Set<BufferedReply>()
   /** How its results are fetched. */
   readonly from: From
   private readonly leaving = new AbortController()
@@ -54,7 +54,7 @@ export class MediaWork implements MediaTools {
   }
 
   get spool() {
-    const { media } = this.options.ask
+    const { media } = this.options.request
     if (media === undefined) throw new Error('this request has no spool')
     return media.spool
   }
@@ -95,7 +95,7 @@ export class MediaWork implements MediaTools {
         : { ...destination, head: withAuthorization(destination.head, header) }
     if (this.isOver) throw new MediaFault({ kind: 'cut', message: 'the request is over' })
     for (const each of this.underWay) if (each.isOver) this.underWay.delete(each)
-    const heard = new Heard()
+    const heard = new BufferedReply()
     this.underWay.add(heard)
     // What it begins may be dear; what it looks after may be asked twice.
     const onKept = call.method === 'POST' ? ('avoid' as const) : undefined

@@ -11,7 +11,7 @@ import { headersOf } from '../../http/model-request.ts'
 import type { Principal } from '../../identity/principal.ts'
 import { countedTokens } from '../../meter/ceiling.ts'
 import type { Channel } from '../../relay/channel.ts'
-import { verdict } from '../../relay/final-error.ts'
+import { finalError } from '../../relay/final-error.ts'
 import { identityRequest } from '../../relay/identity.ts'
 import { parsedObject } from '../../relay/parsed.ts'
 import { ErrorReply } from '../../relay/path.ts'
@@ -34,7 +34,7 @@ export function countTokens(
   return counting(rooms, request, async (body, principal) => {
     const address: Address = { ...headersOf(dialect, request.headers), counts: true }
     const peek = dialect.peek(body, address)
-    const { candidates } = rooms.offer.find(principal, peek.model, dialect)
+    const { candidates } = rooms.modelAccess.find(principal, peek.model, dialect)
     return (await askVendors(rooms, dialect, peek, address, candidates)) ?? estimated(peek)
   })
 }
@@ -56,14 +56,14 @@ export async function counting(
   let heldBytes = length ?? 0
   load.enter(heldBytes, server)
   try {
-    const verdictOfLimits = await rooms.limiter.admit(rooms.offer.scopes(principal), 0, at)
-    if (!verdictOfLimits.admitted) {
-      rooms.limited(verdictOfLimits)
+    const decisionOfLimits = await rooms.limiter.admit(rooms.modelAccess.scopes(principal), 0, at)
+    if (!decisionOfLimits.admitted) {
+      rooms.limited(decisionOfLimits)
       throw new GatewayError('rate_limit_exceeded', 'Rate limit reached; retry later.', {
-        retryAfterMs: verdictOfLimits.retryAfterMs,
+        retryAfterMs: decisionOfLimits.retryAfterMs,
       })
     }
-    verdictOfLimits.finish(0, at)
+    decisionOfLimits.finish(0, at)
     const grow = (bytes: number): void => {
       load.grow(bytes, server)
       heldBytes += bytes
@@ -171,7 +171,7 @@ class Collector implements ReplyHandler {
         answered: nothing,
         failed: (fault) => {
           if (fault.kind !== 'rejected') this.resolve(null)
-          else this.reject(verdict([fault], (text) => this.scrub(text, secrets)))
+          else this.reject(finalError([fault], (text) => this.scrub(text, secrets)))
         },
       },
     )

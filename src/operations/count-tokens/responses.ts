@@ -28,7 +28,7 @@ export function countResponseTokens(
     const { model } = dialect.peek(
       named === null ? bytes : new TextEncoder().encode(JSON.stringify(named)),
     )
-    if (named === null && rooms.offer.find(principal, model, dialect).candidates.length === 0)
+    if (named === null && rooms.modelAccess.find(principal, model, dialect).candidates.length === 0)
       throw unknownModel(model)
     const { previousResponseId } = keepingOf(body)
     const before =

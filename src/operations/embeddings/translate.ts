@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer'
 import { invalidRequest } from '../../errors.ts'
 import { parsedObject } from '../../relay/parsed.ts'
 import type { PathListener, ReplyPath } from '../../relay/path.ts'
-import type { Ask, RelayRooms, Sight } from '../../relay/request.ts'
+import type { RelayRequest, RelayRooms, ReplySummary } from '../../relay/request.ts'
 import type { Candidate } from '../../router/route.ts'
 import type { Dialect, ListCodec } from '../../wire/dialect.ts'
 import type { JsonValue } from '../../wire/ir.ts'
@@ -23,10 +23,17 @@ export interface EncodedList {
 }
 
 /** null where either side has other operations. Throws GatewayError where it cannot be said to the vendor. */
-export function encodedList(rooms: RelayRooms, ask: Ask, candidate: Candidate): EncodedList | null {
-  const codecs = codecsOf(rooms, ask.dialect, candidate)
+export function encodedList(
+  rooms: RelayRooms,
+  request: RelayRequest,
+  candidate: Candidate,
+): EncodedList | null {
+  const codecs = codecsOf(rooms, request.dialect, candidate)
   if (codecs === null) return null
-  const { value, dropped } = codecs.client.decodeRequest(parsedObject(ask.peek.body), ask.address)
+  const { value, dropped } = codecs.client.decodeRequest(
+    parsedObject(request.peek.body),
+    request.address,
+  )
   const encoded = codecs.vendor.encodeRequest(value, candidate.model)
   const bytes = Buffer.from(JSON.stringify(encoded.value), 'utf8')
   return { segments: [bytes], dropped: [...dropped, ...encoded.dropped], list: value }
@@ -40,20 +47,20 @@ function codecsOf(rooms: RelayRooms, dialect: Dialect, candidate: Candidate) {
 
 export interface ListTranslation {
   readonly rooms: RelayRooms
-  readonly ask: Ask
+  readonly request: RelayRequest
   readonly candidate: Candidate
   readonly list: ListRequest
 }
 
 export function listPath(translation: ListTranslation, listener: PathListener): ReplyPath {
-  const { rooms, ask, candidate } = translation
-  const codecs = codecsOf(rooms, ask.dialect, candidate)
+  const { rooms, request, candidate } = translation
+  const codecs = codecsOf(rooms, request.dialect, candidate)
   if (codecs === null) throw invalidRequest('This model cannot be used on this endpoint.', 'model')
   return new TranslatedList(translation, codecs, listener)
 }
 
 class TranslatedList implements ReplyPath {
-  sight: Sight = { usage: null, outputBytes: 0, finishReason: null, model: null }
+  summary: ReplySummary = { usage: null, outputBytes: 0, finishReason: null, model: null }
   readonly complete = false
   private readonly translation: ListTranslation
   private readonly codecs: { readonly client: ListCodec; readonly vendor: ListCodec }
@@ -80,7 +87,7 @@ class TranslatedList implements ReplyPath {
   end(): void {
     const body = this.parsed()
     if (body === null) return
-    const { ask, candidate, list } = this.translation
+    const { request, candidate, list } = this.translation
     const reply = this.codecs.vendor.readReply(body, list)
     if (isFault(reply)) {
       this.listener.failed(reply)
@@ -93,16 +100,16 @@ class TranslatedList implements ReplyPath {
     const { usage, unbelieved = false, searches } = reply
     const model = reply.model ?? candidate.model
     const units = searches !== undefined && { units: { search: searches } }
-    this.sight = { usage, unbelieved, outputBytes: 0, finishReason: null, model, ...units }
+    this.summary = { usage, unbelieved, outputBytes: 0, finishReason: null, model, ...units }
     const head = {
-      id: ask.dialect.idPrefix + ask.requestId.slice(4),
+      id: request.dialect.idPrefix + request.requestId.slice(4),
       model: candidate.model,
-      createdAt: Math.floor(ask.at / 1000),
+      createdAt: Math.floor(request.at / 1000),
       wantsUsage: true,
     }
     try {
       const written = this.codecs.client.writeReply(reply, list, head)
-      this.listener.answered(Buffer.from(JSON.stringify(written), 'utf8'), this.sight)
+      this.listener.answered(Buffer.from(JSON.stringify(written), 'utf8'), this.summary)
     } catch (error) {
       if (!(error instanceof BadVector)) throw error
       this.unreadable(`a vector of the reply: ${error.message}`)

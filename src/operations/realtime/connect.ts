@@ -3,8 +3,8 @@
 import { failedAttempt } from '../../billing/charging-policy.ts'
 import { type Fault, faultTable, type GatewayError } from '../../errors.ts'
 import type { Channel } from '../../relay/channel.ts'
-import { verdict } from '../../relay/final-error.ts'
-import type { Ask, RelayRooms } from '../../relay/request.ts'
+import { finalError } from '../../relay/final-error.ts'
+import type { RelayRequest, RelayRooms } from '../../relay/request.ts'
 import { passedTo } from '../../relay/state.ts'
 import { plan } from '../../router/plan.ts'
 import type { Candidate } from '../../router/route.ts'
@@ -35,12 +35,12 @@ const nothingSeen = { usage: null, outputBytes: null, finishReason: null, model:
 /** Never rejects. `signal` says that nobody waits any more. */
 export async function connectVendor(
   rooms: RelayRooms,
-  ask: Ask,
+  request: RelayRequest,
   signal: AbortSignal,
   maxMessageBytes: number,
 ): Promise<Connecting> {
   const { maxAttempts } = rooms.retry
-  const own = ask.candidates.filter(({ identity }) => identity)
+  const own = request.candidates.filter(({ identity }) => identity)
   const { attempts: order, blocked } = plan(own, rooms.health, performance.now(), rooms.random, {
     maxAttempts,
   })
@@ -55,17 +55,17 @@ export async function connectVendor(
     if (local !== undefined && local.connect === undefined) continue
     secrets = channel.secrets
     last = candidate
-    const made = await attempt(rooms, ask, { channel, candidate, signal, maxMessageBytes, at })
+    const made = await attempt(rooms, request, { channel, candidate, signal, maxMessageBytes, at })
     if ('socket' in made) return { ...made.rest, attempts: at + 1, failedAttempts, connected: made }
     const again = !signal.aborted && faultTable[made.kind].failover && at + 1 < order.length
-    rooms.attemptFailed(ask, candidate, scrubbed(rooms, made, channel), again)
+    rooms.attemptFailed(request, candidate, scrubbed(rooms, made, channel), again)
     faults.push(made)
     failedAttempts.push(
-      failedAttempt(ask, channel.id, { accepted: false, sight: nothingSeen }, made),
+      failedAttempt(request, channel.id, { accepted: false, summary: nothingSeen }, made),
     )
     if (!again) break
   }
-  const error = verdict(faults, (text) => rooms.scrub(text, secrets), blocked)
+  const error = finalError(faults, (text) => rooms.scrub(text, secrets), blocked)
   const fault = faults.at(-1) ?? null
   const attempts = failedAttempts.length
   return { connected: null, attempts, failedAttempts, candidate: last, fault, error }
@@ -90,13 +90,13 @@ interface Trying {
 
 function attempt(
   rooms: RelayRooms,
-  ask: Ask,
+  request: RelayRequest,
   { channel, candidate, signal, maxMessageBytes, at }: Trying,
 ): Promise<Attempted | Fault> {
   const {
     dialect,
     model: { timeouts: own },
-  } = ask
+  } = request
   const { channelId, model } = candidate
   const { connectMs, firstEventMs } = { ...rooms.timeouts, ...own, ...channel.timeouts }
   const { promise, resolve } = Promise.withResolvers<Attempted | Fault>()
@@ -129,7 +129,7 @@ function attempt(
     local?.connect?.({ model, answerMs: firstEventMs }, handler) ??
     openSocket(
       {
-        destination: channel.socket(call, passedTo(ask, channel, candidate)),
+        destination: channel.socket(call, passedTo(request, channel, candidate)),
         connectMs,
         answerMs: firstEventMs,
         maxMessageBytes,

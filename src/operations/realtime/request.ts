@@ -1,16 +1,16 @@
 // A realtime session at the front door: who asks, for which model, a vendor that takes it; only then the client's socket.
 
 import { Buffer } from 'node:buffer'
-import type { BillWishes } from '../../billing/authorization.ts'
+import type { RequestOptions } from '../../billing/authorization.ts'
 import { errorTable, GatewayError, invalidRequest } from '../../errors.ts'
 import type { Caller } from '../../history/caller.ts'
 import { authenticate, presentedSecret } from '../../http/authenticate.ts'
 import { checkHeaderBytes } from '../../http/body/head.ts'
 import type { FrontRooms } from '../../http/front-rooms.ts'
-import type { Offered } from '../../http/model-access.ts'
+import type { ModelRoute } from '../../http/model-access.ts'
 import { headersOf } from '../../http/model-request.ts'
 import { newRequestId } from '../../http/request-id.ts'
-import { readWishes } from '../../http/request-options.ts'
+import { readRequestOptions } from '../../http/request-options.ts'
 import {
   addCaller,
   addCors,
@@ -22,13 +22,13 @@ import {
 import type { Principal } from '../../identity/principal.ts'
 import { limitHeaders } from '../../limits/headers.ts'
 import type { Admitted, LimitScope } from '../../limits/limiter.ts'
-import type { Ask } from '../../relay/request.ts'
+import type { RelayRequest } from '../../relay/request.ts'
 import type { Dialect, Peek } from '../../wire/dialect.ts'
 import { peekRealtime } from '../../wire/openai-realtime/dialect.ts'
 import { type Connected, connectVendor } from './connect.ts'
 import { Expectation } from './expected.ts'
 import { type ClientSocket, RealtimeSession } from './session.ts'
-import { Tab } from './session-billing.ts'
+import { SessionBilling } from './session-billing.ts'
 import { Transcribers } from './transcribers.ts'
 
 /** The runtime's side of a client's socket. */
@@ -149,14 +149,14 @@ export class RealtimeRequest {
   async respond(): Promise<Response | undefined> {
     try {
       const principal = this.enter()
-      const scopes = this.rooms.offer.scopes(principal)
+      const scopes = this.rooms.modelAccess.scopes(principal)
       await this.admit(scopes)
-      const { peek, wishes } = this.read(principal)
-      const offered = this.rooms.offer.find(principal, peek.model, this.dialect)
+      const { peek, options } = this.read(principal)
+      const offered = this.rooms.modelAccess.find(principal, peek.model, this.dialect)
       if (!offered.candidates.some(({ identity }) => identity)) throw unknown(peek.model)
-      const tab = await this.open(principal, peek, offered, wishes, scopes)
-      const connected = await this.connect(tab)
-      return this.begin(tab, connected, principal, wishes)
+      const sessionBilling = await this.open(principal, peek, offered, options, scopes)
+      const connected = await this.connect(sessionBilling)
+      return this.begin(sessionBilling, connected, principal, options)
     } catch (error) {
       return this.refuse(error)
     }
@@ -183,22 +183,22 @@ export class RealtimeRequest {
   }
 
   private async admit(scopes: readonly LimitScope[]): Promise<void> {
-    const verdict = await this.rooms.limiter.admit(scopes, 0, this.at)
-    Object.assign(this.fields, limitHeaders(verdict.state))
-    if (verdict.admitted) {
-      this.admission = verdict
+    const decision = await this.rooms.limiter.admit(scopes, 0, this.at)
+    Object.assign(this.fields, limitHeaders(decision.state))
+    if (decision.admitted) {
+      this.admission = decision
       return
     }
     this.peek = peekRealtime(new URL(this.request.url).searchParams.get('model') ?? '')
-    this.rooms.limited(verdict)
+    this.rooms.limited(decision)
     const what =
-      verdict.kind === 'concurrent' ? 'concurrent requests' : `${verdict.kind} per minute`
+      decision.kind === 'concurrent' ? 'concurrent requests' : `${decision.kind} per minute`
     throw new GatewayError('rate_limit_exceeded', `Rate limit reached for ${what}; retry later.`, {
-      retryAfterMs: verdict.retryAfterMs,
+      retryAfterMs: decision.retryAfterMs,
     })
   }
 
-  private read(principal: Principal): { readonly peek: Peek; readonly wishes: BillWishes } {
+  private read(principal: Principal): { readonly peek: Peek; readonly options: RequestOptions } {
     const { searchParams } = new URL(this.request.url)
     for (const name of ['call_id', 'intent']) {
       if (searchParams.has(name))
@@ -210,27 +210,32 @@ export class RealtimeRequest {
     if (model === '') throw invalidRequest('model is required: /v1/realtime?model=NAME', 'model')
     const peek = peekRealtime(model)
     this.peek = peek
-    const { wishes } = readWishes(this.request.headers, () => peek, peek, principal.showCost)
-    if (wishes.capNano !== null) throw notForSessions('x-tollgate-max-cost')
-    if (wishes.idempotencyKey !== null) throw notForSessions('Idempotency-Key')
-    return { peek, wishes }
+    const { options } = readRequestOptions(
+      this.request.headers,
+      () => peek,
+      peek,
+      principal.showCost,
+    )
+    if (options.capNano !== null) throw notForSessions('x-tollgate-max-cost')
+    if (options.idempotencyKey !== null) throw notForSessions('Idempotency-Key')
+    return { peek, options }
   }
 
   private async open(
     principal: Principal,
     peek: Peek,
-    { model, candidates }: Offered,
-    wishes: BillWishes,
+    { model, candidates }: ModelRoute,
+    options: RequestOptions,
     scopes: readonly LimitScope[],
-  ): Promise<Tab> {
+  ): Promise<SessionBilling> {
     const { requestId, at, startedMs, dialect, rooms, admission, caller } = this
-    const { relay, till, limiter } = rooms
+    const { relay, authorizer, limiter } = rooms
     const expected = new Expectation(model.maxOutput)
     const usage = expected.with(expected.prompt, expected.replyTokens)
-    const opening = { principal, model, dialect, peek, wishes, usage }
-    const bill = await till.open({ ...opening, at })
+    const opening = { principal, model, dialect, peek, options, usage }
+    const authorization = await authorizer.open({ ...opening, at })
     if (admission === null) throw new Error('a session without admission')
-    const first: Omit<Ask, 'bill'> = {
+    const first: Omit<RelayRequest, 'authorization'> = {
       requestId,
       at,
       startedMs,
@@ -241,34 +246,39 @@ export class RealtimeRequest {
       model,
       candidates,
       admission,
-      place: { giveBack: nothing, watchClient: nothing, cutOff: nothing },
+      clientSlot: { giveBack: nothing, watchClient: nothing, cutOff: nothing },
       address: this.passed(),
     }
     const tokenScopes = scopes.flatMap(({ id, limits: { tokensPerMinute } }) =>
       tokensPerMinute === undefined ? [] : [{ id, limits: { tokensPerMinute } }],
     )
     const keyHolds = () => rooms.keyring.find(this.secret, Date.now()) !== null
-    const tabRooms = { relay, till, limiter, tokenScopes, keyHolds }
-    return new Tab(tabRooms, first, opening, bill, expected)
+    const sessionBillingOptions = { relay, authorizer, limiter, tokenScopes, keyHolds }
+    return new SessionBilling(sessionBillingOptions, first, opening, authorization, expected)
   }
 
-  private passed(): NonNullable<Ask['address']> {
+  private passed(): NonNullable<RelayRequest['address']> {
     const { headers = {} } = headersOf(this.dialect, this.request.headers)
     const isBeta = this.protocols.includes(betaProtocol) && headers['openai-beta'] === undefined
     return { headers: { ...headers, ...(isBeta && { 'openai-beta': 'realtime=v1' }) } }
   }
 
-  private async connect(tab: Tab): Promise<Connected> {
+  private async connect(sessionBilling: SessionBilling): Promise<Connected> {
     const { relay, realtime } = this.rooms
     const { signal } = this.request
-    const made = await connectVendor(relay, tab.ask, signal, realtime.maxMessageBytes)
+    const made = await connectVendor(
+      relay,
+      sessionBilling.request,
+      signal,
+      realtime.maxMessageBytes,
+    )
     const { attempts, failedAttempts, candidate, connected, fault } = made
-    tab.reach({ attempts, failedAttempts, candidate })
+    sessionBilling.reach({ attempts, failedAttempts, candidate })
     if (connected !== null) return connected
     const error = made.error ?? new GatewayError('service_unavailable', 'No channel answered.')
     const gone = signal.aborted
     const { status } = errorTable[error.code]
-    tab.close(
+    sessionBilling.close(
       gone
         ? { ...clientGone, fault: null }
         : { status, errorCode: error.code, fault, drained: false },
@@ -278,17 +288,17 @@ export class RealtimeRequest {
   }
 
   private begin(
-    tab: Tab,
+    sessionBilling: SessionBilling,
     connected: Connected,
     principal: Principal,
-    { showCost }: BillWishes,
+    { showCost }: RequestOptions,
   ): Response | undefined {
     const { rooms, requestId, fields, peek } = this
-    const { relay, load, offer } = rooms
+    const { relay, load, modelAccess } = rooms
     const { channelId } = connected.candidate
     const transcriptions = relay.dialects['openai-transcriptions']
     const transcribers = new Transcribers((name) => {
-      const { model, candidates } = offer.find(principal, name, transcriptions)
+      const { model, candidates } = modelAccess.find(principal, name, transcriptions)
       const own = candidates.find((candidate) => candidate.channelId === channelId)
       return own === undefined ? null : { model, vendorModel: own.model, dialect: transcriptions }
     })
@@ -296,7 +306,7 @@ export class RealtimeRequest {
       {
         relay,
         settings: rooms.realtime,
-        tab,
+        sessionBilling,
         transcribers,
         draining: () => load.draining,
         newEventId: () => newRequestId(Date.now()).replace('req_', 'event_'),

@@ -1,12 +1,19 @@
 // The money of one realtime session: a hold ahead of each response, and a record for each that was made.
 
-import { type Bill, noUsage } from '../../billing/authorization.ts'
-import type { Opening, Till } from '../../billing/authorize.ts'
+import { type Authorization, noUsage } from '../../billing/authorization.ts'
+import type { Authorizer, Opening } from '../../billing/authorize.ts'
 import type { Model } from '../../catalog/model.ts'
 import { type Fault, GatewayError, invalidRequest } from '../../errors.ts'
 import type { Admitted, Limiter, LimitScope } from '../../limits/limiter.ts'
 import { formatUnits } from '../../money.ts'
-import type { Ask, Keeping, Place, RelayRooms, Settlement, Sight } from '../../relay/request.ts'
+import type {
+  ClientSlot,
+  Keeping,
+  RelayRequest,
+  RelayRooms,
+  ReplySummary,
+  Settlement,
+} from '../../relay/request.ts'
 import type { Candidate } from '../../router/route.ts'
 import type { FailedAttempt } from '../../store/usage-row.ts'
 import type { Dialect, Units } from '../../wire/dialect.ts'
@@ -31,9 +38,9 @@ export interface Ending {
 
 export const wellEnded: Ending = { status: 200, errorCode: null, fault: null, drained: false }
 
-export interface TabRooms {
+export interface SessionBillingOptions {
   readonly relay: RelayRooms
-  readonly till: Till
+  readonly authorizer: Authorizer
   readonly limiter: Limiter
   /** Tokens a minute of the caller's key and group; other limits are for the session as a whole. */
   readonly tokenScopes: readonly LimitScope[]
@@ -55,7 +62,7 @@ export interface Reported {
 }
 
 interface Running {
-  readonly ask: Ask
+  readonly request: RelayRequest
   readonly prompt: Usage
   /** Tokens of output it is held for. */
   heldTokens: number
@@ -66,12 +73,12 @@ interface Running {
 }
 
 /** What stands in a response's way: it is the end of the session, or of the response alone. */
-export interface Hindrance {
+export interface DenyReason {
   readonly error: GatewayError
   readonly isFinal: boolean
 }
 
-const nowhere: Place = {
+const nowhere: ClientSlot = {
   giveBack: () => undefined,
   watchClient: () => undefined,
   cutOff: () => undefined,
@@ -83,16 +90,16 @@ const unlimited: Admitted = {
 }
 
 /** What a session holds at the door is given back by the session itself. */
-const alone = { admission: unlimited, place: nowhere }
+const alone = { admission: unlimited, clientSlot: nowhere }
 
-export class Tab {
+export class SessionBilling {
   readonly expected: Expectation
-  private readonly rooms: TabRooms
+  private readonly rooms: SessionBillingOptions
   /** Of the session; the first response's is the same. */
-  private readonly first: Omit<Ask, 'bill'>
+  private readonly first: Omit<RelayRequest, 'authorization'>
   private readonly opening: Omit<Opening, 'at'>
   private reached: Reached = { candidate: null, attempts: 0, failedAttempts: [] }
-  private ahead: { readonly bill: Bill; readonly heldTokens: number } | null
+  private ahead: { readonly authorization: Authorization; readonly heldTokens: number } | null
   private readonly running = new Map<string, Running>()
   /** Records made, or begun. */
   private rows = 0
@@ -100,22 +107,22 @@ export class Tab {
 
   /** `bill` is the first response's, opened with `firstUsage`. */
   constructor(
-    rooms: TabRooms,
-    first: Omit<Ask, 'bill'>,
+    rooms: SessionBillingOptions,
+    first: Omit<RelayRequest, 'authorization'>,
     opening: Omit<Opening, 'at'>,
-    bill: Bill,
+    authorization: Authorization,
     expected: Expectation,
   ) {
     this.rooms = rooms
     this.first = first
-    this.ask = { ...first, bill }
+    this.request = { ...first, authorization }
     this.opening = opening
     this.expected = expected
-    this.ahead = { bill, heldTokens: expected.replyTokens }
+    this.ahead = { authorization, heldTokens: expected.replyTokens }
   }
 
   /** Who asks, and what it pays with first: for connecting, and for what is told of the session as a whole. */
-  readonly ask: Ask
+  readonly request: RelayRequest
 
   get responses(): readonly string[] {
     return [...this.running.keys()]
@@ -126,17 +133,17 @@ export class Tab {
   }
 
   /** A response begins: it is held for, and takes its tokens of the caller's limit. */
-  async begin(responseId: string): Promise<Hindrance | null> {
+  async begin(responseId: string): Promise<DenyReason | null> {
     const { expected } = this
     const prompt = expected.prompt
     const heldTokens = expected.replyTokens
     const opened = this.takeAhead() ?? (await this.open())
-    const bill = opened instanceof GatewayError ? await this.openFree() : opened
-    if (bill === null) return opened instanceof GatewayError ? final(opened) : null
+    const authorization = opened instanceof GatewayError ? await this.openFree() : opened
+    if (authorization === null) return opened instanceof GatewayError ? final(opened) : null
     const admission = await this.admit(prompt, heldTokens)
     const limited = admission instanceof GatewayError
     this.run(responseId, {
-      ask: this.askFor(bill, limited ? unlimited : admission),
+      request: this.askFor(authorization, limited ? unlimited : admission),
       prompt,
       heldTokens,
       textTokens: 0,
@@ -147,7 +154,7 @@ export class Tab {
     if (this.closed) return null
     if (opened instanceof GatewayError) return final(opened)
     if (!this.rooms.keyHolds()) return final(keyEnded())
-    if ((await bill.cover(expected.with(prompt, heldTokens))) === 'refused')
+    if ((await authorization.cover(expected.with(prompt, heldTokens))) === 'refused')
       return final(moneyEnded())
     return limited ? { error: admission, isFinal: false } : null
   }
@@ -157,23 +164,23 @@ export class Tab {
     responseId: string,
     medium: 'text' | 'audio',
     bytes: number,
-  ): Promise<Hindrance | null> | null {
+  ): Promise<DenyReason | null> | null {
     const running = this.running.get(responseId)
     if (running === undefined) return null
     const tokens = this.expected.outputTokens(medium, bytes)
     if (medium === 'text') running.textTokens += tokens
     else running.audioTokens += tokens
     running.outputBytes += bytes
-    running.ttftMs ??= performance.now() - running.ask.startedMs
+    running.ttftMs ??= performance.now() - running.request.startedMs
     if (running.textTokens + running.audioTokens <= running.heldTokens) return null
     return this.extend(running)
   }
 
-  private async extend(running: Running): Promise<Hindrance | null> {
+  private async extend(running: Running): Promise<DenyReason | null> {
     running.heldTokens = running.textTokens + running.audioTokens + quantumTokens
-    const { bill } = running.ask
+    const { authorization } = running.request
     const needed = this.expected.with(counted(running), quantumTokens)
-    if ((await bill.cover(needed)) === 'refused') return final(moneyEnded())
+    if ((await authorization.cover(needed)) === 'refused') return final(moneyEnded())
     // Should the process die now, this is owed.
     if (!this.closed) this.rooms.relay.progress(this.settlement(running, wellEnded, null))
     return null
@@ -190,13 +197,13 @@ export class Tab {
   }
 
   /** Holds for a response to come, where none is held for. */
-  async prepare(): Promise<Hindrance | null> {
+  async prepare(): Promise<DenyReason | null> {
     if (this.ahead !== null || this.running.size > 0 || this.closed) return null
     const { replyTokens } = this.expected
     const opened = await this.open()
     if (opened instanceof GatewayError) return final(opened)
     if (this.closed) opened.release()
-    else this.ahead = { bill: opened, heldTokens: replyTokens }
+    else this.ahead = { authorization: opened, heldTokens: replyTokens }
     return null
   }
 
@@ -204,7 +211,7 @@ export class Tab {
   async transcribed(
     by: { readonly model: Model; readonly dialect: Dialect } | null,
     { usage, seconds }: TranscriptUsage,
-  ): Promise<Hindrance | null> {
+  ): Promise<DenyReason | null> {
     const opening = {
       ...this.opening,
       ...(by !== null && {
@@ -221,13 +228,13 @@ export class Tab {
     })
     // It was made, and is owed before anything that is only expected.
     if (opened instanceof GatewayError) this.takeAhead()?.release()
-    const bill = opened instanceof GatewayError ? await this.openFree(opening) : opened
-    if (bill !== null) {
-      const used = pricedBy(bill, usage, seconds)
+    const authorization = opened instanceof GatewayError ? await this.openFree(opening) : opened
+    if (authorization !== null) {
+      const used = pricedBy(authorization, usage, seconds)
       const { dialect, peek, model } = opening
-      const ask = { ...this.askFor(bill, unlimited), dialect, peek, model }
-      const sight = { ...seen(used.usage), units: used.units }
-      await this.settle(this.settlementOf(ask, wellEnded, sight, null))
+      const request = { ...this.askFor(authorization, unlimited), dialect, peek, model }
+      const summary = { ...seen(used.usage), units: used.units }
+      await this.settle(this.settlementOf(request, wellEnded, summary, null))
     }
     return opened instanceof GatewayError ? final(opened) : null
   }
@@ -235,7 +242,7 @@ export class Tab {
   /** Throws GatewayError where the model cannot be paid for. */
   async checkPriced(model: Model, dialect: Dialect): Promise<void> {
     const peek = { ...this.opening.peek, model: model.id }
-    const bill = await this.rooms.till.open({
+    const authorization = await this.rooms.authorizer.open({
       ...this.opening,
       model,
       dialect,
@@ -243,7 +250,7 @@ export class Tab {
       usage: noUsage,
       at: Date.now(),
     })
-    bill.release()
+    authorization.release()
   }
 
   /** The session is over: what runs is charged by what was delivered, and nothing is held any more. */
@@ -254,17 +261,20 @@ export class Tab {
       this.running.delete(id)
       void this.settle(this.settlement(running, ending, null))
     }
-    const bill = this.takeAhead()
-    if (bill === null) return
+    const authorization = this.takeAhead()
+    if (authorization === null) return
     // A session that never was answered leaves a record all the same.
-    if (this.rows > 0) bill.release()
-    else void this.settle(this.settlementOf({ ...this.first, bill, ...alone }, ending, null, null))
+    if (this.rows > 0) authorization.release()
+    else
+      void this.settle(
+        this.settlementOf({ ...this.first, authorization, ...alone }, ending, null, null),
+      )
   }
 
-  private takeAhead(): Bill | null {
+  private takeAhead(): Authorization | null {
     const { ahead } = this
     this.ahead = null
-    return ahead?.bill ?? null
+    return ahead?.authorization ?? null
   }
 
   private run(responseId: string, running: Running): void {
@@ -273,15 +283,15 @@ export class Tab {
       return
     }
     // The session ended while it was held for.
-    running.ask.admission.finish(0, Date.now())
-    running.ask.bill.release()
+    running.request.admission.finish(0, Date.now())
+    running.request.authorization.release()
   }
 
-  private async open(opening?: Omit<Opening, 'at'>): Promise<Bill | GatewayError> {
+  private async open(opening?: Omit<Opening, 'at'>): Promise<Authorization | GatewayError> {
     const { prompt, replyTokens } = this.expected
     const usage = this.expected.with(prompt, replyTokens)
     try {
-      return await this.rooms.till.open({
+      return await this.rooms.authorizer.open({
         ...(opening ?? { ...this.opening, usage }),
         at: Date.now(),
       })
@@ -292,7 +302,7 @@ export class Tab {
   }
 
   /** For what has been done already and must be charged, whatever the account still has; null: nobody accounts now. */
-  private async openFree(opening = this.opening): Promise<Bill | null> {
+  private async openFree(opening = this.opening): Promise<Authorization | null> {
     const opened = await this.open({ ...opening, usage: noUsage })
     return opened instanceof GatewayError ? null : opened
   }
@@ -302,14 +312,14 @@ export class Tab {
     if (tokenScopes.length === 0) return unlimited
     const { input, cachedInput, audioInput = 0, imageInput = 0 } = prompt
     const tokens = Math.ceil(input + cachedInput + audioInput + imageInput + heldTokens)
-    const verdict = await limiter.admit(tokenScopes, tokens, Date.now())
-    if (verdict.admitted) return verdict
-    const { retryAfterMs } = verdict
+    const decision = await limiter.admit(tokenScopes, tokens, Date.now())
+    if (decision.admitted) return decision
+    const { retryAfterMs } = decision
     const message = 'Rate limit reached for tokens per minute; the response was cancelled.'
     return new GatewayError('rate_limit_exceeded', message, { retryAfterMs })
   }
 
-  private askFor(bill: Bill, admission: Admitted): Ask {
+  private askFor(authorization: Authorization, admission: Admitted): RelayRequest {
     const { first } = this
     this.rows += 1
     const { requestId } = first
@@ -319,40 +329,40 @@ export class Tab {
       at: Date.now(),
       startedMs: performance.now(),
       admission,
-      place: nowhere,
-      bill,
+      clientSlot: nowhere,
+      authorization,
     }
   }
 
   private settlement(running: Running, ending: Ending, said: Reported | null): Settlement {
-    const { outputBytes, ask } = running
+    const { outputBytes, request } = running
     const { model } = this.expected.facts
-    const used = said === null ? null : cachedApart(ask.bill, said)
-    const sight = {
+    const used = said === null ? null : cachedApart(request.authorization, said)
+    const summary = {
       ...seen(used?.usage ?? null),
       model,
       outputBytes,
       counted: counted(running),
       ...(used?.units != null && { units: used.units }),
     }
-    return this.settlementOf(running.ask, ending, sight, running.ttftMs)
+    return this.settlementOf(running.request, ending, summary, running.ttftMs)
   }
 
   private settlementOf(
-    ask: Ask,
+    request: RelayRequest,
     { status, errorCode, fault, drained }: Ending,
-    sight: Sight | null,
+    summary: ReplySummary | null,
     ttftMs: number | null,
   ): Settlement {
-    const durationMs = performance.now() - ask.startedMs
+    const durationMs = performance.now() - request.startedMs
     return {
-      ask,
+      request,
       ...this.reached,
-      accepted: sight !== null,
+      accepted: summary !== null,
       drained,
       reply: null,
       type: null,
-      sight,
+      summary,
       status,
       fault,
       errorCode,
@@ -366,7 +376,7 @@ export class Tab {
   private settle(settlement: Settlement): Promise<string> {
     const { relay } = this.rooms
     const row = relay.price(settlement)
-    const cost = formatUnits(settlement.ask.bill.capped(row.chargeNano))
+    const cost = formatUnits(settlement.request.authorization.capped(row.chargeNano))
     if (relay.billing.durability === 'normal') {
       relay.settle(settlement, row, atOnce)
       return Promise.resolve(cost)
@@ -379,7 +389,7 @@ export class Tab {
 
 const atOnce: Keeping = { now: true }
 
-function seen(usage: Usage | null): Sight {
+function seen(usage: Usage | null): ReplySummary {
   return { usage, outputBytes: null, finishReason: null, model: null }
 }
 
@@ -388,7 +398,7 @@ function counted({ prompt, textTokens, audioTokens }: Running): Usage {
   return { ...prompt, output: Math.ceil(textTokens), ...(audioOutput > 0 && { audioOutput }) }
 }
 
-function final(error: GatewayError): Hindrance {
+function final(error: GatewayError): DenyReason {
   return { error, isFinal: true }
 }
 
@@ -402,7 +412,7 @@ function moneyEnded(): GatewayError {
 }
 
 /** What was cached of sound and pictures is counted apart where it has a price of its own. */
-function cachedApart({ rate }: Bill, { usage, cached }: Reported): Used {
+function cachedApart({ rate }: Authorization, { usage, cached }: Reported): Used {
   const media = [
     ['cachedAudio', cached.audio],
     ['cachedImage', cached.image],
@@ -422,7 +432,7 @@ interface Used {
 }
 
 /** Some transcribing models are priced by the second, some by tokens, whichever the vendor counts. */
-function pricedBy({ rate }: Bill, usage: Usage, seconds: number | null): Used {
+function pricedBy({ rate }: Authorization, usage: Usage, seconds: number | null): Used {
   if (seconds === null) {
     const heard = (usage.audioInput ?? 0) / transcriptTokensPerSecond
     const bySecond = rate.prices('second') && rate.charge(usage, null) === 0n

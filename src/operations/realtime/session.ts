@@ -22,7 +22,13 @@ import {
 } from '../../wire/openai-realtime/vendor-event.ts'
 import { closeCode, toldOr } from './close-codes.ts'
 import type { Connected } from './connect.ts'
-import { type Ending, type Hindrance, pinned, type Tab, wellEnded } from './session-billing.ts'
+import {
+  type DenyReason,
+  type Ending,
+  pinned,
+  type SessionBilling,
+  wellEnded,
+} from './session-billing.ts'
 import type { Transcriber, Transcribers } from './transcribers.ts'
 
 /** The client's socket, as far as a session knows it. */
@@ -36,7 +42,7 @@ export interface ClientSocket {
 export interface SessionRooms {
   readonly relay: RelayRooms
   readonly settings: RealtimeSettings
-  readonly tab: Tab
+  readonly sessionBilling: SessionBilling
   readonly transcribers: Transcribers
   /** The process is about to stop. */
   draining(): boolean
@@ -46,7 +52,7 @@ export interface SessionRooms {
   over(): void
 }
 
-export interface SessionAsk {
+export interface SessionRequest {
   readonly requestId: string
   /** As the client named it. */
   readonly model: string
@@ -65,7 +71,7 @@ type Waiting =
 export class RealtimeSession implements Timed, SocketListener {
   slot = -1
   private readonly rooms: SessionRooms
-  private readonly ask: SessionAsk
+  private readonly request: SessionRequest
   private readonly vendor: Connected
   private readonly startedMs = performance.now()
   private client: ClientSocket | null = null
@@ -86,9 +92,9 @@ export class RealtimeSession implements Timed, SocketListener {
   private ending: Ending = wellEnded
   private isOver = false
 
-  constructor(rooms: SessionRooms, ask: SessionAsk, vendor: Connected) {
+  constructor(rooms: SessionRooms, request: SessionRequest, vendor: Connected) {
     this.rooms = rooms
-    this.ask = ask
+    this.request = request
     this.vendor = vendor
   }
 
@@ -115,7 +121,7 @@ export class RealtimeSession implements Timed, SocketListener {
     }
     try {
       const { bytes: own, settings, added, eventId } = readClientEvent(bytes)
-      this.rooms.tab.expected.add(added)
+      this.rooms.sessionBilling.expected.add(added)
       if (settings === null) this.toVendor(own, isText)
       else this.settingsFrom(settings, eventId, isText)
     } catch (error) {
@@ -134,9 +140,9 @@ export class RealtimeSession implements Timed, SocketListener {
     this.client = null
     if (this.isOver || this.lingersUntilMs !== null) return
     const left = { status: 499, errorCode: 'client_closed_request', fault: null, drained: false }
-    const { relay, tab } = this.rooms
+    const { relay, sessionBilling } = this.rooms
     const { drains, billing } = relay
-    const runs = tab.responses.length > 0
+    const runs = sessionBilling.responses.length > 0
     if (runs && billing.clientLeaves === 'drain' && drains.running < drains.most) {
       this.drains = true
       drains.running++
@@ -159,7 +165,7 @@ export class RealtimeSession implements Timed, SocketListener {
   }
 
   tick(nowMs: number): void {
-    const { settings, relay, draining, tab } = this.rooms
+    const { settings, relay, draining, sessionBilling } = this.rooms
     if (this.lingersUntilMs !== null) {
       if (nowMs > this.lingersUntilMs) this.finishLingering()
       return
@@ -169,7 +175,7 @@ export class RealtimeSession implements Timed, SocketListener {
       const { client } = this
       this.clientClosed(1006, '')
       client?.terminate()
-    } else if (draining() && tab.responses.length === 0) this.shutDown()
+    } else if (draining() && sessionBilling.responses.length === 0) this.shutDown()
     else if (nowMs - this.startedMs > settings.maxSessionMs)
       this.expire('The session has reached its longest duration.', 'session_expired')
     else if (nowMs - this.activeMs > settings.idleMs)
@@ -190,12 +196,12 @@ export class RealtimeSession implements Timed, SocketListener {
       return
     }
     const error = new GatewayError('service_unavailable', 'The gateway is restarting.')
-    if (this.rooms.tab.responses.length > 0) this.tell(error, null)
+    if (this.rooms.sessionBilling.responses.length > 0) this.tell(error, null)
     this.dismiss(closeCode.restart, error.message)
     this.vendor.socket.close(closeCode.leaving, '')
     const fault: Fault = { kind: 'cut', message: error.message }
     const cut = { status: 200, errorCode: error.code, fault, drained: false }
-    this.leave(this.rooms.tab.responses.length > 0 ? cut : wellEnded)
+    this.leave(this.rooms.sessionBilling.responses.length > 0 ? cut : wellEnded)
   }
 
   private settingsFrom(settings: JsonObject, eventId: string | null, isText: boolean): void {
@@ -206,7 +212,7 @@ export class RealtimeSession implements Timed, SocketListener {
       if (role === 'transcription') {
         transcriber = this.rooms.transcribers.find(name, param)
         names.set(param, transcriber.vendorModel)
-      } else if (name === this.ask.model || name === model) names.set(param, model)
+      } else if (name === this.request.model || name === model) names.set(param, model)
       else throw pinned(param)
     }
     const bytes = withModelNames(settings, names)
@@ -216,7 +222,7 @@ export class RealtimeSession implements Timed, SocketListener {
     }
     const chosen = transcriber
     this.behind = []
-    const asked = this.rooms.tab.checkPriced(chosen.model, chosen.dialect).then(
+    const asked = this.rooms.sessionBilling.checkPriced(chosen.model, chosen.dialect).then(
       () => {
         this.transcriber = chosen
         this.toVendor(bytes, isText)
@@ -287,12 +293,12 @@ export class RealtimeSession implements Timed, SocketListener {
 
   /** Passes an event on; a promise where that has to wait. */
   private take(event: VendorEvent, payload: string | Uint8Array): Promise<void> | null {
-    const { tab } = this.rooms
+    const { sessionBilling } = this.rooms
     switch (event.kind) {
       case 'withheld':
         return null
       case 'session':
-        tab.expected.facts = event.facts
+        sessionBilling.expected.facts = event.facts
         this.deliver(withoutSecret(String(payload)))
         return null
       case 'error':
@@ -300,17 +306,17 @@ export class RealtimeSession implements Timed, SocketListener {
         return null
       case 'output': {
         this.activeMs = performance.now()
-        const paid = tab.output(event.responseId, event.medium, event.bytes)
+        const paid = sessionBilling.output(event.responseId, event.medium, event.bytes)
         if (paid === null) break
-        return paid.then((hindrance) => {
+        return paid.then((denyReason) => {
           this.deliver(payload)
-          this.hinder(hindrance, event.responseId)
+          this.hinder(denyReason, event.responseId)
         })
       }
       case 'begun':
-        return tab.begin(event.responseId).then((hindrance) => {
+        return sessionBilling.begin(event.responseId).then((denyReason) => {
           this.deliver(payload)
-          this.hinder(hindrance, event.responseId)
+          this.hinder(denyReason, event.responseId)
         })
       case 'ended':
         return this.responseEnded(event, payload)
@@ -327,21 +333,21 @@ export class RealtimeSession implements Timed, SocketListener {
     event: Extract<VendorEvent, { kind: 'ended' }>,
     payload: string | Uint8Array,
   ): Promise<void> {
-    const { tab, relay } = this.rooms
+    const { sessionBilling, relay } = this.rooms
     this.activeMs = performance.now()
     const lingers = this.lingersUntilMs !== null
     const { responseId, usage, cached, fault } = event
     const failed = fault === null ? wellEnded : failedWith(fault)
     const ending = lingers ? { ...this.ending, drained: usage !== null } : failed
-    const cost = await tab.end(responseId, usage && { usage, cached }, ending)
-    const shown = this.ask.showCost && cost !== null && usage !== null
+    const cost = await sessionBilling.end(responseId, usage && { usage, cached }, ending)
+    const shown = this.request.showCost && cost !== null && usage !== null
     const { secrets } = this.vendor.channel
     if (fault !== null) this.deliver(relay.scrub(String(payload), secrets))
     else this.deliver(shown ? withResponseCost(event.body, cost) : payload)
     if (this.isOver) return
     if (lingers) {
-      if (tab.responses.length === 0) this.finishLingering()
-    } else this.hinder(await tab.prepare(), null)
+      if (sessionBilling.responses.length === 0) this.finishLingering()
+    } else this.hinder(await sessionBilling.prepare(), null)
   }
 
   private async transcribed(
@@ -349,16 +355,16 @@ export class RealtimeSession implements Timed, SocketListener {
     payload: string | Uint8Array,
   ): Promise<void> {
     this.activeMs = performance.now()
-    const hindrance =
-      used === null ? null : await this.rooms.tab.transcribed(this.transcriber, used)
+    const denyReason =
+      used === null ? null : await this.rooms.sessionBilling.transcribed(this.transcriber, used)
     this.deliver(payload)
-    this.hinder(hindrance, null)
+    this.hinder(denyReason, null)
   }
 
   /** Money or a limit stands in the way. */
-  private hinder(hindrance: Hindrance | null, responseId: string | null): void {
-    if (hindrance === null || this.isOver || this.lingersUntilMs !== null) return
-    const { error, isFinal } = hindrance
+  private hinder(denyReason: DenyReason | null, responseId: string | null): void {
+    if (denyReason === null || this.isOver || this.lingersUntilMs !== null) return
+    const { error, isFinal } = denyReason
     if (!isFinal) {
       this.vendor.socket.send(Buffer.from(cancelEvent(responseId), 'utf8'), true)
       this.tell(error, null)
@@ -405,7 +411,7 @@ export class RealtimeSession implements Timed, SocketListener {
     if (this.isOver || this.lingersUntilMs !== null) return
     this.tell(error, null)
     this.dismiss(code, error.message)
-    const { responses } = this.rooms.tab
+    const { responses } = this.rooms.sessionBilling
     const ending = { status: 200, errorCode: error.code, fault: null, drained: false }
     if (responses.length === 0) {
       this.vendor.socket.close(closeCode.normal, '')
@@ -431,7 +437,7 @@ export class RealtimeSession implements Timed, SocketListener {
   }
 
   private vendorClosed(code: number, reason: string): void {
-    const { tab, relay } = this.rooms
+    const { sessionBilling, relay } = this.rooms
     if (this.lingersUntilMs !== null) {
       this.leave(this.ending)
       return
@@ -439,7 +445,7 @@ export class RealtimeSession implements Timed, SocketListener {
     const { channel, candidate, socket } = this.vendor
     const said = relay.scrub(reason, channel.secrets).slice(0, longestReasonChars)
     const inOrder = code === 1000 || code === 1001 || code === 1005
-    if (inOrder && tab.responses.length === 0) {
+    if (inOrder && sessionBilling.responses.length === 0) {
       this.dismiss(toldOr(code, closeCode.normal), said)
       this.leave(wellEnded)
       return
@@ -449,7 +455,7 @@ export class RealtimeSession implements Timed, SocketListener {
     const nowMs = performance.now()
     relay.health.begin(channelId, model, nowMs)
     relay.health.report(channelId, model, { kind: 'fault', fault }, nowMs)
-    relay.attemptFailed(tab.ask, candidate, fault, false)
+    relay.attemptFailed(sessionBilling.request, candidate, fault, false)
     const message = `The session ended early: ${causeOf(fault)}.`
     this.tell(new GatewayError('service_unavailable', message), null)
     this.dismiss(toldOr(code, closeCode.mistake), said)
@@ -472,10 +478,10 @@ export class RealtimeSession implements Timed, SocketListener {
     this.isOver = true
     this.client = null
     this.queue = []
-    const { relay, tab, over } = this.rooms
+    const { relay, sessionBilling, over } = this.rooms
     if (this.drains) relay.drains.running--
     relay.deadlines.delete(this)
-    tab.close(ending)
+    sessionBilling.close(ending)
     over()
   }
 }

@@ -19,7 +19,7 @@ export async function prepareCompaction(rooms: ResponseRooms, asking: Asking): P
   const keeping = keepingIn(peek)
   checkKeeping(rooms, keeping)
   const { previousResponseId } = keeping
-  const unchanged = { passing: null, background: null }
+  const unchanged = { transform: null, background: null }
   if (previousResponseId === null && !refersToItems(peek)) {
     return { peek, rebuilt: false, ...unchanged }
   }

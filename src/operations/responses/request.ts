@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import { parsedObject } from '../../relay/parsed.ts'
-import type { Passing } from '../../relay/request.ts'
+import type { ResponseTransform } from '../../relay/request.ts'
 import type { Candidate } from '../../router/route.ts'
 import type { FoundResponse, ResponseRow } from '../../store/responses.ts'
 import type { Vendor } from '../../vendors/vendor.ts'
@@ -55,7 +55,7 @@ export interface Prepared {
   readonly peek: Peek
   /** The body is not the client's. */
   readonly rebuilt: boolean
-  readonly passing: Passing | null
+  readonly transform: ResponseTransform | null
   /** The client waits for nothing: this response is made in the background. */
   readonly background: Queued | null
 }
@@ -95,7 +95,7 @@ export async function prepareResponse(rooms: ResponseRooms, asking: Asking): Pro
   return {
     peek: prepared,
     rebuilt,
-    passing: edited ? replyKeeper.passing : null,
+    transform: edited ? replyKeeper.transform : null,
     background: keeping.background ? replyKeeper.queued() : null,
   }
 }
@@ -239,7 +239,7 @@ class ReplyKeeper {
     }
   }
 
-  readonly passing: Passing = (bytes, kind, origin) => {
+  readonly transform: ResponseTransform = (bytes, kind, origin) => {
     const { stream } = this.asking.peek
     this.origin = origin
     if (!stream && kind === 'piece') {

@@ -5,11 +5,11 @@ import { finishedOf } from '../../billing/record.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Hold } from '../../ledger/ledger.ts'
 import type { VideoBeginning } from '../../ledger/messages.ts'
-import type { Passing, RelayRooms, Settlement } from '../../relay/request.ts'
+import type { RelayRooms, ResponseTransform, Settlement } from '../../relay/request.ts'
 import type { UsageRow } from '../../store/usage-row.ts'
 import { isObject } from '../../vendors/json.ts'
 import type { JsonObject } from '../../wire/ir.ts'
-import { encodeBill, type VideoObject, type VideoWork } from './work.ts'
+import { encodeAuthorization, type VideoObject, type VideoWork } from './work.ts'
 
 export interface BeginRooms {
   beginVideo(hold: Hold, beginning: VideoBeginning): Promise<'begun' | 'insufficient'>
@@ -24,7 +24,7 @@ export interface BeginRooms {
 }
 
 /** What a video is asked to be. */
-export interface VideoAsked {
+export interface VideoRequest {
   readonly requestId: string
   readonly account: string
   readonly at: number
@@ -38,7 +38,7 @@ export interface VideoAsked {
 /** How the call of a new video is relayed. */
 export interface VideoStart {
   readonly relay: RelayRooms
-  readonly passing: Passing
+  readonly transform: ResponseTransform
   /** Rejects where the vendor took the job and it could not be kept. */
   readonly lost: Promise<never>
 }
@@ -51,14 +51,14 @@ export function videoIdOf(requestId: string): string {
   return `video_${requestId.slice(requestId.indexOf('_') + 1)}`
 }
 
-export function startVideo(rooms: BeginRooms, relay: RelayRooms, asked: VideoAsked): VideoStart {
+export function startVideo(rooms: BeginRooms, relay: RelayRooms, asked: VideoRequest): VideoStart {
   const lost = Promise.withResolvers<never>()
   lost.promise.catch(() => undefined)
   const video = newVideo(asked)
   let begun: JsonObject | null = null
   return {
     lost: lost.promise,
-    passing(bytes, kind) {
+    transform(bytes, kind) {
       // Nothing of the vendor's own reply is for the client.
       if (kind === 'piece') return new Uint8Array()
       begun = JSON.parse(Buffer.from(bytes).toString('utf8')) as JsonObject
@@ -80,7 +80,7 @@ export function startVideo(rooms: BeginRooms, relay: RelayRooms, asked: VideoAsk
   }
 }
 
-function newVideo(asked: VideoAsked): VideoObject {
+function newVideo(asked: VideoRequest): VideoObject {
   return {
     id: videoIdOf(asked.requestId),
     object: 'video',
@@ -102,7 +102,7 @@ function newVideo(asked: VideoAsked): VideoObject {
 function notMade(settlement: Settlement): Settlement {
   if (settlement.errorCode !== null) return settlement
   const fault = { kind: 'unreadable', message: 'the vendor named no job' } as const
-  return { ...settlement, status: 503, errorCode: 'service_unavailable', fault, sight: null }
+  return { ...settlement, status: 503, errorCode: 'service_unavailable', fault, summary: null }
 }
 
 interface Kept {
@@ -111,13 +111,13 @@ interface Kept {
   readonly job: JsonObject
   readonly keeping: { readonly then: () => void }
   readonly video: VideoObject
-  readonly asked: VideoAsked
+  readonly asked: VideoRequest
 }
 
 /** The client has its reply when the job and its money are in the ledger, and not before. */
 async function keep(rooms: BeginRooms, relay: RelayRooms, kept: Kept): Promise<void> {
   const { settlement, row, job, keeping, video, asked } = kept
-  const { bill } = settlement.ask
+  const { authorization } = settlement.request
   const { capNano, idempotency } = finishedOf(settlement, row)
   const work = workFor(settlement, job, asked)
   const pollAt = Date.now() + (hintOf(job) ?? firstPollMs)
@@ -128,14 +128,14 @@ async function keep(rooms: BeginRooms, relay: RelayRooms, kept: Kept): Promise<v
       requestId: asked.requestId,
       video: JSON.stringify(video),
       work: JSON.stringify(work),
-      bill: encodeBill({ row, capNano }),
+      bill: encodeAuthorization({ row, capNano }),
       pollAt,
       createdAt: asked.at,
       expiresAt: asked.at + rooms.keepMs,
     },
     idempotency,
   }
-  const state = await rooms.beginVideo(bill.hold, beginning).catch((error: unknown) => {
+  const state = await rooms.beginVideo(authorization.hold, beginning).catch((error: unknown) => {
     rooms.onLost(error, asked.requestId)
     return 'unknown' as const
   })
@@ -160,7 +160,7 @@ async function keep(rooms: BeginRooms, relay: RelayRooms, kept: Kept): Promise<v
   )
 }
 
-function workFor({ candidate }: Settlement, job: JsonObject, asked: VideoAsked): VideoWork {
+function workFor({ candidate }: Settlement, job: JsonObject, asked: VideoRequest): VideoWork {
   const { kept } = job
   return {
     channel: candidate?.channelId ?? '',

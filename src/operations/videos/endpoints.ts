@@ -22,7 +22,7 @@ import {
   streamOf,
   videoIdIn,
 } from './read.ts'
-import { remixBody, videoCourse } from './request.ts'
+import { remixBody, videoFlow } from './request.ts'
 
 export interface VideoAsking {
   readonly request: Request
@@ -70,8 +70,8 @@ async function begin(
   // A vendor may take its time for as long as the runtime lets no connection rest.
   connection.setIdleSeconds(0)
   const { videos } = rooms
-  const course = videoCourse(videos, source)
-  return new ModelRequest(rooms, videos.dialect, request, connection, {}, course).respond()
+  const flow = videoFlow(videos, source)
+  return new ModelRequest(rooms, videos.dialect, request, connection, {}, flow).respond()
 }
 
 /** A new video with all of its source's but the prompt. */

@@ -9,7 +9,7 @@ import { MediaFault } from '../../vendors/media.ts'
 import type { VideoAdapter, VideoNews } from '../../vendors/video.ts'
 import { openTools, type VideoToolRooms, within } from './tools.ts'
 import {
-  billOf,
+  authorizationOf,
   completedRow,
   failedRow,
   type VideoFailure,
@@ -100,13 +100,13 @@ export class VideoJobs {
       cause: 'the video was deleted before it was made',
       kind: 'cut',
     }
-    const bill = billOf(row)
+    const authorization = authorizationOf(row)
     const done = await this.rooms.change({
       ...endOf(row),
       state: 'removed',
       nowMs,
-      row: failedRow(bill, failure, nowMs),
-      capNano: bill.capNano,
+      row: failedRow(authorization, failure, nowMs),
+      capNano: authorization.capNano,
     })
     if (done.state !== 'changed') return false
     this.abandon(workOf(row))
@@ -300,7 +300,7 @@ function completed(
   nowMs: number,
 ) {
   const work = workOf(row)
-  const bill = billOf(row)
+  const authorization = authorizationOf(row)
   const video: VideoObject = {
     ...videoOf(row),
     status: 'completed',
@@ -314,8 +314,8 @@ function completed(
     video: JSON.stringify(video),
     work: JSON.stringify({ ...work, kept: news.kept ?? work.kept }),
     nowMs,
-    row: completedRow(bill, news.seconds ?? null, prices, nowMs),
-    capNano: bill.capNano,
+    row: completedRow(authorization, news.seconds ?? null, prices, nowMs),
+    capNano: authorization.capNano,
   }
 }
 
@@ -325,7 +325,7 @@ function failed(
   kind: string,
   nowMs: number,
 ) {
-  const bill = billOf(row)
+  const authorization = authorizationOf(row)
   const video: VideoObject = { ...videoOf(row), status: 'failed', error: { code, message } }
   const cause = `${code}: ${message}`
   const failure = { status: 500, errorCode: 'server_error', cause, kind }
@@ -334,8 +334,8 @@ function failed(
     state: 'failed' as const,
     video: JSON.stringify(video),
     nowMs,
-    row: failedRow(bill, failure, nowMs),
-    capNano: bill.capNano,
+    row: failedRow(authorization, failure, nowMs),
+    capNano: authorization.capNano,
   }
 }
 

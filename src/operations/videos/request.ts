@@ -3,10 +3,10 @@
 import { Buffer } from 'node:buffer'
 import { usualSize, videoShape } from '../../catalog/video-shapes.ts'
 import { type GatewayError, invalidRequest } from '../../errors.ts'
-import type { Offered } from '../../http/model-access.ts'
+import type { ModelRoute } from '../../http/model-access.ts'
 import type { Principal } from '../../identity/principal.ts'
 import { parsedObject } from '../../relay/parsed.ts'
-import type { Passing, RelayRooms } from '../../relay/request.ts'
+import type { RelayRooms, ResponseTransform } from '../../relay/request.ts'
 import type { VideoRow } from '../../store/video-table.ts'
 import { isObject } from '../../vendors/json.ts'
 import { remixField } from '../../vendors/video.ts'
@@ -16,11 +16,11 @@ import { type BeginRooms, startVideo } from './begin.ts'
 import { videoOf, workOf } from './work.ts'
 
 /** What an operation does otherwise than others at the door. */
-export interface Course {
+export interface OperationFlow {
   /** The request as it is asked of vendors, and of which. Throws GatewayError. */
-  plan(peek: Peek, offered: Offered): { readonly peek: Peek; readonly offered: Offered }
+  plan(peek: Peek, route: ModelRoute): { readonly peek: Peek; readonly route: ModelRoute }
   /** Once, right before the call. */
-  start(asking: Asking): CourseStart
+  start(asking: Asking): FlowStart
 }
 
 export interface Asking {
@@ -30,9 +30,9 @@ export interface Asking {
   readonly peek: Peek
 }
 
-export interface CourseStart {
+export interface FlowStart {
   readonly relay: RelayRooms
-  readonly passing: Passing
+  readonly transform: ResponseTransform
   readonly lost: Promise<never>
 }
 
@@ -43,9 +43,9 @@ export interface VideoStartRooms {
 }
 
 /** `source`: the video that this one is made from, of the same account. */
-export function videoCourse(rooms: VideoStartRooms, source: VideoRow | null): Course {
+export function videoFlow(rooms: VideoStartRooms, source: VideoRow | null): OperationFlow {
   return {
-    plan: (peek, offered) => planned(rooms.dialect, source, peek, offered),
+    plan: (peek, route) => planned(rooms.dialect, source, peek, route),
     start: ({ requestId, at, principal, peek }) => {
       const { prompt, size, seconds } = parsedObject(peek.body)
       return startVideo(rooms.begin, rooms.relay(), {
@@ -66,22 +66,19 @@ export function videoCourse(rooms: VideoStartRooms, source: VideoRow | null): Co
 const formReference = 'input_reference[image_url]'
 
 /** With its size and length said, so that what is made is what is held for, and each vendor is asked alike. */
-function planned(dialect: Dialect, source: VideoRow | null, peek: Peek, offered: Offered) {
+function planned(dialect: Dialect, source: VideoRow | null, peek: Peek, route: ModelRoute) {
   const { [remixField]: _theirs, [formReference]: address, ...plain } = parsedObject(peek.body)
   const reference = address === undefined ? {} : { input_reference: { image_url: address } }
   const fields: JsonObject = { ...plain, ...reference }
   checkReference(fields)
-  const { sizes, seconds, usualSeconds } = videoShape(
-    offered.model.id,
-    offered.candidates[0]?.model,
-  )
+  const { sizes, seconds, usualSeconds } = videoShape(route.model.id, route.candidates[0]?.model)
   const size = chosen('size', fields['size'], sizes, sizes?.[0] ?? usualSize)
   const length = chosen('seconds', fields['seconds'], seconds?.map(String), String(usualSeconds))
   const asked = { ...fields, size, seconds: length }
   const body = source === null ? asked : { ...asked, [remixField]: { ...workOf(source) } }
   return {
     peek: dialect.peek(Buffer.from(JSON.stringify(body), 'utf8')),
-    offered: source === null ? offered : sameChannel(source, offered),
+    route: source === null ? route : sameChannel(source, route),
   }
 }
 
@@ -114,10 +111,10 @@ function checkReference(fields: JsonObject): void {
 }
 
 /** A job is known where it was made, and nowhere else. */
-function sameChannel(source: VideoRow, offered: Offered): Offered {
+function sameChannel(source: VideoRow, route: ModelRoute): ModelRoute {
   const { channel } = workOf(source)
-  const candidates = offered.candidates.filter(({ channelId }) => channelId === channel)
-  return { ...offered, candidates }
+  const candidates = route.candidates.filter(({ channelId }) => channelId === channel)
+  return { ...route, candidates }
 }
 
 /** The request that a remix comes to: the source's model, size and length with another prompt. Throws GatewayError. */

@@ -22,7 +22,7 @@ export function openTools({ relay, openSpool }: VideoToolRooms, channel: Channel
   const spool = openSpool()
   const media = { isForm: false, uploads: [], spool }
   const dialect = rooms.dialects['openai-videos']
-  const work = new MediaWork({ rooms, ask: { media }, channel, dialect, connectMs, sendIdleMs })
+  const work = new MediaWork({ rooms, request: { media }, channel, dialect, connectMs, sendIdleMs })
   return {
     work,
     close() {

@@ -34,7 +34,7 @@ export interface VideoObject extends JsonObject {
   error: { code: string; message: string } | null
 }
 
-export interface VideoBill {
+export interface VideoAuthorization {
   /** As if it were done: its whole charge. */
   readonly row: UsageRow
   readonly capNano: Nano | null
@@ -50,7 +50,7 @@ export function videoOf(row: Pick<VideoRow, 'video'>): VideoObject {
 
 const moneyFields = ['chargeNano', 'writeoffNano', 'vendorCostNano'] as const
 
-export function encodeBill({ row, capNano }: VideoBill): string {
+export function encodeAuthorization({ row, capNano }: VideoAuthorization): string {
   const money = Object.fromEntries(moneyFields.map((name) => [name, String(row[name])]))
   return JSON.stringify({
     row: { ...row, ...money },
@@ -58,7 +58,7 @@ export function encodeBill({ row, capNano }: VideoBill): string {
   })
 }
 
-export function billOf({ bill }: Pick<VideoRow, 'bill'>): VideoBill {
+export function authorizationOf({ bill }: Pick<VideoRow, 'bill'>): VideoAuthorization {
   const { row, capNano } = JSON.parse(bill) as {
     readonly row: Omit<UsageRow, (typeof moneyFields)[number]> &
       Record<(typeof moneyFields)[number], string>
@@ -77,7 +77,7 @@ export function billOf({ bill }: Pick<VideoRow, 'bill'>): VideoBill {
 
 /** The record of a video that was made: by the prices of its beginning, for no more seconds than were asked. */
 export function completedRow(
-  { row }: VideoBill,
+  { row }: VideoAuthorization,
   seconds: number | null,
   prices: PriceBook,
   nowMs: number,
@@ -118,7 +118,11 @@ export interface VideoFailure {
 }
 
 /** The record of a video that was not made: its vendor had accepted it, and may ask for it. */
-export function failedRow({ row }: VideoBill, failure: VideoFailure, nowMs: number): UsageRow {
+export function failedRow(
+  { row }: VideoAuthorization,
+  failure: VideoFailure,
+  nowMs: number,
+): UsageRow {
   const { status, errorCode, cause, kind } = failure
   const before = row.failedAttempts ?? []
   const costNano = row.vendorCostNano - costOf(before)

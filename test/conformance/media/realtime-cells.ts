@@ -85,7 +85,7 @@ const sandbox = {
 
 const made = ({ vendor }: Row) => (vendor === 'sandbox' ? sandbox : played)
 
-export function realtimeFeatures(door: () => string): readonly Feature[] {
+export function realtimeFeatures(safeFetch: () => string): readonly Feature[] {
   const feature = (
     name: string,
     event: Parameters<OpenAIRealtimeWS['send']>[0],
@@ -96,7 +96,7 @@ export function realtimeFeatures(door: () => string): readonly Feature[] {
     dialect: 'openai-realtime',
     async ask({ apiKey }, row) {
       const { model } = row
-      const client = new OpenAI({ baseURL: door(), apiKey })
+      const client = new OpenAI({ baseURL: safeFetch(), apiKey })
       // The authority is the test's own.
       const session = new OpenAIRealtimeWS(
         { model, options: { rejectUnauthorized: false } },

@@ -7,7 +7,7 @@ import type { FrontRooms } from './front-rooms.ts'
 import { baseFields, pathOf, refuse, shapeFor } from './refuse.ts'
 import { preflight } from './respond.ts'
 
-export interface StrayOptions {
+export interface FallbackOptions {
   /** Read anew for each request: a reload replaces them. */
   readonly rooms: () => FrontRooms
   readonly dialects: Readonly<Record<DialectId, Dialect>>
@@ -15,7 +15,7 @@ export interface StrayOptions {
   readonly page: () => string
 }
 
-export function wrongMethod(options: StrayOptions, request: Request, allow: string): Response {
+export function wrongMethod(options: FallbackOptions, request: Request, allow: string): Response {
   const rooms = options.rooms()
   if (request.method === 'OPTIONS') {
     const { headers } = request
@@ -31,7 +31,7 @@ export function wrongMethod(options: StrayOptions, request: Request, allow: stri
 }
 
 /** What no route took: the page at `/`, interfaces not offered, mistyped paths. Never HTML but at `/`. */
-export function stray(options: StrayOptions, request: Request): Response {
+export function fallback(options: FallbackOptions, request: Request): Response {
   const rooms = options.rooms()
   const path = pathOf(request.url)
   if (path === '/') return root(options, request)
@@ -50,7 +50,7 @@ export function stray(options: StrayOptions, request: Request): Response {
   )
 }
 
-function root(options: StrayOptions, request: Request): Response {
+function root(options: FallbackOptions, request: Request): Response {
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return wrongMethod(options, request, 'GET, HEAD, OPTIONS')
   return new Response(options.page(), {
