@@ -19,7 +19,7 @@ import type { Answer, ClientSlot } from '../relay/request.ts'
 import type { Address, Dialect, DialectId, Peek, Reframe } from '../wire/dialect.ts'
 import { join } from '../wire/json/splice.ts'
 import { authenticate } from './authenticate.ts'
-import { checkHeaderBytes } from './body/head.ts'
+import { checkHeaderBytes, headersOf } from './body/head.ts'
 import { type Content, Incoming } from './body/incoming.ts'
 import type { FrontRooms } from './front-rooms.ts'
 import { hashOf, takeKey } from './idempotency.ts'
@@ -44,7 +44,6 @@ const bytesPerToken = 4
 const maxDroppedChars = 1_024
 /** A body that is not there by then is not waited for to name a refused request's model. */
 const namingMs = 500
-const none: readonly string[] = []
 /** What a format's requests need before they are asked, where responses are kept. */
 const prepares: Partial<Record<DialectId, typeof prepareResponse>> = {
   'openai-responses': prepareResponse,
@@ -466,18 +465,6 @@ function checkVision(peek: Peek, model: Model): void {
 function slotWithoutClient(clientSlot: ClientSlot): ClientSlot {
   const nothing = (): void => undefined
   return { giveBack: () => clientSlot.giveBack(), watchClient: nothing, cutOff: nothing }
-}
-
-/** The client's headers that its format gives a meaning. */
-export function headersOf(dialect: Dialect, headers: Headers): Pick<Address, 'headers'> {
-  const { clientHeaders = none, stateHeaders = none } = dialect
-  if (clientHeaders.length + stateHeaders.length === 0) return {}
-  const found: Record<string, string> = {}
-  for (const name of [...clientHeaders, ...stateHeaders]) {
-    const value = headers.get(name)
-    if (value !== null) found[name] = value
-  }
-  return Object.keys(found).length === 0 ? {} : { headers: found }
 }
 
 /** A reply that breaks off in error stays without its end. */

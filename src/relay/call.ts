@@ -95,11 +95,8 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
 
   private mayDrain(): boolean {
     const { billing, drains } = this.rooms
-    return (
-      billing.clientLeaves === 'drain' &&
-      this.current?.accepted === true &&
-      drains.running < drains.most
-    )
+    const isAccepted = this.current?.accepted === true
+    return billing.clientLeaves === 'drain' && isAccepted && drains.running < drains.most
   }
 
   /** Nobody waits for the reply: the vendor is stopped, and what it delivered is owed. */
@@ -164,10 +161,9 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
   private passed(bytes: Uint8Array, kind: 'whole' | 'piece'): Uint8Array {
     const { transform } = this.request
     if (transform === undefined) return bytes
-    const plan = this.current?.plan
-    const origin =
-      plan === undefined ? null : { dialect: plan.candidate.dialect, channel: plan.channel.tag }
-    return transform(bytes, kind, origin)
+    const { candidate, channel } = this.current?.plan ?? {}
+    const origin = candidate && channel && { dialect: candidate.dialect, channel: channel.tag }
+    return transform(bytes, kind, origin ?? null)
   }
 
   get outputBytes(): number {
@@ -228,10 +224,7 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
     const shown = authorization.options.showCost ? dialect.withCost(bytes, cost) : bytes
     const body = this.passed(shown, 'whole')
     this.capture?.add(body)
-    const dropped = this.current?.unsaid ?? []
-    const type = this.current?.type ?? null
-    const headers = this.current?.state ?? {}
-    const answer = { stream: false, body, type, vendorMs: this.vendorMs, cost, dropped, headers }
+    const answer = this.answerOf(body, false, cost)
     this.settled = true
     this.rooms.settle(settlement, row, { then: () => this.answer.resolve(answer) })
   }
@@ -329,16 +322,13 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
     this.vendorMs += nowMs - this.attemptStartedMs
     for (const bytes of this.held) queue.push(bytes)
     this.held = []
-    this.answer.resolve({
-      stream: this.request.peek.stream,
-      body: queue.body(),
-      type: this.current?.type ?? null,
-      vendorMs: this.vendorMs,
-      cost: null,
-      dropped: this.current?.unsaid ?? [],
-      headers: this.current?.state ?? {},
-    })
+    this.answer.resolve(this.answerOf(queue.body(), this.request.peek.stream, null))
     return queue
+  }
+
+  private answerOf(body: Answer['body'], stream: boolean, cost: string | null): Answer {
+    const { type = null, unsaid: dropped = [], state: headers = {} } = this.current ?? {}
+    return { stream, body, type, vendorMs: this.vendorMs, cost, dropped, headers }
   }
 
   private next(): void {
@@ -412,13 +402,9 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
     const candidate = this.current?.plan.candidate
     if (candidate === undefined || this.reported) return
     this.reported = true
-    this.rooms.health.report(
-      candidate.channelId,
-      candidate.model,
-      outcome,
-      performance.now(),
-      this.attempts.tried > 1,
-    )
+    const { channelId, model } = candidate
+    const isAgain = this.attempts.tried > 1
+    this.rooms.health.report(channelId, model, outcome, performance.now(), isAgain)
   }
 
   /** What is known of the reply; of one whose end was not paid for, what the client has. */
@@ -461,21 +447,22 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
     summary: ReplySummary | null,
     errorCode: string | null,
   ): Settlement {
+    const { current, request } = this
     return {
-      request: this.request,
-      candidate: this.current?.plan.candidate ?? null,
+      request,
+      candidate: current?.plan.candidate ?? null,
       attempts: this.attempts.tried,
       failedAttempts: this.failedAttempts,
-      accepted: this.current?.accepted === true,
+      accepted: current?.accepted === true,
       drained: this.drainsUntilMs !== null,
       reply: this.capture,
-      type: this.current?.type ?? null,
+      type: current?.type ?? null,
       summary,
       status,
       fault,
       errorCode,
       ttftMs: this.ttftMs,
-      durationMs: performance.now() - this.request.startedMs,
+      durationMs: performance.now() - request.startedMs,
       vendorMs: this.vendorMs,
     }
   }

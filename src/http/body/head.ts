@@ -1,8 +1,9 @@
-// Bounds the head of a request: the runtime takes larger ones than it can answer in JSON.
+// Bounds the head of a request, and reads what its format says there.
 
 import { GatewayError } from '../../errors.ts'
+import type { Address, Dialect } from '../../wire/dialect.ts'
 
-/** Throws GatewayError `request_headers_too_large`. */
+/** The runtime takes larger heads than it can answer in JSON. Throws GatewayError `request_headers_too_large`. */
 export function checkHeaderBytes(headers: Headers, maxBytes: number): void {
   // A name, a colon, a blank and a line end: about this much beside each value.
   let bytes = 0
@@ -20,4 +21,18 @@ export function checkHeaderBytes(headers: Headers, maxBytes: number): void {
  */
 export function hasTwoHosts(headers: Headers): boolean {
   return headers.get('host')?.includes(',') === true
+}
+
+const none: readonly string[] = []
+
+/** The client's headers that its format gives a meaning. */
+export function headersOf(dialect: Dialect, headers: Headers): Pick<Address, 'headers'> {
+  const { clientHeaders = none, stateHeaders = none } = dialect
+  if (clientHeaders.length + stateHeaders.length === 0) return {}
+  const found: Record<string, string> = {}
+  for (const name of [...clientHeaders, ...stateHeaders]) {
+    const value = headers.get(name)
+    if (value !== null) found[name] = value
+  }
+  return Object.keys(found).length === 0 ? {} : { headers: found }
 }
