@@ -39,7 +39,7 @@ async function prepare(store: Store): Promise<NodeRef> {
   for (let index = 0; index < accounts; index += 1) {
     const account = `account-${index}`
     await store.accounts.ensure(account, startMs)
-    await store.ledger.post([
+    await store.journal.post([
       {
         id: `opening:${account}`,
         code: 'opening',
@@ -52,7 +52,7 @@ async function prepare(store: Store): Promise<NodeRef> {
       },
     ])
   }
-  return store.ledger.openNode('bench', 3_600_000)
+  return store.nodes.open('bench', 3_600_000)
 }
 
 async function generate(store: Store, rows: number): Promise<void> {
@@ -94,7 +94,9 @@ async function generate(store: Store, rows: number): Promise<void> {
   }
   for (let from = 0; from < rows; from += batchRows) {
     const count = Math.min(batchRows, rows - from)
-    await store.ledger.settle(Array.from({ length: count }, (_, index) => settlement(from + index)))
+    await store.settlements.settle(
+      Array.from({ length: count }, (_, index) => settlement(from + index)),
+    )
   }
 }
 

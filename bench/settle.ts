@@ -47,12 +47,12 @@ function settlement(ref: NodeRef, index: number, accounts: number): Settlement {
 }
 
 async function prepare(store: Store, accounts: number): Promise<NodeRef> {
-  const ref = await store.ledger.openNode('bench', 3_600_000)
+  const ref = await store.nodes.open('bench', 3_600_000)
   for (let index = 0; index < accounts; index += 1) {
     const account = `account-${index}`
     await store.accounts.ensure(account, start)
     const amountNano = 1_000_000_000_000n
-    await store.ledger.post([
+    await store.journal.post([
       {
         id: `opening:${account}`,
         code: 'opening',
@@ -64,7 +64,7 @@ async function prepare(store: Store, accounts: number): Promise<NodeRef> {
         at: start,
       },
     ])
-    await store.ledger.grant({ ...ref, account, needNano: amountNano, wantNano: amountNano })
+    await store.leases.grant({ ...ref, account, needNano: amountNano, wantNano: amountNano })
   }
   return ref
 }
@@ -77,7 +77,7 @@ async function measure(batch: number, accounts: number): Promise<void> {
   const warm = Math.min(2_000, rows / 2)
   let at = 0
   const settleUntil = async (end: number) => {
-    for (; at < end; at += batch) await store.ledger.settle(all.slice(at, at + batch))
+    for (; at < end; at += batch) await store.settlements.settle(all.slice(at, at + batch))
   }
   await settleUntil(warm)
   const settled = rows - at

@@ -17,10 +17,10 @@ const create = (amount: string) => cli.json('account', 'credit', 'ann', amount, 
 
 /** As a server does when it starts and takes what its requests will need. */
 async function lease(store: Store, amountNano: bigint, heldNano: bigint) {
-  const node = await store.ledger.openNode('server', 60_000)
+  const node = await store.nodes.open('server', 60_000)
   const need = { needNano: amountNano, wantNano: amountNano }
-  await store.ledger.grant({ ...node, account: 'ann', ...need })
-  await store.ledger.noteHeld(node, new Map([['ann', heldNano]]))
+  await store.leases.grant({ ...node, account: 'ann', ...need })
+  await store.leases.noteHeld(node, new Map([['ann', heldNano]]))
   return node
 }
 
@@ -55,7 +55,7 @@ describe('credit and balance', () => {
       err: '',
     })
     const [entry] = await cli.withStore((store) =>
-      store.ledger.transfers({ account: 'ann', limit: 10 }),
+      store.journal.transfers({ account: 'ann', limit: 10 }),
     )
     expect(entry).toMatchObject({ code: 'adjust', actor: 'op', reason: 'a gift' })
   })
@@ -76,7 +76,7 @@ describe('credit and balance', () => {
     writeFileSync(file, 'currency: CNY\n')
     const configured = ['balance', 'ann', '--json', '--data', cli.data, '--config', file]
     expect(JSON.parse((await cli.run(configured)).out).currency).toBe('CNY')
-    await cli.withStore((store) => store.rememberCurrency('EUR'))
+    await cli.withStore((store) => store.deployment.rememberCurrency('EUR'))
     expect((await cli.json('balance', 'ann')).currency).toBe('EUR')
     expect(JSON.parse((await cli.run(configured)).out).currency).toBe('EUR')
   })
@@ -165,8 +165,8 @@ describe('debit', () => {
       let serving = true
       const server = (async () => {
         while (serving) {
-          for (const account of await store.ledger.recalled(node)) {
-            await store.ledger.giveBack(node, account, 7_000_000_000n)
+          for (const account of await store.leases.recalled(node)) {
+            await store.leases.giveBack(node, account, 7_000_000_000n)
           }
           await Bun.sleep(5)
         }
@@ -217,7 +217,7 @@ describe('usage', () => {
         vendorCostNano: 1_516_725n,
         failedAttempts: [{ channel: 'spare', kind: 'busy', costNano: '0' }],
       })
-      await store.ledger.settle([{ ...settlementOf(row), capNano: 1_000_000n }])
+      await store.settlements.settle([{ ...settlementOf(row), capNano: 1_000_000n }])
     })
     const [shown] = await cli.json('usage')
     expect(shown).toMatchObject({
@@ -243,7 +243,10 @@ describe('audit', () => {
     await cli.withStore(async (store) => {
       const node = await lease(store, 5_000_000_000n, 0n)
       const poison = { requestId: 'req_poison', account: 'ann', heldNano: 2_000_000_000n }
-      await store.ledger.setAside({ ...poison, raw: '["?"]', reason: 'no number', at: 0 }, node)
+      await store.settlements.setAside(
+        { ...poison, raw: '["?"]', reason: 'no number', at: 0 },
+        node,
+      )
     })
     expect(await cli.json('audit')).toEqual({
       ok: true,

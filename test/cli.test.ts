@@ -23,7 +23,7 @@ async function fill(rows: number): Promise<void> {
   )
   await cli.withStore(async (store) => {
     for (let from = 0; from < rows; from += 1000) {
-      await store.ledger.settle(all.slice(from, from + 1000))
+      await store.settlements.settle(all.slice(from, from + 1000))
     }
   })
 }
@@ -185,7 +185,7 @@ describe('usage', () => {
 
   test("a client's control characters do not reach the terminal", async () => {
     const row = usageRow({ modelAsked: 'evil\u001b[31m\nmodel' })
-    await cli.withStore((store) => store.ledger.settle([settlementOf(row)]))
+    await cli.withStore((store) => store.settlements.settle([settlementOf(row)]))
     const { out } = await cli.run(['usage', '--data', cli.data])
     expect(out).toContain('evil\uFFFD[31m\uFFFDmodel')
     expect(out).not.toContain('\u001b')

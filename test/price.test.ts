@@ -339,7 +339,7 @@ describe('price import', () => {
   })
 
   test('does not take dollars for another currency', async () => {
-    await withPrices((store) => store.rememberCurrency('CNY'))
+    await withPrices((store) => store.deployment.rememberCurrency('CNY'))
     const { code, err } = await run('import', '--file', write('data.json', [openai]), '--yes')
     expect({ code, err }).toEqual({
       code: 1,

@@ -26,7 +26,7 @@ function readViews(context: Context) {
   return withStore(context, async (store) => {
     const currency = await currencyOf(store, context)
     const accounts = await store.accounts.all()
-    const wallets = new Map((await store.ledger.wallets()).map((each) => [each.account, each]))
+    const wallets = new Map((await store.journal.wallets()).map((each) => [each.account, each]))
     return accounts.map(({ id, createdAt }) => {
       const empty = { account: id, postedNano: 0n, leasedNano: 0n, heldNano: 0n }
       const wallet = wallets.get(id) ?? empty

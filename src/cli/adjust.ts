@@ -120,14 +120,14 @@ const pauseMs = 50
 
 /** Servers lease money ahead of need: what no request holds is asked back, and waited for. */
 async function postWhenFree(store: Store, account: string, transfer: Transfer) {
-  let outcome = await store.ledger.post([transfer])
+  let outcome = await store.journal.post([transfer])
   const until = performance.now() + patienceMs
   while (outcome === 'insufficient' && performance.now() < until) {
     const { postedNano, heldNano } = await findWallet(store, account)
     if (postedNano - heldNano < transfer.amountNano) break
-    await store.ledger.recall(account, { node: 'command line', epoch: 0 })
+    await store.leases.recall(account, { node: 'command line', epoch: 0 })
     await setTimeout(pauseMs)
-    outcome = await store.ledger.post([transfer])
+    outcome = await store.journal.post([transfer])
   }
   return outcome
 }
@@ -136,7 +136,7 @@ const mostTransfers = 1_000_000
 
 /** The same reference for something else is a mistake, not a repetition. */
 async function checkSame(store: Store, account: string, transfer: Transfer): Promise<void> {
-  const transfers = await store.ledger.transfers({ account, limit: mostTransfers })
+  const transfers = await store.journal.transfers({ account, limit: mostTransfers })
   const known = transfers.find(({ id }) => id === transfer.id)
   const { debit, credit, amountNano } = transfer
   const same = known?.debit === debit && known.credit === credit && known.amountNano === amountNano

@@ -40,7 +40,7 @@ export async function examine(store: Store): Promise<Examined> {
     }
   })
   const isDamaged = report.findings.some(({ kind }) => kind === 'integrity')
-  return { report, setAsides: isDamaged ? [] : await store.ledger.setAsides(mostShown) }
+  return { report, setAsides: isDamaged ? [] : await store.settlements.setAsides(mostShown) }
 }
 
 function view({ setAside, findings, ...counts }: AuditReport, setAsides: readonly SetAside[]) {

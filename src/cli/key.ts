@@ -39,7 +39,7 @@ export const keyCreate: Command = {
     const secret = createSecret()
     const row = readKey(context, secret)
     const insert = async (store: Store) => {
-      checkGroup(row.group, await store.groups())
+      checkGroup(row.group, await store.deployment.groups())
       await store.accounts.ensure(row.account, row.createdAt)
       await store.keys.insert(row)
     }

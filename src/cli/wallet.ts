@@ -37,7 +37,7 @@ export function walletCells(view: WalletView): Cell[] {
 
 /** Throws where there is no such account. */
 export async function findWallet(store: Store, account: string): Promise<Wallet> {
-  const wallet = await store.ledger.wallet(account)
+  const wallet = await store.journal.wallet(account)
   if (wallet === null) {
     throw new Error(
       `there is no account ${JSON.stringify(account)}; \`tollgate account list\` lists them`,
@@ -48,7 +48,7 @@ export async function findWallet(store: Store, account: string): Promise<Wallet>
 
 /** The one the data counts in; before the server's first start, the one it would count in. */
 export async function currencyOf(store: Store, context: Context): Promise<string> {
-  const kept = await store.currency()
+  const kept = await store.deployment.currency()
   if (kept !== null) return kept
   const configured = context.flags.has('config') || Boolean(context.env.TOLLGATE_CONFIG)
   return configured ? (await loadFor(context)).currency : generalDefaults.currency

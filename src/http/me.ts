@@ -9,7 +9,7 @@ import { decodeId } from './endpoints.ts'
 import { callerView } from './usage-view.ts'
 
 export interface MeRooms {
-  readonly store: Pick<Store, 'ledger' | 'usage'>
+  readonly store: Pick<Store, 'journal' | 'usage'>
   readonly currency: string
   prices(): PriceBook
 }
@@ -30,7 +30,7 @@ export async function readMe(rooms: MeRooms, principal: Principal, url: URL): Pr
 }
 
 async function balance({ store, currency }: MeRooms, { account }: Principal) {
-  const wallet = await store.ledger.wallet(account)
+  const wallet = await store.journal.wallet(account)
   const postedNano = wallet?.postedNano ?? 0n
   const heldNano = wallet?.heldNano ?? 0n
   const availableNano = postedNano - heldNano

@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts'
  * ever, whatever the file says later. Run before the keyring takes a configuration over; returns the ids it made.
  */
 export async function ensureAccounts(
-  store: Pick<Store, 'accounts' | 'ledger'>,
+  store: Pick<Store, 'accounts' | 'journal'>,
   config: Pick<Config, 'accounts' | 'keys'>,
   nowMs: number,
 ): Promise<string[]> {
@@ -22,7 +22,7 @@ export async function ensureAccounts(
   for (const [id, { credit }] of Object.entries(config.accounts)) {
     const amountNano = credit === null ? null : parseUnits(credit)
     if (amountNano === null || amountNano === 0n) continue
-    await store.ledger.post([
+    await store.journal.post([
       {
         id: `opening:${id}`,
         code: 'opening',

@@ -18,7 +18,7 @@ export const localCredit = '100'
 export async function issueFirstKey(store: Store, nowMs: number): Promise<string | null> {
   if ((await store.keys.all()).length > 0) return null
   await store.accounts.ensure(account, nowMs)
-  await store.ledger.post([
+  await store.journal.post([
     {
       id: 'adjust:local-credit',
       code: 'adjust',

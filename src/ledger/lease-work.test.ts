@@ -31,7 +31,7 @@ function stage() {
     return promise
   }
   const work = new LeaseWork({
-    ledger: {
+    leases: {
       grant: ({ account, needNano }) =>
         call(`grant ${account} ${needNano}`, { ...granted, fenced: account === 'swept' }),
       giveBack: (_ref, account, amountNano) => call(`giveBack ${account} ${amountNano}`, undefined),

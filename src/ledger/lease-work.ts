@@ -1,10 +1,10 @@
 // What the serving thread asks of its leases, carried out in the order it was asked; and what an unclear end leaves behind.
 
 import { maxNano, type Nano } from '../money.ts'
-import type { Grant, LedgerTable, NodeRef } from '../store/ledger.ts'
+import type { Grant, LeaseTable, NodeRef } from '../store/ledger.ts'
 
 export interface LeaseWorkOptions {
-  readonly ledger: Pick<LedgerTable, 'grant' | 'giveBack' | 'recall'>
+  readonly leases: Pick<LeaseTable, 'grant' | 'giveBack' | 'recall'>
   /** The node as it is open now; null while it is not. */
   readonly ref: () => NodeRef | null
   /** Resolves when what the outbox holds at this moment is settled. */
@@ -33,9 +33,9 @@ export class LeaseWork {
     return this.#inTurn(async () => {
       const ref = this.#refOf(epoch)
       if (ref === null) return grantOfNoEpoch
-      const { ledger, onFenced } = this.#options
+      const { leases, onFenced } = this.#options
       const grant = await this.#tried(ref, account, () =>
-        ledger.grant({ ...ref, account, needNano, wantNano }),
+        leases.grant({ ...ref, account, needNano, wantNano }),
       )
       if (grant.fenced) onFenced(ref)
       return grant
@@ -46,15 +46,15 @@ export class LeaseWork {
     return this.#quietly('give back', async () => {
       const ref = this.#refOf(epoch)
       if (ref === null) return
-      const { ledger } = this.#options
-      await this.#tried(ref, account, () => ledger.giveBack(ref, account, amountNano))
+      const { leases } = this.#options
+      await this.#tried(ref, account, () => leases.giveBack(ref, account, amountNano))
     })
   }
 
   recall(epoch: number, account: string): Promise<void> {
     return this.#quietly('recall', async () => {
       const ref = this.#refOf(epoch)
-      if (ref !== null) await this.#options.ledger.recall(account, ref)
+      if (ref !== null) await this.#options.leases.recall(account, ref)
     })
   }
 
@@ -65,7 +65,7 @@ export class LeaseWork {
       // Requests that ended a moment ago are still to be paid from it.
       await this.#options.settled()
       const ref = this.#refOf(epoch)
-      if (ref !== null) await this.#options.ledger.giveBack(ref, account, maxNano)
+      if (ref !== null) await this.#options.leases.giveBack(ref, account, maxNano)
       this.#unclear.delete(account)
     })
   }

@@ -37,7 +37,7 @@ export async function runLedgerWorker(port: MessagePort, start: WorkerStart): Pr
   const store = await openStore(start.store)
   const reader = openOutboxReader(start.dataDir, start.slot)
   const logs = await Promise.all(halves.map((half) => openHandle(reader.logPath(half), 'r+')))
-  const setAside = await store.ledger.setAsides(mostSetAside)
+  const setAside = await store.settlements.setAsides(mostSetAside)
   const known = new Set(setAside.map(({ requestId }) => requestId))
   const mark = openMark(start.dataDir, start.slot)
   const rooms = { port, start, store, reader, mark, logs, setAside: known, servingMs }
@@ -106,7 +106,7 @@ class LedgerWorker {
       },
     })
     this.#leases = new LeaseWork({
-      ledger: store.ledger,
+      leases: store.leases,
       ref: () => this.#keeper.ref,
       settled: () => this.#settledUntil(state, state.written),
       onFenced: (ref) => this.#track(this.#keeper.fence(ref)),
@@ -247,7 +247,7 @@ class LedgerWorker {
     const done =
       ref === null ||
       (await this.#keeper.once('note holds', async () => {
-        await this.#store.ledger.noteHeld(ref, noted.held)
+        await this.#store.leases.noteHeld(ref, noted.held)
         return true
       }))
     if (done === true && this.#held === noted) this.#held = null
@@ -436,7 +436,7 @@ class LedgerWorker {
 
   #makeSettler(state: SharedState): Settler {
     return new Settler({
-      ledger: this.#store.ledger,
+      settlements: this.#store.settlements,
       delay: (forMs) => delay(forMs, undefined, { signal: this.#stopping.signal }),
       nowMs: Date.now,
       onSettled: (rows, chargedNano, writtenOffNano) => {
@@ -463,11 +463,14 @@ class LedgerWorker {
   #makeKeeper(state: SharedState): NodeKeeper {
     const { start } = this.#rooms
     return new NodeKeeper({
-      ledger: this.#store.ledger,
+      nodes: this.#store.nodes,
+      leases: this.#store.leases,
       node: start.node,
       leaseMs: start.settings.leaseMs,
-      nowMs: this.#servingMs,
-      delay: (forMs) => delay(forMs, undefined, { signal: this.#stopping.signal }),
+      clock: {
+        nowMs: this.#servingMs,
+        delay: (forMs) => delay(forMs, undefined, { signal: this.#stopping.signal }),
+      },
       onRenewed: (sinceMs) => {
         state.renewedMs = sinceMs
       },

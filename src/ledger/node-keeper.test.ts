@@ -18,27 +18,29 @@ function makeKeeper({ open = [], renew = [] }: Play) {
   let epoch = 0
   let nowMs = 100
   const keeper = new NodeKeeper({
-    ledger: {
-      async openNode(node): Promise<NodeRef> {
+    nodes: {
+      async open(node): Promise<NodeRef> {
         open.shift()?.()
         epoch += 1
         // What the ledger takes is time the lease is already running.
         nowMs += 7
         return { node, epoch }
       },
-      async renewNode() {
+      async renew() {
         const answer = renew.shift() ?? true
         return typeof answer === 'function' ? answer() : answer
       },
-      closeNode: async ({ epoch }) => void events.push(`closed ${epoch}`),
+      close: async ({ epoch }) => void events.push(`closed ${epoch}`),
       sweep: async () => [],
-      recalled: async () => ['acme'],
     },
+    leases: { recalled: async () => ['acme'] },
     node: 'n',
     leaseMs: 60_000,
-    nowMs: () => nowMs,
-    delay: async () => {
-      nowMs += 500
+    clock: {
+      nowMs: () => nowMs,
+      delay: async () => {
+        nowMs += 500
+      },
     },
     onRenewed: (sinceMs) => events.push(`renewed ${sinceMs}`),
     onOpened: (ref) => events.push(`opened ${ref.epoch}`),

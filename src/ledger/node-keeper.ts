@@ -1,15 +1,18 @@
 // Keeps this node open in the ledger: opened, renewed, opened anew where another node closed it.
 
-import type { LedgerTable, NodeRef } from '../store/ledger.ts'
+import type { LeaseTable, NodeRef, NodeTable } from '../store/ledger.ts'
 
 export interface NodeKeeperOptions {
-  readonly ledger: Pick<LedgerTable, 'openNode' | 'renewNode' | 'closeNode' | 'sweep' | 'recalled'>
+  readonly nodes: NodeTable
+  readonly leases: Pick<LeaseTable, 'recalled'>
   readonly node: string
   readonly leaseMs: number
-  /** Monotonic milliseconds. */
-  readonly nowMs: () => number
-  /** Waits; rejects when the node is to stop. */
-  readonly delay: (delayMs: number) => Promise<void>
+  readonly clock: {
+    /** Monotonic milliseconds. */
+    readonly nowMs: () => number
+    /** Waits; rejects when the node is to stop. */
+    readonly delay: (delayMs: number) => Promise<void>
+  }
   /** `sinceMs`: just before the ledger was asked. */
   readonly onRenewed: (sinceMs: number) => void
   readonly onOpened: (ref: NodeRef) => void
@@ -45,10 +48,10 @@ export class NodeKeeper {
   }
 
   async #open(): Promise<void> {
-    const { ledger, node, leaseMs, nowMs, onRenewed, onOpened } = this.#options
+    const { nodes, node, leaseMs, clock, onRenewed, onOpened } = this.#options
     const ref = await this.insist('open', async () => {
-      const sinceMs = nowMs()
-      const opened = await ledger.openNode(node, leaseMs)
+      const sinceMs = clock.nowMs()
+      const opened = await nodes.open(node, leaseMs)
       onRenewed(sinceMs)
       return opened
     })
@@ -58,18 +61,18 @@ export class NodeKeeper {
 
   /** Renews, and closes other nodes that have not. Where this one was closed it is opened anew. */
   async renew(): Promise<void> {
-    const { ledger, leaseMs, nowMs, onRenewed, onSwept } = this.#options
+    const { nodes, leaseMs, clock, onRenewed, onSwept } = this.#options
     const ref = this.#ref
     if (ref === null) return
     const open = await this.insist('renew', async () => {
-      const sinceMs = nowMs()
-      const renewed = await ledger.renewNode(ref, leaseMs)
+      const sinceMs = clock.nowMs()
+      const renewed = await nodes.renew(ref, leaseMs)
       if (renewed) onRenewed(sinceMs)
       return renewed
     })
     if (!open) return this.fence(ref)
     await this.once('sweep', async () => {
-      const swept = await ledger.sweep()
+      const swept = await nodes.sweep()
       if (swept.length > 0) onSwept(swept)
     })
   }
@@ -85,7 +88,7 @@ export class NodeKeeper {
   async recalled(): Promise<readonly string[]> {
     const ref = this.#ref
     if (ref === null) return []
-    const accounts = await this.once('recall', () => this.#options.ledger.recalled(ref))
+    const accounts = await this.once('recall', () => this.#options.leases.recalled(ref))
     return accounts ?? []
   }
 
@@ -93,7 +96,7 @@ export class NodeKeeper {
   async close(): Promise<void> {
     const ref = this.#ref
     this.#ref = null
-    if (ref !== null) await this.#options.ledger.closeNode(ref)
+    if (ref !== null) await this.#options.nodes.close(ref)
   }
 
   /** Tried once, for what comes round again anyway; undefined where it failed. */
@@ -117,7 +120,7 @@ export class NodeKeeper {
         return result
       } catch (error) {
         this.#options.onFailure(what, error)
-        await this.#options.delay(retryMs)
+        await this.#options.clock.delay(retryMs)
       }
     }
   }

@@ -78,7 +78,7 @@ function makeWriter({ append = () => undefined, failures = [] }: Faults = {}): O
 
 function makeDrain(known: readonly string[] = []): OutboxDrain {
   const settler = new Settler({
-    ledger: {
+    settlements: {
       async settle(batch) {
         settled.push(...batch)
         return { settled: batch.length, chargedNano: 0n, writtenOffNano: 0n }

@@ -10,14 +10,14 @@ const mostSetAside = 100_000
 
 /** Returns how many requests the copy did not have yet. Rejects at the first failure. */
 export async function settleCopies(
-  { ledger }: Pick<Store, 'ledger'>,
+  { settlements }: Pick<Store, 'settlements'>,
   copies: readonly OutboxCopy[],
 ): Promise<number> {
-  const known = (await ledger.setAsides(mostSetAside)).map(({ requestId }) => requestId)
+  const known = (await settlements.setAsides(mostSetAside)).map(({ requestId }) => requestId)
   let settled = 0
   let failure: unknown = null
   const settler = new Settler({
-    ledger,
+    settlements,
     nowMs: Date.now,
     // Nothing that fails here gets better by waiting.
     delay: () => Promise.reject(failure),

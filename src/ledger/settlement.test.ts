@@ -33,7 +33,7 @@ function makeScene({ next = () => null, poison = new Set(), refuseAside = false 
   const throwIf = (error: unknown) => {
     if (error !== null) throw error
   }
-  const ledger = {
+  const settlements = {
     async settle(batch: readonly Settlement[]): Promise<SettleResult> {
       batches.push(batch.length)
       throwIf(next())
@@ -51,7 +51,7 @@ function makeScene({ next = () => null, poison = new Set(), refuseAside = false 
     },
   }
   const settler = new Settler({
-    ledger,
+    settlements,
     delay: async (delayMs) => {
       waits.push(delayMs)
     },

@@ -1,7 +1,7 @@
 // Brings finished requests into the ledger, whatever happens on the way: tried again, taken apart, set aside, never dropped.
 
 import type { Nano } from '../money.ts'
-import type { LedgerTable, RecordOrigin, SetAside, Settlement } from '../store/ledger.ts'
+import type { RecordOrigin, SetAside, Settlement, SettlementTable } from '../store/ledger.ts'
 import { RowRefused } from '../store/store.ts'
 import { isSyncFailure, SyncFailed } from './sync-failure.ts'
 
@@ -13,7 +13,7 @@ export interface Entry {
 }
 
 export interface SettlerOptions {
-  readonly ledger: Pick<LedgerTable, 'settle' | 'setAside'>
+  readonly settlements: Pick<SettlementTable, 'settle' | 'setAside'>
   /** Waits; rejects when the settler is to stop. */
   readonly delay: (delayMs: number) => Promise<void>
   readonly nowMs: () => number
@@ -46,7 +46,7 @@ export class Settler {
     const settlements = batch.map(({ settlement }) => settlement)
     const refused = await this.#persist(async () => {
       const { settled, chargedNano, writtenOffNano } =
-        await this.#options.ledger.settle(settlements)
+        await this.#options.settlements.settle(settlements)
       this.#options.onSettled(settled, chargedNano, writtenOffNano)
     })
     if (refused === null) return
@@ -65,7 +65,7 @@ export class Settler {
 
   /** Resolves when the entry is kept apart, its money still held. */
   async keepAside(entry: SetAside, from: RecordOrigin): Promise<void> {
-    const refused = await this.#persist(() => this.#options.ledger.setAside(entry, from))
+    const refused = await this.#persist(() => this.#options.settlements.setAside(entry, from))
     if (refused === null) this.#options.onSetAside(entry)
     else this.#options.onLost(entry, from, refused)
   }

@@ -47,7 +47,7 @@ export interface StateOptions {
 
 export async function buildState(options: StateOptions) {
   const { version, config, store, log, collector } = options
-  await store.rememberCurrency(config.currency)
+  await store.deployment.rememberCurrency(config.currency)
   await keepNames(store, config)
   const { keyring, keyRevision, firstSecret } = await openKeys(options)
   const prices = await Prices.open(store, config, log)
@@ -137,7 +137,7 @@ function watchedLoad() {
 
 /** What the configuration names and the store must know: accounts, and the groups that keys are made for. */
 async function keepNames(store: Store, config: Config): Promise<void> {
-  await store.rememberGroups(Object.keys(config.groups))
+  await store.deployment.rememberGroups(Object.keys(config.groups))
   await ensureAccounts(store, config, Date.now())
 }
 

@@ -2,10 +2,10 @@
 
 import type { Nano } from '../money.ts'
 import type { Bulk, Engine, Session, Value } from './engine.ts'
-import { type LedgerTable, type Transfer, walletOf } from './ledger.ts'
+import { type JournalTable, type Transfer, walletOf } from './ledger.ts'
 import { RowRefused } from './store.ts'
 import { cleanText, cleanTextOrNull } from './text.ts'
-import { lockWallets, moveHouse, moveWallets } from './wallets.ts'
+import { lockWallets, moveHouse, moveWallets, readWallets } from './wallets.ts'
 
 const columns = 'id, code, debit, credit, amount_nano, actor, reason, at'
 
@@ -33,11 +33,14 @@ const selectUsed = `${select} usage JOIN transfer ON transfer.id = 'usage:' || u
   WHERE usage.account = ? AND usage.charge_nano > 0
   ORDER BY usage.at DESC, usage.request_id DESC LIMIT ?`
 
-type JournalTable = Pick<LedgerTable, 'post' | 'transfers'>
-
 export function journalTable(engine: Engine): JournalTable {
   return {
     post: (transfers) => post(engine, transfers),
+    async wallet(account) {
+      const [wallet] = await readWallets(engine, cleanText(account))
+      return wallet ?? null
+    },
+    wallets: () => readWallets(engine),
     async transfers({ account, usage, limit }) {
       const name = cleanText(account)
       const read = async (sql: string, values: readonly Value[]) => {
@@ -61,7 +64,7 @@ function newestFirst(one: Transfer, other: Transfer): number {
   return one.id < other.id ? 1 : -1
 }
 
-type Posted = Awaited<ReturnType<LedgerTable['post']>>
+type Posted = Awaited<ReturnType<JournalTable['post']>>
 
 /** Undoes the transaction of a posting that a wallet cannot pay. */
 class Insufficient extends Error {}

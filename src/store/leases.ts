@@ -79,7 +79,7 @@ const setHeld: Bulk = {
     WHERE lease.node = noted.node AND lease.epoch = noted.epoch AND lease.account = noted.account`,
 }
 
-/** See `LedgerTable.noteHeld`; as far as the lease goes. */
+/** See `LeaseTable.noteHeld`; as far as the lease goes. */
 export async function noteHeld(
   session: Session,
   { node, epoch }: NodeRef,

@@ -126,7 +126,8 @@ export interface SetAside {
   readonly at: number
 }
 
-export interface LedgerTable {
+/** What is posted, and what the wallets have: of people and of settlement alike. */
+export interface JournalTable {
   /**
    * Posts transfers, all or none. `posted`: done. `known`: the first one's id is there already, and nothing was
    * changed. `insufficient`: a wallet would go below what it has free.
@@ -141,16 +142,22 @@ export interface LedgerTable {
     usage?: boolean
     limit: number
   }): Promise<readonly Transfer[]>
+}
 
+/** Which nodes are alive. */
+export interface NodeTable {
   /** Opens the node anew: raises its epoch, and releases what leases its earlier epochs still have. */
-  openNode(node: string, lifetimeMs: number): Promise<NodeRef>
+  open(node: string, lifetimeMs: number): Promise<NodeRef>
   /** False where the node was closed or swept, or a later epoch is open. */
-  renewNode(ref: NodeRef, lifetimeMs: number): Promise<boolean>
+  renew(ref: NodeRef, lifetimeMs: number): Promise<boolean>
   /** Releases all leases of the node. */
-  closeNode(ref: NodeRef): Promise<void>
+  close(ref: NodeRef): Promise<void>
   /** Closes nodes that have not renewed in time by the database's clock; returns them. */
   sweep(): Promise<readonly NodeRef[]>
+}
 
+/** What of each wallet a node has to itself, for the holds of its requests. */
+export interface LeaseTable {
   grant(request: GrantRequest): Promise<Grant>
   /** Gives back what is not needed; more than the lease has is given back as far as it goes. */
   giveBack(ref: NodeRef, account: string, amountNano: Nano): Promise<void>
@@ -160,7 +167,10 @@ export interface LedgerTable {
   recalled(ref: NodeRef): Promise<readonly string[]>
   /** What running requests hold, by account: replaces what was noted before (an account left out holds 0). */
   noteHeld(ref: NodeRef, held: ReadonlyMap<string, Nano>): Promise<void>
+}
 
+/** What finished requests owe. */
+export interface SettlementTable {
   /**
    * Settles a batch in one transaction. Each new row: what its lease covers comes from the lease as far as that
    * still has it, the rest from the wallet's free money as far as it goes, the rest is written off. Rows, transfers

@@ -12,19 +12,17 @@ import {
   nowMs,
   writeLeases,
 } from './leases.ts'
-import type { Grant, GrantRequest, LedgerTable, NodeRef } from './ledger.ts'
+import type { Grant, GrantRequest, LeaseTable, NodeRef, NodeTable } from './ledger.ts'
 import { RowRefused } from './store.ts'
 import { cleanText } from './text.ts'
 import { lockWallets, moveWallets } from './wallets.ts'
-
-type NodeTable = Pick<LedgerTable, 'openNode' | 'renewNode' | 'closeNode' | 'sweep'>
 
 const isOpen = `id = ? AND epoch = ? AND state = 'open'`
 
 export function nodeTable(engine: Engine): NodeTable {
   const now = nowMs[engine.kind]
   return {
-    openNode(node, lifetimeMs) {
+    open(node, lifetimeMs) {
       return engine.transaction(async (session) => {
         const [opened] = await session.query<{ readonly epoch: number }>(
           `INSERT INTO node (id, epoch, state, expires_at) VALUES (?, 1, 'open', ${now} + ?)
@@ -38,11 +36,11 @@ export function nodeTable(engine: Engine): NodeTable {
         return { node, epoch: opened.epoch }
       })
     },
-    async renewNode({ node, epoch }, lifetimeMs) {
+    async renew({ node, epoch }, lifetimeMs) {
       const sql = `UPDATE node SET expires_at = ${now} + ? WHERE ${isOpen}`
       return (await engine.run(sql, [lifetimeMs, cleanText(node), epoch])) > 0
     },
-    async closeNode({ node, epoch }) {
+    async close({ node, epoch }) {
       await engine.transaction(async (session) => {
         const sql = `UPDATE node SET state = 'closed' WHERE ${isOpen}`
         if ((await session.run(sql, [cleanText(node), epoch])) > 0) {
@@ -116,8 +114,6 @@ async function movePending(session: Session, changes: readonly (readonly [string
     })),
   )
 }
-
-type LeaseTable = Pick<LedgerTable, 'grant' | 'giveBack' | 'recall' | 'recalled' | 'noteHeld'>
 
 export function leaseTable(engine: Engine): LeaseTable {
   return {

@@ -1,9 +1,9 @@
 // Settlements no ledger will take: kept as they came, their money pinned until somebody has looked.
 
 import { FundsAllocator } from './divide.ts'
-import type { Engine, Session } from './engine.ts'
+import type { Session } from './engine.ts'
 import { lockLeases, writeLeases } from './leases.ts'
-import type { LedgerTable, RecordOrigin, SetAside } from './ledger.ts'
+import type { RecordOrigin, SetAside } from './ledger.ts'
 import { noteCome } from './outbox-epochs.ts'
 import { RowRefused } from './store.ts'
 import { cleanLongText, cleanText } from './text.ts'
@@ -18,21 +18,20 @@ const insert = `INSERT INTO set_aside (request_id, account, held_nano, node, epo
 const select = `SELECT request_id AS "requestId", account, CAST(held_nano AS TEXT) AS "heldNano",
   raw, reason, at FROM set_aside ORDER BY at DESC, request_id DESC LIMIT ?`
 
-export function setAsideTable(engine: Engine): Pick<LedgerTable, 'setAside' | 'setAsides'> {
-  return {
-    async setAside(entry, from) {
-      await engine.transaction((session) => setAside(session, entry, from))
-    },
-    async setAsides(limit) {
-      const kept = await engine.query<Omit<SetAside, 'heldNano'> & { heldNano: string }>(select, [
-        limit,
-      ])
-      return kept.map((row) => ({ ...row, heldNano: BigInt(row.heldNano) }))
-    },
-  }
+/** Newest first. */
+export async function setAsides(session: Session, limit: number): Promise<readonly SetAside[]> {
+  const kept = await session.query<Omit<SetAside, 'heldNano'> & { heldNano: string }>(select, [
+    limit,
+  ])
+  return kept.map((row) => ({ ...row, heldNano: BigInt(row.heldNano) }))
 }
 
-async function setAside(session: Session, entry: SetAside, from: RecordOrigin): Promise<void> {
+/** See `SettlementTable.setAside`. */
+export async function setAside(
+  session: Session,
+  entry: SetAside,
+  from: RecordOrigin,
+): Promise<void> {
   if (entry.heldNano < 0n) throw new RowRefused('Less than nothing was to be set aside')
   const account = cleanText(entry.account)
   const ref = { node: cleanText(from.node), epoch: from.epoch }

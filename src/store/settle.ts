@@ -24,7 +24,7 @@ import { lockWallets, moveHouse, moveWallets } from './wallets.ts'
 /** Undoes a transaction that found rows which were settled before. */
 class SomeKnown extends Error {}
 
-/** See `LedgerTable.settle`. */
+/** See `SettlementTable.settle`. */
 export async function settle(engine: Engine, batch: readonly Settlement[]): Promise<SettleResult> {
   let rest = distinct(batch)
   const places = batch.flatMap(({ place }) => place ?? [])

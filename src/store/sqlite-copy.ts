@@ -57,7 +57,7 @@ export async function openCopy(folder: string): Promise<Store & { endNodes(): Pr
     /** Closes every node and releases its leases: none of them runs on a copy. */
     async endNodes() {
       const open = `SELECT id AS node, epoch FROM node WHERE state = 'open'`
-      for (const ref of await engine.query<NodeRef>(open, [])) await store.ledger.closeNode(ref)
+      for (const ref of await engine.query<NodeRef>(open, [])) await store.nodes.close(ref)
     },
   }
 }

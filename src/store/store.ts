@@ -4,9 +4,12 @@ import type {
   AuditTable,
   HourTable,
   IdempotencyTable,
-  LedgerTable,
+  JournalTable,
+  LeaseTable,
+  NodeTable,
   OutboxTable,
   PriceTable,
+  SettlementTable,
 } from './ledger.ts'
 import type { ResponseTable } from './responses.ts'
 import type { UsageRow } from './usage-row.ts'
@@ -74,26 +77,15 @@ export interface AccountTable {
   all(): Promise<readonly { readonly id: string; readonly createdAt: number }[]>
 }
 
-/** Written by settlement alone (`LedgerTable.settle`). */
+/** Written by settlement alone (`SettlementTable.settle`). */
 export interface UsageTable {
   list(filter: UsageFilter): Promise<readonly UsageRow[]>
   /** null where there is none, or it is another account's. */
   find(account: string, requestId: string): Promise<UsageRow | null>
 }
 
-export interface Store {
-  readonly engine: 'sqlite' | 'postgres'
-  readonly keys: KeyTable
-  readonly accounts: AccountTable
-  readonly usage: UsageTable
-  readonly ledger: LedgerTable
-  readonly outboxes: OutboxTable
-  readonly hours: HourTable
-  readonly prices: PriceTable
-  readonly idempotency: IdempotencyTable
-  readonly responses: ResponseTable
-  readonly videos: VideoTable
-  readonly audit: AuditTable
+/** What a deployment is, as all its processes know it. */
+export interface DeploymentTable {
   /** The code of the currency all amounts are in; null before the first start. */
   currency(): Promise<string | null>
   /** Keeps it at the first start; throws, with what to do, where the data counts in another one. */
@@ -101,6 +93,25 @@ export interface Store {
   /** Groups of the configuration last served; empty before the first start. */
   groups(): Promise<readonly string[]>
   rememberGroups(names: readonly string[]): Promise<void>
+}
+
+export interface Store {
+  readonly engine: 'sqlite' | 'postgres'
+  readonly keys: KeyTable
+  readonly accounts: AccountTable
+  readonly usage: UsageTable
+  readonly journal: JournalTable
+  readonly nodes: NodeTable
+  readonly leases: LeaseTable
+  readonly settlements: SettlementTable
+  readonly outboxes: OutboxTable
+  readonly hours: HourTable
+  readonly prices: PriceTable
+  readonly idempotency: IdempotencyTable
+  readonly responses: ResponseTable
+  readonly videos: VideoTable
+  readonly audit: AuditTable
+  readonly deployment: DeploymentTable
   /** Rejects when the store cannot be reached. */
   ping(): Promise<void>
   close(): Promise<void>

@@ -6,11 +6,14 @@ import type { Engine } from './engine.ts'
 import { readGroups, rememberGroups } from './groups.ts'
 import { hourTable } from './hours.ts'
 import { idempotencyTable } from './idempotency.ts'
+import { journalTable } from './journal.ts'
 import { walletOf } from './ledger.ts'
-import { ledgerTable } from './ledger-table.ts'
+import { leaseTable, nodeTable } from './nodes.ts'
 import { outboxTable } from './outbox-epochs.ts'
 import { priceTable } from './prices.ts'
 import { responseTable } from './responses.ts'
+import { setAside, setAsides } from './set-aside.ts'
+import { settle } from './settle.ts'
 import type { AccountTable, KeyRow, KeyTable, Store } from './store.ts'
 import { cleanText } from './text.ts'
 import { usageTable } from './usage.ts'
@@ -22,7 +25,14 @@ export function createStore(engine: Engine): Store {
     keys: keyTable(engine),
     accounts: accountTable(engine),
     usage: usageTable(engine),
-    ledger: ledgerTable(engine),
+    journal: journalTable(engine),
+    nodes: nodeTable(engine),
+    leases: leaseTable(engine),
+    settlements: {
+      settle: (batch) => settle(engine, batch),
+      setAside: (entry, from) => engine.transaction((session) => setAside(session, entry, from)),
+      setAsides: (limit) => setAsides(engine, limit),
+    },
     outboxes: outboxTable(engine),
     hours: hourTable(engine),
     prices: priceTable(engine),
@@ -30,10 +40,12 @@ export function createStore(engine: Engine): Store {
     responses: responseTable(engine),
     videos: videoTable(engine),
     audit: auditTable(engine),
-    currency: () => readCurrency(engine),
-    rememberCurrency: (code) => rememberCurrency(engine, code),
-    groups: () => readGroups(engine),
-    rememberGroups: (names) => rememberGroups(engine, names),
+    deployment: {
+      currency: () => readCurrency(engine),
+      rememberCurrency: (code) => rememberCurrency(engine, code),
+      groups: () => readGroups(engine),
+      rememberGroups: (names) => rememberGroups(engine, names),
+    },
     ping: async () => {
       await engine.query('SELECT 1', [])
     },

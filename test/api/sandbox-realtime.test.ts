@@ -36,7 +36,7 @@ beforeAll(async () => {
 /** The books hold after all of it. */
 afterAll(async () => {
   await eventually(async () => {
-    const wallet = await deployment.store.ledger.wallet('acme')
+    const wallet = await deployment.store.journal.wallet('acme')
     return wallet?.heldNano === 0n || undefined
   })
   const rows = await expectBalances(deployment, { acme: 1_000_000_000n })

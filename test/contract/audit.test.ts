@@ -62,26 +62,26 @@ async function fill({ store }: Bench): Promise<void> {
       createdAt: atMs,
     },
   ])
-  await store.ledger.post([adjustment({})])
-  await store.ledger.post([
+  await store.journal.post([adjustment({})])
+  await store.journal.post([
     adjustment({ id: 'opening:bob', code: 'opening', debit: house.promo, credit: 'wallet:bob' }),
   ])
-  await store.ledger.post([
+  await store.journal.post([
     adjustment({ id: 'adjust:back', debit: 'wallet:bob', credit: house.adjust, amountNano: 40n }),
   ])
-  expect(await store.ledger.openNode(node, lifetimeMs)).toEqual({ node, epoch })
+  expect(await store.nodes.open(node, lifetimeMs)).toEqual({ node, epoch })
   for (const account of ['ann', 'bob']) {
-    await store.ledger.grant({ node, epoch, account, needNano: 500n, wantNano: 500n })
+    await store.leases.grant({ node, epoch, account, needNano: 500n, wantNano: 500n })
   }
-  await store.ledger.noteHeld({ node, epoch }, new Map([['ann', 200n]]))
-  await store.ledger.settle([
+  await store.leases.noteHeld({ node, epoch }, new Map([['ann', 200n]]))
+  await store.settlements.settle([
     settlement({ requestId: 'req_1' }, 80n),
     settlement({ requestId: 'req_2', channel: 'other', at: atMs + hourMs, group: 'gold' }, 80n),
     settlement({ requestId: 'req_3', account: 'bob', input: 400, key: 'key_2' }, 0n),
     settlement({ requestId: 'req_4', channel: null, status: 503, priceVersion: null }),
     settlement({ requestId: 'req_5', input: 0, output: 0, modelAsked: 'o4' }),
   ])
-  await store.ledger.setAside(
+  await store.settlements.setAside(
     {
       requestId: 'req_poison',
       account: 'ann',
@@ -407,7 +407,7 @@ onEachEngine('the audit', (start) => {
       }),
     )
     for (let from = 0; from < rows.length; from += 500) {
-      await store.ledger.settle(rows.slice(from, from + 500))
+      await store.settlements.settle(rows.slice(from, from + 500))
     }
     const report = await store.audit.run(pricing)
     expect([report.usageRows, report.findings]).toEqual([4_500, []])
@@ -421,7 +421,7 @@ onEachEngine('the audit', (start) => {
     let auditing = true
     const settling = (async () => {
       while (auditing) {
-        await other.ledger.settle([settlement({ requestId: `more_${settled}` })])
+        await other.settlements.settle([settlement({ requestId: `more_${settled}` })])
         settled += 1
       }
     })()

@@ -42,7 +42,7 @@ type Start = () => Promise<Bench>
 /** A node with one request running under the key. */
 async function begun(start: Start) {
   const bench = await start()
-  const node = await bench.store.ledger.openNode('node-1', lifetimeMs)
+  const node = await bench.store.nodes.open('node-1', lifetimeMs)
   expect(await bench.store.idempotency.begin(entry(node))).toEqual({ state: 'new' })
   return { bench, node, table: bench.store.idempotency }
 }
@@ -56,7 +56,7 @@ onEachEngine('idempotency keys', (start) => {
 function takingTests(start: Start): void {
   test('of 200 at once over several connections exactly one is new', async () => {
     const { store, open } = await start()
-    const node = await store.ledger.openNode('node-1', lifetimeMs)
+    const node = await store.nodes.open('node-1', lifetimeMs)
     const tables = [store, await open(), await open(), await open()].map((each) => each.idempotency)
     const found = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
@@ -71,7 +71,7 @@ function takingTests(start: Start): void {
   test('of 200 at once on a key whose request died exactly one is new', async () => {
     const { bench, table } = await begun(start)
     const { store } = bench
-    const node = await store.ledger.openNode('node-1', lifetimeMs)
+    const node = await store.nodes.open('node-1', lifetimeMs)
     const tables = [table, (await bench.open()).idempotency]
     const found = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
@@ -180,8 +180,8 @@ function freeingTests(start: Start): void {
     const { store, engine } = bench
     await table.begin(entry(node, { key: 'key-2', requestId: 'req_recorded' }))
     await engine.bulk(insertUsage, [usageValues(usageRow({ requestId: 'req_recorded' }), 0n, 0n)])
-    await store.ledger.closeNode(node)
-    const other = await store.ledger.openNode('node-2', lifetimeMs)
+    await store.nodes.close(node)
+    const other = await store.nodes.open('node-2', lifetimeMs)
     expect(await table.begin(entry(other, retry))).toEqual({ state: 'new' })
     expect(await table.begin(entry(other, { ...retry, key: 'key-2' }))).toEqual({
       state: 'done',
@@ -192,7 +192,7 @@ function freeingTests(start: Start): void {
 
   test("a node's next start frees what its earlier one had running", async () => {
     const { bench, table } = await begun(start)
-    const node = await bench.store.ledger.openNode('node-1', lifetimeMs)
+    const node = await bench.store.nodes.open('node-1', lifetimeMs)
     expect(await table.begin(entry(node, { ...retry, bodyHash: 'b'.repeat(64) }))).toEqual({
       state: 'new',
     })
@@ -201,12 +201,12 @@ function freeingTests(start: Start): void {
   test('cleaning removes what is expired or died, and nothing else', async () => {
     const { bench, node, table } = await begun(start)
     const { store, engine } = bench
-    const dead = await store.ledger.openNode('node-2', lifetimeMs)
+    const dead = await store.nodes.open('node-2', lifetimeMs)
     await table.begin(entry(dead, { key: 'died' }))
     await table.begin(entry(dead, { key: 'recorded', requestId: 'req_recorded' }))
     await table.begin(entry(node, { key: 'expired', expiresAt: nowMs }))
     await engine.bulk(insertUsage, [usageValues(usageRow({ requestId: 'req_recorded' }), 0n, 0n)])
-    await store.ledger.closeNode(dead)
+    await store.nodes.close(dead)
     await table.clean(nowMs)
     const left = await engine.query<{ readonly key: string }>(
       'SELECT key FROM idempotency ORDER BY key',

@@ -42,7 +42,7 @@ onEachEngine('the database guards the ledger', (start, kind) => {
     const { engine, store } = await start()
     await settleOne(store)
     await expect(engine.run(sql, ['wallet:ann'])).rejects.toThrow(/constraint/i)
-    expect(await store.ledger.wallet('ann')).toMatchObject({ postedNano: 90n, leasedNano: 60n })
+    expect(await store.journal.wallet('ann')).toMatchObject({ postedNano: 90n, leasedNano: 60n })
   })
 
   test('a commit is on the disk when it returns', async () => {
@@ -73,7 +73,7 @@ onEachEngine('the database guards the ledger', (start, kind) => {
 async function settleOne(store: Store): Promise<void> {
   await fund(store, 'ann', 100n)
   const ref = await lessee(store, 'n1', 'ann', 60n)
-  await store.ledger.settle([finished(ref, { requestId: 'a', chargeNano: 10n })])
+  await store.settlements.settle([finished(ref, { requestId: 'a', chargeNano: 10n })])
 }
 
 async function journal(engine: Engine): Promise<unknown> {

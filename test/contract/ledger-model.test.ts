@@ -6,7 +6,7 @@ import type { Engine } from '../../src/store/engine.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { createStore } from '../../src/store/tables.ts'
-import { LedgerModel } from '../support/ledger-model.ts'
+import { LedgerBook, modelTables } from '../support/ledger-model.ts'
 import { makeDirectory, makeSchema, testDatabaseUrl } from './databases.ts'
 import { accounts, answer, type Command, commands, keptBy, keptByModel } from './ledger-model.ts'
 
@@ -47,19 +47,20 @@ async function compare(numRuns: number, onEmpty: OnEmpty): Promise<void> {
 
 async function runBoth(engine: Engine, list: readonly Command[]): Promise<void> {
   const store = createStore(engine)
-  const model = new LedgerModel()
+  const book = new LedgerBook()
+  const model = modelTables(book)
   for (const account of accounts) {
     await store.accounts.ensure(account, 1)
-    model.ensure(account)
+    book.ensure(account)
   }
   for (const command of list) {
-    const epochs = new Map([...model.nodes].map(([node, { epoch }]) => [node, epoch]))
+    const epochs = new Map([...book.nodes].map(([node, { epoch }]) => [node, epoch]))
     const expected = await answer(command, model, epochs)
-    const given = await answer(command, store.ledger, epochs)
+    const given = await answer(command, store, epochs)
     expect({ command: command.name, answer: given }).toEqual({
       command: command.name,
       answer: expected,
     })
-    expect(await keptBy(engine, store)).toEqual(await keptByModel(model))
+    expect(await keptBy(engine, store)).toEqual(await keptByModel(book))
   }
 }

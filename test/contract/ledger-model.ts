@@ -2,10 +2,10 @@
 
 import fc from 'fast-check'
 import type { Engine } from '../../src/store/engine.ts'
-import type { LedgerTable, NodeRef, Settlement, Transfer } from '../../src/store/ledger.ts'
+import type { NodeRef, Settlement, Transfer } from '../../src/store/ledger.ts'
 import { house, walletOf } from '../../src/store/ledger.ts'
 import { RowRefused, type Store } from '../../src/store/store.ts'
-import type { LedgerModel } from '../support/ledger-model.ts'
+import { type LedgerBook, type LedgerTables, modelTables } from '../support/ledger-model.ts'
 import { usageRow } from './store.ts'
 
 export const accounts = ['ann', 'bob', 'zoë']
@@ -19,7 +19,7 @@ type Epochs = ReadonlyMap<string, number>
 /** One step; `ledger` is the engine's or the model's. */
 export interface Command {
   readonly name: string
-  run(ledger: LedgerTable, epochs: Epochs): Promise<unknown>
+  run(ledger: LedgerTables, epochs: Epochs): Promise<unknown>
 }
 
 const account = fc.constantFrom(...accounts)
@@ -99,7 +99,7 @@ function transferOf(
 /** An hour lies past the end of any test, 0 is over at once. */
 const lifetimeMs = fc.constantFrom(hourMs, hourMs, 0)
 
-type Run<Made> = (made: Made, ledger: LedgerTable, epochs: Epochs) => Promise<unknown>
+type Run<Made> = (made: Made, ledger: LedgerTables, epochs: Epochs) => Promise<unknown>
 
 /** Commands of one kind; what each was made of is in its name, for whoever reads a counterexample. */
 function step<Made>(weight: number, name: string, made: fc.Arbitrary<Made>, run: Run<Made>) {
@@ -114,46 +114,46 @@ const node = fc.constantFrom(...nodes)
 
 const command = fc.oneof(
   step(1, 'post', fc.array(deposit, { minLength: 1, maxLength: 3 }), (made, ledger) =>
-    ledger.post(made.map(transferOf)),
+    ledger.journal.post(made.map(transferOf)),
   ),
   step(1, 'open', fc.tuple(node, lifetimeMs), ([name, lifetime], ledger) =>
-    ledger.openNode(name, lifetime),
+    ledger.nodes.open(name, lifetime),
   ),
   step(1, 'renew', fc.tuple(ref, lifetimeMs), ([by, lifetime], ledger, epochs) =>
-    ledger.renewNode(refOf(by, epochs), lifetime),
+    ledger.nodes.renew(refOf(by, epochs), lifetime),
   ),
-  step(1, 'close', ref, (by, ledger, epochs) => ledger.closeNode(refOf(by, epochs))),
-  step(1, 'sweep', fc.constant(null), (_, ledger) => ledger.sweep()),
+  step(1, 'close', ref, (by, ledger, epochs) => ledger.nodes.close(refOf(by, epochs))),
+  step(1, 'sweep', fc.constant(null), (_, ledger) => ledger.nodes.sweep()),
   step(
     4,
     'grant',
     fc.tuple(ref, account, small, amount),
     ([by, name, needNano, wantNano], ledger, epochs) =>
-      ledger.grant({ ...refOf(by, epochs), account: name, needNano, wantNano }),
+      ledger.leases.grant({ ...refOf(by, epochs), account: name, needNano, wantNano }),
   ),
   step(1, 'give back', fc.tuple(ref, account, amount), ([by, name, amountNano], ledger, epochs) =>
-    ledger.giveBack(refOf(by, epochs), name, amountNano),
+    ledger.leases.giveBack(refOf(by, epochs), name, amountNano),
   ),
   step(1, 'recall', fc.tuple(ref, account), ([by, name], ledger, epochs) =>
-    ledger.recall(name, refOf(by, epochs)),
+    ledger.leases.recall(name, refOf(by, epochs)),
   ),
-  step(1, 'recalled', ref, (by, ledger, epochs) => ledger.recalled(refOf(by, epochs))),
+  step(1, 'recalled', ref, (by, ledger, epochs) => ledger.leases.recalled(refOf(by, epochs))),
   step(
     1,
     'note held',
     fc.tuple(ref, fc.dictionary(account, amount)),
     ([by, held], ledger, epochs) =>
-      ledger.noteHeld(refOf(by, epochs), new Map(Object.entries(held))),
+      ledger.leases.noteHeld(refOf(by, epochs), new Map(Object.entries(held))),
   ),
   step(4, 'settle', fc.array(settlement, { maxLength: 6 }), (made, ledger, epochs) =>
-    ledger.settle(made.map((each) => settlementOf(each, epochs))),
+    ledger.settlements.settle(made.map((each) => settlementOf(each, epochs))),
   ),
   step(
     1,
     'set aside',
     fc.tuple(ref, requestId, account, amount),
     ([by, id, name, heldNano], ledger, epochs) =>
-      ledger.setAside(
+      ledger.settlements.setAside(
         { requestId: id, account: name, heldNano, raw: '["torn', reason: 'no record', at: 7 },
         refOf(by, epochs),
       ),
@@ -164,15 +164,15 @@ const command = fc.oneof(
 const opening: readonly Command[] = [
   ...nodes.map((node) => ({
     name: 'open',
-    run: (ledger: LedgerTable) => ledger.openNode(node, hourMs),
+    run: (ledger: LedgerTables) => ledger.nodes.open(node, hourMs),
   })),
   ...accounts.map((account, index) => ({
     name: 'post',
-    run: (ledger: LedgerTable) => {
+    run: (ledger: LedgerTables) => {
       const [debit, credit] = [house.promo, walletOf(account)]
       const id = `bonus:${account}`
       const amountNano = 400n * BigInt(index + 1)
-      return ledger.post([
+      return ledger.journal.post([
         { id, code: 'bonus', debit, credit, amountNano, actor: null, reason: null, at: index },
       ])
     },
@@ -186,7 +186,7 @@ export const commands = fc
 /** What a command answered; a refusal is an answer. */
 export async function answer(
   command: Command,
-  ledger: LedgerTable,
+  ledger: LedgerTables,
   epochs: Epochs,
 ): Promise<unknown> {
   try {
@@ -206,13 +206,18 @@ export interface Kept {
   readonly hours: readonly unknown[]
 }
 
-async function views(ledger: LedgerTable): Promise<readonly unknown[]> {
+async function views(ledger: LedgerTables): Promise<readonly unknown[]> {
   const lists = accounts.flatMap((account) => [
-    ledger.transfers({ account, limit: 100 }),
-    ledger.transfers({ account, usage: true, limit: 3 }),
-    ledger.wallet(account),
+    ledger.journal.transfers({ account, limit: 100 }),
+    ledger.journal.transfers({ account, usage: true, limit: 3 }),
+    ledger.journal.wallet(account),
   ])
-  return Promise.all([ledger.wallets(), ledger.setAsides(3), ledger.wallet('nobody'), ...lists])
+  return Promise.all([
+    ledger.journal.wallets(),
+    ledger.settlements.setAsides(3),
+    ledger.journal.wallet('nobody'),
+    ...lists,
+  ])
 }
 
 export async function keptBy(engine: Engine, store: Store): Promise<Kept> {
@@ -229,23 +234,23 @@ export async function keptBy(engine: Engine, store: Store): Promise<Kept> {
         FROM lease ORDER BY node, account`,
       [],
     ),
-    views: await views(store.ledger),
+    views: await views(store),
     usage: await store.usage.list({ limit: 1000 }),
     hours: (await store.hours.list({})).map((row) => ({ ...row })),
   }
 }
 
-export async function keptByModel(model: LedgerModel): Promise<Kept> {
+export async function keptByModel(book: LedgerBook): Promise<Kept> {
   return {
-    counters: [...model.counters]
+    counters: [...book.counters]
       .map(([id, { debits, credits }]) => ({
         id,
         debits_posted: String(debits),
         credits_posted: String(credits),
-        debits_pending: String(id.startsWith('wallet:') ? model.leased(id.slice(7)) : 0n),
+        debits_pending: String(id.startsWith('wallet:') ? book.leased(id.slice(7)) : 0n),
       }))
       .sort((one, other) => (one.id < other.id ? -1 : 1)),
-    leases: [...model.nodes]
+    leases: [...book.nodes]
       .flatMap(([node, { epoch, leases }]) =>
         [...leases].map(([account, { amount, held, recalled }]) => ({
           node,
@@ -257,17 +262,17 @@ export async function keptByModel(model: LedgerModel): Promise<Kept> {
         })),
       )
       .sort((one, other) => (one.node + one.account < other.node + other.account ? -1 : 1)),
-    views: await views(model),
-    usage: model.usage.toSorted(
+    views: await views(modelTables(book)),
+    usage: book.usage.toSorted(
       (one, other) => other.at - one.at || (one.requestId < other.requestId ? 1 : -1),
     ),
-    hours: hoursOf(model),
+    hours: hoursOf(book),
   }
 }
 
-function hoursOf(model: LedgerModel) {
+function hoursOf(book: LedgerBook) {
   const hours = new Map<string, { [name: string]: unknown; requests: number }>()
-  for (const row of model.usage) {
+  for (const row of book.usage) {
     const hour = row.at - (row.at % hourMs)
     const { account, key, group, status } = row
     const channel = row.channel ?? ''

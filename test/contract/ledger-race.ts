@@ -28,7 +28,7 @@ const store = await openStore({
   dataDir: address,
   databaseUrl: engine === 'postgres' ? address : null,
 })
-let ref = await store.ledger.openNode(name, hourMs)
+let ref = await store.nodes.open(name, hourMs)
 let settled = 0
 let chargedNano = 0n
 let writtenOffNano = 0n
@@ -37,28 +37,28 @@ const steppers: (() => Promise<unknown>)[] = [
   () => {
     const account = accounts[chance(3)] ?? 'ann'
     const wantNano = BigInt(chance(200))
-    return store.ledger.grant({ ...ref, account, needNano: BigInt(chance(50)), wantNano })
+    return store.leases.grant({ ...ref, account, needNano: BigInt(chance(50)), wantNano })
   },
-  () => store.ledger.giveBack(ref, accounts[chance(3)] ?? 'ann', BigInt(chance(40))),
+  () => store.leases.giveBack(ref, accounts[chance(3)] ?? 'ann', BigInt(chance(40))),
   async () => {
     const batch = Array.from({ length: 1 + chance(30) }, () => settlement(chance(requests)))
-    const result = await store.ledger.settle(batch)
+    const result = await store.settlements.settle(batch)
     settled += result.settled
     chargedNano += result.chargedNano
     writtenOffNano += result.writtenOffNano
   },
-  () => store.ledger.noteHeld(ref, new Map(accounts.map((each) => [each, BigInt(chance(60))]))),
-  () => store.ledger.recall(accounts[chance(3)] ?? 'ann', ref),
-  () => store.ledger.recalled(ref),
-  () => store.ledger.sweep(),
+  () => store.leases.noteHeld(ref, new Map(accounts.map((each) => [each, BigInt(chance(60))]))),
+  () => store.leases.recall(accounts[chance(3)] ?? 'ann', ref),
+  () => store.leases.recalled(ref),
+  () => store.nodes.sweep(),
   async () => {
-    if (chance(5) === 0) ref = await store.ledger.openNode(name, hourMs)
-    else await store.ledger.renewNode(ref, chance(3) === 0 ? 0 : hourMs)
+    if (chance(5) === 0) ref = await store.nodes.open(name, hourMs)
+    else await store.nodes.renew(ref, chance(3) === 0 ? 0 : hourMs)
   },
 ]
 
 for (let step = 0; step < Number(steps); step += 1) await steppers[chance(steppers.length)]?.()
-await store.ledger.closeNode(ref)
+await store.nodes.close(ref)
 await store.close()
 console.log(
   JSON.stringify({

@@ -44,19 +44,17 @@ function moneyTests(several: Open): void {
   test('37 can be paid of 200 at once, and 37 are granted', async () => {
     const { engine, store, pick } = await several()
     await fund(store, 'ann', 379n)
-    const refs = await Promise.all(
-      ['n1', 'n2', 'n3'].map((node) => store.ledger.openNode(node, hourMs)),
-    )
+    const refs = await Promise.all(['n1', 'n2', 'n3'].map((node) => store.nodes.open(node, hourMs)))
     const grants = await Promise.all(
       Array.from({ length: 200 }, (_, index) => {
         const ref = refs[index % refs.length] ?? { node: 'none', epoch: 1 }
         const wish = { account: 'ann', needNano: 10n, wantNano: 10n }
-        return pick(index).ledger.grant({ ...ref, ...wish })
+        return pick(index).leases.grant({ ...ref, ...wish })
       }),
     )
     expect(grants.filter(({ grantedNano }) => grantedNano === 10n)).toHaveLength(37)
     expect(grants.filter(({ grantedNano }) => grantedNano === 0n)).toHaveLength(163)
-    expect(await store.ledger.wallet('ann')).toMatchObject({ leasedNano: 370n })
+    expect(await store.journal.wallet('ann')).toMatchObject({ leasedNano: 370n })
     expect(await imbalance(engine)).toEqual(balanced)
   })
 
@@ -69,14 +67,14 @@ function moneyTests(several: Open): void {
     const results = await Promise.all(
       Array.from({ length: 12 }, (_, batch) => {
         const rows = Array.from({ length: 60 }, (_, index) => row(batch * 20 + index))
-        return pick(batch).ledger.settle(batch % 2 === 0 ? rows : rows.reverse())
+        return pick(batch).settlements.settle(batch % 2 === 0 ? rows : rows.reverse())
       }),
     )
     // 12 windows of 60, each 20 after the one before.
     expect(results.reduce((sum, { settled }) => sum + settled, 0)).toBe(280)
     expect(results.reduce((sum, { chargedNano }) => sum + chargedNano, 0n)).toBe(840n)
     const wallet = { postedNano: 160n, leasedNano: 0n }
-    expect(await store.ledger.wallet('ann')).toMatchObject(wallet)
+    expect(await store.journal.wallet('ann')).toMatchObject(wallet)
     expect(await store.usage.list({ limit: 1000 })).toHaveLength(280)
     expect(await imbalance(engine)).toEqual(balanced)
   })
@@ -86,12 +84,12 @@ function moneyTests(several: Open): void {
     await store.accounts.ensure('ann', 1)
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
-        pick(index).ledger.post([deposit('ann', 7n, 'order')]),
+        pick(index).journal.post([deposit('ann', 7n, 'order')]),
       ),
     )
     expect(answers.filter((answer) => answer === 'posted')).toHaveLength(1)
     expect(answers.filter((answer) => answer === 'known')).toHaveLength(7)
-    expect((await store.ledger.wallet('ann'))?.postedNano).toBe(7n)
+    expect((await store.journal.wallet('ann'))?.postedNano).toBe(7n)
   })
 }
 
@@ -101,16 +99,16 @@ function nodeTests(several: Open): void {
     await fund(store, 'ann', 1_000n)
     const names = Array.from({ length: 24 }, (_, index) => `n${index}`)
     const refs = await Promise.all(names.map((node) => lessee(store, node, 'ann', 10n)))
-    for (const ref of refs) await store.ledger.renewNode(ref, 0)
-    const sweeps = [0, 1, 2].map((index) => pick(index).ledger.sweep())
-    const renewals = refs.map((ref, index) => pick(index).ledger.renewNode(ref, hourMs))
+    for (const ref of refs) await store.nodes.renew(ref, 0)
+    const sweeps = [0, 1, 2].map((index) => pick(index).nodes.sweep())
+    const renewals = refs.map((ref, index) => pick(index).nodes.renew(ref, hourMs))
     const renewed = await Promise.all(renewals)
     const swept = (await Promise.all(sweeps)).flat().map(({ node }) => node)
     expect(new Set(swept).size).toBe(swept.length)
     const kept = refs.filter((_, index) => renewed[index]).map(({ node }) => node)
     expect([...swept, ...kept].sort()).toEqual([...names].sort())
     const leasedNano = BigInt(kept.length) * 10n
-    expect(await store.ledger.wallet('ann')).toMatchObject({ leasedNano })
+    expect(await store.journal.wallet('ann')).toMatchObject({ leasedNano })
     expect(await imbalance(engine)).toEqual(balanced)
   })
 
@@ -118,8 +116,8 @@ function nodeTests(several: Open): void {
     const { store, pick } = await several()
     await fund(store, 'ann', 100n)
     const ref = await lessee(store, 'n1', 'ann', 10n)
-    await store.ledger.recall('ann', { node: 'n2', epoch: 1 })
-    const asked = Array.from({ length: 8 }, (_, index) => pick(index).ledger.recalled(ref))
+    await store.leases.recall('ann', { node: 'n2', epoch: 1 })
+    const asked = Array.from({ length: 8 }, (_, index) => pick(index).leases.recalled(ref))
     expect((await Promise.all(asked)).flat()).toEqual(['ann'])
   })
 }
@@ -166,9 +164,9 @@ describe('four processes on one ledger', () => {
       await lockWallets(session, ['ann'])
     })
     await locked.promise
-    const ref = await stores[1].ledger.openNode('n2', hourMs)
+    const ref = await stores[1].nodes.open('n2', hourMs)
     const wish = { ...ref, account: 'ann', needNano: 10n, wantNano: 10n }
-    expect(await stores[1].ledger.grant(wish)).toMatchObject({ grantedNano: 10n })
+    expect(await stores[1].leases.grant(wish)).toMatchObject({ grantedNano: 10n })
     goOn.resolve()
     await expect(stood).rejects.toThrow()
     expect(await imbalance(still)).toEqual(balanced)
@@ -206,7 +204,7 @@ async function race(engine: string, address: string, settings: StoreSettings): P
   expect(sum('chargedNano')).toBe(rows.reduce((total, row) => total + row.chargeNano, 0n))
   expect(sum('writtenOffNano')).toBe(rows.reduce((total, row) => total + row.writeoffNano, 0n))
   expect((await store.audit.run(() => whole)).findings).toEqual([])
-  expect((await store.ledger.wallets()).map(({ leasedNano }) => leasedNano)).toEqual([0n, 0n, 0n])
+  expect((await store.journal.wallets()).map(({ leasedNano }) => leasedNano)).toEqual([0n, 0n, 0n])
   await store.close()
 }
 

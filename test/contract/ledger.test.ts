@@ -24,13 +24,13 @@ function postingTests(open: Open): void {
   test('a deposit is posted once, however often it is sent', async () => {
     const store = await open()
     await fund(store, 'ann', 0n)
-    expect(await store.ledger.post([deposit('ann', 500n, 'a')])).toBe('posted')
-    expect(await store.ledger.post([deposit('ann', 500n, 'a')])).toBe('known')
+    expect(await store.journal.post([deposit('ann', 500n, 'a')])).toBe('posted')
+    expect(await store.journal.post([deposit('ann', 500n, 'a')])).toBe('known')
     // What was posted is known also where the same id says something else now.
-    expect(await store.ledger.post([deposit('ann', 900n, 'a'), deposit('ann', 1n, 'b')])).toBe(
+    expect(await store.journal.post([deposit('ann', 900n, 'a'), deposit('ann', 1n, 'b')])).toBe(
       'known',
     )
-    expect((await store.ledger.wallet('ann'))?.postedNano).toBe(500n)
+    expect((await store.journal.wallet('ann'))?.postedNano).toBe(500n)
   })
 
   test('what a wallet has free can be taken to the last nano, and not one more', async () => {
@@ -44,13 +44,13 @@ function postingTests(open: Open): void {
       debit: walletOf('ann'),
       credit: house.adjust,
     })
-    expect(await store.ledger.post([refund(301n, 'a')])).toBe('insufficient')
-    expect(await store.ledger.post([refund(300n, 'b')])).toBe('posted')
-    expect(await store.ledger.post([refund(1n, 'c')])).toBe('insufficient')
+    expect(await store.journal.post([refund(301n, 'a')])).toBe('insufficient')
+    expect(await store.journal.post([refund(300n, 'b')])).toBe('posted')
+    expect(await store.journal.post([refund(1n, 'c')])).toBe('insufficient')
     // Done before: the wallet could not pay it again, and need not.
-    expect(await store.ledger.post([refund(300n, 'b')])).toBe('known')
-    expect(await store.ledger.post([refund(301n, 'a')])).toBe('insufficient')
-    const wallet = await store.ledger.wallet('ann')
+    expect(await store.journal.post([refund(300n, 'b')])).toBe('known')
+    expect(await store.journal.post([refund(301n, 'a')])).toBe('insufficient')
+    const wallet = await store.journal.wallet('ann')
     expect(wallet).toEqual({ account: 'ann', postedNano: 200n, leasedNano: 200n, heldNano: 0n })
   })
 
@@ -59,18 +59,18 @@ function postingTests(open: Open): void {
     await fund(store, 'ann', 100n)
     await fund(store, 'bob', 0n)
     const move: Transfer = { ...deposit('bob', 60n, 'm'), debit: walletOf('ann') }
-    expect(await store.ledger.post([move, deposit('bob', 5n, 'n')])).toBe('posted')
+    expect(await store.journal.post([move, deposit('bob', 5n, 'n')])).toBe('posted')
     const again: Transfer = { ...move, id: 'topup:o' }
-    expect(await store.ledger.post([deposit('bob', 1n, 'p'), again])).toBe('insufficient')
-    const half = store.ledger.post([deposit('bob', 1n, 'q'), deposit('bob', 1n, 'n')])
+    expect(await store.journal.post([deposit('bob', 1n, 'p'), again])).toBe('insufficient')
+    const half = store.journal.post([deposit('bob', 1n, 'q'), deposit('bob', 1n, 'n')])
     await expect(half).rejects.toBeInstanceOf(RowRefused)
-    const posted = (await store.ledger.wallets()).map(({ postedNano }) => postedNano)
+    const posted = (await store.journal.wallets()).map(({ postedNano }) => postedNano)
     expect(posted).toEqual([40n, 65n])
-    expect(await store.ledger.transfers({ account: 'bob', limit: 9 })).toHaveLength(2)
+    expect(await store.journal.transfers({ account: 'bob', limit: 9 })).toHaveLength(2)
   })
 
   test('nothing to post is posted', async () => {
-    expect(await (await open()).ledger.post([])).toBe('posted')
+    expect(await (await open()).journal.post([])).toBe('posted')
   })
 }
 
@@ -100,27 +100,27 @@ function refusedPostingTests(open: Open): void {
   test.each(wrong)('%s is refused', async (_, change) => {
     const store = await open()
     await fund(store, 'ann', 100n)
-    const posting = store.ledger.post([{ ...adjust, ...change }])
+    const posting = store.journal.post([{ ...adjust, ...change }])
     await expect(posting).rejects.toBeInstanceOf(RowRefused)
-    expect((await store.ledger.wallet('ann'))?.postedNano).toBe(100n)
-    expect(await store.ledger.transfers({ account: 'ann', limit: 9 })).toHaveLength(1)
+    expect((await store.journal.wallet('ann'))?.postedNano).toBe(100n)
+    expect(await store.journal.transfers({ account: 'ann', limit: 9 })).toHaveLength(1)
   })
 
   test('a wallet holds what int64 holds, and refuses one nano more', async () => {
     const store = await open()
     await fund(store, 'ann', largestNano)
-    expect((await store.ledger.wallet('ann'))?.postedNano).toBe(largestNano)
-    const more = store.ledger.post([deposit('ann', 1n, 'more')])
+    expect((await store.journal.wallet('ann'))?.postedNano).toBe(largestNano)
+    const more = store.journal.post([deposit('ann', 1n, 'more')])
     await expect(more).rejects.toBeInstanceOf(RowRefused)
-    expect((await store.ledger.wallet('ann'))?.postedNano).toBe(largestNano)
+    expect((await store.journal.wallet('ann'))?.postedNano).toBe(largestNano)
   })
 }
 
 function readingTests(open: Open): void {
   test('a wallet of an account nobody made is not there', async () => {
     const store = await open()
-    expect(await store.ledger.wallet('nobody')).toBeNull()
-    expect(await store.ledger.wallets()).toEqual([])
+    expect(await store.journal.wallet('nobody')).toBeNull()
+    expect(await store.journal.wallets()).toEqual([])
   })
 
   test('transfers are newest first, to the letter, and usage is left out unless asked for', async () => {
@@ -136,9 +136,9 @@ function readingTests(open: Open): void {
       reason: 'sorry for the outage \u{1F64F}',
       at: 3_000,
     }
-    await store.ledger.post([gift])
+    await store.journal.post([gift])
     const ref = { node: 'n1', epoch: 1 }
-    await store.ledger.settle([finished(ref, { requestId: 'r', at: 2_000, chargeNano: 30n })])
+    await store.settlements.settle([finished(ref, { requestId: 'r', at: 2_000, chargeNano: 30n })])
     const usage: Transfer = {
       ...deposit('ann', 30n, ''),
       id: 'usage:r',
@@ -148,7 +148,8 @@ function readingTests(open: Open): void {
       at: 2_000,
     }
     const first = deposit('ann', 100n, 'first-ann')
-    const list = (change: object) => store.ledger.transfers({ account: 'ann', limit: 9, ...change })
+    const list = (change: object) =>
+      store.journal.transfers({ account: 'ann', limit: 9, ...change })
     expect(await list({})).toEqual([gift, first])
     expect(await list({ usage: true })).toEqual([gift, usage, first])
     expect(await list({ usage: true, limit: 2 })).toEqual([gift, usage])
@@ -162,25 +163,25 @@ function nodeTests(open: Open): void {
     await fund(store, 'ann', 100n)
     const first = await lessee(store, 'n1', 'ann', 60n)
     expect(first).toEqual({ node: 'n1', epoch: 1 })
-    expect(await store.ledger.openNode('n1', hourMs)).toEqual({ node: 'n1', epoch: 2 })
-    expect((await store.ledger.wallet('ann'))?.leasedNano).toBe(0n)
-    expect(await store.ledger.renewNode(first, hourMs)).toBe(false)
-    expect(await store.ledger.renewNode({ node: 'n1', epoch: 2 }, hourMs)).toBe(true)
+    expect(await store.nodes.open('n1', hourMs)).toEqual({ node: 'n1', epoch: 2 })
+    expect((await store.journal.wallet('ann'))?.leasedNano).toBe(0n)
+    expect(await store.nodes.renew(first, hourMs)).toBe(false)
+    expect(await store.nodes.renew({ node: 'n1', epoch: 2 }, hourMs)).toBe(true)
   })
 
   test('closing releases everything, and only the newest epoch can', async () => {
     const store = await open()
     await fund(store, 'ann', 100n)
     await fund(store, 'bob', 100n)
-    const old = await store.ledger.openNode('n1', hourMs)
+    const old = await store.nodes.open('n1', hourMs)
     const ref = await lessee(store, 'n1', 'ann', 60n)
-    await store.ledger.grant({ ...ref, account: 'bob', needNano: 100n, wantNano: 100n })
-    await store.ledger.closeNode(old)
-    expect((await store.ledger.wallets()).map(({ leasedNano }) => leasedNano)).toEqual([60n, 100n])
-    await store.ledger.closeNode(ref)
-    await store.ledger.closeNode(ref)
-    expect((await store.ledger.wallets()).map(({ leasedNano }) => leasedNano)).toEqual([0n, 0n])
-    expect(await store.ledger.renewNode(ref, hourMs)).toBe(false)
+    await store.leases.grant({ ...ref, account: 'bob', needNano: 100n, wantNano: 100n })
+    await store.nodes.close(old)
+    expect((await store.journal.wallets()).map(({ leasedNano }) => leasedNano)).toEqual([60n, 100n])
+    await store.nodes.close(ref)
+    await store.nodes.close(ref)
+    expect((await store.journal.wallets()).map(({ leasedNano }) => leasedNano)).toEqual([0n, 0n])
+    expect(await store.nodes.renew(ref, hourMs)).toBe(false)
   })
 
   test('a sweep closes what has expired and nothing else, once', async () => {
@@ -188,20 +189,20 @@ function nodeTests(open: Open): void {
     await fund(store, 'ann', 100n)
     const late = await lessee(store, 'n1', 'ann', 60n)
     const alive = await lessee(store, 'n2', 'ann', 30n)
-    const later = await store.ledger.openNode('n0', 0)
-    await store.ledger.renewNode(late, 0)
-    expect(await store.ledger.sweep()).toEqual([later, late])
-    expect(await store.ledger.sweep()).toEqual([])
-    expect((await store.ledger.wallet('ann'))?.leasedNano).toBe(30n)
-    expect(await store.ledger.renewNode(late, hourMs)).toBe(false)
-    expect(await store.ledger.renewNode(alive, hourMs)).toBe(true)
+    const later = await store.nodes.open('n0', 0)
+    await store.nodes.renew(late, 0)
+    expect(await store.nodes.sweep()).toEqual([later, late])
+    expect(await store.nodes.sweep()).toEqual([])
+    expect((await store.journal.wallet('ann'))?.leasedNano).toBe(30n)
+    expect(await store.nodes.renew(late, hourMs)).toBe(false)
+    expect(await store.nodes.renew(alive, hourMs)).toBe(true)
   })
 
   test('a node that renews after its time, but before a sweep, goes on', async () => {
     const store = await open()
-    const ref = await store.ledger.openNode('n1', 0)
-    expect(await store.ledger.renewNode(ref, hourMs)).toBe(true)
-    expect(await store.ledger.sweep()).toEqual([])
+    const ref = await store.nodes.open('n1', 0)
+    expect(await store.nodes.renew(ref, hourMs)).toBe(true)
+    expect(await store.nodes.sweep()).toEqual([])
   })
 }
 
@@ -209,10 +210,10 @@ function grantTests(open: Open): void {
   test('a grant is what is wanted, at least what is needed, or nothing', async () => {
     const store = await open()
     await fund(store, 'ann', 100n)
-    const one = await store.ledger.openNode('n1', hourMs)
-    const other = await store.ledger.openNode('n2', hourMs)
+    const one = await store.nodes.open('n1', hourMs)
+    const other = await store.nodes.open('n2', hourMs)
     const grant = (ref: typeof one, needNano: bigint, wantNano: bigint) =>
-      store.ledger.grant({ ...ref, account: 'ann', needNano, wantNano })
+      store.leases.grant({ ...ref, account: 'ann', needNano, wantNano })
     const answer = { fenced: false, leasedElsewhereNano: 0n, postedNano: 100n }
     expect(await grant(one, 10n, 40n)).toEqual({ ...answer, grantedNano: 40n })
     expect(await grant(one, 10n, 0n)).toEqual({ ...answer, grantedNano: 10n })
@@ -220,23 +221,23 @@ function grantTests(open: Open): void {
     expect(await grant(other, 51n, 90n)).toEqual({ ...elsewhere, grantedNano: 0n })
     expect(await grant(other, 50n, 90n)).toEqual({ ...elsewhere, grantedNano: 50n })
     expect(await grant(other, 1n, 1n)).toEqual({ ...elsewhere, grantedNano: 0n })
-    expect((await store.ledger.wallet('ann'))?.leasedNano).toBe(100n)
+    expect((await store.journal.wallet('ann'))?.leasedNano).toBe(100n)
   })
 
   test('a node that is not open, or has no account to ask for, is granted nothing', async () => {
     const store = await open()
     await fund(store, 'ann', 100n)
-    const old = await store.ledger.openNode('n1', hourMs)
-    const ref = await store.ledger.openNode('n1', hourMs)
+    const old = await store.nodes.open('n1', hourMs)
+    const ref = await store.nodes.open('n1', hourMs)
     const nothing = { grantedNano: 0n, leasedElsewhereNano: 0n }
     const wish = { needNano: 1n, wantNano: 9n }
     const fenced = { ...nothing, fenced: true, postedNano: 100n }
-    expect(await store.ledger.grant({ ...old, account: 'ann', ...wish })).toEqual(fenced)
+    expect(await store.leases.grant({ ...old, account: 'ann', ...wish })).toEqual(fenced)
     const stranger = { node: 'n9', epoch: 1 }
-    expect(await store.ledger.grant({ ...stranger, account: 'ann', ...wish })).toEqual(fenced)
+    expect(await store.leases.grant({ ...stranger, account: 'ann', ...wish })).toEqual(fenced)
     const none = { ...nothing, fenced: false, postedNano: 0n }
-    expect(await store.ledger.grant({ ...ref, account: 'nobody', ...wish })).toEqual(none)
-    const negative = store.ledger.grant({ ...ref, account: 'ann', needNano: -1n, wantNano: 0n })
+    expect(await store.leases.grant({ ...ref, account: 'nobody', ...wish })).toEqual(none)
+    const negative = store.leases.grant({ ...ref, account: 'ann', needNano: -1n, wantNano: 0n })
     await expect(negative).rejects.toBeInstanceOf(RowRefused)
   })
 }
@@ -246,18 +247,18 @@ function leaseTests(open: Open): void {
     const store = await open()
     await fund(store, 'ann', 100n)
     const ref = await lessee(store, 'n1', 'ann', 60n)
-    await store.ledger.giveBack(ref, 'ann', 20n)
-    expect((await store.ledger.wallet('ann'))?.leasedNano).toBe(40n)
-    await store.ledger.giveBack({ ...ref, epoch: 0 }, 'ann', 20n)
-    await store.ledger.giveBack(ref, 'bob', 20n)
-    expect((await store.ledger.wallet('ann'))?.leasedNano).toBe(40n)
-    await store.ledger.giveBack(ref, 'ann', 1_000n)
-    expect((await store.ledger.wallet('ann'))?.leasedNano).toBe(0n)
-    await store.ledger.giveBack(ref, 'ann', 1n)
-    expect(await store.ledger.giveBack(ref, 'ann', -1n).catch((error) => error)).toBeInstanceOf(
+    await store.leases.giveBack(ref, 'ann', 20n)
+    expect((await store.journal.wallet('ann'))?.leasedNano).toBe(40n)
+    await store.leases.giveBack({ ...ref, epoch: 0 }, 'ann', 20n)
+    await store.leases.giveBack(ref, 'bob', 20n)
+    expect((await store.journal.wallet('ann'))?.leasedNano).toBe(40n)
+    await store.leases.giveBack(ref, 'ann', 1_000n)
+    expect((await store.journal.wallet('ann'))?.leasedNano).toBe(0n)
+    await store.leases.giveBack(ref, 'ann', 1n)
+    expect(await store.leases.giveBack(ref, 'ann', -1n).catch((error) => error)).toBeInstanceOf(
       RowRefused,
     )
-    expect((await store.ledger.wallet('ann'))?.leasedNano).toBe(0n)
+    expect((await store.journal.wallet('ann'))?.leasedNano).toBe(0n)
   })
 
   test('a recall reaches the other nodes that lease the account, once', async () => {
@@ -266,17 +267,17 @@ function leaseTests(open: Open): void {
     await fund(store, 'bob', 100n)
     const asker = await lessee(store, 'n1', 'ann', 10n)
     const one = await lessee(store, 'n2', 'ann', 10n)
-    await store.ledger.grant({ ...one, account: 'bob', needNano: 5n, wantNano: 5n })
+    await store.leases.grant({ ...one, account: 'bob', needNano: 5n, wantNano: 5n })
     const other = await lessee(store, 'n3', 'bob', 10n)
-    await store.ledger.recall('ann', asker)
-    await store.ledger.recall('ann', asker)
-    expect(await store.ledger.recalled(asker)).toEqual([])
-    expect(await store.ledger.recalled(other)).toEqual([])
-    expect(await store.ledger.recalled(one)).toEqual(['ann'])
-    expect(await store.ledger.recalled(one)).toEqual([])
-    await store.ledger.recall('bob', asker)
-    await store.ledger.recall('ann', asker)
-    expect(await store.ledger.recalled(one)).toEqual(['ann', 'bob'])
+    await store.leases.recall('ann', asker)
+    await store.leases.recall('ann', asker)
+    expect(await store.leases.recalled(asker)).toEqual([])
+    expect(await store.leases.recalled(other)).toEqual([])
+    expect(await store.leases.recalled(one)).toEqual(['ann'])
+    expect(await store.leases.recalled(one)).toEqual([])
+    await store.leases.recall('bob', asker)
+    await store.leases.recall('ann', asker)
+    expect(await store.leases.recalled(one)).toEqual(['ann', 'bob'])
   })
 
   test('what is held is what was noted last, as far as the lease goes', async () => {
@@ -284,9 +285,9 @@ function leaseTests(open: Open): void {
     await fund(store, 'ann', 100n)
     await fund(store, 'bob', 100n)
     const ref = await lessee(store, 'n1', 'ann', 60n)
-    await store.ledger.grant({ ...ref, account: 'bob', needNano: 50n, wantNano: 50n })
-    const held = async () => (await store.ledger.wallets()).map(({ heldNano }) => heldNano)
-    await store.ledger.noteHeld(
+    await store.leases.grant({ ...ref, account: 'bob', needNano: 50n, wantNano: 50n })
+    const held = async () => (await store.journal.wallets()).map(({ heldNano }) => heldNano)
+    await store.leases.noteHeld(
       ref,
       new Map([
         ['ann', 25n],
@@ -294,12 +295,12 @@ function leaseTests(open: Open): void {
       ]),
     )
     expect(await held()).toEqual([25n, 0n])
-    await store.ledger.noteHeld(ref, new Map([['bob', 51n]]))
+    await store.leases.noteHeld(ref, new Map([['bob', 51n]]))
     expect(await held()).toEqual([0n, 50n])
-    await store.ledger.noteHeld({ ...ref, epoch: 7 }, new Map())
-    await store.ledger.giveBack(ref, 'bob', 10n)
+    await store.leases.noteHeld({ ...ref, epoch: 7 }, new Map())
+    await store.leases.giveBack(ref, 'bob', 10n)
     expect(await held()).toEqual([0n, 40n])
-    await store.ledger.noteHeld(ref, new Map())
+    await store.leases.noteHeld(ref, new Map())
     expect(await held()).toEqual([0n, 0n])
   })
 }

@@ -179,7 +179,7 @@ function carryTests({ firstFolder, open }: Bench): void {
       [3_600_000, 'main', 2, 20],
       [7_200_000, '', 1, 10],
     ])
-    expect((await store.ledger.wallets()).map(({ account }) => account)).toEqual(['ann', 'bob'])
+    expect((await store.journal.wallets()).map(({ account }) => account)).toEqual(['ann', 'bob'])
     expect((await store.audit.run(() => () => 0n)).findings).toEqual([])
     await expect(first.run('DELETE FROM usage', [])).rejects.toThrow('append-only')
   })

@@ -55,7 +55,7 @@ onEachEngine('what outboxes have had and the ledger has not', (open) => {
               idempotency: null,
             }
           })
-          await store.ledger.settle(settlements)
+          await store.settlements.settle(settlements)
         }
         if (end > 0) {
           await store.outboxes.end({ node, epoch: 1, number: end })
@@ -78,7 +78,7 @@ onEachEngine('what outboxes have had and the ledger has not', (open) => {
     const { store } = await open()
     const aside = { account: 'ann', heldNano: 0n, raw: '[]', reason: 'no number', at: 1 }
     const place = { node: 'n', epoch: 1, number: 1 }
-    await store.ledger.setAside({ ...aside, requestId: 'bad' }, { node: 'n', epoch: 1, place })
+    await store.settlements.setAside({ ...aside, requestId: 'bad' }, { node: 'n', epoch: 1, place })
     expect((await store.audit.run(none)).findings).toEqual([])
   })
 })

@@ -24,24 +24,24 @@ if (databaseUrl !== null) {
     const { store } = await underRole(databaseUrl)
     await fund(store, 'ann', 100n)
     const ref = await lessee(store, 'n1', 'ann', 60n)
-    expect(await store.ledger.post([deposit('ann', 5n, 'more')])).toBe('posted')
+    expect(await store.journal.post([deposit('ann', 5n, 'more')])).toBe('posted')
     const row = { requestId: 'a', chargeNano: 70n }
-    expect(await store.ledger.settle([finished(ref, row, { fromLeaseNano: 50n })])).toEqual({
+    expect(await store.settlements.settle([finished(ref, row, { fromLeaseNano: 50n })])).toEqual({
       settled: 1,
       chargedNano: 70n,
       writtenOffNano: 0n,
     })
-    await store.ledger.noteHeld(ref, new Map([['ann', 4n]]))
-    await store.ledger.giveBack(ref, 'ann', 1n)
-    await store.ledger.recall('ann', { node: 'n2', epoch: 1 })
-    expect(await store.ledger.recalled(ref)).toEqual(['ann'])
+    await store.leases.noteHeld(ref, new Map([['ann', 4n]]))
+    await store.leases.giveBack(ref, 'ann', 1n)
+    await store.leases.recall('ann', { node: 'n2', epoch: 1 })
+    expect(await store.leases.recalled(ref)).toEqual(['ann'])
     const entry = { requestId: 'b', account: 'ann', heldNano: 3n, raw: '', reason: 'x', at: 1 }
-    await store.ledger.setAside(entry, ref)
-    expect(await store.ledger.renewNode(ref, 0)).toBe(true)
-    expect(await store.ledger.sweep()).toEqual([ref])
-    await store.ledger.closeNode(await store.ledger.openNode('n1', hourMs))
+    await store.settlements.setAside(entry, ref)
+    expect(await store.nodes.renew(ref, 0)).toBe(true)
+    expect(await store.nodes.sweep()).toEqual([ref])
+    await store.nodes.close(await store.nodes.open('n1', hourMs))
     expect(await store.hours.list({})).toHaveLength(1)
-    expect(await store.ledger.wallet('ann')).toMatchObject({ postedNano: 35n, leasedNano: 3n })
+    expect(await store.journal.wallet('ann')).toMatchObject({ postedNano: 35n, leasedNano: 3n })
   })
 
   test('so does everything beside the ledger', async () => {
@@ -50,18 +50,18 @@ if (databaseUrl !== null) {
     await store.keys.insert(keyRow())
     expect(await store.keys.disable('key_1', 5)).toBe(true)
     expect(await store.keys.remove('key_1')).toBe(true)
-    await store.rememberCurrency('USD')
+    await store.deployment.rememberCurrency('USD')
     const card = { model: 'm', effectiveFrom: 1, prices: { input: '1' }, origin: 'set' } as const
     const more = { source: 'test', sourceDate: null, actor: null, createdAt: 1 }
     await store.prices.append([{ ...card, ...more }])
     const note = { node: 'n1', revision: 0, cards: {} }
     await store.prices.appendAfter(1, [], note)
     await store.prices.appendAfter(1, [], { ...note, revision: 1 })
-    const by = await store.ledger.openNode('n1', hourMs)
+    const by = await store.nodes.open('n1', hourMs)
     const begun = { account: 'ann', key: 'k', bodyHash: 'h', requestId: 'a', by, nowMs: 1 }
     await store.idempotency.begin({ ...begun, expiresAt: 9 })
     const idempotency = { account: 'ann', key: 'k', reply: null, keep: true }
-    await store.ledger.settle([finished(by, { requestId: 'a' }, { idempotency })])
+    await store.settlements.settle([finished(by, { requestId: 'a' }, { idempotency })])
     await store.idempotency.forget('ann', 'k', 'a')
     await store.idempotency.clean(10)
     const from = by
@@ -108,7 +108,7 @@ if (databaseUrl !== null) {
     await client.connect()
     ends.push(() => client.end())
     await expect(client.query(sql)).rejects.toThrow(/permission denied|must be owner/)
-    expect((await store.ledger.wallet('ann'))?.postedNano).toBe(100n)
+    expect((await store.journal.wallet('ann'))?.postedNano).toBe(100n)
   })
 }
 

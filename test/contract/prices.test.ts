@@ -117,26 +117,26 @@ onEachEngine('what files said', (start) => {
 onEachEngine('the currency', (start) => {
   test('the currency of the first start is remembered, and another one refused', async () => {
     const { store, open } = await start()
-    expect(await store.currency()).toBeNull()
-    await store.rememberCurrency('EUR')
-    await store.rememberCurrency('EUR')
+    expect(await store.deployment.currency()).toBeNull()
+    await store.deployment.rememberCurrency('EUR')
+    await store.deployment.rememberCurrency('EUR')
     const other = await open()
-    expect(await other.currency()).toBe('EUR')
-    await expect(other.rememberCurrency('USD')).rejects.toThrow(
+    expect(await other.deployment.currency()).toBe('EUR')
+    await expect(other.deployment.rememberCurrency('USD')).rejects.toThrow(
       'The data counts in EUR, the configuration says USD',
     )
-    expect(await store.currency()).toBe('EUR')
+    expect(await store.deployment.currency()).toBe('EUR')
   })
 })
 
 onEachEngine('the groups', (start) => {
   test('those of the configuration served last are known to every process', async () => {
     const { store, open } = await start()
-    expect(await store.groups()).toEqual([])
-    await store.rememberGroups(['vip', 'default'])
+    expect(await store.deployment.groups()).toEqual([])
+    await store.deployment.rememberGroups(['vip', 'default'])
     const other = await open()
-    expect(await other.groups()).toEqual(['default', 'vip'])
-    await other.rememberGroups(['default'])
-    expect(await store.groups()).toEqual(['default'])
+    expect(await other.deployment.groups()).toEqual(['default', 'vip'])
+    await other.deployment.rememberGroups(['default'])
+    expect(await store.deployment.groups()).toEqual(['default'])
   })
 })

@@ -102,8 +102,8 @@ function endingTests(start: Start): void {
   })
 
   test('one that runs ends once', async () => {
-    const { ledger, responses } = (await start()).store
-    const by = await ledger.openNode('node-1', 60_000)
+    const { nodes, responses } = (await start()).store
+    const by = await nodes.open('node-1', 60_000)
     await responses.apply(kept(row('resp_1', { running: true })), by)
     expect(await responses.find('ann', 'resp_1', nowMs)).toMatchObject({
       running: true,
@@ -121,10 +121,10 @@ function endingTests(start: Start): void {
   })
 
   test('one that ran on a node that was started again is abandoned', async () => {
-    const { ledger, responses } = (await start()).store
-    const by = await ledger.openNode('node-1', 60_000)
+    const { nodes, responses } = (await start()).store
+    const by = await nodes.open('node-1', 60_000)
     await responses.apply(kept(row('resp_1', { running: true })), by)
-    await ledger.openNode('node-1', 60_000)
+    await nodes.open('node-1', 60_000)
     expect((await responses.find('ann', 'resp_1', nowMs))?.abandoned).toBe(true)
     await expect(responses.apply(kept(row('resp_2', { running: true })), null)).rejects.toThrow(
       'node',

@@ -22,7 +22,7 @@ function settlingTests(open: Open): void {
     const store = await open()
     await fund(store, 'ann', 100n)
     const ref = await lessee(store, 'n1', 'ann', 60n)
-    const settled = await store.ledger.settle([
+    const settled = await store.settlements.settle([
       finished(ref, { requestId: 'a', chargeNano: 50n }, { fromLeaseNano: 20n }),
       finished(ref, { requestId: 'b', chargeNano: 70n }, { fromLeaseNano: 70n }),
       finished(ref, { requestId: 'c', chargeNano: 5n }, { fromLeaseNano: 5n }),
@@ -39,13 +39,13 @@ function settlingTests(open: Open): void {
       ['b', 50n, 20n],
       ['a', 50n, 0n],
     ])
-    expect(await store.ledger.wallet('ann')).toEqual({
+    expect(await store.journal.wallet('ann')).toEqual({
       account: 'ann',
       postedNano: 0n,
       leasedNano: 0n,
       heldNano: 0n,
     })
-    const entries = await store.ledger.transfers({ account: 'ann', usage: true, limit: 9 })
+    const entries = await store.journal.transfers({ account: 'ann', usage: true, limit: 9 })
     expect(entries.map(({ id }) => id)).toEqual(['usage:b', 'usage:a', 'topup:first-ann'])
   })
 
@@ -53,12 +53,12 @@ function settlingTests(open: Open): void {
     const store = await open()
     await fund(store, 'ann', 100n)
     const ref = await lessee(store, 'n1', 'ann', 60n)
-    const settled = await store.ledger.settle([
+    const settled = await store.settlements.settle([
       finished(ref, { requestId: 'a', chargeNano: 50n }, { fromLeaseNano: 50n, capNano: 30n }),
       finished(ref, { requestId: 'b', chargeNano: 30n }, { fromLeaseNano: 0n, capNano: 30n }),
     ])
     expect(settled).toEqual({ settled: 2, chargedNano: 60n, writtenOffNano: 20n })
-    expect((await store.ledger.wallet('ann'))?.leasedNano).toBe(30n)
+    expect((await store.journal.wallet('ann'))?.leasedNano).toBe(30n)
   })
 
   test('a row settled before, or twice in a batch, moves nothing', async () => {
@@ -67,20 +67,20 @@ function settlingTests(open: Open): void {
     const ref = await lessee(store, 'n1', 'ann', 60n)
     const row = (requestId: string, chargeNano: bigint) =>
       finished(ref, { requestId, chargeNano }, { fromLeaseNano: chargeNano })
-    await store.ledger.settle([row('a', 10n), row('a', 40n)])
-    const again = await store.ledger.settle([
+    await store.settlements.settle([row('a', 10n), row('a', 40n)])
+    const again = await store.settlements.settle([
       row('a', 10n),
       row('b', 1n),
       row('b', 1n),
       row('a', 9n),
     ])
     expect(again).toEqual({ settled: 1, chargedNano: 1n, writtenOffNano: 0n })
-    expect(await store.ledger.settle([row('b', 1n)])).toEqual({
+    expect(await store.settlements.settle([row('b', 1n)])).toEqual({
       settled: 0,
       chargedNano: 0n,
       writtenOffNano: 0n,
     })
-    expect((await store.ledger.wallet('ann'))?.postedNano).toBe(89n)
+    expect((await store.journal.wallet('ann'))?.postedNano).toBe(89n)
     const [hour] = await store.hours.list({})
     expect([hour?.requests, hour?.chargeNano]).toEqual([2, 11n])
   })
@@ -91,29 +91,29 @@ function settlingTests(open: Open): void {
     const old = await lessee(store, 'n1', 'ann', 60n)
     await lessee(store, 'n1', 'ann', 70n)
     const late = finished(old, { requestId: 'a', chargeNano: 40n }, { fromLeaseNano: 40n })
-    const settled = await store.ledger.settle([late])
+    const settled = await store.settlements.settle([late])
     expect(settled).toEqual({ settled: 1, chargedNano: 30n, writtenOffNano: 10n })
-    expect(await store.ledger.wallet('ann')).toMatchObject({ postedNano: 70n, leasedNano: 70n })
+    expect(await store.journal.wallet('ann')).toMatchObject({ postedNano: 70n, leasedNano: 70n })
   })
 
   test('an account without a wallet is written off whole', async () => {
     const store = await open()
     const ref = { node: 'n1', epoch: 1 }
     const row = { requestId: 'a', account: 'nobody', chargeNano: 40n }
-    const settled = await store.ledger.settle([finished(ref, row, { fromLeaseNano: 40n })])
+    const settled = await store.settlements.settle([finished(ref, row, { fromLeaseNano: 40n })])
     expect(settled).toEqual({ settled: 1, chargedNano: 0n, writtenOffNano: 40n })
-    expect(await store.ledger.wallet('nobody')).toBeNull()
+    expect(await store.journal.wallet('nobody')).toBeNull()
   })
 
   test('a reply is kept for its key in the same transaction', async () => {
     const store = await open()
-    const ref = await store.ledger.openNode('n1', hourMs)
+    const ref = await store.nodes.open('n1', hourMs)
     const key = { account: 'ann', key: 'k', bodyHash: 'h', requestId: 'a', by: ref }
     const begun = { ...key, nowMs: 1, expiresAt: 9 }
     expect(await store.idempotency.begin(begun)).toEqual({ state: 'new' })
     const reply = { status: 200, contentType: 'application/json', body: '{}' }
     const idempotency = { account: 'ann', key: 'k', reply, keep: true }
-    await store.ledger.settle([finished(ref, { requestId: 'a' }, { idempotency })])
+    await store.settlements.settle([finished(ref, { requestId: 'a' }, { idempotency })])
     const found = await store.idempotency.begin({ ...begun, requestId: 'b' })
     expect(found).toEqual({ state: 'done', requestId: 'a', reply })
   })
@@ -133,19 +133,19 @@ function refusedSettlingTests(open: Open): void {
       finished(ref, { requestId: 'b', output: -1 }),
     ]
     for (const each of bad) {
-      await expect(store.ledger.settle([good, each])).rejects.toBeInstanceOf(RowRefused)
+      await expect(store.settlements.settle([good, each])).rejects.toBeInstanceOf(RowRefused)
     }
     expect(await store.usage.list({ limit: 9 })).toEqual([])
     expect(await store.hours.list({})).toEqual([])
-    expect(await store.ledger.wallet('ann')).toMatchObject({ postedNano: 100n, leasedNano: 60n })
+    expect(await store.journal.wallet('ann')).toMatchObject({ postedNano: 100n, leasedNano: 60n })
   })
 
   test('write-offs past what can be counted are refused, not wrapped around', async () => {
     const store = await open()
     const ref = { node: 'n1', epoch: 1 }
     const row = (requestId: string) => finished(ref, { requestId, chargeNano: largestNano })
-    await store.ledger.settle([row('a')])
-    await expect(store.ledger.settle([row('b')])).rejects.toBeInstanceOf(RowRefused)
+    await store.settlements.settle([row('a')])
+    await expect(store.settlements.settle([row('b')])).rejects.toBeInstanceOf(RowRefused)
     expect(await store.usage.list({ limit: 9 })).toHaveLength(1)
   })
 }
@@ -157,38 +157,38 @@ function setAsideTests(open: Open): void {
     const store = await open()
     await fund(store, 'ann', 100n)
     const ref = await lessee(store, 'n1', 'ann', 60n)
-    await store.ledger.setAside({ ...entry, heldNano: 70n }, ref)
+    await store.settlements.setAside({ ...entry, heldNano: 70n }, ref)
     const wallet = { account: 'ann', postedNano: 100n, leasedNano: 70n, heldNano: 70n }
-    expect(await store.ledger.wallet('ann')).toEqual(wallet)
-    await store.ledger.closeNode(ref)
-    expect(await store.ledger.wallet('ann')).toEqual(wallet)
+    expect(await store.journal.wallet('ann')).toEqual(wallet)
+    await store.nodes.close(ref)
+    expect(await store.journal.wallet('ann')).toEqual(wallet)
     const more = { ...entry, requestId: 'b', heldNano: 50n, at: 6 }
-    await store.ledger.setAside(more, ref)
+    await store.settlements.setAside(more, ref)
     const kept = [
       { ...more, heldNano: 30n },
       { ...entry, heldNano: 70n },
     ]
-    expect(await store.ledger.setAsides(9)).toEqual(kept)
-    expect(await store.ledger.setAsides(1)).toEqual(kept.slice(0, 1))
+    expect(await store.settlements.setAsides(9)).toEqual(kept)
+    expect(await store.settlements.setAsides(1)).toEqual(kept.slice(0, 1))
   })
 
   test('a request known already, set aside or settled, is passed over', async () => {
     const store = await open()
     await fund(store, 'ann', 100n)
     const ref = await lessee(store, 'n1', 'ann', 60n)
-    await store.ledger.setAside({ ...entry, heldNano: 10n }, ref)
-    await store.ledger.setAside({ ...entry, heldNano: 20n }, ref)
-    await store.ledger.settle([finished(ref, { requestId: 'b' })])
-    await store.ledger.setAside({ ...entry, requestId: 'b', heldNano: 20n }, ref)
-    expect((await store.ledger.setAsides(9)).map(({ heldNano }) => heldNano)).toEqual([10n])
+    await store.settlements.setAside({ ...entry, heldNano: 10n }, ref)
+    await store.settlements.setAside({ ...entry, heldNano: 20n }, ref)
+    await store.settlements.settle([finished(ref, { requestId: 'b' })])
+    await store.settlements.setAside({ ...entry, requestId: 'b', heldNano: 20n }, ref)
+    expect((await store.settlements.setAsides(9)).map(({ heldNano }) => heldNano)).toEqual([10n])
   })
 
   test('the record is kept whole, whatever it is', async () => {
     const store = await open()
     const raw = `["${'x'.repeat(100_000)}", "a\0b\uD800"]`
     const ref = { node: 'n1', epoch: 1 }
-    await store.ledger.setAside({ ...entry, heldNano: 5n, raw }, ref)
-    const [kept] = await store.ledger.setAsides(1)
+    await store.settlements.setAside({ ...entry, heldNano: 5n, raw }, ref)
+    const [kept] = await store.settlements.setAsides(1)
     expect(kept?.raw).toBe(raw.replace('\0', '\uFFFD').replace('\uD800', '\uFFFD'))
     expect(kept?.heldNano).toBe(0n)
   })
@@ -202,7 +202,7 @@ function hourTests(open: Open): void {
     const ref = { node: 'n1', epoch: 1 }
     const row = (requestId: string, change: object) =>
       finished(ref, { requestId, chargeNano: 10n, vendorCostNano: 3n, ...change })
-    await store.ledger.settle([
+    await store.settlements.settle([
       row('a', { at: hourMs }),
       row('b', { at: 2 * hourMs - 1 }),
       row('c', { at: 2 * hourMs - 0.4 }),
@@ -213,7 +213,7 @@ function hourTests(open: Open): void {
       row('h', { at: hourMs, group: 'gold' }),
       row('i', { at: hourMs, status: 499 }),
     ])
-    await store.ledger.settle([
+    await store.settlements.settle([
       row('j', { at: hourMs + 7 }),
       row('k', { at: hourMs, account: 'zoe' }),
     ])

@@ -78,7 +78,7 @@ export function settlement(change: Partial<Settlement> = {}): Settlement {
 
 /** Settles rows that cost nothing. */
 export async function append(store: Store, rows: readonly UsageRow[]): Promise<void> {
-  await store.ledger.settle(rows.map((row) => settlement({ row })))
+  await store.settlements.settle(rows.map((row) => settlement({ row })))
 }
 
 const failed: Partial<UsageRow> = {
@@ -222,10 +222,10 @@ function keyTests(start: () => Promise<Store>): void {
 function accountTests(start: () => Promise<Store>): void {
   test('an account is made with its wallet', async () => {
     const store = await start()
-    expect(await store.ledger.wallet('zoe')).toBeNull()
+    expect(await store.journal.wallet('zoe')).toBeNull()
     await store.accounts.ensure('zoe', 2)
     const empty = { account: 'zoe', postedNano: 0n, leasedNano: 0n, heldNano: 0n }
-    expect(await store.ledger.wallet('zoe')).toEqual(empty)
+    expect(await store.journal.wallet('zoe')).toEqual(empty)
   })
 
   test('an account is made once, whoever is first', async () => {

@@ -55,7 +55,7 @@ function claiming(untilMs = nowMs + 60_000, atMs = nowMs + 1_000) {
 const ids = (rows: readonly VideoRow[]) => rows.map(({ id }) => id)
 
 async function wallet(store: Store) {
-  const { postedNano, leasedNano, heldNano } = (await store.ledger.wallet('ann')) ?? {}
+  const { postedNano, leasedNano, heldNano } = (await store.journal.wallet('ann')) ?? {}
   return [postedNano, leasedNano, heldNano]
 }
 
@@ -84,12 +84,12 @@ function moneyTests(start: Start): void {
     const bench = await start()
     const { store, engine } = bench
     const ref = await lease(bench)
-    await store.ledger.noteHeld(ref, new Map([['ann', 40n]]))
+    await store.leases.noteHeld(ref, new Map([['ann', 40n]]))
     expect((await store.videos.apply(beginning(ref), null)).state).toBe('changed')
     expect(await wallet(store)).toEqual([100n, 60n, 60n])
-    await store.ledger.noteHeld(ref, new Map())
+    await store.leases.noteHeld(ref, new Map())
     expect(await wallet(store)).toEqual([100n, 60n, 40n])
-    await store.ledger.closeNode(ref)
+    await store.nodes.close(ref)
     expect(await wallet(store)).toEqual([100n, 40n, 40n])
     expect(await imbalance(engine)).toEqual({ unbalanced: 0n, overdrawn: 0, unexplained: 0n })
     expect(await store.videos.find('ann', 'video_1')).toEqual({
@@ -113,7 +113,7 @@ function moneyTests(start: Start): void {
     const bench = await start()
     const { store } = bench
     const ref = await lease(bench)
-    await store.ledger.closeNode(ref)
+    await store.nodes.close(ref)
     const done = await store.videos.apply(beginning(ref, { heldNano: 101n }), null)
     expect(done.state).toBe('insufficient')
     expect(await store.videos.find('ann', 'video_1')).toBeNull()
@@ -188,7 +188,7 @@ function moneyTests(start: Start): void {
     await store.videos.apply({ ...beginning(ref), idempotency }, null)
     const done = { state: 'done', requestId: 'req_video_1', reply } as const
     expect(await store.idempotency.begin(again)).toEqual(done)
-    await store.ledger.closeNode(ref)
+    await store.nodes.close(ref)
     expect(await store.idempotency.begin({ ...again, by: { node: 'n2', epoch: 1 } })).toEqual(done)
   })
 
@@ -209,7 +209,7 @@ function moneyTests(start: Start): void {
     const ref = await lease(bench)
     await store.videos.apply(beginning(ref), null)
     const row = { requestId: 'req_video_1', chargeNano: 7n }
-    await store.ledger.settle([finished(ref, row, { fromLeaseNano: 7n })])
+    await store.settlements.settle([finished(ref, row, { fromLeaseNano: 7n })])
     const { state, settled } = await store.videos.apply(ending(), null)
     expect([state, settled.chargedNano]).toEqual(['changed', 0n])
     expect(await wallet(store)).toEqual([93n, 13n, 0n])
@@ -230,7 +230,7 @@ function moneyTests(start: Start): void {
       `UPDATE video SET held_nano = 5, request_id = 'req_x' WHERE id = 'video_2'`,
       [],
     )
-    await store.ledger.settle([finished(ref, { requestId: 'req_x' })])
+    await store.settlements.settle([finished(ref, { requestId: 'req_x' })])
     expect(await findings()).toMatchObject([{ kind: 'video', subject: 'video_2' }])
   })
 }
@@ -280,14 +280,14 @@ function raceTests(start: Start, others: Others): void {
       await Promise.all([
         store.videos.apply(end, null),
         other.videos.apply(end, null),
-        other.ledger.settle([
+        other.settlements.settle([
           finished(ref, { requestId: `r${at}`, account, chargeNano: 5n }, { fromLeaseNano: 5n }),
         ]),
       ])
     }
     await Promise.all(Array.from({ length: 20 }, (_, at) => one(at)))
     for (const account of ['ann', 'bob'])
-      expect(await store.ledger.wallet(account)).toMatchObject({ postedNano: 800n, heldNano: 0n })
+      expect(await store.journal.wallet(account)).toMatchObject({ postedNano: 800n, heldNano: 0n })
     expect(await imbalance(engine)).toEqual({ unbalanced: 0n, overdrawn: 0, unexplained: 0n })
   })
 }
@@ -297,7 +297,7 @@ function claimTests(start: Start, others: Others): void {
     const bench = await start()
     const { store } = bench
     const first = await lease(bench)
-    const second = await store.ledger.openNode('n2', hourMs)
+    const second = await store.nodes.open('n2', hourMs)
     await store.videos.apply(beginning(first), null)
     const { videos } = store
     expect((await videos.apply(claiming(nowMs + 60_000, nowMs + 999), first)).rows).toEqual([])
@@ -334,10 +334,10 @@ function claimTests(start: Start, others: Others): void {
     const first = await lease(bench)
     await store.videos.apply(beginning(first), null)
     await store.videos.apply(claiming(), first)
-    const again = await store.ledger.openNode('n1', hourMs)
+    const again = await store.nodes.open('n1', hourMs)
     expect(ids((await store.videos.apply(claiming(), again)).rows)).toEqual(['video_1'])
-    await store.ledger.closeNode(again)
-    const second = await store.ledger.openNode('n2', hourMs)
+    await store.nodes.close(again)
+    const second = await store.nodes.open('n2', hourMs)
     expect(ids((await store.videos.apply(claiming(), second)).rows)).toEqual(['video_1'])
   })
 
@@ -345,7 +345,7 @@ function claimTests(start: Start, others: Others): void {
     const bench = await start()
     const { store } = bench
     const first = await lease(bench)
-    const second = await store.ledger.openNode('n2', hourMs)
+    const second = await store.nodes.open('n2', hourMs)
     await store.videos.apply(beginning(first), null)
     await store.videos.apply(claiming(), first)
     const pollAt = nowMs + 9_000

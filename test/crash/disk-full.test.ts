@@ -60,7 +60,7 @@ test.skipIf(!mounted)(
     if (!('refused' in again)) node.release(again)
     expect(await node.drain()).toBe(0)
     expect(await scene.store.usage.list({ limit: requests + 1 })).toHaveLength(requests)
-    const wallet = await scene.store.ledger.wallet('acme')
+    const wallet = await scene.store.journal.wallet('acme')
     expect(wallet?.postedNano).toBe(1_000_000_000n - 1_000n * BigInt(requests))
     await scene.remove()
   },

@@ -80,7 +80,7 @@ describe.each(engineCases)('kill -9 of a gateway on $engine', ({ engine, databas
       const answered = expectCharged(seen, rows)
       const cut = expectProgress(seen, byId)
       for (const account of Object.keys(credits)) {
-        const wallet = await deployment.store.ledger.wallet(account)
+        const wallet = await deployment.store.journal.wallet(account)
         expect(wallet).toMatchObject({ account, leasedNano: 0n, heldNano: 0n })
       }
       await expectCleanAudit(deployment)

@@ -23,7 +23,7 @@ const patienceMs = 30_000
 const hello = { model: 'sandbox/chat+tokens=2', max_tokens: 2 }
 
 async function expectNothingLeased({ store }: Deployment, account: string): Promise<void> {
-  const wallet = await store.ledger.wallet(account)
+  const wallet = await store.journal.wallet(account)
   expect(wallet).toMatchObject({ account, leasedNano: 0n, heldNano: 0n })
 }
 
@@ -110,7 +110,7 @@ describe.each(postgresCases)('I21, P3 on $engine', ({ databaseUrl }) => {
       const long = { model: 'sandbox/chat+tokens=20000+gap=1', stream: true }
       const streams = [0, 1, 2].map(() => chat(still.url, 'acme', long))
       await eventually(async () => {
-        const wallet = await deployment.store.ledger.wallet('acme')
+        const wallet = await deployment.store.journal.wallet('acme')
         return (wallet?.heldNano ?? 0n) > 3n * unitNano ? true : undefined
       }, patienceMs)
       still.signal('SIGSTOP')

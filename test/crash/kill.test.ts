@@ -61,7 +61,7 @@ async function readUsage(
 async function checkBooks(scene: LedgerScene): Promise<void> {
   const rows = await scene.store.usage.list({ limit: 1_000_000 })
   for (const [account, deposited] of deposits) {
-    const wallet = await scene.store.ledger.wallet(account)
+    const wallet = await scene.store.journal.wallet(account)
     const charged = rows
       .filter((row) => row.account === account)
       .reduce((sum, { chargeNano }) => sum + chargeNano, 0n)

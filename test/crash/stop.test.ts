@@ -8,7 +8,7 @@ const settings = { ...quickly, leaseMs: 800, renewMs: 100, fenceMs: 500 }
 const depositNano = 1_000_000n
 
 async function leasedNano(scene: LedgerScene): Promise<bigint | undefined> {
-  return (await scene.store.ledger.wallet('acme'))?.leasedNano
+  return (await scene.store.journal.wallet('acme'))?.leasedNano
 }
 
 async function stopPastTheLease(scene: LedgerScene, child: Child) {
@@ -60,7 +60,7 @@ describe.each(engines)('SIGSTOP past the lease on $engine', ({ url }) => {
       expect(row.chargeNano + row.writeoffNano).toBe(400_000n)
       // All but the tenth that was left was held by the other node as this one settled.
       expect(row.chargeNano).toBeLessThanOrEqual(100_000n)
-      const wallet = await scene.store.ledger.wallet('acme')
+      const wallet = await scene.store.journal.wallet('acme')
       expect(wallet?.postedNano).toBe(depositNano - row.chargeNano)
     } finally {
       child.signal('SIGKILL')

@@ -95,7 +95,7 @@ async function expectBooks(scene: Scene, least: number, most: number): Promise<v
 async function closed(scene: Scene, server: ServerProcess): Promise<void> {
   server.signal('SIGTERM')
   expect(await server.exited).toBe(0)
-  const wallet = await scene.deployment.store.ledger.wallet('acme')
+  const wallet = await scene.deployment.store.journal.wallet('acme')
   expect(wallet).toMatchObject({ leasedNano: 0n, heldNano: 0n })
 }
 
@@ -232,7 +232,7 @@ describe.each(engineCases)(
         expect(await begin(server)).toBe(200)
         server.signal('SIGTERM')
         expect(await server.exited).toBe(0)
-        const wallet = await deployment.store.ledger.wallet('acme')
+        const wallet = await deployment.store.journal.wallet('acme')
         expect([wallet?.leasedNano, wallet?.heldNano]).toEqual([videoNano, videoNano])
         await expectCleanAudit(deployment)
         vendor.job(0).status = 'completed'
@@ -252,7 +252,7 @@ describe.each(engineCases)(
       const { vendor, deployment } = place
       try {
         await killedWhile(place, 'in_progress')
-        const held = await deployment.store.ledger.wallet('acme')
+        const held = await deployment.store.journal.wallet('acme')
         expect(held?.heldNano).toBeGreaterThanOrEqual(videoNano)
         vendor.job(0).status = 'failed'
         const last = await started(place)

@@ -31,7 +31,7 @@ function settledRows(): Promise<number> {
 }
 
 async function expectQuiet(chargedNano: bigint): Promise<void> {
-  expect(await scene.store.ledger.wallet('acme')).toEqual({
+  expect(await scene.store.journal.wallet('acme')).toEqual({
     account: 'acme',
     postedNano: depositNano - chargedNano,
     leasedNano: 0n,
@@ -124,7 +124,7 @@ describe.each(engines)('a ledger node on $engine', ({ url }) => {
 
   test('what is held is noted in the ledger, and that it is not any more', async () => {
     const node = await scene.start()
-    const heldNano = async () => (await scene.store.ledger.wallet('acme'))?.heldNano
+    const heldNano = async () => (await scene.store.journal.wallet('acme'))?.heldNano
     const held = await hold(node, 7_000n)
     await eventually('the hold is noted', async () => (await heldNano()) === 7_000n)
     node.release(held)
@@ -182,13 +182,13 @@ describe.each(engines)('a ledger node on $engine', ({ url }) => {
     expect(await node.drain()).toBe(0)
     expect(node.stats().setAside).toBe(1)
     expect(await settledRows()).toBe(5)
-    const wallet = await scene.store.ledger.wallet('acme')
+    const wallet = await scene.store.journal.wallet('acme')
     expect(wallet).toMatchObject({
       postedNano: depositNano - 5_000n,
       leasedNano: 5_000n,
       heldNano: 5_000n,
     })
-    const [aside] = await scene.store.ledger.setAsides(10)
+    const [aside] = await scene.store.settlements.setAsides(10)
     expect(aside).toMatchObject({ requestId: 'req_spoilt', heldNano: 5_000n })
     expect(JSON.parse(aside?.raw ?? '')).toContain('req_spoilt')
   })

@@ -235,7 +235,7 @@ describe('a request that was not done frees its key', () => {
     const first = await shop.post(chat, bodyOf(model), keyed('paid'), poor)
     await expectRefusal(first, 429, 'insufficient_quota')
     await shop.withStore((store) =>
-      store.ledger.post([
+      store.journal.post([
         {
           id: 'adjust:gift',
           code: 'adjust',

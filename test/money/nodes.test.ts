@@ -68,7 +68,7 @@ describe.each(postgresCases)('B7, B9: three nodes on $engine', ({ databaseUrl })
         expect(await server.exited).toBe(0)
       }
       for (const account of Object.keys(credits)) {
-        const wallet = await deployment.store.ledger.wallet(account)
+        const wallet = await deployment.store.journal.wallet(account)
         expect(wallet).toMatchObject({ leasedNano: 0n, heldNano: 0n })
       }
       await expectCleanAudit(deployment)

@@ -64,7 +64,7 @@ describe.each(postgresCases)('P6: $engine goes away', ({ databaseUrl }) => {
       await play(deployment, proxy, server.url)
       server.signal('SIGTERM')
       expect(await server.exited).toBe(0)
-      expect((await deployment.store.ledger.wallet('acme'))?.leasedNano).toBe(0n)
+      expect((await deployment.store.journal.wallet('acme'))?.leasedNano).toBe(0n)
       await expectCleanAudit(deployment)
     } finally {
       await deployment.remove()
@@ -117,7 +117,7 @@ describe.each(postgresCases)('P6: $engine goes away', ({ databaseUrl }) => {
       // Both nodes have what ten more requests of each account may hold.
       await eventually(async () => {
         const wallets = await Promise.all(
-          accounts.map((account) => deployment.store.ledger.wallet(account)),
+          accounts.map((account) => deployment.store.journal.wallet(account)),
         )
         const kept = wallets.map((wallet) => wallet?.leasedNano ?? 0n)
         return kept.every((nano) => nano >= 20n * unitNano) ? true : undefined
@@ -134,7 +134,7 @@ describe.each(postgresCases)('P6: $engine goes away', ({ databaseUrl }) => {
       for (const server of servers) server.signal('SIGTERM')
       for (const server of servers) expect(await server.exited).toBe(0)
       for (const account of accounts)
-        expect((await deployment.store.ledger.wallet(account))?.leasedNano).toBe(0n)
+        expect((await deployment.store.journal.wallet(account))?.leasedNano).toBe(0n)
       await expectCleanAudit(deployment)
     } finally {
       await deployment.remove()

@@ -105,7 +105,7 @@ async function race(what: string, deployment: Deployment, urls: readonly string[
   // The bound itself is held by tests with a clock of their own; this machine may be busy with others.
   expect(slowestMs).toBeLessThan(10 * admissionLimitMs)
   await eventually(async () => {
-    const wallet = await deployment.store.ledger.wallet('acme')
+    const wallet = await deployment.store.journal.wallet('acme')
     return wallet?.postedNano === 0n ? true : undefined
   })
   const rows = await expectBalances(deployment, { acme: creditNano })

@@ -85,7 +85,7 @@ export async function onStage(
       for (const client of clients) if (client.heard.closed === null) await client.leave()
       const nano = BigInt(Math.round(Number(credit) * 1e9))
       await eventually(async () => {
-        const wallet = await deployment.store.ledger.wallet('acme')
+        const wallet = await deployment.store.journal.wallet('acme')
         return wallet?.heldNano === 0n || undefined
       })
       await expectBalances(deployment, { acme: nano })

@@ -120,7 +120,7 @@ class RunningShop implements Shop {
 
   wallet(account = 'default'): Promise<Wallet> {
     return this.withStore(async (store) => {
-      const wallet = await store.ledger.wallet(account)
+      const wallet = await store.journal.wallet(account)
       if (wallet === null) throw new Error(`no wallet of ${account}`)
       return wallet
     })
@@ -161,7 +161,7 @@ class RunningShop implements Shop {
 }
 
 async function isIdle(store: Store): Promise<boolean> {
-  return (await store.ledger.wallets()).every(({ heldNano }) => heldNano === 0n)
+  return (await store.journal.wallets()).every(({ heldNano }) => heldNano === 0n)
 }
 
 /** Each row against its own card by arithmetic that shares nothing with the meter. */

@@ -187,7 +187,7 @@ async function begin(
 }
 
 async function expectPaid(store: Store, chargeNano: bigint): Promise<void> {
-  expect(await store.ledger.wallet('ann')).toMatchObject({
+  expect(await store.journal.wallet('ann')).toMatchObject({
     postedNano: fundNano - chargeNano,
     leasedNano: 0n,
     heldNano: 0n,

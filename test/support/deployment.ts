@@ -170,7 +170,7 @@ async function readBalances({ store }: Deployment, creditsNano: Readonly<Record<
   const found = new Map<string, bigint | undefined>()
   const rows = await store.usage.list({ limit: 1_000_000 })
   for (const account of expected.keys())
-    found.set(account, (await store.ledger.wallet(account))?.postedNano)
+    found.set(account, (await store.journal.wallet(account))?.postedNano)
   for (const { account, chargeNano } of rows) {
     const left = expected.get(account)
     if (left !== undefined) expected.set(account, left - chargeNano)

@@ -45,7 +45,7 @@ export async function ledgerScene(
       const wallet = { debit: 'adjust:admin', credit: walletOf(account), amountNano, at: now }
       const why = { actor: 'test', reason: 'to test with' }
       const id = `adjust:deposit-${deposits}`
-      const posted = await store.ledger.post([{ id, code: 'adjust', ...wallet, ...why }])
+      const posted = await store.journal.post([{ id, code: 'adjust', ...wallet, ...why }])
       if (posted !== 'posted') throw new Error(`The deposit is ${posted}.`)
     },
     async start(options = {}) {

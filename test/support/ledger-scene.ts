@@ -26,7 +26,7 @@ export function deposit(account: string, amountNano: bigint, reference: string):
 /** Makes the account and gives it its first money. */
 export async function fund(store: Store, account: string, amountNano: bigint): Promise<void> {
   await store.accounts.ensure(account, 1)
-  if (amountNano > 0n) await store.ledger.post([deposit(account, amountNano, `first-${account}`)])
+  if (amountNano > 0n) await store.journal.post([deposit(account, amountNano, `first-${account}`)])
 }
 
 /** An open node that leases this much of the account. */
@@ -36,8 +36,8 @@ export async function lessee(
   account: string,
   amountNano: bigint,
 ): Promise<NodeRef> {
-  const ref = await store.ledger.openNode(node, hourMs)
-  await store.ledger.grant({ ...ref, account, needNano: amountNano, wantNano: amountNano })
+  const ref = await store.nodes.open(node, hourMs)
+  await store.leases.grant({ ...ref, account, needNano: amountNano, wantNano: amountNano })
   return ref
 }
 
