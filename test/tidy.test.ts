@@ -29,10 +29,16 @@ import {
   noBarrels,
   nothingIsLeftToDo,
   nothingPointsElsewhere,
+  shapesAreSmall,
 } from './tidy/style.ts'
 
 type Rule = (sources: readonly Source[]) => string[]
 type Sample = readonly [path: string, text: string]
+
+/** So many members, a line each. */
+function methods(count: number, member: (number: number) => string): string {
+  return Array.from({ length: count }, (_, number) => member(number)).join('\n')
+}
 
 /** Per rule: files it must fault, each by itself, and files it must let pass, all together. */
 const rules: readonly { rule: Rule; bad: readonly Sample[]; good: readonly Sample[] }[] = [
@@ -172,6 +178,25 @@ const rules: readonly { rule: Rule; bad: readonly Sample[]; good: readonly Sampl
       ['test/c.ts', `function suite() {\n  test('a', () => {})\n${'  f()\n'.repeat(90)}}`],
       ['test/d.ts', `const e = () => {\n for (const a of b) test(a, g)\n${'  f()\n'.repeat(90)}}`],
       ['src/errors.ts', `class A {\n${'  b() {}\n'.repeat(90)}}`],
+    ],
+  },
+  {
+    rule: shapesAreSmall,
+    bad: [
+      ['src/relay/relay.ts', `interface A {\n${methods(8, (n) => `a${n}(): void`)}\n}`],
+      ['src/relay/relay.ts', `interface A {\n${methods(8, (n) => `a${n}?: () => void`)}\n}`],
+      ['src/relay/relay.ts', `type A = {\n${methods(8, (n) => `a${n}: (() => void) | null`)}\n}`],
+      ['test/a.ts', `class A {\n${methods(21, (n) => `#a${n}() {}`)}\n}`],
+      ['src/relay/relay.ts', `const a = class {\n${methods(21, (n) => `a${n} = () => 1`)}\n}`],
+      ['src/relay/relay.ts', `class A {\n${methods(21, (n) => `get a${n}() { return 1 }`)}\n}`],
+    ],
+    good: [
+      ['src/relay/relay.ts', `interface A {\n${methods(7, (n) => `a${n}(): void\nb${n}: A`)}\n}`],
+      [
+        'src/relay/relay.ts',
+        `class A {\nconstructor() {}\n${methods(20, (n) => `a${n}() {}\nb${n} = 1`)}\n}`,
+      ],
+      ['src/relay/relay.ts', `const a = {\n${methods(30, (n) => `a${n}() {},`)}\n}`],
     ],
   },
   {

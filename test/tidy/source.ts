@@ -26,6 +26,14 @@ export interface FunctionFact {
   readonly lines: number
 }
 
+/** An interface, the type of an object, or a class, by how many methods it has of its own. */
+export interface ShapeFact {
+  readonly kind: 'interface' | 'class'
+  readonly name: string
+  readonly line: number
+  readonly methods: number
+}
+
 /** `process.env` is {name: 'process', member: 'env'}; a name used by itself has the member ''. */
 export interface Reference {
   readonly name: string
@@ -43,6 +51,7 @@ export interface TextFact {
 export interface Source extends TreeFile {
   readonly imports: readonly Import[]
   readonly functions: readonly FunctionFact[]
+  readonly shapes: readonly ShapeFact[]
   readonly references: readonly Reference[]
   readonly strings: readonly TextFact[]
   readonly comments: readonly TextFact[]
@@ -93,6 +102,7 @@ interface Facts {
   readonly tree: ts.SourceFile
   readonly imports: Import[]
   readonly functions: FunctionFact[]
+  readonly shapes: ShapeFact[]
   readonly references: Omit<Reference, 'own'>[]
   readonly strings: TextFact[]
   readonly declared: Set<string>
@@ -105,6 +115,7 @@ function collect(file: TreeFile, tree: ts.SourceFile): Source {
     tree,
     imports: [],
     functions: [],
+    shapes: [],
     references: [],
     strings: [],
     declared: new Set(),
@@ -116,6 +127,7 @@ function collect(file: TreeFile, tree: ts.SourceFile): Source {
     text: file.text,
     imports: facts.imports,
     functions: facts.functions,
+    shapes: facts.shapes,
     references: facts.references.map((one) => ({ ...one, own: facts.declared.has(one.name) })),
     strings: facts.strings,
     comments: findComments(file.text, facts),
@@ -126,6 +138,7 @@ function collect(file: TreeFile, tree: ts.SourceFile): Source {
 function visit(node: ts.Node, parent: ts.Node, facts: Facts): void {
   noteImport(node, facts)
   noteFunction(node, parent, facts)
+  noteShape(node, parent, facts)
   noteLiteral(node, facts)
   noteDeclaration(node, facts)
   if (ts.isIdentifier(node)) noteReference(node, parent, facts)
@@ -210,6 +223,40 @@ function nameOf(node: ts.FunctionLikeDeclaration, parent: ts.Node, tree: ts.Sour
     return parent.name.getText(tree)
   }
   return ts.isConstructorDeclaration(node) ? 'constructor' : 'a function'
+}
+
+function noteShape(node: ts.Node, parent: ts.Node, { tree, shapes }: Facts): void {
+  const isClass = ts.isClassLikeDeclaration(node)
+  if (!isClass && !ts.isInterfaceDeclaration(node) && !ts.isTypeLiteralNode(node)) return
+  const owner = ts.isTypeLiteralNode(node) ? parent : node
+  const isNamed = ts.isInterfaceDeclaration(owner) || ts.isTypeAliasDeclaration(owner)
+  const named = isNamed || ts.isClassLikeDeclaration(owner) ? owner.name : undefined
+  const methods = [...node.members].filter(isMethod).length
+  const kind = isClass ? 'class' : 'interface'
+  const name = named?.getText(tree) ?? 'without a name'
+  shapes.push({ kind, name, line: lineOf(tree, node), methods })
+}
+
+function isMethod(member: ts.Node): boolean {
+  if (ts.isPropertySignatureDeclaration(member)) return isFunctionType(member.type)
+  if (ts.isPropertyDeclaration(member)) {
+    const value = member.initializer
+    const isFunction = value && (ts.isArrowFunction(value) || ts.isFunctionExpression(value))
+    return isFunction || isFunctionType(member.type)
+  }
+  return (
+    ts.isMethodSignatureDeclaration(member) ||
+    ts.isMethodDeclaration(member) ||
+    ts.isAccessorDeclaration(member)
+  )
+}
+
+/** `(a: A) => B`, also in brackets or beside `undefined` or `null`. */
+function isFunctionType(type: ts.TypeNode | undefined): boolean {
+  if (type === undefined) return false
+  if (ts.isParenthesizedTypeNode(type)) return isFunctionType(type.type)
+  if (ts.isUnionTypeNode(type)) return type.types.some(isFunctionType)
+  return ts.isFunctionTypeNode(type)
 }
 
 function noteLiteral(node: ts.Node, { tree, strings, literals }: Facts): void {

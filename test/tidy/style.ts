@@ -3,6 +3,29 @@ import type { Source, TreeFile } from './source.ts'
 
 const longestFunction = 70
 const longestFile = 500
+const mostMethods = { interface: 7, class: 20 }
+/** These have more still. Nothing is added here. */
+const stillLarge: ReadonlySet<string> = new Set([
+  'Attempt',
+  'Call',
+  'Connection',
+  'Dialect',
+  'DialledSocket',
+  'Gateway',
+  'HubCodec',
+  'LedgerNode',
+  'LedgerWorker',
+  'Leases',
+  'Log',
+  'Node',
+  'NodeLeases',
+  'Output',
+  'RealtimeSession',
+  'SharedState',
+  'ValkeyLimiter',
+  'Vendor',
+  'VideoScene',
+])
 
 export function functionsAreShort(sources: readonly Source[]): string[] {
   return sources.flatMap(({ path, functions }) =>
@@ -10,6 +33,17 @@ export function functionsAreShort(sources: readonly Source[]): string[] {
       .filter(({ lines }) => lines > longestFunction)
       .map(({ name, line, lines }) => {
         return `${path}:${line}: ${name} has ${lines} lines, more than ${longestFunction}`
+      }),
+  )
+}
+
+/** Of its own: what a shape takes from others by `extends` is judged there. */
+export function shapesAreSmall(sources: readonly Source[]): string[] {
+  return sources.flatMap(({ path, shapes }) =>
+    shapes
+      .filter(({ kind, name, methods }) => methods > mostMethods[kind] && !stillLarge.has(name))
+      .map(({ kind, name, line, methods }) => {
+        return `${path}:${line}: ${kind} ${name} has ${methods} methods, more than ${mostMethods[kind]}`
       }),
   )
 }
