@@ -2,8 +2,10 @@
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { GatewayError } from '../src/errors.ts'
-import type { Dialect, DialectId, ListCodec } from '../src/wire/dialect.ts'
+import type { ListCodec } from '../src/wire/codec.ts'
+import type { Dialect } from '../src/wire/dialect.ts'
 import { dialects } from '../src/wire/dialects.ts'
+import type { DialectId } from '../src/wire/formats.ts'
 import type { JsonValue } from '../src/wire/ir.ts'
 import { isFault } from '../src/wire/list/fields.ts'
 import type { ListReply, ListRequest } from '../src/wire/list/list.ts'

@@ -2,8 +2,9 @@
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { GatewayError } from '../src/errors.ts'
-import type { DialectId, HubCodec } from '../src/wire/dialect.ts'
+import type { HubCodec } from '../src/wire/codec.ts'
 import { dialects } from '../src/wire/dialects.ts'
+import type { DialectId } from '../src/wire/formats.ts'
 import type { ChatRequest, JsonObject } from '../src/wire/ir.ts'
 import { GoldenFiles } from './golden/support/files.ts'
 import { requestCases } from './golden/support/requests.ts'

@@ -1,8 +1,8 @@
 // Replies of vendors, as their documentation writes them: what each is read as, whole, streamed and cut anywhere.
 
 import { afterAll, describe, expect, test } from 'bun:test'
-import type { DialectId } from '../src/wire/dialect.ts'
 import { dialects } from '../src/wire/dialects.ts'
+import type { DialectId } from '../src/wire/formats.ts'
 import { fold } from '../src/wire/hub/fold.ts'
 import type { ChatEvent } from '../src/wire/ir.ts'
 import { GoldenFiles, goldenPaths, readGolden } from './golden/support/files.ts'

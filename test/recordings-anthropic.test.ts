@@ -6,11 +6,11 @@ import Anthropic from '@anthropic-ai/sdk'
 import OlderAnthropic from 'anthropic-sdk-0'
 import fc from 'fast-check'
 import { anthropic } from '../src/vendors/anthropic.ts'
-import type { DialectId } from '../src/wire/dialect.ts'
-import { frameKind } from '../src/wire/dialect.ts'
 import { dialects } from '../src/wire/dialects.ts'
+import type { DialectId } from '../src/wire/formats.ts'
 import { unseal } from '../src/wire/hub/seal.ts'
 import type { JsonObject } from '../src/wire/ir.ts'
+import { frameKind } from '../src/wire/reply.ts'
 import {
   anthropicMessages,
   type Message,

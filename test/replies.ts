@@ -1,7 +1,7 @@
 // What tests of the hub share: replies made at random, the rules every reply keeps, and streams cut to pieces.
 
 import fc from 'fast-check'
-import type { Reader } from '../src/wire/dialect.ts'
+import type { Reader } from '../src/wire/codec.ts'
 import type { ChatEvent, FinishReason, PartHead, Usage } from '../src/wire/ir.ts'
 import { FrameSplitter, frameData } from '../src/wire/sse.ts'
 

@@ -1,7 +1,7 @@
 // What tests of the Responses format share: replies written, cut into their events and read again.
 
 import { expect } from 'bun:test'
-import type { WriterHead } from '../src/wire/dialect.ts'
+import type { WriterHead } from '../src/wire/codec.ts'
 import type { ChatEvent, JsonObject, JsonValue, PartHead } from '../src/wire/ir.ts'
 import { ResponsesFrames } from '../src/wire/openai-responses/frames.ts'
 import { responsesHub } from '../src/wire/openai-responses/hub.ts'

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'bun:test'
 import { vendors } from '../src/vendors/registry.ts'
-import type { DialectId } from '../src/wire/dialect.ts'
 import { dialects } from '../src/wire/dialects.ts'
+import type { DialectId } from '../src/wire/formats.ts'
 
 type Case = readonly [vendor: string, status: number, body: object]
 

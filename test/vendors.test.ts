@@ -4,10 +4,10 @@ import { describe, expect, test } from 'bun:test'
 import type { Fault } from '../src/errors.ts'
 import { vendors } from '../src/vendors/registry.ts'
 import { call } from '../src/vendors/sandbox/testing.ts'
-import { frameKind, type ReplyQuirks } from '../src/wire/dialect.ts'
 import { dialects } from '../src/wire/dialects.ts'
 import type { ChatEvent, JsonObject, JsonValue, Usage } from '../src/wire/ir.ts'
 import type { ListRequest } from '../src/wire/list/list.ts'
+import { frameKind, type ReplyQuirks } from '../src/wire/reply.ts'
 import {
   addressOf,
   bytesOf,

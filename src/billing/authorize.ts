@@ -10,8 +10,9 @@ import type { Expected, PriceBook, Rate, Units } from '../meter/meter.ts'
 import type { OutputEstimates } from '../meter/output-estimate.ts'
 import { type PromptMedia, promptMedia } from '../meter/prompt-size.ts'
 import { formatUnits, maxNano, type Nano } from '../money.ts'
-import type { Dialect, Peek } from '../wire/dialect.ts'
+import type { Dialect } from '../wire/dialect.ts'
 import type { Usage } from '../wire/ir.ts'
+import type { Peek } from '../wire/request.ts'
 import { Authorization, type RequestOptions, type Uncounted } from './authorization.ts'
 
 export interface AuthorizerOptions {

@@ -1,6 +1,6 @@
 // The table of what is served under /v1: a new endpoint is one row.
 
-import type { DialectId } from '../wire/dialect.ts'
+import type { DialectId } from '../wire/formats.ts'
 
 /** A row that sends a request to a model. */
 export interface ModelEndpoint {

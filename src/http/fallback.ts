@@ -1,7 +1,8 @@
 // What is answered outside of a handler: other methods, mistyped paths, interfaces not offered.
 
 import { GatewayError } from '../errors.ts'
-import type { Dialect, DialectId } from '../wire/dialect.ts'
+import type { Dialect } from '../wire/dialect.ts'
+import type { DialectId } from '../wire/formats.ts'
 import { unsupportedIn } from './endpoints.ts'
 import type { FrontRooms } from './front-rooms.ts'
 import { baseFields, pathOf, refuse, shapeFor } from './refuse.ts'

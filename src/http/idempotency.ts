@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto'
 import { GatewayError } from '../errors.ts'
 import type { IdempotencyFound, IdempotencyReply } from '../store/ledger.ts'
-import type { Address, Dialect } from '../wire/dialect.ts'
+import type { Dialect } from '../wire/dialect.ts'
+import type { Address } from '../wire/request.ts'
 
 /** Where the keys are kept: shared by every node. */
 export interface Idempotency {

@@ -10,8 +10,9 @@ import type { LimitScope } from '../limits/limiter.ts'
 import type { PriceBook } from '../meter/meter.ts'
 import type { Directory } from '../router/directory.ts'
 import type { Candidate } from '../router/route.ts'
-import type { Dialect, DialectId, Operation } from '../wire/dialect.ts'
+import type { Dialect } from '../wire/dialect.ts'
 import { dialects } from '../wire/dialects.ts'
+import type { DialectId, Operation } from '../wire/formats.ts'
 
 export interface ModelRoute {
   readonly model: Model

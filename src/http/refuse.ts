@@ -1,7 +1,8 @@
 // Refusals outside of a request to a model: in whose shape they are put, and the reply they become.
 
 import { errorTable, type GatewayError } from '../errors.ts'
-import type { Dialect, DialectId } from '../wire/dialect.ts'
+import type { Dialect } from '../wire/dialect.ts'
+import type { DialectId } from '../wire/formats.ts'
 import { belowPrefix } from './endpoints.ts'
 import type { FrontRooms } from './front-rooms.ts'
 import { isGooglePath } from './google.ts'

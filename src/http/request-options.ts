@@ -3,8 +3,8 @@
 import type { RequestOptions } from '../billing/authorization.ts'
 import { invalidRequest } from '../errors.ts'
 import { type Nano, parseUnits } from '../money.ts'
-import type { Peek } from '../wire/dialect.ts'
 import { withoutMember } from '../wire/json/without.ts'
+import type { Peek } from '../wire/request.ts'
 
 export interface ReadOptions {
   readonly peek: Peek

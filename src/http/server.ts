@@ -12,7 +12,7 @@ import {
   removeResponse,
 } from '../operations/responses/read.ts'
 import { answerVideo } from '../operations/videos/endpoints.ts'
-import type { DialectId } from '../wire/dialect.ts'
+import type { DialectId } from '../wire/formats.ts'
 import { authenticate } from './authenticate.ts'
 import { checkHeaderBytes, hasTwoHosts } from './body/head.ts'
 import { Departure } from './departure.ts'

@@ -2,7 +2,7 @@
 
 import type { ModelKind } from '../config/types.ts'
 import { maxNano, type Nano } from '../money.ts'
-import type { Peek } from '../wire/dialect.ts'
+import type { Peek } from '../wire/request.ts'
 import type { Expected, Rate, Units } from './meter.ts'
 import type { PromptMedia } from './prompt-size.ts'
 

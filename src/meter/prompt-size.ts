@@ -1,8 +1,8 @@
 // The size of a prompt in tokens, before the work: its text by its bytes, what stands beside it by its vendor's rule.
 
-import type { Peek } from '../wire/dialect.ts'
 import { type Attachment, attachmentsAt } from '../wire/media/attachment.ts'
 import { soundOf } from '../wire/openai-audio/duration.ts'
+import type { Peek } from '../wire/request.ts'
 import { type MediaRules, mediaRulesOf } from './media-rules.ts'
 
 /** Tokens of what stands beside the text. */

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { type Fetched, NotFetched } from '../safe-fetch/safe-fetch.ts'
-import type { HubCodec } from '../wire/dialect.ts'
+import type { HubCodec } from '../wire/codec.ts'
 import type { ChatRequest, RequestPart } from '../wire/ir.ts'
 import { fetchMissing, type Inlined, missingAddresses, withBytes } from './inline-files.ts'
 

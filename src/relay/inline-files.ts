@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { invalidRequest } from '../errors.ts'
 import { type Fetched, NotFetched, type SafeFetch } from '../safe-fetch/safe-fetch.ts'
-import type { HubCodec } from '../wire/dialect.ts'
+import type { HubCodec } from '../wire/codec.ts'
 import type { ChatRequest, FilePart, ImagePart, RequestPart } from '../wire/ir.ts'
 
 /** `data:` addresses by the addresses they were fetched from; one request's own. */

@@ -3,10 +3,10 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { ParameterRule } from '../vendors/vendor.ts'
-import type { Peek } from '../wire/dialect.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { join, splice } from '../wire/json/splice.ts'
 import { peekChat } from '../wire/openai-chat/peek.ts'
+import type { Peek } from '../wire/request.ts'
 import { refusedIn, withoutRefused } from './parameters.ts'
 
 const rule: ParameterRule = {

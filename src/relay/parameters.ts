@@ -1,11 +1,11 @@
 // Leaves out of a request what its model refuses, and names what it takes by another name.
 
 import type { NamedCall, ParameterRule, Vendor } from '../vendors/vendor.ts'
-import type { Peek } from '../wire/dialect.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { type Member, members, parseSpan, skipSpace } from '../wire/json/scan.ts'
 import type { Edit } from '../wire/json/splice.ts'
 import { removals, renaming } from '../wire/json/without.ts'
+import type { Peek } from '../wire/request.ts'
 
 /** The rule for a request with these members; null where there is nothing to look at. */
 export function ruleFor(

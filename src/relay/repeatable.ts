@@ -1,7 +1,7 @@
 // Whether a request of which nobody knows what came of it may be sent again.
 
 import type { DialCall } from '../upstream/connection.ts'
-import type { Operation } from '../wire/dialect.ts'
+import type { Operation } from '../wire/formats.ts'
 import type { RelayRequest, RelayRooms } from './request.ts'
 
 /** What is dear to do twice: an image, a video or a minute of sound may have been made, and be asked for, all the same. */

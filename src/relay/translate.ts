@@ -8,17 +8,16 @@ import { needsAmend } from '../vendors/amendments.ts'
 import {
   type AskedOf,
   type Decoded,
-  type Dialect,
-  FrameError,
-  type FrameSource,
   type HubCodec,
   type Reader,
   UnfitReply,
   type Writer,
-} from '../wire/dialect.ts'
+} from '../wire/codec.ts'
+import type { Dialect } from '../wire/dialect.ts'
 import { CallRestorer, type FittedTools, fitTools, type ToolTraits } from '../wire/hub/fit-tools.ts'
 import type { ChatEvent, ChatRequest, JsonObject, JsonValue, Usage } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
+import { FrameError, type FrameSource } from '../wire/reply.ts'
 import { SseFrames } from '../wire/sse-frames.ts'
 import type { Channel } from './channel.ts'
 import { fetchMissing, type Inlined, missingAddresses, withBytes } from './inline-files.ts'

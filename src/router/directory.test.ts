@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import type { ChannelConfig, GroupSettings } from '../config/types.ts'
-import type { DialectId } from '../wire/dialect.ts'
+import type { DialectId } from '../wire/formats.ts'
 import { createDirectory } from './directory.ts'
 
 const channel = (id: string, more: Partial<ChannelConfig> = {}): ChannelConfig => ({

@@ -2,7 +2,7 @@
 
 import { undated } from '../catalog/dated.ts'
 import type { ChannelConfig, GroupSettings } from '../config/types.ts'
-import type { DialectId } from '../wire/dialect.ts'
+import type { DialectId } from '../wire/formats.ts'
 import type { Candidate } from './route.ts'
 
 export interface DirectoryOptions {

@@ -1,7 +1,7 @@
 // Which channels may serve a request, in which order: the types of a pure plan over a snapshot.
 
 import type { Fault } from '../errors.ts'
-import type { DialectId } from '../wire/dialect.ts'
+import type { DialectId } from '../wire/formats.ts'
 
 /** What the plan needs to know of a channel that serves a model. */
 export interface Candidate {

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { DialectId } from '../wire/dialect.ts'
+import type { DialectId } from '../wire/formats.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { needsAmend } from './amendments.ts'
 import { vendors } from './registry.ts'

@@ -1,7 +1,7 @@
 // Cohere: formats of its own for chat, embeddings and reranking; errors without a code, whose words say what they are.
 
 import type { Fault } from '../errors.ts'
-import type { DialectId } from '../wire/dialect.ts'
+import type { DialectId } from '../wire/formats.ts'
 import { bearer } from './compatible.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 

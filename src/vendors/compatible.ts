@@ -1,6 +1,6 @@
 // The helper most vendors are built with: OpenAI's paths and bearer keys, under another address.
 
-import type { DialectId } from '../wire/dialect.ts'
+import type { DialectId } from '../wire/formats.ts'
 import { queryValue } from './path-segment.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 

@@ -1,7 +1,7 @@
 // What is asked of a vendor beside text, what it gives, and what an adapter may use to get it from a vendor of its own ways.
 
 import type { Fault } from '../errors.ts'
-import type { DialectId } from '../wire/dialect.ts'
+import type { DialectId } from '../wire/formats.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 
 /** Bytes that may be too many for memory: where they are many they lie on disk, until their spool is closed. */

@@ -2,7 +2,7 @@
 
 import { traitsOf as claudeTraits } from '../wire/anthropic-messages/models.ts'
 import { refusedSampling } from '../wire/anthropic-messages/sampling.ts'
-import type { DialectId } from '../wire/dialect.ts'
+import type { DialectId } from '../wire/formats.ts'
 import type { JsonValue } from '../wire/ir.ts'
 import { type OpenAiTraits, traitsOf } from '../wire/openai/models.ts'
 import { isObject } from './json.ts'

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { isBaseUrl } from '../config/rules.ts'
-import type { DialectId } from '../wire/dialect.ts'
+import type { DialectId } from '../wire/formats.ts'
 import { vendors } from './registry.ts'
 import type { ChannelSettings, Vendor } from './vendor.ts'
 

@@ -1,8 +1,9 @@
 // Who serves: where a vendor is, how it is signed and what is odd about it; never what a format means.
 
 import type { Fault } from '../errors.ts'
-import type { DialectId, ReplyQuirks } from '../wire/dialect.ts'
+import type { DialectId } from '../wire/formats.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import type { ReplyQuirks } from '../wire/reply.ts'
 import type { MediaAdapter } from './media.ts'
 import type { LocalService } from './transport.ts'
 import type { VideoAdapter } from './video.ts'

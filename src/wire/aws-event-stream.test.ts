@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { event, eventStream, message, rawMessage } from '../../test/support/event-stream.ts'
 import { AwsEventFrames, crc32 } from './aws-event-stream.ts'
-import { FrameError } from './dialect.ts'
+import { FrameError } from './reply.ts'
 
 const frames = [
   '{"messageStart":{"role":"assistant"}}',

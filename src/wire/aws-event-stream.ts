@@ -1,6 +1,6 @@
 // Binary event streams of AWS cut into their messages ("Amazon Event Stream Specification", smithy.io).
 
-import { FrameError, type FrameSource } from './dialect.ts'
+import { FrameError, type FrameSource } from './reply.ts'
 
 const preludeBytes = 12
 const checksumBytes = 4

@@ -1,6 +1,6 @@
 // Server-sent events as the data of their frames, for readers that take them one by one.
 
-import { FrameError, type FrameKind, type FrameSource, frameKind } from './dialect.ts'
+import { FrameError, type FrameKind, type FrameSource, frameKind } from './reply.ts'
 import { FrameSplitter, frameData, frameTooLong, unframedJson } from './sse.ts'
 
 /** OpenAI's word for the end of a stream; formats without one never send it. */

@@ -1,7 +1,7 @@
 // What the tests of this room share: bytes from texts, and a stream relayed as the identity path does it.
 
-import { frameKind, type ReplyQuirks, type Watcher } from './dialect.ts'
 import { dialects } from './dialects.ts'
+import { frameKind, type ReplyQuirks, type Watcher } from './reply.ts'
 import { FrameSplitter, frameTooLong } from './sse.ts'
 
 const encoder = new TextEncoder()

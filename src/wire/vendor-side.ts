@@ -1,7 +1,9 @@
 // What formats share that vendors speak and whose own clients are not served here.
 
 import { errorTable, GatewayError } from '../errors.ts'
-import type { Dialect, DialectId, HubCodec, ListCodec, Operation } from './dialect.ts'
+import type { HubCodec, ListCodec } from './codec.ts'
+import type { Dialect } from './dialect.ts'
+import type { DialectId, Operation } from './formats.ts'
 import { readFault } from './openai/fault.ts'
 
 /** What such a format must have of its own. */

@@ -11,8 +11,9 @@ import { prepare } from '../../src/relay/send.ts'
 import { decodedRequestOf } from '../../src/relay/translate.ts'
 import type { Candidate } from '../../src/router/route.ts'
 import { vendors } from '../../src/vendors/registry.ts'
-import type { Address, DialectId, Peek } from '../../src/wire/dialect.ts'
 import { dialects } from '../../src/wire/dialects.ts'
+import type { DialectId } from '../../src/wire/formats.ts'
+import type { Address, Peek } from '../../src/wire/request.ts'
 import { blind, first, last, type Node, objectsIn, parsed, type Reader } from './readers.ts'
 
 const clients = [

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { vendors } from '../../src/vendors/registry.ts'
 import type { Vendor } from '../../src/vendors/vendor.ts'
-import type { DialectId } from '../../src/wire/dialect.ts'
+import type { DialectId } from '../../src/wire/formats.ts'
 import type { JsonObject } from '../../src/wire/ir.ts'
 
 export interface Recording {

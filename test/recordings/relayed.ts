@@ -5,8 +5,8 @@ import type { Channel } from '../../src/relay/channel.ts'
 import type { RelayRequest } from '../../src/relay/request.ts'
 import { type Translation, translatedPath } from '../../src/relay/translate.ts'
 import type { Vendor } from '../../src/vendors/vendor.ts'
-import type { DialectId } from '../../src/wire/dialect.ts'
 import { dialects } from '../../src/wire/dialects.ts'
+import type { DialectId } from '../../src/wire/formats.ts'
 import type { Usage } from '../../src/wire/ir.ts'
 
 export interface Relay {

@@ -1,8 +1,9 @@
 // The fixtures of vendors: documented and recorded replies, each with what it means.
 
 import { readdirSync, readFileSync } from 'node:fs'
-import type { Address, DialectId } from '../../src/wire/dialect.ts'
+import type { DialectId } from '../../src/wire/formats.ts'
 import type { JsonObject, JsonValue, Usage } from '../../src/wire/ir.ts'
+import type { Address } from '../../src/wire/request.ts'
 
 export interface Expected {
   readonly text?: string

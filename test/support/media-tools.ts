@@ -14,8 +14,8 @@ import {
   type VendorReply,
 } from '../../src/vendors/media.ts'
 import { vendors } from '../../src/vendors/registry.ts'
-import type { DialectId } from '../../src/wire/dialect.ts'
 import { dialects } from '../../src/wire/dialects.ts'
+import type { DialectId } from '../../src/wire/formats.ts'
 import type { JsonObject, JsonValue } from '../../src/wire/ir.ts'
 
 /** A request as the vendor saw it. */

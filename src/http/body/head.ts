@@ -1,7 +1,8 @@
 // Bounds the head of a request, and reads what its format says there.
 
 import { GatewayError } from '../../errors.ts'
-import type { Address, Dialect } from '../../wire/dialect.ts'
+import type { Dialect } from '../../wire/dialect.ts'
+import type { Address } from '../../wire/request.ts'
 
 /** The runtime takes larger heads than it can answer in JSON. Throws GatewayError `request_headers_too_large`. */
 export function checkHeaderBytes(headers: Headers, maxBytes: number): void {

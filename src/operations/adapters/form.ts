@@ -3,8 +3,9 @@
 import { parsedObject } from '../../relay/parsed.ts'
 import type { Upload } from '../../vendors/media.ts'
 import { type Form, type FormField, multipart } from '../../vendors/multipart.ts'
-import type { Dialect, Peek } from '../../wire/dialect.ts'
+import type { Dialect } from '../../wire/dialect.ts'
 import type { JsonValue } from '../../wire/ir.ts'
+import type { Peek } from '../../wire/request.ts'
 
 /** The client's own form, told to another: OpenAI's names for lists are `name[]`. */
 export function formOf(

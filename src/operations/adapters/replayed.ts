@@ -2,7 +2,7 @@
 
 import type { PathListener, ReplyPath } from '../../relay/path.ts'
 import type { ReplySummary } from '../../relay/request.ts'
-import type { Replay } from '../../wire/dialect.ts'
+import type { Replay } from '../../wire/reply.ts'
 
 export class Replayed implements ReplyPath {
   readonly complete = false

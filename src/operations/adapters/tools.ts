@@ -15,7 +15,8 @@ import {
   type VendorReply,
   type VendorStream,
 } from '../../vendors/media.ts'
-import type { Dialect, DialectId } from '../../wire/dialect.ts'
+import type { Dialect } from '../../wire/dialect.ts'
+import type { DialectId } from '../../wire/formats.ts'
 import type { JsonValue } from '../../wire/ir.ts'
 import { BufferedReply } from './buffered-reply.ts'
 

@@ -18,8 +18,9 @@ import { plan } from '../../router/plan.ts'
 import type { Candidate } from '../../router/route.ts'
 import type { Exchange, ReplyHandler } from '../../vendors/transport.ts'
 import { estimateOf } from '../../wire/anthropic-messages/estimate.ts'
-import type { Address, Dialect, Peek } from '../../wire/dialect.ts'
+import type { Dialect } from '../../wire/dialect.ts'
 import { join } from '../../wire/json/splice.ts'
+import type { Address, Peek } from '../../wire/request.ts'
 
 /** A client waits for its count, and has an estimate of its own where none comes. */
 const limitMs = 10_000

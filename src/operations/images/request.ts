@@ -3,8 +3,10 @@
 import { type ImageModel, type ImageOperation, imageModel } from '../../catalog/images.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { Candidate } from '../../router/route.ts'
-import type { Dialect, DialectId, FileInfo, Peek, PictureAsk } from '../../wire/dialect.ts'
+import type { Dialect } from '../../wire/dialect.ts'
+import type { DialectId } from '../../wire/formats.ts'
 import { outputTokensOf, unitsOf } from '../../wire/openai-images/cost.ts'
+import type { FileInfo, Peek, PictureAsk } from '../../wire/request.ts'
 
 const operations: Readonly<Partial<Record<DialectId, ImageOperation>>> = {
   'openai-images': 'generations',

@@ -16,9 +16,10 @@ import type {
 } from '../../relay/request.ts'
 import type { Candidate } from '../../router/route.ts'
 import type { FailedAttempt } from '../../store/usage-row.ts'
-import type { Dialect, Units } from '../../wire/dialect.ts'
+import type { Dialect } from '../../wire/dialect.ts'
 import type { Usage } from '../../wire/ir.ts'
 import type { CachedMedia, TranscriptUsage } from '../../wire/openai-realtime/usage.ts'
+import type { Units } from '../../wire/request.ts'
 import type { Expectation } from './expected.ts'
 
 /** Tokens of output that a response is held for more at a time. */

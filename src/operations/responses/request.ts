@@ -7,7 +7,7 @@ import type { ResponseTransform } from '../../relay/request.ts'
 import type { Candidate } from '../../router/route.ts'
 import type { FoundResponse, ResponseRow } from '../../store/responses.ts'
 import type { Vendor } from '../../vendors/vendor.ts'
-import type { Dialect, Peek } from '../../wire/dialect.ts'
+import type { Dialect } from '../../wire/dialect.ts'
 import type { SealOrigin } from '../../wire/hub/seal.ts'
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
 import { isObject } from '../../wire/openai/usage.ts'
@@ -26,6 +26,7 @@ import {
 } from '../../wire/openai-responses/kept.ts'
 import { idAtStart, type Shown, showFrames, showWhole } from '../../wire/openai-responses/shown.ts'
 import { isBroken, isWhole } from '../../wire/openai-responses/so-far.ts'
+import type { Peek } from '../../wire/request.ts'
 import { maxKeptBytes, type ResponseKeeper } from './keeper.ts'
 
 export interface ResponseRooms {

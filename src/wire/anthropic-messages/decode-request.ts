@@ -1,7 +1,7 @@
 // A request in Anthropic's Messages format, into the hub.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Decoded } from '../dialect.ts'
+import type { Decoded } from '../codec.ts'
 import type {
   ChatRequest,
   Effort,

@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../errors.ts'
-import type { Address } from '../dialect.ts'
 import type { JsonObject } from '../ir.ts'
 import { chatHub } from '../openai-chat/hub.ts'
+import type { Address } from '../request.ts'
 import { decodeRequest } from './decode-request.ts'
 import { encodeRequest } from './encode-request.ts'
 import { peekMessages } from './peek.ts'

@@ -1,7 +1,7 @@
 // A request out of the hub, in Anthropic's Messages format of version 2023-06-01.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Decoded } from '../dialect.ts'
+import type { Decoded } from '../codec.ts'
 import type { ChatRequest, JsonObject } from '../ir.ts'
 import { answersByTool, encodeTools, formatOf } from './encode-tools.ts'
 import { calledTools, encodeConversation, keepsItsThoughts, writeTurns } from './encode-turns.ts'

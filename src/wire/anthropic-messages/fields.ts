@@ -1,6 +1,6 @@
 // Small tools of Anthropic's format: private fields kept and given back, and the marks of the cache.
 
-import type { DialectId } from '../dialect.ts'
+import type { DialectId } from '../formats.ts'
 import type { CacheMark, Extra, JsonObject, JsonValue } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 

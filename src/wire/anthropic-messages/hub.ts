@@ -1,6 +1,6 @@
 // Anthropic's side of the hub: requests, replies and streams of its Messages interface.
 
-import type { HubCodec } from '../dialect.ts'
+import type { HubCodec } from '../codec.ts'
 import { decodeRequest } from './decode-request.ts'
 import { encodeRequest } from './encode-request.ts'
 import { MessagesReader } from './reader.ts'

@@ -1,12 +1,12 @@
 // Judges a whole message of Anthropic's on its way to a client who speaks the same.
 
-import type { ReplyQuirks, WholeReply } from '../dialect.ts'
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, stringEnd, valueEnd } from '../json/scan.ts'
 import { stringOf } from '../openai/rules.ts'
 import { isObject } from '../openai/usage.ts'
 import { faulty, lastMember, readable, withoutList } from '../openai/whole.ts'
+import type { ReplyQuirks, WholeReply } from '../reply.ts'
 import { faultIn } from './fault.ts'
 import { readUsage } from './usage.ts'
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { type ErrorCode, errorTable, GatewayError } from '../../errors.ts'
-import { frameKind, type ReplyQuirks } from '../dialect.ts'
+import { frameKind, type ReplyQuirks } from '../reply.ts'
 import { anthropicMessages } from './dialect.ts'
 import { estimateOf } from './estimate.ts'
 import { refusalStatus } from './refuse.ts'

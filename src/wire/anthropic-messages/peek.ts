@@ -1,7 +1,6 @@
 // Judges a request in Anthropic's Messages format on its bytes and finds what the gateway acts on.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Address, Peek } from '../dialect.ts'
 import { ElementScan, kindAt, type Member } from '../json/scan.ts'
 import { type Body, type Inside, modelOf, numberField, present, readBody } from '../openai/body.ts'
 import { boundsOf, type OwnNames, requestPlace } from '../openai/priced.ts'
@@ -15,6 +14,7 @@ import {
   string,
   typedObject,
 } from '../openai/rules.ts'
+import type { Address, Peek } from '../request.ts'
 import { checkMessages, seen } from './check-messages.ts'
 
 /** The version under which sampling is gone, and two forms of content with it. */

@@ -1,11 +1,12 @@
 // Reads replies of Anthropic's Messages interface, streamed or whole, into events.
 
 import type { FaultKind } from '../../errors.ts'
-import type { AskedOf, Reader, ReplyQuirks } from '../dialect.ts'
+import type { AskedOf, Reader } from '../codec.ts'
 import { report } from '../hub/counts.ts'
 import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
+import type { ReplyQuirks } from '../reply.ts'
 import { answersByTool } from './encode-tools.ts'
 import { faultIn } from './fault.ts'
 import { objectOf, objectsOf, stringOf, withExtra } from './fields.ts'

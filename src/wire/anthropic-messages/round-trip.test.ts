@@ -1,7 +1,7 @@
 // A conversation put in the other format and back is what it was.
 
 import { describe, expect, test } from 'bun:test'
-import type { HubCodec } from '../dialect.ts'
+import type { HubCodec } from '../codec.ts'
 import type { JsonObject } from '../ir.ts'
 import { chatHub } from '../openai-chat/hub.ts'
 import { messagesHub } from './hub.ts'

@@ -1,13 +1,13 @@
 // Watches one stream of Anthropic's on its way to a client who speaks the same: what each event is and what it costs.
 
 import type { Fault } from '../../errors.ts'
-import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../dialect.ts'
 import { take } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
 import { JsonSyntaxError, MemberScan, parseSpan, skipSpace, spells } from '../json/scan.ts'
 import { join } from '../json/splice.ts'
 import { textBytes } from '../openai/chunk.ts'
 import { stringOf } from '../openai/rules.ts'
+import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../reply.ts'
 import { frameData, plainDataStart, unframedJson } from '../sse.ts'
 import { emptyKind } from '../sse-frames.ts'
 import { faultIn } from './fault.ts'

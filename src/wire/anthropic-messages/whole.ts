@@ -1,6 +1,6 @@
 // Writes the events of a reply as one whole message of Anthropic's.
 
-import type { WriterHead } from '../dialect.ts'
+import type { WriterHead } from '../codec.ts'
 import { type FoldedPart, fold } from '../hub/fold.ts'
 import type { ChatEvent, Extra, JsonObject } from '../ir.ts'
 import { inputOf } from './encode-blocks.ts'

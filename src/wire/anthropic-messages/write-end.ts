@@ -1,6 +1,6 @@
 // How a reply begins and ends in Anthropic's words.
 
-import type { WriterHead } from '../dialect.ts'
+import type { WriterHead } from '../codec.ts'
 import type { ChatEvent, Extra, FinishReason, JsonObject, Usage } from '../ir.ts'
 import { objectOf, ownFields } from './fields.ts'
 import { writeFinish } from './finish.ts'

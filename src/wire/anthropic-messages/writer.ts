@@ -1,6 +1,6 @@
 // Writes events as the stream of Anthropic's Messages interface: blocks one after the other, never two at once.
 
-import type { Writer, WriterHead } from '../dialect.ts'
+import type { Writer, WriterHead } from '../codec.ts'
 import type { ChatEvent, JsonObject, PartHead, Usage } from '../ir.ts'
 import { carried } from './seals.ts'
 import {

@@ -1,7 +1,7 @@
 // A chat request as Bedrock's Converse takes it ("Converse", Bedrock Runtime API reference); the model is in the address.
 
 import { thinkingOf } from '../anthropic-messages/thinking.ts'
-import type { Decoded } from '../dialect.ts'
+import type { Decoded } from '../codec.ts'
 import { clamped, refuseUnsayable, unsaid } from '../hub/unsaid.ts'
 import type { ChatRequest, JsonObject, Reasoning } from '../ir.ts'
 import { effortFor } from '../openai-chat/hub-options.ts'

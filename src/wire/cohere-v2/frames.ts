@@ -1,6 +1,6 @@
 // Cohere's streams as the data of their frames: they end with an event of their own.
 
-import type { FrameSource } from '../dialect.ts'
+import type { FrameSource } from '../reply.ts'
 import { SseFrames } from '../sse-frames.ts'
 
 /** Inside a string its quotes would stand behind a backslash. */

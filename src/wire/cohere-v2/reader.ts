@@ -1,11 +1,12 @@
 // Reads replies of Cohere's Chat API, streamed or whole, into events.
 
-import type { Reader, ReplyQuirks } from '../dialect.ts'
+import type { Reader } from '../codec.ts'
 import { report } from '../hub/counts.ts'
 import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
 import { errorIn, faultInside, saidIn } from '../openai/fault.ts'
 import { isObject } from '../openai/usage.ts'
+import type { ReplyQuirks } from '../reply.ts'
 import { Parts } from './parts.ts'
 import { readUsage } from './usage.ts'
 

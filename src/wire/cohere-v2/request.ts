@@ -1,7 +1,7 @@
 // A chat request in the format of Cohere's Chat API, version 2 ("Chat", https://docs.cohere.com/reference/chat).
 
 import { invalidRequest } from '../../errors.ts'
-import type { Decoded } from '../dialect.ts'
+import type { Decoded } from '../codec.ts'
 import { clamped, refuseUnsayable, unsaid } from '../hub/unsaid.ts'
 import type { ChatRequest, Effort, JsonObject, Tool } from '../ir.ts'
 import { foreignFields } from '../openai-chat/hub-sampling.ts'

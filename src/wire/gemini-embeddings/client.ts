@@ -1,7 +1,7 @@
 // Google's embeddings as its clients ask for them: `embedContent` for one text, `batchEmbedContents` for several.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Address, Decoded, ListCodec, Peek } from '../dialect.ts'
+import type { Decoded, ListCodec } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { placeOf } from '../json/names.ts'
 import { parseSpan } from '../json/scan.ts'
@@ -9,6 +9,7 @@ import type { ListReply, ListRequest } from '../list/list.ts'
 import { nothingInside, readBody } from '../openai/body.ts'
 import { isObject } from '../openai/usage.ts'
 import { unpackVector } from '../openai-embeddings/vectors.ts'
+import type { Address, Peek } from '../request.ts'
 
 /** Whether one text was asked for and not a list of them rides along here. */
 const self = 'google-embed'

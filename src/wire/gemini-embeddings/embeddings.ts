@@ -1,6 +1,6 @@
 // Google's embeddings (ai.google.dev/api/embeddings, batchEmbedContents), as their vendor takes and gives them.
 
-import type { Decoded } from '../dialect.ts'
+import type { Decoded } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { plainTexts, promptUsage, withoutList } from '../list/fields.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'

@@ -1,7 +1,7 @@
 // A Gemini request into the hub: what has no concept there rides along and returns to this format alone.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Address, Decoded } from '../dialect.ts'
+import type { Decoded } from '../codec.ts'
 import type {
   ChatRequest,
   Effort,
@@ -10,6 +10,7 @@ import type {
   Reasoning,
   ResponseFormat,
 } from '../ir.ts'
+import type { Address } from '../request.ts'
 import { decodeContents, decodeSystem } from './decode-contents.ts'
 import { decodeToolChoice, decodeTools } from './decode-tools.ts'
 import { isObject, membersOf, numberOf, stringOf, stringsIn, withExtra } from './fields.ts'

@@ -1,7 +1,7 @@
 // A request of the hub in Gemini's words: what cannot be said is refused where it matters, else named.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Decoded } from '../dialect.ts'
+import type { Decoded } from '../codec.ts'
 import type { ChatRequest, JsonObject, ResponseFormat } from '../ir.ts'
 import { encodeContents } from './encode-contents.ts'
 import { encodeTools } from './encode-tools.ts'

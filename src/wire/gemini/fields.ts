@@ -1,6 +1,6 @@
 // Small tools of the Gemini side: members in either of their spellings, private fields kept and given back.
 
-import type { DialectId } from '../dialect.ts'
+import type { DialectId } from '../formats.ts'
 import type { Extra, JsonObject, JsonValue } from '../ir.ts'
 
 export const self: DialectId = 'gemini'

@@ -1,7 +1,7 @@
 // Cuts what Google streams into frames: events, or plain JSON where an error or a list came in their place.
 
-import { FrameError, type FrameSource } from '../dialect.ts'
 import type { JsonValue } from '../ir.ts'
+import { FrameError, type FrameSource } from '../reply.ts'
 import { SseFrames } from '../sse-frames.ts'
 
 /** What comes in place of events is an error, or a stream asked for without `alt=sse`. */

@@ -1,8 +1,8 @@
 // What the gateway needs to know of one frame or whole reply of Google's that it passes on as it is.
 
-import type { ReplyQuirks } from '../dialect.ts'
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
+import type { ReplyQuirks } from '../reply.ts'
 import { isObject, objectsIn, stringOf } from './fields.ts'
 import { readFinish } from './finish.ts'
 import { readUsage } from './usage.ts'

@@ -1,6 +1,6 @@
 // The Gemini format's side of the hub.
 
-import type { HubCodec } from '../dialect.ts'
+import type { HubCodec } from '../codec.ts'
 import { decodeRequest } from './decode-request.ts'
 import { encodeRequest } from './encode-request.ts'
 import { GeminiReader } from './reader.ts'

@@ -1,6 +1,6 @@
 // A stream as one JSON list, which is what a request without `alt=sse` is answered with.
 
-import type { Reframe } from '../dialect.ts'
+import type { Reframe } from '../reply.ts'
 import { SseFrames } from '../sse-frames.ts'
 
 const encoder = new TextEncoder()

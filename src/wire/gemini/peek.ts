@@ -1,13 +1,13 @@
 // Judges a Gemini request on its bytes and finds what the gateway acts on; model and stream stand in the address.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Address, Peek } from '../dialect.ts'
 import { type Place, placeOf } from '../json/names.ts'
 import { ElementScan, kindAt, type Member, MemberScan, members, textOf } from '../json/scan.ts'
 import { type AttachmentOffsets, addAttachment } from '../media/offsets.ts'
 import { type Body, type Inside, readBody } from '../openai/body.ts'
 import { isStandardTier } from '../openai/priced.ts'
 import { numberOf, stringOf } from '../openai/rules.ts'
+import type { Address, Peek } from '../request.ts'
 import { camelOf, snakeOf } from './fields.ts'
 
 const contentScan = new ElementScan()

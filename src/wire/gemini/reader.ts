@@ -1,10 +1,11 @@
 // Reads Google's replies, streamed or whole, into events: a whole reply is read as the only frame of its stream.
 
 import type { FaultKind } from '../../errors.ts'
-import type { Reader, ReplyQuirks } from '../dialect.ts'
+import type { Reader } from '../codec.ts'
 import { report } from '../hub/counts.ts'
 import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
+import type { ReplyQuirks } from '../reply.ts'
 import { faultInside } from './fault.ts'
 import { isObject, membersOf, objectsIn, stringOf, withExtra } from './fields.ts'
 import { CandidateReader } from './reader-candidate.ts'

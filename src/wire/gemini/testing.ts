@@ -1,7 +1,7 @@
 // What the tests of this format share: frames, their bytes, and what a reply comes to.
 
 import { GatewayError } from '../../errors.ts'
-import type { WriterHead } from '../dialect.ts'
+import type { WriterHead } from '../codec.ts'
 import { type FoldedReply, fold } from '../hub/fold.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { GeminiFrames } from './frames.ts'

@@ -1,8 +1,8 @@
 // What is seen of replies that pass as they are, streamed, whole and too large to hold; and streams as lists.
 
 import { expect, test } from 'bun:test'
-import { frameKind } from '../dialect.ts'
 import type { JsonObject } from '../ir.ts'
+import { frameKind } from '../reply.ts'
 import { gemini } from './dialect.ts'
 import { ListFraming } from './list-framing.ts'
 import { reply, streamOf } from './testing.ts'

@@ -1,8 +1,8 @@
 // Watches one streamed reply of Google's on its way: what each frame is, what was used, how it ended.
 
 import type { Fault } from '../../errors.ts'
-import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../dialect.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
+import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../reply.ts'
 import { frameData, unframedJson } from '../sse.ts'
 import { emptyKind } from '../sse-frames.ts'
 import { errorIn, faultInside } from './fault.ts'

@@ -1,10 +1,10 @@
 // Judges a whole reply of Google's that goes on as it is, and reads the end of one too large to hold.
 
 import type { Fault } from '../../errors.ts'
-import type { ReplyQuirks, WholeReply } from '../dialect.ts'
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonValue } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, valueEnd } from '../json/scan.ts'
+import type { ReplyQuirks, WholeReply } from '../reply.ts'
 import { errorIn, faultInside } from './fault.ts'
 import { isObject } from './fields.ts'
 import { readFinish } from './finish.ts'

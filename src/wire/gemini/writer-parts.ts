@@ -1,6 +1,6 @@
 // Parts, candidates and frames as Google's clients read them: what the stream and the whole reply share.
 
-import type { WriterHead } from '../dialect.ts'
+import type { WriterHead } from '../codec.ts'
 import type { FoldedPart } from '../hub/fold.ts'
 import type {
   Extra,

@@ -1,6 +1,6 @@
 // Writes events as the frames of `streamGenerateContent?alt=sse`, and folds them into a whole reply.
 
-import type { Writer, WriterHead } from '../dialect.ts'
+import type { Writer, WriterHead } from '../codec.ts'
 import { type FoldedPart, fold } from '../hub/fold.ts'
 import type {
   ChatEvent,

@@ -1,6 +1,6 @@
 // Edits to a document's bytes, without copying what stays.
 
-import type { Span } from '../dialect.ts'
+import type { Span } from '../request.ts'
 
 /** Puts `text` in place of `bytes[start, end)`; an empty span inserts. */
 export interface Edit extends Span {

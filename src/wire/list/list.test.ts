@@ -2,8 +2,9 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { DialectId, ListCodec } from '../dialect.ts'
+import type { ListCodec } from '../codec.ts'
 import { dialects } from '../dialects.ts'
+import type { DialectId } from '../formats.ts'
 import { geminiEmbeddings } from '../gemini-embeddings/embeddings.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { unpackVector } from '../openai-embeddings/vectors.ts'

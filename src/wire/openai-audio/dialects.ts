@@ -1,8 +1,10 @@
 // Sound to text, and text to sound.
 
-import type { Dialect, DialectId, Operation, Peek } from '../dialect.ts'
+import type { Dialect } from '../dialect.ts'
+import type { DialectId, Operation } from '../formats.ts'
 import type { JsonObject } from '../ir.ts'
 import { openaiBase } from '../openai/base.ts'
+import type { Peek } from '../request.ts'
 import { peekSpeech } from './peek-speech.ts'
 import {
   peekTranscription,

@@ -1,6 +1,6 @@
 // How long an upload lasts: by its container, and by its size where that does not say, or lies.
 
-import type { FileInfo, Peek } from '../dialect.ts'
+import type { FileInfo, Peek } from '../request.ts'
 
 /** Bytes a second: the fewest anybody speaks in, what is usual, and the most there are. */
 interface Density {

@@ -1,12 +1,12 @@
 // Reads a request to speak a text. OpenAI API reference, "Create speech".
 
 import { invalidRequest } from '../../errors.ts'
-import type { Address, Peek } from '../dialect.ts'
 import type { JsonValue } from '../ir.ts'
 import { parseSpan } from '../json/scan.ts'
 import { type Body, numberField, present } from '../openai/body.ts'
 import { type Found, mediaFormat, peekMedia } from '../openai/media.ts'
 import { number, oneOf, type Rule, string, stringOf } from '../openai/rules.ts'
+import type { Address, Peek } from '../request.ts'
 
 const formats = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const
 const maxInstructionChars = 4_096

@@ -1,12 +1,12 @@
 // Reads a request to write down or translate what is said in a file. OpenAI API reference, "Create transcription".
 
 import { invalidRequest } from '../../errors.ts'
-import type { Address, FormFields, Peek } from '../dialect.ts'
 import type { JsonValue } from '../ir.ts'
 import { parseSpan } from '../json/scan.ts'
 import { type Body, present } from '../openai/body.ts'
 import { type Found, mediaFormat, peekMedia } from '../openai/media.ts'
 import { boolean, number, oneOf, type Rule, string, stringOf } from '../openai/rules.ts'
+import type { Address, FormFields, Peek } from '../request.ts'
 import { soundOf } from './duration.ts'
 
 const shared: readonly (readonly [string, Rule])[] = [

@@ -1,9 +1,10 @@
 // A whole reply where events were asked for: some vendors know no stream, and answer as if none had been asked for.
 
-import type { Peek, Replay, WholeReply } from '../dialect.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { join } from '../json/splice.ts'
 import { isObject } from '../openai/usage.ts'
+import type { Replay, WholeReply } from '../reply.ts'
+import type { Peek } from '../request.ts'
 import { type EventSegment, speechDelta, speechDone, transcriptEvents } from './events.ts'
 import { positive } from './usage.ts'
 import { wholeTranscript } from './whole.ts'

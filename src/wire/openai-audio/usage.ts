@@ -1,9 +1,9 @@
 // What replies about sound say that they cost: tokens, or seconds of sound.
 
-import type { Peek, Units } from '../dialect.ts'
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { isObject, readUsage } from '../openai/usage.ts'
+import type { Peek, Units } from '../request.ts'
 
 /** Nothing that is believed lasts longer, in seconds: a day. */
 const mostSeconds = 86_400

@@ -1,10 +1,11 @@
 // Watches streamed transcripts and streamed speech: bare `data:` events, each with its `type`.
 
 import type { Fault } from '../../errors.ts'
-import { type FrameKind, frameKind, type Units, type Watcher } from '../dialect.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { faultInside } from '../openai/fault.ts'
 import { isObject } from '../openai/usage.ts'
+import { type FrameKind, frameKind, type Watcher } from '../reply.ts'
+import type { Units } from '../request.ts'
 import { frameData } from '../sse.ts'
 import { emptyKind } from '../sse-frames.ts'
 import { readSoundUsage, spokenUsage } from './usage.ts'

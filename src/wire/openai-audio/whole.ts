@@ -1,11 +1,12 @@
 // Judges whole replies about sound: a transcript in JSON, or bytes that are passed on unread.
 
-import type { Peek, WholeReply } from '../dialect.ts'
 import type { JsonObject } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, valueEnd } from '../json/scan.ts'
 import { wholeMedia } from '../openai/media.ts'
 import { isObject } from '../openai/usage.ts'
 import { lastMember } from '../openai/whole.ts'
+import type { WholeReply } from '../reply.ts'
+import type { Peek } from '../request.ts'
 import { readSoundUsage, reportedSeconds, spokenUsage, transcriptUnits } from './usage.ts'
 
 type Seen = Omit<WholeReply, 'fault' | 'bytes'>

@@ -1,6 +1,6 @@
 // Small tools of the hub's OpenAI side: private fields kept, merged and given back.
 
-import type { DialectId } from '../dialect.ts'
+import type { DialectId } from '../formats.ts'
 import type { CacheMark, Extra, JsonObject, JsonValue } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 

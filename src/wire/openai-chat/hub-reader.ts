@@ -1,12 +1,13 @@
 // Reads chat completion replies, streamed or whole, of OpenAI and of all who claim its format, into events.
 
 import type { FaultKind } from '../../errors.ts'
-import type { Reader, ReplyQuirks } from '../dialect.ts'
+import type { Reader } from '../codec.ts'
 import { report } from '../hub/counts.ts'
 import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { saidIn } from '../openai/fault.ts'
 import { isObject, readUsage, usageIn } from '../openai/usage.ts'
+import type { ReplyQuirks } from '../reply.ts'
 import { ChoiceReader } from './hub-choice.ts'
 import { faultIn } from './hub-fault.ts'
 import { stringOf, withExtra } from './hub-fields.ts'

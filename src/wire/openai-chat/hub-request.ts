@@ -1,7 +1,7 @@
 // A chat completion request, into the hub and out of it. Private fields ride along and return.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Decoded } from '../dialect.ts'
+import type { Decoded } from '../codec.ts'
 import type { ChatRequest, JsonObject } from '../ir.ts'
 import { hasFields, ownFields, present, withExtra } from './hub-fields.ts'
 import { decodeMessages, encodeMessages } from './hub-messages.ts'

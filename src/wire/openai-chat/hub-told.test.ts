@@ -2,8 +2,9 @@
 
 import { describe, expect, test } from 'bun:test'
 import { breaches, frames, readAll } from '../../../test/replies.ts'
-import type { ReplyQuirks, WriterHead } from '../dialect.ts'
+import type { WriterHead } from '../codec.ts'
 import type { ChatEvent, JsonObject, JsonValue, PartHead } from '../ir.ts'
+import type { ReplyQuirks } from '../reply.ts'
 import { chatHub } from './hub.ts'
 
 const head: WriterHead = { id: 'chatcmpl-1', model: 'asked', createdAt: 7, wantsUsage: true }

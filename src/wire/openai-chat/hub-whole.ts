@@ -1,6 +1,6 @@
 // Writes the events of a reply as one whole chat completion.
 
-import type { WriterHead } from '../dialect.ts'
+import type { WriterHead } from '../codec.ts'
 import { type FoldedChoice, type FoldedPart, fold } from '../hub/fold.ts'
 import type { ChatEvent, JsonObject } from '../ir.ts'
 import { isObject, writeUsage } from '../openai/usage.ts'

@@ -1,6 +1,6 @@
 // Writes events as the chunks of OpenAI's chat completion stream.
 
-import type { Writer, WriterHead } from '../dialect.ts'
+import type { Writer, WriterHead } from '../codec.ts'
 import type { ChatEvent, Extra, JsonObject, JsonValue, PartHead, Usage } from '../ir.ts'
 import { isObject, writeUsage } from '../openai/usage.ts'
 import { asksByFunctions } from './hub-asked.ts'

@@ -3,8 +3,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { breaches, frames, normal, readAll, replies } from '../../../test/replies.ts'
-import type { ReplyQuirks, WriterHead } from '../dialect.ts'
+import type { WriterHead } from '../codec.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
+import type { ReplyQuirks } from '../reply.ts'
 import { chatHub } from './hub.ts'
 
 const head: WriterHead = { id: 'chatcmpl-1', model: 'asked', createdAt: 7, wantsUsage: true }

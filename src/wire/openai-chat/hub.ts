@@ -1,6 +1,6 @@
 // The chat completion format's side of the hub.
 
-import type { HubCodec } from '../dialect.ts'
+import type { HubCodec } from '../codec.ts'
 import { ChatReader } from './hub-reader.ts'
 import { decodeRequest, encodeRequest } from './hub-request.ts'
 import { writeWhole } from './hub-whole.ts'

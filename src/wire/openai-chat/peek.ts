@@ -1,7 +1,6 @@
 // Judges a chat completion request on its bytes and finds what the gateway acts on.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Peek } from '../dialect.ts'
 import { type Body, type Inside, modelOf, present, readBody, streamOf } from '../openai/body.ts'
 import { boundsOf, type OwnNames, requestPlace } from '../openai/priced.ts'
 import {
@@ -18,6 +17,7 @@ import {
   typedObject,
   wholeNumber,
 } from '../openai/rules.ts'
+import type { Peek } from '../request.ts'
 import { checkMessages, seen } from './messages.ts'
 
 /** Types and ranges of OpenAI's chat API. `max_tokens: 0` passes: openai-python's own tests send it. */

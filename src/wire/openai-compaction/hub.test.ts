@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { ended, head, part, start } from '../../../test/responses.ts'
-import { UnfitReply } from '../dialect.ts'
+import { UnfitReply } from '../codec.ts'
 import type { ChatEvent, JsonObject } from '../ir.ts'
 import { responsesHub } from '../openai-responses/hub.ts'
 import { sealSummary, summaryIn } from '../openai-responses/summary.ts'

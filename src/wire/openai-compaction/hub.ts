@@ -1,6 +1,6 @@
 // Compaction for models whose vendors know of none: the model is asked for a summary, which stands for what was said.
 
-import { type Decoded, type HubCodec, UnfitReply, type WriterHead } from '../dialect.ts'
+import { type Decoded, type HubCodec, UnfitReply, type WriterHead } from '../codec.ts'
 import { fold } from '../hub/fold.ts'
 import type { ChatEvent, ChatRequest, JsonObject, Message } from '../ir.ts'
 import { responsesHub } from '../openai-responses/hub.ts'

@@ -1,8 +1,8 @@
 // Judges a request to compact a conversation: a Responses request that is answered whole.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Peek } from '../dialect.ts'
 import { peekResponses } from '../openai-responses/peek.ts'
+import type { Peek } from '../request.ts'
 
 /** Throws GatewayError `invalid_request_error` naming the field at fault. */
 export function peekCompaction(body: Uint8Array): Peek {

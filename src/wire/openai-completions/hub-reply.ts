@@ -1,10 +1,11 @@
 // Legacy completion replies, streamed and whole, read into events and written from them.
 
-import type { Reader, ReplyQuirks, Writer, WriterHead } from '../dialect.ts'
+import type { Reader, Writer, WriterHead } from '../codec.ts'
 import { fold } from '../hub/fold.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue, PartHead, Usage } from '../ir.ts'
 import { isObject, writeUsage } from '../openai/usage.ts'
 import { ChatReader } from '../openai-chat/hub-reader.ts'
+import type { ReplyQuirks } from '../reply.ts'
 
 /** The same reply as a chat's: the text of each choice becomes its message. */
 function asChat(reply: JsonObject, field: 'delta' | 'message'): JsonObject {

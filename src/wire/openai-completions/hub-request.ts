@@ -1,7 +1,7 @@
 // A legacy completion request as a chat of one message, and back for models that only complete.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Decoded } from '../dialect.ts'
+import type { Decoded } from '../codec.ts'
 import { refuseUnsayable } from '../hub/unsaid.ts'
 import type { ChatRequest, JsonObject, JsonValue, Message } from '../ir.ts'
 import { present } from '../openai-chat/hub-fields.ts'

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { breaches, frames, readAll, replies } from '../../../test/replies.ts'
-import type { WriterHead } from '../dialect.ts'
+import type { WriterHead } from '../codec.ts'
 import type { ChatEvent, JsonObject } from '../ir.ts'
 import { chatHub } from '../openai-chat/hub.ts'
 import { completionsHub } from './hub.ts'

@@ -1,6 +1,6 @@
 // The legacy completion format's side of the hub: its clients over models that chat.
 
-import type { HubCodec } from '../dialect.ts'
+import type { HubCodec } from '../codec.ts'
 import { CompletionReader, CompletionWriter, writeWhole } from './hub-reply.ts'
 import { decodeRequest, encodeRequest } from './hub-request.ts'
 

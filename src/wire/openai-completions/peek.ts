@@ -1,7 +1,6 @@
 // Judges a text completion request on its bytes and finds what the gateway acts on.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Peek } from '../dialect.ts'
 import { type Body, modelOf, numberField, readBody, streamOf } from '../openai/body.ts'
 import { boundsOf, type OwnNames, requestPlace } from '../openai/priced.ts'
 import {
@@ -16,6 +15,7 @@ import {
   wholeNumber,
 } from '../openai/rules.ts'
 import { inputList, readInput } from '../openai/texts.ts'
+import type { Peek } from '../request.ts'
 
 /** Types and ranges of OpenAI's API of text completions. */
 const rules: ReadonlyMap<string, Rule> = new Map([

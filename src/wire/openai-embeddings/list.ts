@@ -1,6 +1,6 @@
 // OpenAI's embeddings format, into the common form and out of it.
 
-import type { Decoded, ListCodec, WriterHead } from '../dialect.ts'
+import type { Decoded, ListCodec, WriterHead } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { promptUsage, withoutList } from '../list/fields.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'

@@ -1,10 +1,10 @@
 // Judges an embeddings request on its bytes and finds what the gateway acts on.
 
-import type { Peek } from '../dialect.ts'
 import { placeOf } from '../json/names.ts'
 import { type Body, modelOf, present, readBody } from '../openai/body.ts'
 import { checkFields, integer, oneOf, type Rule, string, stringOf } from '../openai/rules.ts'
 import { inputList, readInput } from '../openai/texts.ts'
+import type { Peek } from '../request.ts'
 
 const input = { name: 'input', maxItems: 2048 }
 /** Types and ranges of OpenAI's embeddings API. */

@@ -1,12 +1,13 @@
 // Judges a whole embeddings reply without building its numbers, and brings vectors to the form the client asked for.
 
-import type { Peek, ReplyQuirks, WholeReply } from '../dialect.ts'
 import type { JsonObject } from '../ir.ts'
 import { ElementScan, JsonSyntaxError, MemberScan, parseSpan, skipSpace } from '../json/scan.ts'
 import { type Edit, join, splice } from '../json/splice.ts'
 import { errorIn, faultInside } from '../openai/fault.ts'
 import { stringOf } from '../openai/rules.ts'
 import { correctUsage, faulty, readable, withoutList } from '../openai/whole.ts'
+import type { ReplyQuirks, WholeReply } from '../reply.ts'
+import type { Peek } from '../request.ts'
 import { BadVector, checkPacked, packVector, unpackVector } from './vectors.ts'
 
 interface Seen {

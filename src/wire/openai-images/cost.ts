@@ -1,6 +1,6 @@
 // What images cost beside the prompt: units by size and quality, and the most tokens that one may come to.
 
-import type { PictureAsk, Units } from '../dialect.ts'
+import type { PictureAsk, Units } from '../request.ts'
 
 /** Output tokens of one image (OpenAI, "Image generation", table of sizes and qualities). */
 const published: Readonly<Record<string, Readonly<Record<string, number>>>> = {

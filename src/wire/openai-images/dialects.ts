@@ -1,10 +1,12 @@
 // Images: made from a text, from other images, or as variations of one.
 
-import type { Address, Dialect, DialectId, FormFields } from '../dialect.ts'
+import type { Dialect } from '../dialect.ts'
+import type { DialectId } from '../formats.ts'
 import { openaiBase } from '../openai/base.ts'
 import type { Body } from '../openai/body.ts'
 import { type Found, mediaFormat, peekMedia } from '../openai/media.ts'
 import type { Rule } from '../openai/rules.ts'
+import type { Address, FormFields } from '../request.ts'
 import { itemMark, readTail, readWhole, withCost } from './reply.ts'
 import {
   editRules,

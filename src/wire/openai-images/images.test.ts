@@ -1,9 +1,10 @@
 // Requests, replies and streams of images on their bytes.
 
 import { describe, expect, test } from 'bun:test'
-import type { FileInfo, WatchOptions } from '../dialect.ts'
-import { frameKind } from '../dialect.ts'
 import type { JsonObject } from '../ir.ts'
+import type { WatchOptions } from '../reply.ts'
+import { frameKind } from '../reply.ts'
+import type { FileInfo } from '../request.ts'
 import { imageDialects } from './dialects.ts'
 import { ImageWatcher } from './watcher.ts'
 

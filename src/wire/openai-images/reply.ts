@@ -1,6 +1,5 @@
 // Reads what replies with images say of themselves; the images are counted, never looked at.
 
-import type { Peek, PictureAsk, ReplyQuirks, Units, WholeReply } from '../dialect.ts'
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
 import {
@@ -18,6 +17,8 @@ import { errorIn, faultInside } from '../openai/fault.ts'
 import { stringOf } from '../openai/rules.ts'
 import { isObject, readUsage } from '../openai/usage.ts'
 import { faulty, lastMember, readable, withoutList } from '../openai/whole.ts'
+import type { ReplyQuirks, WholeReply } from '../reply.ts'
+import type { Peek, PictureAsk, Units } from '../request.ts'
 import { isOpen, unitsOf } from './cost.ts'
 
 /** An image of a reply has one of these. */

@@ -1,11 +1,11 @@
 // Judges requests for images on their bytes, and finds what they may cost (OpenAI API reference, "Images").
 
 import { invalidRequest } from '../../errors.ts'
-import type { Address, FileInfo, PictureAsk } from '../dialect.ts'
 import { elements, kindAt, type Member, members } from '../json/scan.ts'
 import { type Body, numberField, present } from '../openai/body.ts'
 import type { Found } from '../openai/media.ts'
 import { boolean, integer, oneOf, type Rule, string, stringOf } from '../openai/rules.ts'
+import type { Address, FileInfo, PictureAsk } from '../request.ts'
 import { outputTokensOf, unitsOf } from './cost.ts'
 
 const maxCount = 10

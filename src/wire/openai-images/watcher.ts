@@ -1,17 +1,12 @@
 // Watches one stream of images: those on the way, those that are done, and what they cost.
 
 import type { Fault } from '../../errors.ts'
-import {
-  type FrameKind,
-  frameKind,
-  type Units,
-  type Watcher,
-  type WatchOptions,
-} from '../dialect.ts'
 import type { JsonObject, Usage } from '../ir.ts'
 import { JsonSyntaxError, type Member, members, parseSpan, valueEnd } from '../json/scan.ts'
 import { errorIn, faultInside } from '../openai/fault.ts'
 import { stringOf } from '../openai/rules.ts'
+import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../reply.ts'
+import type { Units } from '../request.ts'
 import { saidBy, tailUsage, tailWord, unitsSaid, usageAt } from './reply.ts'
 
 const encoder = new TextEncoder()

@@ -1,12 +1,12 @@
 // Judges a moderation request on its bytes: texts, or texts and images in parts, and a model that may be left out.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Address, Peek } from '../dialect.ts'
 import { ElementScan, type JsonKind, kindAt, MemberScan, textOf } from '../json/scan.ts'
 import { join, splice } from '../json/splice.ts'
 import { type Body, present, readBody } from '../openai/body.ts'
 import { type Found, mediaFormat, peekMedia } from '../openai/media.ts'
 import { stringOf } from '../openai/rules.ts'
+import type { Address, Peek } from '../request.ts'
 
 /** OpenAI, "Create moderation": what `model` is where it is left out. */
 export const defaultModel = 'omni-moderation-latest'

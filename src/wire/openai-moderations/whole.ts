@@ -1,10 +1,10 @@
 // Judges a reply of moderations; what a vendor flagged is said also where it only names the categories.
 
-import type { ReplyQuirks, WholeReply } from '../dialect.ts'
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { wholeMedia } from '../openai/media.ts'
 import { isObject, readUsage } from '../openai/usage.ts'
+import type { ReplyQuirks, WholeReply } from '../reply.ts'
 
 export function wholeModerations(bytes: Uint8Array, quirks: ReplyQuirks): WholeReply {
   let amended: JsonObject | null = null

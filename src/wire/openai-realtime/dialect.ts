@@ -1,8 +1,9 @@
 // Realtime sessions: events both ways over one WebSocket. Refusals before it are those of the other interfaces.
 
 import { errorTable, type GatewayError, invalidRequest } from '../../errors.ts'
-import type { Dialect, Peek } from '../dialect.ts'
+import type { Dialect } from '../dialect.ts'
 import { openaiBase } from '../openai/base.ts'
+import type { Peek } from '../request.ts'
 
 export const realtime: Dialect = {
   ...openaiBase,

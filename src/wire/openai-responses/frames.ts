@@ -1,7 +1,7 @@
 // Cuts a Responses stream into its events; the format ends with one of them and has no terminator.
 
-import { FrameError, type FrameSource } from '../dialect.ts'
 import { JsonSyntaxError } from '../json/scan.ts'
+import { FrameError, type FrameSource } from '../reply.ts'
 import { FrameSplitter, frameTooLong } from '../sse.ts'
 import { eventIn, terminals } from './events.ts'
 

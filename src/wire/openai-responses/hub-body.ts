@@ -1,6 +1,6 @@
 // The response object: every member OpenAI's clients expect, with what the client asked repeated in it.
 
-import type { WriterHead } from '../dialect.ts'
+import type { WriterHead } from '../codec.ts'
 import type { FinishReason, JsonObject, Usage } from '../ir.ts'
 import { writeUsage } from '../openai/usage.ts'
 import { ownFields, self } from './hub-fields.ts'

@@ -1,7 +1,7 @@
 // A Responses request into the hub: items become messages, the turns of a model one each.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Decoded } from '../dialect.ts'
+import type { Decoded } from '../codec.ts'
 import type { ChatRequest, JsonObject, JsonValue, Message, RequestPart, Role } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 import { present, stringOf } from '../openai-chat/hub-fields.ts'

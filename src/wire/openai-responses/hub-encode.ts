@@ -1,7 +1,7 @@
 // A request of the hub as one for the Responses format, stateless: nothing of it is kept with the vendor.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Decoded } from '../dialect.ts'
+import type { Decoded } from '../codec.ts'
 import type {
   ChatRequest,
   JsonObject,

@@ -1,6 +1,6 @@
 // Private fields of the Responses format on the hub.
 
-import type { DialectId } from '../dialect.ts'
+import type { DialectId } from '../formats.ts'
 import type { Extra, JsonObject, JsonValue } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 import { hasFields } from '../openai-chat/hub-fields.ts'

@@ -1,7 +1,7 @@
 // Reads Responses replies, streamed or whole, into events.
 
 import type { FaultKind } from '../../errors.ts'
-import type { Reader } from '../dialect.ts'
+import type { Reader } from '../codec.ts'
 import { report } from '../hub/counts.ts'
 import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'

@@ -1,7 +1,7 @@
 // Writes the events of a reply as those of a Responses stream, and as the response they come to.
 
 import type { GatewayError } from '../../errors.ts'
-import type { Writer, WriterHead } from '../dialect.ts'
+import type { Writer, WriterHead } from '../codec.ts'
 import type { ChatEvent, Extra, FinishReason, JsonObject, Usage } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 import { failFrames, frameOf } from './errors.ts'

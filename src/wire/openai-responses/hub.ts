@@ -1,6 +1,6 @@
 // The Responses format's side of the hub.
 
-import type { HubCodec } from '../dialect.ts'
+import type { HubCodec } from '../codec.ts'
 import { decodeRequest } from './hub-decode.ts'
 import { encodeRequest } from './hub-encode.ts'
 import { ResponsesReader } from './hub-reader.ts'

@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../errors.ts'
-import { frameKind } from '../dialect.ts'
 import { dialects } from '../dialects.ts'
 import type { JsonObject } from '../ir.ts'
+import { frameKind } from '../reply.ts'
 import { bytesOf, textOf } from '../testing.ts'
 import { inputItems, keepingOf, outputItems, withHistory } from './kept.ts'
 

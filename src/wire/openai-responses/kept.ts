@@ -1,10 +1,10 @@
 // What a room that keeps responses needs to read of this format's bodies and to put into them.
 
-import type { Peek } from '../dialect.ts'
 import { type SealOrigin, seal, sealPrefix } from '../hub/seal.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { members, parseSpan, skipSpace } from '../json/scan.ts'
 import { isObject } from '../openai/usage.ts'
+import type { Peek } from '../request.ts'
 import { objectsIn } from './hub-fields.ts'
 import { withEncrypted } from './include.ts'
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../errors.ts'
-import type { Peek } from '../dialect.ts'
+import type { Peek } from '../request.ts'
 import { bytesOf, textOf } from '../testing.ts'
 import { peekResponses } from './peek.ts'
 

@@ -1,7 +1,6 @@
 // Judges a Responses request on its bytes and finds what the gateway acts on.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Peek } from '../dialect.ts'
 import { type Body, type Inside, modelOf, present, readBody, streamOf } from '../openai/body.ts'
 import { boundsOf, type OwnNames, requestPlace } from '../openai/priced.ts'
 import {
@@ -15,6 +14,7 @@ import {
   string,
   stringOrObject,
 } from '../openai/rules.ts'
+import type { Peek } from '../request.ts'
 import { checkInput, seen } from './input.ts'
 
 /** Types and ranges of OpenAI's Responses API. A limit below its least of 16 passes: vendors differ. */

@@ -1,13 +1,13 @@
 // Watches one Responses stream that is relayed as it is: what each event is, what it costs, how it ends.
 
 import type { Fault, GatewayError } from '../../errors.ts'
-import { type FrameKind, frameKind, type Watcher } from '../dialect.ts'
 import { take } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
 import { JsonSyntaxError, MemberScan, parseSpan } from '../json/scan.ts'
 import { textBytes } from '../openai/chunk.ts'
 import { errorIn, faultInside } from '../openai/fault.ts'
 import { isObject, readUsage } from '../openai/usage.ts'
+import { type FrameKind, frameKind, type Watcher } from '../reply.ts'
 import { emptyKind } from '../sse-frames.ts'
 import { errorFrames, failFrames } from './errors.ts'
 import { type Event, eventIn, terminals } from './events.ts'

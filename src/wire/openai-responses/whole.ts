@@ -1,6 +1,5 @@
 // Judges a whole response that is relayed as it is, and shows what one cost.
 
-import type { WholeReply } from '../dialect.ts'
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject } from '../ir.ts'
 import { JsonSyntaxError, type Member, members, parseSpan, skipSpace } from '../json/scan.ts'
@@ -8,6 +7,7 @@ import { join, splice } from '../json/splice.ts'
 import { placeOf } from '../openai/place.ts'
 import { isObject, readUsage } from '../openai/usage.ts'
 import { faulty, readable, withoutList } from '../openai/whole.ts'
+import type { WholeReply } from '../reply.ts'
 import { faultOfResponse } from './fault.ts'
 import { objectsIn } from './hub-fields.ts'
 import { finishOf } from './watcher.ts'

@@ -1,12 +1,13 @@
 // Videos: jobs that are begun with a text and maybe an image, and ask for seconds of a size.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Dialect, FormFields, Units } from '../dialect.ts'
+import type { Dialect } from '../dialect.ts'
 import type { JsonObject } from '../ir.ts'
 import type { Member } from '../json/scan.ts'
 import { openaiBase } from '../openai/base.ts'
 import { mediaFormat, peekMedia, wholeMedia } from '../openai/media.ts'
 import { object, type Rule, stringOf } from '../openai/rules.ts'
+import type { FormFields, Units } from '../request.ts'
 
 const maxPromptChars = 32_000
 

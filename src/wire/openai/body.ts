@@ -1,7 +1,6 @@
 // What every OpenAI request body has in common: one object, a model, a stream switch.
 
 import { GatewayError, invalidRequest } from '../../errors.ts'
-import type { Span } from '../dialect.ts'
 import { checkNames, type Place } from '../json/names.ts'
 import {
   expectEnd,
@@ -16,6 +15,7 @@ import {
 import { join, splice } from '../json/splice.ts'
 import { forgetStrings, rememberStrings } from '../json/strings.ts'
 import { withoutMember } from '../json/without.ts'
+import type { Span } from '../request.ts'
 import { numberOf, stringOf } from './rules.ts'
 
 /** A request body at its top level. */

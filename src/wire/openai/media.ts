@@ -1,9 +1,10 @@
 // What the formats of OpenAI's interfaces beside text have in common: a request at its top level, a reply judged by its usage.
 
 import type { Fault } from '../../errors.ts'
-import type { Address, Peek, WholeReply } from '../dialect.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { placeOf } from '../json/names.ts'
+import type { WholeReply } from '../reply.ts'
+import type { Address, Peek } from '../request.ts'
 import { type Body, type Inside, modelOf, nothingInside, readBody, streamOf } from './body.ts'
 import { faultInside } from './fault.ts'
 import { checkFields, type Rule } from './rules.ts'

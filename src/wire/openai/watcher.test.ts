@@ -1,7 +1,7 @@
 // What each frame of a stream is taken for, and what the client sees in its place.
 
 import { describe, expect, test } from 'bun:test'
-import { frameKind } from '../dialect.ts'
+import { frameKind } from '../reply.ts'
 import { bytesOf, chunk, delta, frame, relay, relayFrames } from '../testing.ts'
 
 const { lifecycle, semantic, usage: usageKind, done, fault } = frameKind

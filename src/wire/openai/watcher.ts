@@ -1,11 +1,11 @@
 // Watches one streamed chat or text completion: what each frame is, what it costs, what the client may see.
 
 import type { Fault } from '../../errors.ts'
-import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../dialect.ts'
 import { take } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, skipSpace, spells } from '../json/scan.ts'
 import { type Edit, join, splice } from '../json/splice.ts'
+import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../reply.ts'
 import { frameData, plainDataStart, unframedJson } from '../sse.ts'
 import { emptyKind } from '../sse-frames.ts'
 import { ChunkScan } from './chunk.ts'

@@ -1,11 +1,11 @@
 // Judges a whole chat or text completion, and corrects its usage in place where a vendor's differs.
 
 import type { Fault } from '../../errors.ts'
-import type { ReplyQuirks, WholeReply } from '../dialect.ts'
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, skipSpace, spells, stringEnd, valueEnd } from '../json/scan.ts'
 import { type Edit, join, splice } from '../json/splice.ts'
+import type { ReplyQuirks, WholeReply } from '../reply.ts'
 import { ChunkScan } from './chunk.ts'
 import { errorIn, faultInside, faultOfFinish, saidIn } from './fault.ts'
 import { placeOf } from './place.ts'

@@ -1,11 +1,11 @@
 // Judges a rerank request on its bytes: Cohere's fields and Jina's, which agree in what matters.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Peek } from '../dialect.ts'
 import { placeOf } from '../json/names.ts'
 import { ElementScan, kindAt } from '../json/scan.ts'
 import { type Body, type Inside, modelOf, present, readBody } from '../openai/body.ts'
 import { boolean, checkFields, integer, type Rule, string } from '../openai/rules.ts'
+import type { Peek } from '../request.ts'
 
 const rules: ReadonlyMap<string, Rule> = new Map([
   ['query', string],

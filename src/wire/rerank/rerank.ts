@@ -1,6 +1,6 @@
 // Reranking: what clients of Cohere's and Jina's interfaces ask and are given, one reply that both can read.
 
-import type { Decoded, ListCodec, WriterHead } from '../dialect.ts'
+import type { Decoded, ListCodec, WriterHead } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'
 import { isObject } from '../openai/usage.ts'

@@ -1,6 +1,6 @@
 // Reranking as Cohere, Jina and Voyage take and give it (docs.cohere.com/reference/rerank, jina.ai/reranker, docs.voyageai.com/reference/reranker-api).
 
-import type { Decoded } from '../dialect.ts'
+import type { Decoded } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { plainTexts, promptUsage, readRanking, withoutList } from '../list/fields.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'

@@ -1,6 +1,6 @@
 // Voyage's embeddings (docs.voyageai.com/reference/embeddings-api): OpenAI's form with fields of its own.
 
-import type { Decoded } from '../dialect.ts'
+import type { Decoded } from '../codec.ts'
 import type { JsonObject } from '../ir.ts'
 import { plainTexts } from '../list/fields.ts'
 import type { ListRequest } from '../list/list.ts'

@@ -1,7 +1,7 @@
 // One cell of a media table: asked with the official client, and what came of it.
 
 import OpenAI from 'openai'
-import type { DialectId } from '../../../src/wire/dialect.ts'
+import type { DialectId } from '../../../src/wire/formats.ts'
 import type { Row } from './rows.ts'
 import { vendorsOwn } from './server.ts'
 

@@ -1,6 +1,6 @@
 // Embeddings and reranking: what clients ask in their own forms, what vendors are asked, and what comes back.
 
-import type { DialectId } from '../../../src/wire/dialect.ts'
+import type { DialectId } from '../../../src/wire/formats.ts'
 import type { JsonObject } from '../../../src/wire/ir.ts'
 import type { ListReply, ListRequest } from '../../../src/wire/list/list.ts'
 

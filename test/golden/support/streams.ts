@@ -1,7 +1,8 @@
 // Vendors' streams cut into pieces and read, as the relay reads them.
 
-import type { Dialect, FrameSource } from '../../../src/wire/dialect.ts'
+import type { Dialect } from '../../../src/wire/dialect.ts'
 import type { ChatEvent } from '../../../src/wire/ir.ts'
+import type { FrameSource } from '../../../src/wire/reply.ts'
 import { SseFrames } from '../../../src/wire/sse-frames.ts'
 
 export type Pieces = readonly Uint8Array[]

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { GatewayError } from '../../../errors.ts'
-import type { FormFields } from '../../../wire/dialect.ts'
+import type { FormFields } from '../../../wire/request.ts'
 import { FieldTexts } from './fields.ts'
 
 const fields: FormFields = {

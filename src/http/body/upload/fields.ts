@@ -1,8 +1,8 @@
 // The text fields of a form as one JSON object: each of the type its format gives it.
 
 import { invalidRequest } from '../../../errors.ts'
-import type { FormFields } from '../../../wire/dialect.ts'
 import type { JsonObject, JsonValue } from '../../../wire/ir.ts'
+import type { FormFields } from '../../../wire/request.ts'
 
 type Kind = FormFields[string]
 

@@ -10,9 +10,9 @@ import {
   type Spool,
   type Upload,
 } from '../../../vendors/media.ts'
-import type { FormFields } from '../../../wire/dialect.ts'
 import { durationOf } from '../../../wire/media/duration.ts'
 import { sniffedType } from '../../../wire/media/sniff.ts'
+import type { FormFields } from '../../../wire/request.ts'
 import { FieldTexts } from './fields.ts'
 import type { PartHead, PartSink } from './multipart.ts'
 import { type FileRule, namedAs } from './rules.ts'

@@ -1,7 +1,8 @@
 // Which files each operation takes, how large each may be, and what the setting is called.
 
 import type { UploadSettings } from '../../../config/types.ts'
-import type { Dialect, Operation } from '../../../wire/dialect.ts'
+import type { Dialect } from '../../../wire/dialect.ts'
+import type { Operation } from '../../../wire/formats.ts'
 import { safeName } from './file-name.ts'
 
 export interface FileRule {

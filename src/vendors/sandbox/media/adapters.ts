@@ -1,6 +1,6 @@
 // The sandbox beside text: by operation, which of its models answers it and how.
 
-import type { DialectId } from '../../../wire/dialect.ts'
+import type { DialectId } from '../../../wire/formats.ts'
 import {
   type MediaAdapter,
   type MediaCall,

@@ -1,7 +1,7 @@
 // For tests: what an adapter works with, with nothing behind it.
 
 import type { Fault } from '../../../errors.ts'
-import type { DialectId } from '../../../wire/dialect.ts'
+import type { DialectId } from '../../../wire/formats.ts'
 import type { JsonObject } from '../../../wire/ir.ts'
 import {
   type MediaCall,
