@@ -3,7 +3,7 @@
 import type { Model } from '../catalog/model.ts'
 import type { ModelKind } from '../config/types.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
-import type { Principal } from '../identity/principal.ts'
+import type { KeyPrincipal } from '../identity/principal.ts'
 import type { Hold, Ledger, NoHold } from '../ledger/ledger.ts'
 import { countedTokens, expectedOf, holdFor } from '../meter/ceiling.ts'
 import type { Expected, PriceBook, Rate, Units } from '../meter/meter.ts'
@@ -29,7 +29,7 @@ export interface AuthorizerOptions {
 
 /** A request about to be paid for. */
 export interface Opening {
-  readonly principal: Principal
+  readonly principal: KeyPrincipal
   readonly model: Model
   /** The vendors' names of those that may answer: they say how pictures count. */
   readonly servedBy?: readonly string[]

@@ -4,8 +4,9 @@ import type { Authorizer } from '../billing/authorize.ts'
 import type { RealtimeSettings } from '../config/types.ts'
 import type { GatewayError } from '../errors.ts'
 import type { Caller } from '../history/caller.ts'
-import type { Keyring, Principal } from '../identity/principal.ts'
+import type { KeyPrincipal, Keyring } from '../identity/principal.ts'
 import type { Limiter, Refused } from '../limits/limiter.ts'
+import type { ModelAccess } from '../operations/model-access.ts'
 import type { Background } from '../operations/responses/background.ts'
 import type { ResponseRooms } from '../operations/responses/request.ts'
 import type { VideoRooms } from '../operations/videos/read.ts'
@@ -20,7 +21,6 @@ import type { Callers } from './callers.ts'
 import type { HostedFiles } from './files.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { MeRooms } from './me.ts'
-import type { ModelAccess } from './model-access.ts'
 
 /** Replaced whole when the configuration changes. */
 export interface FrontRooms extends IncomingRooms {
@@ -54,7 +54,7 @@ export interface FrontRooms extends IncomingRooms {
 export interface ReplayedRequest {
   readonly requestId: string
   readonly at: number
-  readonly principal: Principal
+  readonly principal: KeyPrincipal
   readonly caller: Caller
   readonly dialect: Dialect
   readonly peek: Peek
@@ -65,7 +65,7 @@ export interface ReplayedRequest {
 export interface Refusal {
   readonly requestId: string
   readonly at: number
-  readonly principal: Principal | null
+  readonly principal: KeyPrincipal | null
   readonly caller: Caller
   readonly dialect: Dialect
   readonly peek: Peek | null

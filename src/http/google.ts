@@ -2,7 +2,7 @@
 
 import type { Model } from '../catalog/model.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
-import type { Principal } from '../identity/principal.ts'
+import type { KeyPrincipal } from '../identity/principal.ts'
 import { counting } from '../operations/count-tokens/count-tokens.ts'
 import { parsedObject } from '../relay/parsed.ts'
 import { countTokens } from '../wire/gemini/count.ts'
@@ -105,7 +105,7 @@ export async function countHere(
   request: Request,
   model: string,
 ): Promise<string> {
-  const count = async (body: Uint8Array, principal: Principal) => {
+  const count = async (body: Uint8Array, principal: KeyPrincipal) => {
     const isListed = rooms.modelAccess.model(principal, model) !== null
     if (!isListed && !isServed(rooms, principal, model)) throw unknownModel(model)
     const asked: JsonValue = parsedObject(body)
@@ -116,7 +116,7 @@ export async function countHere(
 }
 
 /** A name that only a pattern serves is in no list. */
-function isServed(rooms: FrontRooms, principal: Principal, model: string) {
+function isServed(rooms: FrontRooms, principal: KeyPrincipal, model: string) {
   const dialect = rooms.relay.dialects.gemini
   return rooms.modelAccess.find(principal, model, dialect).candidates.length > 0
 }

@@ -1,4 +1,4 @@
-// What a key may know of its account: the balance, and what each request cost.
+// What a caller may know of its account: the balance, and what each request cost.
 
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
@@ -86,13 +86,18 @@ async function filterOf(
     account: principal.account,
     limit: wholeNumber(asked, 'limit', 1, mostRows) ?? usualLimit,
     ...(model !== null && { model }),
-    // `me` is the key the question was asked with.
-    ...(key !== null && { key: key === 'me' ? principal.keyId : key }),
+    ...(key !== null && { key: key === 'me' ? ownKey(principal) : key }),
     ...(status !== null && { status }),
     ...(since !== null && { since }),
     ...(until !== null && { until }),
     ...(last !== null && { before: { at: last.at, requestId: last.requestId } }),
   }
+}
+
+/** The key the question was asked with. */
+function ownKey(principal: Principal): string {
+  if (principal.kind === 'key') return principal.keyId
+  throw invalidRequest('key: me is for requests by key; name the key', 'key')
 }
 
 function wholeNumber(asked: URLSearchParams, name: string, least: number, most: number) {

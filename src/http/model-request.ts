@@ -5,10 +5,13 @@ import type { Authorization, RequestOptions } from '../billing/authorization.ts'
 import type { Model } from '../catalog/model.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Caller } from '../history/caller.ts'
-import type { Principal } from '../identity/principal.ts'
+import { newRequestId } from '../history/request-id.ts'
+import { authenticate } from '../identity/authenticate.ts'
+import type { KeyPrincipal } from '../identity/principal.ts'
 import { limitHeaders } from '../limits/headers.ts'
 import type { Admitted, Refused } from '../limits/limiter.ts'
 import { judgedImages } from '../operations/images/request.ts'
+import type { ModelRoute } from '../operations/model-access.ts'
 import { prepareCompaction } from '../operations/responses/compact.ts'
 import { follow } from '../operations/responses/live.ts'
 import { type Prepared, prepareResponse, type Queued } from '../operations/responses/request.ts'
@@ -21,14 +24,11 @@ import type { DialectId } from '../wire/formats.ts'
 import { join } from '../wire/json/splice.ts'
 import type { Reframe } from '../wire/reply.ts'
 import type { Address, Peek } from '../wire/request.ts'
-import { authenticate } from './authenticate.ts'
 import { checkHeaderBytes, headersOf } from './body/head.ts'
 import { type Content, Incoming } from './body/incoming.ts'
 import type { FrontRooms } from './front-rooms.ts'
 import { hashOf, takeKey } from './idempotency.ts'
-import type { ModelRoute } from './model-access.ts'
 import { originOf } from './origin.ts'
-import { newRequestId } from './request-id.ts'
 import { type ReadOptions, readRequestOptions } from './request-options.ts'
 import {
   addCaller,
@@ -69,7 +69,7 @@ export class ModelRequest {
   private readonly at = Date.now()
   private readonly requestId: string
   private readonly fields: Fields
-  private principal: Principal | null = null
+  private principal: KeyPrincipal | null = null
   private peek: Peek | null = null
   private admission: Admitted | null = null
   private call: Call | null = null
@@ -183,7 +183,7 @@ export class ModelRequest {
   }
 
   /** All that is judged before the body is read. */
-  private enter(): Principal {
+  private enter(): KeyPrincipal {
     const { headers } = this.request
     const { server } = this.rooms
     checkHeaderBytes(headers, server.maxHeaderBytes)
@@ -233,7 +233,7 @@ export class ModelRequest {
     return content
   }
 
-  private read(body: Uint8Array, principal: Principal): ReadOptions {
+  private read(body: Uint8Array, principal: KeyPrincipal): ReadOptions {
     const peek = this.dialect.peek(body, this.address)
     this.peek = peek
     const chosen = readRequestOptions(
@@ -248,7 +248,7 @@ export class ModelRequest {
 
   /** The reply this key had before; null: it is this request's now. */
   private async replayed(
-    principal: Principal,
+    principal: KeyPrincipal,
     peek: Peek,
     key: string,
     bodyHash: string,
@@ -277,7 +277,7 @@ export class ModelRequest {
   }
 
   private open(
-    principal: Principal,
+    principal: KeyPrincipal,
     peek: Peek,
     { model, candidates }: ModelRoute,
     options: RequestOptions,
@@ -297,7 +297,7 @@ export class ModelRequest {
     if (answer.dropped.length > 0) this.fields['x-tollgate-dropped'] = namesOf(answer.dropped)
   }
 
-  private resolve(principal: Principal, peek: Peek): ModelRoute {
+  private resolve(principal: KeyPrincipal, peek: Peek): ModelRoute {
     const { model, candidates } = this.rooms.modelAccess.find(principal, peek.model, this.dialect)
     if (candidates.length === 0) {
       throw new GatewayError(
@@ -318,7 +318,7 @@ export class ModelRequest {
     return planned
   }
 
-  private startOf(principal: Principal, peek: Peek): FlowStart | null {
+  private startOf(principal: KeyPrincipal, peek: Peek): FlowStart | null {
     const { requestId, at, flow } = this
     return flow?.start({ requestId, at, principal, peek }) ?? null
   }
@@ -326,7 +326,7 @@ export class ModelRequest {
   /** What was kept before it goes before its input, and its reply will be kept. */
   private async prepare(
     prepare: typeof prepareResponse,
-    principal: Principal,
+    principal: KeyPrincipal,
     peek: Peek,
     route: ModelRoute,
   ): Promise<Prepared> {
@@ -343,7 +343,7 @@ export class ModelRequest {
   }
 
   private callOf(
-    principal: Principal,
+    principal: KeyPrincipal,
     peek: Peek,
     route: ModelRoute,
     admission: Admitted,

@@ -1,13 +1,13 @@
 // What reads the models a caller may use, in the forms that different clients accept.
 
 import type { Model } from '../catalog/model.ts'
-import type { Principal } from '../identity/principal.ts'
+import type { KeyPrincipal } from '../identity/principal.ts'
 import { belowPrefix, decodeId } from './endpoints.ts'
 import type { FrontRooms } from './front-rooms.ts'
 import { googleModel, googleModelId, googleModelList, unknownModel } from './google.ts'
 import { anthropicModelList, anthropicModelObject, modelList, modelObject } from './models.ts'
 
-type ReadModels = (rooms: FrontRooms, principal: Principal, url: URL, headers: Headers) => string
+type ReadModels = (rooms: FrontRooms, principal: KeyPrincipal, url: URL, headers: Headers) => string
 
 /** Anthropic's clients say their version with every request, and nobody else does. */
 export function isAnthropic(headers: Headers): boolean {
@@ -31,7 +31,7 @@ export const readGoogleModels: ReadModels = (rooms, principal) =>
 export const readGoogleModel: ReadModels = (rooms, principal, url) =>
   googleModel(modelNamed(rooms, principal, googleModelId(url.href)))
 
-function modelNamed(rooms: FrontRooms, principal: Principal, id: string): Model {
+function modelNamed(rooms: FrontRooms, principal: KeyPrincipal, id: string): Model {
   const model = rooms.modelAccess.model(principal, id)
   if (model === null) throw unknownModel(id)
   return model

@@ -1,13 +1,13 @@
 // Refusals outside of a request to a model: in whose shape they are put, and the reply they become.
 
 import { errorTable, type GatewayError } from '../errors.ts'
+import { newRequestId } from '../history/request-id.ts'
 import type { Dialect } from '../wire/dialect.ts'
 import type { DialectId } from '../wire/formats.ts'
 import { belowPrefix } from './endpoints.ts'
 import type { FrontRooms } from './front-rooms.ts'
 import { isGooglePath } from './google.ts'
 import { isAnthropic } from './models-read.ts'
-import { newRequestId } from './request-id.ts'
 import { addCaller, addCors, addRefusal, type Fields, refusalBody } from './respond.ts'
 
 /** Of a URL that may hold nothing but a path, where the client's Host made no sense. */

@@ -1,7 +1,9 @@
 // The listener: turns the endpoint table into routes, and every stray request into a JSON answer.
 
 import { GatewayError, invalidRequest } from '../errors.ts'
-import type { Principal } from '../identity/principal.ts'
+import { newRequestId } from '../history/request-id.ts'
+import { authenticate } from '../identity/authenticate.ts'
+import type { KeyPrincipal } from '../identity/principal.ts'
 import { countTokens } from '../operations/count-tokens/count-tokens.ts'
 import { countResponseTokens } from '../operations/count-tokens/responses.ts'
 import { type ClientLink, RealtimeRequest, socketHandlers } from '../operations/realtime/request.ts'
@@ -13,7 +15,6 @@ import {
 } from '../operations/responses/read.ts'
 import { answerVideo } from '../operations/videos/endpoints.ts'
 import type { DialectId } from '../wire/formats.ts'
-import { authenticate } from './authenticate.ts'
 import { checkHeaderBytes, hasTwoHosts } from './body/head.ts'
 import { Departure } from './departure.ts'
 import {
@@ -33,7 +34,6 @@ import { type ClientConnection, ModelRequest } from './model-request.ts'
 import { readGoogleModel, readGoogleModels, readModel, readModels } from './models-read.ts'
 import { denialOf } from './refusal.ts'
 import { baseFields, openaiShape, pathOf, refuse, shapeFor } from './refuse.ts'
-import { newRequestId } from './request-id.ts'
 import {
   addStreamFields,
   type Fields,
@@ -459,7 +459,7 @@ function readHandler(options: ListenOptions, read: Read, dialectId?: DialectId):
 
 type Read = (
   rooms: FrontRooms,
-  principal: Principal,
+  principal: KeyPrincipal,
   url: URL,
   headers: Headers,
   fields: Fields,

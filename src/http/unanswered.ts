@@ -4,8 +4,8 @@ import { defaultGroup } from '../config/defaults.ts'
 import { type Problem, pathText } from '../config/problems.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
 import type { PriceBook } from '../meter/meter.ts'
-import { anyoneOf } from './model-access.ts'
-import { buildModelAccess } from './offering.ts'
+import { anyoneOf } from '../operations/model-access.ts'
+import { buildModelAccess } from '../operations/offering.ts'
 
 /** Every problem there is. `channels` are those that serve; names that only a pattern would serve are not judged. */
 export function unanswered(

@@ -6,9 +6,9 @@ import { shippedPrices } from '../catalog/shipped-prices.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
 import { firstPrices } from '../meter/ensure-prices.ts'
 import { createPriceBook } from '../meter/price-book.ts'
+import { anyoneOf } from '../operations/model-access.ts'
+import { buildModelAccess } from '../operations/offering.ts'
 import { listModels } from '../relay/model-list.ts'
-import { anyoneOf } from './model-access.ts'
-import { buildModelAccess } from './offering.ts'
 
 /** By the prices of the file and the shipped ones. Throws, without secrets, where the vendor's list cannot be had. */
 export async function vendorModels(config: Config, channel: ChannelConfig) {

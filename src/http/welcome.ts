@@ -4,7 +4,7 @@ import type { Model } from '../catalog/model.ts'
 import { defaultGroup } from '../config/defaults.ts'
 import type { Config, ModelKind } from '../config/types.ts'
 import { localCredit } from '../identity/first-key.ts'
-import { anyoneOf, type ModelAccess } from './model-access.ts'
+import { anyoneOf, type ModelAccess } from '../operations/model-access.ts'
 
 export interface Start {
   readonly version: string

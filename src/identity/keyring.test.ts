@@ -48,6 +48,7 @@ describe('the keyring', () => {
     const keyring = createKeyring({ configured: [], stored: [row] })
     for (let round = 0; round < 3; round += 1) {
       expect(keyring.find(secret, 1)).toEqual({
+        kind: 'key',
         keyId: 'key_1',
         keyName: 'laptop',
         account: 'ann',

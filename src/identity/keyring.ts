@@ -2,7 +2,7 @@
 
 import type { KeyConfig, LimitSettings } from '../config/types.ts'
 import type { KeyRow } from '../store/store.ts'
-import type { Keyring, Principal } from './principal.ts'
+import type { KeyPrincipal, Keyring } from './principal.ts'
 import { hashSecret, looksWellFormed, secretPrefix } from './secret.ts'
 
 export interface KeyringContent {
@@ -41,19 +41,19 @@ export function createKeyring(content: KeyringContent): ReplaceableKeyring {
 }
 
 interface Index {
-  readonly byHash: ReadonlyMap<string, Principal>
+  readonly byHash: ReadonlyMap<string, KeyPrincipal>
   /**
    * Only secrets whose hash was found get in, so guesses neither fill it nor are compared: a Map compares
    * text only where a hash of the whole text agrees, which a guess at a part of it does not reach.
    */
-  readonly bySecret: Map<string, Principal>
+  readonly bySecret: Map<string, KeyPrincipal>
   readonly longest: number
   /** Some configured secret begins like ours without being one: the checksum then rejects nothing. */
   readonly anyForm: boolean
 }
 
 function buildIndex({ configured, stored }: KeyringContent): Index {
-  const byHash = new Map<string, Principal>()
+  const byHash = new Map<string, KeyPrincipal>()
   for (const row of stored) {
     if (row.disabledAt === null) byHash.set(row.hash, ofStored(row))
   }
@@ -68,13 +68,13 @@ function buildIndex({ configured, stored }: KeyringContent): Index {
   return { byHash, bySecret: new Map(), longest, anyForm }
 }
 
-function findIn(index: Index, secret: string, nowMs: number): Principal | null {
+function findIn(index: Index, secret: string, nowMs: number): KeyPrincipal | null {
   const principal = index.bySecret.get(secret) ?? findByHash(index, secret)
   if (principal === null) return null
   return principal.expiresAt === null || nowMs < principal.expiresAt ? principal : null
 }
 
-function findByHash(index: Index, secret: string): Principal | null {
+function findByHash(index: Index, secret: string): KeyPrincipal | null {
   if (secret.length > index.longest) return null
   const mistyped = secret.startsWith(secretPrefix) && !looksWellFormed(secret)
   if (mistyped && !index.anyForm) return null
@@ -87,8 +87,9 @@ function findByHash(index: Index, secret: string): Principal | null {
   return principal
 }
 
-function ofConfigured(key: KeyConfig): Principal {
+function ofConfigured(key: KeyConfig): KeyPrincipal {
   return Object.freeze({
+    kind: 'key',
     keyId: configuredKeyId(key.name),
     keyName: key.name,
     account: key.account,
@@ -105,13 +106,14 @@ export function configuredKeyId(name: string): string {
   return `config:${name}`
 }
 
-function ofStored(row: KeyRow): Principal {
+function ofStored(row: KeyRow): KeyPrincipal {
   const limits: LimitSettings = {
     ...(row.requestsPerMinute !== null && { requestsPerMinute: row.requestsPerMinute }),
     ...(row.tokensPerMinute !== null && { tokensPerMinute: row.tokensPerMinute }),
     ...(row.concurrentRequests !== null && { concurrentRequests: row.concurrentRequests }),
   }
   return Object.freeze({
+    kind: 'key',
     keyId: row.id,
     keyName: row.name,
     account: row.account,

@@ -1,8 +1,12 @@
-// Who is calling: what a key turns into.
+// Who is calling: what a key turns into, and what a signed-in session does.
 
 import type { LimitSettings } from '../config/types.ts'
 
-export interface Principal {
+export type Principal = KeyPrincipal | SessionPrincipal
+
+/** A program, by its key: what asks models. */
+export interface KeyPrincipal {
+  readonly kind: 'key'
   readonly keyId: string
   readonly keyName: string
   readonly account: string
@@ -16,8 +20,18 @@ export interface Principal {
   readonly showCost: boolean
 }
 
+export type Role = 'user' | 'admin' | 'auditor'
+
+/** A person who is signed in. */
+export interface SessionPrincipal {
+  readonly kind: 'session'
+  readonly sessionId: string
+  readonly account: string
+  readonly role: Role
+}
+
 /** In memory, replaced whole on each change. */
 export interface Keyring {
   /** The caller of this secret; null when unknown, disabled or expired. Never touches the store. */
-  find(secret: string, nowMs: number): Principal | null
+  find(secret: string, nowMs: number): KeyPrincipal | null
 }

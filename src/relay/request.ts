@@ -6,7 +6,7 @@ import type { Model } from '../catalog/model.ts'
 import type { BillingSettings, RetrySettings, TimeoutSettings } from '../config/types.ts'
 import type { Fault } from '../errors.ts'
 import type { Caller } from '../history/caller.ts'
-import type { Principal } from '../identity/principal.ts'
+import type { KeyPrincipal } from '../identity/principal.ts'
 import type { Admitted } from '../limits/limiter.ts'
 import type { Candidate, Health } from '../router/route.ts'
 import type { SafeFetch } from '../safe-fetch/safe-fetch.ts'
@@ -30,7 +30,7 @@ export interface RelayRequest {
   readonly startedMs: number
   readonly dialect: Dialect
   readonly peek: Peek
-  readonly principal: Principal
+  readonly principal: KeyPrincipal
   readonly caller: Caller
   readonly model: Model
   readonly candidates: readonly Candidate[]

@@ -2,12 +2,12 @@
 
 import { Buffer } from 'node:buffer'
 import { GatewayError } from '../../errors.ts'
-import { authenticate } from '../../http/authenticate.ts'
 import { checkHeaderBytes, headersOf } from '../../http/body/head.ts'
 import { checkContentType } from '../../http/body/incoming.ts'
 import { declaredLength, readBody } from '../../http/body/read.ts'
 import type { FrontRooms } from '../../http/front-rooms.ts'
-import type { Principal } from '../../identity/principal.ts'
+import { authenticate } from '../../identity/authenticate.ts'
+import type { KeyPrincipal } from '../../identity/principal.ts'
 import { countedTokens } from '../../meter/ceiling.ts'
 import type { Channel } from '../../relay/channel.ts'
 import { finalError } from '../../relay/final-error.ts'
@@ -43,7 +43,7 @@ export function countTokens(
 export async function counting(
   rooms: FrontRooms,
   request: Request,
-  count: (body: Uint8Array, principal: Principal) => Promise<string>,
+  count: (body: Uint8Array, principal: KeyPrincipal) => Promise<string>,
   keyed: string | null = null,
 ): Promise<string> {
   const { headers } = request

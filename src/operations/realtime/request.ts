@@ -4,11 +4,9 @@ import { Buffer } from 'node:buffer'
 import type { RequestOptions } from '../../billing/authorization.ts'
 import { errorTable, GatewayError, invalidRequest } from '../../errors.ts'
 import type { Caller } from '../../history/caller.ts'
-import { authenticate, presentedSecret } from '../../http/authenticate.ts'
+import { newRequestId } from '../../history/request-id.ts'
 import { checkHeaderBytes, headersOf } from '../../http/body/head.ts'
 import type { FrontRooms } from '../../http/front-rooms.ts'
-import type { ModelRoute } from '../../http/model-access.ts'
-import { newRequestId } from '../../http/request-id.ts'
 import { readRequestOptions } from '../../http/request-options.ts'
 import {
   addCaller,
@@ -18,13 +16,15 @@ import {
   idleSeconds,
   refusalOf,
 } from '../../http/respond.ts'
-import type { Principal } from '../../identity/principal.ts'
+import { authenticate, presentedSecret } from '../../identity/authenticate.ts'
+import type { KeyPrincipal } from '../../identity/principal.ts'
 import { limitHeaders } from '../../limits/headers.ts'
 import type { Admitted, LimitScope } from '../../limits/limiter.ts'
 import type { RelayRequest } from '../../relay/request.ts'
 import type { Dialect } from '../../wire/dialect.ts'
 import { peekRealtime } from '../../wire/openai-realtime/dialect.ts'
 import type { Peek } from '../../wire/request.ts'
+import type { ModelRoute } from '../model-access.ts'
 import { type Connected, connectVendor } from './connect.ts'
 import { Expectation } from './expected.ts'
 import { type ClientSocket, RealtimeSession } from './session.ts'
@@ -117,7 +117,7 @@ export class RealtimeRequest {
   private readonly fields: Fields
   private readonly caller: Caller
   private readonly protocols: readonly string[]
-  private principal: Principal | null = null
+  private principal: KeyPrincipal | null = null
   private secret = ''
   private peek: Peek | null = null
   private admission: Admitted | null = null
@@ -162,7 +162,7 @@ export class RealtimeRequest {
     }
   }
 
-  private enter(): Principal {
+  private enter(): KeyPrincipal {
     const { headers } = this.request
     const { server, load } = this.rooms
     checkHeaderBytes(headers, server.maxHeaderBytes)
@@ -198,7 +198,7 @@ export class RealtimeRequest {
     })
   }
 
-  private read(principal: Principal): { readonly peek: Peek; readonly options: RequestOptions } {
+  private read(principal: KeyPrincipal): { readonly peek: Peek; readonly options: RequestOptions } {
     const { searchParams } = new URL(this.request.url)
     for (const name of ['call_id', 'intent']) {
       if (searchParams.has(name))
@@ -222,7 +222,7 @@ export class RealtimeRequest {
   }
 
   private async open(
-    principal: Principal,
+    principal: KeyPrincipal,
     peek: Peek,
     { model, candidates }: ModelRoute,
     options: RequestOptions,
@@ -290,7 +290,7 @@ export class RealtimeRequest {
   private begin(
     sessionBilling: SessionBilling,
     connected: Connected,
-    principal: Principal,
+    principal: KeyPrincipal,
     { showCost }: RequestOptions,
   ): Response | undefined {
     const { rooms, requestId, fields, peek } = this

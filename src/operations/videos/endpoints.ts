@@ -2,7 +2,6 @@
 
 import { Buffer } from 'node:buffer'
 import { invalidRequest } from '../../errors.ts'
-import { authenticate } from '../../http/authenticate.ts'
 import { checkHeaderBytes } from '../../http/body/head.ts'
 import { checkContentType } from '../../http/body/incoming.ts'
 import { declaredLength, readBody } from '../../http/body/read.ts'
@@ -10,7 +9,8 @@ import type { VideoEndpoint } from '../../http/endpoints.ts'
 import type { FrontRooms } from '../../http/front-rooms.ts'
 import { type ClientConnection, ModelRequest } from '../../http/model-request.ts'
 import type { Fields } from '../../http/respond.ts'
-import type { Principal } from '../../identity/principal.ts'
+import { authenticate } from '../../identity/authenticate.ts'
+import type { KeyPrincipal } from '../../identity/principal.ts'
 import { parsedObject } from '../../relay/parsed.ts'
 import type { VideoRow } from '../../store/video-table.ts'
 import {
@@ -56,7 +56,7 @@ export async function answerVideo(
   }
 }
 
-function known({ server, keyring }: FrontRooms, { headers }: Request): Principal {
+function known({ server, keyring }: FrontRooms, { headers }: Request): KeyPrincipal {
   checkHeaderBytes(headers, server.maxHeaderBytes)
   return authenticate(headers, keyring, Date.now(), null)
 }
@@ -77,7 +77,7 @@ async function begin(
 /** A new video with all of its source's but the prompt. */
 async function remix(
   rooms: FrontRooms,
-  { account }: Principal,
+  { account }: KeyPrincipal,
   asking: VideoAsking,
   url: URL,
 ): Promise<Response> {
@@ -105,7 +105,7 @@ async function remix(
 /** It counts as under way for as long as it is fetched. */
 async function content(
   rooms: FrontRooms,
-  { account }: Principal,
+  { account }: KeyPrincipal,
   { request, fields, connection }: VideoAsking,
   url: URL,
 ): Promise<Response> {

@@ -3,8 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { usualSize, videoShape } from '../../catalog/video-shapes.ts'
 import { type GatewayError, invalidRequest } from '../../errors.ts'
-import type { ModelRoute } from '../../http/model-access.ts'
-import type { Principal } from '../../identity/principal.ts'
+import type { KeyPrincipal } from '../../identity/principal.ts'
 import { parsedObject } from '../../relay/parsed.ts'
 import type { RelayRooms, ResponseTransform } from '../../relay/request.ts'
 import type { VideoRow } from '../../store/video-table.ts'
@@ -13,6 +12,7 @@ import { remixField } from '../../vendors/video.ts'
 import type { Dialect } from '../../wire/dialect.ts'
 import type { JsonObject } from '../../wire/ir.ts'
 import type { Peek } from '../../wire/request.ts'
+import type { ModelRoute } from '../model-access.ts'
 import { type BeginRooms, startVideo } from './begin.ts'
 import { videoOf, workOf } from './work.ts'
 
@@ -27,7 +27,7 @@ export interface OperationFlow {
 export interface Asking {
   readonly requestId: string
   readonly at: number
-  readonly principal: Principal
+  readonly principal: KeyPrincipal
   readonly peek: Peek
 }
 

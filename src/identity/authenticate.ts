@@ -1,7 +1,7 @@
 // Finds the key in a request, wherever the client's SDK puts it, and whom it belongs to.
 
 import { GatewayError } from '../errors.ts'
-import type { Keyring, Principal } from '../identity/principal.ts'
+import type { KeyPrincipal, Keyring } from './principal.ts'
 
 const bearer = /^bearer +/i
 
@@ -33,7 +33,7 @@ export function authenticate(
   keyring: Keyring,
   nowMs: number,
   url: string | null = null,
-): Principal {
+): KeyPrincipal {
   const secret = presentedSecret(headers, url)
   if (secret === null || secret === '') {
     throw new GatewayError(

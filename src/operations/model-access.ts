@@ -5,7 +5,7 @@ import { ownerOf } from '../catalog/family.ts'
 import type { Catalog, Model } from '../catalog/model.ts'
 import type { Config } from '../config/types.ts'
 import { invalidRequest } from '../errors.ts'
-import type { Principal } from '../identity/principal.ts'
+import type { KeyPrincipal } from '../identity/principal.ts'
 import type { LimitScope } from '../limits/limiter.ts'
 import type { PriceBook } from '../meter/meter.ts'
 import type { Directory } from '../router/directory.ts'
@@ -22,15 +22,15 @@ export interface ModelRoute {
 
 export interface ModelAccess {
   /** Throws GatewayError where the model is of another kind than the endpoint serves. */
-  find(principal: Principal, model: string, dialect: Dialect): ModelRoute
+  find(principal: KeyPrincipal, model: string, dialect: Dialect): ModelRoute
   /** Concrete names this caller may use, sorted: those that would be answered now, for they are served and priced. */
-  models(principal: Principal): readonly Model[]
+  models(principal: KeyPrincipal): readonly Model[]
   /** The same of any one name, also of one that a channel's pattern serves or that has a date; null: it would not be. */
-  model(principal: Principal, name: string): Model | null
+  model(principal: KeyPrincipal, name: string): Model | null
   /** In a few words why a name would not be answered; null: it would be. */
-  whyNot(principal: Principal, name: string): string | null
+  whyNot(principal: KeyPrincipal, name: string): string | null
   /** The limits this caller is under. */
-  scopes(principal: Principal): readonly LimitScope[]
+  scopes(principal: KeyPrincipal): readonly LimitScope[]
 }
 
 const endpointOfKind: Readonly<Record<string, string>> = {
@@ -63,8 +63,9 @@ function hubbed(from: DialectId, to: DialectId): boolean {
 }
 
 /** Whoever has a key of the group that restricts nothing. */
-export function anyoneOf(group: string): Principal {
+export function anyoneOf(group: string): KeyPrincipal {
   return {
+    kind: 'key',
     keyId: '',
     keyName: '',
     account: '',
@@ -97,7 +98,7 @@ function createNames({ catalog, directory, prices }: ModelAccessOptions) {
     const own = isPriced ? name : found
     return base ?? catalog.assume(own, ownerOf(own, 'custom'))
   }
-  const mayUse = ({ group, models }: Principal, name: string) =>
+  const mayUse = ({ group, models }: KeyPrincipal, name: string) =>
     allows(models, name) || allows(models, directory.nameOf(group, name) ?? name)
   return {
     describe,
@@ -112,7 +113,7 @@ function createNames({ catalog, directory, prices }: ModelAccessOptions) {
       if (candidates.length > 0) described.set(candidates, { book, model })
       return model
     },
-    whyNot(principal: Principal, name: string, { id, kind, also }: Model): string | null {
+    whyNot(principal: KeyPrincipal, name: string, { id, kind, also }: Model): string | null {
       const { group } = principal
       if (directory.nameOf(group, name) === null || !mayUse(principal, name)) return 'is not served'
       const answered = [kind, ...also].filter((each) =>
@@ -132,10 +133,10 @@ function createNames({ catalog, directory, prices }: ModelAccessOptions) {
 export function createModelAccess(rooms: ModelAccessOptions): ModelAccess {
   const { config, catalog, directory, prices } = rooms
   const names = createNames(rooms)
-  const scopes = new WeakMap<Principal, readonly LimitScope[]>()
+  const scopes = new WeakMap<KeyPrincipal, readonly LimitScope[]>()
   const translated = new WeakMap<readonly Candidate[], readonly Candidate[]>()
   const declared = Object.keys(config.models).filter((name) => !name.endsWith('*'))
-  const modelOf = (principal: Principal, name: string): Model | null => {
+  const modelOf = (principal: KeyPrincipal, name: string): Model | null => {
     const model = names.describe(principal.group, name)
     if (names.whyNot(principal, name, model) !== null) return null
     return model.id === name ? model : { ...model, id: name }
