@@ -97,3 +97,26 @@ export interface Fault {
   readonly code?: string
   readonly retryAfterMs?: number
 }
+
+const causes: Readonly<Record<FaultKind, string>> = {
+  unreachable: 'the vendor could not be reached',
+  timeout: 'the vendor did not answer in time',
+  reset: 'the connection to the vendor was lost',
+  cut: "the vendor's reply was cut off",
+  unreadable: "the vendor's reply could not be read",
+  vendor_error: 'the vendor failed',
+  overloaded: 'the vendor is overloaded',
+  transient: 'the vendor could not take the request at that moment',
+  rate_limited: 'the vendor limits its rate',
+  quota: 'the vendor refused for want of quota',
+  credentials: "the vendor refused the gateway's credentials",
+  unknown_model: 'the vendor does not know the model',
+  rejected: 'the vendor rejected the request',
+  no_room: 'the gateway has no room for its files at present',
+}
+
+/** In words that name no channel and quote no vendor. */
+export function causeOf(fault: Fault): string {
+  const status = fault.status === undefined ? '' : ` (status ${fault.status})`
+  return `${causes[fault.kind]}${status}`
+}

@@ -1,5 +1,6 @@
 // What one request pays with: its rate, its hold, and when a running stream needs more of it.
 
+import type { BillingSettings } from '../config/types.ts'
 import type { Hold, Ledger } from '../ledger/ledger.ts'
 import { countedTokens, quantumBytes } from '../meter/ceiling.ts'
 import type { Rate, Units } from '../meter/meter.ts'
@@ -30,7 +31,14 @@ export interface Uncounted {
 
 export type Extension = 'enough' | 'refused' | 'over-cap' | Promise<'enough' | 'refused'>
 
+/** Where the money is, and by which policies it is charged. */
+export interface BillingRooms {
+  readonly ledger: Ledger
+  readonly policies: BillingSettings
+}
+
 export class Authorization {
+  readonly rooms: BillingRooms
   readonly rate: Rate
   readonly hold: Hold
   readonly options: RequestOptions
@@ -38,18 +46,17 @@ export class Authorization {
   readonly units: Units | null
   /** Output bytes at which a running stream must ask again. */
   dueBytes: number
-  private readonly ledger: Ledger
   private readonly uncounted: Uncounted
 
   constructor(
-    ledger: Ledger,
+    rooms: BillingRooms,
     rate: Rate,
     hold: Hold,
     units: Units | null,
     uncounted: Uncounted,
     options: RequestOptions,
   ) {
-    this.ledger = ledger
+    this.rooms = rooms
     this.rate = rate
     this.units = units
     this.hold = hold
@@ -60,7 +67,7 @@ export class Authorization {
 
   /** Of a request that never began. */
   release(): void {
-    this.ledger.release(this.hold)
+    this.rooms.ledger.release(this.hold)
   }
 
   /** What so much delivered text comes to, where no vendor has counted yet. */
@@ -89,7 +96,7 @@ export class Authorization {
     this.dueBytes = this.dueAfter(outputBytes)
     const missingNano = this.capped(this.owedAt(this.dueBytes)) - this.hold.amountNano
     if (missingNano <= 0n) return 'enough'
-    const extended = this.ledger.extend(this.hold, missingNano)
+    const extended = this.rooms.ledger.extend(this.hold, missingNano)
     if (typeof extended === 'boolean') return said(extended)
     return extended.then(said)
   }
@@ -98,7 +105,7 @@ export class Authorization {
   cover(usage: Usage): Exclude<Extension, 'over-cap'> {
     const missingNano = this.capped(this.rate.charge(usage, this.units)) - this.hold.amountNano
     if (missingNano <= 0n) return 'enough'
-    const extended = this.ledger.extend(this.hold, missingNano)
+    const extended = this.rooms.ledger.extend(this.hold, missingNano)
     return typeof extended === 'boolean' ? said(extended) : extended.then(said)
   }
 

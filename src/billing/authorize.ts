@@ -4,7 +4,7 @@ import type { Model } from '../catalog/model.ts'
 import type { ModelKind } from '../config/types.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { KeyPrincipal } from '../identity/principal.ts'
-import type { Hold, Ledger, NoHold } from '../ledger/ledger.ts'
+import type { Hold, NoHold } from '../ledger/ledger.ts'
 import { countedTokens, expectedOf, holdFor } from '../meter/ceiling.ts'
 import type { Expected, PriceBook, Rate, Units } from '../meter/meter.ts'
 import type { OutputEstimates } from '../meter/output-estimate.ts'
@@ -13,10 +13,14 @@ import { formatUnits, maxNano, type Nano } from '../money.ts'
 import type { Dialect } from '../wire/dialect.ts'
 import type { Usage } from '../wire/ir.ts'
 import type { Peek } from '../wire/request.ts'
-import { Authorization, type RequestOptions, type Uncounted } from './authorization.ts'
+import {
+  Authorization,
+  type BillingRooms,
+  type RequestOptions,
+  type Uncounted,
+} from './authorization.ts'
 
-export interface AuthorizerOptions {
-  readonly ledger: Ledger
+export interface AuthorizerOptions extends BillingRooms {
   readonly currency: string
   /** The prices of the moment. */
   prices(): PriceBook
@@ -52,7 +56,8 @@ export interface Authorizer {
 const retryAfterMs = 1_000
 
 export function createAuthorizer(rooms: AuthorizerOptions): Authorizer {
-  const { ledger } = rooms
+  const { ledger, policies } = rooms
+  const billing = { ledger, policies }
   return {
     open(opening) {
       const { principal, peek, options } = opening
@@ -71,7 +76,7 @@ export function createAuthorizer(rooms: AuthorizerOptions): Authorizer {
       const held = ledger.hold(principal.account, principal.keyId, amountNano)
       const authorization = (result: Hold | NoHold): Authorization => {
         if ('refused' in result) throw refusal(result, amountNano, rooms.currency)
-        return new Authorization(ledger, rate, result, likely, uncounted, options)
+        return new Authorization(billing, rate, result, likely, uncounted, options)
       }
       return held instanceof Promise ? held.then(authorization) : authorization(held)
     },

@@ -5,10 +5,10 @@ import { type Fault, faultTable } from '../errors.ts'
 import { bytesPerToken } from '../meter/ceiling.ts'
 import type { Rate, Units } from '../meter/meter.ts'
 import { formatUnits, type Nano } from '../money.ts'
-import type { RelayRequest, ReplySummary, Settlement } from '../relay/request.ts'
 import type { FailedAttempt, UsageRow } from '../store/usage-row.ts'
 import type { Usage } from '../wire/ir.ts'
 import { type Authorization, noUsage } from './authorization.ts'
+import type { BilledRequest, ReplySummary, Settlement } from './settlement.ts'
 
 export interface Charges {
   readonly usage: Usage
@@ -24,17 +24,18 @@ export interface Charges {
 
 const nothing = { usage: noUsage, source: 'none' } as const
 
-export function chargesOf(settlement: Settlement, billing: BillingSettings): Charges {
+export function chargesOf(settlement: Settlement): Charges {
   const { request, summary, failedAttempts } = settlement
-  const { rate } = request.authorization
+  const { authorization } = request
+  const { rate, rooms } = authorization
   const { usage, source } = usageOf(settlement, summary)
-  const units = unitsOf(request.authorization, summary)
+  const units = unitsOf(authorization, summary)
   const costNano = source === 'none' ? 0n : rate.cost(usage, units)
   let vendorCostNano = costNano
   for (const failed of failedAttempts) vendorCostNano += BigInt(failed.costNano)
   if (source === 'none')
     return { usage, units: null, source, free: false, chargeNano: 0n, vendorCostNano }
-  const free = isFree(settlement, { usage, source }, billing)
+  const free = isFree(settlement, { usage, source }, rooms.policies)
   const chargeNano = free ? 0n : isPlain(rate) ? costNano : rate.charge(usage, units)
   return { usage, units, source, free, chargeNano, vendorCostNano }
 }
@@ -56,13 +57,12 @@ function isPlain({ multiplierPpm }: Rate): boolean {
 
 /** What a stream that ends well is charged, as its client is shown it beside the vendor's counts. */
 export function shownCost(
-  request: RelayRequest,
+  request: BilledRequest,
   { usage, summary }: { readonly usage: Usage; readonly summary: ReplySummary },
-  billing: BillingSettings,
 ): string {
   const { authorization } = request
   const owed = isBeyond(request, usage) ? countedOf(request, summary) : usage
-  const free = isFreeAnswer(request, owed, billing)
+  const free = isFreeAnswer(request, owed, authorization.rooms.policies)
   return formatUnits(
     free
       ? 0n
@@ -115,18 +115,18 @@ export function isUnbelieved({ request, summary }: Settlement): boolean {
   return summary.unbelieved === true || (summary.usage !== null && isBeyond(request, summary.usage))
 }
 
-function isBeyond({ model, dialect, peek }: RelayRequest, usage: Usage): boolean {
+function isBeyond({ model, dialect, peek }: BilledRequest, usage: Usage): boolean {
   if (model.context === null || !speaks(dialect.operation)) return false
   const most = mostRounds * model.context
   return promptOf(usage) > most || replyOf(usage) > most * Math.max(1, peek.choices)
 }
 
-function countedOf(request: RelayRequest, summary: ReplySummary): Usage {
+function countedOf(request: BilledRequest, summary: ReplySummary): Usage {
   return summary.counted ?? request.authorization.counted(outputOf(request, summary))
 }
 
 /** Bytes of a reply that nobody counted, as its usage was reported, are what its tokens come to, as far as there are so many. */
-function outputOf({ model, peek }: RelayRequest, summary: ReplySummary | null): number {
+function outputOf({ model, peek }: BilledRequest, summary: ReplySummary | null): number {
   if (summary === null) return 0
   if (summary.outputBytes !== null || summary.usage === null) return summary.outputBytes ?? 0
   const most = (model.maxOutput ?? model.context ?? 0) * Math.max(1, peek.choices)
@@ -149,7 +149,7 @@ function isFree(
 }
 
 function isFreeAnswer(
-  { dialect }: RelayRequest,
+  { dialect }: BilledRequest,
   usage: Usage,
   billing: Pick<BillingSettings, 'emptyAnswers'>,
 ): boolean {
@@ -170,7 +170,7 @@ function replyOf({ output, reasoning, audioOutput = 0, imageOutput = 0 }: Usage)
 
 /** An attempt that delivered nothing, with what its vendor may ask for it. */
 export function failedAttempt(
-  { authorization }: RelayRequest,
+  { authorization }: BilledRequest,
   channel: string,
   attempt: { readonly accepted: boolean; readonly summary: ReplySummary },
   { kind }: Fault,

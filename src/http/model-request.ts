@@ -353,11 +353,11 @@ export class ModelRequest {
   ): Call {
     const { requestId, at, startedMs, dialect, address, caller } = this
     const { model, candidates } = route
-    const start = prepared !== null && 'relay' in prepared ? prepared : null
+    const start = prepared !== null && 'settle' in prepared ? prepared : null
     const kept = prepared !== null && 'rebuilt' in prepared ? prepared : null
     // A job that was begun is its account's, also where the client has left meanwhile.
     const stays = start === null && !kept?.background
-    return new Call(start?.relay ?? this.rooms.relay, {
+    return new Call(this.rooms.relay, {
       requestId,
       at,
       startedMs,
@@ -372,6 +372,7 @@ export class ModelRequest {
       authorization,
       address,
       ...(kept !== null && { rebuilt: kept.rebuilt }),
+      ...(start !== null && { settle: start.settle }),
       ...(prepared?.transform && { transform: prepared.transform }),
       ...(media !== null && { media, origin: originOf(this.request, this.rooms.server) }),
     })

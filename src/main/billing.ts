@@ -15,6 +15,7 @@ export function buildAuthorizer(config: Config, lasting: Lasting): Authorizer {
   const told = new Map<string, number>()
   return createAuthorizer({
     ledger,
+    policies: config.billing,
     estimates,
     currency: config.currency,
     prices: () => prices.book,

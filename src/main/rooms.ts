@@ -1,6 +1,5 @@
 // Builds the rooms a request passes through from one configuration; replaced whole when that changes.
 
-import { createSettler } from '../billing/settle.ts'
 import type { Config } from '../config/types.ts'
 import { createCallers } from '../http/callers.ts'
 import type { FrontRooms } from '../http/front-rooms.ts'
@@ -8,10 +7,11 @@ import type { Idempotency } from '../http/idempotency.ts'
 import { denialOf, refusalRow, replayedRow } from '../http/refusal.ts'
 import { buildModelAccess } from '../operations/offering.ts'
 import { channelConfigs, createChannels } from '../relay/channels.ts'
+import { createObserver } from '../relay/observer.ts'
 import type { RelayRooms } from '../relay/request.ts'
 import { createSafeFetch } from '../safe-fetch/safe-fetch.ts'
+import type { UsageRow } from '../store/usage-row.ts'
 import type { Log } from '../telemetry/log.ts'
-import { scrub } from '../telemetry/scrub.ts'
 import { vendors } from '../vendors/registry.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import { dialects } from '../wire/dialects.ts'
@@ -37,11 +37,15 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
   const { metrics, log, ledger, denials } = lasting
   const configured = channelConfigs(config, process.env, vendors)
   const channels = createChannels(configured, vendors)
-  const settler = createSettler({ ...lasting, channels, billing })
+  const observer = createObserver(lasting)
   const underWay = new Map(
     Object.values(dialects).map(({ id, path }) => [id, metrics.requestsInFlight.with(path)]),
   )
-  const relay = relayOf(config, lasting, channels, settler)
+  const unrelayed = (row: UsageRow | null, path: string, status: number, durationMs: number) => {
+    if (row !== null) ledger.finish(null, { row, capNano: null, idempotency: null }, null)
+    observer.unrelayed(row, path, status, durationMs)
+  }
+  const relay = relayOf(config, lasting, channels, observer)
   return {
     config,
     channelIds: configured.filter(({ disabled }) => !disabled).map(({ id }) => id),
@@ -60,7 +64,7 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     responses: responsesFor(config, lasting, (channelId) => channels.get(channelId)?.vendor),
     realtime: config.realtime,
     relay,
-    videos: videoRooms(config, lasting, relay, settler),
+    videos: videoRooms(config, lasting, relay),
     files: lasting.diskFiles,
     underWay(dialect, change) {
       underWay.get(dialect.id)?.add(change)
@@ -75,12 +79,12 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
         denials.note(denialOf(error, requestId, dialect.path, caller.address))
       if (cause !== null)
         log.error({ err: cause, request_id: requestId }, 'internal error: a request failed')
-      settler.unrelayed(refusalRow(refusal), dialect.path, status, durationMs)
+      unrelayed(refusalRow(refusal), dialect.path, status, durationMs)
     },
     denied: (denial) => denials.note(denial),
     replayed(repeat) {
       const { dialect, status, durationMs } = repeat
-      settler.unrelayed(replayedRow(repeat), dialect.path, status, durationMs)
+      unrelayed(replayedRow(repeat), dialect.path, status, durationMs)
     },
   }
 }
@@ -89,9 +93,9 @@ function relayOf(
   config: Config,
   lasting: Lasting,
   channels: RelayRooms['channels'],
-  settler: ReturnType<typeof createSettler>,
+  observer: RelayRooms['observer'],
 ): RelayRooms {
-  const { server, billing } = config
+  const { server } = config
   return {
     ...lasting,
     channels,
@@ -101,16 +105,11 @@ function relayOf(
     heartbeatMs: server.heartbeatMs,
     commitAfterMs: server.commitAfterMs,
     writeStallMs: server.writeStallMs,
-    billing,
     safeFetch: createSafeFetch({ dialer: lasting.dialer, ...safeFetchBounds }),
     results: resultsFor(config, lasting),
     drains: { running: 0, most: mostDrains, limitMs: drainLimitMs },
     random: Math.random,
-    scrub,
-    price: settler.price,
-    settle: settler.settle,
-    progress: settler.progress,
-    attemptFailed: settler.attemptFailed,
+    observer,
   }
 }
 

@@ -1,6 +1,5 @@
 // Builds what makes videos: the jobs, which outlive a change of the configuration, and what the front door asks of them.
 
-import type { Settler } from '../billing/settle.ts'
 import type { Config } from '../config/types.ts'
 import type { FrontRooms } from '../http/front-rooms.ts'
 import { VideoJobs } from '../operations/videos/jobs.ts'
@@ -35,7 +34,6 @@ export function videoRooms(
   config: Config,
   { store, ledger, spools, log, videoJobs }: Lasting,
   relay: RelayRooms,
-  settler: Settler,
 ): FrontRooms['videos'] {
   return {
     relay: () => relay,
@@ -46,7 +44,7 @@ export function videoRooms(
     dialect: dialects['openai-videos'],
     begin: {
       beginVideo: (hold, beginning) => ledger.beginVideo(hold, beginning),
-      told: settler.told,
+      observer: relay.observer,
       orphaned: (work) => videoJobs.abandon(work),
       wake: (pollAt) => videoJobs.wake(pollAt),
       onLost: (error, requestId) =>

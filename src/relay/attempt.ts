@@ -1,5 +1,6 @@
 // One attempt at one channel: sends the request, hands the reply to its path, and watches its timers.
 
+import type { ReplySummary } from '../billing/settlement.ts'
 import type { TimeoutSettings } from '../config/types.ts'
 import type { Fault, GatewayError } from '../errors.ts'
 import { mediaTypeOf, RawReply } from '../operations/adapters/raw.ts'
@@ -13,7 +14,7 @@ import type { ListRequest } from '../wire/list/list.ts'
 import type { Channel, PassedHeaders } from './channel.ts'
 import { IdentityStream, IdentityWhole } from './identity.ts'
 import { ErrorReply, type PathListener, type ReplyPath } from './path.ts'
-import type { RelayRequest, RelayRooms, ReplySummary } from './request.ts'
+import type { RelayRequest, RelayRooms } from './request.ts'
 import { markedSeals, marksSeals, originOf } from './sealed-bytes.ts'
 import { stateFrom } from './state.ts'
 import { translatedPath } from './translate.ts'
@@ -303,6 +304,6 @@ function choosePath(
     return translatedPath({ ...plan, streamed }, listener)
   }
   return streamed
-    ? new IdentityStream(request, rooms.billing, vendor, listener)
+    ? new IdentityStream(request, vendor, listener)
     : new IdentityWhole(request.dialect, request.peek, vendor, listener)
 }

@@ -3,6 +3,7 @@
 import { type Fault, faultTable, type GatewayError } from '../errors.ts'
 import { plan } from '../router/plan.ts'
 import type { Blocked, Candidate } from '../router/route.ts'
+import { scrub } from '../telemetry/scrub.ts'
 import { finalError, refusalFor } from './final-error.ts'
 import { mayRepeat } from './repeatable.ts'
 import type { RelayRequest, RelayRooms } from './request.ts'
@@ -81,7 +82,7 @@ export class Attempts {
   /** What the client is told when no attempt is left. */
   refusal(secrets: readonly string[]): GatewayError {
     if (this.faults.length === 0 && this.unsayable !== null) return this.unsayable
-    return finalError(this.faults, (text) => this.rooms.scrub(text, secrets), this.blocked)
+    return finalError(this.faults, (text) => scrub(text, secrets), this.blocked)
   }
 
   /** The attempt that was handed out last asked its vendor nothing. */

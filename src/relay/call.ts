@@ -2,24 +2,20 @@
 
 import { failedAttempt } from '../billing/charging-policy.ts'
 import { HoldGate, type HoldGateOwner } from '../billing/hold-gate.ts'
+import { costOf, price, progress } from '../billing/settle.ts'
+import type { Keeping, ReplySummary, Settlement } from '../billing/settlement.ts'
 import { type Fault, GatewayError } from '../errors.ts'
-import { formatUnits } from '../money.ts'
 import type { Outcome } from '../router/route.ts'
 import type { FailedAttempt } from '../store/usage-row.ts'
+import { scrub } from '../telemetry/scrub.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import { Attempts } from './attempts.ts'
 import { type BackpressureOwner, BackpressureQueue } from './backpressure-queue.ts'
 import { Capture } from './capture.ts'
 import type { Timed } from './deadlines.ts'
+import { closeRequest } from './ending.ts'
 import { interruption, refusalStatus, stoppedFor } from './final-error.ts'
-import type {
-  Answer,
-  Keeping,
-  RelayRequest,
-  RelayRooms,
-  ReplySummary,
-  Settlement,
-} from './request.ts'
+import type { Answer, RelayRequest, RelayRooms } from './request.ts'
 import { type Prepared, send } from './send.ts'
 
 const atOnce: Keeping = { now: true }
@@ -94,9 +90,10 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
   }
 
   private mayDrain(): boolean {
-    const { billing, drains } = this.rooms
+    const { drains } = this.rooms
+    const { clientLeaves } = this.request.authorization.rooms.policies
     const isAccepted = this.current?.accepted === true
-    return billing.clientLeaves === 'drain' && isAccepted && drains.running < drains.most
+    return clientLeaves === 'drain' && isAccepted && drains.running < drains.most
   }
 
   /** Nobody waits for the reply: the vendor is stopped, and what it delivered is owed. */
@@ -171,7 +168,7 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
   }
 
   paid(): void {
-    this.rooms.progress(this.settlement(200, null, this.current?.summary ?? null, null))
+    progress(this.settlement(200, null, this.current?.summary ?? null, null))
   }
 
   holdBack(wait: boolean): void {
@@ -197,7 +194,7 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
     this.commit()
     const queue = this.openReply()
     this.finish(() => {
-      if (this.rooms.billing.durability === 'normal') {
+      if (this.request.authorization.rooms.policies.durability === 'normal') {
         this.settle(200, null, summary, null, atOnce)
         queue.end()
       } else this.settle(200, null, summary, null, { then: () => queue.end() })
@@ -218,15 +215,15 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
 
   private resolveWhole(bytes: Uint8Array, summary: ReplySummary): void {
     const { authorization, dialect } = this.request
-    const settlement = this.settlement(200, null, summary, null)
-    const row = this.rooms.price(settlement)
-    const cost = formatUnits(authorization.capped(row.chargeNano))
+    const priced = price(this.settlement(200, null, summary, null))
+    const cost = costOf(priced)
     const shown = authorization.options.showCost ? dialect.withCost(bytes, cost) : bytes
     const body = this.passed(shown, 'whole')
     this.capture?.add(body)
     const answer = this.answerOf(body, false, cost)
     this.settled = true
-    this.rooms.settle(settlement, row, { then: () => this.answer.resolve(answer) })
+    const then = () => this.answer.resolve(answer)
+    closeRequest(this.rooms.observer, this.request, priced, { then })
   }
 
   /** Nobody is told any more. */
@@ -237,7 +234,7 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
   attemptFailed(fault: Fault): void {
     const { current } = this
     const secrets = current?.plan.channel.secrets ?? []
-    const shown = { ...fault, message: this.rooms.scrub(fault.message, secrets) }
+    const shown = { ...fault, message: scrub(fault.message, secrets) }
     this.report({ kind: 'fault', fault: shown })
     this.attempts.faults.push(fault)
     if (this.drainsUntilMs !== null) {
@@ -247,7 +244,7 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
     if (this.queue === null) this.vendorMs += performance.now() - this.attemptStartedMs
     const again = this.queue === null && !this.settled && this.attempts.mayFollow(fault)
     if (current !== null)
-      this.rooms.attemptFailed(this.request, current.plan.candidate, shown, again)
+      this.rooms.observer.attemptFailed(this.request, current.plan, shown, again)
     if (!this.hasDelivered()) this.noteFailed(fault)
     if (again) {
       this.held = []
@@ -365,13 +362,8 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
     this.finish(() => {
       if (queue === null) {
         const known = fault ?? this.attempts.faults.at(-1) ?? null
-        this.settle(
-          refusalStatus(this.request.dialect, error),
-          known,
-          this.summary,
-          error.code,
-          null,
-        )
+        const status = refusalStatus(this.request.dialect, error)
+        this.settle(status, known, this.summary, error.code, null)
         this.answer.reject(error)
         return
       }
@@ -429,16 +421,15 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
 
   /** From here on the client owes something: the attempt is no longer the gateway's own loss. */
   private hasDelivered(): boolean {
-    return (
-      this.queue !== null && (this.summary?.usage != null || (this.summary?.outputBytes ?? 0) > 0)
-    )
+    const { usage = null, outputBytes = null } = this.summary ?? {}
+    return this.queue !== null && (usage !== null || (outputBytes ?? 0) > 0)
   }
 
   /** An attempt nobody is charged for: what its vendor may ask for it is the gateway's own cost. */
   private noteFailed(fault: Fault): void {
     if (this.current === null) return
-    const { channelId } = this.current.plan.candidate
-    this.failedAttempts.push(failedAttempt(this.request, channelId, this.current, fault))
+    const { id } = this.current.plan.channel
+    this.failedAttempts.push(failedAttempt(this.request, id, this.current, fault))
   }
 
   private settlement(
@@ -451,6 +442,7 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
     return {
       request,
       candidate: current?.plan.candidate ?? null,
+      vendor: current?.plan.channel.vendor.id ?? null,
       attempts: this.attempts.tried,
       failedAttempts: this.failedAttempts,
       accepted: current?.accepted === true,
@@ -478,8 +470,8 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
     if (this.settled) return
     this.settled = true
     this.money.drop()
-    const settlement = this.settlement(status, fault, summary, errorCode)
-    this.rooms.settle(settlement, this.rooms.price(settlement), keeping)
+    const priced = price(this.settlement(status, fault, summary, errorCode))
+    closeRequest(this.rooms.observer, this.request, priced, keeping)
   }
 
   /** Nothing more will come of it: `last` settles and ends the reply. Whatever fails in that, the client is not left waiting. */

@@ -1,7 +1,7 @@
 // Keeps a copy of a reply whose client may ask for it again by its `Idempotency-Key`.
 
+import type { Captured } from '../billing/settlement.ts'
 import { join } from '../wire/json/splice.ts'
-import type { Captured } from './request.ts'
 
 /** A larger reply is not kept: the key then only tells that the work was done. */
 const maxBytes = 1_048_576

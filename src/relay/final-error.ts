@@ -1,25 +1,8 @@
 // What the client is told when no channel served it: the faults of all attempts, weighed.
 
-import { errorTable, type Fault, faultTable, GatewayError } from '../errors.ts'
+import { causeOf, errorTable, type Fault, faultTable, GatewayError } from '../errors.ts'
 import type { Blocked } from '../router/route.ts'
 import type { Dialect } from '../wire/dialect.ts'
-
-const causes: Readonly<Record<Fault['kind'], string>> = {
-  unreachable: 'the vendor could not be reached',
-  timeout: 'the vendor did not answer in time',
-  reset: 'the connection to the vendor was lost',
-  cut: "the vendor's reply was cut off",
-  unreadable: "the vendor's reply could not be read",
-  vendor_error: 'the vendor failed',
-  overloaded: 'the vendor is overloaded',
-  transient: 'the vendor could not take the request at that moment',
-  rate_limited: 'the vendor limits its rate',
-  quota: 'the vendor refused for want of quota',
-  credentials: "the vendor refused the gateway's credentials",
-  unknown_model: 'the vendor does not know the model',
-  rejected: 'the vendor rejected the request',
-  no_room: 'the gateway has no room for its files at present',
-}
 
 /** What a client is told to wait where no vendor said more. */
 const leastWaitMs = 1_000
@@ -34,12 +17,6 @@ function failedOfItself({ kind, status }: Fault): boolean {
   if (faultTable[kind].code !== 'server_error') return false
   // A 4xx taken for a failure (Bedrock's 424, Google's 499) is none that the vendor calls its own.
   return status === undefined || (status >= 500 && !unavailableStatuses.has(status))
-}
-
-/** In words that name no channel and quote no vendor. */
-export function causeOf(fault: Fault): string {
-  const status = fault.status === undefined ? '' : ` (status ${fault.status})`
-  return `${causes[fault.kind]}${status}`
 }
 
 /**

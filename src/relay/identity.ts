@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import { shownCost } from '../billing/charging-policy.ts'
-import type { BillingSettings } from '../config/types.ts'
+import type { ReplySummary } from '../billing/settlement.ts'
 import type { Fault, GatewayError } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
 import { needsAmend } from '../vendors/amendments.ts'
@@ -17,7 +17,7 @@ import { Occurrences } from './occurrences.ts'
 import { refusedIn, ruleFor, withoutRefused } from './parameters.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
-import type { RelayRequest, ReplySummary } from './request.ts'
+import type { RelayRequest } from './request.ts'
 
 const injectedOptions = '{"include_usage":true}'
 
@@ -110,7 +110,6 @@ export class IdentityStream implements ReplyPath {
   private readonly vendor: Vendor
   private readonly listener: PathListener
   private readonly request: RelayRequest
-  private readonly billing: BillingSettings
   private readonly choices: number
   /** The format's terminal event is one among others. */
   private readonly endsAmong: boolean
@@ -120,12 +119,7 @@ export class IdentityStream implements ReplyPath {
   private spoke = false
   private long: LongFrame | null = null
 
-  constructor(
-    request: RelayRequest,
-    billing: BillingSettings,
-    vendor: Vendor,
-    listener: PathListener,
-  ) {
+  constructor(request: RelayRequest, vendor: Vendor, listener: PathListener) {
     const { quirks } = vendor
     const { dialect, peek, authorization } = request
     const { showCost } = authorization.options
@@ -138,7 +132,6 @@ export class IdentityStream implements ReplyPath {
     this.choices = peek.choices
     this.listener = listener
     this.request = request
-    this.billing = billing
   }
 
   get summary(): ReplySummary {
@@ -292,10 +285,7 @@ export class IdentityStream implements ReplyPath {
   private withCost(frame: Uint8Array): Uint8Array {
     const { usage } = this.watcher
     if (!this.request.authorization.options.showCost || usage === null) return frame
-    return this.dialect.withCost(
-      frame,
-      shownCost(this.request, { usage, summary: this.watcher }, this.billing),
-    )
+    return this.dialect.withCost(frame, shownCost(this.request, { usage, summary: this.watcher }))
   }
 
   private speak(): void {

@@ -1,12 +1,12 @@
 // How one attempt's reply is read: the interface of the identity and translate paths, and the reading of errors.
 
 import { Buffer } from 'node:buffer'
+import type { ReplySummary } from '../billing/settlement.ts'
 import type { Fault, GatewayError } from '../errors.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import type { Dialect } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
-import type { ReplySummary } from './request.ts'
 
 /** Takes the bytes of one reply, in order, and tells its listener what they come to. */
 export interface ReplyPath {

@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import { shownCost } from '../billing/charging-policy.ts'
+import type { ReplySummary } from '../billing/settlement.ts'
 import { type GatewayError, invalidRequest } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
 import { needsAmend } from '../vendors/amendments.ts'
@@ -24,7 +25,7 @@ import { fetchMissing, type Inlined, missingAddresses, withBytes } from './inlin
 import { ruleFor, withoutRefused } from './parameters.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
-import type { RelayRequest, RelayRooms, ReplySummary } from './request.ts'
+import type { RelayRequest, RelayRooms } from './request.ts'
 import { sealedEvent, unsealedRequest, withoutThoughts } from './sealed.ts'
 
 /** What a vendor's whole reply may weigh before it is given up. */
@@ -379,15 +380,11 @@ class Translated implements ReplyPath {
 
   private write(text: string): void {
     if (text === '') return
-    const { rooms, request } = this.translation
+    const { request } = this.translation
     const { usage } = this.summary
     const shown =
       request.authorization.options.showCost && usage !== null
-        ? framesWithCost(
-            text,
-            this.dialect,
-            shownCost(request, { usage, summary: this.summary }, rooms.billing),
-          )
+        ? framesWithCost(text, this.dialect, shownCost(request, { usage, summary: this.summary }))
         : Buffer.from(text, 'utf8')
     this.listener.emit(shown)
   }

@@ -2,10 +2,9 @@
 
 import { Buffer } from 'node:buffer'
 import { Authorization } from '../../src/billing/authorization.ts'
-import { usageRow } from '../../src/billing/record.ts'
 import { billingDefaults, retryDefaults, timeoutDefaults } from '../../src/config/defaults.ts'
 import type { BillingSettings, TimeoutSettings } from '../../src/config/types.ts'
-import type { Hold, Ledger } from '../../src/ledger/ledger.ts'
+import type { Finished, Hold, Ledger } from '../../src/ledger/ledger.ts'
 import { compileRate } from '../../src/meter/rate.ts'
 import { Call } from '../../src/relay/call.ts'
 import type { Channel } from '../../src/relay/channel.ts'
@@ -99,7 +98,7 @@ const rate = compileRate({ model: 'm', version: 1, prices }, 1_000_000)
 
 /** A call whose vendor was asked and has not answered yet. */
 export function openLine(options: LineOptions = {}): Line {
-  const { stream = true, extend = () => true, heldNano = 0n } = options
+  const { stream = true, extend = () => true, heldNano = 0n, fails = false } = options
   const vendor = new HandVendor()
   const billing = { ...billingDefaults, ...options.billing }
   const asked: bigint[] = []
@@ -108,7 +107,7 @@ export function openLine(options: LineOptions = {}): Line {
   const hold = { account: 'a', keyId: 'k', amountNano: heldNano }
   const uncounted = { inputTokens: 10, imageTokens: 0, audioTokens: 0, speaks: false }
   const authorization = new Authorization(
-    ledgerOf(hold, asked, extend),
+    { ledger: ledgerOf(hold, asked, extend, { rows, progress, fails }), policies: billing },
     rate,
     hold,
     null,
@@ -122,15 +121,8 @@ export function openLine(options: LineOptions = {}): Line {
   const channel = channelOf(vendor)
   const call = new Call(
     {
-      ...roomsOf(channel, billing, options.drains ?? { running: 0, most: 64, limitMs: 30_000 }),
+      ...roomsOf(channel, options.drains ?? { running: 0, most: 64, limitMs: 30_000 }),
       timeouts: { ...timeoutDefaults, ...options.timeouts },
-      settle: (_settlement, row, keeping) => {
-        if (options.fails === true) throw new Error('no record can be made')
-        rows.push(row)
-        if (keeping !== null && 'then' in keeping) keeping.then()
-      },
-      price: (settlement) => usageRow(settlement, channel, billing),
-      progress: (settlement) => progress.push(usageRow(settlement, channel, billing)),
     },
     askOf(stream, authorization),
   )
@@ -154,12 +146,21 @@ function ledgerOf(
   hold: { amountNano: bigint },
   asked: bigint[],
   extend: (byNano: bigint) => boolean | Promise<boolean>,
+  kept: { readonly rows: UsageRow[]; readonly progress: UsageRow[]; readonly fails: boolean },
 ): Ledger {
+  const finish = ({ row }: Finished, then: (() => void) | null) => {
+    if (kept.fails) throw new Error('no record can be made')
+    kept.rows.push(row)
+    then?.()
+  }
   const grow = (byNano: bigint, granted: boolean) => {
     if (granted) hold.amountNano += byNano
     return granted
   }
-  const only: Pick<Ledger, 'extend'> = {
+  const only: Omit<Ledger, 'hold' | 'release' | 'closed'> = {
+    finish: (_hold, finished, then) => finish(finished, then),
+    finishNow: (_hold, finished) => finish(finished, null),
+    progress: (_hold, { row }) => kept.progress.push(row),
     extend(_hold: Hold, byNano) {
       asked.push(byNano)
       const said = extend(byNano)
@@ -194,8 +195,8 @@ function undialled(): never {
   throw new Error('a vendor by hand has no address')
 }
 
-function roomsOf(channel: Channel, billing: BillingSettings, drains: Drains) {
-  const idle: Pick<RelayRooms, 'dialer' | 'safeFetch' | 'results' | 'attemptFailed'> = {
+function roomsOf(channel: Channel, drains: Drains) {
+  const idle: Pick<RelayRooms, 'dialer' | 'safeFetch' | 'results' | 'observer'> = {
     safeFetch: { fetch: unfetched },
     results: { fetchInto: unfetched, host: unfetched, judge: unfetched },
     dialer: {
@@ -205,7 +206,12 @@ function roomsOf(channel: Channel, billing: BillingSettings, drains: Drains) {
       connections: 0,
       close: () => undefined,
     },
-    attemptFailed: () => undefined,
+    observer: {
+      settled: () => undefined,
+      settling: () => undefined,
+      attemptFailed: () => undefined,
+      unrelayed: () => undefined,
+    },
   }
   return {
     ...idle,
@@ -218,10 +224,8 @@ function roomsOf(channel: Channel, billing: BillingSettings, drains: Drains) {
     heartbeatMs: 15_000,
     commitAfterMs: 15_000,
     writeStallMs: 60_000,
-    billing,
     drains,
     random: () => 0,
-    scrub: (text: string) => text,
   }
 }
 

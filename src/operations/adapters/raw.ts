@@ -1,7 +1,8 @@
 // A reply that is neither JSON nor events: sound, subtitles. Its bytes are passed on as they come.
 
+import type { ReplySummary } from '../../billing/settlement.ts'
 import type { PathListener, ReplyPath } from '../../relay/path.ts'
-import type { RelayRequest, ReplySummary } from '../../relay/request.ts'
+import type { RelayRequest } from '../../relay/request.ts'
 import type { JsonObject } from '../../wire/ir.ts'
 
 export class RawReply implements ReplyPath {

@@ -1,7 +1,7 @@
 // A whole reply of a vendor that was asked for a stream, told as one.
 
+import type { ReplySummary } from '../../billing/settlement.ts'
 import type { PathListener, ReplyPath } from '../../relay/path.ts'
-import type { ReplySummary } from '../../relay/request.ts'
 import type { Replay } from '../../wire/reply.ts'
 
 export class Replayed implements ReplyPath {

@@ -16,6 +16,7 @@ import { parsedObject } from '../../relay/parsed.ts'
 import { ErrorReply } from '../../relay/path.ts'
 import { plan } from '../../router/plan.ts'
 import type { Candidate } from '../../router/route.ts'
+import { scrub } from '../../telemetry/scrub.ts'
 import type { Exchange, ReplyHandler } from '../../vendors/transport.ts'
 import { estimateOf } from '../../wire/anthropic-messages/estimate.ts'
 import type { Dialect } from '../../wire/dialect.ts'
@@ -118,7 +119,7 @@ async function ask({ relay }: FrontRooms, question: Question): Promise<string | 
   const call = { dialect, model, stream: false, counts: true as const }
   const { promise, resolve, reject } = Promise.withResolvers<string | null>()
   const { connectMs, sendIdleMs } = relay.timeouts
-  const handler = new Collector(relay.scrub, question, resolve, reject)
+  const handler = new Collector(question, resolve, reject)
   const exchange: Exchange = relay.dialer.open(
     {
       destination: channel.destination(call, address.headers),
@@ -138,18 +139,15 @@ async function ask({ relay }: FrontRooms, question: Question): Promise<string | 
 class Collector implements ReplyHandler {
   private readonly chunks: Uint8Array[] = []
   private refusal: ErrorReply | null = null
-  private readonly scrub: (text: string, secrets: readonly string[]) => string
   private readonly question: Question
   private readonly resolve: (body: string | null) => void
   private readonly reject: (error: GatewayError) => void
 
   constructor(
-    scrub: (text: string, secrets: readonly string[]) => string,
     question: Question,
     resolve: (body: string | null) => void,
     reject: (error: GatewayError) => void,
   ) {
-    this.scrub = scrub
     this.question = question
     this.resolve = resolve
     this.reject = reject
@@ -171,7 +169,7 @@ class Collector implements ReplyHandler {
         answered: nothing,
         failed: (fault) => {
           if (fault.kind !== 'rejected') this.resolve(null)
-          else this.reject(finalError([fault], (text) => this.scrub(text, secrets)))
+          else this.reject(finalError([fault], (text) => scrub(text, secrets)))
         },
       },
     )

@@ -1,10 +1,11 @@
 // The translate path of embeddings and reranking: one JSON in, one JSON out, through their common form.
 
 import { Buffer } from 'node:buffer'
+import type { ReplySummary } from '../../billing/settlement.ts'
 import { invalidRequest } from '../../errors.ts'
 import { parsedObject } from '../../relay/parsed.ts'
 import type { PathListener, ReplyPath } from '../../relay/path.ts'
-import type { RelayRequest, RelayRooms, ReplySummary } from '../../relay/request.ts'
+import type { RelayRequest, RelayRooms } from '../../relay/request.ts'
 import type { Candidate } from '../../router/route.ts'
 import type { ListCodec } from '../../wire/codec.ts'
 import type { Dialect } from '../../wire/dialect.ts'

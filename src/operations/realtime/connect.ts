@@ -9,6 +9,7 @@ import { passedTo } from '../../relay/state.ts'
 import { plan } from '../../router/plan.ts'
 import type { Candidate } from '../../router/route.ts'
 import type { FailedAttempt } from '../../store/usage-row.ts'
+import { scrub } from '../../telemetry/scrub.ts'
 import { openSocket } from '../../upstream/socket.ts'
 import type { HandshakeHandler, VendorSocket } from '../../vendors/transport.ts'
 
@@ -58,21 +59,21 @@ export async function connectVendor(
     const made = await attempt(rooms, request, { channel, candidate, signal, maxMessageBytes, at })
     if ('socket' in made) return { ...made.rest, attempts: at + 1, failedAttempts, connected: made }
     const again = !signal.aborted && faultTable[made.kind].failover && at + 1 < order.length
-    rooms.attemptFailed(request, candidate, scrubbed(rooms, made, channel), again)
+    rooms.observer.attemptFailed(request, { candidate, channel }, scrubbed(made, channel), again)
     faults.push(made)
     failedAttempts.push(
       failedAttempt(request, channel.id, { accepted: false, summary: nothingSeen }, made),
     )
     if (!again) break
   }
-  const error = finalError(faults, (text) => rooms.scrub(text, secrets), blocked)
+  const error = finalError(faults, (text) => scrub(text, secrets), blocked)
   const fault = faults.at(-1) ?? null
   const attempts = failedAttempts.length
   return { connected: null, attempts, failedAttempts, candidate: last, fault, error }
 }
 
-function scrubbed(rooms: RelayRooms, fault: Fault, { secrets }: Channel): Fault {
-  return { ...fault, message: rooms.scrub(fault.message, secrets) }
+function scrubbed(fault: Fault, { secrets }: Channel): Fault {
+  return { ...fault, message: scrub(fault.message, secrets) }
 }
 
 interface Attempted extends Connected {

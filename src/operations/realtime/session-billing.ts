@@ -2,18 +2,13 @@
 
 import { type Authorization, noUsage } from '../../billing/authorization.ts'
 import type { Authorizer, Opening } from '../../billing/authorize.ts'
+import { costOf, price, progress } from '../../billing/settle.ts'
+import type { Keeping, ReplySummary, Settlement } from '../../billing/settlement.ts'
 import type { Model } from '../../catalog/model.ts'
 import { type Fault, GatewayError, invalidRequest } from '../../errors.ts'
 import type { Admitted, Limiter, LimitScope } from '../../limits/limiter.ts'
-import { formatUnits } from '../../money.ts'
-import type {
-  ClientSlot,
-  Keeping,
-  RelayRequest,
-  RelayRooms,
-  ReplySummary,
-  Settlement,
-} from '../../relay/request.ts'
+import { settleRequest } from '../../relay/ending.ts'
+import type { ClientSlot, RelayRequest, RelayRooms } from '../../relay/request.ts'
 import type { Candidate } from '../../router/route.ts'
 import type { FailedAttempt } from '../../store/usage-row.ts'
 import type { Dialect } from '../../wire/dialect.ts'
@@ -183,7 +178,7 @@ export class SessionBilling {
     const needed = this.expected.with(counted(running), quantumTokens)
     if ((await authorization.cover(needed)) === 'refused') return final(moneyEnded())
     // Should the process die now, this is owed.
-    if (!this.closed) this.rooms.relay.progress(this.settlement(running, wellEnded, null))
+    if (!this.closed) progress(this.settlement(running, wellEnded, null))
     return null
   }
 
@@ -194,7 +189,7 @@ export class SessionBilling {
     if (running === undefined) return null
     this.running.delete(responseId)
     this.expected.ended(said?.usage ?? counted(running))
-    return this.settle(this.settlement(running, ending, said))
+    return this.settle(running.request, this.settlement(running, ending, said))
   }
 
   /** Holds for a response to come, where none is held for. */
@@ -235,7 +230,7 @@ export class SessionBilling {
       const { dialect, peek, model } = opening
       const request = { ...this.askFor(authorization, unlimited), dialect, peek, model }
       const summary = { ...seen(used.usage), units: used.units }
-      await this.settle(this.settlementOf(request, wellEnded, summary, null))
+      await this.settle(request, this.settlementOf(request, wellEnded, summary, null))
     }
     return opened instanceof GatewayError ? final(opened) : null
   }
@@ -260,16 +255,16 @@ export class SessionBilling {
     this.closed = true
     for (const [id, running] of this.running) {
       this.running.delete(id)
-      void this.settle(this.settlement(running, ending, null))
+      void this.settle(running.request, this.settlement(running, ending, null))
     }
     const authorization = this.takeAhead()
     if (authorization === null) return
     // A session that never was answered leaves a record all the same.
     if (this.rows > 0) authorization.release()
-    else
-      void this.settle(
-        this.settlementOf({ ...this.first, authorization, ...alone }, ending, null, null),
-      )
+    else {
+      const request = { ...this.first, authorization, ...alone }
+      void this.settle(request, this.settlementOf(request, ending, null, null))
+    }
   }
 
   private takeAhead(): Authorization | null {
@@ -349,6 +344,11 @@ export class SessionBilling {
     return this.settlementOf(running.request, ending, summary, running.ttftMs)
   }
 
+  private get vendorId(): string | null {
+    const { candidate } = this.reached
+    return (candidate && this.rooms.relay.channels.get(candidate.channelId)?.vendor.id) ?? null
+  }
+
   private settlementOf(
     request: RelayRequest,
     { status, errorCode, fault, drained }: Ending,
@@ -359,6 +359,7 @@ export class SessionBilling {
     return {
       request,
       ...this.reached,
+      vendor: this.vendorId,
       accepted: summary !== null,
       drained,
       reply: null,
@@ -374,16 +375,16 @@ export class SessionBilling {
   }
 
   /** Resolves with the cost when the record is kept. */
-  private settle(settlement: Settlement): Promise<string> {
-    const { relay } = this.rooms
-    const row = relay.price(settlement)
-    const cost = formatUnits(settlement.request.authorization.capped(row.chargeNano))
-    if (relay.billing.durability === 'normal') {
-      relay.settle(settlement, row, atOnce)
+  private settle(request: RelayRequest, settlement: Settlement): Promise<string> {
+    const { observer } = this.rooms.relay
+    const priced = price(settlement)
+    const cost = costOf(priced)
+    if (request.authorization.rooms.policies.durability === 'normal') {
+      settleRequest(observer, request, priced, atOnce)
       return Promise.resolve(cost)
     }
     return new Promise((resolve) => {
-      relay.settle(settlement, row, { then: () => resolve(cost) })
+      settleRequest(observer, request, priced, { then: () => resolve(cost) })
     })
   }
 }

@@ -2,10 +2,10 @@
 
 import { Buffer } from 'node:buffer'
 import type { RealtimeSettings } from '../../config/types.ts'
-import { type Fault, GatewayError } from '../../errors.ts'
+import { causeOf, type Fault, GatewayError } from '../../errors.ts'
 import type { Timed } from '../../relay/deadlines.ts'
-import { causeOf } from '../../relay/final-error.ts'
 import type { RelayRooms } from '../../relay/request.ts'
+import { scrub } from '../../telemetry/scrub.ts'
 import type { SocketListener } from '../../vendors/transport.ts'
 import type { JsonObject } from '../../wire/ir.ts'
 import {
@@ -141,9 +141,10 @@ export class RealtimeSession implements Timed, SocketListener {
     if (this.isOver || this.lingersUntilMs !== null) return
     const left = { status: 499, errorCode: 'client_closed_request', fault: null, drained: false }
     const { relay, sessionBilling } = this.rooms
-    const { drains, billing } = relay
+    const { drains } = relay
+    const { policies } = sessionBilling.request.authorization.rooms
     const runs = sessionBilling.responses.length > 0
-    if (runs && billing.clientLeaves === 'drain' && drains.running < drains.most) {
+    if (runs && policies.clientLeaves === 'drain' && drains.running < drains.most) {
       this.drains = true
       drains.running++
       this.linger(left, drains.limitMs)
@@ -333,7 +334,7 @@ export class RealtimeSession implements Timed, SocketListener {
     event: Extract<VendorEvent, { kind: 'ended' }>,
     payload: string | Uint8Array,
   ): Promise<void> {
-    const { sessionBilling, relay } = this.rooms
+    const { sessionBilling } = this.rooms
     this.activeMs = performance.now()
     const lingers = this.lingersUntilMs !== null
     const { responseId, usage, cached, fault } = event
@@ -342,7 +343,7 @@ export class RealtimeSession implements Timed, SocketListener {
     const cost = await sessionBilling.end(responseId, usage && { usage, cached }, ending)
     const shown = this.request.showCost && cost !== null && usage !== null
     const { secrets } = this.vendor.channel
-    if (fault !== null) this.deliver(relay.scrub(String(payload), secrets))
+    if (fault !== null) this.deliver(scrub(String(payload), secrets))
     else this.deliver(shown ? withResponseCost(event.body, cost) : payload)
     if (this.isOver) return
     if (lingers) {
@@ -399,7 +400,7 @@ export class RealtimeSession implements Timed, SocketListener {
   }
 
   private scrubbed(payload: string | Uint8Array): string {
-    return this.rooms.relay.scrub(String(payload), this.vendor.channel.secrets)
+    return scrub(String(payload), this.vendor.channel.secrets)
   }
 
   private expire(message: string, shownCode: string): void {
@@ -443,7 +444,7 @@ export class RealtimeSession implements Timed, SocketListener {
       return
     }
     const { channel, candidate, socket } = this.vendor
-    const said = relay.scrub(reason, channel.secrets).slice(0, longestReasonChars)
+    const said = scrub(reason, channel.secrets).slice(0, longestReasonChars)
     const inOrder = code === 1000 || code === 1001 || code === 1005
     if (inOrder && sessionBilling.responses.length === 0) {
       this.dismiss(toldOr(code, closeCode.normal), said)
@@ -455,7 +456,7 @@ export class RealtimeSession implements Timed, SocketListener {
     const nowMs = performance.now()
     relay.health.begin(channelId, model, nowMs)
     relay.health.report(channelId, model, { kind: 'fault', fault }, nowMs)
-    relay.attemptFailed(sessionBilling.request, candidate, fault, false)
+    relay.observer.attemptFailed(sessionBilling.request, this.vendor, fault, false)
     const message = `The session ended early: ${causeOf(fault)}.`
     this.tell(new GatewayError('service_unavailable', message), null)
     this.dismiss(toldOr(code, closeCode.mistake), said)

@@ -1,20 +1,20 @@
 // A video's beginning: the request is relayed like any other, but what it made is a job, whose money stays set aside.
 
 import { Buffer } from 'node:buffer'
-import { finishedOf } from '../../billing/record.ts'
+import { finishedOf, type Priced, price } from '../../billing/settle.ts'
+import type { Settlement } from '../../billing/settlement.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Hold } from '../../ledger/ledger.ts'
 import type { VideoBeginning } from '../../ledger/messages.ts'
-import type { RelayRooms, ResponseTransform, Settlement } from '../../relay/request.ts'
-import type { UsageRow } from '../../store/usage-row.ts'
+import { settleRequest } from '../../relay/ending.ts'
+import type { Observer, RelayRequest, ResponseTransform } from '../../relay/request.ts'
 import { isObject } from '../../vendors/json.ts'
 import type { JsonObject } from '../../wire/ir.ts'
 import { encodeAuthorization, type VideoObject, type VideoWork } from './work.ts'
 
 export interface BeginRooms {
   beginVideo(hold: Hold, beginning: VideoBeginning): Promise<'begun' | 'insufficient'>
-  /** What remains of a request whose money is not settled yet. */
-  told(settlement: Settlement, row: UsageRow): void
+  readonly observer: Observer
   /** A job runs that nobody will ask for. */
   orphaned(work: VideoWork): void
   /** One that was begun here is to be asked for then. */
@@ -37,7 +37,7 @@ export interface VideoRequest {
 
 /** How the call of a new video is relayed. */
 export interface VideoStart {
-  readonly relay: RelayRooms
+  readonly settle: NonNullable<RelayRequest['settle']>
   readonly transform: ResponseTransform
   /** Rejects where the vendor took the job and it could not be kept. */
   readonly lost: Promise<never>
@@ -51,7 +51,7 @@ export function videoIdOf(requestId: string): string {
   return `video_${requestId.slice(requestId.indexOf('_') + 1)}`
 }
 
-export function startVideo(rooms: BeginRooms, relay: RelayRooms, asked: VideoRequest): VideoStart {
+export function startVideo(rooms: BeginRooms, asked: VideoRequest): VideoStart {
   const lost = Promise.withResolvers<never>()
   lost.promise.catch(() => undefined)
   const video = newVideo(asked)
@@ -64,18 +64,14 @@ export function startVideo(rooms: BeginRooms, relay: RelayRooms, asked: VideoReq
       begun = JSON.parse(Buffer.from(bytes).toString('utf8')) as JsonObject
       return Buffer.from(JSON.stringify(video), 'utf8')
     },
-    relay: {
-      ...relay,
-      settle(settlement, row, keeping) {
-        const job = settlement.errorCode === null && begun !== null ? begun : null
-        if (job === null || keeping === null || !('then' in keeping)) {
-          const unmade = notMade(settlement)
-          relay.settle(unmade, relay.price(unmade), keeping)
-          return
-        }
-        const kept = { settlement, row, job, keeping, video, asked }
-        void keep(rooms, relay, kept).catch(lost.reject)
-      },
+    settle(request, priced, keeping) {
+      const { errorCode } = priced.settlement
+      const job = errorCode === null && begun !== null ? begun : null
+      if (job === null || keeping === null || !('then' in keeping)) {
+        settleRequest(rooms.observer, request, price(notMade(priced.settlement)), keeping)
+        return
+      }
+      void keep(rooms, { request, priced, job, keeping, video, asked }).catch(lost.reject)
     },
   }
 }
@@ -106,8 +102,8 @@ function notMade(settlement: Settlement): Settlement {
 }
 
 interface Kept {
-  readonly settlement: Settlement
-  readonly row: UsageRow
+  readonly request: RelayRequest
+  readonly priced: Priced
   readonly job: JsonObject
   readonly keeping: { readonly then: () => void }
   readonly video: VideoObject
@@ -115,10 +111,10 @@ interface Kept {
 }
 
 /** The client has its reply when the job and its money are in the ledger, and not before. */
-async function keep(rooms: BeginRooms, relay: RelayRooms, kept: Kept): Promise<void> {
-  const { settlement, row, job, keeping, video, asked } = kept
-  const { authorization } = settlement.request
-  const { capNano, idempotency } = finishedOf(settlement, row)
+async function keep(rooms: BeginRooms, kept: Kept): Promise<void> {
+  const { request, priced, job, keeping, video, asked } = kept
+  const { settlement } = priced
+  const { row, capNano, idempotency } = finishedOf(priced)
   const work = workFor(settlement, job, asked)
   const pollAt = Date.now() + (hintOf(job) ?? firstPollMs)
   const beginning: VideoBeginning = {
@@ -135,24 +131,25 @@ async function keep(rooms: BeginRooms, relay: RelayRooms, kept: Kept): Promise<v
     },
     idempotency,
   }
-  const state = await rooms.beginVideo(authorization.hold, beginning).catch((error: unknown) => {
-    rooms.onLost(error, asked.requestId)
-    return 'unknown' as const
-  })
+  const state = await rooms
+    .beginVideo(request.authorization.hold, beginning)
+    .catch((error: unknown) => {
+      rooms.onLost(error, asked.requestId)
+      return 'unknown' as const
+    })
   if (state === 'begun') {
-    rooms.told(settlement, row)
+    rooms.observer.settled(request, priced)
     rooms.wake(pollAt)
     keeping.then()
     return
   }
-  const unkept = notMade(settlement)
-  const unmade = relay.price(unkept)
+  const unmade = price(notMade(settlement))
   if (state === 'insufficient') {
     rooms.orphaned(work)
-    relay.settle(unkept, unmade, null)
+    settleRequest(rooms.observer, request, unmade, null)
   }
   // Nobody can say: where it is kept it goes on, is recorded at its end, and found in its account's list.
-  else rooms.told(unkept, unmade)
+  else rooms.observer.settled(request, unmade)
   throw new GatewayError(
     'service_unavailable',
     'The gateway cannot account for this video at present; retry shortly.',

@@ -5,6 +5,7 @@ import type { Channel } from '../../relay/channel.ts'
 import type { RelayRooms } from '../../relay/request.ts'
 import type { VideoChange, VideoChanged, VideoRow, VideoTable } from '../../store/video-table.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { scrub } from '../../telemetry/scrub.ts'
 import { MediaFault } from '../../vendors/media.ts'
 import type { VideoAdapter, VideoNews } from '../../vendors/video.ts'
 import { openTools, type VideoToolRooms, within } from './tools.ts'
@@ -255,7 +256,7 @@ export class VideoJobs {
   private tellMiss(row: VideoRow, { fault }: MediaFault): void {
     const { channel: id, misses } = workOf(row)
     if (misses % toldMisses !== 0) return
-    const { scrub, channels } = this.rooms.relay()
+    const { channels } = this.rooms.relay()
     const detail = scrub(fault.message, channels.get(id)?.secrets ?? [])
     const fields = { video: row.id, channel: id, kind: fault.kind, status: fault.status, detail }
     this.rooms.log.warn(

@@ -5,7 +5,7 @@ import { usualSize, videoShape } from '../../catalog/video-shapes.ts'
 import { type GatewayError, invalidRequest } from '../../errors.ts'
 import type { KeyPrincipal } from '../../identity/principal.ts'
 import { parsedObject } from '../../relay/parsed.ts'
-import type { RelayRooms, ResponseTransform } from '../../relay/request.ts'
+import type { RelayRequest, ResponseTransform } from '../../relay/request.ts'
 import type { VideoRow } from '../../store/video-table.ts'
 import { isObject } from '../../vendors/json.ts'
 import { remixField } from '../../vendors/video.ts'
@@ -32,13 +32,12 @@ export interface Asking {
 }
 
 export interface FlowStart {
-  readonly relay: RelayRooms
+  readonly settle: NonNullable<RelayRequest['settle']>
   readonly transform: ResponseTransform
   readonly lost: Promise<never>
 }
 
 export interface VideoStartRooms {
-  relay(): RelayRooms
   readonly dialect: Dialect
   readonly begin: BeginRooms
 }
@@ -49,7 +48,7 @@ export function videoFlow(rooms: VideoStartRooms, source: VideoRow | null): Oper
     plan: (peek, route) => planned(rooms.dialect, source, peek, route),
     start: ({ requestId, at, principal, peek }) => {
       const { prompt, size, seconds } = parsedObject(peek.body)
-      return startVideo(rooms.begin, rooms.relay(), {
+      return startVideo(rooms.begin, {
         requestId,
         at,
         account: principal.account,

@@ -1,0 +1,181 @@
+// Who hears of requests that have ended and of attempts that failed: limits, estimates, metrics and the log.
+
+import { isUnbelieved } from '../billing/charging-policy.ts'
+import type { Settlement } from '../billing/settlement.ts'
+import type { OutputEstimates } from '../meter/output-estimate.ts'
+import type { Candidate } from '../router/route.ts'
+import type { UsageRow } from '../store/usage-row.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Counter, Histogram } from '../telemetry/registry.ts'
+import { scrub } from '../telemetry/scrub.ts'
+import type { Observer } from './request.ts'
+
+export interface ObserverRooms {
+  readonly estimates: OutputEstimates
+  readonly metrics: Metrics
+  readonly log: Log
+}
+
+/** Children of the metrics for one candidate: resolved once, counted on ever after. */
+interface Counts {
+  readonly ok: Counter
+  readonly duration: Histogram
+  readonly firstToken: Histogram
+  readonly tokens: Readonly<Record<keyof typeof tokenLabels, Counter>>
+}
+
+const tokenLabels = {
+  input: 'input',
+  cachedInput: 'cached',
+  cacheWrite: 'cache_write',
+  output: 'output',
+  reasoning: 'reasoning',
+} as const
+const tokenKinds = Object.keys(tokenLabels) as (keyof typeof tokenLabels)[]
+
+export function createObserver(rooms: ObserverRooms): Observer {
+  const { estimates, metrics, log } = rooms
+  const counts = new WeakMap<Candidate, Counts>()
+  const settling = metrics.overhead.with('settle')
+  const answered = countAnswers(metrics)
+  return {
+    settled(request, { settlement, row }) {
+      const { candidate, status } = settlement
+      estimates.note(request.principal, request.model.id, row.output + row.reasoning)
+      request.admission.finish(tokensOf(row), Date.now())
+      request.clientSlot.giveBack()
+      answered(request.dialect.path, status, settlement.durationMs)
+      if (candidate !== null) count(countsOf(metrics, counts, candidate, row), settlement, row)
+      if (request.peek.stream && (settlement.fault !== null || status === 499)) {
+        metrics.streamAborts.with(status === 499 ? 'client' : 'upstream').inc()
+      }
+      if (isUnbelieved(settlement)) alarm(rooms, settlement, row)
+      if (log.writes('info')) logLine(log, row)
+    },
+    settling(tookMs) {
+      settling.observe(tookMs / 1000)
+    },
+    attemptFailed({ requestId }, { candidate, channel }, { kind, status, message }, failedOver) {
+      const { channelId, model } = candidate
+      const vendor = channel.vendor.id
+      metrics.upstreamAttempts.with(channelId, vendor, model, kind).inc()
+      if (failedOver) metrics.fallbacks.with(channelId, 'next', kind).inc()
+      log.warn(
+        {
+          request_id: requestId,
+          channel: channelId,
+          model,
+          kind,
+          status,
+          detail: message,
+          failedOver,
+        },
+        'an attempt failed',
+      )
+    },
+    unrelayed(row, route, status, durationMs) {
+      answered(route, status, durationMs)
+      if (row !== null && log.writes('info')) logLine(log, row)
+    },
+  }
+}
+
+/** A vendor that reports what cannot be charges its operator by it, perhaps. */
+function alarm({ metrics, log }: ObserverRooms, { summary }: Settlement, row: UsageRow): void {
+  const { requestId, channel, modelAsked: model, usageSource } = row
+  metrics.unbelieved.with(channel ?? '').inc()
+  const reported = summary?.usage ?? null
+  log.error(
+    { request_id: requestId, channel, model, reported, usage_source: usageSource },
+    'a vendor reported usage that cannot be; it was counted instead',
+  )
+}
+
+/** All of them, of whatever kind: what limits on tokens go by. */
+function tokensOf(row: UsageRow): number {
+  const { input, cachedInput, cacheWrite, cacheWrite1h, audioInput, imageInput } = row
+  const prompt = input + cachedInput + cacheWrite + cacheWrite1h + audioInput + imageInput
+  return prompt + row.output + row.reasoning + row.audioOutput + row.imageOutput
+}
+
+/** Counts replies by route and status; the children of the metrics are looked up once. */
+function countAnswers(metrics: Metrics) {
+  const routes = new Map<string, { readonly total: Counter; readonly duration: Histogram }>()
+  return (route: string, status: number, durationMs: number) => {
+    const name = `${route} ${status}`
+    let kept = routes.get(name)
+    if (kept === undefined) {
+      kept = {
+        total: metrics.httpRequests.with(route, 'POST', String(status)),
+        duration: metrics.httpDuration.with(route),
+      }
+      routes.set(name, kept)
+    }
+    kept.total.inc()
+    kept.duration.observe(durationMs / 1000)
+  }
+}
+
+function countsOf(
+  metrics: Metrics,
+  kept: WeakMap<Candidate, Counts>,
+  candidate: Candidate,
+  row: UsageRow,
+): Counts {
+  const known = kept.get(candidate)
+  if (known !== undefined) return known
+  const vendor = row.vendor ?? ''
+  const { channelId, model } = candidate
+  const tokens = Object.fromEntries(
+    tokenKinds.map((kind) => [kind, metrics.tokens.with(row.modelAsked, tokenLabels[kind])]),
+  ) as Counts['tokens']
+  const made = {
+    ok: metrics.upstreamAttempts.with(channelId, vendor, model, 'ok'),
+    duration: metrics.upstreamDuration.with(vendor, model),
+    firstToken: metrics.timeToFirstToken.with(vendor, model),
+    tokens,
+  }
+  kept.set(candidate, made)
+  return made
+}
+
+function count(counts: Counts, settlement: Settlement, row: UsageRow): void {
+  if (settlement.fault === null && settlement.status === 200) counts.ok.inc()
+  counts.duration.observe(settlement.durationMs / 1000)
+  if (settlement.ttftMs !== null) counts.firstToken.observe(settlement.ttftMs / 1000)
+  for (const kind of tokenKinds) {
+    if (row[kind] > 0) counts.tokens[kind].inc(row[kind])
+  }
+}
+
+/** Put together by hand: a line at every request must not cost what a general one does. */
+function logLine(log: Log, row: UsageRow): void {
+  const { input, cachedInput, cacheWrite, output, reasoning } = row
+  const error =
+    row.errorCode === null
+      ? ''
+      : `,"err":${JSON.stringify({ code: row.errorCode, cause: row.errorCause })}`
+  log.members(
+    `"request_id":"${row.requestId}","operation":"${row.operation}","status":${row.status}` +
+      `,"dur_ms":${row.durationMs},"ttft_ms":${row.ttftMs},"model":${quoted(scrub(row.modelAsked))}` +
+      `,"channel":${quoted(row.channel)},"attempts":${row.attempts},"stream":${row.stream}` +
+      `,"account":${quoted(row.account)},"key_id":${quoted(row.key)}${whence(row)}` +
+      `,"tokens":{"input":${input},"cached":${cachedInput},"cache_write":${cacheWrite}` +
+      `,"output":${output},"reasoning":${reasoning}},"usage_source":"${row.usageSource}"${error}`,
+    'request',
+  )
+}
+
+function whence({ clientAddress, clientRequestId, traceId }: UsageRow): string {
+  const id =
+    clientRequestId === null ? '' : `,"client_request_id":${quoted(scrub(clientRequestId))}`
+  const trace = traceId === null ? '' : `,"trace_id":"${traceId}"`
+  return `,"client_address":${quoted(clientAddress)}${id}${trace}`
+}
+
+/** Nearly all names need no escape, which is seen sooner than written. */
+function quoted(text: string | null): string {
+  if (text === null) return 'null'
+  return /^[\w ./:@+-]*$/.test(text) ? `"${text}"` : JSON.stringify(text)
+}
