@@ -23,7 +23,7 @@ function open(more: { readonly urlHours?: number; readonly maxStoredBytes?: numb
   const nowMs = () => clock.nowMs
   const key = Buffer.from('0123456789abcdef')
   const { urlHours = 24, maxStoredBytes = 1_000_000 } = more
-  const told: string[] = []
+  const reports: string[] = []
   const process = () => new DiskFiles({ folder, key, nowMs })
   const files = process()
   const store = files.store(maxStoredBytes)
@@ -31,10 +31,10 @@ function open(more: { readonly urlHours?: number; readonly maxStoredBytes?: numb
     store,
     urlHours,
     nowMs,
-    hosted: (account, { id }, bytes) => told.push(`${account} ${id} ${bytes}`),
+    hosted: (account, { id }, bytes) => reports.push(`${account} ${id} ${bytes}`),
   })
   const host = (body: Payload) => hosting.host(body, 'acme', 'https://gate.example')
-  return { folder, clock, files, store, host, told, process }
+  return { folder, clock, files, store, host, reports, process }
 }
 
 function payloadOf(bytes: Uint8Array, type: string): Payload {
@@ -51,7 +51,7 @@ function partsOf(address: string) {
 }
 
 test('what is hosted is found at its address, with its type, until it expires', async () => {
-  const { host, files, clock, told } = open({ urlHours: 2 })
+  const { host, files, clock, reports } = open({ urlHours: 2 })
   const address = await host(payloadOf(jpeg, 'image/png'))
   const { origin, ...asked } = partsOf(address)
   expect(origin).toBe('https://gate.example')
@@ -61,7 +61,7 @@ test('what is hosted is found at its address, with its type, until it expires', 
   if (found === null || typeof found === 'string') throw new Error(`not found: ${found}`)
   expect(found).toMatchObject({ id: asked.id, type: 'image/jpeg' })
   expect(jpeg.equals(await found.blob.bytes())).toBe(true)
-  expect(told).toEqual([`acme ${asked.id} ${jpeg.length}`])
+  expect(reports).toEqual([`acme ${asked.id} ${jpeg.length}`])
   clock.nowMs += 7_199_999
   expect(await files.find(asked)).toMatchObject({ id: asked.id })
   clock.nowMs += 1

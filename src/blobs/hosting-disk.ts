@@ -18,7 +18,7 @@ export interface DiskOptions {
 }
 
 /** What an address of a hosted file says; all of it from a stranger. */
-export interface Asked {
+export interface SignedAddress {
   readonly id: string
   readonly expires: string
   readonly signature: string
@@ -60,7 +60,11 @@ export class DiskFiles {
   }
 
   /** `forged`: the gateway never gave that address away. null: what was there is gone. */
-  async find({ id, expires, signature }: Asked): Promise<Found | 'forged' | 'expired' | null> {
+  async find({
+    id,
+    expires,
+    signature,
+  }: SignedAddress): Promise<Found | 'forged' | 'expired' | null> {
     if (!isFileId(id) || !/^\d{1,12}$/.test(expires)) return 'forged'
     const file = { id, expires: Number(expires) }
     const [given, right] = [Buffer.from(signature), Buffer.from(this.signatureOf(file))]

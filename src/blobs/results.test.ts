@@ -143,8 +143,8 @@ describe('no result', () => {
       },
     })
     const said = `http://files.test:${listener.port}/`
-    const unsaid = serve(() => reply(forever(), 'video/mp4'))
-    for (const url of [said, unsaid]) {
+    const unsized = serve(() => reply(forever(), 'video/mp4'))
+    for (const url of [said, unsized]) {
       const spool = new TestSpool()
       await expect(open().fetchInto(url, spool)).rejects.toThrow('larger than 1000000 bytes')
       expect(spool.pieces.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(1_100_000)

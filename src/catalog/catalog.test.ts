@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { ModelConfig } from '../config/types.ts'
 import { createCatalog } from './catalog.ts'
 
-const unsaid: ModelConfig = {
+const unset: ModelConfig = {
   kind: null,
   context: null,
   maxOutput: null,
@@ -136,12 +136,12 @@ describe('declared models', () => {
   test('change a shipped one only in what they say, everywhere it is shown', () => {
     const prices = { input: '1', output: '2' }
     const { find: findPainter } = createCatalog({
-      'gemini-2.5-flash-image': { ...unsaid, kind: 'chat' },
+      'gemini-2.5-flash-image': { ...unset, kind: 'chat' },
     })
     expect(findPainter('gemini-2.5-flash-image')).toMatchObject({ kind: 'chat', also: [] })
     const catalog = createCatalog({
-      'gpt-4o': { ...unsaid, prices },
-      o3: { ...unsaid, vision: false, maxOutput: 5, ownedBy: 'us', timeouts: { idleMs: 7 } },
+      'gpt-4o': { ...unset, prices },
+      o3: { ...unset, vision: false, maxOutput: 5, ownedBy: 'us', timeouts: { idleMs: 7 } },
     })
     const { find } = createCatalog({})
     expect(catalog.find('gpt-4o')).toEqual(find('gpt-4o'))
@@ -156,7 +156,7 @@ describe('declared models', () => {
   test('may be new, under names with / : and @', () => {
     const names = ['ours', 'acme/big:free', 'acme/big@2026-01', 'gpt:4@x', '__proto__']
     const declared: Record<string, ModelConfig> = Object.create(null)
-    for (const name of names) declared[name] = { ...unsaid, context: 99 }
+    for (const name of names) declared[name] = { ...unset, context: 99 }
     const catalog = createCatalog(declared, (id) => (id === 'ours' ? 'ollama' : null))
     for (const id of names) {
       expect(catalog.find(id)).toMatchObject({ id, kind: 'chat', context: 99, vision: false })
@@ -168,11 +168,11 @@ describe('declared models', () => {
 
 test('a declared beginning speaks for names nobody described, the longest first', () => {
   const declared: Record<string, ModelConfig> = {
-    '*': { ...unsaid, context: 1 },
-    'acme/*': { ...unsaid, kind: 'rerank', context: 2, ownedBy: 'us', vision: false },
-    'acme/big*': { ...unsaid, maxOutput: 3, timeouts: { idleMs: 4 } },
-    'acme/bigger': { ...unsaid, context: 5 },
-    'gpt-*': { ...unsaid, context: 6 },
+    '*': { ...unset, context: 1 },
+    'acme/*': { ...unset, kind: 'rerank', context: 2, ownedBy: 'us', vision: false },
+    'acme/big*': { ...unset, maxOutput: 3, timeouts: { idleMs: 4 } },
+    'acme/bigger': { ...unset, context: 5 },
+    'gpt-*': { ...unset, context: 6 },
   }
   const { find, assume, ofVendor } = createCatalog(declared)
   expect(assume('acme/small', 'x')).toMatchObject({

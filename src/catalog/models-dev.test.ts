@@ -14,7 +14,7 @@ const data = {
       },
       tiny: { cost: { input: 1e-7, output: 0.0000000001 } },
       free: { cost: { input: 0, output: 0 } },
-      unsaid: { limit: { context: 1 } },
+      unset: { limit: { context: 1 } },
       wrong: { cost: { input: 'a lot', output: 1 } },
       below: { cost: { input: -1, output: 1 } },
     },
@@ -70,7 +70,7 @@ test('prices are taken by our names, longer prompts as tiers, and what has no na
 
 test('nothing is free by accident, unknown names are none, and a price that is none is named', () => {
   const read = readModelsDev(data)
-  for (const name of ['free', 'unsaid', 'nobody', 'constructor', '__proto__']) {
+  for (const name of ['free', 'unset', 'nobody', 'constructor', '__proto__']) {
     expect(read.find('openai', name, 0)).toBeNull()
   }
   expect(read.models('nobody')).toBeNull()

@@ -36,8 +36,8 @@ export async function checkText(question: Question, env: Environment): Promise<C
   const validated = validate(raw, known)
   if (!validated.ok) {
     // An unset variable leaves an empty text behind: what follows from that is not told twice.
-    const told = new Set(problems.map(({ path }) => path))
-    problems.push(...validated.problems.filter(({ path }) => !told.has(path)))
+    const reported = new Set(problems.map(({ path }) => path))
+    problems.push(...validated.problems.filter(({ path }) => !reported.has(path)))
   }
   const input = validated.ok && problems.length === 0 ? validated.input : null
   return { problems, input, files }

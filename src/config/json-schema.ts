@@ -38,7 +38,7 @@ function published(value: unknown): unknown {
     name === 'propertyNames' ? inner : published(inner),
   ])
   const { description, byDefault, fromFile, ...plain } = withoutNull(Object.fromEntries(entries))
-  const told = {
+  const described = {
     ...(description === undefined ? {} : { description }),
     ...(byDefault === undefined ? {} : { default: byDefault }),
   }
@@ -47,7 +47,7 @@ function published(value: unknown): unknown {
     ...(refusesReference(plain) ? [reference] : []),
     ...(fromFile === true ? [fileReference] : []),
   ]
-  return forms.length > 1 ? { ...told, anyOf: forms } : { ...told, ...plain }
+  return forms.length > 1 ? { ...described, anyOf: forms } : { ...described, ...plain }
 }
 
 /** A number, a yes or no, a choice, or text of a fixed form: a reference may stand there all the same. */

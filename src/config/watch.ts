@@ -42,7 +42,7 @@ export async function watchConfig(options: WatchOptions): Promise<ConfigWatch> {
   return watching
 }
 
-const toldPolls = 5
+const watchedPolls = 5
 
 class Watching implements ConfigWatch {
   readonly #options: WatchOptions
@@ -76,8 +76,8 @@ class Watching implements ConfigWatch {
     this.#poll = setInterval(() => {
       polls += 1
       // What the system tells of by itself is looked after only now and then: a look wakes other threads too.
-      const told = this.#folder !== null && this.#sources.length === 0
-      if (!told || polls % toldPolls === 0) void this.#enqueue(() => this.#look())
+      const watched = this.#folder !== null && this.#sources.length === 0
+      if (!watched || polls % watchedPolls === 0) void this.#enqueue(() => this.#look())
     }, pollMs ?? 2_000)
     this.#poll.unref()
     try {

@@ -1,12 +1,12 @@
 // Serves hosted results to whoever has their address: no key is asked for, the address is signed.
 
-import type { Asked, Found } from '../blobs/hosting-disk.ts'
+import type { Found, SignedAddress } from '../blobs/hosting-disk.ts'
 import { GatewayError } from '../errors.ts'
 import type { Fields } from './respond.ts'
 
 export interface HostedFiles {
   /** `forged`: the gateway never gave that address away. null: what was there is gone. */
-  find(asked: Asked): Promise<Found | 'forged' | 'expired' | null>
+  find(asked: SignedAddress): Promise<Found | 'forged' | 'expired' | null>
 }
 
 /** The path of one file; ids have no `/`. */

@@ -323,9 +323,9 @@ class NodeLeases implements Leases {
     const waiting: Waiter[] = []
     for (const waiter of lease.waiters) {
       const ahead = waiting[0]
-      const verdict = judge(lease, waiter, ahead)
-      if (verdict === 'wait') waiting.push(waiter)
-      else if (verdict !== 'serve') waiter.settle(verdict)
+      const decision = judge(lease, waiter, ahead)
+      if (decision === 'wait') waiting.push(waiter)
+      else if (decision !== 'serve') waiter.settle(decision)
       else if (this.#isCapped(lease, waiter.hold.keyId, waiter.byNano)) waiter.settle('in-flight')
       else {
         if (ahead !== undefined) ahead.overtakenNano += waiter.byNano

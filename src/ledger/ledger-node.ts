@@ -156,8 +156,8 @@ class Node implements LedgerNode {
   }
 
   progress(hold: Hold, finished: Finished): void {
-    const owedNano = chargeOf(finished)
-    const fromLeaseNano = owedNano < hold.amountNano ? owedNano : hold.amountNano
+    const chargeNano = chargeOf(finished)
+    const fromLeaseNano = chargeNano < hold.amountNano ? chargeNano : hold.amountNano
     const record = encodeRecord('progress', this.#epoch(), fromLeaseNano, finished)
     this.#writer.pushProgress(finished.row.requestId, record)
   }

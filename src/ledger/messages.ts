@@ -38,7 +38,7 @@ export interface WorkerStart {
 export type IdempotencyEntry = Omit<Parameters<IdempotencyTable['begin']>[0], 'by'>
 
 /** A video begins with money of the asker's own lease. */
-export type VideoAsk =
+export type VideoRequest =
   | Exclude<VideoChange, { readonly kind: 'begin' }>
   | Omit<Extract<VideoChange, { readonly kind: 'begin' }>, 'from'>
 
@@ -67,7 +67,7 @@ export type Question =
   /** Responses to keep: this thread owns the connection that writes. */
   | { readonly ask: 'keep'; readonly changes: readonly ResponseChange[] }
   /** A change of a video; money set aside is taken from the lease of the asker's epoch. */
-  | { readonly ask: 'video'; readonly epoch: number; readonly change: VideoAsk }
+  | { readonly ask: 'video'; readonly epoch: number; readonly change: VideoRequest }
   /** Settle what is there, close the node, the store and the files. */
   | { readonly ask: 'stop' }
 

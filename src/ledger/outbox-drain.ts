@@ -46,14 +46,15 @@ export class OutboxDrain {
    */
   async settleLeft(until: number): Promise<void> {
     const { state, settler } = this.#options
-    const owed = new Map<string, Entry>()
+    const unfinished = new Map<string, Entry>()
     const watch = (record: Readable) => {
       const { requestId } = record.settlement.row
-      if (record.kind === 'progress') owed.set(requestId, entryOf(record, died(record.settlement)))
-      else owed.delete(requestId)
+      if (record.kind === 'progress')
+        unfinished.set(requestId, entryOf(record, died(record.settlement)))
+      else unfinished.delete(requestId)
     }
     while (state.settled < until) await this.#settleNext(until, watch)
-    const entries = [...owed.values()].filter((entry) => !this.#isSetAside(entry))
+    const entries = [...unfinished.values()].filter((entry) => !this.#isSetAside(entry))
     for (let at = 0; at < entries.length; at += maxBatch) {
       await settler.settle(entries.slice(at, at + maxBatch))
     }

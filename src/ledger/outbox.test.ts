@@ -117,16 +117,16 @@ const ids = () => settled.map(({ row }) => row.requestId)
 describe('the writer', () => {
   test('commits a turn of the event loop at once, then tells who waits', async () => {
     const writer = makeWriter()
-    const told: string[] = []
+    const reports: string[] = []
     const both = Promise.withResolvers<void>()
-    writer.push('a', record('a'), () => told.push('a'))
+    writer.push('a', record('a'), () => reports.push('a'))
     writer.push('b', record('b'), () => {
-      told.push('b')
+      reports.push('b')
       both.resolve()
     })
-    expect([state.written, told]).toEqual([0, []])
+    expect([state.written, reports]).toEqual([0, []])
     await both.promise
-    expect([state.written, told]).toEqual([1, ['a', 'b']])
+    expect([state.written, reports]).toEqual([1, ['a', 'b']])
     await makeDrain().settleWritten()
     expect(ids()).toEqual(['a', 'b'])
   })
@@ -147,15 +147,15 @@ describe('the writer', () => {
   test('a callback that throws keeps nobody else from being told', () => {
     const failures: unknown[] = []
     const writer = makeWriter({ failures })
-    let told = false
+    let called = false
     writer.push('a', record('a'), () => {
       throw new Error('the client is gone')
     })
     writer.push('b', record('b'), () => {
-      told = true
+      called = true
     })
     writer.flush()
-    expect(told).toBe(true)
+    expect(called).toBe(true)
     expect(failures).toEqual([new Error('the client is gone')])
   })
 
@@ -166,14 +166,14 @@ describe('the writer', () => {
       if (full) throw new Error('database or disk is full')
     }
     const writer = makeWriter({ append, failures })
-    let told = 0
+    let calls = 0
     writer.push('a', record('a'), () => {
-      told += 1
+      calls += 1
     })
     writer.flush()
     writer.pushNow('b', record('b'))
     writer.pushProgress('c', record('c', 'progress'))
-    expect([told, state.written, writer.unsettledRecords]).toEqual([1, 0, 2])
+    expect([calls, state.written, writer.unsettledRecords]).toEqual([1, 0, 2])
     full = false
     expect(writer.close()).toBe(0)
     expect(failures).toEqual([new Error('database or disk is full'), 'recovered 2'])

@@ -16,7 +16,7 @@ export interface WorkerLinkOptions {
 
 type Reply = Extract<FromWorker, { kind: 'answer' | 'refusal' }>
 
-interface Asked {
+interface Pending {
   readonly resolve: (answer: Answers[keyof Answers]) => void
   readonly reject: (error: Error) => void
 }
@@ -28,7 +28,7 @@ const settledInMs = 10_000
 
 export class WorkerLink {
   readonly #options: WorkerLinkOptions
-  readonly #asked = new Map<number, Asked>()
+  readonly #pending = new Map<number, Pending>()
   #worker: Worker | null = null
   #nextId = 1
   #retryMs = firstRetryMs
@@ -50,7 +50,7 @@ export class WorkerLink {
     const id = this.#nextId
     this.#nextId += 1
     const answered = new Promise<Answers[keyof Answers]>((resolve, reject) => {
-      this.#asked.set(id, { resolve, reject })
+      this.#pending.set(id, { resolve, reject })
     })
     worker.postMessage({ kind: 'question', id, question } satisfies ToWorker)
     return answered as Promise<Answers[Kind]>
@@ -89,10 +89,10 @@ export class WorkerLink {
   }
 
   #settle(reply: Reply): void {
-    const asked = this.#asked.get(reply.id)
-    this.#asked.delete(reply.id)
-    if (reply.kind === 'answer') asked?.resolve(reply.answer)
-    else asked?.reject(new Error(reply.reason))
+    const pending = this.#pending.get(reply.id)
+    this.#pending.delete(reply.id)
+    if (reply.kind === 'answer') pending?.resolve(reply.answer)
+    else pending?.reject(new Error(reply.reason))
   }
 
   #died(worker: Worker, error: unknown): void {
@@ -106,8 +106,8 @@ export class WorkerLink {
   }
 
   #rejectAll(reason: string): void {
-    const asked = [...this.#asked.values()]
-    this.#asked.clear()
-    for (const { reject } of asked) reject(new Error(reason))
+    const pending = [...this.#pending.values()]
+    this.#pending.clear()
+    for (const { reject } of pending) reject(new Error(reason))
   }
 }

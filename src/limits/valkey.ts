@@ -107,7 +107,7 @@ class ValkeyLimiter implements Limiter {
   readonly #parts = new WeakMap<object, { nodes: number; part: Part }>()
   #link: Link | null = null
   #shared = false
-  #told: 'shared' | 'local' | null = null
+  #reported: 'shared' | 'local' | null = null
   #closed = false
   #nodes: number
   #mark: string | null = null
@@ -414,8 +414,8 @@ class ValkeyLimiter implements Limiter {
   }
 
   #tell(state: 'shared' | 'local', why: string): void {
-    if (this.#told === state || this.#closed) return
-    this.#told = state
+    if (this.#reported === state || this.#closed) return
+    this.#reported = state
     this.#options.onState(state, why)
   }
 }

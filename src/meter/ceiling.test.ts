@@ -5,10 +5,10 @@ import fc from 'fast-check'
 import { maxNano } from '../money.ts'
 import {
   type Bounds,
+  chargeSoFar,
   expectedOf,
   extensionFor,
   holdFor,
-  owedSoFar,
   quantumBytes,
 } from './ceiling.ts'
 import { compileRate } from './rate.ts'
@@ -65,36 +65,36 @@ describe('a request is bounded', () => {
   test('by the sound of its files, at its own price, in the tier that all of it is in', () => {
     const prices = { input: '1', audioInput: '6', output: '10', 'audioInput>1000': '7' }
     const card = compileRate({ model: 'm', version: 1, prices }, 1_000_000)
-    const heard = (most: number) => sizeOf({ peek: { audioTokens: { most, likely: 1 } } })
-    expect(heard(900).audioTokens).toBe(900)
+    const withAudio = (most: number) => sizeOf({ peek: { audioTokens: { most, likely: 1 } } })
+    expect(withAudio(900).audioTokens).toBe(900)
     // 100 tokens of the prompt, 900 or 901 of sound, 50 of the reply; nano-units.
-    expect(card.ceiling(heard(900))).toBe(100_000n + 900n * 6_000n + 50n * 10_000n)
-    expect(card.ceiling(heard(901))).toBe(100_000n + 901n * 7_000n + 50n * 10_000n)
+    expect(card.ceiling(withAudio(900))).toBe(100_000n + 900n * 6_000n + 50n * 10_000n)
+    expect(card.ceiling(withAudio(901))).toBe(100_000n + 901n * 7_000n + 50n * 10_000n)
     expect(card.ceiling(sizeOf({}))).toBe(100_000n + 50n * 10_000n)
   })
 
   const model = { context: null, maxOutput: 2_000 }
-  const unsaid = { maxOutputTokens: null }
+  const unset = { maxOutputTokens: null }
   const usual = { usualOutputTokens: 1_500 }
   test.each<[string, Changes, number]>([
     ['whole: by what the client asks', {}, 50],
-    ['whole: by what the model can write', { model, peek: unsaid }, 2_000],
+    ['whole: by what the model can write', { model, peek: unset }, 2_000],
     ['whole: by the lower of both', { model, peek: { maxOutputTokens: 9_000 } }, 2_000],
-    ['whole: by 4096 where nobody says', { peek: unsaid }, 4_096],
+    ['whole: by 4096 where nobody says', { peek: unset }, 4_096],
     [
       'whole: by the context where it is smaller',
-      { model: { context: 3_000, maxOutput: null }, peek: unsaid },
+      { model: { context: 3_000, maxOutput: null }, peek: unset },
       3_000,
     ],
     ['whole: times the choices', { peek: { choices: 3 } }, 150],
-    ['stream: by what is usual', { ...usual, model, peek: { ...unsaid, stream: true } }, 1_500],
+    ['stream: by what is usual', { ...usual, model, peek: { ...unset, stream: true } }, 1_500],
     ['stream: by what the client asks', { ...usual, peek: { stream: true } }, 50],
     [
       'stream: by what is usual for each choice',
-      { ...usual, peek: { ...unsaid, stream: true, choices: 2 } },
+      { ...usual, peek: { ...unset, stream: true, choices: 2 } },
       3_000,
     ],
-    ['embedding: by nothing', { kind: 'embedding', peek: unsaid }, 0],
+    ['embedding: by nothing', { kind: 'embedding', peek: unset }, 0],
   ])('in its reply, %s', (_, changes, tokens) => {
     expect(sizeOf(changes).outputTokens).toBe(tokens)
   })
@@ -189,8 +189,8 @@ describe('a running stream', () => {
   const next = 100n * 1_000n + BigInt(100 + quantumBytes / 4) * 10_000n
 
   test('owes its prompt and a token for each four bytes', () => {
-    expect(owedSoFar(rate, 100, 0)).toBe(100_000n)
-    expect(owedSoFar(rate, 100, 401)).toBe(100_000n + 101n * 10_000n)
+    expect(chargeSoFar(rate, 100, 0)).toBe(100_000n)
+    expect(chargeSoFar(rate, 100, 401)).toBe(100_000n + 101n * 10_000n)
   })
 
   test('asks for what its hold lacks of that and the next quantum', () => {

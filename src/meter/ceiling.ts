@@ -91,7 +91,7 @@ export function countedTokens(bytes: number): number {
 }
 
 /** What a stream owes until now, by counting: its prompt whole, and what was delivered. */
-export function owedSoFar(rate: Rate, inputTokens: number, outputBytes: number): Nano {
+export function chargeSoFar(rate: Rate, inputTokens: number, outputBytes: number): Nano {
   return rate.charge(counted(inputTokens, countedTokens(outputBytes)), null)
 }
 
@@ -104,7 +104,7 @@ export function extensionFor(
     readonly heldNano: Nano
   },
 ): Nano {
-  const next = owedSoFar(rate, stream.inputTokens, stream.outputBytes + quantumBytes)
+  const next = chargeSoFar(rate, stream.inputTokens, stream.outputBytes + quantumBytes)
   return next > stream.heldNano ? next - stream.heldNano : 0n
 }
 

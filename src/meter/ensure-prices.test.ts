@@ -11,7 +11,7 @@ import { createPriceBook } from './price-book.ts'
 
 type Prices = Readonly<Record<string, string>>
 
-const unsaid: ModelConfig = {
+const unset: ModelConfig = {
   kind: null,
   context: null,
   maxOutput: null,
@@ -21,7 +21,7 @@ const unsaid: ModelConfig = {
   timeouts: {},
 }
 const declare = (models: Readonly<Record<string, Prices | null>>) =>
-  Object.fromEntries(Object.entries(models).map(([id, prices]) => [id, { ...unsaid, prices }]))
+  Object.fromEntries(Object.entries(models).map(([id, prices]) => [id, { ...unset, prices }]))
 const ship = (prices: Prices): ShippedCard => ({
   model: 'm',
   prices,
@@ -196,10 +196,10 @@ describe('of several nodes', () => {
     })
     const run = async (steps: readonly { node: string; input: string; revision: number }[]) => {
       const table = memoryPrices()
-      const heard = new Set<string>()
+      const seen = new Set<string>()
       let [counts, highest]: [string | null, number] = [null, 0]
       for (const { node, input, revision } of steps) {
-        const alone = [...heard].every((each) => each === node)
+        const alone = [...seen].every((each) => each === node)
         await ensurePrices(table, declare({ m: { input } }), [], 1, at(node, revision))
         const now = (await wrote(table)).at(-1) ?? null
         if (now !== counts)
@@ -207,7 +207,7 @@ describe('of several nodes', () => {
             counts === null || revision > highest || (alone && revision === highest),
           ).toBeTrue()
         if (revision > highest || counts === null) expect(now).toBe(input)
-        heard.add(node)
+        seen.add(node)
         ;[counts, highest] = [now, Math.max(highest, revision)]
       }
     }

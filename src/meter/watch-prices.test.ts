@@ -11,14 +11,14 @@ const event = <T>() => Promise.withResolvers<T>()
 test('new versions are told whole, after an outage too, which is told once', async () => {
   const table = memoryPrices()
   await table.append([priceRow({ version: 0, model: 'a' })])
-  let told = event<readonly PriceRow[]>()
+  let notified = event<readonly PriceRow[]>()
   const errors: unknown[] = []
   let failed = event<unknown>()
   let refuses = true
   const watch = watchPrices(table, await table.all(), {
     onChange(rows) {
       if (refuses) throw new Error('not taken')
-      told.resolve(rows)
+      notified.resolve(rows)
     },
     onError(error) {
       errors.push(error)
@@ -29,15 +29,15 @@ test('new versions are told whole, after an outage too, which is told once', asy
   await table.append([priceRow({ version: 0, model: 'b' })])
   expect(await failed.promise).toEqual(new Error('not taken'))
   refuses = false
-  expect((await told.promise).map(({ model }) => model)).toEqual(['a', 'b'])
+  expect((await notified.promise).map(({ model }) => model)).toEqual(['a', 'b'])
 
   failed = event()
-  told = event()
+  notified = event()
   table.broken = new Error('away')
   expect(await failed.promise).toEqual(new Error('away'))
   table.broken = null
   await table.append([priceRow({ version: 0, model: 'c' })])
-  expect((await told.promise).length).toBe(3)
+  expect((await notified.promise).length).toBe(3)
   expect(errors.length).toBe(2)
   watch.close()
 })
@@ -46,7 +46,7 @@ test('once closed it tells nothing of what it was reading', async () => {
   const table = memoryPrices()
   const reading = event<void>()
   const rows = event<readonly PriceRow[]>()
-  let told = 0
+  let calls = 0
   const watch = watchPrices(
     {
       ...table,
@@ -59,7 +59,7 @@ test('once closed it tells nothing of what it was reading', async () => {
     [],
     {
       onChange: () => {
-        told++
+        calls++
       },
       onError: (error) => {
         throw error
@@ -72,5 +72,5 @@ test('once closed it tells nothing of what it was reading', async () => {
   rows.resolve([priceRow({ version: 1, model: 'a' })])
   await rows.promise
   await Promise.resolve()
-  expect(told).toBe(0)
+  expect(calls).toBe(0)
 })

@@ -172,13 +172,15 @@ describe('kept out', () => {
   test('what is too large, whether it says so or not', async () => {
     const said = serve(() => new Response('x'.repeat(1_001)))
     await expect(open().fetch(`http://a.test:${said}/`)).rejects.toThrow('larger than 1000 bytes')
-    const unsaid = serve(() => {
+    const unsized = serve(() => {
       const pieces = async function* () {
         for (let sent = 0; sent < 100; sent++) yield new TextEncoder().encode('x'.repeat(100))
       }
       return new Response(pieces() as unknown as BodyInit)
     })
-    await expect(open().fetch(`http://a.test:${unsaid}/`)).rejects.toThrow('larger than 1000 bytes')
+    await expect(open().fetch(`http://a.test:${unsized}/`)).rejects.toThrow(
+      'larger than 1000 bytes',
+    )
   })
 
   test('what takes too long', async () => {

@@ -232,7 +232,7 @@ function receive(
     reject(error)
   }
   /** What is thrown here would reach the connection, which others may use. */
-  const heard = (take: () => void) => {
+  const guarded = (take: () => void) => {
     if (options.untilQuiet === true) timer.restart()
     try {
       take()
@@ -242,7 +242,7 @@ function receive(
   }
   const handler: ReplyHandler = {
     head: (status, header) =>
-      heard(() => {
+      guarded(() => {
         if (redirects.has(status)) {
           const location = header('location')
           if (location === null) throw new NotFetched('it redirects nowhere')
@@ -257,7 +257,7 @@ function receive(
         receiver.begin(type.trim().toLowerCase())
       }),
     bytes: (chunk) =>
-      heard(() => {
+      guarded(() => {
         byteCount += chunk.length
         if (byteCount > maxBytes) throw tooLarge(maxBytes)
         receiver.push(chunk)

@@ -143,8 +143,10 @@ async function compare(
     }
     const wrong = measures.filter((measure) => kept[measure] !== String(sums[measure]))
     if (wrong.length > 0) {
-      const told = wrong.map((measure) => `${measure} ${kept[measure]}, rows make ${sums[measure]}`)
-      findings.add('hour', subject(name), told.join('; '))
+      const differences = wrong.map(
+        (measure) => `${measure} ${kept[measure]}, rows make ${sums[measure]}`,
+      )
+      findings.add('hour', subject(name), differences.join('; '))
     }
   }
   for (const [name, sums] of missing) {

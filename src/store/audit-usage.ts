@@ -57,7 +57,7 @@ export async function auditUsage(
     after = [last.at, last.at, last.requestId]
   }
   await hours.end()
-  await findStrays(session, transfers, findings)
+  await findUnmatched(session, transfers, findings)
   return rows
 }
 
@@ -96,14 +96,14 @@ function checkTransfers(row: PageRow, findings: Findings): void {
 
 const countTransfers = `SELECT count(*) AS count FROM transfer WHERE code IN ('usage', 'writeoff')`
 
-const strays = `SELECT id FROM transfer WHERE code IN ('usage', 'writeoff') AND NOT EXISTS (
+const unmatched = `SELECT id FROM transfer WHERE code IN ('usage', 'writeoff') AND NOT EXISTS (
   SELECT 1 FROM usage WHERE usage.request_id = substr(transfer.id, length(transfer.code) + 2)) ORDER BY id`
 
 /** Looked for one by one only where there are more transfers than rows account for. */
-async function findStrays(session: Session, matched: number, findings: Findings): Promise<void> {
+async function findUnmatched(session: Session, matched: number, findings: Findings): Promise<void> {
   const [row] = await session.query<{ readonly count: number }>(countTransfers, [])
   if (row?.count === matched) return
-  for (const { id } of await session.query<{ readonly id: string }>(strays, [])) {
+  for (const { id } of await session.query<{ readonly id: string }>(unmatched, [])) {
     findings.add('journal', id, 'no usage row belongs to it')
   }
 }

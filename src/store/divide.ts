@@ -79,8 +79,8 @@ export function divide(batch: readonly Settlement[], funds: FundsAllocator): Div
     let chargeNano = 0n
     if (wholeNano > 0n) {
       const account = cleanText(row.account)
-      const owedNano = capNano === null ? wholeNano : atMost(wholeNano, capNano)
-      const cover = funds.take(settlement, account, owedNano, fromLeaseNano)
+      const dueNano = capNano === null ? wholeNano : atMost(wholeNano, capNano)
+      const cover = funds.take(settlement, account, dueNano, fromLeaseNano)
       chargeNano = cover.fromLeaseNano + cover.fromFreeNano
       // An account without a wallet pays nothing, and there is nothing to move.
       if (chargeNano > 0n) {

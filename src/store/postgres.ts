@@ -17,7 +17,7 @@ const idleTransactionTimeoutMs = 5_000
 const migrationLock = 7_465_017
 
 /** Deadlock, or a failure to serialize: the same work may go through when it is run again. */
-const passing = ['40P01', '40001']
+const retryable = ['40P01', '40001']
 const mostAttempts = 10
 
 /**
@@ -134,7 +134,7 @@ async function inTransaction<Result>(
 }
 
 function mayPass(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && passing.includes(error.code ?? '')
+  return error instanceof pg.DatabaseError && retryable.includes(error.code ?? '')
 }
 
 type Send = (sql: string, values: unknown[]) => Promise<pg.QueryResult>

@@ -26,8 +26,8 @@ const longestPath = 200
 export class Denials {
   private readonly log: Pick<Log, 'warn'>
   private readonly schedule: (run: () => void, delayMs: number) => void
-  private readonly told = new Set<string>()
-  private untold = 0
+  private readonly logged = new Set<string>()
+  private unlogged = 0
   private open = false
 
   constructor({ log, schedule }: DenialsOptions) {
@@ -42,11 +42,11 @@ export class Denials {
       this.schedule(() => this.close(), windowMs)
     }
     const address = clientAddress ?? ''
-    if (this.told.has(address) || this.told.size >= mostLines) {
-      this.untold += 1
+    if (this.logged.has(address) || this.logged.size >= mostLines) {
+      this.unlogged += 1
       return
     }
-    this.told.add(address)
+    this.logged.add(address)
     this.log.warn(
       {
         request_id: requestId,
@@ -61,11 +61,11 @@ export class Denials {
   }
 
   private close(): void {
-    const { untold } = this
-    this.told.clear()
-    this.untold = 0
+    const { unlogged } = this
+    this.logged.clear()
+    this.unlogged = 0
     this.open = false
-    if (untold > 0)
-      this.log.warn({ refused: untold }, 'more requests without a valid key were refused')
+    if (unlogged > 0)
+      this.log.warn({ refused: unlogged }, 'more requests without a valid key were refused')
   }
 }

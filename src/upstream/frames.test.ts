@@ -47,7 +47,7 @@ const conversation = Buffer.concat([
   frame(last | opcode.text, text('y'.repeat(70_000)), 'long'),
   frame(last | opcode.close, closePayload(4_001, 'bye')),
 ])
-const heard: Seen[] = [
+const received: Seen[] = [
   ['text', text('Grüße').toString('hex')],
   ['ping', '70'],
   ['ping', ''],
@@ -65,7 +65,7 @@ test('whole, byte by byte, and in pieces of every size up to 40', () => {
     for (let at = 0; at < conversation.length; at += size) {
       made.push(conversation.subarray(at, at + size))
     }
-    expect(seen).toEqual(heard)
+    expect(seen).toEqual(received)
   }
 })
 

@@ -83,7 +83,7 @@ export function openSocket(call: SocketCall, handler: HandshakeHandler): Dialled
 }
 
 class DialledSocket implements VendorSocket {
-  heardMs = performance.now()
+  receivedMs = performance.now()
   private readonly call: SocketCall
   private readonly handler: HandshakeHandler
   private readonly key = randomBytes(16).toString('base64')
@@ -208,7 +208,7 @@ class DialledSocket implements VendorSocket {
   }
 
   received(chunk: Buffer): void {
-    this.heardMs = performance.now()
+    this.receivedMs = performance.now()
     try {
       if (this.phase === 'answer') this.answered(chunk)
       else if (this.phase === 'refusal') this.refusing(chunk, 0)

@@ -31,7 +31,7 @@ export function soundOf({ uploads }: MediaCall): Upload {
 }
 
 /** Fields the client set of which the vendor is told nothing, beside those every adapter reads. */
-export function unsaid({ fields }: MediaCall, said: readonly string[]): readonly string[] {
+export function droppedFields({ fields }: MediaCall, said: readonly string[]): readonly string[] {
   return Object.keys(fields).filter((name) => {
     const value = fields[name]
     const isSet = value !== null && value !== undefined && value !== false

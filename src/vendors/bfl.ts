@@ -6,11 +6,12 @@ import type { JsonObject } from '../wire/ir.ts'
 import { JsonBody } from './base64.ts'
 import {
   askJson,
+  droppedFields,
   failed,
   type GivenImages,
   givenImages,
-  type ImageAsk,
-  imageAsk,
+  type ImageRequest,
+  imageRequest,
   lookAfter,
   moderated,
   objectOf,
@@ -19,7 +20,6 @@ import {
   times,
   unreadable,
   untilDone,
-  untold,
 } from './images.ts'
 import type { MediaAdapter, MediaCall, MediaTools, Picture } from './media.ts'
 import { pathSegment } from './path-segment.ts'
@@ -33,15 +33,15 @@ const edits = /kontext|^flux-2-|fill/
 const adapter: MediaAdapter = {
   async serve(call, tools) {
     refuseTransparent(call)
-    const asked = imageAsk(call)
+    const asked = imageRequest(call)
     const given = await givenImages(call, tools)
     const images = await times(asked.count, (index) => make(call, tools, { asked, given, index }))
-    return { kind: 'images', images, usage: null, dropped: untold(call, ['output_format']) }
+    return { kind: 'images', images, usage: null, dropped: droppedFields(call, ['output_format']) }
   },
 }
 
 interface Job {
-  readonly asked: ImageAsk
+  readonly asked: ImageRequest
   readonly given: GivenImages
   readonly index: number
 }
@@ -73,7 +73,7 @@ function requestOf(call: MediaCall, { asked, given, index }: Job, body: JsonBody
 
 function shapeOf(
   model: string,
-  { size, width, height, ratio }: ImageAsk,
+  { size, width, height, ratio }: ImageRequest,
   usual: boolean,
 ): JsonObject {
   if (size === null && ratio !== null) return { aspect_ratio: ratio }

@@ -5,10 +5,11 @@ import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { JsonBody } from './base64.ts'
 import {
   askJson,
+  droppedFields,
   failed,
   givenImages,
-  type ImageAsk,
-  imageAsk,
+  type ImageRequest,
+  imageRequest,
   listOf,
   lookAfter,
   moderated,
@@ -18,7 +19,6 @@ import {
   times,
   unreadable,
   untilDone,
-  untold,
 } from './images.ts'
 import type { MediaAdapter, MediaCall, MediaTools, Picture } from './media.ts'
 
@@ -30,13 +30,13 @@ const isWan = /^wan[\d.x]*-/
 export const dashscopeImages: MediaAdapter = {
   async serve(call, tools) {
     refuseTransparent(call)
-    const asked = imageAsk(call)
+    const asked = imageRequest(call)
     const several = makesSeveral.test(call.model)
     const calls = several ? 1 : asked.count
     const made = await times(calls, () =>
       isWan.test(call.model) ? wan(call, tools, asked) : qwen(call, tools, asked, several),
     )
-    return { kind: 'images', images: made.flat(), usage: null, dropped: untold(call) }
+    return { kind: 'images', images: made.flat(), usage: null, dropped: droppedFields(call) }
   },
 }
 
@@ -45,7 +45,7 @@ export function native({ baseUrl }: MediaTools): string {
   return `${baseUrl.replace(/\/compatible-mode(\/v\d+)?$/, '')}/api/v1`
 }
 
-function parametersOf({ size, seed }: ImageAsk, count: number | null): JsonObject {
+function parametersOf({ size, seed }: ImageRequest, count: number | null): JsonObject {
   return {
     ...(size !== null && { size: size.replace('x', '*') }),
     ...(count !== null && { n: count }),
@@ -57,7 +57,7 @@ function parametersOf({ size, seed }: ImageAsk, count: number | null): JsonObjec
 async function qwen(
   call: MediaCall,
   tools: MediaTools,
-  asked: ImageAsk,
+  asked: ImageRequest,
   several: boolean,
 ): Promise<Picture[]> {
   const { images, mask } = await givenImages(call, tools)
@@ -80,7 +80,7 @@ async function qwen(
   )
 }
 
-async function wan(call: MediaCall, tools: MediaTools, asked: ImageAsk): Promise<Picture[]> {
+async function wan(call: MediaCall, tools: MediaTools, asked: ImageRequest): Promise<Picture[]> {
   if (call.dialect !== 'openai-images')
     throw invalidRequest('This model does not change images.', 'model')
   const url = `${native(tools)}/services/aigc/text2image/image-synthesis`

@@ -1,7 +1,7 @@
 // Deepgram's transcripts of recordings. Deepgram API reference, "Transcribe pre-recorded audio" (POST /v1/listen).
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { listField, soundOf, textField, unreadable, unsaid } from './audio-fields.ts'
+import { droppedFields, listField, soundOf, textField, unreadable } from './audio-fields.ts'
 import { isObject } from './json.ts'
 import {
   type MediaCall,
@@ -23,7 +23,7 @@ export async function listen(call: MediaCall, tools: MediaTools): Promise<Transc
     contentType: payload.type,
   })
   if (reply.status < 200 || reply.status >= 300) throw faultOf(call, tools, reply)
-  const dropped = unsaid(call, ['language', 'languages', 'keywords'])
+  const dropped = droppedFields(call, ['language', 'languages', 'keywords'])
   return { ...transcriptIn(reply.json()), dropped }
 }
 
@@ -55,11 +55,11 @@ function transcriptIn(body: JsonValue): TranscriptReply {
   const metadata = isObject(body) && isObject(body.metadata) ? body.metadata : {}
   if (!isObject(results)) throw unreadable('the reply has no results')
   const { channels, utterances } = results
-  const heard = Array.isArray(channels) ? channels.filter(isObject) : []
-  const best = heard.flatMap(bestOf)
+  const tracks = Array.isArray(channels) ? channels.filter(isObject) : []
+  const best = tracks.flatMap(bestOf)
   if (best.length === 0) throw unreadable('the reply has no transcript')
   const { duration } = metadata
-  const language = heard[0]?.detected_language
+  const language = tracks[0]?.detected_language
   return {
     kind: 'transcript',
     text: best.map(({ transcript }) => text(transcript)).join('\n'),

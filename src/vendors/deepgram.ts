@@ -5,17 +5,17 @@ import { invalidRequest } from '../errors.ts'
 import type { JsonValue } from '../wire/ir.ts'
 import {
   checkLength,
+  droppedFields,
   speechFormat,
   speechTypes,
   textField,
-  unsaid,
   voiceOf,
 } from './audio-fields.ts'
 import { listen } from './deepgram-listen.ts'
 import { isObject } from './json.ts'
 import type { MediaCall, MediaTools, SoundReply } from './media.ts'
 import { queryValue } from './path-segment.ts'
-import { heardReply } from './sound-reply.ts'
+import { soundReply } from './sound-reply.ts'
 import type { Vendor } from './vendor.ts'
 
 /** Deepgram API reference, "Text to speech": a request's bound in characters. */
@@ -43,8 +43,8 @@ async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
     url: `${tools.baseUrl}/v1/speak?model=${queryValue(voiceModel(call), 'voice')}&${outputs[format]}`,
     body: [new TextEncoder().encode(JSON.stringify({ text: input }))],
   })
-  const reply = await heardReply(stream, speechTypes[format] ?? '', tools)
-  return { ...reply, dropped: unsaid(call, ['speed']) }
+  const reply = await soundReply(stream, speechTypes[format] ?? '', tools)
+  return { ...reply, dropped: droppedFields(call, ['speed']) }
 }
 
 /** A model of Deepgram's is a voice: `aura-2-thalia-en`. With the name of the family alone the voice is the client's choice. */
@@ -60,12 +60,13 @@ function refine(fault: Fault, status: number, body: string): Fault {
   const said = parsed(body)
   if (!isObject(said)) return fault
   const { err_code: code, err_msg: message, category } = said
-  const told = typeof message === 'string' ? { ...fault, message: message.slice(0, 500) } : fault
+  const shown = typeof message === 'string' ? { ...fault, message: message.slice(0, 500) } : fault
   const name = typeof code === 'string' ? code : category
   if (name === 'ASR_PAYMENT_REQUIRED' || name === 'PAYMENT_REQUIRED')
-    return { ...told, kind: 'quota' }
-  if (status < 500 && /no such model/i.test(told.message)) return { ...told, kind: 'unknown_model' }
-  return told
+    return { ...shown, kind: 'quota' }
+  if (status < 500 && /no such model/i.test(shown.message))
+    return { ...shown, kind: 'unknown_model' }
+  return shown
 }
 
 function parsed(body: string): JsonValue {

@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { cuesOf } from '../wire/openai-audio/cues.ts'
-import { soundOf, textField, unreadable, unsaid } from './audio-fields.ts'
+import { droppedFields, soundOf, textField, unreadable } from './audio-fields.ts'
 import { isObject } from './json.ts'
 import type { MediaCall, MediaTools, SpokenPart, TranscriptReply, Word } from './media.ts'
 import { multipart } from './multipart.ts'
@@ -15,7 +15,7 @@ export async function writeDown(call: MediaCall, tools: MediaTools): Promise<Tra
   const url = `${tools.baseUrl}/v1/speech-to-text`
   const reply = await tools.ask({ method: 'POST', url, body, contentType })
   if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
-  const dropped = unsaid(call, ['language', 'temperature'])
+  const dropped = droppedFields(call, ['language', 'temperature'])
   return { ...transcriptIn(reply.json()), dropped }
 }
 

@@ -4,17 +4,17 @@ import { type Fault, invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import {
   checkLength,
+  droppedFields,
   speechFormat,
   speechTypes,
   textField,
-  unsaid,
   voiceOf,
 } from './audio-fields.ts'
 import { writeDown } from './elevenlabs-scribe.ts'
 import { isObject } from './json.ts'
 import type { MediaCall, MediaTools, SoundReply } from './media.ts'
 import { pathSegment } from './path-segment.ts'
-import { heardReply, piecesOf } from './sound-reply.ts'
+import { piecesOf, soundReply } from './sound-reply.ts'
 import type { Vendor } from './vendor.ts'
 import { wavHead } from './wav.ts'
 
@@ -50,8 +50,8 @@ async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
     url: `${tools.baseUrl}/v1/text-to-speech/${pathSegment(voiceOf(call), 'voice')}/stream?output_format=${outputs[format]}`,
     body: [new TextEncoder().encode(JSON.stringify(body))],
   })
-  const heard = await heardReply(stream, speechTypes[format] ?? '', tools)
-  const reply = { ...heard, dropped: unsaid(call, ['speed']) }
+  const speech = await soundReply(stream, speechTypes[format] ?? '', tools)
+  const reply = { ...speech, dropped: droppedFields(call, ['speed']) }
   return format === 'wav' ? { ...reply, chunks: asWav(reply.chunks, tools) } : reply
 }
 
@@ -83,25 +83,25 @@ function refine(fault: Fault, status: number, body: string): Fault {
   const detail = detailIn(body)
   if (detail === null) return fault
   const { message, status: name } = detail
-  const told = typeof message === 'string' ? { ...fault, message: message.slice(0, 500) } : fault
+  const shown = typeof message === 'string' ? { ...fault, message: message.slice(0, 500) } : fault
   switch (name) {
     // Answered 401: as a refused key it would disable the channel.
     case 'quota_exceeded':
     case 'payment_required':
-      return { ...told, kind: 'quota' }
+      return { ...shown, kind: 'quota' }
     case 'voice_not_found':
     case 'invalid_voice_id':
-      return { ...told, kind: 'rejected', param: 'voice' }
+      return { ...shown, kind: 'rejected', param: 'voice' }
     case 'model_not_found':
     case 'invalid_model_id':
-      return { ...told, kind: 'unknown_model' }
+      return { ...shown, kind: 'unknown_model' }
     case 'too_many_concurrent_requests':
     case 'concurrent_limit_exceeded':
-      return { ...told, kind: 'rate_limited' }
+      return { ...shown, kind: 'rate_limited' }
     case 'system_busy':
-      return { ...told, kind: 'overloaded' }
+      return { ...shown, kind: 'overloaded' }
     default:
-      return status === 404 ? { ...told, kind: 'rejected', param: null } : told
+      return status === 404 ? { ...shown, kind: 'rejected', param: null } : shown
   }
 }
 

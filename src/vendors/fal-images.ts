@@ -6,11 +6,12 @@ import type { JsonObject } from '../wire/ir.ts'
 import { JsonBody, type Lifted } from './base64.ts'
 import {
   askJson,
+  droppedFields,
   failed,
   type GivenImages,
   givenImages,
-  type ImageAsk,
-  imageAsk,
+  type ImageRequest,
+  imageRequest,
   listOf,
   lookAfter,
   moderated,
@@ -21,7 +22,6 @@ import {
   text,
   unreadable,
   untilDone,
-  untold,
 } from './images.ts'
 import type { ImagesReply, MediaAdapter, MediaTools } from './media.ts'
 import { pathSegments } from './path-segment.ts'
@@ -40,7 +40,7 @@ export const falImages: MediaAdapter = {
     const given = await givenImages(call, tools)
     const body = new JsonBody()
     const url = `${tools.baseUrl}/${pathSegments(call.model)}`
-    const asked = requestOf(call.model, imageAsk(call), given, body)
+    const asked = requestOf(call.model, imageRequest(call), given, body)
     const { json } = await askJson(tools, { url }, asked, body)
     const { status_url, response_url } = objectOf(json)
     const [stateUrl, resultUrl] = [own(status_url, tools), own(response_url, tools)]
@@ -49,14 +49,14 @@ export const falImages: MediaAdapter = {
       return state === null ? null : isDone(state)
     })
     const reply = await tools.ask({ method: 'GET', url: resultUrl })
-    const dropped = untold(call, ['output_format'])
+    const dropped = droppedFields(call, ['output_format'])
     return { ...resultOf(await read(reply, tools)), dropped }
   },
 }
 
 function requestOf(
   model: string,
-  asked: ImageAsk,
+  asked: ImageRequest,
   { images, mask }: GivenImages,
   body: JsonBody,
 ): JsonObject {

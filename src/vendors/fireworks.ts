@@ -16,7 +16,7 @@ function address({ dialect, model }: Call, settings: ChannelSettings): string {
 }
 
 /** Fireworks, "Transcribe audio": all of Whisper's forms, and no streams here. */
-const heard = transcripts({
+const transcription = transcripts({
   formats: () => ['json', 'text', 'srt', 'verbose_json', 'vtt'],
   streams: () => false,
   takes: null,
@@ -29,5 +29,5 @@ export const fireworks = openaiCompatible({
   amend: amendments(maxTokensOnly),
   speaks: [...allDialects, 'openai-transcriptions', 'openai-translations'],
   address,
-  adapters: { 'openai-transcriptions': heard, 'openai-translations': heard },
+  adapters: { 'openai-transcriptions': transcription, 'openai-translations': transcription },
 }) satisfies Vendor

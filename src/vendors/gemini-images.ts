@@ -6,17 +6,17 @@ import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { JsonBody, type Lifted } from './base64.ts'
 import { askGemini } from './gemini-ask.ts'
 import {
+  droppedFields,
   failed,
   givenImages,
-  type ImageAsk,
-  imageAsk,
+  type ImageRequest,
+  imageRequest,
   listOf,
   moderated,
   objectOf,
   refuseTransparent,
   text,
   times,
-  untold,
 } from './images.ts'
 import { wholeNumber } from './json.ts'
 import type { MediaAdapter, MediaCall, MediaTools, MediaUsage, Payload, Picture } from './media.ts'
@@ -25,7 +25,7 @@ import type { MediaAdapter, MediaCall, MediaTools, MediaUsage, Payload, Picture 
 export const geminiImages: MediaAdapter = {
   async serve(call, tools) {
     refuseTransparent(call)
-    const asked = imageAsk(call)
+    const asked = imageRequest(call)
     const { images: given, mask } = await givenImages(call, tools)
     if (mask !== null)
       throw invalidRequest('This model takes no mask; say in the prompt what to change.', 'mask')
@@ -33,12 +33,12 @@ export const geminiImages: MediaAdapter = {
     const drawn = await times(asked.count, () => draw(call, tools, { asked, given, shape }))
     const images = drawn.flatMap((each) => each.images)
     const usage = sum(drawn.map((each) => each.usage))
-    return { kind: 'images', images, usage, dropped: untold(call) }
+    return { kind: 'images', images, usage, dropped: droppedFields(call) }
   },
 }
 
 interface Drawing {
-  readonly asked: ImageAsk
+  readonly asked: ImageRequest
   readonly given: readonly Payload[]
   readonly shape: JsonObject
 }
@@ -49,7 +49,7 @@ interface Drawn {
 }
 
 /** `aspectRatio` and, where the model makes other than 1K, `imageSize`. Throws where it has no such shape. */
-function imageConfig(model: string, { size, ratio }: ImageAsk): JsonObject {
+function imageConfig(model: string, { size, ratio }: ImageRequest): JsonObject {
   const wide = /3\.1-flash-image/.test(model)
   const ratios = wide ? geminiWideRatios : geminiRatios
   if (size === null) return ratio === null ? {} : { aspectRatio: ratio }

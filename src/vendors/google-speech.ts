@@ -2,11 +2,11 @@
 
 import type { JsonObject } from '../wire/ir.ts'
 import {
+  droppedFields,
   speechFormat,
   speechTypes,
   textField,
   unreadable,
-  unsaid,
   voiceOf,
 } from './audio-fields.ts'
 import { type Generated, generate, refuseSpeed } from './google-audio.ts'
@@ -53,7 +53,7 @@ async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
     type: speechTypes[format] ?? '',
     chunks: all(format === 'wav' ? [head] : [], samples),
     usage: () => usage,
-    dropped: unsaid(call, ['speed', 'instructions']),
+    dropped: droppedFields(call, ['speed', 'instructions']),
   }
 }
 

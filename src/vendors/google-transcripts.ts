@@ -3,13 +3,13 @@
 import { GatewayError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import {
+  droppedFields,
   listField,
   refuseWords,
   soundOf,
   textField,
   transcriptTokens,
   unreadable,
-  unsaid,
 } from './audio-fields.ts'
 import { JsonBody } from './base64.ts'
 import { type Generated, generate } from './google-audio.ts'
@@ -36,7 +36,7 @@ async function hear(call: MediaCall, tools: MediaTools): Promise<TranscriptReply
     data: body.hole(payload),
   })
   const reply = await generate(call, tools, value, body)
-  const dropped = unsaid(call, ['language', 'keywords', 'prompt', 'temperature'])
+  const dropped = droppedFields(call, ['language', 'keywords', 'prompt', 'temperature'])
   return { ...transcriptIn(reply, timed), dropped }
 }
 
@@ -50,7 +50,7 @@ function bodyFor(call: MediaCall, timed: boolean, inlineData: JsonObject): JsonO
     contents: [
       {
         role: 'user',
-        parts: [{ inlineData }, { text: wishes(call, timed) }],
+        parts: [{ inlineData }, { text: instructions(call, timed) }],
       },
     ],
     generationConfig: {
@@ -92,7 +92,7 @@ const schema: JsonObject = {
   required: ['language', 'segments'],
 }
 
-function wishes(call: MediaCall, timed: boolean): string {
+function instructions(call: MediaCall, timed: boolean): string {
   const { fields, dialect } = call
   const language = textField(fields, 'language')
   const keywords = listField(fields, 'keywords')

@@ -7,7 +7,7 @@ import { refuses } from './parameters.ts'
 import type { Vendor } from './vendor.ts'
 
 /** Groq API reference, "Create transcription". */
-const heard = transcripts({
+const transcription = transcripts({
   formats: () => ['json', 'text', 'verbose_json'],
   streams: () => false,
   takes: new Set([
@@ -33,5 +33,5 @@ export const groq = openaiCompatible({
   quirks: { usagePath: ['x_groq', 'usage'] },
   parameters: ({ dialect }) => (dialect === 'openai-chat' ? refused : null),
   amend: amendments(dropped('stream_format')),
-  adapters: { 'openai-transcriptions': heard, 'openai-translations': heard },
+  adapters: { 'openai-transcriptions': transcription, 'openai-translations': transcription },
 }) satisfies Vendor

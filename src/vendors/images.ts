@@ -15,7 +15,7 @@ import {
 } from './media.ts'
 
 /** What is common to all requests for images, by what the fields are to an adapter. */
-export interface ImageAsk {
+export interface ImageRequest {
   readonly prompt: string
   readonly count: number
   /** `WIDTHxHEIGHT`; null where it is left to the model. */
@@ -28,7 +28,7 @@ export interface ImageAsk {
   readonly seed: number | null
 }
 
-export function imageAsk({ fields }: MediaCall): ImageAsk {
+export function imageRequest({ fields }: MediaCall): ImageRequest {
   const size = text(fields['size'])
   const [, width, height] = /^(\d+)x(\d+)$/.exec(size ?? '') ?? []
   return {
@@ -54,11 +54,14 @@ const commonFields: ReadonlySet<string> = new Set([
 ])
 
 /** What the client said and the vendor is not told, but for what changes nothing. */
-export function untold({ fields }: MediaCall, told: readonly string[] = []): readonly string[] {
+export function droppedFields(
+  { fields }: MediaCall,
+  sent: readonly string[] = [],
+): readonly string[] {
   return Object.entries(fields)
     .filter(([, value]) => value !== null && value !== 'auto')
     .map(([name]) => name)
-    .filter((name) => !commonFields.has(name) && !told.includes(name))
+    .filter((name) => !commonFields.has(name) && !sent.includes(name))
 }
 
 /** Throws `invalid_request_error` where the vendor has no word for it, and another image would come of it. */

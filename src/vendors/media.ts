@@ -133,12 +133,12 @@ export interface Picture {
 }
 
 /** What every reply may say. */
-export interface Told {
+export interface ReplyBase {
   /** Fields the client sent and the vendor has no word for, by name. */
   readonly dropped?: readonly string[]
 }
 
-export interface ImagesReply extends Told {
+export interface ImagesReply extends ReplyBase {
   readonly kind: 'images'
   readonly images: readonly Picture[]
   readonly usage: MediaUsage | null
@@ -160,7 +160,7 @@ export interface Word {
   readonly word: string
 }
 
-export interface TranscriptReply extends Told {
+export interface TranscriptReply extends ReplyBase {
   readonly kind: 'transcript'
   readonly text: string
   /** As OpenAI names it (`english`), or the vendor's code. */
@@ -171,7 +171,7 @@ export interface TranscriptReply extends Told {
   readonly usage: MediaUsage | null
 }
 
-export interface SoundReply extends Told {
+export interface SoundReply extends ReplyBase {
   readonly kind: 'sound'
   readonly type: string
   readonly chunks: AsyncIterable<Uint8Array>
@@ -180,7 +180,7 @@ export interface SoundReply extends Told {
 }
 
 /** Already in OpenAI's form, JSON or not: the vendor speaks it, but for how it had to be asked. */
-export interface PlainReply extends Told {
+export interface PlainReply extends ReplyBase {
   readonly kind: 'plain'
   readonly type: string
   readonly chunks: AsyncIterable<Uint8Array>

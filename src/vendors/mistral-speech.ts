@@ -3,11 +3,11 @@
 import { Buffer } from 'node:buffer'
 import { invalidRequest } from '../errors.ts'
 import {
+  droppedFields,
   speechFormat,
   speechTypes,
   textField,
   unreadable,
-  unsaid,
   voiceOf,
 } from './audio-fields.ts'
 import { Lifted } from './base64.ts'
@@ -30,15 +30,15 @@ async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
   const body = [Buffer.from(JSON.stringify(asked), 'utf8')]
   const reply = await tools.ask({ method: 'POST', url, body, signed: true })
   if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
-  const told = await Lifted.of(reply.payload, tools.spool, () => tools.wait(0))
-  const sound = isObject(told.json) ? told.bytesAt(told.json.audio_data) : null
+  const lifted = await Lifted.of(reply.payload, tools.spool, () => tools.wait(0))
+  const sound = isObject(lifted.json) ? lifted.bytesAt(lifted.json.audio_data) : null
   if (sound === null) throw unreadable('the reply has no sound')
   return {
     kind: 'sound',
     type: speechTypes[format] ?? '',
     chunks: sent(sound, format),
     usage: () => null,
-    dropped: unsaid(call, ['speed']),
+    dropped: droppedFields(call, ['speed']),
   }
 }
 

@@ -22,16 +22,16 @@ function read(reply: TranscriptReply, { words }: Wanted): TranscriptReply {
 }
 
 /** Tokens, and whole seconds of sound beside them. */
-function usage(told: JsonObject): JsonObject {
-  const { prompt_tokens, prompt_tokens_details: input_token_details } = withSound(told)
-  const [input, output] = [count(prompt_tokens), count(told.completion_tokens)]
+function usage(reported: JsonObject): JsonObject {
+  const { prompt_tokens, prompt_tokens_details: input_token_details } = withSound(reported)
+  const [input, output] = [count(prompt_tokens), count(reported.completion_tokens)]
   return {
     type: 'tokens',
     input_tokens: input,
     ...(isObject(input_token_details) && { input_token_details }),
     output_tokens: output,
     total_tokens: input + output,
-    seconds: count(told.prompt_audio_seconds),
+    seconds: count(reported.prompt_audio_seconds),
   }
 }
 

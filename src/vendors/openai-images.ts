@@ -99,13 +99,13 @@ function textOf(value: JsonValue | undefined): string {
 
 /** What comes is already what the client wants. */
 async function passed(stream: VendorStream, tools: MediaTools): Promise<MediaReply> {
-  if (!succeeded(stream)) throw tools.faultOf(await heard(stream, tools))
+  if (!succeeded(stream)) throw tools.faultOf(await readReply(stream, tools))
   const type = stream.header('content-type') ?? 'application/json'
   return { kind: 'plain', type, chunks: stream.chunks }
 }
 
 /** A reply to its end, or the beginning of one that is no success. */
-async function heard(stream: VendorStream, tools: MediaTools): Promise<VendorReply> {
+async function readReply(stream: VendorStream, tools: MediaTools): Promise<VendorReply> {
   const most = succeeded(stream) ? Number.POSITIVE_INFINITY : maxErrorBytes
   const keeper = tools.spool.keeper('application/json')
   let bytes = 0
@@ -147,7 +147,7 @@ export const compatibleImages: MediaAdapter = {
 async function streamed(stream: VendorStream, tools: MediaTools): Promise<MediaReply> {
   const type = stream.header('content-type') ?? ''
   if (!succeeded(stream) || type.includes('event-stream')) return passed(stream, tools)
-  return nearImages(await read(await heard(stream, tools), tools), tools)
+  return nearImages(await read(await readReply(stream, tools), tools), tools)
 }
 
 async function nearImages(lifted: Lifted, tools: MediaTools): Promise<ImagesReply> {

@@ -2,7 +2,14 @@
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { listField, refuseWords, soundOf, textField, unreadable, unsaid } from './audio-fields.ts'
+import {
+  droppedFields,
+  listField,
+  refuseWords,
+  soundOf,
+  textField,
+  unreadable,
+} from './audio-fields.ts'
 import { isObject } from './json.ts'
 import type {
   MediaAdapter,
@@ -71,10 +78,10 @@ async function serve(
   const reply = await tools.ask({ method: 'POST', url, body, contentType, signed: true })
   if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
   const { takes } = vendor
-  const dropped = takes === null ? [] : unsaid(call, [...takes])
-  const told = transcriptIn(reply.json(), vendor)
+  const dropped = takes === null ? [] : droppedFields(call, [...takes])
+  const transcript = transcriptIn(reply.json(), vendor)
   const wanted = wantedBy(call, formatOf(call))
-  return { ...(vendor.read?.(told, wanted) ?? told), dropped }
+  return { ...(vendor.read?.(transcript, wanted) ?? transcript), dropped }
 }
 
 function formFor(vendor: Transcribes, call: MediaCall) {

@@ -13,7 +13,11 @@ function refine(fault: Fault, _status: number, body: string): Fault {
 }
 
 /** SiliconFlow, "Create audio transcription": a file and a model, and a text back. */
-const heard = transcripts({ formats: () => ['json'], streams: () => false, takes: new Set() })
+const transcription = transcripts({
+  formats: () => ['json'],
+  streams: () => false,
+  takes: new Set(),
+})
 
 /** Keys of the international platform belong to https://api.siliconflow.com/v1. */
 export const siliconflow = openaiCompatible({
@@ -21,7 +25,7 @@ export const siliconflow = openaiCompatible({
   baseUrl: 'https://api.siliconflow.cn/v1',
   environment: 'SILICONFLOW_API_KEY',
   speaks: [...allDialects, 'openai-transcriptions', 'openai-speech'],
-  adapters: { 'openai-transcriptions': heard },
+  adapters: { 'openai-transcriptions': transcription },
   amend: amendments(maxTokensOnly, developerAsSystem, dropped('stream_format')),
   refine,
 }) satisfies Vendor

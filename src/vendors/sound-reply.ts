@@ -7,7 +7,7 @@ import type { MediaTools, Payload, SoundReply, VendorStream } from './media.ts'
 const maxErrorBytes = 65_536
 
 /** Rejects with MediaFault where the reply is none of sound. */
-export async function heardReply(
+export async function soundReply(
   stream: VendorStream,
   type: string,
   tools: MediaTools,
@@ -16,7 +16,7 @@ export async function heardReply(
   const said = stream.header('content-type') ?? ''
   if (success && !/json|text\//i.test(said))
     return { kind: 'sound', type, chunks: stream.chunks, usage: () => null }
-  const payload = await heardWhole(stream, tools)
+  const payload = await readWhole(stream, tools)
   const { status } = stream
   const json = () => {
     throw unreadable('an error is not read as JSON')
@@ -25,7 +25,7 @@ export async function heardReply(
   throw tools.faultOf({ status, header: (name) => stream.header(name), payload, json })
 }
 
-async function heardWhole({ chunks }: VendorStream, { spool }: MediaTools) {
+async function readWhole({ chunks }: VendorStream, { spool }: MediaTools) {
   const keeper = spool.keeper('application/json')
   let byteCount = 0
   for await (const chunk of chunks) {

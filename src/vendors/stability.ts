@@ -3,10 +3,11 @@
 import { ratioOf, stabilityRatios } from '../catalog/images.ts'
 import { type Fault, invalidRequest } from '../errors.ts'
 import {
+  droppedFields,
   failed,
   givenImages,
-  type ImageAsk,
-  imageAsk,
+  type ImageRequest,
+  imageRequest,
   moderated,
   objectOf,
   read,
@@ -14,7 +15,6 @@ import {
   text,
   times,
   unreadable,
-  untold,
 } from './images.ts'
 import type { MediaAdapter, MediaCall, MediaTools, Payload, Picture } from './media.ts'
 import { type FormField, multipart } from './multipart.ts'
@@ -23,7 +23,7 @@ import type { Vendor } from './vendor.ts'
 /** How far an image that is only pointed to may be left: the vendor's own default. */
 const usualStrength = '0.7'
 
-interface Asked {
+interface StabilityForm {
   readonly path: string
   readonly fields: readonly FormField[]
   readonly files: readonly (readonly [field: string, payload: Payload])[]
@@ -32,17 +32,22 @@ interface Asked {
 const adapter: MediaAdapter = {
   async serve(call, tools) {
     refuseTransparent(call)
-    const asked = imageAsk(call)
+    const asked = imageRequest(call)
     const { images, mask } = await givenImages(call, tools)
     if (images.length > 1) throw invalidRequest('This model takes one image.', 'image')
     const form =
       images[0] === undefined ? generation(call, asked) : edit(call, asked, images[0], mask)
     const made = await times(asked.count, (index) => make(form, asked, tools, index))
-    return { kind: 'images', images: made, usage: null, dropped: untold(call, ['output_format']) }
+    return {
+      kind: 'images',
+      images: made,
+      usage: null,
+      dropped: droppedFields(call, ['output_format']),
+    }
   },
 }
 
-function generation({ model }: MediaCall, { prompt, size, ratio }: ImageAsk): Asked {
+function generation({ model }: MediaCall, { prompt, size, ratio }: ImageRequest): StabilityForm {
   const found = size === null ? ratio : ratioOf(size, stabilityRatios)
   if (size !== null && found === null)
     throw invalidRequest(`size must have one of the ratios ${stabilityRatios.join(', ')}.`, 'size')
@@ -55,10 +60,10 @@ function generation({ model }: MediaCall, { prompt, size, ratio }: ImageAsk): As
 /** With a mask what it marks is made anew, without one the image is followed more or less. */
 function edit(
   { model }: MediaCall,
-  { prompt }: ImageAsk,
+  { prompt }: ImageRequest,
   image: Payload,
   mask: Payload | null,
-): Asked {
+): StabilityForm {
   const fields: FormField[] = [['prompt', prompt]]
   if (mask !== null)
     return {
@@ -87,8 +92,8 @@ function pathOf(model: string): string {
 }
 
 async function make(
-  { path, fields, files }: Asked,
-  { format, seed }: ImageAsk,
+  { path, fields, files }: StabilityForm,
+  { format, seed }: ImageRequest,
   tools: MediaTools,
   index: number,
 ): Promise<Picture> {

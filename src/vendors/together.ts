@@ -7,7 +7,7 @@ import { topLevelCached } from './usage.ts'
 import type { Vendor } from './vendor.ts'
 
 /** Together, "Create audio transcription request". */
-const heard = transcripts({
+const transcription = transcripts({
   formats: () => ['json', 'verbose_json'],
   streams: () => false,
   takes: new Set([
@@ -25,7 +25,7 @@ export const together = openaiCompatible({
   baseUrl: 'https://api.together.xyz/v1',
   environment: 'TOGETHER_API_KEY',
   speaks: [...allDialects, ...audioDialects],
-  adapters: { 'openai-transcriptions': heard, 'openai-translations': heard },
+  adapters: { 'openai-transcriptions': transcription, 'openai-translations': transcription },
   amend: amendments(maxTokensOnly, dropped('stream_format')),
   quirks: { usage: topLevelCached },
 }) satisfies Vendor

@@ -47,7 +47,7 @@ export interface SocketListener {
 
 export interface VendorSocket {
   /** `performance.now()` when anything came last. */
-  readonly heardMs: number
+  readonly receivedMs: number
   /** Bytes the vendor has not taken yet. */
   readonly waitingBytes: number
   /** From now on the listener hears of messages, of those first that have come already. */

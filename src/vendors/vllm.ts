@@ -6,7 +6,7 @@ import { transcripts } from './openai-transcripts.ts'
 import type { Vendor } from './vendor.ts'
 
 /** "Transcriptions API" of its documentation; its streams are chunks of a chat, not events of a transcript. */
-const heard = transcripts({
+const transcription = transcripts({
   formats: () => ['json', 'text', 'verbose_json'],
   streams: () => false,
   takes: null,
@@ -18,5 +18,5 @@ export const vllm = openaiCompatible({
   keyless: true,
   speaks: [...allDialects, ...audioDialects],
   amend: amendments(dropped('stream_format')),
-  adapters: { 'openai-transcriptions': heard, 'openai-translations': heard },
+  adapters: { 'openai-transcriptions': transcription, 'openai-translations': transcription },
 }) satisfies Vendor

@@ -5,14 +5,14 @@ import { invalidRequest } from '../errors.ts'
 import { JsonBody } from './base64.ts'
 import {
   askJson,
+  droppedFields,
   givenImages,
-  type ImageAsk,
-  imageAsk,
+  type ImageRequest,
+  imageRequest,
   moderated,
   objectOf,
   refuseTransparent,
   text,
-  untold,
 } from './images.ts'
 import type { MediaAdapter } from './media.ts'
 import { imagesOf } from './openai-images.ts'
@@ -21,7 +21,7 @@ import { imagesOf } from './openai-images.ts'
 export const xaiImages: MediaAdapter = {
   async serve(call, tools) {
     refuseTransparent(call)
-    const asked = imageAsk(call)
+    const asked = imageRequest(call)
     const { images, mask } = await givenImages(call, tools)
     if (mask !== null)
       throw invalidRequest('This model takes no mask; say in the prompt what to change.', 'mask')
@@ -52,11 +52,11 @@ export const xaiImages: MediaAdapter = {
     if (reply['respect_moderation'] === false) throw moderated('the image was not shown')
     const { images: made } = imagesOf(lifted)
     // What it costs the operator is told in xAI's own units, which are no tokens.
-    return { kind: 'images', images: made, usage: null, dropped: untold(call, ['quality']) }
+    return { kind: 'images', images: made, usage: null, dropped: droppedFields(call, ['quality']) }
   },
 }
 
-function shapeOf(model: string, { size, ratio }: ImageAsk) {
+function shapeOf(model: string, { size, ratio }: ImageRequest) {
   if (size === null) return ratio === null ? {} : { aspect_ratio: ratio }
   if (/^grok-2-image/.test(model))
     throw invalidRequest('This model makes images of one size alone; leave size out.', 'size')

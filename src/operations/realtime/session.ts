@@ -181,9 +181,9 @@ export class RealtimeSession implements Timed, SocketListener {
       this.expire('The session has reached its longest duration.', 'session_expired')
     else if (nowMs - this.activeMs > settings.idleMs)
       this.expire('Nothing was said in the session for too long.', 'session_idle')
-    else if (nowMs - this.vendor.socket.heardMs > timeouts.idleMs)
+    else if (nowMs - this.vendor.socket.receivedMs > timeouts.idleMs)
       this.closed(1006, 'the vendor is silent')
-    else if (nowMs - Math.max(this.vendor.socket.heardMs, this.pingedMs) > heartbeatMs) {
+    else if (nowMs - Math.max(this.vendor.socket.receivedMs, this.pingedMs) > heartbeatMs) {
       this.pingedMs = nowMs
       this.vendor.socket.ping()
     }

@@ -34,19 +34,19 @@ const faults: Readonly<
 
 test.each(Object.entries(faults))('fault=%s on a stream', async (fault, [status, tokens, kind]) => {
   const model = `sandbox/chat+tokens=3+first=0+fault=${fault}`
-  const heard = await call('openai-chat', {
+  const reply = await call('openai-chat', {
     model,
     messages: say,
     stream: true,
     stream_options: { include_usage: true },
   })
-  expect([heard.status, heard.fault?.kind ?? null]).toEqual([status, kind])
-  expect(heard.text.match(/"content":"[^"]/g)?.length ?? 0).toBe(tokens)
-  expect(heard.text.includes('[DONE]')).toBe(
+  expect([reply.status, reply.fault?.kind ?? null]).toEqual([status, kind])
+  expect(reply.text.match(/"content":"[^"]/g)?.length ?? 0).toBe(tokens)
+  expect(reply.text.includes('[DONE]')).toBe(
     ['slow', 'split', 'no-usage', 'invalid'].includes(fault),
   )
-  expect(heard.text.includes('"prompt_tokens"')).toBe(['slow', 'split', 'no-done'].includes(fault))
-  if (status === 429 && fault === '429') expect(heard.header('retry-after')).toBe('1')
+  expect(reply.text.includes('"prompt_tokens"')).toBe(['slow', 'split', 'no-done'].includes(fault))
+  if (status === 429 && fault === '429') expect(reply.header('retry-after')).toBe('1')
 })
 
 test('every fault of the list is tested', () => {
@@ -55,12 +55,12 @@ test('every fault of the list is tested', () => {
 })
 
 test('a fault in the middle comes after as many events as asked for', async () => {
-  const heard = await call('openai-chat', {
+  const reply = await call('openai-chat', {
     model: 'sandbox/chat+tokens=9+fault=cut+after=4',
     messages: say,
     stream: true,
   })
-  expect(heard.text.match(/"content":"[^"]/g)).toHaveLength(4)
+  expect(reply.text.match(/"content":"[^"]/g)).toHaveLength(4)
   const before = await call('openai-chat', {
     model: 'sandbox/chat+tokens=9+fault=cut+after=0',
     messages: say,

@@ -10,9 +10,9 @@ import { call, say } from './testing.ts'
 const encoder = new TextEncoder()
 
 async function chat(model: string, more: JsonObject = {}): Promise<JsonObject> {
-  const heard = await call('openai-chat', { model, messages: say, ...more })
-  expect([heard.status, heard.fault]).toEqual([200, null])
-  return JSON.parse(heard.text)
+  const reply = await call('openai-chat', { model, messages: say, ...more })
+  expect([reply.status, reply.fault]).toEqual([200, null])
+  return JSON.parse(reply.text)
 }
 
 function frames(text: string): string[] {
@@ -259,8 +259,8 @@ test.each<[JsonObject['content'], readonly string[]]>([
 })
 
 test('usage comes on a stream only when asked for', async () => {
-  const heard = await call('openai-chat', { model: 'sandbox/chat', messages: say, stream: true })
-  expect(heard.text).not.toContain('"usage"')
+  const reply = await call('openai-chat', { model: 'sandbox/chat', messages: say, stream: true })
+  expect(reply.text).not.toContain('"usage"')
 })
 
 test('stop sequences end the text', async () => {
@@ -395,13 +395,13 @@ const refusals: readonly (readonly [
 ]
 
 test.each(refusals)('%s: refused with a message', async (_name, dialect, body, status, says) => {
-  const heard = await call(dialect, body)
-  expect(heard.status).toBe(status)
-  expect(JSON.parse(heard.text).error.message).toMatch(says)
+  const reply = await call(dialect, body)
+  expect(reply.status).toBe(status)
+  expect(JSON.parse(reply.text).error.message).toMatch(says)
 })
 
 test('a body that is not JSON is refused', async () => {
-  const heard = await new Promise<number>((resolve) => {
+  const received = await new Promise<number>((resolve) => {
     const ignore = (): undefined => undefined
     const body = encoder.encode('{"model":')
     sandboxService.open(
@@ -409,7 +409,7 @@ test('a body that is not JSON is refused', async () => {
       { head: (status) => resolve(status), bytes: ignore, end: ignore, fault: ignore },
     )
   })
-  expect(heard).toBe(400)
+  expect(received).toBe(400)
 })
 
 test('nothing is heard before the exchange is in hand', async () => {

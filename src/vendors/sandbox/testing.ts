@@ -4,7 +4,7 @@ import type { JsonObject } from '../../wire/ir.ts'
 import type { TransportFault } from '../transport.ts'
 import { sandboxService } from './service.ts'
 
-export interface Heard {
+export interface SandboxReply {
   readonly status: number | null
   readonly header: (name: string) => string | null
   readonly text: string
@@ -13,11 +13,11 @@ export interface Heard {
 
 const encoder = new TextEncoder()
 
-export function call(dialect: string, body: JsonObject): Promise<Heard> {
+export function call(dialect: string, body: JsonObject): Promise<SandboxReply> {
   return new Promise((resolve) => {
     const decoder = new TextDecoder()
     let status: number | null = null
-    let header: Heard['header'] = () => null
+    let header: SandboxReply['header'] = () => null
     let text = ''
     const end = (fault: TransportFault | null): void => resolve({ status, header, text, fault })
     sandboxService.open(

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../wire/ir.ts'
 import type { ImagesReply, MediaReply, TranscriptReply, Upload } from '../../media.ts'
 import { joined, png } from './png.ts'
 import { sceneOf } from './scene.ts'
-import { heard, payloadOf, serve, standIn } from './stand-in.ts'
+import { collect, payloadOf, serve, standIn } from './stand-in.ts'
 import { seeFlac, seeJpeg, seeMp3, seePng, seeWav } from './testing.ts'
 
 const text = (bytes: readonly Uint8Array[]) => new TextDecoder().decode(joined(bytes))
@@ -24,7 +24,7 @@ function bytesOf(reply: MediaReply, index = 0): Uint8Array {
 async function sound(fields: JsonObject): Promise<Uint8Array> {
   const reply = await serve('openai-speech', { model: 'sandbox/speech', ...fields })
   if (reply.kind !== 'sound') throw new Error(`a reply of ${reply.kind}`)
-  return joined(await heard(reply.chunks))
+  return joined(await collect(reply.chunks))
 }
 
 const upload = (field: string, bytes: Uint8Array, type: string): Upload => ({
@@ -110,7 +110,7 @@ describe('images', () => {
     const asked = { ...ask, size: '64x64', n: 2, stream: true, partial_images: 2 }
     const reply = await serve('openai-images', asked)
     if (reply.kind !== 'plain') throw new Error(`a reply of ${reply.kind}`)
-    const events = text(await heard(reply.chunks))
+    const events = text(await collect(reply.chunks))
       .split('\n\n')
       .filter((frame) => frame !== '')
       .map((frame) => JSON.parse(frame.split('\ndata: ')[1] ?? ''))
@@ -170,8 +170,8 @@ describe('transcripts', () => {
 
   test('spread over the time of the upload without a gap, word by word', async () => {
     for (const seconds of [0.3, 5, 61.234, 3_600]) {
-      const { segments, words, text: said, usage, seconds: told } = await transcript(seconds)
-      expect(told).toBe(seconds)
+      const { segments, words, text: said, usage, seconds: reported } = await transcript(seconds)
+      expect(reported).toBe(seconds)
       expect(usage).toEqual({ type: 'duration', seconds: Math.ceil(seconds) })
       for (const parts of [segments ?? [], words ?? []]) {
         expect(parts[0]?.start).toBe(0)
@@ -239,7 +239,7 @@ describe('faults', () => {
     const body = async (fault: string) => {
       const reply = await serve('openai-images', picture(fault))
       if (reply.kind !== 'plain') throw new Error(`a reply of ${reply.kind}`)
-      return text(await heard(reply.chunks))
+      return text(await collect(reply.chunks))
     }
     expect(await body('empty')).toBe('')
     expect(await body('invalid')).toBe('<html>not JSON</html>')
@@ -256,12 +256,12 @@ describe('faults', () => {
     }
     await expect(take()).rejects.toMatchObject({ fault: { kind: 'cut' } })
     expect(pieces.map(({ length }) => length)).toEqual([48_000, 48_000])
-    expect(await heard((await spoken('empty')).chunks)).toEqual([])
-    const halves = await heard((await spoken('split')).chunks)
+    expect(await collect((await spoken('empty')).chunks)).toEqual([])
+    const halves = await collect((await spoken('split')).chunks)
     expect(halves.map(({ length }) => length)).toEqual(new Array(8).fill(24_000))
     expect((await spoken('no-usage')).usage()).toBeNull()
     const stalled = standIn(3)
-    await expect(heard((await spoken('stall', stalled)).chunks)).rejects.toThrow('is over')
+    await expect(collect((await spoken('stall', stalled)).chunks)).rejects.toThrow('is over')
     expect(stalled.waits).toEqual([1_000, 1_000, 1_000])
   })
 
@@ -270,7 +270,7 @@ describe('faults', () => {
       const ask = { ...picture(fault), stream: true, partial_images: 2 }
       const reply = await serve('openai-images', ask)
       if (reply.kind !== 'plain') throw new Error(`a reply of ${reply.kind}`)
-      return (await heard(reply.chunks)).map((chunk) => text([chunk]))
+      return (await collect(reply.chunks)).map((chunk) => text([chunk]))
     }
     expect((await events('invalid+after=2')).at(-1)).toBe('data: {"type":\n\n')
     expect(await events('error-event')).toEqual([
@@ -284,7 +284,7 @@ describe('faults', () => {
     const model = 'sandbox/speech+first=70+gap=30'
     const reply = await serve('openai-speech', { ...said, model }, { at })
     if (reply.kind !== 'sound') throw new Error(`a reply of ${reply.kind}`)
-    await heard(reply.chunks)
+    await collect(reply.chunks)
     expect(at.waits).toEqual([70, 30, 30, 30])
   })
 

@@ -16,7 +16,7 @@ interface Size {
   readonly height: number
 }
 
-interface Asked extends Size {
+interface DrawingRequest extends Size {
   readonly text: string
   readonly count: number
   readonly partials: number
@@ -43,7 +43,7 @@ export function imageReply(call: MediaCall, tools: MediaTools): MediaReply {
   return { kind: 'images', images, usage: asked.usage, said: said(call, asked) }
 }
 
-function read(call: MediaCall): Asked {
+function read(call: MediaCall): DrawingRequest {
   const { fields, uploads } = call
   const { prompt, background, output_format: format } = fields
   const images = uploads.filter(({ field }) => field === 'image')
@@ -105,7 +105,7 @@ function nameOf({ payload }: Upload): string {
 }
 
 /** `moment` is how far the picture is from what it will be. */
-function draw(asked: Asked, index: number, moment: number): Uint8Array {
+function draw(asked: DrawingRequest, index: number, moment: number): Uint8Array {
   const { text, width, height, transparent } = asked
   const scene = sceneOf(index === 0 ? text : `${text}\n${index}`, moment)
   return asked.type === 'jpeg'
@@ -114,7 +114,7 @@ function draw(asked: Asked, index: number, moment: number): Uint8Array {
 }
 
 /** What the reply says of its pictures; webp is not made here, and says so. */
-function said({ fields }: MediaCall, asked: Asked): JsonObject {
+function said({ fields }: MediaCall, asked: DrawingRequest): JsonObject {
   return {
     background: asked.transparent ? 'transparent' : 'opaque',
     output_format: asked.type,
@@ -124,7 +124,7 @@ function said({ fields }: MediaCall, asked: Asked): JsonObject {
 }
 
 /** Each picture a few times before it is done, then whole; what all of them cost stands in the last event. */
-async function* events(call: MediaCall, asked: Asked): AsyncGenerator<Uint8Array> {
+async function* events(call: MediaCall, asked: DrawingRequest): AsyncGenerator<Uint8Array> {
   const name = call.dialect === 'openai-image-edits' ? 'image_edit' : 'image_generation'
   const frame = (type: string, bytes: Uint8Array, more: JsonObject): Uint8Array => {
     const event = { type, b64_json: bytes.toBase64(), created_at: createdAt, ...said(call, asked) }

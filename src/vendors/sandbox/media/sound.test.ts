@@ -43,9 +43,9 @@ describe('each format', () => {
 
   test('MP3: whole frames, up to one longer, and every byte that FFmpeg has read', () => {
     const bytes = joined([...mp3(tune)])
-    const { seconds: heard } = seeMp3(bytes)
-    expect(heard).toBeGreaterThanOrEqual(seconds)
-    expect(heard).toBeLessThan(seconds + 0.024)
+    const { seconds: measured } = seeMp3(bytes)
+    expect(measured).toBeGreaterThanOrEqual(seconds)
+    expect(measured).toBeLessThan(seconds + 0.024)
     expect(hashOf(bytes)).toBe('ca5cfca9c1905689')
   })
 })

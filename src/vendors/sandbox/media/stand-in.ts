@@ -67,7 +67,7 @@ export async function serve(
   return adapter.serve(call, at.tools)
 }
 
-export async function heard(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
   const all: Uint8Array[] = []
   for await (const chunk of chunks) all.push(chunk)
   return all

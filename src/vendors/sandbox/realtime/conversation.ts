@@ -76,7 +76,7 @@ export class SandboxConversation {
     if (this.running === null) return []
     const { response, said } = this.running
     this.running = null
-    const { itemId, conversationId } = response.ask
+    const { itemId, conversationId } = response.request
     const { text, audio } = response.saidTokens(said)
     if (conversationId !== null) {
       this.items.push({ id: itemId, said: null, textTokens: perItem + text, audioTokens: audio })
@@ -180,7 +180,7 @@ export class SandboxConversation {
     if (this.running !== null)
       throw new GatewayError(
         'invalid_request_error',
-        `The response ${this.running.response.ask.responseId} is under way; cancel it or wait for its end`,
+        `The response ${this.running.response.request.responseId} is under way; cancel it or wait for its end`,
         { shownCode: 'conversation_already_has_active_response' },
       )
     const { session } = this
@@ -201,7 +201,7 @@ export class SandboxConversation {
       said: read.findLast(({ said }) => said !== null)?.said ?? '',
       tokens: this.settings.tokens,
       maxTokens: most,
-      heard: {
+      inputTokens: {
         text: sum(read, 'textTokens') + countTokens(always) + countTokens(toolText),
         audio: sum(read, 'audioTokens'),
       },
@@ -225,7 +225,7 @@ export class SandboxConversation {
   }
 
   private cancel(wanted: JsonValue | undefined): Events {
-    const id = this.running?.response.ask.responseId
+    const id = this.running?.response.request.responseId
     if (id !== undefined && (wanted ?? id) === id) return this.end('cancelled')
     throw new GatewayError('invalid_request_error', 'No such response is under way', {
       shownCode: 'response_cancel_not_active',
@@ -249,6 +249,11 @@ function sum(items: readonly Item[], kind: 'textTokens' | 'audioTokens'): number
 function errorOf(error: GatewayError, eventId: JsonValue | undefined): ServerEvent {
   const { param = null, shownCode } = error.detail
   const { message } = error
-  const told = { type: 'invalid_request_error', code: shownCode ?? 'invalid_value', message, param }
-  return { type: 'error', error: { ...told, event_id: eventId ?? null } }
+  const shown = {
+    type: 'invalid_request_error',
+    code: shownCode ?? 'invalid_value',
+    message,
+    param,
+  }
+  return { type: 'error', error: { ...shown, event_id: eventId ?? null } }
 }

@@ -17,7 +17,7 @@ export interface Item {
 /** Tokens an item costs besides its text, as a message of a chat does. */
 export const perItem = 4
 /** Of sound that is heard: one for 100 ms, as realtime models count it. */
-export const heardTokensPerSecond = 10
+export const inputTokensPerSecond = 10
 /** More of it is never echoed. */
 const keptChars = 1_000
 /** A `previous_item_id` of the conversation's beginning. */
@@ -40,13 +40,13 @@ export function itemOf(item: JsonObject, id: string, bytesPerSecond: number): It
   return {
     ...made,
     textTokens: perItem + countTokens(text),
-    audioTokens: Math.ceil(seconds * heardTokensPerSecond),
+    audioTokens: Math.ceil(seconds * inputTokensPerSecond),
   }
 }
 
 /** Of sound that was committed. */
 export function soundItem(id: string, seconds: number): Item {
-  const audioTokens = Math.ceil(seconds * heardTokensPerSecond)
+  const audioTokens = Math.ceil(seconds * inputTokensPerSecond)
   return { id, said: described(seconds), textTokens: perItem, audioTokens }
 }
 

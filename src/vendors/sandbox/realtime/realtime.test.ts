@@ -170,8 +170,8 @@ test('a turn of sound: samples and words go together, both are counted', async (
   const tune = tuneOf(sentence)
   const samples = Buffer.concat(sound.map((delta) => Buffer.from(delta, 'base64')))
   expect(samples.equals(tune.pcm(0, tune.samples))).toBe(true)
-  const heard = session.of('response.output_audio_transcript.delta').map(({ delta }) => delta)
-  expect(heard.join('')).toBe(sentence)
+  const received = session.of('response.output_audio_transcript.delta').map(({ delta }) => delta)
+  expect(received.join('')).toBe(sentence)
   const audio = Math.ceil(secondsToSay(sentence) * 20)
   expect(response.usage.output_token_details).toEqual({ text_tokens: words, audio_tokens: audio })
   expect(response.output[0].content).toEqual([{ type: 'output_audio', transcript: sentence }])
@@ -185,13 +185,13 @@ test('a turn of sound: samples and words go together, both are counted', async (
 })
 
 test('the same turn says the same, byte for byte', async () => {
-  const heard = async () => {
+  const run = async () => {
     const session = await open('+tokens=3')
     session.send(hello, create)
     await session.first('response.done')
     return session.raw
   }
-  expect(await heard()).toEqual(await heard())
+  expect(await run()).toEqual(await run())
 })
 
 test('sound that is heard: appended, cleared, committed, transcribed, answered', async () => {
@@ -480,10 +480,10 @@ test('faults within a response', async () => {
   expect((await uncounted.first('response.done')).response.usage).toBeNull()
   const stalled = await spoilt('stall')
   await stalled.until(() => stalled.of('response.output_text.delta')[1])
-  const { heardMs } = stalled.socket
+  const { receivedMs } = stalled.socket
   stalled.send({ type: 'response.cancel' })
   stalled.socket.ping()
   await (await spoilt('slow+first=30')).first('response.done')
   expect(stalled.types.at(-1)).toBe('response.output_text.delta')
-  expect(stalled.socket.heardMs).toBe(heardMs)
+  expect(stalled.socket.receivedMs).toBe(receivedMs)
 })

@@ -9,7 +9,7 @@ import { echo, joined, type Output, sized } from '../text.ts'
 /** What the session says; who sends it gives it its `event_id`. */
 export type ServerEvent = JsonObject & { readonly type: string }
 
-export interface ResponseAsk {
+export interface ResponseRequest {
   readonly responseId: string
   readonly itemId: string
   readonly previousItemId: string | null
@@ -22,13 +22,13 @@ export interface ResponseAsk {
   readonly tokens: number | null
   /** The client's own maximum of words and sound together. */
   readonly maxTokens: number | null
-  readonly heard: Heard
+  readonly inputTokens: TokenCounts
   readonly metadata: JsonValue
   readonly countsUsage: boolean
 }
 
 /** Tokens. */
-export interface Heard {
+export interface TokenCounts {
   readonly text: number
   readonly audio: number
 }
@@ -36,7 +36,7 @@ export interface Heard {
 export type Outcome = 'completed' | 'cancelled' | 'failed'
 
 export class SandboxResponse {
-  readonly ask: ResponseAsk
+  readonly request: ResponseRequest
   /** One for each word. */
   readonly steps: number
   private readonly words: Output
@@ -44,15 +44,15 @@ export class SandboxResponse {
   private readonly tune: Tune | null
   private readonly place: JsonObject
 
-  constructor(ask: ResponseAsk) {
-    const whole = sized(echo(ask.said), ask.tokens, null)
-    const steps = stepsWithin(whole, ask)
-    this.ask = ask
+  constructor(request: ResponseRequest) {
+    const whole = sized(echo(request.said), request.tokens, null)
+    const steps = stepsWithin(whole, request)
+    this.request = request
     this.words = { length: steps, at: (index) => whole.at(index) }
     this.steps = steps
     this.cut = steps < whole.length
-    this.tune = ask.speaks && steps > 0 ? tuneOf(joined(this.words)) : null
-    const { responseId, itemId } = ask
+    this.tune = request.speaks && steps > 0 ? tuneOf(joined(this.words)) : null
+    const { responseId, itemId } = request
     this.place = { response_id: responseId, item_id: itemId, output_index: 0, content_index: 0 }
   }
 
@@ -88,13 +88,13 @@ export class SandboxResponse {
     const text = this.textOf(said)
     const status = outcome === 'completed' && this.cut ? 'incomplete' : outcome
     const item = this.item(said, status === 'completed' ? status : 'incomplete')
-    const done: readonly ServerEvent[] = this.ask.speaks
+    const done: readonly ServerEvent[] = this.request.speaks
       ? [
           { type: 'response.output_audio.done', ...place },
           { type: 'response.output_audio_transcript.done', ...place, transcript: text },
         ]
       : [{ type: 'response.output_text.done', ...place, text }]
-    const usage = this.ask.countsUsage ? this.usage(said) : null
+    const usage = this.request.countsUsage ? this.usage(said) : null
     return [
       ...done,
       { type: 'response.content_part.done', ...place, part: this.part(text) },
@@ -108,17 +108,17 @@ export class SandboxResponse {
   }
 
   /** Tokens of so many words. */
-  saidTokens(said: number): Heard {
+  saidTokens(said: number): TokenCounts {
     const seconds = this.samplesOf(said) / sampleRate
     return { text: said, audio: Math.ceil(seconds * tokensPerSecond) }
   }
 
   private get inResponse() {
-    return { response_id: this.ask.responseId, output_index: 0 }
+    return { response_id: this.request.responseId, output_index: 0 }
   }
 
   private inConversation(type: string, item: JsonObject): readonly ServerEvent[] {
-    const { conversationId, previousItemId } = this.ask
+    const { conversationId, previousItemId } = this.request
     return conversationId === null ? [] : [{ type, previous_item_id: previousItemId, item }]
   }
 
@@ -131,16 +131,16 @@ export class SandboxResponse {
   }
 
   private part(text: string): JsonObject {
-    return this.ask.speaks ? { type: 'audio', transcript: text } : { type: 'text', text }
+    return this.request.speaks ? { type: 'audio', transcript: text } : { type: 'text', text }
   }
 
   private item(said: number, status: string): JsonObject {
     const text = this.textOf(said)
-    const content = this.ask.speaks
+    const content = this.request.speaks
       ? { type: 'output_audio', transcript: text }
       : { type: 'output_text', text }
     return {
-      id: this.ask.itemId,
+      id: this.request.itemId,
       object: 'realtime.item',
       type: 'message',
       status,
@@ -155,7 +155,7 @@ export class SandboxResponse {
     output: readonly JsonObject[],
     usage: JsonObject | null,
   ): JsonObject {
-    const { responseId, conversationId, speaks, maxTokens, metadata } = this.ask
+    const { responseId, conversationId, speaks, maxTokens, metadata } = this.request
     return {
       object: 'realtime.response',
       id: responseId,
@@ -171,16 +171,16 @@ export class SandboxResponse {
   }
 
   private usage(said: number): JsonObject {
-    const { heard } = this.ask
+    const { inputTokens } = this.request
     const spoken = this.saidTokens(said)
-    const [input, output] = [heard.text + heard.audio, spoken.text + spoken.audio]
+    const [input, output] = [inputTokens.text + inputTokens.audio, spoken.text + spoken.audio]
     return {
       total_tokens: input + output,
       input_tokens: input,
       output_tokens: output,
       input_token_details: {
-        text_tokens: heard.text,
-        audio_tokens: heard.audio,
+        text_tokens: inputTokens.text,
+        audio_tokens: inputTokens.audio,
         image_tokens: 0,
         cached_tokens: 0,
         cached_tokens_details: { text_tokens: 0, audio_tokens: 0, image_tokens: 0 },
@@ -204,7 +204,7 @@ const detailsOf: Readonly<Record<string, JsonObject>> = {
 }
 
 /** As many words as the client's maximum lets through, with their sound. */
-function stepsWithin(text: Output, { speaks, maxTokens }: ResponseAsk): number {
+function stepsWithin(text: Output, { speaks, maxTokens }: ResponseRequest): number {
   if (maxTokens === null) return text.length
   if (!speaks) return Math.min(text.length, maxTokens)
   let characters = 0

@@ -26,12 +26,12 @@ export function connectSandbox(call: LocalSocketCall, handler: HandshakeHandler)
   return socket
 }
 
-interface Asked {
+interface NamedSettings {
   readonly settings: SandboxSettings
   readonly refused: Reply | null
 }
 
-function settingsOf(model: string): Asked {
+function settingsOf(model: string): NamedSettings {
   try {
     const settings = parseSandboxModel(model)
     if (settings?.model !== 'sandbox/realtime') return { settings: usual, refused: unknown(model) }
@@ -63,7 +63,7 @@ function unknown(model: string): Reply {
 }
 
 class SandboxSocket implements VendorSocket {
-  heardMs = performance.now()
+  receivedMs = performance.now()
   readonly waitingBytes = 0
   private readonly call: LocalSocketCall
   private readonly conversation: SandboxConversation
@@ -127,7 +127,7 @@ class SandboxSocket implements VendorSocket {
   }
 
   ping(): void {
-    if (!this.silent) this.heardMs = performance.now()
+    if (!this.silent) this.receivedMs = performance.now()
   }
 
   pause(): void {
@@ -178,7 +178,7 @@ class SandboxSocket implements VendorSocket {
 
   private say(event: ServerEvent | string): void {
     this.sent += 1
-    this.heardMs = performance.now()
+    this.receivedMs = performance.now()
     const text = typeof event === 'string' ? event : this.named(event)
     this.listener?.message(Buffer.from(text, 'utf8'), true)
   }
