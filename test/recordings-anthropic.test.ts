@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { anthropic } from '../src/vendors/anthropic.ts'
 import { dialects } from '../src/wire/dialects.ts'
 import type { DialectId } from '../src/wire/formats.ts'
-import { unseal } from '../src/wire/hub/seal.ts'
+import { unwrapOpaque } from '../src/wire/hub/opaque-state.ts'
 import type { JsonObject } from '../src/wire/ir.ts'
 import { frameKind } from '../src/wire/reply.ts'
 import {
@@ -106,7 +106,7 @@ function expectChat(data: readonly string[], plain: Plain): void {
 
 /** What the vendor signed, as the relay marked it for the client. */
 function opened(signature: string): string {
-  return signature === '' ? '' : (unseal(signature)?.value ?? 'not sealed')
+  return signature === '' ? '' : (unwrapOpaque(signature)?.value ?? 'not sealed')
 }
 
 /** A message of ours says what the vendor's said, block for block. */

@@ -6,7 +6,7 @@ import OpenAI from 'openai'
 import { vendors } from '../src/vendors/registry.ts'
 import type { Vendor } from '../src/vendors/vendor.ts'
 import { dialects } from '../src/wire/dialects.ts'
-import { unseal } from '../src/wire/hub/seal.ts'
+import { unwrapOpaque } from '../src/wire/hub/opaque-state.ts'
 import {
   type HostDialect,
   type HostReply,
@@ -84,7 +84,9 @@ function expectMeaning(reply: OpenAI.ChatCompletion, plain: Plain, reasoning?: s
     finish: plain.finish as 'stop',
   })
   if (reasoning !== undefined) return
-  const sealed = (blocks?.thinking_blocks ?? []).map(({ signature }) => unseal(signature)?.value)
+  const sealed = (blocks?.thinking_blocks ?? []).map(
+    ({ signature }) => unwrapOpaque(signature)?.value,
+  )
   expect(sealed).toEqual(plain.signatures)
 }
 

@@ -14,7 +14,7 @@ import type { Dialer } from '../upstream/dial.ts'
 import type { Spool, Upload } from '../vendors/media.ts'
 import type { Dialect } from '../wire/dialect.ts'
 import type { DialectId } from '../wire/formats.ts'
-import type { SealOrigin } from '../wire/hub/seal.ts'
+import type { OpaqueOrigin } from '../wire/hub/opaque-state.ts'
 import type { Address, Peek } from '../wire/request.ts'
 import type { Channel } from './channel.ts'
 import type { Deadlines } from './deadlines.ts'
@@ -58,7 +58,7 @@ export interface Media {
 export type ResponseTransform = (
   bytes: Uint8Array,
   kind: 'whole' | 'piece',
-  origin: SealOrigin | null,
+  origin: OpaqueOrigin | null,
 ) => Uint8Array
 
 /** What the request holds at the front door. */

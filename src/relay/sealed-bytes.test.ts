@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import type { Candidate } from '../router/route.ts'
 import { dialects } from '../wire/dialects.ts'
-import { seal } from '../wire/hub/seal.ts'
+import { wrapOpaque } from '../wire/hub/opaque-state.ts'
 import { join, splice } from '../wire/json/splice.ts'
 import { markedSeals, marksSeals, openedSeals } from './sealed-bytes.ts'
 
@@ -54,8 +54,8 @@ test.each([
 })
 
 test('a request is opened only where all in it is of the one channel', () => {
-  const mine = seal('a', origin) ?? ''
-  const theirs = seal('b', other) ?? ''
+  const mine = wrapOpaque('a', origin) ?? ''
+  const theirs = wrapOpaque('b', other) ?? ''
   expect(opened(`{"input":["${mine}","${mine}"]}`)).toBe('{"input":["a","a"]}')
   expect(opened(`{"input":["${mine}","${theirs}"]}`)).toBeNull()
   expect(opened(`{"input":["${mine}","text:${mine}"]}`)).toBeNull()
@@ -63,7 +63,7 @@ test('a request is opened only where all in it is of the one channel', () => {
 })
 
 test('a mark that somebody made up stays within its text', () => {
-  const forged = seal('"}],"model":"dear","x":[{"y":"', origin)
+  const forged = wrapOpaque('"}],"model":"dear","x":[{"y":"', origin)
   const body = JSON.parse(opened(`{"model":"cheap","input":[{"z":"${forged}"}]}`) ?? '')
   expect(Object.keys(body)).toEqual(['model', 'input'])
   expect(body.model).toBe('cheap')

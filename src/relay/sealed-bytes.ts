@@ -3,7 +3,12 @@
 import { Buffer } from 'node:buffer'
 import type { Candidate } from '../router/route.ts'
 import type { Dialect } from '../wire/dialect.ts'
-import { type SealOrigin, seal, sealPrefix, unseal } from '../wire/hub/seal.ts'
+import {
+  type OpaqueOrigin,
+  opaquePrefix,
+  unwrapOpaque,
+  wrapOpaque,
+} from '../wire/hub/opaque-state.ts'
 import { skipSpace } from '../wire/json/scan.ts'
 import { type Edit, join, splice } from '../wire/json/splice.ts'
 import type { Channel } from './channel.ts'
@@ -12,7 +17,7 @@ const quote = 0x22
 const colon = 0x3a
 
 /** Who is said to have sealed what a channel's reply holds. */
-export function originOf(dialect: Dialect, { tag }: Channel): SealOrigin {
+export function originOf(dialect: Dialect, { tag }: Channel): OpaqueOrigin {
   return { dialect: dialect.sealedBy ?? dialect.id, channel: tag }
 }
 
@@ -23,7 +28,7 @@ export function marksSeals({ sealName }: Dialect, candidates: readonly Candidate
 }
 
 /** The bytes, whole values in them, with every sealed text marked; the same bytes where there is none. */
-export function markedSeals(bytes: Uint8Array, name: string, origin: SealOrigin): Uint8Array {
+export function markedSeals(bytes: Uint8Array, name: string, origin: OpaqueOrigin): Uint8Array {
   const needle = `"${name}"`
   const found = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const edits: Edit[] = []
@@ -33,7 +38,7 @@ export function markedSeals(bytes: Uint8Array, name: string, origin: SealOrigin)
     if (found[separator] !== colon || found[start] !== quote) continue
     const end = found.indexOf(quote, start + 1)
     const value = found.toString('latin1', start + 1, end)
-    const marked = isOpaque(value) ? seal(value, origin) : null
+    const marked = isOpaque(value) ? wrapOpaque(value, origin) : null
     if (marked !== null) edits.push({ start: start + 1, end, text: marked })
   }
   return edits.length === 0 ? bytes : join(splice(bytes, edits))
@@ -41,20 +46,20 @@ export function markedSeals(bytes: Uint8Array, name: string, origin: SealOrigin)
 
 /** A text of the vendor's own: not empty, in one piece, not marked before. */
 function isOpaque(value: string): boolean {
-  return value !== '' && !value.includes('\\') && !value.startsWith(sealPrefix)
+  return value !== '' && !value.includes('\\') && !value.startsWith(opaquePrefix)
 }
 
 /**
  * What opens every marked text in a request, where all of them are of this origin: the request can go on as it is. Null
  * where one is another's, or stands where it was not put.
  */
-export function openedSeals(bytes: Uint8Array, origin: SealOrigin): readonly Edit[] | null {
+export function openedSeals(bytes: Uint8Array, origin: OpaqueOrigin): readonly Edit[] | null {
   const found = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const edits: Edit[] = []
-  for (let at = found.indexOf(sealPrefix); at >= 0; at = found.indexOf(sealPrefix, at + 1)) {
+  for (let at = found.indexOf(opaquePrefix); at >= 0; at = found.indexOf(opaquePrefix, at + 1)) {
     const end = found.indexOf(quote, at)
     if (found[at - 1] !== quote || end < 0) return null
-    const opened = unseal(found.toString('latin1', at, end))
+    const opened = unwrapOpaque(found.toString('latin1', at, end))
     if (opened?.origin.dialect !== origin.dialect || opened.origin.channel !== origin.channel)
       return null
     // Anybody can make up what is in a mark: it must not reach beyond the text it stands in.

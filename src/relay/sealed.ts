@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import type { Candidate } from '../router/route.ts'
-import { seal, sealPrefix, unseal } from '../wire/hub/seal.ts'
+import { opaquePrefix, unwrapOpaque, wrapOpaque } from '../wire/hub/opaque-state.ts'
 import type { ChatEvent, ChatRequest, Message, RequestPart } from '../wire/ir.ts'
 import type { Channel } from './channel.ts'
 import type { RelayRequest, RelayRooms } from './request.ts'
@@ -12,7 +12,7 @@ import { stateTag } from './state.ts'
 export function sealedEvent(event: ChatEvent, dialect: string, channel: Channel): ChatEvent {
   if (event.type !== 'part-end' || event.sealed === undefined) return event
   const { sealed, ...rest } = event
-  const marked = seal(sealed, { dialect, channel: channel.tag })
+  const marked = wrapOpaque(sealed, { dialect, channel: channel.tag })
   return marked === null ? rest : { ...rest, sealed: marked }
 }
 
@@ -31,7 +31,7 @@ export function unsealedRequest(
   const opened = (part: RequestPart): RequestPart[] => {
     if (!isSealed(part)) return [part]
     const { sealed, ...rest } = part
-    const found = unseal(sealed)
+    const found = unwrapOpaque(sealed)
     const mine = found?.origin.dialect === dialect && found.origin.channel === channel.tag
     const value = found === null ? (own ? sealed : null) : mine ? found.value : null
     if (value !== null) return [{ ...part, sealed: value } as RequestPart]
@@ -60,7 +60,7 @@ function isSealed(part: RequestPart): part is RequestPart & { readonly sealed: s
 
 /** Something in the request was sealed by a vendor and marked here. */
 export function bearsSeals(body: Uint8Array): boolean {
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(sealPrefix)
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(opaquePrefix)
 }
 
 /** The longest head of a sealed text that names its channel. */
@@ -69,14 +69,14 @@ const headBytes = 128
 /** The tag of the channel that sealed what the client brings back, the latest where several did; null where none did. */
 function sealingChannel(body: Uint8Array): string | null {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  const at = bytes.lastIndexOf(sealPrefix)
+  const at = bytes.lastIndexOf(opaquePrefix)
   if (at < 0) return null
   const [head = ''] = bytes
     .subarray(at, at + headBytes)
     .toString('latin1')
     .split('"', 1)
   // The head alone is read, cut where four characters stand for three whole bytes.
-  return unseal(head.slice(0, head.length - (head.length % 4)))?.origin.channel ?? null
+  return unwrapOpaque(head.slice(0, head.length - (head.length % 4)))?.origin.channel ?? null
 }
 
 /** The attempts, those at the channel that sealed, or keeps the state of, what the client brings back first. */

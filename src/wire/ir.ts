@@ -82,7 +82,7 @@ export interface AudioPart extends PartBase {
 
 /**
  * What a model thought, given back to it. `sealed` is the signature or the encrypted text as the client was given it
- * (see hub/seal.ts); `redacted`: there is nothing but that.
+ * (see hub/opaque-state.ts); `redacted`: there is nothing but that.
  */
 export interface ReasoningPart extends PartBase {
   readonly type: 'reasoning'

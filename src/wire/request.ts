@@ -29,7 +29,7 @@ export type FormFields = Readonly<
 >
 
 /** What decides an image's price and whether a model makes such. */
-export interface PictureAsk {
+export interface RequestedImages {
   /** `WIDTHxHEIGHT`, `auto`, or what else the client wrote; null where it said nothing. */
   readonly size: string | null
   readonly quality: string | null
@@ -78,7 +78,7 @@ export interface Peek {
   /** Tokens of the prompt at most, where the body's bytes do not tell. */
   readonly inputTokens?: number
   /** Of requests for images. */
-  readonly picture?: PictureAsk
+  readonly picture?: RequestedImages
   /** What is charged where the reply does not say, where `units` are only the most it can be. */
   readonly likelyUnits?: Units
   /** The longest that sound of a file's size can last: no report of more is believed. */

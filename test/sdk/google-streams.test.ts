@@ -161,7 +161,7 @@ test('Gemini CLI counts the tokens of its history', async () => {
 
 test('a signature another vendor sealed does not reach Google', async () => {
   stage.stub.answer = () => events([{ candidates: [{ content: {}, finishReason: 'STOP' }] }])
-  const { seal } = await import('../../src/wire/hub/seal.ts')
+  const { wrapOpaque: seal } = await import('../../src/wire/hub/opaque-state.ts')
   const thoughtSignature = seal('sig', { dialect: 'anthropic-messages', channel: '01234567' })
   const call = { functionCall: { name: 'a', args: {} }, thoughtSignature }
   const contents = [

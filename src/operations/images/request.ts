@@ -6,7 +6,7 @@ import type { Candidate } from '../../router/route.ts'
 import type { Dialect } from '../../wire/dialect.ts'
 import type { DialectId } from '../../wire/formats.ts'
 import { outputTokensOf, unitsOf } from '../../wire/openai-images/cost.ts'
-import type { FileInfo, Peek, PictureAsk } from '../../wire/request.ts'
+import type { FileInfo, Peek, RequestedImages } from '../../wire/request.ts'
 
 const operations: Readonly<Partial<Record<DialectId, ImageOperation>>> = {
   'openai-images': 'generations',
@@ -72,7 +72,7 @@ function allowsQuality(known: readonly string[] | null, auto: boolean, quality: 
   return known === null || known.includes(quality)
 }
 
-function withPicture(peek: Peek, picture: PictureAsk): Peek {
+function withPicture(peek: Peek, picture: RequestedImages): Peek {
   return {
     ...peek,
     picture,

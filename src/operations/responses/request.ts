@@ -8,18 +8,18 @@ import type { Candidate } from '../../router/route.ts'
 import type { FoundResponse, ResponseRow } from '../../store/responses.ts'
 import type { Vendor } from '../../vendors/vendor.ts'
 import type { Dialect } from '../../wire/dialect.ts'
-import type { SealOrigin } from '../../wire/hub/seal.ts'
+import type { OpaqueOrigin } from '../../wire/hub/opaque-state.ts'
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
 import { isObject } from '../../wire/openai/usage.ts'
-import { sealsReasoning } from '../../wire/openai-responses/include.ts'
+import { encryptsReasoning } from '../../wire/openai-responses/include.ts'
 import {
   inputItems,
   type Keeping,
   keepingIn,
   outputItems,
+  outputWithOrigin,
   referencedItems,
   replayed,
-  sealedOutput,
   vendorEdits,
   withHistory,
   withReferences,
@@ -67,7 +67,7 @@ export interface Queued {
   /** As it is shown until it ends. */
   readonly response: JsonObject
   /** Who made it, for what was sealed there; null until that is known. */
-  readonly origin: () => SealOrigin | null
+  readonly origin: () => OpaqueOrigin | null
 }
 
 const dayMs = 86_400_000
@@ -203,7 +203,7 @@ function wantsEncrypted({ vendorOf }: ResponseRooms, candidates: readonly Candid
   const alike = candidates.filter(({ identity }) => identity)
   return alike.every(
     ({ channelId, model }) =>
-      vendorOf(channelId)?.encryptsReasoning === true && sealsReasoning(model),
+      vendorOf(channelId)?.encryptsReasoning === true && encryptsReasoning(model),
   )
 }
 
@@ -217,7 +217,7 @@ class ReplyKeeper {
   private readonly keeps: boolean
   private readonly correction: JsonObject
   private kept = false
-  private origin: SealOrigin | null = null
+  private origin: OpaqueOrigin | null = null
 
   constructor(
     rooms: ResponseRooms,
@@ -277,7 +277,7 @@ class ReplyKeeper {
     return `resp_${this.asking.requestId.slice('req_'.length)}`
   }
 
-  private keep(response: JsonObject, origin: SealOrigin | null): void {
+  private keep(response: JsonObject, origin: OpaqueOrigin | null): void {
     const { id } = response
     if (!this.keeps || this.keeping.background || this.kept || typeof id !== 'string') return
     this.kept = true
@@ -325,9 +325,9 @@ class ReplyKeeper {
 /** A response as it is kept, and the ids of its output items; no body where it is too large. */
 export function keptBody(
   response: JsonObject,
-  origin: SealOrigin | null,
+  origin: OpaqueOrigin | null,
 ): { readonly body: string | null; readonly items: readonly string[] } {
-  const body = JSON.stringify(sealedOutput(response, origin))
+  const body = JSON.stringify(outputWithOrigin(response, origin))
   const ids = outputItems(response).flatMap(({ id }) => (typeof id === 'string' ? [id] : []))
   return body.length > maxKeptBytes ? { body: null, items: [] } : { body, items: ids }
 }

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue, RequestPart } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 import { textUrl } from './data-url.ts'
 import { objectOf, objectsOf, present, self, stringOf, takeCache, withExtra } from './fields.ts'
-import { carriedSeal } from './seals.ts'
+import { carriedOpaque } from './opaque-state.ts'
 
 /** A string, or blocks. */
 export function decodeContent(content: JsonValue | undefined): RequestPart[] {
@@ -17,14 +17,14 @@ export function decodeBlocks(blocks: readonly JsonObject[]): RequestPart[] {
   const parts: RequestPart[] = []
   let next: string | null = null
   for (const block of blocks) {
-    const seal = block.type === 'thinking' ? carriedSeal(stringOf(block.signature)) : null
-    if (seal?.side === 'next') next = seal.sealed
-    else if (seal !== null) {
+    const carried = block.type === 'thinking' ? carriedOpaque(stringOf(block.signature)) : null
+    if (carried?.side === 'next') next = carried.sealed
+    else if (carried !== null) {
       const last = parts.pop()
-      if (last !== undefined) parts.push(sealedPart(last, seal.sealed))
+      if (last !== undefined) parts.push(withOpaque(last, carried.sealed))
     } else {
       const part = decodeBlock(block)
-      parts.push(next === null ? part : sealedPart(part, next))
+      parts.push(next === null ? part : withOpaque(part, next))
       next = null
     }
   }
@@ -33,7 +33,7 @@ export function decodeBlocks(blocks: readonly JsonObject[]): RequestPart[] {
   return parts
 }
 
-function sealedPart(part: RequestPart, sealed: string): RequestPart {
+function withOpaque(part: RequestPart, sealed: string): RequestPart {
   return part.type === 'text' || part.type === 'tool-call' ? { ...part, sealed } : part
 }
 
@@ -55,13 +55,13 @@ export function decodeBlock(block: JsonObject): RequestPart {
       ...withExtra(rest),
     }
   }
-  const told = toldOfTool(fields)
-  if (told !== null) return { type: 'text', text: told, extra: { [self]: block } }
+  const toolText = toolChangeText(fields)
+  if (toolText !== null) return { type: 'text', text: toolText, extra: { [self]: block } }
   return other(block)
 }
 
 /** What a block says of a tool that came or went: to other formats, whose lists of tools say it too, a text. */
-function toldOfTool({ type, tool_name: referred, tool }: JsonObject): string | null {
+function toolChangeText({ type, tool_name: referred, tool }: JsonObject): string | null {
   if (type === 'tool_reference') return `The tool ${stringOf(referred)} can be called.`
   if (type !== 'tool_addition' && type !== 'tool_removal') return null
   const { name, definition } = objectOf(tool)

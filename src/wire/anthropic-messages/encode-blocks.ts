@@ -111,7 +111,7 @@ function callBlock(part: ToolCallPart): JsonObject {
 }
 
 /** A seal of this vendor's on another part is that of a thought which showed nothing. */
-function sealBlock(sealed: string | undefined): JsonObject[] {
+function opaqueBlock(sealed: string | undefined): JsonObject[] {
   return sealed === undefined ? [] : [{ type: 'thinking', thinking: '', signature: sealed }]
 }
 
@@ -130,15 +130,15 @@ export function encodePart(part: RequestPart, place: Place): JsonObject[] {
       const own = ownFields(extra)
       // A block of another type, which is a text to others.
       if (own['type'] !== undefined) return [own]
-      if (isBlank(text)) return sealBlock(sealed)
-      return [...sealBlock(sealed), { type: 'text', text, ...writeCache(cache), ...own }]
+      if (isBlank(text)) return opaqueBlock(sealed)
+      return [...opaqueBlock(sealed), { type: 'text', text, ...writeCache(cache), ...own }]
     }
     case 'image':
       return [imageBlock(part, place)]
     case 'file':
       return [fileBlock(part, place)]
     case 'tool-call':
-      return [...sealBlock(part.sealed), callBlock(part)]
+      return [...opaqueBlock(part.sealed), callBlock(part)]
     case 'audio':
       throw cannot('no audio', place)
     case 'reasoning': {

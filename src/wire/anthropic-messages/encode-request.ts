@@ -14,7 +14,7 @@ import { type Thinking, thinkingOf } from './thinking.ts'
 const carriedElsewhere: ReadonlySet<string> = new Set(['max_tokens'])
 
 /** What the hub holds and this format has no word for, by the names clients know. */
-const unsaid: readonly (readonly [field: keyof ChatRequest, name: string])[] = [
+const unsupported: readonly (readonly [field: keyof ChatRequest, name: string])[] = [
   ['seed', 'seed'],
   ['frequencyPenalty', 'frequency_penalty'],
   ['presencePenalty', 'presence_penalty'],
@@ -81,7 +81,7 @@ function droppedOf(request: ChatRequest): string[] {
     if (owner === self) continue
     names.push(...Object.keys(fields).filter((name) => !carriedElsewhere.has(name)))
   }
-  for (const [field, name] of unsaid) if (request[field] !== undefined) names.push(name)
+  for (const [field, name] of unsupported) if (request[field] !== undefined) names.push(name)
   return names
 }
 

@@ -92,8 +92,8 @@ function read(raw: JsonObject): Usage | null {
  * The counts as Anthropic puts them, each of its fields present: clients read them without looking. `told` is what the
  * vendor said with them, where it is one of this format; what stands there is not counted twice.
  */
-export function writeUsage(usage: Usage, told: JsonObject): JsonObject {
-  const more = believedBeside(told)
+export function writeUsage(usage: Usage, reported: JsonObject): JsonObject {
+  const more = believedBeside(reported)
   const { reasoning } = usage
   const cacheWrite = usage.cacheWrite - more.cacheWrite
   const cacheWrite1h = (usage.cacheWrite1h ?? 0) - more.cacheWrite1h
@@ -112,12 +112,12 @@ export function writeUsage(usage: Usage, told: JsonObject): JsonObject {
     service_tier: 'standard',
     inference_geo: null,
   }
-  return mergeUsage(counts, told)
+  return mergeUsage(counts, reported)
 }
 
 /** What was read of `told` is in the usage, or nothing is. */
-function believedBeside(told: JsonObject): Counts {
-  return readUsage(told) === null ? countsIn({}) : beside(told)
+function believedBeside(reported: JsonObject): Counts {
+  return readUsage(reported) === null ? countsIn({}) : beside(reported)
 }
 
 export const noUsage: Usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }

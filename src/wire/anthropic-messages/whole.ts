@@ -4,7 +4,7 @@ import type { WriterHead } from '../codec.ts'
 import { type FoldedPart, fold } from '../hub/fold.ts'
 import type { ChatEvent, Extra, JsonObject } from '../ir.ts'
 import { inputOf } from './encode-blocks.ts'
-import { carried } from './seals.ts'
+import { carried } from './opaque-state.ts'
 import { emptyBlock, formOf, ownCitations, privateFields, writeCitation } from './write-blocks.ts'
 import { messageHead, tellsRefusal, writeCounts, writeEnding } from './write-end.ts'
 
@@ -39,7 +39,7 @@ function merged(extras: readonly Extra[]): Extra {
   return all
 }
 
-function sealBefore(sealed: string | null): JsonObject[] {
+function opaqueBefore(sealed: string | null): JsonObject[] {
   return sealed === null
     ? []
     : [{ type: 'thinking', thinking: '', signature: carried(sealed, 'next') }]
@@ -54,7 +54,7 @@ function blocksOf(part: FoldedPart): JsonObject[] {
         ...ownCitations(part.extra),
       ]
       const block = { type: 'text', text, ...(citations.length > 0 && { citations }) }
-      return text === '' ? sealBefore(sealed) : [...sealBefore(sealed), block]
+      return text === '' ? opaqueBefore(sealed) : [...opaqueBefore(sealed), block]
     }
     case 'thinking':
       return [{ type: 'thinking', thinking: text, signature: sealed ?? '' }]
@@ -63,7 +63,7 @@ function blocksOf(part: FoldedPart): JsonObject[] {
     case 'call': {
       const custom = head.type === 'tool-call' && head.custom
       const input = custom ? { input: text } : inputOf(text)
-      return [...sealBefore(sealed), { ...emptyBlock(head), input, ...privateFields(part.extra) }]
+      return [...opaqueBefore(sealed), { ...emptyBlock(head), input, ...privateFields(part.extra) }]
     }
     case 'other':
       return [emptyBlock(head)]

@@ -41,7 +41,7 @@ export function emptyBlock(head: PartHead): JsonObject {
  * A block only this dialect has, as a stream tells it: the input of a tool the vendor ran, and the text of a compaction,
  * come in deltas, which clients put together.
  */
-export function toldBlock(block: JsonObject): { start: JsonObject; deltas: JsonObject[] } {
+export function streamedBlock(block: JsonObject): { start: JsonObject; deltas: JsonObject[] } {
   const { type, input, content } = block
   if (String(type).endsWith('_use') && isObject(input) && Object.keys(input).length > 0) {
     const text = JSON.stringify(input)

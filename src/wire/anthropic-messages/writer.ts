@@ -2,7 +2,7 @@
 
 import type { Writer, WriterHead } from '../codec.ts'
 import type { ChatEvent, JsonObject, PartHead, Usage } from '../ir.ts'
-import { carried } from './seals.ts'
+import { carried } from './opaque-state.ts'
 import {
   customInput,
   deltaOf,
@@ -11,7 +11,7 @@ import {
   formOf,
   ownCitations,
   privateFields,
-  toldBlock,
+  streamedBlock,
   writeCitation,
 } from './write-blocks.ts'
 import { type Ending, messageHead, tellsRefusal, writeCounts, writeEnding } from './write-end.ts'
@@ -27,7 +27,7 @@ interface OpenPart {
   text: string
   ended: EventOf<'part-end'> | null
   /** Its seal was told before it. */
-  sealTold: boolean
+  opaqueWritten: boolean
 }
 
 /** One event of the stream, with the name that official clients go by. */
@@ -112,7 +112,14 @@ export class MessagesWriter implements Writer {
 
   private partStart({ part, head }: EventOf<'part-start'>): string {
     const form = formOf(head)
-    const opened: OpenPart = { head, form, waiting: [], text: '', ended: null, sealTold: false }
+    const opened: OpenPart = {
+      head,
+      form,
+      waiting: [],
+      text: '',
+      ended: null,
+      opaqueWritten: false,
+    }
     this.parts.set(part, opened)
     // A text begins with its first word: it may have none.
     return this.isFirst(opened) && form !== 'text' ? this.open(opened, {}) : ''
@@ -144,7 +151,7 @@ export class MessagesWriter implements Writer {
 
   /** A block that is told at once. */
   private whole(block: JsonObject): string {
-    const { start, deltas } = toldBlock(block)
+    const { start, deltas } = streamedBlock(block)
     this.blockOpen = true
     const begun = frame('content_block_start', { index: this.index, content_block: start })
     return begun + deltas.map((delta) => this.delta(delta)).join('') + this.close()
@@ -188,7 +195,7 @@ export class MessagesWriter implements Writer {
     let out = ''
     for (const [number, part] of this.parts) {
       const { ended } = part
-      if (!this.blockOpen) out += this.sealBefore(part) + this.openLate(part)
+      if (!this.blockOpen) out += this.opaqueBefore(part) + this.openLate(part)
       if (ended === null) return out
       this.parts.delete(number)
       out += this.finish(part, ended)
@@ -212,12 +219,12 @@ export class MessagesWriter implements Writer {
   }
 
   /** A seal on what is no thought stands in a thinking block of its own: before the part, where it is known in time. */
-  private sealBefore(part: OpenPart): string {
+  private opaqueBefore(part: OpenPart): string {
     const { form, ended } = part
     if (ended?.sealed === undefined || (form !== 'text' && form !== 'call')) return ''
-    if (part.sealTold) return ''
-    part.sealTold = true
-    return this.whole(sealBlock(carried(ended.sealed, 'next')))
+    if (part.opaqueWritten) return ''
+    part.opaqueWritten = true
+    return this.whole(opaqueBlock(carried(ended.sealed, 'next')))
   }
 
   private finish(part: OpenPart, ended: EventOf<'part-end'>): string {
@@ -234,8 +241,8 @@ export class MessagesWriter implements Writer {
     const custom = head.type === 'tool-call' && head.custom
     const last = custom ? [deltaOf(form, customInput(text))] : citationsOf(ended)
     const out = last.map((delta) => this.delta(delta)).join('') + this.close()
-    if (sealed === undefined || part.sealTold) return out
-    return out + this.whole(sealBlock(carried(sealed, 'previous')))
+    if (sealed === undefined || part.opaqueWritten) return out
+    return out + this.whole(opaqueBlock(carried(sealed, 'previous')))
   }
 
   private choiceEnd({ reason, stopText, extra }: EventOf<'choice-end'>): string {
@@ -256,7 +263,7 @@ export class MessagesWriter implements Writer {
   }
 }
 
-function sealBlock(signature: string): JsonObject {
+function opaqueBlock(signature: string): JsonObject {
   return { type: 'thinking', thinking: '', signature }
 }
 

@@ -81,8 +81,8 @@ describe('a stream and a whole reply say the same', () => {
     }
     expect(said(streamed)).toEqual(expected)
     const reasoningText = { text: 'Let me see', signature: 'EqQBsig=' }
-    const told = whole([{ reasoningContent: { reasoningText } }, { text: 'é你😀' }])
-    expect(said(told)).toEqual(expected)
+    const atOnce = whole([{ reasoningContent: { reasoningText } }, { text: 'é你😀' }])
+    expect(said(atOnce)).toEqual(expected)
     expect(streamed.filter(({ type }) => type === 'usage')).toEqual([
       {
         type: 'usage',
@@ -218,11 +218,11 @@ describe('a stream and a whole reply say the same', () => {
       stop(1),
       end('end_turn'),
     ])
-    const told = whole([
+    const atOnce = whole([
       { image: { format: 'png', source: { bytes: 'aGk=' } } },
       { citationsContent: { content: [{ text: 'It is Bern.' }], citations: [cited] } },
     ])
-    for (const events of [streamed, told]) {
+    for (const events of [streamed, atOnce]) {
       const [choice] = fold(events).choices
       expect(choice?.parts.map(({ head, text }) => [head.type, text])).toEqual([
         ['image', 'aGk='],
@@ -267,10 +267,10 @@ test('the stop text is told where Bedrock was asked for it', () => {
     delta(0, { text: 'a' }),
     end('stop_sequence', { additionalModelResponseFields: { delta: { stop_sequence: 'END' } } }),
   ])
-  const told = whole([{ text: 'a' }], 'stop_sequence', {
+  const atOnce = whole([{ text: 'a' }], 'stop_sequence', {
     additionalModelResponseFields: { stop_sequence: 'END' },
   })
-  for (const events of [streamed, told]) expect(fold(events).choices[0]?.stopText).toBe('END')
+  for (const events of [streamed, atOnce]) expect(fold(events).choices[0]?.stopText).toBe('END')
 })
 
 test('W27: what was read from the cache and written to it is counted beside the input, by its time', () => {

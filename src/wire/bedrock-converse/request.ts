@@ -2,7 +2,7 @@
 
 import { thinkingOf } from '../anthropic-messages/thinking.ts'
 import type { Decoded } from '../codec.ts'
-import { clamped, refuseUnsayable, unsaid } from '../hub/unsaid.ts'
+import { clamped, refuseUnsupported, unsupported } from '../hub/unsupported.ts'
 import type { ChatRequest, JsonObject, Reasoning } from '../ir.ts'
 import { effortFor } from '../openai-chat/hub-options.ts'
 import { foreignFields } from '../openai-chat/hub-sampling.ts'
@@ -153,8 +153,8 @@ const hints = [
 
 /** Throws GatewayError naming the field that must not be left out. */
 export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
-  refuseUnsayable(request, maxStops)
-  const dropped = [...foreignFields(request, 'bedrock-converse'), ...unsaid(request, hints)]
+  refuseUnsupported(request, maxStops)
+  const dropped = [...foreignFields(request, 'bedrock-converse'), ...unsupported(request, hints)]
   const family = familyOf(model)
   const writing: Writing = { family, dropped, documents: new Set() }
   const { system, turns } = encodeConversation(request.messages, writing)

@@ -43,9 +43,9 @@ function end(finish_reason: string, more: JsonObject = {}): JsonObject {
 function said(events: readonly ChatEvent[]): unknown {
   const [choice] = fold(events).choices
   return {
-    parts: choice?.parts.map(({ head, text: told }) => [
+    parts: choice?.parts.map(({ head, text: content }) => [
       head.type === 'tool-call' ? `${head.id} ${head.name}` : head.type,
-      told,
+      content,
     ]),
     reason: choice?.reason,
   }
@@ -108,7 +108,7 @@ describe('a stream and a whole reply say the same', () => {
       type: 'function',
       function: { name, arguments: input },
     })
-    const told = whole(
+    const atOnce = whole(
       {
         tool_plan: 'I look twice.',
         tool_calls: [
@@ -119,7 +119,7 @@ describe('a stream and a whole reply say the same', () => {
       },
       { finish_reason: 'TOOL_CALL' },
     )
-    for (const events of [streamed, told]) {
+    for (const events of [streamed, atOnce]) {
       expect(said(events)).toEqual({
         parts: [
           ['reasoning', 'I look twice.'],
@@ -173,14 +173,14 @@ describe('a stream and a whole reply say the same', () => {
       { url: 'https://example.com/ai', title: 'T', start: 0, end: 2 },
       { url: 'https://example.com/late', title: 'T', start: 0, end: 2 },
     ])
-    const told = whole({
+    const atOnce = whole({
       content: [
         { type: 'text', text: 'AI helps' },
         { type: 'text', text: 'So it is' },
       ],
       citations: [citation(1, 'https://example.com/b'), citation(null, 'https://example.com/a')],
     })
-    const parts = fold(told).choices[0]?.parts ?? []
+    const parts = fold(atOnce).choices[0]?.parts ?? []
     expect(parts.map(({ citations }) => citations.map(({ url }) => url))).toEqual([
       ['https://example.com/a'],
       ['https://example.com/b'],

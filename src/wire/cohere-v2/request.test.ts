@@ -110,13 +110,16 @@ describe('messages', () => {
     { role: 'tool', tool_call_id: 'a', content: 'Sun' },
     { role: 'tool', tool_call_id: 'b', content: '' },
   ]
-  const told = [calls[0], { ...calls[1], function: { name: 'now', arguments: '{}' } }] as JsonValue
+  const encodedCalls = [
+    calls[0],
+    { ...calls[1], function: { name: 'now', arguments: '{}' } },
+  ] as JsonValue
 
   test('calls with their plan and their answers; W35: no arguments are an empty object', () => {
     const body = encoded({ messages: [hello, said, ...answers], tools: [weather, now] })
     expect(body.messages).toEqual([
       hello,
-      { role: 'assistant', tool_plan: 'I look.', tool_calls: told },
+      { role: 'assistant', tool_plan: 'I look.', tool_calls: encodedCalls },
       ...answers,
     ])
   })
@@ -126,7 +129,7 @@ describe('messages', () => {
     expect(body.messages).toContainEqual({
       role: 'assistant',
       content: [{ type: 'thinking', thinking: 'I look.' }],
-      tool_calls: told,
+      tool_calls: encodedCalls,
     })
     const messages = [hello, { role: 'assistant', content: 'Hi', reasoning_content: 'Hm' }, hello]
     const lost = encode({ messages })

@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
-import { clamped, refuseUnsayable, unsaid } from '../hub/unsaid.ts'
+import { clamped, refuseUnsupported, unsupported } from '../hub/unsupported.ts'
 import type { ChatRequest, Effort, JsonObject, Tool } from '../ir.ts'
 import { foreignFields } from '../openai-chat/hub-sampling.ts'
 import { encodeMessages } from './messages.ts'
@@ -121,10 +121,10 @@ function toolsOf(request: ChatRequest, dropped: string[]): JsonObject {
 
 /** Throws GatewayError naming the field that must not be left out. */
 export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
-  refuseUnsayable(request, maxStops)
+  refuseUnsupported(request, maxStops)
   const dropped = [
     ...foreignFields(request, 'cohere-v2'),
-    ...unsaid(request, [
+    ...unsupported(request, [
       'logitBias',
       'user',
       'logprobs',

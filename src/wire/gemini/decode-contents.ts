@@ -62,7 +62,7 @@ export function decodeSystem(value: JsonValue | undefined): Message[] {
   return parts.length === 0 ? [] : [{ role: 'system', parts }]
 }
 
-function sealOf(part: JsonObject): { sealed?: string } {
+function opaqueOf(part: JsonObject): { sealed?: string } {
   const sealed = stringOf(part['thoughtSignature'])
   // The word for none is no signature: whoever needs it says it again.
   return sealed === '' || sealed === noSignature ? {} : { sealed }
@@ -77,7 +77,7 @@ function besides(part: JsonObject, ...read: readonly string[]): { extra?: Extra 
 
 function decodePart(part: JsonObject, path: string, calls: OpenCalls): RequestPart {
   const { text, inlineData, fileData, functionCall, thought } = part
-  const sealed = sealOf(part)
+  const sealed = opaqueOf(part)
   if (thought === true && typeof (text ?? '') === 'string' && isPlain(part)) {
     const redacted = text === undefined && { redacted: true as const }
     return { type: 'reasoning', text: stringOf(text), ...sealed, ...redacted }
@@ -116,7 +116,7 @@ function callOf(call: JsonObject, part: JsonObject, path: string, calls: OpenCal
     id,
     name,
     arguments: JSON.stringify(call['args'] ?? {}),
-    ...sealOf(part),
+    ...opaqueOf(part),
     ...besides(part, 'functionCall', 'thoughtSignature', 'thought'),
   }
 }

@@ -91,7 +91,7 @@ function partsOf(message: Message, index: number, encoding: Encoding): JsonObjec
   })
 }
 
-function sealOf({ sealed }: { readonly sealed?: string }): JsonObject {
+function opaqueOf({ sealed }: { readonly sealed?: string }): JsonObject {
   return sealed === undefined ? {} : { thoughtSignature: sealed }
 }
 
@@ -105,15 +105,15 @@ function encodePart(
     case 'text':
       // Google refuses an empty text; one that carries a signature came from there.
       if (part.text === '' && part.sealed === undefined) return null
-      return { text: part.text, ...sealOf(part), ...ownFields(part.extra) }
+      return { text: part.text, ...opaqueOf(part), ...ownFields(part.extra) }
     case 'reasoning':
       // Thoughts of another vendor are no history of this one's.
       if (part.sealed === undefined) {
         dropped.push(`messages[${index}].reasoning_content`)
         return null
       }
-      if (part.redacted) return { thought: true, ...sealOf(part) }
-      return { text: part.text, thought: true, ...sealOf(part) }
+      if (part.redacted) return { thought: true, ...opaqueOf(part) }
+      return { text: part.text, thought: true, ...opaqueOf(part) }
     case 'tool-call':
       return callPart(part, traits)
     case 'other': {
@@ -133,7 +133,7 @@ function callPart(
   const { id, name, arguments: text, custom = false } = part
   const named = traits.third && id !== '' && !isMadeId(id)
   const call: JsonObject = { ...(named && { id }), name, args: argsOf(text, custom) }
-  return { functionCall: call, ...sealOf(part), ...ownFields(part.extra) }
+  return { functionCall: call, ...opaqueOf(part), ...ownFields(part.extra) }
 }
 
 /** Arguments are an object there: what is none is wrapped in one. */

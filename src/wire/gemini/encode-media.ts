@@ -40,14 +40,15 @@ function isGoogles(uri: string): boolean {
 
 function fileData(
   fileUri: string,
-  told: JsonValue | undefined,
+  declaredType: JsonValue | undefined,
   part: MediaPart,
   name: string | undefined,
 ): JsonObject {
   const otherwise = part.type === 'image' ? 'image/jpeg' : 'application/pdf'
   // A film on YouTube has no type of its own (ai.google.dev, "Video understanding").
   const film = /^https:\/\/(www\.)?(youtube\.com|youtu\.be)\//i.test(fileUri)
-  if (typeof told !== 'string' && film) return { fileUri }
-  const mimeType = typeof told === 'string' ? told : mediaTypeOf(fileUri, name, otherwise)
+  if (typeof declaredType !== 'string' && film) return { fileUri }
+  const mimeType =
+    typeof declaredType === 'string' ? declaredType : mediaTypeOf(fileUri, name, otherwise)
   return { mimeType, fileUri }
 }

@@ -179,10 +179,10 @@ describe('turns', () => {
   })
 
   test('W31: a signature returns on its own call, and a foreign history says it has none', () => {
-    const signed = (seal: string): Message => ({
+    const signed = (signature: string): Message => ({
       role: 'assistant',
       parts: [
-        { type: 'tool-call', id: 'a', name: 'one', arguments: '{}', sealed: seal },
+        { type: 'tool-call', id: 'a', name: 'one', arguments: '{}', sealed: signature },
         { type: 'tool-call', id: 'b', name: 'two', arguments: '{}' },
       ],
     })

@@ -158,9 +158,9 @@ function faultFrom(
 ): Fault {
   const kind = kindOf(said, status)
   const code = finerCode(said, status, kind)
-  const told = durationMs(detail(said, 'RetryInfo')?.['retryDelay']) ?? headerWaitMs
+  const retryMs = durationMs(detail(said, 'RetryInfo')?.['retryDelay']) ?? headerWaitMs
   const passes = kind === 'timeout' || kind === 'transient'
-  const waitMs = status === 429 || status >= 499 || passes ? told : null
+  const waitMs = status === 429 || status >= 499 || passes ? retryMs : null
   return {
     kind,
     message: said.message === '' ? fallback : said.message.slice(0, maxMessageLength),

@@ -24,39 +24,39 @@ function typeOf(value: JsonValue | undefined, nullable: boolean): JsonValue | nu
 function enumOf(values: JsonValue, type: string, nullable: boolean): JsonValue {
   if (!Array.isArray(values)) return values
   const numeric = type === 'integer' || type === 'number'
-  const told = values.map((value) => (numeric ? (numberOf(value) ?? value) : value))
-  return nullable && !told.includes(null) ? [...told, null] : told
+  const written = values.map((value) => (numeric ? (numberOf(value) ?? value) : value))
+  return nullable && !written.includes(null) ? [...written, null] : written
 }
 
 export function jsonSchemaOf(raw: JsonObject): JsonObject {
   const schema = membersOf(raw)
   const nullable = schema['nullable'] === true
   const type = stringOf(schema['type']).toLowerCase()
-  const told: JsonObject = {}
+  const written: JsonObject = {}
   for (const [name, value] of Object.entries(schema)) {
     if (value === undefined || name === 'nullable' || name === 'propertyOrdering') continue
     if (name === 'type') {
       const types = typeOf(value, nullable)
-      if (types !== null) told['type'] = types
+      if (types !== null) written['type'] = types
     } else if (name === 'format') {
       // Google's own word for what `enum` says already.
-      if (value !== 'enum') told['format'] = value
-    } else if (name === 'enum') told['enum'] = enumOf(value, type, nullable)
-    else if (name === 'items' && isObject(value)) told['items'] = jsonSchemaOf(value)
+      if (value !== 'enum') written['format'] = value
+    } else if (name === 'enum') written['enum'] = enumOf(value, type, nullable)
+    else if (name === 'items' && isObject(value)) written['items'] = jsonSchemaOf(value)
     else if (name === 'anyOf') {
       const choices = objectsIn(value).map(jsonSchemaOf)
-      told['anyOf'] = nullable && type === '' ? [...choices, { type: 'null' }] : choices
-    } else if (name === 'properties' && isObject(value)) told['properties'] = propertiesOf(value)
-    else if (name === 'example') told['examples'] = [value]
-    else told[name] = counts.has(name) ? (numberOf(value) ?? value) : value
+      written['anyOf'] = nullable && type === '' ? [...choices, { type: 'null' }] : choices
+    } else if (name === 'properties' && isObject(value)) written['properties'] = propertiesOf(value)
+    else if (name === 'example') written['examples'] = [value]
+    else written[name] = counts.has(name) ? (numberOf(value) ?? value) : value
   }
-  return told
+  return written
 }
 
 function propertiesOf(properties: JsonObject): JsonObject {
-  const told: JsonObject = {}
+  const written: JsonObject = {}
   for (const [name, value] of Object.entries(properties)) {
-    if (isObject(value)) told[name] = jsonSchemaOf(value)
+    if (isObject(value)) written[name] = jsonSchemaOf(value)
   }
-  return told
+  return written
 }

@@ -130,13 +130,13 @@ export class CandidateReader {
     const part = this.parts++
     out.push({ type: 'part-start', choice, part, head })
     if (text !== '') out.push({ type: 'part-delta', choice, part, text })
-    out.push({ type: 'part-end', choice, part, ...sealOf(sealed) })
+    out.push({ type: 'part-end', choice, part, ...opaqueOf(sealed) })
   }
 
   private closeText(out: ChatEvent[]): void {
     if (this.text === null) return
     const { part, sealed } = this.text
-    out.push({ type: 'part-end', choice: this.index, part, ...sealOf(sealed) })
+    out.push({ type: 'part-end', choice: this.index, part, ...opaqueOf(sealed) })
     this.text = null
   }
 
@@ -172,7 +172,7 @@ export class CandidateReader {
     const choice = this.index
     const text = JSON.stringify({ ...args, ...pieces.value })
     out.push({ type: 'part-delta', choice, part, text })
-    out.push({ type: 'part-end', choice, part, ...sealOf(sealed) })
+    out.push({ type: 'part-end', choice, part, ...opaqueOf(sealed) })
     this.call = null
   }
 
@@ -194,12 +194,12 @@ export class CandidateReader {
     }
     // The client of this format is told the very word.
     const plain = word === 'STOP' || word === 'MAX_TOKENS' || word === 'SAFETY'
-    const told = plain ? extra : withExtra({ ...extra.extra?.['gemini'], finishReason: word })
-    out.push({ type: 'choice-end', choice: this.index, reason, ...told })
+    const fields = plain ? extra : withExtra({ ...extra.extra?.['gemini'], finishReason: word })
+    out.push({ type: 'choice-end', choice: this.index, reason, ...fields })
   }
 }
 
-function sealOf(sealed: string): { sealed?: string } {
+function opaqueOf(sealed: string): { sealed?: string } {
   return sealed === '' ? {} : { sealed }
 }
 

@@ -108,10 +108,10 @@ function unionOf(
 }
 
 function united(branches: readonly JsonObject[], nullable: boolean): JsonObject {
-  const told = nullable ? branches.map((branch) => ({ ...branch, nullable: true })) : branches
-  const [first, ...more] = told
+  const written = nullable ? branches.map((branch) => ({ ...branch, nullable: true })) : branches
+  const [first, ...more] = written
   if (first === undefined) return { type: 'STRING', nullable: true }
-  return more.length === 0 ? first : { anyOf: [...told] }
+  return more.length === 0 ? first : { anyOf: [...written] }
 }
 
 function isNull(schema: JsonObject): boolean {
@@ -178,49 +178,49 @@ function anything(schema: JsonObject, nullable: boolean): JsonObject {
 
 function node(type: Type, flat: Merged, walk: Walk, depth: number): JsonObject {
   const { schema, refs } = flat
-  const told: JsonObject = { type, ...textsIn(schema) }
+  const target: JsonObject = { type, ...textsIn(schema) }
   const format = stringOf(schema['format'])
-  if (formats[type].includes(format)) told['format'] = format
+  if (formats[type].includes(format)) target['format'] = format
   for (const name of bounds[type]) {
-    if (typeof schema[name] === 'number') told[name] = schema[name]
+    if (typeof schema[name] === 'number') target[name] = schema[name]
   }
   const values = valuesOf(schema)
-  if (values !== null) putValues(told, type, values)
+  if (values !== null) putValues(target, type, values)
   if (type === 'STRING' && typeof schema['pattern'] === 'string')
-    told['pattern'] = schema['pattern']
-  if (type === 'NUMBER' || type === 'INTEGER') putRange(told, schema)
-  if (type === 'ARRAY') told['items'] = itemsOf(schema, walk, refs, depth)
-  if (type === 'OBJECT') putProperties(told, schema, walk, refs, depth)
-  return told
+    target['pattern'] = schema['pattern']
+  if (type === 'NUMBER' || type === 'INTEGER') putRange(target, schema)
+  if (type === 'ARRAY') target['items'] = itemsOf(schema, walk, refs, depth)
+  if (type === 'OBJECT') putProperties(target, schema, walk, refs, depth)
+  return target
 }
 
 /** Only texts may be enumerated, and none of them empty; other values are bounded and told. */
-function putValues(told: JsonObject, type: Type, values: readonly JsonValue[]): void {
+function putValues(target: JsonObject, type: Type, values: readonly JsonValue[]): void {
   if (type === 'STRING') {
     const texts = values.filter((value) => typeof value === 'string')
-    if (texts.length > 0 && !texts.includes('')) told['enum'] = [...new Set(texts)]
+    if (texts.length > 0 && !texts.includes('')) target['enum'] = [...new Set(texts)]
     return
   }
   const kind = type === 'INTEGER' ? 'number' : type.toLowerCase()
   const fitting = values.filter((value) => typeOfValue(value) === kind)
   if (fitting.length === 0) return
   const list = `One of: ${fitting.map((value) => JSON.stringify(value)).join(', ')}.`
-  const before = stringOf(told['description'])
-  told['description'] = before === '' ? list : `${before} ${list}`
+  const before = stringOf(target['description'])
+  target['description'] = before === '' ? list : `${before} ${list}`
   if (kind !== 'number') return
-  told['minimum'] = Math.min(...fitting.map(Number))
-  told['maximum'] = Math.max(...fitting.map(Number))
+  target['minimum'] = Math.min(...fitting.map(Number))
+  target['maximum'] = Math.max(...fitting.map(Number))
 }
 
 /** An exclusive bound becomes the bound: the schema may only grow wider. */
-function putRange(told: JsonObject, schema: JsonObject): void {
+function putRange(target: JsonObject, schema: JsonObject): void {
   const pairs = [
     ['minimum', 'exclusiveMinimum'],
     ['maximum', 'exclusiveMaximum'],
   ] as const
   for (const [name, exclusive] of pairs) {
     const value = schema[name] ?? schema[exclusive]
-    if (typeof value === 'number' && told[name] === undefined) told[name] = value
+    if (typeof value === 'number' && target[name] === undefined) target[name] = value
   }
 }
 
@@ -240,7 +240,7 @@ function itemsOf(
 }
 
 function putProperties(
-  told: JsonObject,
+  target: JsonObject,
   schema: JsonObject,
   walk: Walk,
   refs: readonly string[],
@@ -252,12 +252,12 @@ function putProperties(
   for (const [name, value] of Object.entries(properties)) {
     if (value !== false) made[name] = convert(value, walk, refs, depth + 1)
   }
-  told['properties'] = made
+  target['properties'] = made
   // A name that no property has is refused.
   const known = (names: JsonValue | undefined) =>
     stringsIn(names).filter((name) => Object.hasOwn(made, name))
   const needed = [...new Set(known(required))]
-  if (needed.length > 0) told['required'] = needed
+  if (needed.length > 0) target['required'] = needed
   const order = known(propertyOrdering)
-  if (order.length > 0) told['propertyOrdering'] = order
+  if (order.length > 0) target['propertyOrdering'] = order
 }

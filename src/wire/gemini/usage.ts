@@ -29,11 +29,11 @@ function read(value: JsonObject): Usage | null {
   const total = count(value['totalTokenCount'])
   const tools = count(value['toolUsePromptTokenCount']) ?? 0
   const thoughts = count(value['thoughtsTokenCount']) ?? 0
-  const told = count(value['candidatesTokenCount'])
-  if (prompt === null && told === null) return null
-  const input = (prompt ?? Math.max(0, (total ?? 0) - (told ?? 0) - thoughts - tools)) + tools
+  const candidates = count(value['candidatesTokenCount'])
+  if (prompt === null && candidates === null) return null
+  const input = (prompt ?? Math.max(0, (total ?? 0) - (candidates ?? 0) - thoughts - tools)) + tools
   const left = total === null ? 0 : Math.max(0, total - input - thoughts)
-  const said = told ?? left
+  const said = candidates ?? left
   if (input + said + thoughts === 0) return null
   // Some models count the thoughts among the candidates: the total tells.
   const inside = thoughts > 0 && thoughts <= said && total === input + said

@@ -167,13 +167,13 @@ export class GeminiWriter implements Writer {
 
   /** Calls are told in the order they began in, whichever is complete first. */
   private closeInTurn(choice: OpenChoice): string {
-    let told = ''
+    let out = ''
     for (const [part, open] of choice.parts) {
       if (flows(open.head)) continue
       if (open.sealed === undefined) break
-      told += this.close(choice, part, open)
+      out += this.close(choice, part, open)
     }
-    return told
+    return out
   }
 
   private close(choice: OpenChoice, part: number, { head, text, sealed }: OpenPart): string {

@@ -51,7 +51,7 @@ function isBad(value: JsonValue | undefined, mayHaveParts: boolean): boolean {
 }
 
 /** What a reply's usage is known to be until now. */
-export interface Told {
+export interface UsageSoFar {
   usage: Usage | null
   unbelieved?: boolean
 }
@@ -60,13 +60,13 @@ export interface Told {
  * Takes over what was read of `raw`; a later report stands above an earlier one, and one that cannot be believed above
  * both, as what came before was only the beginning.
  */
-export function take(told: Told, read: Usage | null, raw: JsonObject): void {
+export function take(known: UsageSoFar, read: Usage | null, raw: JsonObject): void {
   if (read !== null) {
-    told.usage = read
-    told.unbelieved = false
+    known.usage = read
+    known.unbelieved = false
   } else if (isUnbelievable(raw)) {
-    told.usage = null
-    told.unbelieved = true
+    known.usage = null
+    known.unbelieved = true
   }
 }
 

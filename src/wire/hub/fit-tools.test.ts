@@ -49,10 +49,10 @@ describe('names', () => {
     fc.assert(
       fc.property(names, (given) => {
         const fitted = fitTools(asking(given.map(named)), traits)
-        const told = namesOf(fitted)
-        expect(new Set(told).size).toBe(given.length)
-        for (const name of told) expect(name).toMatch(everyVendor)
-        const heads = told.flatMap((name) => restored(fitted, callOf(name)).slice(0, 1))
+        const names = namesOf(fitted)
+        expect(new Set(names).size).toBe(given.length)
+        for (const name of names) expect(name).toMatch(everyVendor)
+        const heads = names.flatMap((name) => restored(fitted, callOf(name)).slice(0, 1))
         expect(heads.map((event) => event.type === 'part-start' && event.head)).toEqual(
           given.map((name) => ({ type: 'tool-call', id: 'c1', name })),
         )
@@ -70,10 +70,10 @@ describe('names', () => {
         const toolChoice: ToolChoice = { mode: 'tool', name: first }
         const once = fitTools(asking(given.map(named)), traits)
         const again = fitTools(asking(given.map(named), { messages, toolChoice }), traits)
-        const [told] = namesOf(once)
+        const [name] = namesOf(once)
         expect(namesOf(again)).toEqual(namesOf(once))
-        expect(again.request.toolChoice).toEqual({ mode: 'tool', name: told ?? '' })
-        expect(again.request.messages[0]?.parts[0]).toMatchObject({ name: told })
+        expect(again.request.toolChoice).toEqual({ mode: 'tool', name: name ?? '' })
+        expect(again.request.messages[0]?.parts[0]).toMatchObject({ name })
       }),
     )
   })
@@ -170,8 +170,10 @@ test('calls that come at once are told apart', () => {
   const [one, two] = [callOf('a', '{"input":"1', '2"}'), callOf('b', '{"input":"3', '4"}')]
   const apart = two.map((event) => ('part' in event ? { ...event, part: 2 } : event))
   const mixed = one.flatMap((event, at) => [event, apart[at] as ChatEvent])
-  const told = restored(fitTools(asking(tools), traits), mixed)
+  const events = restored(fitTools(asking(tools), traits), mixed)
   const textOf = (part: number) =>
-    told.map((each) => (each.type === 'part-delta' && each.part === part ? each.text : '')).join('')
+    events
+      .map((each) => (each.type === 'part-delta' && each.part === part ? each.text : ''))
+      .join('')
   expect([textOf(1), textOf(2)]).toEqual(['12', '34'])
 })

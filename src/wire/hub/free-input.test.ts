@@ -6,8 +6,8 @@ import { FreeInput } from './free-input.ts'
 
 function read(pieces: readonly string[]): string {
   const input = new FreeInput()
-  const told = pieces.map((piece) => input.push(piece)).join('')
-  return told + input.end()
+  const text = pieces.map((piece) => input.push(piece)).join('')
+  return text + input.end()
 }
 
 const whole = (text: string): string => read([text])

@@ -26,7 +26,7 @@ export class FreeInput {
         this.held = this.held.slice(found[0].length)
       } else if (!mayOpen.test(this.held)) this.state = 'other'
     }
-    return this.state === 'inside' ? this.told() : ''
+    return this.state === 'inside' ? this.readable() : ''
   }
 
   /** What is left: all of it, where the model put its text otherwise than it was asked to. */
@@ -40,7 +40,7 @@ export class FreeInput {
   }
 
   /** The text up to its closing quote, or to an escape that is not whole. */
-  private told(): string {
+  private readable(): string {
     const { held } = this
     let out = ''
     let from = 0

@@ -25,8 +25,8 @@ function through(client: DialectId, vendor: DialectId, body: JsonObject, answer:
   const { value, dropped } = codec(client).decodeRequest(body)
   const sent = codec(vendor).encodeRequest(value, 'own')
   const reply = codec(vendor).readReply(answer, value)
-  const told = isFault(reply) ? reply : codec(client).writeReply(reply, value, head)
-  return { sent: sent.value, dropped: [...dropped, ...sent.dropped], told }
+  const shown = isFault(reply) ? reply : codec(client).writeReply(reply, value, head)
+  return { sent: sent.value, dropped: [...dropped, ...sent.dropped], shown }
 }
 
 const texts = ['sunny', 'rainy']
@@ -53,15 +53,15 @@ describe('embeddings', () => {
   test.each(Object.entries(answers))('by %s come in the form that was asked for', (id, answer) => {
     const vendor = id as DialectId
     const floats = through('openai-embeddings', vendor, asked, answer)
-    expect(floats.told).toMatchObject({
+    expect(floats.shown).toMatchObject({
       object: 'list',
       data: numbers.map((embedding, index) => ({ object: 'embedding', index, embedding })),
     })
     if (id !== 'gemini-embeddings')
-      expect(floats.told).toMatchObject({ usage: { prompt_tokens: 4, total_tokens: 4 } })
+      expect(floats.shown).toMatchObject({ usage: { prompt_tokens: 4, total_tokens: 4 } })
     const body = { ...asked, encoding_format: 'base64' }
-    const { told } = through('openai-embeddings', vendor, body, answer)
-    const packed = (told as { data: { embedding: string }[] }).data.map(
+    const { shown } = through('openai-embeddings', vendor, body, answer)
+    const packed = (shown as { data: { embedding: string }[] }).data.map(
       ({ embedding }) => embedding,
     )
     expect(packed.map(unpackVector)).toEqual(numbers)
@@ -71,13 +71,13 @@ describe('embeddings', () => {
     const vectors = new Uint8Array(new Float32Array([0.5, -0.25]).buffer).toBase64()
     const answer = { embeddings: { base64: [vectors] } }
     const body = { ...asked, input: 'sunny', encoding_format: 'base64' }
-    expect(through('openai-embeddings', 'cohere-embed', body, answer).told).toMatchObject({
+    expect(through('openai-embeddings', 'cohere-embed', body, answer).shown).toMatchObject({
       data: [{ embedding: vectors }],
     })
     const data = [{ index: 0, embedding: vectors }]
     expect(
       through('openai-embeddings', 'voyage-embeddings', { ...asked, input: 'sunny' }, { data })
-        .told,
+        .shown,
     ).toMatchObject({ data: [{ embedding: [0.5, -0.25] }] })
   })
 
@@ -109,20 +109,20 @@ describe('embeddings', () => {
   test('of Gemini are counted as Google reports them, where it does', () => {
     const body = { model: 'm', input: ['a'] }
     const embeddings = [{ values: [1, 0] }]
-    const told = (usageMetadata: JsonValue) =>
+    const replyOf = (usageMetadata: JsonValue) =>
       geminiEmbeddings.readReply(
         { embeddings, usageMetadata },
         { model: 'm', texts: body.input, encoding: 'float' },
       )
-    expect(told({ promptTokenCount: 12 })).toMatchObject({ usage: { input: 12, output: 0 } })
-    expect(told(null)).toMatchObject({ usage: null })
-    expect(told({ promptTokenCount: 1e300 })).toMatchObject({ usage: null, unbelieved: true })
+    expect(replyOf({ promptTokenCount: 12 })).toMatchObject({ usage: { input: 12, output: 0 } })
+    expect(replyOf(null)).toMatchObject({ usage: null })
+    expect(replyOf({ promptTokenCount: 1e300 })).toMatchObject({ usage: null, unbelieved: true })
   })
 
   test('shortened by Gemini are of length one', () => {
     const answer = { embeddings: [{ values: [3, 4] }] }
     const body = { ...asked, input: 'sunny', dimensions: 2 }
-    expect(through('openai-embeddings', 'gemini-embeddings', body, answer).told).toMatchObject({
+    expect(through('openai-embeddings', 'gemini-embeddings', body, answer).shown).toMatchObject({
       data: [{ embedding: [0.6, 0.8] }],
     })
   })
@@ -156,8 +156,8 @@ describe('embeddings', () => {
       fc.property(fc.array(float, { minLength: 1 }), (vector) => {
         const answer = { embeddings: { float: [vector] } }
         const body = { model: 'm', input: 'x', encoding_format: 'base64' }
-        const { told } = through('openai-embeddings', 'cohere-embed', body, answer)
-        const [item] = (told as { data: { embedding: string }[] }).data
+        const { shown } = through('openai-embeddings', 'cohere-embed', body, answer)
+        const [item] = (shown as { data: { embedding: string }[] }).data
         expect(unpackVector(item?.embedding ?? '')).toEqual(vector)
       }),
     )
@@ -176,15 +176,15 @@ describe('reranking', () => {
     ['jina-rerank', { results: ranking, usage: { total_tokens: 9 } }, { top_n: 1 }],
     ['voyage-rerank', { data: ranking, usage: { total_tokens: 9 } }, { top_k: 1 }],
   ] as const)('by %s, read by clients of Cohere and of Jina', (vendor, answer, most) => {
-    const { sent, told } = through('rerank', vendor, body, answer as unknown as JsonObject)
+    const { sent, shown } = through('rerank', vendor, body, answer as unknown as JsonObject)
     expect(sent).toMatchObject({ model: 'own', query: 'sea?', documents: texts, ...most })
-    expect(told).toMatchObject({ id: 'rerank-1', results: ranking, meta: { billed_units: {} } })
+    expect(shown).toMatchObject({ id: 'rerank-1', results: ranking, meta: { billed_units: {} } })
   })
 
   test('searches are told and counted as Cohere bills them', () => {
     const answer = { results: ranking, meta: { billed_units: { search_units: 3 } } }
-    const { told } = through('rerank', 'cohere-rerank', body, answer)
-    expect(told).toMatchObject({ meta: { billed_units: { search_units: 3 } } })
+    const { shown } = through('rerank', 'cohere-rerank', body, answer)
+    expect(shown).toMatchObject({ meta: { billed_units: { search_units: 3 } } })
     const { value } = codec('rerank').decodeRequest(body)
     for (const [units, searches] of [
       [3, 3],
@@ -212,11 +212,11 @@ describe('reranking', () => {
   test('documents come back where they are wanted, whatever the vendor sends', () => {
     const documents = [{ text: 'sunny' }, 'rainy']
     const wanting = { ...body, documents, return_documents: true }
-    const { told } = through('rerank', 'cohere-rerank', wanting, { results: ranking })
-    expect(told).toMatchObject({
+    const { shown } = through('rerank', 'cohere-rerank', wanting, { results: ranking })
+    expect(shown).toMatchObject({
       results: [{ document: { text: 'rainy' } }, { document: { text: 'sunny' } }],
     })
-    const { told: without } = through('rerank', 'cohere-rerank', body, { results: ranking })
+    const { shown: without } = through('rerank', 'cohere-rerank', body, { results: ranking })
     expect(JSON.stringify(without)).not.toContain('rainy')
   })
 
@@ -225,7 +225,7 @@ describe('reranking', () => {
     ['no score', { results: [{ index: 0 }] }, 'unreadable'],
     ['no list', { id: 'x' }, 'unreadable'],
   ])('%s is a fault', (_what, answer, kind) => {
-    expect(through('rerank', 'cohere-rerank', body, answer as JsonObject).told).toMatchObject({
+    expect(through('rerank', 'cohere-rerank', body, answer as JsonObject).shown).toMatchObject({
       kind,
     })
   })

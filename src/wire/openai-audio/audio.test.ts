@@ -122,7 +122,7 @@ describe('how long a file is taken to last', () => {
 })
 
 describe('what a transcript cost', () => {
-  const told = (usage: unknown, peek = peekOf(), more: object = {}) => {
+  const costOf = (usage: unknown, peek = peekOf(), more: object = {}) => {
     const {
       fault,
       units,
@@ -141,7 +141,7 @@ describe('what a transcript cost', () => {
       output_tokens: 45,
       total_tokens: 59,
     }
-    expect(told(usage)).toEqual({
+    expect(costOf(usage)).toEqual({
       units: null,
       usage: { ...noTokens, input: 4, audioInput: 10, output: 45 },
     })
@@ -149,34 +149,34 @@ describe('what a transcript cost', () => {
 
   test('seconds, as reported', () => {
     const usage = { type: 'duration', seconds: 11 }
-    expect(told(usage)).toEqual({ units: { second: 11 }, usage: noTokens })
+    expect(costOf(usage)).toEqual({ units: { second: 11 }, usage: noTokens })
   })
 
   test('no more seconds than the file can have, whatever its container says', () => {
     const usage = { type: 'duration', seconds: 3_600 }
-    expect(told(usage, peekOf({}, { seconds: 1 })).units).toEqual({ second: 60 })
+    expect(costOf(usage, peekOf({}, { seconds: 1 })).units).toEqual({ second: 60 })
     const dense = peekOf({}, { type: 'audio/mpeg', size: 3_600_000, seconds: 1 })
-    expect(told(usage, dense).units).toEqual({ second: 3_600 })
+    expect(costOf(usage, dense).units).toEqual({ second: 3_600 })
   })
 
   test.each([[-1], [Number.NaN], ['7'], [1e9]])(
     'seconds that are none are not read: %p',
     (seconds) => {
-      expect(told({ type: 'duration', seconds })).toEqual({ units: null, usage: null })
+      expect(costOf({ type: 'duration', seconds })).toEqual({ units: null, usage: null })
     },
   )
 
   test('nothing reported: the length of the file, else that of the transcript', () => {
-    expect(told(undefined, peekOf(), { duration: 3.2 }).units).toBeNull()
+    expect(costOf(undefined, peekOf(), { duration: 3.2 }).units).toBeNull()
     const unknown = peekOf({}, { seconds: null })
-    expect(told(undefined, unknown, { duration: 3.2 }).units).toEqual({ second: 4 })
-    expect(told(undefined, unknown).units).toBeNull()
+    expect(costOf(undefined, unknown, { duration: 3.2 }).units).toEqual({ second: 4 })
+    expect(costOf(undefined, unknown).units).toBeNull()
   })
 
   test('Mistral tells both', () => {
     const usage = { prompt_audio_seconds: 36, prompt_tokens: 13, completion_tokens: 151 }
     const peek = peekOf({}, { size: 1_000_000 })
-    expect(told(usage, peek)).toEqual({
+    expect(costOf(usage, peek)).toEqual({
       units: { second: 36 },
       usage: { ...noTokens, input: 13, output: 151 },
     })
@@ -220,8 +220,8 @@ describe('what speech costs', () => {
   test('tokens are likely ones where nobody tells them, and sound where somebody does', () => {
     const peek = speechPeek({ input: 'x'.repeat(150) })
     expect(rawSpeech(peek, null)).toMatchObject({ usage: null, outputBytes: 800 })
-    const told = rawSpeech(peek, { input_tokens: 3, output_tokens: 20, total_tokens: 23 })
-    expect(told.usage).toMatchObject({ input: 3, output: 0, audioOutput: 20 })
+    const reported = rawSpeech(peek, { input_tokens: 3, output_tokens: 20, total_tokens: 23 })
+    expect(reported.usage).toMatchObject({ input: 3, output: 0, audioOutput: 20 })
   })
 })
 
@@ -298,9 +298,9 @@ describe('whole replies where a stream was asked for', () => {
     expect(replay.push(body.subarray(0, 9)).length).toBe(0)
     replay.push(body.subarray(9))
     const { fault, bytes, units } = replay.end()
-    const { type: _type, ...told } = segment
+    const { type: _type, ...plain } = segment
     expect([fault, units]).toEqual([null, { second: 4 }])
-    expect(decode(bytes)).toBe(transcriptEvents({ text: 'Hi', segments: [told], usage }))
+    expect(decode(bytes)).toBe(transcriptEvents({ text: 'Hi', segments: [plain], usage }))
   })
 
   test('a text, an error, and nothing at all', () => {

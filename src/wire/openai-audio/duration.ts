@@ -32,10 +32,10 @@ const mostSeconds = 86_400
 const mostTokensPerSecond = 32
 const usualTokensPerSecond = 10
 
-type Lasting = Pick<Peek, 'units' | 'likelyUnits' | 'audioTokens' | 'mostSeconds'>
+type SoundBounds = Pick<Peek, 'units' | 'likelyUnits' | 'audioTokens' | 'mostSeconds'>
 
 /** Units and tokens of the sound in `file`, for the hold and for a reply that does not say. */
-export function soundOf({ type, size, seconds }: FileInfo): Lasting {
+export function soundOf({ type, size, seconds }: FileInfo): SoundBounds {
   const density = densities[type] ?? otherwise
   const longest = Math.min(mostSeconds, secondsAt(size, density.least))
   const bound = { mostSeconds: longest }

@@ -11,7 +11,7 @@ export interface EventSegment {
   readonly speaker: string
 }
 
-export interface ToldTranscript {
+export interface TranscriptContent {
   readonly text: string
   readonly segments?: readonly EventSegment[]
   readonly usage: JsonObject | null
@@ -22,7 +22,7 @@ function frame(event: object): string {
 }
 
 /** A transcript that is there as a whole, told as a stream. */
-export function transcriptEvents({ text, segments = [], usage }: ToldTranscript): string {
+export function transcriptEvents({ text, segments = [], usage }: TranscriptContent): string {
   const parts = segments.map((segment) => frame({ type: 'transcript.text.segment', ...segment }))
   if (text !== '') parts.unshift(frame({ type: 'transcript.text.delta', delta: text }))
   parts.push(frame({ type: 'transcript.text.done', text, ...(usage !== null && { usage }) }))

@@ -52,8 +52,8 @@ export function reportedSeconds(seconds: number | null, peek: Peek): number | nu
 }
 
 /** What a transcript in JSON cost: as reported, else by its own length where the file did not tell it before. */
-export function transcriptUnits(body: JsonObject, told: SoundUsage, peek: Peek): Units | null {
-  const reported = reportedSeconds(told.seconds, peek)
+export function transcriptUnits(body: JsonObject, sound: SoundUsage, peek: Peek): Units | null {
+  const reported = reportedSeconds(sound.seconds, peek)
   if (reported !== null) return { second: reported }
   // Without likely units those expected are exact.
   if (peek.likelyUnits === undefined) return null

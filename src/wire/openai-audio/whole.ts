@@ -16,14 +16,14 @@ export function wholeTranscript(bytes: Uint8Array, peek: Peek): WholeReply {
   return wholeMedia(bytes, (body) => {
     const { text, model } = body
     if (typeof text !== 'string') return { kind: 'unreadable', message: 'the reply has no text' }
-    const told = readSoundUsage(body.usage)
+    const sound = readSoundUsage(body.usage)
     return {
-      usage: told.usage,
-      ...(told.unbelieved && { unbelieved: true }),
-      outputBytes: told.usage === null ? new TextEncoder().encode(text).length : null,
+      usage: sound.usage,
+      ...(sound.unbelieved && { unbelieved: true }),
+      outputBytes: sound.usage === null ? new TextEncoder().encode(text).length : null,
       finishReason: null,
       model: typeof model === 'string' ? model : null,
-      units: transcriptUnits(body, told, peek),
+      units: transcriptUnits(body, sound, peek),
     }
   })
 }
@@ -45,12 +45,16 @@ function objectAt(bytes: Uint8Array, at: number): JsonObject | undefined {
 }
 
 /** What bytes say that nobody reads: what is told beside them. */
-export function rawSound(peek: Peek, told: JsonObject | null): Seen {
-  return seenOf(told ?? undefined, peek, 0)
+export function rawSound(peek: Peek, reported: JsonObject | null): Seen {
+  return seenOf(reported ?? undefined, peek, 0)
 }
 
-function seenOf(told: JsonObject | undefined, peek: Peek | undefined, outputBytes: number): Seen {
-  const { usage, seconds, unbelieved } = readSoundUsage(told)
+function seenOf(
+  reported: JsonObject | undefined,
+  peek: Peek | undefined,
+  outputBytes: number,
+): Seen {
+  const { usage, seconds, unbelieved } = readSoundUsage(reported)
   const second = peek === undefined ? seconds : reportedSeconds(seconds, peek)
   return {
     usage,
@@ -63,8 +67,8 @@ function seenOf(told: JsonObject | undefined, peek: Peek | undefined, outputByte
 }
 
 /** Of the text spoken so far nobody knows the tokens: those that are likely for its length, as bytes of text. */
-export function rawSpeech(peek: Peek, told: JsonObject | null): Seen {
-  const seen = rawSound(peek, told)
+export function rawSpeech(peek: Peek, reported: JsonObject | null): Seen {
+  const seen = rawSound(peek, reported)
   if (seen.usage !== null) return { ...seen, usage: spokenUsage(seen.usage) }
   const seconds = peek.likelyUnits?.['second'] ?? 0
   return { ...seen, outputBytes: seconds * speechTokensPerSecond * countedBytesPerToken }

@@ -3,7 +3,7 @@
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 import { mergeFields, stringOf, unknownFields, withExtra } from './hub-fields.ts'
-import { takeSeal } from './hub-parts.ts'
+import { takeOpaque } from './hub-parts.ts'
 
 interface Call {
   id: string
@@ -35,7 +35,7 @@ function pieceOf(value: JsonObject): Piece {
   const { index, id, function: target, custom } = value
   const body = isObject(custom) ? custom : isObject(target) ? target : {}
   const input = isObject(custom) ? body['input'] : body['arguments']
-  const { rest, sealed = '' } = takeSeal(unknownFields(value, known))
+  const { rest, sealed = '' } = takeOpaque(unknownFields(value, known))
   return {
     index: typeof index === 'number' ? index : null,
     id: stringOf(id),

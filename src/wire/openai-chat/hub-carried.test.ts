@@ -1,7 +1,7 @@
 // What chat requests carry: every concept of the hub, from each of its spellings, and to clients of other formats.
 
 import { describe, expect, test } from 'bun:test'
-import { seal } from '../hub/seal.ts'
+import { wrapOpaque } from '../hub/opaque-state.ts'
 import type { ChatRequest, JsonObject, RequestPart } from '../ir.ts'
 import { chatHub } from './hub.ts'
 
@@ -216,7 +216,7 @@ describe('reasoning given back', () => {
   })
 
   test('a seal made by the gateway is read from either member', () => {
-    const marked = seal('sig', { dialect: 'anthropic-messages', channel: 'c1' }) ?? ''
+    const marked = wrapOpaque('sig', { dialect: 'anthropic-messages', channel: 'c1' }) ?? ''
     const detail = { type: 'reasoning.text', text: 't', signature: marked }
     const expected = { type: 'reasoning', text: 't', sealed: marked } as const
     expect(partsOf({ role: 'assistant', reasoning_details: [detail] })).toEqual([expected])

@@ -132,9 +132,9 @@ export class ChoiceReader {
     const blocks = said['thinking_blocks'] == null ? [] : blocksIn(said)
     const thoughts =
       blocks.length > 0 || said['reasoning_details'] == null ? blocks : detailsIn(said)
-    const told = thoughts.map(({ text }) => text).join('')
-    if (told === '') this.say('reasoning', plain, out)
-    else if (plain.endsWith(told)) this.say('reasoning', plain.slice(0, -told.length), out)
+    const detailed = thoughts.map(({ text }) => text).join('')
+    if (detailed === '') this.say('reasoning', plain, out)
+    else if (plain.endsWith(detailed)) this.say('reasoning', plain.slice(0, -detailed.length), out)
     for (const thought of thoughts) this.thought(thought, plain === '', out)
   }
 

@@ -210,7 +210,7 @@ function encodeAnswer(
 function encodeAssistant({ parts, extra }: Message, index: number, dropped: string[]): JsonObject {
   const own = ownFields(extra)
   const thoughts = parts.filter((part) => part.type === 'reasoning')
-  const told = thoughtNames.some((name) => own[name] !== undefined)
+  const hasThoughts = thoughtNames.some((name) => own[name] !== undefined)
   const refusal = parts.find((part) => ownFields(part.extra)['refusal'] === true)
   const said = parts.filter((part) => part !== refusal)
   const content = encodeContent('assistant', said, index, dropped)
@@ -224,7 +224,7 @@ function encodeAssistant({ parts, extra }: Message, index: number, dropped: stri
     content: texts.length === 0 ? null : contentOf(texts),
     ...(refusal?.type === 'text' && { refusal: refusal.text }),
     ...(images.length > 0 && { images }),
-    ...(!told && encodeThoughts(thoughts)),
+    ...(!hasThoughts && encodeThoughts(thoughts)),
     ...(newer.length > 0 && { tool_calls: newer.map(encodeCall) }),
     ...(older !== undefined && {
       function_call: { name: older.name, arguments: older.arguments },

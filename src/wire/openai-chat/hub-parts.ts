@@ -92,7 +92,7 @@ function decodeAudio(fields: JsonObject): RequestPart | null {
 }
 
 /** The call's seal: Google's own member in this format, `extra_content.google.thought_signature`. */
-export function takeSeal(call: JsonObject): { sealed?: string; rest: JsonObject } {
+export function takeOpaque(call: JsonObject): { sealed?: string; rest: JsonObject } {
   const { extra_content: content, ...rest } = call
   const google = isObject(content) ? content['google'] : undefined
   const sealed = isObject(google) ? stringOf(google['thought_signature']) : ''
@@ -103,13 +103,13 @@ export function takeSeal(call: JsonObject): { sealed?: string; rest: JsonObject 
   return { sealed, rest: hasFields(kept) ? { ...rest, extra_content: kept } : rest }
 }
 
-export function sealMember(sealed: string): JsonObject {
+export function opaqueMember(sealed: string): JsonObject {
   return { extra_content: { google: { thought_signature: sealed } } }
 }
 
 export function decodeCall(value: JsonObject): ToolCallPart {
   const { id, type, function: target, custom, ...others } = present(value)
-  const { rest, ...seal } = takeSeal(others)
+  const { rest, ...opaque } = takeOpaque(others)
   if (isObject(custom)) {
     const { name, input, ...more } = custom
     return {
@@ -118,7 +118,7 @@ export function decodeCall(value: JsonObject): ToolCallPart {
       name: stringOf(name),
       arguments: stringOf(input),
       custom: true,
-      ...seal,
+      ...opaque,
       ...withExtra(hasFields(more) ? { ...rest, custom: more } : rest),
     }
   }
@@ -130,7 +130,7 @@ export function decodeCall(value: JsonObject): ToolCallPart {
     id: stringOf(id),
     name: stringOf(name),
     arguments: stringOf(input),
-    ...seal,
+    ...opaque,
     ...withExtra(known ? kept : { type, ...kept }),
   }
 }
@@ -140,7 +140,7 @@ export function encodeCall(part: ToolCallPart): JsonObject {
   const call: JsonObject = custom
     ? { id, type: 'custom', custom: { name, input } }
     : { id, type: 'function', function: { name, arguments: input === '' ? '{}' : input } }
-  if (sealed !== undefined) Object.assign(call, sealMember(sealed))
+  if (sealed !== undefined) Object.assign(call, opaqueMember(sealed))
   return mergeFields(call, ownFields(part.extra))
 }
 

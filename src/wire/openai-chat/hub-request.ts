@@ -77,9 +77,9 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
     delete sampling['top_k']
     dropped.push('top_k')
   }
-  const unsaid: string[] = []
-  const options = encodeOptions(request, unsaid)
-  dropped.push(...unsaid.filter((name) => wording[name] === undefined))
+  const missing: string[] = []
+  const options = encodeOptions(request, missing)
+  dropped.push(...missing.filter((name) => wording[name] === undefined))
   // Said in a vendor's own words, an effort beside them would say it twice.
   const worded = wording['reasoning'] !== undefined || wording['thinking'] !== undefined
   if (worded) delete options['reasoning_effort']

@@ -1,6 +1,6 @@
 // What a model thought, in the members vendors and gateways have for it: plain text, and blocks with seals.
 
-import { sealPrefix } from '../hub/seal.ts'
+import { opaquePrefix } from '../hub/opaque-state.ts'
 import type { JsonObject, JsonValue, ReasoningPart } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 import { stringOf } from './hub-fields.ts'
@@ -33,10 +33,10 @@ export function blocksIn(said: JsonObject): Thought[] {
  * What must be given back of one of OpenRouter's `reasoning_details` beside its text: all of it, as JSON, for it wants
  * them unchanged. A seal of this gateway's own making stands for itself.
  */
-function sealedDetail(detail: JsonObject): string | null {
+function opaqueDetail(detail: JsonObject): string | null {
   const value = stringOf(detail['signature']) || stringOf(detail['data'])
   if (value === '') return null
-  if (value.startsWith(sealPrefix)) return value
+  if (value.startsWith(opaquePrefix)) return value
   const { text: _, summary: __, ...rest } = detail
   return JSON.stringify(rest)
 }
@@ -44,7 +44,7 @@ function sealedDetail(detail: JsonObject): string | null {
 export function detailsIn(said: JsonObject): Thought[] {
   return objectsOf(said['reasoning_details']).flatMap((detail): Thought[] => {
     const text = stringOf(detail['text']) || stringOf(detail['summary'])
-    const sealed = sealedDetail(detail)
+    const sealed = opaqueDetail(detail)
     if (text === '' && sealed === null) return []
     return [{ text, sealed, redacted: detail['type'] === 'reasoning.encrypted' }]
   })

@@ -37,8 +37,10 @@ function callsOf(parts: readonly FoldedPart[], older: boolean): JsonObject {
   for (const { head, text, sealed, extra } of parts) {
     if (head.type !== 'tool-call') continue
     if (older) return { function_call: { name: head.name, arguments: text } }
-    const seal = sealed === null ? {} : { sealed }
-    calls.push(encodeCall({ ...head, arguments: text, ...seal, ...(extra !== null && { extra }) }))
+    const opaque = sealed === null ? {} : { sealed }
+    calls.push(
+      encodeCall({ ...head, arguments: text, ...opaque, ...(extra !== null && { extra }) }),
+    )
   }
   return calls.length === 0 ? {} : { tool_calls: calls }
 }
@@ -83,14 +85,14 @@ function choiceOf({ index, parts, reason, extras }: FoldedChoice, older: boolean
   const inside = isObject(delta) ? delta : {}
   const reasoning = joined(parts, 'reasoning')
   // The vendor's own details of its reasoning hold the seals already.
-  const told = thoughtNames.some((name) => inside[name] !== undefined)
+  const hasThoughts = thoughtNames.some((name) => inside[name] !== undefined)
   const message: JsonObject = {
     role: 'assistant',
     // A reply that says nothing at all is an empty text.
     content: joined(parts, 'text') ?? (parts.length === 0 ? '' : null),
     refusal: joined(parts, 'refusal'),
     ...(reasoning !== null && reasoning !== '' && { reasoning_content: reasoning }),
-    ...(!told && blocksOf(parts)),
+    ...(!hasThoughts && blocksOf(parts)),
     ...citationsOf(parts),
     ...imagesOf(parts),
     ...callsOf(parts, older),

@@ -6,7 +6,7 @@ import { isObject, writeUsage } from '../openai/usage.ts'
 import { asksByFunctions } from './hub-asked.ts'
 import { writeCitation, writeImage, writeTokens } from './hub-citations.ts'
 import { hasFields, mergeFields, ownFields } from './hub-fields.ts'
-import { sealMember } from './hub-parts.ts'
+import { opaqueMember } from './hub-parts.ts'
 import { blockOf, thoughtNames } from './hub-thoughts.ts'
 
 /** Private fields of the reply that OpenAI repeats on every chunk; any other is told once. */
@@ -241,7 +241,7 @@ export class ChatWriter implements Writer {
       return this.flushing(choice, { thinking_blocks: [block] })
     }
     if (head.type !== 'tool-call' || this.older) return ''
-    const fields = sealed === undefined ? {} : sealMember(sealed)
+    const fields = sealed === undefined ? {} : opaqueMember(sealed)
     mergeFields(fields, ownFields(extra))
     if (!hasFields(fields)) return ''
     // Vercel's SDK reads no call without the member.
@@ -261,9 +261,9 @@ export class ChatWriter implements Writer {
     const choice = this.choiceAt(index)
     const type = choice.parts.get(part)?.head.type
     if (type !== 'text' && type !== 'refusal') return
-    const told =
+    const lists =
       type === 'text' ? { content: tokens, refusal: [] } : { content: [], refusal: tokens }
-    mergeFields(choice.pending, { logprobs: writeTokens(told) })
+    mergeFields(choice.pending, { logprobs: writeTokens(lists) })
   }
 
   private choiceEnd({ choice: index, reason, extra }: EventOf<'choice-end'>): string {

@@ -5,7 +5,7 @@ import { ended, head, part, start } from '../../../test/responses.ts'
 import { UnfitReply } from '../codec.ts'
 import type { ChatEvent, JsonObject } from '../ir.ts'
 import { responsesHub } from '../openai-responses/hub.ts'
-import { sealSummary, summaryIn } from '../openai-responses/summary.ts'
+import { encodeSummary, summaryIn } from '../openai-responses/summary.ts'
 import { compactionHub } from './hub.ts'
 
 const body: JsonObject = {
@@ -58,7 +58,7 @@ describe('asked', () => {
   })
 })
 
-function told(...events: ChatEvent[]): JsonObject {
+function writtenOf(...events: ChatEvent[]): JsonObject {
   const { value: request } = compactionHub.decodeRequest(structuredClone(body))
   return compactionHub.writeWhole([start, ...events], { ...head, request })
 }
@@ -67,7 +67,7 @@ const said = part(0, { type: 'text' }, ['It is ', 'sunny: ☀️ 21°'])
 
 test('the answer is the summary, what a model thought is not', () => {
   const thought = part(1, { type: 'reasoning' }, ['Hm.'])
-  const { output } = told(...said, ...thought, ended) as { output: JsonObject[] }
+  const { output } = writtenOf(...said, ...thought, ended) as { output: JsonObject[] }
   expect(output.map(({ type, role = null }) => [type, role])).toEqual([
     ['message', 'user'],
     ['compaction', null],
@@ -81,7 +81,7 @@ test.each([
   ['half of one', [...said, { ...ended, reason: 'length' }]],
   ['what a filter left', [...said, { ...ended, reason: 'content_filter' }]],
 ] as [string, ChatEvent[]][])('%s is no summary', (_, events) => {
-  expect(() => told(...events)).toThrow(UnfitReply)
+  expect(() => writtenOf(...events)).toThrow(UnfitReply)
 })
 
 describe('given back', () => {
@@ -95,7 +95,7 @@ describe('given back', () => {
     }).value
 
   test('a summary is a text of the user’s', () => {
-    const [first] = decode(sealSummary('Sunny.')).messages
+    const [first] = decode(encodeSummary('Sunny.')).messages
     expect(first?.role).toBe('user')
     expect(JSON.stringify(first?.parts)).toContain('Sunny.')
   })

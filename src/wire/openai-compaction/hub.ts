@@ -7,7 +7,7 @@ import { responsesHub } from '../openai-responses/hub.ts'
 import { usageOf } from '../openai-responses/hub-body.ts'
 import { objectsIn, ownFields, self as responses } from '../openai-responses/hub-fields.ts'
 import { inputItems } from '../openai-responses/kept.ts'
-import { sealSummary } from '../openai-responses/summary.ts'
+import { encodeSummary } from '../openai-responses/summary.ts'
 
 const self = 'openai-compaction'
 
@@ -88,7 +88,7 @@ function writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject 
     type: 'message',
     content: contentOf(item['content']),
   }))
-  const summary = sealSummary(summaryOf(events))
+  const summary = encodeSummary(summaryOf(events))
   const { usage } = fold(events)
   return {
     id: head.id,

@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
-import { refuseUnsayable } from '../hub/unsaid.ts'
+import { refuseUnsupported } from '../hub/unsupported.ts'
 import type { ChatRequest, JsonObject, JsonValue, Message } from '../ir.ts'
 import { present } from '../openai-chat/hub-fields.ts'
 import { foreignFields, takeSampling, writeSampling } from '../openai-chat/hub-sampling.ts'
@@ -62,7 +62,7 @@ export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
 const maxStops = 4
 
 /** What a model that only completes cannot be asked for, by the client's name of it. */
-const unsaid = [
+const unsupported = [
   ['reasoning', 'reasoning_effort'],
   ['verbosity', 'verbosity'],
   ['serviceTier', 'service_tier'],
@@ -90,7 +90,7 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
     const what = 'response_format cannot be used: this model only completes text'
     throw invalidRequest(what, 'response_format')
   }
-  refuseUnsayable({ ...request, choices: 1 }, maxStops)
+  refuseUnsupported({ ...request, choices: 1 }, maxStops)
   const { top_k: topK, ...sampling } = writeSampling(request)
   const body: JsonObject = {
     model,
@@ -101,7 +101,7 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
   }
   const dropped = foreignFields(request, 'openai-completions')
   if (part.cache !== undefined) dropped.push('messages[0].content[0].cache_control')
-  for (const [field, name] of unsaid) if (request[field] !== undefined) dropped.push(name)
+  for (const [field, name] of unsupported) if (request[field] !== undefined) dropped.push(name)
   if (topK !== undefined) dropped.push('top_k')
   return { value: body, dropped }
 }

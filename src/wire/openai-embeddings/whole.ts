@@ -134,7 +134,7 @@ export function wholeEmbeddings(
     }
     if (!seen.hasData) return faulty(body, withoutList(body, at, seen.end, 'data'))
     const { end, usageAt } = seen
-    const { edit, ...told } = correctUsage(
+    const { edit, ...counts } = correctUsage(
       { bytes: body, start: at, end, usageAt },
       shaped(quirks),
       same,
@@ -143,7 +143,7 @@ export function wholeEmbeddings(
     return {
       fault: null,
       bytes: edits.length === 0 ? body : join(splice(body, edits)),
-      ...told,
+      ...counts,
       outputBytes: 0,
       finishReason: null,
       model: seen.model,

@@ -1,6 +1,6 @@
 // What images cost beside the prompt: units by size and quality, and the most tokens that one may come to.
 
-import type { PictureAsk, Units } from '../request.ts'
+import type { RequestedImages, Units } from '../request.ts'
 
 /** Output tokens of one image (OpenAI, "Image generation", table of sizes and qualities). */
 const published: Readonly<Record<string, Readonly<Record<string, number>>>> = {
@@ -17,7 +17,7 @@ const dearestTokens = 6_240
 const partialTokens = 100
 
 /** At most, for one image and those shown on the way to it. */
-export function outputTokensOf({ size, quality, partials }: PictureAsk): number {
+export function outputTokensOf({ size, quality, partials }: RequestedImages): number {
   return imageTokens(size, quality ?? 'high') + partials * partialTokens
 }
 
@@ -45,7 +45,7 @@ export function isOpen(word: string | null): boolean {
 
 /** `image/1024x1024/hd`: count; without what is not known. */
 export function unitsOf(
-  { size, quality }: Pick<PictureAsk, 'size' | 'quality'>,
+  { size, quality }: Pick<RequestedImages, 'size' | 'quality'>,
   count: number,
 ): Units {
   const sized = size !== null && /^[1-9]\d{0,4}x[1-9]\d{0,4}$/.test(size) ? `/${size}` : ''

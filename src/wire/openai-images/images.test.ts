@@ -158,8 +158,8 @@ describe('whole replies', () => {
 
   test('output of text and images is told apart where the vendor does', () => {
     const output_tokens_details = { image_tokens: 4_000, text_tokens: 160 }
-    const told = { ...cat, usage: { ...cat.usage, output_tokens_details } }
-    expect(whole(told).usage).toMatchObject({ imageOutput: 4_000, output: 160 })
+    const detailed = { ...cat, usage: { ...cat.usage, output_tokens_details } }
+    expect(whole(detailed).usage).toMatchObject({ imageOutput: 4_000, output: 160 })
   })
 
   test.each([

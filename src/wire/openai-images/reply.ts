@@ -18,13 +18,19 @@ import { stringOf } from '../openai/rules.ts'
 import { isObject, readUsage } from '../openai/usage.ts'
 import { faulty, lastMember, readable, withoutList } from '../openai/whole.ts'
 import type { ReplyQuirks, WholeReply } from '../reply.ts'
-import type { Peek, PictureAsk, Units } from '../request.ts'
+import type { Peek, RequestedImages, Units } from '../request.ts'
 import { isOpen, unitsOf } from './cost.ts'
 
 /** An image of a reply has one of these. */
 export const itemMark = '"b64_json"'
 
-const unknownPicture: PictureAsk = { size: null, quality: null, count: 1, partials: 0, inputs: 0 }
+const unknownPicture: RequestedImages = {
+  size: null,
+  quality: null,
+  count: 1,
+  partials: 0,
+  inputs: 0,
+}
 
 /** What is charged for `count` images: as they were asked for, where that was left open as the reply says. */
 export function unitsSaid(peek: Peek | undefined, said: Said, count: number): Units {
@@ -64,12 +70,12 @@ export function readWhole(bytes: Uint8Array, peek: Peek, quirks: ReplyQuirks): W
       return faulty(bytes, { kind: 'unreadable', message: 'the reply holds no image' })
     const counted = named('usage')
     const usage = counted?.kind === 'object' ? usageAt(bytes, counted, quirks) : null
-    const isTold = counted?.kind === 'object' && usage === null
+    const isUnread = counted?.kind === 'object' && usage === null
     return {
       fault: null,
       bytes,
       usage,
-      ...(isTold && unbelieved(null, parseSpan(bytes, counted.start, counted.end) as JsonObject)),
+      ...(isUnread && unbelieved(null, parseSpan(bytes, counted.start, counted.end) as JsonObject)),
       outputBytes: 0,
       finishReason: null,
       model: null,

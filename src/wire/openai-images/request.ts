@@ -5,7 +5,7 @@ import { elements, kindAt, type Member, members } from '../json/scan.ts'
 import { type Body, numberField, present } from '../openai/body.ts'
 import type { Found } from '../openai/media.ts'
 import { boolean, integer, oneOf, type Rule, string, stringOf } from '../openai/rules.ts'
-import type { Address, FileInfo, PictureAsk } from '../request.ts'
+import type { Address, FileInfo, RequestedImages } from '../request.ts'
 import { outputTokensOf, unitsOf } from './cost.ts'
 
 const maxCount = 10
@@ -79,7 +79,7 @@ export function findVariation(body: Body, { files = [] }: Address): Found {
 
 function found(body: Body, prompt: Member | null, inputs: number): Found {
   const streams = present(body, 'stream')?.kind === 'true'
-  const picture: PictureAsk = {
+  const picture: RequestedImages = {
     size: wordOf(body, 'size'),
     quality: wordOf(body, 'quality'),
     count: numberField(body, 'n') ?? 1,

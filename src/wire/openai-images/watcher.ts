@@ -79,11 +79,11 @@ export class ImageWatcher implements Watcher {
     this.semantic = true
     const last = end.findLast((code) => code !== LF && code !== SPACE)
     if (last !== 0x7d) return this.cut()
-    const told = [end, beginning.subarray(0, beginning.lastIndexOf(quote) + 1)]
-    const word = (name: string) => firstOf(told, (bytes) => tailWord(bytes, name))
+    const ends = [end, beginning.subarray(0, beginning.lastIndexOf(quote) + 1)]
+    const word = (name: string) => firstOf(ends, (bytes) => tailWord(bytes, name))
     if (word('type')?.endsWith('.completed') !== true) return frameKind.semantic
     this.finish(unitsSaid(peek, { size: word('size'), quality: word('quality') }, this.done + 1))
-    const usage = firstOf(told, (bytes) => tailUsage(bytes, quirks))
+    const usage = firstOf(ends, (bytes) => tailUsage(bytes, quirks))
     if (usage === null) return frameKind.semantic
     this.usage = sum(this.usage, usage)
     return frameKind.usage

@@ -22,9 +22,9 @@ export function peekModerations(bytes: Uint8Array, address: Address = {}): Peek 
 function withModel(bytes: Uint8Array): Uint8Array {
   return readBody(bytes, format.inside, (body) => {
     if (present(body, 'model') !== null) return body.bytes
-    const unsaid = body.members.find(({ key }) => key === 'model')
+    const unset = body.members.find(({ key }) => key === 'model')
     const name = JSON.stringify(defaultModel)
-    if (unsaid !== undefined) return join(splice(body.bytes, [{ ...unsaid, text: name }]))
+    if (unset !== undefined) return join(splice(body.bytes, [{ ...unset, text: name }]))
     const comma = body.members.length === 0 ? '' : ','
     const edit = { start: body.end, end: body.end, text: `${comma}"model":${name}` }
     return join(splice(body.bytes, [edit]))

@@ -7,8 +7,8 @@ import { isObject } from '../openai/usage.ts'
 import { present, stringOf } from '../openai-chat/hub-fields.ts'
 import { clientToolOfItem } from './client-tools.ts'
 import { objectsIn, self, withExtra } from './hub-fields.ts'
+import { carriedBy, withOpaque } from './hub-opaque-state.ts'
 import { decodeParts } from './hub-parts.ts'
-import { carriedBy, resealed } from './hub-seals.ts'
 import { takeKept, takePlain, takeReasoning, takeText } from './hub-settings.ts'
 import { type Catalog, catalogOf, namesIn, takeTools } from './hub-tools.ts'
 import { summaryIn, summaryMessage } from './summary.ts'
@@ -108,7 +108,7 @@ class Items {
       this.open().parts.push({ type: 'tool-call', id, name, arguments: input, native })
     } else {
       this.end()
-      const text = toldOf(item, names)
+      const text = outputText(item, names)
       this.messages.push({ role: 'tool', callId: id, parts: [{ type: 'text', text }], native })
     }
   }
@@ -147,10 +147,10 @@ class Items {
 
   private reasoning(item: JsonObject): void {
     const { type: _, summary, content, encrypted_content: sealed, ...rest } = present(item)
-    const carriedSeal = carriedBy(stringOf(sealed))
-    if (carriedSeal !== null) {
+    const carried = carriedBy(stringOf(sealed))
+    if (carried !== null) {
       const turn = this.open()
-      turn.parts = resealed(turn.parts, carriedSeal) ?? turn.parts
+      turn.parts = withOpaque(turn.parts, carried) ?? turn.parts
       return
     }
     const said = [summary, content].map((list) =>
@@ -159,11 +159,11 @@ class Items {
         .join('\n\n'),
     )
     const text = said[0] || said[1] || ''
-    const isSealed = typeof sealed === 'string' && sealed !== ''
+    const isOpaque = typeof sealed === 'string' && sealed !== ''
     const extra = withExtra(rest)
-    const seal = isSealed ? { sealed } : {}
-    if (text !== '') this.open().parts.push({ type: 'reasoning', text, ...seal, ...extra })
-    else if (isSealed) {
+    const opaque = isOpaque ? { sealed } : {}
+    if (text !== '') this.open().parts.push({ type: 'reasoning', text, ...opaque, ...extra })
+    else if (isOpaque) {
       this.open().parts.push({ type: 'reasoning', text, sealed, redacted: true, ...extra })
     } else this.open().parts.push({ type: 'reasoning', text, ...extra })
   }
@@ -215,7 +215,7 @@ function isEncrypted(text: string): boolean {
 }
 
 /** What an answer's item says. Of tools that were found, how they are called here: the rest is in the catalog. */
-function toldOf(item: JsonObject, names: ToolNames): string {
+function outputText(item: JsonObject, names: ToolNames): string {
   const { type, output, status, tools } = item
   if (type === 'tool_search_output') return JSON.stringify(namesIn(tools, names))
   if (typeof output === 'string') return output

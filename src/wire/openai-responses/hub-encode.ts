@@ -16,7 +16,7 @@ import { foreignFields } from '../openai-chat/hub-sampling.ts'
 import { ownFields, self } from './hub-fields.ts'
 import { type ContentPart, encodePart } from './hub-parts.ts'
 import { encodeSettings } from './hub-settings.ts'
-import { sealsReasoning, withEncrypted } from './include.ts'
+import { encryptsReasoning, withEncrypted } from './include.ts'
 
 class Input {
   readonly items: JsonObject[] = []
@@ -36,12 +36,12 @@ class Input {
     const own = ownFields(extra)
     const said = role === 'assistant'
     let content: JsonObject[] = []
-    let told = false
+    let written = false
     const flush = (): void => {
-      if (content.length === 0 && (told || !hasFields(own))) return
-      const fields = told ? {} : own
+      if (content.length === 0 && (written || !hasFields(own))) return
+      const fields = written ? {} : own
       this.items.push({ role, content: contentOf(content, said, fields), ...fields })
-      told = true
+      written = true
       content = []
     }
     for (const [at, part] of parts.entries()) {
@@ -154,7 +154,7 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
   const { background: _, previous_response_id: __, conversation: ___, ...rest } = settings
   const body: JsonObject = { model, input: input.items, ...rest, store: false }
   const asked = Array.isArray(settings['include']) ? settings['include'] : []
-  const include = sealsReasoning(model) ? withEncrypted(asked) : asked
+  const include = encryptsReasoning(model) ? withEncrypted(asked) : asked
   if (include.length > 0) body['include'] = include
   if (request.stream) body['stream'] = true
   return { value: body, dropped }

@@ -68,9 +68,9 @@ class MessageReader implements ItemReader {
     this.over = true
     const parts = objectsIn(item['content'])
     // Some vendors count parts in their deltas that the finished item does not have: they are told in the same order.
-    const strays = [...this.texts.keys()].filter((at) => at >= parts.length)
+    const unmatched = [...this.texts.keys()].filter((at) => at >= parts.length)
     for (const [at, part] of parts.entries())
-      this.partDone(this.texts.has(at) ? at : (strays.shift() ?? at), part, out)
+      this.partDone(this.texts.has(at) ? at : (unmatched.shift() ?? at), part, out)
     for (const text of this.texts.values()) this.parts.close(text, out)
     return true
   }
@@ -107,10 +107,10 @@ class MessageReader implements ItemReader {
     const refused = part['type'] === 'refusal'
     if (!refused && part['type'] !== 'output_text') return
     const text = this.textAt(at, refused ? 'refusal' : 'text')
-    const told = text.part >= 0
+    const begun = text.part >= 0
     const whole = stringOf(refused ? part['refusal'] : part['text'])
     const tokens = objectsIn(part['logprobs'])
-    if (!told && tokens.length > 0) {
+    if (!begun && tokens.length > 0) {
       this.parts.begin(text, out)
       out.push({ type: 'logprobs', choice: 0, part: text.part, tokens })
     }
@@ -139,7 +139,7 @@ class ReasoningReader implements ItemReader {
   private readonly parts: Parts
   private readonly text = newText('reasoning')
   /** A summary and the raw text tell the same: the one that came first counts. */
-  private told: 'summary' | 'content' | null = null
+  private source: 'summary' | 'content' | null = null
   private index = 0
   private readonly item: JsonObject
 
@@ -162,8 +162,8 @@ class ReasoningReader implements ItemReader {
       objectsIn(item[name])
         .map((part) => stringOf(part['text']))
         .join(paragraph)
-    const told = this.told ?? (textsOf('summary') !== '' ? 'summary' : 'content')
-    const rest = remainder(textsOf(told), this.text.said)
+    const source = this.source ?? (textsOf('summary') !== '' ? 'summary' : 'content')
+    const rest = remainder(textsOf(source), this.text.said)
     if (rest !== '') this.begin(out)
     this.parts.say(this.text, rest, out)
     const sealed = stringOf(item['encrypted_content']) || null
@@ -184,8 +184,8 @@ class ReasoningReader implements ItemReader {
     piece: string,
     out: ChatEvent[],
   ): void {
-    this.told ??= kind
-    if (piece === '' || this.told !== kind) return
+    this.source ??= kind
+    if (piece === '' || this.source !== kind) return
     this.begin(out)
     const index = typeof at === 'number' ? at : 0
     if (index !== this.index && this.text.said !== '') this.parts.say(this.text, paragraph, out)

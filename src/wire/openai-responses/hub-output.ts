@@ -3,7 +3,7 @@
 import type { FinishReason, JsonObject, PartHead, UrlCitation } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 import { ownFields } from './hub-fields.ts'
-import { carried } from './hub-seals.ts'
+import { carried } from './hub-opaque-state.ts'
 import { inputIn, type ToolOrigins } from './tool-origins.ts'
 
 /** Gives one event its number and frame. */
@@ -103,7 +103,7 @@ export class Output {
     if (part === undefined) return ''
     const begun = this.begin(part)
     part.text += text
-    return begun + this.told(part, text)
+    return begun + this.textDelta(part, text)
   }
 
   end(number: number, sealed: string | null, own: readonly JsonObject[]): string {
@@ -116,12 +116,12 @@ export class Output {
       case 'refusal': {
         const notes = own.map((annotation) => this.annotate(part, annotation)).join('')
         const ended = part.item === null ? '' : this.endContent(part)
-        return notes + ended + this.sealText(sealed)
+        return notes + ended + this.opaqueOfText(sealed)
       }
       case 'reasoning':
         return this.endReasoning(part, sealed)
       case 'tool-call':
-        return this.endCall(part, head) + this.sealCall(sealed, head.id)
+        return this.endCall(part, head) + this.opaqueOfCall(sealed, head.id)
       case 'image':
         return this.image(head.mediaType, part.text)
       case 'other':
@@ -223,7 +223,7 @@ export class Output {
   }
 
   /** The hot path: one frame for each piece of text, put together by hand. */
-  private told(part: Part, text: string): string {
+  private textDelta(part: Part, text: string): string {
     const { head, item } = part
     if (item === null || text === '') return ''
     const id = JSON.stringify(item.id)
@@ -266,15 +266,15 @@ export class Output {
     const { head, text, tokens } = part
     const { message } = this
     const content = contentOf(part, text)
-    const told =
+    const done =
       head.type === 'refusal'
         ? this.emit('response.refusal.done', { ...this.at(part), refusal: text })
         : this.emit('response.output_text.done', { ...this.at(part), text, logprobs: tokens })
     const ended = this.emit('response.content_part.done', { ...this.at(part), part: content })
-    if (message === null) return told + ended
+    if (message === null) return done + ended
     message.content[part.contentIndex] = content
     message.open--
-    return told + ended + (message.over && message.open === 0 ? this.endMessage('completed') : '')
+    return done + ended + (message.over && message.open === 0 ? this.endMessage('completed') : '')
   }
 
   private beginSummary(part: Part): string {
@@ -291,13 +291,13 @@ export class Output {
     if (item === null) return ''
     const place = { item_id: item.id, output_index: item.index, summary_index: 0 }
     const summary = { type: 'summary_text', text }
-    const told =
+    const done =
       text === ''
         ? ''
         : this.emit('response.reasoning_summary_text.done', { ...place, text }) +
           this.emit('response.reasoning_summary_part.done', { ...place, part: summary })
     return (
-      told +
+      done +
       this.finished(item, {
         summary: text === '' ? [] : [summary],
         ...(sealed !== null && { encrypted_content: sealed }),
@@ -371,16 +371,16 @@ export class Output {
     return this.whole({ type: item['type'] }, {})
   }
 
-  private sealText(sealed: string | null): string {
+  private opaqueOfText(sealed: string | null): string {
     if (sealed === null) return ''
-    return this.leaveMessage() + this.sealItem(carried(sealed, null))
+    return this.leaveMessage() + this.opaqueItem(carried(sealed, null))
   }
 
-  private sealCall(sealed: string | null, callId: string): string {
-    return sealed === null ? '' : this.sealItem(carried(sealed, callId))
+  private opaqueOfCall(sealed: string | null, callId: string): string {
+    return sealed === null ? '' : this.opaqueItem(carried(sealed, callId))
   }
 
-  private sealItem(content: string): string {
+  private opaqueItem(content: string): string {
     return this.whole({ type: 'reasoning', summary: [] }, { encrypted_content: content })
   }
 }

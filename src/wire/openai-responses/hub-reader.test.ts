@@ -44,7 +44,7 @@ describe('the reader', () => {
     const text = { type: 'output_text', text: 'one two', annotations: [] }
     const item = { type: 'message', id: 'a', content: [text] }
     const off = { ...delta, content_index: 1, item_id: 'a' }
-    const told = [
+    const begun = [
       { type: 'response.output_item.added', output_index: 0, item: { ...item, content: [] } },
       { ...off, delta: 'one' },
       { ...off, delta: ' two' },
@@ -57,7 +57,7 @@ describe('the reader', () => {
       part: text,
     }
     for (const end of [[done], [part, done], []])
-      expect(messageOf(stream([...told, ...end], { output: [item] })).content).toBe('one two')
+      expect(messageOf(stream([...begun, ...end], { output: [item] })).content).toBe('one two')
   })
 
   test('ids that change from event to event do not part an item', () => {

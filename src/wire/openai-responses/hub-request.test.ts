@@ -103,8 +103,8 @@ describe('to itself', () => {
     const { value, dropped } = responsesHub.decodeRequest(structuredClone(everything))
     const again = responsesHub.encodeRequest(value, 'theirs')
     expect([dropped, again.dropped]).toEqual([[], []])
-    const { previous_response_id: _, ...told } = everything
-    expect(again.value).toEqual({ ...told, model: 'theirs' })
+    const { previous_response_id: _, ...rest } = everything
+    expect(again.value).toEqual({ ...rest, model: 'theirs' })
   })
 
   test('does not change the body it is given', () => {

@@ -161,7 +161,7 @@ function encodeReasoning({ reasoning }: ChatRequest, own: JsonObject): JsonObjec
 }
 
 /** What this format has no member for, and what may be left out of a request without changing it much. */
-const unsaid = [
+const unsupported = [
   ['topK', 'top_k'],
   ['seed', 'seed'],
   ['frequencyPenalty', 'frequency_penalty'],
@@ -187,7 +187,7 @@ function refuse({ stop, choices = 1, modalities = [] }: ChatRequest): void {
 /** The body's members but `model`, `input` and `stream`. */
 export function encodeSettings(request: ChatRequest, dropped: string[]): JsonObject {
   refuse(request)
-  for (const [field, name] of unsaid) if (request[field] !== undefined) dropped.push(name)
+  for (const [field, name] of unsupported) if (request[field] !== undefined) dropped.push(name)
   const own = ownFields(request.extra)
   const body: JsonObject = { ...own }
   for (const [name, field] of texts) if (request[field] !== undefined) body[name] = request[field]

@@ -35,7 +35,7 @@ const inText = { ...place(1, msg), content_index: 0 }
 const inSummary = { ...place(0, rs), summary_index: 0 }
 
 /** What is told of reasoning, text and a call, without its numbers. */
-const told: JsonObject[] = [
+const expected: JsonObject[] = [
   { type: 'response.output_item.added', output_index: 0, item: { ...reasoning, summary: [] } },
   {
     type: 'response.reasoning_summary_part.added',
@@ -93,7 +93,7 @@ describe('the writer', () => {
         },
       ]),
     )
-    expect(events.slice(2, -1).map(({ sequence_number: _, ...event }) => event)).toEqual(told)
+    expect(events.slice(2, -1).map(({ sequence_number: _, ...event }) => event)).toEqual(expected)
     expect(events.at(-1)).toMatchObject({
       type: 'response.completed',
       response: {
@@ -224,16 +224,16 @@ describe('the writer', () => {
   })
 
   test('keeps the seals of reasoning, calls and texts, which come back to where they belong', () => {
-    const sealed = (list: ChatEvent[], seal: string): ChatEvent[] =>
-      list.map((event) => (event.type === 'part-end' ? { ...event, sealed: seal } : event))
+    const withOpaque = (list: ChatEvent[], opaque: string): ChatEvent[] =>
+      list.map((event) => (event.type === 'part-end' ? { ...event, sealed: opaque } : event))
     const call = { type: 'tool-call', id: 'functions.f:0', name: 'f' } as const
     const whole = responsesHub.writeWhole(
       [
         start,
-        ...sealed(part(0, { type: 'reasoning' }, ['why']), 's0'),
-        ...sealed(part(1, { type: 'reasoning', redacted: true }, []), 's1'),
-        ...sealed(part(2, { type: 'text' }, ['a']), 's2'),
-        ...sealed(part(3, call, ['{}']), 's3'),
+        ...withOpaque(part(0, { type: 'reasoning' }, ['why']), 's0'),
+        ...withOpaque(part(1, { type: 'reasoning', redacted: true }, []), 's1'),
+        ...withOpaque(part(2, { type: 'text' }, ['a']), 's2'),
+        ...withOpaque(part(3, call, ['{}']), 's3'),
         ended,
       ],
       head,

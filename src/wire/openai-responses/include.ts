@@ -8,7 +8,7 @@ const encryptedReasoning = 'reasoning.encrypted_content'
 const withoutReasoning = /(^|[/:])(gpt-[34]|chatgpt-)/
 
 /** `model` is the vendor's own name of it. */
-export function sealsReasoning(model: string): boolean {
+export function encryptsReasoning(model: string): boolean {
   return !withoutReasoning.test(model)
 }
 

@@ -1,6 +1,6 @@
 // What a room that keeps responses needs to read of this format's bodies and to put into them.
 
-import { type SealOrigin, seal, sealPrefix } from '../hub/seal.ts'
+import { type OpaqueOrigin, opaquePrefix, wrapOpaque } from '../hub/opaque-state.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { members, parseSpan, skipSpace } from '../json/scan.ts'
 import { isObject } from '../openai/usage.ts'
@@ -51,25 +51,25 @@ export function keepingOf(body: JsonObject): Keeping {
  */
 export function vendorEdits(peek: Peek, encrypted: boolean): NonNullable<Peek['vendorEdits']> {
   const { body, keys, bodyEnd } = peek
-  const told = new Map<string, JsonValue>([['store', false]])
-  if (keys.includes('background')) told.set('background', false)
-  if (keys.includes('previous_response_id')) told.set('previous_response_id', null)
-  if (encrypted) told.set('include', withEncrypted([]))
+  const required = new Map<string, JsonValue>([['store', false]])
+  if (keys.includes('background')) required.set('background', false)
+  if (keys.includes('previous_response_id')) required.set('previous_response_id', null)
+  if (encrypted) required.set('include', withEncrypted([]))
   const edits: { start: number; end: number; text: string }[] = []
-  if ([...told.keys()].some((name) => keys.includes(name))) {
+  if ([...required.keys()].some((name) => keys.includes(name))) {
     for (const { key, start, end } of members(body, skipSpace(body, 0))) {
-      let value = told.get(key)
+      let value = required.get(key)
       if (value === undefined) continue
       if (key === 'include') {
         const asked = parseSpan(body, start, end)
         value = withEncrypted(Array.isArray(asked) ? (asked as JsonValue[]) : [])
       }
       edits.push({ start, end, text: JSON.stringify(value) })
-      told.delete(key)
+      required.delete(key)
     }
   }
   let added = ''
-  for (const [name, value] of told) added += `,${JSON.stringify(name)}:${JSON.stringify(value)}`
+  for (const [name, value] of required) added += `,${JSON.stringify(name)}:${JSON.stringify(value)}`
   if (added !== '') edits.push({ start: bodyEnd, end: bodyEnd, text: added })
   return edits
 }
@@ -146,13 +146,13 @@ export function withHistory(body: JsonObject, history: readonly JsonObject[]): J
  * The output items of a response as they can be given back to any channel: what the vendor sealed is marked with where
  * it came from.
  */
-export function sealedOutput(response: JsonObject, origin: SealOrigin | null): JsonObject {
+export function outputWithOrigin(response: JsonObject, origin: OpaqueOrigin | null): JsonObject {
   if (origin === null) return response
   const output = outputItems(response).map((item) => {
     const sealed = item['encrypted_content']
-    if (typeof sealed !== 'string' || sealed.startsWith(sealPrefix)) return item
+    if (typeof sealed !== 'string' || sealed.startsWith(opaquePrefix)) return item
     const { encrypted_content: _, ...rest } = item
-    const marked = seal(sealed, origin)
+    const marked = wrapOpaque(sealed, origin)
     return marked === null ? rest : { ...rest, encrypted_content: marked }
   })
   return { ...response, output }

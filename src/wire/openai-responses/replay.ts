@@ -26,7 +26,7 @@ export function* replay(source: ResponseSoFar, after: number): Frames {
     return own > after ? frameOf(type, own, fields) : ''
   }
   const background = source.response['background'] === true
-  const begun = { ...source.response, ...unsaid, status: background ? 'queued' : 'in_progress' }
+  const begun = { ...source.response, ...unset, status: background ? 'queued' : 'in_progress' }
   yield emit('response.created', { response: begun })
   if (background) yield emit('response.queued', { response: begun })
   yield emit('response.in_progress', { response: { ...begun, status: 'in_progress' } })
@@ -41,7 +41,7 @@ export function* replay(source: ResponseSoFar, after: number): Frames {
   yield emit(terminalOf(response), { response })
 }
 
-const unsaid = { output: [], usage: null, error: null, incomplete_details: null }
+const unset = { output: [], usage: null, error: null, incomplete_details: null }
 
 /** Clients know no event for a response that was cancelled. */
 function terminalOf({ status }: JsonObject): string {
@@ -152,7 +152,7 @@ function* contentFrames(item: ItemTeller, at: number, begun: JsonObject): Frames
   const place = { ...item.place, content_index: at }
   const name = begun['type'] === 'refusal' ? 'refusal' : 'text'
   const plain = begun['type'] === 'output_text'
-  if (!told.has(begun['type'])) return yield* otherPart(item, place, at)
+  if (!streamedParts.has(begun['type'])) return yield* otherPart(item, place, at)
   const type = plain ? 'response.output_text' : `response.${begun['type']}`
   const part = () => item.parts('content')[at] ?? begun
   const empty = { ...begun, [name]: '', ...(plain && { annotations: [], logprobs: [] }) }
@@ -174,7 +174,7 @@ function* contentFrames(item: ItemTeller, at: number, begun: JsonObject): Frames
 }
 
 /** Content whose text clients are told piece by piece. */
-const told: ReadonlySet<JsonValue | undefined> = new Set([
+const streamedParts: ReadonlySet<JsonValue | undefined> = new Set([
   'output_text',
   'refusal',
   'reasoning_text',

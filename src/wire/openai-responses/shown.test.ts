@@ -73,25 +73,25 @@ test('the id at the beginning of a reply that is cut off', () => {
 })
 
 describe('what a vendor is told', () => {
-  const told = (body: string, encrypted = true) => {
+  const sentOf = (body: string, encrypted = true) => {
     const peek = peekResponses(encoder.encode(body))
     return decoder.decode(join(splice(peek.body, vendorEdits(peek, encrypted))))
   }
   test('is added behind the rest', () => {
-    expect(told('{ "model":"m", "input":"hi" }')).toBe(
+    expect(sentOf('{ "model":"m", "input":"hi" }')).toBe(
       '{ "model":"m", "input":"hi" ,"store":false,"include":["reasoning.encrypted_content"]}',
     )
-    expect(told('{"model":"m","input":"hi"}', false)).toBe(
+    expect(sentOf('{"model":"m","input":"hi"}', false)).toBe(
       '{"model":"m","input":"hi","store":false}',
     )
   })
   test('takes the place of what the client said', () => {
     const body =
       '{"store":null,"model":"m","include":["a"],"background":true,"input":"hi","previous_response_id":"resp_1"}'
-    expect(told(body)).toBe(
+    expect(sentOf(body)).toBe(
       '{"store":false,"model":"m","include":["a","reasoning.encrypted_content"],"background":false,"input":"hi","previous_response_id":null}',
     )
-    expect(told('{"model":"m","include":["a"],"input":"hi"}', false)).toBe(
+    expect(sentOf('{"model":"m","include":["a"],"input":"hi"}', false)).toBe(
       '{"model":"m","include":["a"],"input":"hi","store":false}',
     )
   })

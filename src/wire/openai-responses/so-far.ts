@@ -53,8 +53,8 @@ export class ResponseSoFar {
   ending(response: JsonObject): JsonObject {
     const output = objectsIn(response['output'])
     if (!broken.has(response['status']) && output.length > 0) return response
-    const told = this.items.flatMap((item) => (item === undefined ? [] : [ended(item)]))
-    return told.length === 0 ? response : { ...response, output: told }
+    const shown = this.items.flatMap((item) => (item === undefined ? [] : [ended(item)]))
+    return shown.length === 0 ? response : { ...response, output: shown }
   }
 
   /** Makes this the end. */

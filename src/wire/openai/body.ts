@@ -132,14 +132,14 @@ export function numberField(body: Body, key: string): number | null {
   return member === null ? null : numberOf(body.bytes, member.start, member.end)
 }
 
-export interface StreamAsk {
+export interface StreamOptions {
   readonly stream: boolean
   readonly wantsUsage: boolean
   readonly streamOptionsSpan: Span | null
 }
 
 /** `stream` and `stream_options`; the latter is legal only on a stream. */
-export function streamOf(body: Body): StreamAsk {
+export function streamOf(body: Body): StreamOptions {
   const stream = present(body, 'stream')?.kind === 'true'
   const options = present(body, 'stream_options')
   if (options === null) return { stream, wantsUsage: false, streamOptionsSpan: null }

@@ -85,11 +85,11 @@ export function correctUsage(
   const corrected = quirks.usage?.(raw) ?? raw
   const usage = readUsage(corrected)
   const shaped = shape(corrected)
-  const told = { usage, ...unbelieved(usage, raw) }
-  if (shaped === raw && usageAt >= 0) return { ...told, edit: null }
+  const counts = { usage, ...unbelieved(usage, raw) }
+  if (shaped === raw && usageAt >= 0) return { ...counts, edit: null }
   const text = JSON.stringify(shaped ?? corrected)
-  if (usageAt < 0) return { ...told, edit: insertion(reply, text) }
-  return { ...told, edit: text === JSON.stringify(raw) ? null : { ...span, text } }
+  if (usageAt < 0) return { ...counts, edit: insertion(reply, text) }
+  return { ...counts, edit: text === JSON.stringify(raw) ? null : { ...span, text } }
 }
 
 /** Usage that was found elsewhere, put where clients look for it. */
@@ -148,7 +148,7 @@ function scanWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
     const failed = finishReason === null ? null : faultOfFinish(finishReason)
     if (failed !== null) return faulty(body, failed)
     const { usageAt, end } = scan
-    const { edit, ...told } = correctUsage(
+    const { edit, ...counts } = correctUsage(
       { bytes: body, start: at, end, usageAt },
       quirks,
       shownUsage,
@@ -156,7 +156,7 @@ function scanWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
     return {
       fault: null,
       bytes: edit === null ? body : join(splice(body, [edit])),
-      ...told,
+      ...counts,
       outputBytes: scan.outputBytes,
       finishReason,
       model: scan.modelAt < 0 ? null : stringOf(body, scan.modelAt, scan.modelEnd),

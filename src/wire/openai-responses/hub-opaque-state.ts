@@ -22,7 +22,7 @@ export function carriedBy(
 }
 
 /** The parts with the seal back where it belongs; null where there is no such part among them. */
-export function resealed(
+export function withOpaque(
   parts: readonly RequestPart[],
   { sealed, callId }: { readonly sealed: string; readonly callId: string | null },
 ): RequestPart[] | null {

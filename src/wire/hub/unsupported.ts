@@ -22,12 +22,12 @@ const names = {
 export type HintField = keyof typeof names
 
 /** The names of those of `fields` that the request has. */
-export function unsaid(request: ChatRequest, fields: readonly HintField[]): string[] {
+export function unsupported(request: ChatRequest, fields: readonly HintField[]): string[] {
   return fields.filter((field) => request[field] !== undefined).map((field) => names[field])
 }
 
 /** For formats with one reply, of text alone, and at most `maxStops` stop texts. Throws GatewayError naming the field. */
-export function refuseUnsayable(request: ChatRequest, maxStops: number): void {
+export function refuseUnsupported(request: ChatRequest, maxStops: number): void {
   const { choices = 1, stop = [], modalities = [] } = request
   if (choices > 1) {
     throw invalidRequest('n: this model gives one reply to a request', 'n')

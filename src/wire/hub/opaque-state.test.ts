@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { seal, sealPrefix, unseal } from './seal.ts'
+import { opaquePrefix, unwrapOpaque, wrapOpaque } from './opaque-state.ts'
 
 const origin = { dialect: 'anthropic-messages', channel: '0a1b2c3d' }
 
@@ -10,23 +10,23 @@ test('any ASCII text comes back with its origin, and begins as all do', () => {
   const ascii = fc.string({ unit: 'grapheme-ascii', maxLength: 2_000 })
   fc.assert(
     fc.property(ascii, (value) => {
-      const sealed = seal(value, origin) ?? ''
-      expect(sealed).toStartWith(sealPrefix)
-      expect(unseal(sealed)).toEqual({ origin, value })
+      const wrapped = wrapOpaque(value, origin) ?? ''
+      expect(wrapped).toStartWith(opaquePrefix)
+      expect(unwrapOpaque(wrapped)).toEqual({ origin, value })
     }),
   )
 })
 
 test('a text of other characters is not sealed', () => {
-  expect(seal('схема', origin)).toBeNull()
+  expect(wrapOpaque('схема', origin)).toBeNull()
 })
 
 test.each([
   ['', 'empty'],
   ['EqQBCkYIBxgCKkDx', "a vendor's own"],
-  [`${sealPrefix}*`, 'no base64'],
+  [`${opaquePrefix}*`, 'no base64'],
   [btoa('tg1\nanthropic-messages'), 'cut short'],
   [btoa('tg1\nanthropic-messages\nchannel'), 'without a value'],
 ])('%j is none: %s', (text) => {
-  expect(unseal(text)).toBeNull()
+  expect(unwrapOpaque(text)).toBeNull()
 })

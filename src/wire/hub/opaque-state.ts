@@ -1,7 +1,7 @@
 // What one vendor sealed and only it can open, on its way through a client: marked with where it came from.
 
 /** Who made a sealed text: it is of use there only. */
-export interface SealOrigin {
+export interface OpaqueOrigin {
   readonly dialect: string
   /** The channel's tag (relay/channel.ts). */
   readonly channel: string
@@ -10,23 +10,23 @@ export interface SealOrigin {
 const mark = 'tg1\n'
 
 /** Every marked text begins so, whatever it holds. */
-export const sealPrefix = 'dGcxC'
+export const opaquePrefix = 'dGcxC'
 
 /**
  * The vendor's text with its origin, as base64 of its own: clients of some formats decode it as bytes. The vendor's text
  * must be ASCII, as signatures and encrypted texts are; what is not is left out, for no vendor would know it again.
  */
-export function seal(value: string, { dialect, channel }: SealOrigin): string | null {
+export function wrapOpaque(value: string, { dialect, channel }: OpaqueOrigin): string | null {
   const text = `${mark}${dialect}\n${channel}\n${value}`
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0xff) return null
   return btoa(text)
 }
 
 /** The vendor's text and its origin; null where the text was never marked here. */
-export function unseal(
+export function unwrapOpaque(
   text: string,
-): { readonly origin: SealOrigin; readonly value: string } | null {
-  if (!text.startsWith(sealPrefix)) return null
+): { readonly origin: OpaqueOrigin; readonly value: string } | null {
+  if (!text.startsWith(opaquePrefix)) return null
   const plain = decoded(text)
   if (plain === null || !plain.startsWith(mark)) return null
   const dialectEnd = plain.indexOf('\n', mark.length)

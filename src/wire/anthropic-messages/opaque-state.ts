@@ -9,7 +9,7 @@ export function carried(sealed: string, side: Side): string {
 }
 
 /** The seal and whose it is; null where the signature is the thought's own. */
-export function carriedSeal(
+export function carriedOpaque(
   signature: string,
 ): { readonly side: Side; readonly sealed: string } | null {
   for (const side of ['next', 'previous'] as const) {
