@@ -12,6 +12,7 @@ import { limitHeaders } from '../limits/headers.ts'
 import type { Admitted, Refused } from '../limits/limiter.ts'
 import { judgedImages } from '../operations/images/request.ts'
 import type { ModelRoute } from '../operations/model-access.ts'
+import { relayed } from '../operations/relayed.ts'
 import { prepareCompaction } from '../operations/responses/compact.ts'
 import { follow } from '../operations/responses/live.ts'
 import { type Prepared, prepareResponse, type Queued } from '../operations/responses/request.ts'
@@ -357,7 +358,7 @@ export class ModelRequest {
     const kept = prepared !== null && 'rebuilt' in prepared ? prepared : null
     // A job that was begun is its account's, also where the client has left meanwhile.
     const stays = start === null && !kept?.background
-    return new Call(this.rooms.relay, {
+    const asked = {
       requestId,
       at,
       startedMs,
@@ -375,7 +376,8 @@ export class ModelRequest {
       ...(start !== null && { settle: start.settle }),
       ...(prepared?.transform && { transform: prepared.transform }),
       ...(media !== null && { media, origin: originOf(this.request, this.rooms.server) }),
-    })
+    }
+    return new Call(this.rooms.relay, asked, relayed[dialect.operation])
   }
 
   /** The client has its answer before the work begins, and may leave. */

@@ -63,7 +63,8 @@ function attemptAt(stream: boolean) {
       decoded: null,
       fitted: null,
       dropped: [],
-      list: null,
+      path: null,
+      operation: null,
     },
     {
       emit: () => undefined,

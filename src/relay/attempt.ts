@@ -1,20 +1,13 @@
 // One attempt at one channel: sends the request, hands the reply to its path, and watches its timers.
 
 import type { ReplySummary } from '../billing/settlement.ts'
-import type { TimeoutSettings } from '../config/types.ts'
 import type { Fault, GatewayError } from '../errors.ts'
-import { mediaTypeOf, RawReply } from '../operations/adapters/raw.ts'
-import { Replayed } from '../operations/adapters/replayed.ts'
-import { listPath } from '../operations/embeddings/translate.ts'
-import type { Candidate } from '../router/route.ts'
-import type { Exchange, ReplyHandler, TransportFault } from '../vendors/transport.ts'
-import type { FittedTools } from '../wire/hub/fit-tools.ts'
-import type { ChatRequest, JsonObject } from '../wire/ir.ts'
-import type { ListRequest } from '../wire/list/list.ts'
-import type { Channel, PassedHeaders } from './channel.ts'
+import type { Exchange, TransportFault } from '../vendors/transport.ts'
+import type { JsonObject } from '../wire/ir.ts'
+import type { PassedHeaders } from './channel.ts'
 import { IdentityStream, IdentityWhole } from './identity.ts'
+import type { AttemptHandler, AttemptPlan } from './operation.ts'
 import { ErrorReply, type PathListener, type ReplyPath } from './path.ts'
-import type { RelayRequest, RelayRooms } from './request.ts'
 import { markedSeals, marksSeals, originOf } from './sealed-bytes.ts'
 import { stateFrom } from './state.ts'
 import { translatedPath } from './translate.ts'
@@ -33,30 +26,12 @@ export interface AttemptOwner {
   broken(): void
 }
 
-export interface AttemptPlan {
-  readonly rooms: RelayRooms
-  readonly request: RelayRequest
-  readonly candidate: Candidate
-  readonly channel: Channel
-  /** Client and vendor speak alike: bytes are relayed, not re-written. */
-  readonly identity: boolean
-  readonly timeouts: TimeoutSettings
-  /** What the client asked in the hub's words; null where bytes are relayed. */
-  readonly decoded: ChatRequest | null
-  /** The same with its tools as the vendor is offered them. */
-  readonly fitted: FittedTools | null
-  /** What of it the vendor was not told, by name. */
-  readonly dropped: readonly string[]
-  /** What was asked, where the operation is embedding or reranking and the vendor's form another. */
-  readonly list: ListRequest | null
-}
-
 /** When nothing is missing from a stream its end should follow at once. */
 const lingerMs = 1_000
 
 const nothingSeen: ReplySummary = { usage: null, outputBytes: 0, finishReason: null, model: null }
 
-export class Attempt implements ReplyHandler, PathListener {
+export class Attempt implements AttemptHandler, PathListener {
   readonly plan: AttemptPlan
   readonly sentMs: number
   /** The vendor answered with a success. */
@@ -290,16 +265,11 @@ function choosePath(
   const dialect = rooms.dialects[candidate.dialect]
   if (status < 200 || status >= 300)
     return new ErrorReply(status, header, { dialect, vendor }, listener)
-  if (plan.list !== null) return listPath({ rooms, request, candidate, list: plan.list }, listener)
+  if (plan.path !== null) return plan.path(listener)
   const type = header('content-type') ?? ''
   const streamed = isStream(type)
-  const replay =
-    request.peek.stream && !streamed
-      ? request.dialect.replay?.(request.peek, mediaTypeOf(type))
-      : undefined
-  if (replay !== undefined) return new Replayed(replay, listener)
-  if (!streamed && request.dialect.isRaw?.(mediaTypeOf(type)) === true)
-    return new RawReply(request, type, listener)
+  const own = streamed ? null : plan.operation?.path?.(plan, type, listener)
+  if (own != null) return own
   if (!plan.identity || streamed !== request.peek.stream) {
     return translatedPath({ ...plan, streamed }, listener)
   }

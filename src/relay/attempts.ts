@@ -5,17 +5,18 @@ import { plan } from '../router/plan.ts'
 import type { Blocked, Candidate } from '../router/route.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { finalError, refusalFor } from './final-error.ts'
-import { mayRepeat } from './repeatable.ts'
+import type { RelayOperation } from './operation.ts'
 import type { RelayRequest, RelayRooms } from './request.ts'
 import { sealedFirst } from './sealed.ts'
-import { type Prepared, prepare } from './send.ts'
+import { mayRepeat, type Prepared, prepare } from './send.ts'
 import { type DecodedRequest, decodedRequestOf } from './translate.ts'
 
 export class Attempts {
   /** Those handed out. */
   tried = 0
   readonly faults: Fault[] = []
-  private readonly rooms: RelayRooms
+  readonly rooms: RelayRooms
+  readonly operation: RelayOperation | null
   private readonly request: RelayRequest
   private readonly order: readonly Candidate[]
   /** The place in it of the next. */
@@ -26,11 +27,17 @@ export class Attempts {
   /** Why the last channel could not even be asked: its format cannot say what the client wants. */
   private unsayable: GatewayError | null = null
 
-  constructor(rooms: RelayRooms, request: RelayRequest, nowMs: number) {
+  constructor(
+    rooms: RelayRooms,
+    request: RelayRequest,
+    operation: RelayOperation | null,
+    nowMs: number,
+  ) {
     const { maxAttempts } = rooms.retry
     const planned = plan(request.candidates, rooms.health, nowMs, rooms.random, { maxAttempts })
     this.rooms = rooms
     this.request = request
+    this.operation = operation
     this.order = sealedFirst(planned.attempts, rooms, request)
     this.blocked = planned.blocked
     this.client = decodedRequestOf(request)
@@ -43,7 +50,7 @@ export class Attempts {
       if (candidate === undefined) return null
       this.at++
       try {
-        const prepared = prepare(this.rooms, this.request, candidate, this.client)
+        const prepared = prepare(this.rooms, this.request, candidate, this.client, this.operation)
         return prepared instanceof Promise ? this.later(prepared) : this.ready(prepared)
       } catch (error) {
         this.pass(error)
@@ -70,7 +77,7 @@ export class Attempts {
     const row = faultTable[fault.kind]
     const next = this.order[this.at]
     if (!row.failover || next === undefined) return false
-    if (row.uncertain && !mayRepeat(this.rooms, this.request)) return false
+    if (row.uncertain && !mayRepeat(this)) return false
     const { health } = this.rooms
     const nowMs = performance.now()
     // The budget shields a channel in trouble; one that does well may take over all of another's load.

@@ -15,6 +15,7 @@ import { Capture } from './capture.ts'
 import type { Timed } from './deadlines.ts'
 import { closeRequest } from './ending.ts'
 import { interruption, refusalStatus, stoppedFor } from './final-error.ts'
+import type { RelayOperation } from './operation.ts'
 import type { Answer, RelayRequest, RelayRooms } from './request.ts'
 import { type Prepared, send } from './send.ts'
 
@@ -53,11 +54,12 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
   /** Health was told how the current attempt ended. */
   private reported = true
 
-  constructor(rooms: RelayRooms, request: RelayRequest) {
+  /** `operation`: what a request beside plain text does otherwise. */
+  constructor(rooms: RelayRooms, request: RelayRequest, operation: RelayOperation | null = null) {
     this.rooms = rooms
     this.request = request
     const nowMs = performance.now()
-    this.attempts = new Attempts(rooms, request, nowMs)
+    this.attempts = new Attempts(rooms, request, operation, nowMs)
     this.money = new HoldGate(request.authorization, this)
     this.capture = request.authorization.options.idempotencyKey === null ? null : new Capture()
   }

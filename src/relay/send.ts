@@ -1,21 +1,16 @@
 // Readies one attempt: the bytes for the vendor, and the way there.
 
 import type { TimeoutSettings } from '../config/types.ts'
-import type { AdaptedHandler } from '../operations/adapters/adapted.ts'
-import { formOf } from '../operations/adapters/form.ts'
-import { openMedia } from '../operations/adapters/open.ts'
-import { encodedList } from '../operations/embeddings/translate.ts'
 import type { Candidate } from '../router/route.ts'
-import type { Destination } from '../upstream/connection.ts'
+import type { Destination, DialCall } from '../upstream/connection.ts'
 import type { Segment } from '../vendors/media.ts'
 import type { Exchange, LocalService } from '../vendors/transport.ts'
 import { join } from '../wire/json/splice.ts'
 import type { Peek } from '../wire/request.ts'
-import type { AttemptPlan } from './attempt.ts'
 import { openAuthorized } from './authorized.ts'
 import type { Channel } from './channel.ts'
 import { identityRequest } from './identity.ts'
-import { onKept } from './repeatable.ts'
+import type { AttemptHandler, AttemptPlan, RelayOperation } from './operation.ts'
 import type { RelayRequest, RelayRooms } from './request.ts'
 import { bearsSeals } from './sealed.ts'
 import { openedSeals, originOf } from './sealed-bytes.ts'
@@ -40,6 +35,7 @@ export function prepare(
   request: RelayRequest,
   candidate: Candidate,
   client: DecodedRequest,
+  operation: RelayOperation | null = null,
 ): Prepared | Promise<Prepared> {
   const channel = rooms.channels.get(candidate.channelId)
   if (channel === undefined) throw new Error(`no channel ${candidate.channelId}`)
@@ -48,25 +44,24 @@ export function prepare(
   const rewritten = vendor.quirks.rewrite === true && request.dialect.hub !== null
   const foreign = candidate.identity && offersForeign(request, candidate, channel, client)
   const identity = candidate.identity && !rewritten && !foreign
-  const timeouts = timeoutsOf(rooms.timeouts, request, channel)
+  const general = operation?.timeouts?.(rooms.timeouts) ?? rooms.timeouts
+  const timeouts = timeoutsOf(general, request, channel)
   const cut = request.peek.dropped ?? []
-  const unsaid = { decoded: null, fitted: null, dropped: cut, list: null }
-  const plan = { rooms, request, candidate, channel, identity, timeouts, ...unsaid }
+  const unsaid = { decoded: null, fitted: null, dropped: cut, path: null }
+  const plan = { rooms, request, operation, candidate, channel, identity, timeouts, ...unsaid }
   // What was sealed elsewhere must be opened or left out: such a request is put in the vendor's words anew.
   const alike = candidate.identity && request.rebuilt !== true && !foreign
   const peek = alike ? openedFor(request, channel) : null
-  const contentType = null
   const to = vendor.local ?? destinationOf(plan)
-  if (peek !== null && request.media?.isForm === true)
-    return { plan, to, ...formOf(request.dialect, peek, request.media.uploads, candidate.model) }
+  const own = operation?.encode?.(plan, peek) ?? null
+  if (own !== null) {
+    const { segments, contentType, path = null } = own
+    return { plan: { ...plan, dropped: [...cut, ...own.dropped], path }, segments, contentType, to }
+  }
+  const contentType = null
   if (peek !== null) {
     const { segments, dropped } = identityRequest(peek, candidate, vendor)
     return { plan: { ...plan, dropped: [...cut, ...dropped] }, segments, contentType, to }
-  }
-  const listed = encodedList(rooms, request, candidate)
-  if (listed !== null) {
-    const { segments, dropped, list } = listed
-    return { plan: { ...plan, dropped, list }, segments, contentType, to }
   }
   const planned = ({ segments, decoded, fitted, dropped }: Encoded): Prepared => ({
     plan: { ...plan, decoded, fitted, dropped: [...cut, ...dropped] },
@@ -93,18 +88,18 @@ function openedFor({ dialect, peek }: RelayRequest, channel: Channel): Peek | nu
 }
 
 /** Sends the request; the handler hears of its reply. */
-export function send(prepared: Prepared, handler: AdaptedHandler): Exchange {
+export function send(prepared: Prepared, handler: AttemptHandler): Exchange {
   const { plan, segments, contentType, to } = prepared
   const { rooms, request, channel, candidate, timeouts } = plan
   const { dialect, model } = candidate
-  const adapted = request.media === undefined ? null : openMedia(plan, request.media, handler)
-  if (adapted !== null) return adapted
+  const own = plan.operation?.send?.(plan, handler) ?? null
+  if (own !== null) return own
   if (!('open' in to)) {
     const call = { dialect, model, stream: request.peek.stream }
     const signed = channel.signed?.(call, joined(segments), Date.now())
     const destination = ofType(signed ?? to, contentType)
     const { connectMs, sendIdleMs } = timeouts
-    const dialled = { destination, segments, connectMs, sendIdleMs, onKept: onKept(rooms, request) }
+    const dialled = { destination, segments, connectMs, sendIdleMs, onKept: onKept(plan) }
     const { tokens } = channel
     return tokens === undefined
       ? rooms.dialer.open(dialled, handler)
@@ -134,24 +129,24 @@ function ofType(destination: Destination, contentType: string | null): Destinati
 
 /** The channel's own timers win over the model's, and those over the general ones. */
 function timeoutsOf(
-  settings: TimeoutSettings,
+  general: TimeoutSettings,
   request: RelayRequest,
   channel: Channel,
 ): TimeoutSettings {
   const { timeouts } = request.model
-  const general = request.dialect.operation === 'image' ? forImages(settings) : settings
   if (isEmpty(channel.timeouts) && isEmpty(timeouts)) return general
   return { ...general, ...timeouts, ...channel.timeouts }
 }
 
-/** An image takes a minute or more, and nothing is heard of it meanwhile. */
-function forImages(general: TimeoutSettings): TimeoutSettings {
-  const { firstEventMs, idleMs, semanticIdleMs } = general
-  return {
-    ...general,
-    firstEventMs: Math.max(firstEventMs, semanticIdleMs),
-    idleMs: Math.max(idleMs, semanticIdleMs),
-  }
+/** Whether a request may be sent again of which nobody knows what came of it. */
+export function mayRepeat({ rooms, operation }: Pick<AttemptPlan, 'rooms' | 'operation'>): boolean {
+  return rooms.retry.retryUncertain && operation?.isCostly !== true
+}
+
+/** How such a request deals with a connection that is kept open. */
+function onKept(plan: AttemptPlan): DialCall['onKept'] {
+  if (plan.operation?.isCostly === true) return 'avoid'
+  return mayRepeat(plan) ? 'resend' : 'fail'
 }
 
 function isEmpty(settings: object): boolean {

@@ -23,7 +23,7 @@ const levels: readonly (readonly string[])[] = [
 const withinLevel: ReadonlySet<string> = new Set(['config > errors', 'telemetry > errors'])
 
 /** Of these rooms some imports still point up. Nothing is added here. */
-const stillUp: ReadonlySet<string> = new Set(['operations > http', 'relay > operations'])
+const stillUp: ReadonlySet<string> = new Set(['operations > http'])
 
 const upstream = /^src\/upstream\//
 /** Bun's own client of stores that speak S3. */

@@ -2,27 +2,12 @@
 
 import type { Fault } from '../../errors.ts'
 import { GatewayError } from '../../errors.ts'
-import {
-  type MediaAdapter,
-  type MediaCall,
-  MediaFault,
-  type MediaUsage,
-} from '../../vendors/media.ts'
-import type { Exchange, ReplyHandler } from '../../vendors/transport.ts'
+import type { AttemptHandler } from '../../relay/operation.ts'
+import { type MediaAdapter, type MediaCall, MediaFault } from '../../vendors/media.ts'
+import type { Exchange } from '../../vendors/transport.ts'
 import type { MediaWork } from './tools.ts'
 import { writeReply } from './write.ts'
 import type { WriteRooms } from './written.ts'
-
-/** The attempt, which may also be told of a fault that is no transport's. */
-export interface AdaptedHandler extends ReplyHandler {
-  failed(fault: Fault): void
-  /** The vendor has no words for this, and was not asked: another channel may be. */
-  unsayable(error: GatewayError): void
-  /** Fields that the vendor was not told: before its head. */
-  dropped(names: readonly string[]): void
-  /** What the reply cost, where its bytes do not tell it: before its end. */
-  metered(usage: MediaUsage): void
-}
 
 export interface AdaptedWork {
   readonly adapter: MediaAdapter
@@ -31,7 +16,7 @@ export interface AdaptedWork {
   readonly rooms: WriteRooms
 }
 
-export function openAdapted(adapted: AdaptedWork, handler: AdaptedHandler): Exchange {
+export function openAdapted(adapted: AdaptedWork, handler: AttemptHandler): Exchange {
   const exchange = new Adapted(adapted, handler)
   // Nothing is told before this returns.
   queueMicrotask(() => void exchange.run())
@@ -40,11 +25,11 @@ export function openAdapted(adapted: AdaptedWork, handler: AdaptedHandler): Exch
 
 class Adapted implements Exchange {
   private readonly adapted: AdaptedWork
-  private readonly handler: AdaptedHandler
+  private readonly handler: AttemptHandler
   private aborted = false
   private paused: PromiseWithResolvers<void> | null = null
 
-  constructor(adapted: AdaptedWork, handler: AdaptedHandler) {
+  constructor(adapted: AdaptedWork, handler: AttemptHandler) {
     this.adapted = adapted
     this.handler = handler
   }

@@ -5,17 +5,16 @@ import type { Upload } from '../../vendors/media.ts'
 import { type Form, type FormField, multipart } from '../../vendors/multipart.ts'
 import type { Dialect } from '../../wire/dialect.ts'
 import type { JsonValue } from '../../wire/ir.ts'
-import type { Peek } from '../../wire/request.ts'
 
 /** The client's own form, told to another: OpenAI's names for lists are `name[]`. */
 export function formOf(
   dialect: Dialect,
-  peek: Peek,
+  body: Uint8Array,
   uploads: readonly Upload[],
   model: string,
 ): Form {
   const fields: FormField[] = []
-  for (const [name, value] of Object.entries(parsedObject(peek.body))) {
+  for (const [name, value] of Object.entries(parsedObject(body))) {
     const kind = Object.hasOwn(dialect.form ?? {}, name) ? dialect.form?.[name] : undefined
     if (name === 'model') fields.push([name, model])
     else if (Array.isArray(value) && (kind === 'list' || name.endsWith('[]')))

@@ -1,23 +1,19 @@
 // Sends a call beside text to a vendor that has an adapter for it; the others are asked in OpenAI's own form.
 
 import { resultsOf } from '../../blobs/results.ts'
-import type { AttemptPlan } from '../../relay/attempt.ts'
+import type { AttemptHandler, AttemptPlan } from '../../relay/operation.ts'
 import { parsedObject } from '../../relay/parsed.ts'
-import type { Media } from '../../relay/request.ts'
 import type { MediaCall } from '../../vendors/media.ts'
 import type { Exchange } from '../../vendors/transport.ts'
-import { type AdaptedHandler, openAdapted } from './adapted.ts'
+import { openAdapted } from './adapted.ts'
 import { MediaWork } from './tools.ts'
 
 /** null: the vendor takes the call as it came. */
-export function openMedia(
-  plan: AttemptPlan,
-  media: Media,
-  handler: AdaptedHandler,
-): Exchange | null {
+export function openMedia(plan: AttemptPlan, handler: AttemptHandler): Exchange | null {
   const { rooms, request, channel, candidate, timeouts } = plan
+  const { media } = request
   const adapter = channel.vendor.adapters?.[candidate.dialect]
-  if (adapter === undefined) return null
+  if (adapter === undefined || media === undefined) return null
   const call: MediaCall = {
     dialect: candidate.dialect,
     model: candidate.model,

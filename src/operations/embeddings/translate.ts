@@ -2,81 +2,62 @@
 
 import { Buffer } from 'node:buffer'
 import type { ReplySummary } from '../../billing/settlement.ts'
-import { invalidRequest } from '../../errors.ts'
+import type { AttemptPlan, EncodedRequest, RelayOperation } from '../../relay/operation.ts'
 import { parsedObject } from '../../relay/parsed.ts'
 import type { PathListener, ReplyPath } from '../../relay/path.ts'
-import type { RelayRequest, RelayRooms } from '../../relay/request.ts'
+import type { RelayRequest } from '../../relay/request.ts'
 import type { Candidate } from '../../router/route.ts'
 import type { ListCodec } from '../../wire/codec.ts'
-import type { Dialect } from '../../wire/dialect.ts'
 import type { JsonValue } from '../../wire/ir.ts'
 import { join } from '../../wire/json/splice.ts'
 import { isFault } from '../../wire/list/fields.ts'
 import type { ListRequest } from '../../wire/list/list.ts'
 import { BadVector } from '../../wire/openai-embeddings/vectors.ts'
+import type { Peek } from '../../wire/request.ts'
 
 /** Many long vectors; past it the reply is given up. */
 const maxBytes = 67_108_864
 
-export interface EncodedList {
-  readonly segments: readonly Uint8Array[]
-  readonly dropped: readonly string[]
-  readonly list: ListRequest
-}
+export const listRelay: RelayOperation = { isCostly: false, encode: encodedList }
 
-/** null where either side has other operations. Throws GatewayError where it cannot be said to the vendor. */
-export function encodedList(
-  rooms: RelayRooms,
-  request: RelayRequest,
-  candidate: Candidate,
-): EncodedList | null {
-  const codecs = codecsOf(rooms, request.dialect, candidate)
-  if (codecs === null) return null
-  const { value, dropped } = codecs.client.decodeRequest(
+/** null where the client's own words go on, or either side has other operations. */
+function encodedList(plan: AttemptPlan, own: Peek | null): EncodedRequest | null {
+  const { rooms, request, candidate } = plan
+  const client = request.dialect.list
+  const vendor = rooms.dialects[candidate.dialect].list
+  if (own !== null || client === undefined || vendor === undefined) return null
+  const { value: list, dropped } = client.decodeRequest(
     parsedObject(request.peek.body),
     request.address,
   )
-  const encoded = codecs.vendor.encodeRequest(value, candidate.model)
-  const bytes = Buffer.from(JSON.stringify(encoded.value), 'utf8')
-  return { segments: [bytes], dropped: [...dropped, ...encoded.dropped], list: value }
+  const encoded = vendor.encodeRequest(list, candidate.model)
+  const translation = { request, candidate, list, client, vendor }
+  return {
+    segments: [Buffer.from(JSON.stringify(encoded.value), 'utf8')],
+    contentType: null,
+    dropped: [...dropped, ...encoded.dropped],
+    path: (listener) => new TranslatedList(translation, listener),
+  }
 }
 
-function codecsOf(rooms: RelayRooms, dialect: Dialect, candidate: Candidate) {
-  const client = dialect.list
-  const vendor = rooms.dialects[candidate.dialect].list
-  return client === undefined || vendor === undefined ? null : { client, vendor }
-}
-
-export interface ListTranslation {
-  readonly rooms: RelayRooms
+interface ListTranslation {
   readonly request: RelayRequest
   readonly candidate: Candidate
   readonly list: ListRequest
-}
-
-export function listPath(translation: ListTranslation, listener: PathListener): ReplyPath {
-  const { rooms, request, candidate } = translation
-  const codecs = codecsOf(rooms, request.dialect, candidate)
-  if (codecs === null) throw invalidRequest('This model cannot be used on this endpoint.', 'model')
-  return new TranslatedList(translation, codecs, listener)
+  readonly client: ListCodec
+  readonly vendor: ListCodec
 }
 
 class TranslatedList implements ReplyPath {
   summary: ReplySummary = { usage: null, outputBytes: 0, finishReason: null, model: null }
   readonly complete = false
   private readonly translation: ListTranslation
-  private readonly codecs: { readonly client: ListCodec; readonly vendor: ListCodec }
   private readonly listener: PathListener
   private readonly chunks: Uint8Array[] = []
   private byteCount = 0
 
-  constructor(
-    translation: ListTranslation,
-    codecs: { readonly client: ListCodec; readonly vendor: ListCodec },
-    listener: PathListener,
-  ) {
+  constructor(translation: ListTranslation, listener: PathListener) {
     this.translation = translation
-    this.codecs = codecs
     this.listener = listener
   }
 
@@ -89,8 +70,8 @@ class TranslatedList implements ReplyPath {
   end(): void {
     const body = this.parsed()
     if (body === null) return
-    const { request, candidate, list } = this.translation
-    const reply = this.codecs.vendor.readReply(body, list)
+    const { request, candidate, list, client, vendor } = this.translation
+    const reply = vendor.readReply(body, list)
     if (isFault(reply)) {
       this.listener.failed(reply)
       return
@@ -110,7 +91,7 @@ class TranslatedList implements ReplyPath {
       wantsUsage: true,
     }
     try {
-      const written = this.codecs.client.writeReply(reply, list, head)
+      const written = client.writeReply(reply, list, head)
       this.listener.answered(Buffer.from(JSON.stringify(written), 'utf8'), this.summary)
     } catch (error) {
       if (!(error instanceof BadVector)) throw error
