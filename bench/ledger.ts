@@ -80,9 +80,14 @@ async function measureServing(dataDir: string, records: number): Promise<void> {
   const fail = (error: unknown) => {
     throw error
   }
-  const told = { onWaiting: ignore, onRecovered: ignore, onFailure: fail, onCallbackError: fail }
+  const callbacks = {
+    onWaiting: ignore,
+    onRecovered: ignore,
+    onFailure: fail,
+    onCallbackError: fail,
+  }
   const nowMs = monotonicMs
-  const writer = new OutboxWriter({ outbox, state, nowMs, keptBy: 'outbox', ...told })
+  const writer = new OutboxWriter({ outbox, state, nowMs, keptBy: 'outbox', ...callbacks })
   const leases = openLeases()
   const figures: string[] = []
   for (let round = 0; round < rounds; round += 1) {

@@ -151,13 +151,13 @@ describe('channel models', () => {
   })
 
   test('that cannot be had are told in a line, without the key', async () => {
-    const told = {
+    const problems = {
       refused: '401 the key',
       broken: 'no list of models',
       silent: 'bfl has no list of models',
       whol: 'did you mean whole?',
     }
-    for (const [id, words] of Object.entries(told)) {
+    for (const [id, words] of Object.entries(problems)) {
       const { code, out, err } = await run('channel', 'models', id, '--config', config())
       expect([id, code, out]).toEqual([id, 1, ''])
       expect(err).toContain(words)

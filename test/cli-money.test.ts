@@ -104,9 +104,9 @@ describe('posting once', () => {
     expect(ended.filter(({ posted }) => posted)).toHaveLength(1)
     expect(ended.every(({ id }) => id === 'adjust:invoice 7')).toBe(true)
     expect((await cli.json('balance', 'ann')).postedNano).toBe(`3${nano}`)
-    const told = await cli.run([...again, '--data', cli.data])
-    expect([told.code, told.out]).toEqual([0, ''])
-    expect(told.err).toContain('Posted before, nothing changed for ann: 3 USD available')
+    const repeated = await cli.run([...again, '--data', cli.data])
+    expect([repeated.code, repeated.out]).toEqual([0, ''])
+    expect(repeated.err).toContain('Posted before, nothing changed for ann: 3 USD available')
   })
 
   test('a reference used for something else is refused', async () => {
@@ -277,10 +277,10 @@ describe('audit', () => {
     const engine = await openSqlite(cli.data)
     await engine.run(`UPDATE ledger_account SET credits_posted = 9 WHERE id = 'wallet:ann'`, [])
     await engine.close()
-    const told = await cli.run(['audit', '--data', cli.data])
-    expect([told.code, told.err]).toEqual([1, ''])
-    expect(told.out).toContain('2 findings')
-    expect(told.out).toMatch(
+    const audit = await cli.run(['audit', '--data', cli.data])
+    expect([audit.code, audit.err]).toEqual([1, ''])
+    expect(audit.out).toContain('2 findings')
+    expect(audit.out).toMatch(
       /wallet +wallet:ann +has debits 0 and credits 9, .* 0 and 10000000000\n/,
     )
     const json = await cli.run(['audit', '--data', cli.data, '--json'])

@@ -274,9 +274,9 @@ describe('help and version', () => {
         expect(out).toContain(name)
       }
     }
-    const told = await cli.run(['usage', '--help'])
-    expect((await cli.run(['help', 'usage'])).out).toBe(told.out)
-    expect(told.out).toContain('--since T')
+    const help = await cli.run(['usage', '--help'])
+    expect((await cli.run(['help', 'usage'])).out).toBe(help.out)
+    expect(help.out).toContain('--since T')
     expect((await cli.run(['help', 'nothing'])).code).toBe(1)
   })
 
@@ -314,9 +314,9 @@ channels:
     const refused = await cli.run(['config', 'check', '--config', file])
     expect([refused.code, refused.out]).toEqual([1, ''])
     expect(refused.err).toContain('did you mean channels?')
-    const told = await cli.run(['config', 'check', file, '--json'])
-    expect([told.code, told.err]).toEqual([1, ''])
-    expect(JSON.parse(told.out).problems.length).toBeGreaterThan(1)
+    const checked = await cli.run(['config', 'check', file, '--json'])
+    expect([checked.code, checked.err]).toEqual([1, ''])
+    expect(JSON.parse(checked.out).problems.length).toBeGreaterThan(1)
   })
 
   test('show and channel list mask secrets', async () => {

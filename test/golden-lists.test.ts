@@ -55,7 +55,7 @@ const sent = listOperations.flatMap(({ vendors, requests }) =>
     Object.entries(requests).map(([name, request]) => ({ dialect, name, request })),
   ),
 )
-const told = listOperations.flatMap(({ clients, replies }) =>
+const written = listOperations.flatMap(({ clients, replies }) =>
   Object.keys(clients).flatMap((dialect) =>
     Object.entries(replies).map(([name, [reply, request]]) => ({
       dialect: dialect as DialectId,
@@ -112,9 +112,17 @@ describe('answered', () => {
     files.hold(dialect, name, 'reply.json', show(codecOf(dialect).readReply(body, request)))
   })
 
-  test.each(told)('$dialect $name is told as written down', ({ dialect, name, reply, request }) => {
-    files.hold(dialect, name, 'told.json', show(codecOf(dialect).writeReply(reply, request, head)))
-  })
+  test.each(written)(
+    '$dialect $name is told as written down',
+    ({ dialect, name, reply, request }) => {
+      files.hold(
+        dialect,
+        name,
+        'told.json',
+        show(codecOf(dialect).writeReply(reply, request, head)),
+      )
+    },
+  )
 
   /** What a client is told is a vendor's reply in one form or more, and says the same in each. */
   const readers: Partial<Record<DialectId, readonly DialectId[]>> = {
@@ -122,7 +130,7 @@ describe('answered', () => {
     rerank: ['cohere-rerank', 'jina-rerank'],
   }
 
-  test.each(told.filter(({ dialect }) => dialect in readers))(
+  test.each(written.filter(({ dialect }) => dialect in readers))(
     '$dialect $name is read again as it was told',
     ({ dialect, reply, request }) => {
       const body = codecOf(dialect).writeReply(reply, request, head) as JsonValue

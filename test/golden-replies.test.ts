@@ -24,7 +24,7 @@ const served: readonly DialectId[] = [
 const severalChoices: readonly DialectId[] = ['openai-chat', 'openai-completions', 'gemini']
 
 /** Where a format has no way to tell a reply alike whole and streamed, and why. */
-const toldApart: readonly string[] = [
+const differing: readonly string[] = [
   // A whole message has its reasoning and its text in a field each: which came first between them is not said.
   'openai-chat reasoning-between',
   // A seal is known when its part ends: a whole reply has it before the part, a stream behind it.
@@ -82,7 +82,7 @@ describe.each(served)('%s', (dialect) => {
     )
     expect(breaches(fromStream)).toEqual([])
     expect(breaches(fromWhole)).toEqual([])
-    if (toldApart.includes(`${dialect} ${name}`)) {
+    if (differing.includes(`${dialect} ${name}`)) {
       expect(meaning(fromStream)).not.toEqual(meaning(fromWhole))
       files.hold(dialect, name, 'back-whole.json', show(meaning(fromWhole)))
     } else expect(meaning(fromStream)).toEqual(meaning(fromWhole))

@@ -50,7 +50,7 @@ function readWhole(dialect: DialectId, path: string): readonly ChatEvent[] {
 const noCitations = { 'openai-chat': { delta: { annotations: [] } } }
 
 /** What a reply comes to, however it was told: of a call's input the value, for white space is no part of it. */
-function told(events: readonly ChatEvent[]): unknown {
+function meaning(events: readonly ChatEvent[]): unknown {
   const { choices, ...reply } = fold(events)
   return {
     ...reply,
@@ -86,7 +86,7 @@ describe('what a vendor says', () => {
     ({ dialect, whole, bytes }) => {
       const events = readStream(dialects[dialect], [bytes])
       const atOnce = readWhole(dialect, whole ?? '')
-      expect(told(events)).toEqual(told(atOnce))
+      expect(meaning(events)).toEqual(meaning(atOnce))
       expect(breaches(atOnce)).toEqual([])
     },
   )

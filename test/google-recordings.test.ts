@@ -136,7 +136,7 @@ async function byOpenai(
 /** Thought signatures in the order of their parts. */
 function signatures(frames: readonly string[]): string[] {
   return frames.flatMap((frame) =>
-    [...frame.matchAll(/"thoughtSignature":\s*"([^"]+)"/g)].map(([, seal]) => seal ?? ''),
+    [...frame.matchAll(/"thoughtSignature":\s*"([^"]+)"/g)].map(([, signature]) => signature ?? ''),
   )
 }
 
@@ -154,29 +154,29 @@ describe.each(found)('$name', (recording) => {
     const whole = await byOpenai(relayed(recording, 'openai-chat', false).text, false)
     expect(whole).toEqual({ ...expected, reasoning, finish })
     // The client's own accumulator knows no reasoning.
-    const { reasoning: _, ...told } = await byOpenai(
+    const { reasoning: _, ...shown } = await byOpenai(
       relayed(recording, 'openai-chat', true).text,
       true,
     )
-    expect(told).toEqual({ ...expected, finish })
+    expect(shown).toEqual({ ...expected, finish })
   })
 
   test('usage is what the vendor counted', () => {
     const last = JSON.parse(frames.at(-1) ?? '{}').usageMetadata
-    const told = JSON.parse(relayed(recording, 'openai-chat', false).text).usage
-    expect(told.total_tokens).toBe(last.totalTokenCount)
-    expect(told.prompt_tokens).toBe(last.promptTokenCount)
-    expect(told.completion_tokens_details.reasoning_tokens).toBe(last.thoughtsTokenCount ?? 0)
-    expect(told.prompt_tokens + told.completion_tokens).toBe(told.total_tokens)
+    const usage = JSON.parse(relayed(recording, 'openai-chat', false).text).usage
+    expect(usage.total_tokens).toBe(last.totalTokenCount)
+    expect(usage.prompt_tokens).toBe(last.promptTokenCount)
+    expect(usage.completion_tokens_details.reasoning_tokens).toBe(last.thoughtsTokenCount ?? 0)
+    expect(usage.prompt_tokens + usage.completion_tokens).toBe(usage.total_tokens)
   })
 
   test('a client of its own format is told the same, signatures in their order', async () => {
     const expected = await byAiSdk(bytesOf(recording), streamed)
-    const seals = signatures(frames).length
+    const count = signatures(frames).length
     for (const stream of [true, false]) {
       const { text } = relayed(recording, 'gemini', stream)
       expect(await byAiSdk(text, stream)).toEqual(expected)
-      expect(signatures([text])).toHaveLength(seals)
+      expect(signatures([text])).toHaveLength(count)
     }
     const { hub } = dialects.gemini
     if (hub === null) throw new Error('there is no hub')

@@ -80,8 +80,8 @@ const finishes: Readonly<Record<string, string>> = {
 }
 
 function expectChat(data: readonly string[], plain: Plain): void {
-  const told = plainReading(data)
-  const choice = told.choices.get(0)
+  const shown = plainReading(data)
+  const choice = shown.choices.get(0)
   expect(choice?.text).toBe(plain.text)
   expect(choice?.reasoning).toBe(plain.thinking)
   const calls = choice?.calls.map((call) => ({ ...call, input: JSON.parse(call.input) })) ?? []
@@ -91,7 +91,7 @@ function expectChat(data: readonly string[], plain: Plain): void {
   expect(choice?.finish).toBe(calls.length > 0 && finish === 'stop' ? 'tool_calls' : finish)
   // Nothing was counted, and the gateway does not show its own estimate.
   if (billed(plain).prompt + billed(plain).completion === 0) return
-  const usage = told.usage as JsonObject
+  const usage = shown.usage as JsonObject
   const input = usage.prompt_tokens_details as JsonObject
   const output = usage.completion_tokens_details as JsonObject
   expect({
@@ -111,11 +111,11 @@ function opened(signature: string): string {
 
 /** A message of ours says what the vendor's said, block for block. */
 function expectOwn(data: readonly string[], plain: Plain): void {
-  const told = plainMessage(data)
-  const { usage: _, ...said } = { ...told, signatures: told.signatures.map(opened) }
+  const shown = plainMessage(data)
+  const { usage: _, ...said } = { ...shown, signatures: shown.signatures.map(opened) }
   const { usage: __, ...given } = plain
   expect(said).toEqual(given)
-  expect(billed(told)).toEqual(billed(plain))
+  expect(billed(shown)).toEqual(billed(plain))
 }
 
 describe.each([...streams])('$name', (message) => {

@@ -32,7 +32,7 @@ function bytesOf({ dialect, streamed, frames }: HostReply): Uint8Array {
   return streamed ? hostBytes(dialect, frames) : encoder.encode(frames[0] ?? '')
 }
 
-function told(recording: HostReply, stream: boolean, pieces: readonly Uint8Array[]): Relayed {
+function relayed(recording: HostReply, stream: boolean, pieces: readonly Uint8Array[]): Relayed {
   const { dialect: from, streamed } = recording
   return relay({ vendor: vendorOf(from), from, to: 'openai-chat', streamed, stream }, pieces)
 }
@@ -116,7 +116,7 @@ describe.each(recordings)('$name', (recording) => {
   test.each([true, false])(
     'means the same to the official client, streaming: %p',
     async (stream) => {
-      const seen = told(recording, stream, [bytes])
+      const seen = relayed(recording, stream, [bytes])
       expect(seen.fault).toBeNull()
       expect(seen.clean).toBe(true)
       const reply = await understood(seen.text, stream)
@@ -138,17 +138,17 @@ describe.each(recordings)('$name', (recording) => {
 
 describe.each(streams)('$name, in pieces', (recording) => {
   const bytes = bytesOf(recording)
-  const whole = told(recording, true, [bytes]).text
+  const whole = relayed(recording, true, [bytes]).text
 
   test('reads the same however its bytes are cut', () => {
     const singles = Array.from(bytes, (byte) => Uint8Array.of(byte))
-    expect(told(recording, true, singles).text).toBe(whole)
+    expect(relayed(recording, true, singles).text).toBe(whole)
     const cuts = fc.array(fc.nat(bytes.length), { maxLength: 32 })
     fc.assert(
       fc.property(cuts, (places) => {
         const sorted = [0, ...places.toSorted((a, b) => a - b), bytes.length]
         const pieces = sorted.slice(1).map((end, at) => bytes.subarray(sorted[at], end))
-        expect(told(recording, true, pieces).text).toBe(whole)
+        expect(relayed(recording, true, pieces).text).toBe(whole)
       }),
       { numRuns: 20 },
     )
@@ -157,7 +157,7 @@ describe.each(streams)('$name, in pieces', (recording) => {
   test('W10: broken off at any frame it never ends clean', () => {
     for (let kept = 0; kept < recording.frames.length; kept++) {
       const part = hostBytes(recording.dialect, recording.frames.slice(0, kept))
-      const seen = told(recording, true, [part])
+      const seen = relayed(recording, true, [part])
       expect({ kept, clean: seen.clean, kind: seen.fault?.kind }).toEqual({
         kept,
         clean: false,
@@ -170,7 +170,7 @@ describe.each(streams)('$name, in pieces', (recording) => {
   test('W51: broken off inside a frame it never ends clean', () => {
     const last = hostBytes(recording.dialect, recording.frames.slice(0, -1)).length
     for (let kept = last + 1; kept < bytes.length - 4; kept++) {
-      const seen = told(recording, true, [bytes.subarray(0, kept)])
+      const seen = relayed(recording, true, [bytes.subarray(0, kept)])
       expect(seen.clean).toBe(false)
       expect(seen.fault).not.toBeNull()
     }

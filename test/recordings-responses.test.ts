@@ -63,7 +63,7 @@ async function byOpenai(body: string, stream: boolean): Promise<OpenAI.Responses
   return client(body, true).responses.stream(asked).finalResponse()
 }
 
-function told(response: unknown): PlainResponse {
+function plainOf(response: unknown): PlainResponse {
   return plainResponse([JSON.stringify(response)])
 }
 
@@ -109,7 +109,7 @@ describe.each([...sound])('$name', (recording) => {
   test('means the same to the official client of its own format', async () => {
     for (const stream of [true, false]) {
       const seen = translated(recording, stream, from)
-      const response = told(await byOpenai(seen.text, stream))
+      const response = plainOf(await byOpenai(seen.text, stream))
       expect(meaning(response)).toEqual(meaning(plain))
       expectUsage(response.usage, plain.usage)
     }
@@ -137,7 +137,7 @@ describe.each([...sound])('$name', (recording) => {
     const events = eventsOf(translated(recording, true, from).text)
     const { live, again } = followed(events)
     expect(placesIn(live)).toEqual(placesIn(again))
-    expect(meaning(told(await byOpenai(again, true)))).toEqual(meaning(plain))
+    expect(meaning(plainOf(await byOpenai(again, true)))).toEqual(meaning(plain))
   })
 
   test('tells events by the rules of the hub', () => {
@@ -218,7 +218,7 @@ describe.each(chatReplies)(
       const seen = relay(asked, [bytes])
       expect(seen.fault).toBeNull()
       const response = await byOpenai(seen.text, stream)
-      const { text, reasoning, calls, usage } = told(response)
+      const { text, reasoning, calls, usage } = plainOf(response)
       const value = (call: { input: string }) => ({ ...call, input: JSON.parse(call.input) })
       expect({ text, reasoning, calls: calls.map(value) }).toEqual({
         text: plain?.text ?? '',

@@ -49,8 +49,8 @@ function shown(text: string): string[] {
 }
 
 /** The vendor's own words, with its reasons for ending put into OpenAI's. */
-function expectSameMeaning(told: PlainReply, vendor: PlainReply): void {
-  expect(meaning(told)).toEqual(meaning(vendor))
+function expectSameMeaning(shown: PlainReply, vendor: PlainReply): void {
+  expect(meaning(shown)).toEqual(meaning(vendor))
 }
 
 function number(value: unknown): number {
@@ -58,8 +58,8 @@ function number(value: unknown): number {
 }
 
 /** The client's usage adds up, and to what the vendor counted. */
-function expectUsage(told: PlainReply, vendor: PlainReply): void {
-  const usage = told.usage as JsonObject
+function expectUsage(shown: PlainReply, vendor: PlainReply): void {
+  const usage = shown.usage as JsonObject
   const raw = vendor.usage as JsonObject
   const input = usage.prompt_tokens_details as JsonObject
   const output = usage.completion_tokens_details as JsonObject
@@ -89,15 +89,15 @@ describe.each([...streams])('$name', (recording) => {
   const plain = plainReading(recording.frames)
 
   test('means the same to a client who streams', () => {
-    const told = plainReading(shown(translated(recording, true).text))
-    expectSameMeaning(told, plain)
-    expectUsage(told, plain)
+    const seen = plainReading(shown(translated(recording, true).text))
+    expectSameMeaning(seen, plain)
+    expectUsage(seen, plain)
   })
 
   test('means the same to a client who waits for the whole', () => {
-    const told = plainReading([translated(recording, false).text])
-    expectSameMeaning(told, plain)
-    expectUsage(told, plain)
+    const seen = plainReading([translated(recording, false).text])
+    expectSameMeaning(seen, plain)
+    expectUsage(seen, plain)
   })
 
   test('tells events by the rules of the hub', () => {

@@ -79,7 +79,7 @@ export function pulled(frames: ReturnType<typeof replay>): string {
 }
 
 /** One that has ended. */
-export function toldAgain(response: JsonObject, after = -1): string {
+export function replayed(response: JsonObject, after = -1): string {
   const source = new ResponseSoFar(response)
   source.end(response)
   return pulled(replay(source, after))
@@ -98,5 +98,5 @@ export function followed(events: readonly JsonObject[]) {
   const last = source.ending(source.last ?? { ...source.response, status: 'failed' })
   source.end(last)
   live += pulled(frames)
-  return { live, last, again: toldAgain(last) }
+  return { live, last, again: replayed(last) }
 }

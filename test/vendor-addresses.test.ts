@@ -116,7 +116,7 @@ async function asked(vendor: Vendor, call: MediaCall): Promise<string | null> {
     if (error instanceof GatewayError) expect(error.code).toBe('invalid_request_error')
     else if (error !== stop && !(error instanceof MediaFault)) throw error
   }
-  return played.heard[0]?.url ?? null
+  return played.requests[0]?.url ?? null
 }
 
 const fields: Partial<Record<DialectId, object>> = {
@@ -201,8 +201,8 @@ describe('through the gateway', () => {
       const [path, body] = requestTo(vendor, model, tail)
       const seen = await gateway.post(path, body)
       expect({ tail, status: seen.status }).toEqual({ tail, status: 400 })
-      const told = (await seen.json()) as { error: { param: string } }
-      expect(told.error.param).toMatch(/^(model|voice)$/)
+      const refusal = (await seen.json()) as { error: { param: string } }
+      expect(refusal.error.param).toMatch(/^(model|voice)$/)
     }
     expect(upstream.requests.length).toBe(before)
   })

@@ -151,9 +151,9 @@ describe('vendors with error codes of their own sharpen what the status says', (
 
 describe('the sandbox answers what its fixtures say, byte for byte', () => {
   test.each(casesOf('sandbox'))('$name', async ({ fixture }) => {
-    const heard = await call(fixture.dialect, fixture.request)
-    expect([heard.status, heard.fault]).toEqual([fixture.reply.status ?? 200, null])
-    expect(heard.text).toBe(bytesOf(fixture))
+    const reply = await call(fixture.dialect, fixture.request)
+    expect([reply.status, reply.fault]).toEqual([fixture.reply.status ?? 200, null])
+    expect(reply.text).toBe(bytesOf(fixture))
   })
 })
 

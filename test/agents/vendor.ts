@@ -198,7 +198,7 @@ function scripted(asked: Asked, request: Request): Response {
     case 'write':
     case 'read': {
       const call = answered ? null : callOf(script.kind, tools, folder)
-      return call === null ? said(run, stream) : told(format.reply(calling(call), stream))
+      return call === null ? said(run, stream) : responseOf(format.reply(calling(call), stream))
     }
     case 'text':
       return said(run, stream)
@@ -219,10 +219,10 @@ function calling(call: NonNullable<ReturnType<typeof callOf>>): Said {
 }
 
 function said({ format, last }: Run, stream: boolean): Response {
-  return told(format.reply({ text: last, reasoning: '', calls: [], usage }, stream))
+  return responseOf(format.reply({ text: last, reasoning: '', calls: [], usage }, stream))
 }
 
-function told({ body, contentType }: Reply): Response {
+function responseOf({ body, contentType }: Reply): Response {
   return new Response(body, { headers: { 'content-type': contentType } })
 }
 

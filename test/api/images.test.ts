@@ -331,8 +331,8 @@ describe('url and b64_json', () => {
     for (const response_format of ['b64_json', 'url']) {
       answer = json(400, { error })
       const response = await generate({ model: 'gpt-image-1', response_format })
-      const told = await expectRefusal(response, 400, 'moderation_blocked')
-      expect(told.message).toContain('safety system')
+      const refusal = await expectRefusal(response, 400, 'moderation_blocked')
+      expect(refusal.message).toContain('safety system')
       const row = await gateway.row(response.headers.get('x-request-id') ?? '')
       expect(String(row.chargeNano)).toBe('0')
     }

@@ -39,7 +39,7 @@ beforeEach(() => {
   other.sessions.length = 0
 })
 afterEach(async () => {
-  if (client?.heard.closed === null) await client.leave()
+  if (client?.received.closed === null) await client.leave()
   client = null
   expect(gateway.stderr).not.toContain('internal error:')
   expect(gateway.stderr).not.toContain(key)
@@ -181,7 +181,7 @@ describe('the vendor refuses the handshake', () => {
 describe('through the socket', () => {
   test('events pass as they are, both ways', async () => {
     const opened = await open()
-    const created = opened.heard.events[0]
+    const created = opened.received.events[0]
     expect(created?.type).toBe('session.created')
     const odd = { type: 'conversation.item.create', item: { content: [{ text: 'ü 👋 \u2028' }] } }
     opened.send(odd)
@@ -224,15 +224,15 @@ describe('through the socket', () => {
     const opened = await open()
     const session = await vendor.arrived(1)
     session.raw(Uint8Array.of(0, 255, 128))
-    expect(await opened.heard.until(() => opened.heard.binary[0])).toEqual(
+    expect(await opened.received.until(() => opened.received.binary[0])).toEqual(
       Uint8Array.of(0, 255, 128),
     )
     const event = new TextEncoder().encode('{"type":"input_audio_buffer.commit"}')
     opened.socket.send(event)
-    expect(await session.heard.until(() => session.heard.binary[0])).toEqual(event)
+    expect(await session.received.until(() => session.received.binary[0])).toEqual(event)
     opened.socket.send(Uint8Array.of(123, 0, 34))
     expect((await opened.error()).code).toBe('invalid_request_error')
-    expect(session.heard.binary).toHaveLength(1)
+    expect(session.received.binary).toHaveLength(1)
   })
 
   test('a message of 64 KiB in pieces arrives whole, a larger one closes the session', async () => {
@@ -264,7 +264,7 @@ describe('through the socket', () => {
     session.send({ type: 'rate_limits.updated', rate_limits: [{ name: 'tokens', limit: 4 }] })
     session.send({ type: 'input_audio_buffer.committed' })
     await opened.until('input_audio_buffer.committed')
-    expect(opened.heard.of('rate_limits.updated')).toHaveLength(0)
+    expect(opened.received.of('rate_limits.updated')).toHaveLength(0)
   })
 
   test("errors pass without the vendor's key", async () => {
@@ -272,7 +272,7 @@ describe('through the socket', () => {
     const session = await vendor.arrived(1)
     session.send({ type: 'error', error: { type: 'x', code: 'y', message: `bad key ${key}` } })
     expect((await opened.error()).message).toStartWith('bad key ')
-    expect(JSON.stringify(opened.heard.events)).not.toContain(key)
+    expect(JSON.stringify(opened.received.events)).not.toContain(key)
   })
 
   test('a quiet vendor is asked whether it lives, and its pings are answered', async () => {
@@ -299,7 +299,7 @@ describe('what is not let through', () => {
     opened.send({ type: 'input_audio_buffer.commit' })
     const session = await vendor.arrived(1)
     await session.until('input_audio_buffer.commit')
-    expect(session.heard.events).toHaveLength(1)
+    expect(session.received.events).toHaveLength(1)
   })
 
   test.each([
@@ -337,7 +337,7 @@ describe('what is not let through', () => {
     opened.send({ type: 'input_audio_buffer.commit' })
     const session = await vendor.arrived(1)
     await session.until('input_audio_buffer.commit')
-    expect(session.heard.events).toHaveLength(1)
+    expect(session.received.events).toHaveLength(1)
   })
 
   test('a member named twice is refused, and one in an escape is seen for what it is', async () => {
@@ -358,7 +358,7 @@ describe('what is not let through', () => {
       type: 'session.update',
       session: { model: 'gpt-realtime' },
     })
-    expect(session.heard.events).toHaveLength(1)
+    expect(session.received.events).toHaveLength(1)
   })
 
   test("the session's own model passes under the vendor's name, and so does a transcriber", async () => {
@@ -384,7 +384,7 @@ describe('what is not let through', () => {
     opened.send({ type: 'session.update', session: { model: 'gpt-realtime' } })
     opened.send({ type: 'response.create' })
     await opened.until('response.done')
-    expect((await vendor.arrived(1)).heard.events.map(({ type }) => type)).toEqual([
+    expect((await vendor.arrived(1)).received.events.map(({ type }) => type)).toEqual([
       'session.update',
       'input_audio_buffer.commit',
       'session.update',
@@ -399,7 +399,7 @@ describe('what is not let through', () => {
       session: { audio: { input: { transcription: { model: 'unpriced' } } } },
     })
     expect((await opened.error()).code).toBe('service_unavailable')
-    expect((await vendor.arrived(1)).heard.events).toHaveLength(0)
+    expect((await vendor.arrived(1)).received.events).toHaveLength(0)
   })
 })
 
@@ -415,7 +415,7 @@ describe('how it ends', () => {
     const opened = await open()
     ;(await vendor.arrived(1)).close(1_001, 'going away')
     expect(await opened.closed()).toEqual({ code: 1_001, reason: 'going away' })
-    expect(opened.heard.of('error')).toHaveLength(0)
+    expect(opened.received.of('error')).toHaveLength(0)
   })
 
   test.each([
@@ -439,7 +439,7 @@ describe('how it ends', () => {
     expect(reply.headers['sec-websocket-protocol']).toBe('realtime')
     const row = await gateway.row(reply.headers['x-request-id'] ?? '')
     expect(row).toMatchObject({ status: 200, chargeNano: 0n, usageSource: 'none', channel: 'main' })
-    expect((await vendor.arrived(1)).heard.closed?.code ?? 1_000).toBeGreaterThanOrEqual(1_000)
+    expect((await vendor.arrived(1)).received.closed?.code ?? 1_000).toBeGreaterThanOrEqual(1_000)
   })
 
   test('what a response came to is shown to whoever asks', async () => {

@@ -228,8 +228,8 @@ describe("other formats' interfaces that are not offered", () => {
       const headers = { ...authorized(), 'anthropic-version': '2023-06-01' }
       const reply = await fetch(gateway.url + path, { method: 'GET', headers })
       expect(reply.status).toBe(404)
-      const told = (await reply.json()) as object
-      expect(told).toMatchObject({
+      const body = (await reply.json()) as object
+      expect(body).toMatchObject({
         type: 'error',
         error: { type: 'not_found_error', message: expect.stringContaining('not offered') },
       })

@@ -46,9 +46,11 @@ function again({ output }: OpenAI.Responses.Response): OpenAI.Responses.Response
   return [...items, { role: 'user', content: 'Go on.' }] as OpenAI.Responses.ResponseInput
 }
 
-function sealsIn(body: JsonObject | undefined): unknown[] {
+function encryptedIn(body: JsonObject | undefined): unknown[] {
   const input = (body?.['input'] ?? []) as JsonObject[]
-  return input.flatMap(({ encrypted_content: sealed }) => (sealed === undefined ? [] : [sealed]))
+  return input.flatMap(({ encrypted_content: encrypted }) =>
+    encrypted === undefined ? [] : [encrypted],
+  )
 }
 
 test.each([true, false])('a conversation stays at the account, streamed: %p', async (stream) => {
@@ -61,7 +63,7 @@ test.each([true, false])('a conversation stays at the account, streamed: %p', as
     await answered(stream, again(first))
     const { bodies = [] } = accounts[at] ?? {}
     expect(bodies).toHaveLength(2)
-    expect(sealsIn(bodies[1])).toEqual(['sealed-1'])
+    expect(encryptedIn(bodies[1])).toEqual(['sealed-1'])
     // It went on as the client put it.
     expect(Object.keys(bodies[1] ?? {})).toEqual([
       ...Object.keys(asked),
@@ -78,7 +80,7 @@ test('another account is asked without it', async () => {
   const model = `only${1 - at}`
   const reply = await client.responses.create({ ...asked, model, input: again(first) })
   expect(reply.status).toBe('completed')
-  expect(sealsIn(accounts[1 - at]?.bodies[0])).toEqual([])
+  expect(encryptedIn(accounts[1 - at]?.bodies[0])).toEqual([])
 })
 
 test('one account alone is handed its own as it was, and hands out its own', async () => {

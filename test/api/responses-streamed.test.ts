@@ -206,9 +206,9 @@ describe('after its end', () => {
   test.each(['sandbox/chat', 'chats', 'responds'])('%s: told as a stream', async (model) => {
     const made = await client.responses.create({ model, input: 'Hello' })
     const stream = client.responses.stream({ response_id: made.id })
-    const told = await stream.finalResponse()
-    expect(told.output_text).toBe(made.output_text)
-    expect<unknown>(told.usage).toEqual(made.usage)
+    const replayed = await stream.finalResponse()
+    expect(replayed.output_text).toBe(made.output_text)
+    expect<unknown>(replayed.usage).toEqual(made.usage)
     const events = await all(await client.responses.retrieve(made.id, { stream: true }))
     expect(events[1]?.type).toBe('response.in_progress')
     const rest = { stream: true, starting_after: 3 } as const

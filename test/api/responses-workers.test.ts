@@ -55,19 +55,19 @@ async function ask(method: string, path: string, body?: JsonObject): Promise<Res
   return fetch(url, { method, headers, keepalive: false, ...sent })
 }
 
-async function told(method: string, path: string, body?: JsonObject): Promise<JsonObject> {
+async function bodyOf(method: string, path: string, body?: JsonObject): Promise<JsonObject> {
   return (await ask(method, path, body)).json() as Promise<JsonObject>
 }
 
 async function begun(): Promise<string[]> {
   const asked = { model: 'responds', input: 'wait', background: true }
-  const all = await Promise.all(Array.from({ length: count }, () => told('POST', '', asked)))
+  const all = await Promise.all(Array.from({ length: count }, () => bodyOf('POST', '', asked)))
   await eventually(() => (vendor.bodies.length === count ? true : undefined))
   return all.map(({ id }) => String(id))
 }
 
 const statuses = async (ids: readonly string[]) =>
-  (await Promise.all(ids.map((id) => told('GET', `/${id}`)))).map(({ status }) => status)
+  (await Promise.all(ids.map((id) => bodyOf('GET', `/${id}`)))).map(({ status }) => status)
 
 test('cancelled at any process, the vendor is let go, and it stays cancelled', async () => {
   const before = vendor.aborted
@@ -76,7 +76,7 @@ test('cancelled at any process, the vendor is let go, and it stays cancelled', a
     eventsOf(await (await ask('GET', `/${id}?stream=true`)).text()),
   )
   expect(new Set(await statuses(ids))).toEqual(new Set(['in_progress']))
-  const cancelled = await Promise.all(ids.map((id) => told('POST', `/${id}/cancel`, {})))
+  const cancelled = await Promise.all(ids.map((id) => bodyOf('POST', `/${id}/cancel`, {})))
   expect(new Set(cancelled.map(({ status }) => status))).toEqual(new Set(['cancelled']))
   await eventually(() => (vendor.aborted === before + count ? true : undefined))
   expect(new Set(await statuses(ids))).toEqual(new Set(['cancelled']))
@@ -109,6 +109,6 @@ test('what ends is read, followed and gone on from at any process', async () => 
   expect(new Set(await statuses(ids))).toEqual(new Set(['completed']))
   for (const id of ids) {
     const more = { model: 'responds', input: 'Go on.', previous_response_id: id }
-    expect(await told('POST', '', more)).toMatchObject({ status: 'completed' })
+    expect(await bodyOf('POST', '', more)).toMatchObject({ status: 'completed' })
   }
 }, 30_000)

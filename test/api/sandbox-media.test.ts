@@ -167,7 +167,7 @@ describe('sound', () => {
 
   describe('that is heard', () => {
     const model = 'sandbox/transcription'
-    const heardCost = BigInt(Math.ceil(seconds)) * second
+    const inputCost = BigInt(Math.ceil(seconds)) * second
     const file = async () => {
       const { bytes } = await speak('wav')
       return toFile(bytes, 'fox.wav', { type: 'audio/wav' })
@@ -175,9 +175,9 @@ describe('sound', () => {
 
     test('is written down as JSON, and with every word', async () => {
       const create = async () => ({ model, file: await file() })
-      const plain = await paid(heardCost, client.audio.transcriptions.create(await create()))
+      const plain = await paid(inputCost, client.audio.transcriptions.create(await create()))
       const { text, duration, segments, words } = await paid(
-        heardCost,
+        inputCost,
         client.audio.transcriptions.create({
           ...(await create()),
           response_format: 'verbose_json',
@@ -193,7 +193,7 @@ describe('sound', () => {
 
     test.each(['srt', 'vtt'] as const)('has subtitles: %s', async (response_format) => {
       const body = { model, file: await file(), response_format }
-      const subtitles = await paid(heardCost, client.audio.transcriptions.create(body))
+      const subtitles = await paid(inputCost, client.audio.transcriptions.create(body))
       const [comma] = response_format === 'srt' ? [','] : ['.']
       const times = [...subtitles.matchAll(/(\d\d):(\d\d):(\d\d)[,.](\d{3})/g)].map(
         ([, hours, minutes, rest, millis]) =>
@@ -210,12 +210,12 @@ describe('sound', () => {
       const form = async () => ({ model, file: await file() })
       const create = client.audio.transcriptions
       const text = await paid(
-        heardCost,
+        inputCost,
         create.create({ ...(await form()), response_format: 'text' }),
       )
       const said = String(text).trim()
       const diarized = await paid(
-        heardCost,
+        inputCost,
         create.create({ ...(await form()), response_format: 'diarized_json' }),
       )
       const { segments } = diarized as unknown as OpenAI.Audio.TranscriptionDiarized
@@ -230,12 +230,12 @@ describe('sound', () => {
         if (event.type === 'transcript.text.done') done = event.text
       }
       expect([streamed, done]).toEqual([said, said])
-      await paidLater(heardCost, response)
+      await paidLater(inputCost, response)
     })
 
     test('is translated', async () => {
       const body = { model, file: await file() }
-      const { text } = await paid(heardCost, client.audio.translations.create(body))
+      const { text } = await paid(inputCost, client.audio.translations.create(body))
       expect(text).toStartWith('The sandbox of Tollgate translates fox.wav')
     })
   })

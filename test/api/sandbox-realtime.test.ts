@@ -8,7 +8,7 @@ import type {
   RealtimeResponse,
   RealtimeServerEvent,
 } from 'openai/resources/realtime/realtime'
-import { startTlsDoor, type TlsDoor } from '../conformance/media/realtime-cells.ts'
+import { startTlsProxy, type TlsProxy } from '../conformance/media/realtime-cells.ts'
 import { eventually } from '../support/clients.ts'
 import {
   type Deployment,
@@ -26,12 +26,12 @@ const key = keyOf('acme')
 
 let deployment: Deployment
 let server: ServerProcess
-let safeFetch: TlsDoor
+let tlsProxy: TlsProxy
 
 beforeAll(async () => {
   deployment = await deploy({ databaseUrl: null, credits: { acme: '1' }, config: { models: {} } })
   server = await deployment.start()
-  safeFetch = await startTlsDoor(server.url)
+  tlsProxy = await startTlsProxy(server.url)
 })
 /** The books hold after all of it. */
 afterAll(async () => {
@@ -43,15 +43,15 @@ afterAll(async () => {
   expect(rows.length).toBeGreaterThan(4)
   await expectCleanAudit(deployment)
   expect(server.stderr).not.toContain('internal error:')
-  await safeFetch.close()
+  await tlsProxy.close()
   await deployment.remove()
 })
 
-type Heard = readonly RealtimeServerEvent[]
+type Received = readonly RealtimeServerEvent[]
 
 /** Sends events once the session is there, and hears all until the response has ended. */
-async function converse(model: string, sent: readonly RealtimeClientEvent[]): Promise<Heard> {
-  const client = new OpenAI({ baseURL: safeFetch.url, apiKey: key })
+async function converse(model: string, sent: readonly RealtimeClientEvent[]): Promise<Received> {
+  const client = new OpenAI({ baseURL: tlsProxy.url, apiKey: key })
   const session = new OpenAIRealtimeWS({ model, options: { rejectUnauthorized: false } }, client)
   const events: RealtimeServerEvent[] = []
   try {
@@ -69,7 +69,7 @@ async function converse(model: string, sent: readonly RealtimeClientEvent[]): Pr
   return events
 }
 
-function usageOf(events: Heard): NonNullable<RealtimeResponse['usage']> {
+function usageOf(events: Received): NonNullable<RealtimeResponse['usage']> {
   const done = events.find((event) => event.type === 'response.done')
   if (done?.response.usage === undefined) throw new Error('no usage')
   return done.response.usage
@@ -77,12 +77,12 @@ function usageOf(events: Heard): NonNullable<RealtimeResponse['usage']> {
 
 /** What a client may work out of the usage it was told. */
 function due({
-  input_token_details: heard,
+  input_token_details: input,
   output_token_details: said,
 }: RealtimeResponse['usage'] & object) {
   return (
-    BigInt(heard?.text_tokens ?? 0) * nano.input +
-    BigInt(heard?.audio_tokens ?? 0) * nano.audioInput +
+    BigInt(input?.text_tokens ?? 0) * nano.input +
+    BigInt(input?.audio_tokens ?? 0) * nano.audioInput +
     BigInt(said?.text_tokens ?? 0) * nano.output +
     BigInt(said?.audio_tokens ?? 0) * nano.audioOutput
   )
@@ -160,8 +160,8 @@ test('a turn of sound, heard and spoken, with its transcript', async () => {
     chargeNano: due(usage),
   })
   // Two seconds begun, of $0.00001.
-  const heard = await charged('sandbox/transcription')
-  expect([heard.chargeNano, heard.units]).toEqual([20_000n, { second: 2 }])
+  const transcribed = await charged('sandbox/transcription')
+  expect([transcribed.chargeNano, transcribed.units]).toEqual([20_000n, { second: 2 }])
 })
 
 test('a response that is cancelled is paid for as far as it went', async () => {
@@ -214,7 +214,7 @@ test('faults are the gateway’s to tell, by status or by event', async () => {
   client.send({ type: 'response.create' })
   expect((await client.error()).code).toBe('service_unavailable')
   expect((await client.closed()).code).toBe(1011)
-  expect(client.heard.of('response.output_audio.delta')).toHaveLength(2)
+  expect(client.received.of('response.output_audio.delta')).toHaveLength(2)
   expect((await charged(model)).errorCode).toBe('service_unavailable')
 })
 

@@ -24,7 +24,7 @@ interface Endpoint {
 const picture = () => new File([Uint8Array.from(png(8, 8))], 'cat.png', { type: 'image/png' })
 const sound = () => new File([Uint8Array.from(wav(1))], 'a.wav', { type: 'audio/wav' })
 const drawn = { created: 1, data: [{ b64_json: png(8, 8).toString('base64') }] }
-const heard = { text: 'Hello', usage: { type: 'duration', seconds: 1 } }
+const transcript = { text: 'Hello', usage: { type: 'duration', seconds: 1 } }
 const inNoModel = [
   ['model', { model: undefined }],
   ['model', { model: '' }],
@@ -80,7 +80,7 @@ const endpoints: readonly Endpoint[] = [
     kind: 'transcription',
     fields: {},
     file: ['file', sound()],
-    answer: json(200, heard),
+    answer: json(200, transcript),
     wrong: [
       ...inNoModel,
       ['file', { file: undefined }],
@@ -97,7 +97,7 @@ const endpoints: readonly Endpoint[] = [
     kind: 'transcription',
     fields: {},
     file: ['file', sound()],
-    answer: json(200, heard),
+    answer: json(200, transcript),
     wrong: [
       ...inNoModel,
       ['file', { file: undefined }],

@@ -165,8 +165,8 @@ const asked = {
 }
 
 function namesIn(reply: Response): string[] {
-  const told = reply.headers.get('x-tollgate-dropped') ?? ''
-  return told === '' ? [] : told.split(', ')
+  const dropped = reply.headers.get('x-tollgate-dropped') ?? ''
+  return dropped === '' ? [] : dropped.split(', ')
 }
 
 describe('one chat request, every model', () => {

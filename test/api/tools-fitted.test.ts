@@ -32,9 +32,9 @@ describe.each(translated)('a tool that only another vendor runs, on $vendor', ({
       { type: 'function', ...weather },
     ]
     for (const tool_choice of ['auto', 'required', { type }]) {
-      const told = await stage.responses(vendor, { input: 'Hi', tools, tool_choice }, false)
-      expect(told.status).toBe(200)
-      expect(told.dropped).toContain(`tools.${type}`)
+      const outcome = await stage.responses(vendor, { input: 'Hi', tools, tool_choice }, false)
+      expect(outcome.status).toBe(200)
+      expect(outcome.dropped).toContain(`tools.${type}`)
       expect(stage.asked && offeredIn(stage.asked.format.id, stage.asked.body)).toEqual([
         { name: 'get_weather' },
       ])

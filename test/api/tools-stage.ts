@@ -28,7 +28,7 @@ interface Asked {
   readonly text: string
 }
 
-export interface Told {
+export interface StageReply {
   readonly status: number
   readonly dropped: string | null
   readonly reply: Body
@@ -77,7 +77,7 @@ export class ToolStage {
   }
 
   /** A Responses request, whole or streamed: of a stream, the response it ends with, whose items it told one by one. */
-  async responses(vendor: string, body: Body, stream: boolean): Promise<Told> {
+  async responses(vendor: string, body: Body, stream: boolean): Promise<StageReply> {
     const reply = await this.gateway.post('/v1/responses', {
       model: `on-${vendor}`,
       store: false,

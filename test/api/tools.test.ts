@@ -126,17 +126,17 @@ describe.each(rows.map(({ vendor }) => vendor))('a Responses client on %s', (ven
         const first = await stage.responses(vendor, { input: [user], tools }, stream)
         expect([first.status, first.dropped]).toEqual([200, null])
         const said = first.reply['output'] as Body[]
-        const [told, ...more] = callsIn(said)
-        const spelled = 'arguments' in (told ?? {}) ? 'arguments' : 'input'
-        expect({ ...told, [spelled]: parsed(told?.[spelled]) }).toMatchObject({
+        const [shown, ...more] = callsIn(said)
+        const spelled = 'arguments' in (shown ?? {}) ? 'arguments' : 'input'
+        expect({ ...shown, [spelled]: parsed(shown?.[spelled]) }).toMatchObject({
           ...item,
           [spelled]: parsed(item[spelled]),
           call_id: expect.any(String),
         })
-        expect(told?.['namespace']).toBe(item['namespace'])
+        expect(shown?.['namespace']).toBe(item['namespace'])
         expect(more).toEqual([])
         stage.calls = () => null
-        const back = { ...answer, call_id: told?.['call_id'] }
+        const back = { ...answer, call_id: shown?.['call_id'] }
         const second = await stage.responses(
           vendor,
           { input: [user, ...said, back], tools },

@@ -140,7 +140,7 @@ describe('a record', () => {
 })
 
 test('a vendor is told the trace where its channel says so, on both paths, and else nowhere', async () => {
-  const told = async (model: string, path = chat) => {
+  const traceOf = async (model: string, path = chat) => {
     await postJson(
       gateway.url + path,
       { ...body(model), max_tokens: 5 },
@@ -148,9 +148,9 @@ test('a vendor is told the trace where its channel says so, on both paths, and e
     )
     return upstream.of(model).at(-1)?.headers.get('traceparent')
   }
-  expect(await told('quiet')).toBeUndefined()
-  expect(await told('told')).toBe(traceparent)
-  expect(await told('translated', '/v1/messages')).toBe(traceparent)
+  expect(await traceOf('quiet')).toBeUndefined()
+  expect(await traceOf('told')).toBe(traceparent)
+  expect(await traceOf('translated', '/v1/messages')).toBe(traceparent)
 })
 
 describe('a caller without a valid key', () => {

@@ -92,7 +92,7 @@ async function asking(url: string): Promise<RawClient> {
 async function flood(session: VendorSession, mostBytes: number): Promise<number> {
   const event = JSON.stringify({ type: 'conversation.item.added', text: 'x'.repeat(60_000) })
   let sent = 0
-  while (sent < mostBytes && session.heard.closed === null) {
+  while (sent < mostBytes && session.received.closed === null) {
     if (session.buffered < 1_000_000) {
       session.raw(event)
       sent += event.length
@@ -178,7 +178,7 @@ test('a vendor that takes nothing: the session ends before memory does', async (
   })
   const client = await RealtimeClient.open(serving.url)
   const audio = 'A'.repeat(900_000)
-  for (let n = 0; n < 200 && client.heard.closed === null; n++) {
+  for (let n = 0; n < 200 && client.received.closed === null; n++) {
     client.send({ type: 'input_audio_buffer.append', audio })
     await Bun.sleep(1)
   }

@@ -10,7 +10,7 @@ import { type RealtimeVendor, startRealtimeVendor } from '../support/realtime.ts
 import { imageFeatures } from './media/image-cells.ts'
 import { moderationFeatures, videoFeatures } from './media/other-cells.ts'
 import { startOpenaiVideos } from './media/others.ts'
-import { realtimeFeatures, startTlsDoor, type TlsDoor } from './media/realtime-cells.ts'
+import { realtimeFeatures, startTlsProxy, type TlsProxy } from './media/realtime-cells.ts'
 import {
   imageRows,
   moderationRows,
@@ -60,7 +60,7 @@ const sections: readonly {
     table: 'realtime',
     title: 'Realtime',
     rows: realtimeRows,
-    features: realtimeFeatures(() => safeFetch.url),
+    features: realtimeFeatures(() => tlsProxy.url),
   },
 ]
 
@@ -71,7 +71,7 @@ const keyOf = (row: Row) => `sk-${nameOf(row)}-0123456789abcdef`
 
 let upstream: MediaVendors
 let gateway: Gateway
-let safeFetch: TlsDoor
+let tlsProxy: TlsProxy
 const found = new Map<string, Cell | Error>()
 const cellName = (row: Row, feature: Feature) => `${nameOf(row)} ${feature.name}`
 
@@ -86,11 +86,11 @@ beforeAll(async () => {
       models: Object.fromEntries(rows.map(({ row }) => [row.model, modelOf(row)])),
     },
   })
-  safeFetch = await startTlsDoor(gateway.url)
+  tlsProxy = await startTlsProxy(gateway.url)
   await Promise.all(rows.map(({ row, features }) => tryRow(row, features)))
 }, allMs)
 afterAll(async () => {
-  await safeFetch.close()
+  await tlsProxy.close()
   await gateway.stop()
   await Promise.all([...talkers.values()].map((talker) => talker.close()))
   await upstream[Symbol.asyncDispose]()

@@ -196,8 +196,8 @@ async function race(engine: string, address: string, settings: StoreSettings): P
   expect(ends.map(({ code, failed }) => ({ code, failed }))).toEqual(
     ends.map(() => ({ code: 0, failed: '' })),
   )
-  const told = ends.map(({ said }) => JSON.parse(said) as Record<string, string>)
-  const sum = (name: string) => told.reduce((total, each) => total + BigInt(each[name] ?? 0), 0n)
+  const reports = ends.map(({ said }) => JSON.parse(said) as Record<string, string>)
+  const sum = (name: string) => reports.reduce((total, each) => total + BigInt(each[name] ?? 0), 0n)
   const rows = await store.usage.list({ limit: 10_000 })
   expect(rows.length).toBeGreaterThan(100)
   expect(sum('settled')).toBe(BigInt(rows.length))

@@ -244,7 +244,7 @@ function hourTests(open: Open): void {
     expect(await requests({ group: 'gold' })).toBe(1)
     expect(await requests({ since: 2 * hourMs })).toBe(1)
     expect(await requests({ since: hourMs, until: 2 * hourMs })).toBe(10)
-    const [unpaid] = await store.hours.list({ account: 'zoe' })
-    expect([unpaid?.chargeNano, unpaid?.writeoffNano]).toEqual([0n, 10n])
+    const [hour] = await store.hours.list({ account: 'zoe' })
+    expect([hour?.chargeNano, hour?.writeoffNano]).toEqual([0n, 10n])
   })
 }

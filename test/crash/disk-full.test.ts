@@ -42,15 +42,15 @@ test.skipIf(!mounted)(
     const first = await node.hold('acme', 'key_1', 1_000n)
     if ('refused' in first) throw new Error(`refused: ${first.refused}`)
     fillDisk()
-    let told = 0
+    let calls = 0
     for (let index = 0; index < requests; index += 1) {
       const request = finishedRequest({ requestId: `req_${index}`, chargeNano: 1_000n })
       node.finish(index === 0 ? first : null, request, () => {
-        told += 1
+        calls += 1
       })
       await new Promise((resolve) => setImmediate(resolve))
     }
-    expect(told).toBe(requests)
+    expect(calls).toBe(requests)
     expect(node.closed).toContain('the outbox cannot be written')
     expect(await node.hold('acme', 'key_1', 1_000n)).toEqual({ refused: 'closed' })
     rmSync(filler)

@@ -60,9 +60,11 @@ describe.each(engineCases)('P2: SIGTERM under load on $engine', ({ engine, datab
         await expectNothingLeased(deployment, 'acme')
         await expectCleanAudit(deployment)
         const answered = load.seen.filter(({ status }) => status === 200).length
-        const unheard = load.seen.filter(({ status, dueNano }) => status === 0 && dueNano !== null)
+        const unanswered = load.seen.filter(
+          ({ status, dueNano }) => status === 0 && dueNano !== null,
+        )
         console.log(
-          `${engine}, ${workers} processes: ${answered} requests answered, ${unheard.length} found nobody, ` +
+          `${engine}, ${workers} processes: ${answered} requests answered, ${unanswered.length} found nobody, ` +
             `ended ${Math.round(stopMs)} ms after SIGTERM`,
         )
       } finally {

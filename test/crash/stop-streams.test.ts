@@ -55,7 +55,7 @@ async function begin(gateway: Gateway, at: (typeof formatClients)[number]): Prom
 }
 
 /** A vendor that went on would keep these streams open for ever. */
-async function expectToldOfStop(
+async function expectStopReported(
   drainMs: number,
   stop: (gateway: Gateway) => Promise<void>,
 ): Promise<void> {
@@ -101,13 +101,13 @@ const isAlive = (pid: number): boolean => {
 }
 
 test('a drain that is over says in every format that the gateway stops', async () => {
-  await expectToldOfStop(300, async ({ pid }) => {
+  await expectStopReported(300, async ({ pid }) => {
     process.kill(pid, 'SIGTERM')
   })
 }, 60_000)
 
 test('so does a second Ctrl-C, long before the drain is over', async () => {
-  await expectToldOfStop(600_000, async ({ pid }) => {
+  await expectStopReported(600_000, async ({ pid }) => {
     // Signals within a second of one that counted are the same press.
     while (isAlive(pid)) {
       process.kill(pid, 'SIGINT')

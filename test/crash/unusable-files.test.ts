@@ -43,9 +43,9 @@ if (!mounted)
 
 test.skipIf(!mounted)('a read-only folder', async () => {
   try {
-    const told = await refusal(readOnly.path)
-    expect(told).toContain(readOnly.path)
-    expect(told).toMatch(/^[^\n]*(EROFS|read-only)[^\n]*\n$/)
+    const message = await refusal(readOnly.path)
+    expect(message).toContain(readOnly.path)
+    expect(message).toMatch(/^[^\n]*(EROFS|read-only)[^\n]*\n$/)
   } finally {
     spawnSync('umount', ['-l', readOnly.path])
     readOnly.remove()

@@ -29,7 +29,7 @@ const files = readdirSync(import.meta.dir).filter((file) => file.endsWith('.json
 const cases = files.flatMap((file) => targets.map(([target, hub]) => ({ file, target, hub })))
 const head: WriterHead = { id: 'id-1', model: 'asked', createdAt: 7, wantsUsage: true }
 
-function told(golden: Golden, hub: HubCodec): { stream: JsonValue[]; whole: JsonObject } {
+function written(golden: Golden, hub: HubCodec): { stream: JsonValue[]; whole: JsonObject } {
   const quirks = vendors[golden.vendor]?.quirks ?? {}
   const data = golden.stream?.map((frame) => JSON.stringify(frame))
   const events =
@@ -46,5 +46,5 @@ function told(golden: Golden, hub: HubCodec): { stream: JsonValue[]; whole: Json
 
 test.each(cases)('$file for $target', ({ file, target, hub }) => {
   const golden: Golden = JSON.parse(readFileSync(`${import.meta.dir}/${file}`, 'utf8'))
-  expect(told(golden, hub)).toEqual(golden.expect[target])
+  expect(written(golden, hub)).toEqual(golden.expect[target])
 })

@@ -24,7 +24,7 @@ test.each([
   }
   expect(adapter?.adapts?.(call)).toBe(known === 'gpt-image-1' || said.quality === 'hd')
   await adapter?.serve(call, { ...played.tools, open })
-  const asked = played.heard[0]?.json
+  const asked = played.requests[0]?.json
   expect(asked).toMatchObject({ ...sent, model: 'our-deployment' })
   expect(asked?.response_format).toBe(known === 'gpt-image-1' ? undefined : 'url')
 })

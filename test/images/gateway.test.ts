@@ -184,8 +184,8 @@ describe('Gemini', () => {
     const error = { code: 400, status: 'INVALID_ARGUMENT', message: 'the prompt is too long' }
     vendor = () => json(400, { error })
     const response = await generate('gemini-2.5-flash-image')
-    const told = await expectRefusal(response, 400, 'invalid_request_error')
-    expect(told.message).toContain('the prompt is too long')
+    const refusal = await expectRefusal(response, 400, 'invalid_request_error')
+    expect(refusal.message).toContain('the prompt is too long')
   })
 })
 
@@ -230,8 +230,8 @@ describe('other vendors', () => {
     }
     vendor = () => json(400, { error: { message: 'no streams here', type: 'x', code: null } })
     const response = await generate('local-flux', { stream: true })
-    const told = await expectRefusal(response, 400, 'invalid_request_error')
-    expect(told.message).toContain('no streams here')
+    const refusal = await expectRefusal(response, 400, 'invalid_request_error')
+    expect(refusal.message).toContain('no streams here')
   })
 
   test('the ai package makes images', async () => {
@@ -297,9 +297,9 @@ describe('faults', () => {
     vendor = answers
     const response = await generate('flux-dev', { response_format: 'b64_json' })
     expect(upstream.requests.length).toBeGreaterThan(asked)
-    const told = await expectRefusal(response, status, code)
-    expect(told.message).not.toContain(secret)
-    expect(told.message).not.toContain('127.0.0.1')
+    const refusal = await expectRefusal(response, status, code)
+    expect(refusal.message).not.toContain(secret)
+    expect(refusal.message).not.toContain('127.0.0.1')
     const row = await gateway.row(response.headers.get('x-request-id') ?? '')
     expect(String(row.chargeNano)).toBe('0')
   })

@@ -7,9 +7,9 @@ import { vendors } from '../../src/vendors/registry.ts'
 import type { JsonObject } from '../../src/wire/ir.ts'
 import {
   bytesOf,
-  type Heard,
   mediaCall,
   moderatedFault,
+  type PlayedRequest,
   play,
   playedTools,
   servedImages,
@@ -23,7 +23,7 @@ const b64 = picture.toString('base64')
 describe('Stability', () => {
   const made = { json: { image: b64, finish_reason: 'SUCCESS', seed: 1 } }
 
-  async function formOf({ contentType, text }: Heard) {
+  async function formOf({ contentType, text }: PlayedRequest) {
     const body = Uint8Array.from(Buffer.from(text, 'latin1'))
     const form = await new Response(body, { headers: { 'content-type': contentType } }).formData()
     return Object.fromEntries(
@@ -53,10 +53,10 @@ describe('Stability', () => {
   ])('%s %j', async (model, fields, path, form) => {
     const played = play('stability', () => made)
     const reply = await servedImages('stability', model, played, fields)
-    const [heard] = played.heard
-    expect(heard?.path).toBe(`/v2beta/stable-image/generate${path}`)
-    expect(heard?.headers['accept']).toBe('application/json')
-    expect(heard && (await formOf(heard))).toEqual(form)
+    const [request] = played.requests
+    expect(request?.path).toBe(`/v2beta/stable-image/generate${path}`)
+    expect(request?.headers['accept']).toBe('application/json')
+    expect(request && (await formOf(request))).toEqual(form)
     expect(bytesOf(reply)[0]?.equals(picture)).toBe(true)
   })
 
@@ -65,7 +65,7 @@ describe('Stability', () => {
     const [image, mask] = [upload('image', picture), upload('mask', picture)]
     await servedImages('stability', 'sd3.5-large', played, {}, [image])
     await servedImages('stability', 'stable-image-core', played, {}, [image, mask])
-    const [first, second] = played.heard
+    const [first, second] = played.requests
     expect(first && (await formOf(first))).toMatchObject({
       mode: 'image-to-image',
       strength: '0.7',
@@ -134,7 +134,7 @@ describe('a server that speaks the form of OpenAI', () => {
     for await (const chunk of made.chunks) parts.push(chunk)
     const json = JSON.parse(Buffer.concat(parts).toString())
     expect(json).toEqual({ created: 1, data: [image], usage: { total_tokens: 3 } })
-    expect(played.heard[0]?.json['response_format']).toBe(format)
+    expect(played.requests[0]?.json['response_format']).toBe(format)
   })
 
   test('what is not is brought into form, from the server itself without its key', async () => {
@@ -148,7 +148,7 @@ describe('a server that speaks the form of OpenAI', () => {
       expect(bytesOf(made)[0]?.equals(picture)).toBe(true)
       expect(made.images[0]?.revisedPrompt).toBe('two cats')
       expect(made.usage).toEqual({ total_tokens: 3 })
-      if (format === 'b64_json') expect(played.heard[1]).toMatchObject({ url, signed: false })
+      if (format === 'b64_json') expect(played.requests[1]).toMatchObject({ url, signed: false })
     }
   })
 })
@@ -168,13 +168,13 @@ describe('fal', () => {
       images: [{ url: 'https://v3.fal.media/a.png' }, { url: `data:image/png;base64,${b64}` }],
     })
     const reply = await servedImages('fal', 'fal-ai/flux/dev', played, { n: 2, size: '1024x768' })
-    expect(played.heard.map(({ method, url }) => `${method} ${url}`)).toEqual([
+    expect(played.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
       'POST https://queue.fal.run/fal-ai/flux/dev',
       `GET ${root}/status`,
       `GET ${root}/status`,
       `GET ${root}`,
     ])
-    expect(played.heard[0]?.json).toEqual({
+    expect(played.requests[0]?.json).toEqual({
       prompt: 'a cat',
       num_images: 2,
       image_size: { width: 1024, height: 768 },
@@ -189,7 +189,7 @@ describe('fal', () => {
     const asked = async (model: string, fields: JsonObject, uploads: readonly Upload[] = []) => {
       const played = queue({ images: [{ url }] })
       await servedImages('fal', model, played, fields, uploads)
-      return played.heard[0]?.json
+      return played.requests[0]?.json
     }
     expect(await asked('fal-ai/nano-banana-pro', { size: '2048x2048' })).toMatchObject({
       aspect_ratio: '1:1',
@@ -246,11 +246,11 @@ describe('DashScope', () => {
       n: 2,
       size: '1664x928',
     })
-    expect(played.heard).toHaveLength(2)
-    expect(played.heard[0]?.url).toBe(
+    expect(played.requests).toHaveLength(2)
+    expect(played.requests[0]?.url).toBe(
       'https://dashscope-intl.aliyuncs.com/api/v1/services/aigc/multimodal-generation/generation',
     )
-    expect(played.heard[0]?.json).toEqual({
+    expect(played.requests[0]?.json).toEqual({
       model: 'qwen-image-plus',
       input: { messages: [{ role: 'user', content: [{ text: 'a cat' }] }] },
       parameters: { size: '1664*928', watermark: false },
@@ -265,8 +265,8 @@ describe('DashScope', () => {
     const played = play('dashscope', () => ({ json }), base)
     const given = upload('image', picture)
     await servedImages('dashscope', 'qwen-image-edit-plus', played, { n: 2 }, [given])
-    expect(played.heard).toHaveLength(1)
-    expect(played.heard[0]?.json).toMatchObject({
+    expect(played.requests).toHaveLength(1)
+    expect(played.requests[0]?.json).toMatchObject({
       input: {
         messages: [{ content: [{ image: `data:image/png;base64,${b64}` }, { text: 'a cat' }] }],
       },
@@ -286,9 +286,9 @@ describe('DashScope', () => {
       base,
     )
     const reply = await servedImages('dashscope', 'wan2.6-t2i', played, { size: '1280x1280' })
-    expect(played.heard[0]?.headers['x-dashscope-async']).toBe('enable')
-    expect(played.heard[0]?.json).toMatchObject({ parameters: { size: '1280*1280', n: 1 } })
-    expect(played.heard[1]?.url).toBe('https://dashscope-intl.aliyuncs.com/api/v1/tasks/t1')
+    expect(played.requests[0]?.headers['x-dashscope-async']).toBe('enable')
+    expect(played.requests[0]?.json).toMatchObject({ parameters: { size: '1280*1280', n: 1 } })
+    expect(played.requests[1]?.url).toBe('https://dashscope-intl.aliyuncs.com/api/v1/tasks/t1')
     expect(reply.images).toEqual([{ url }])
   })
 

@@ -46,11 +46,11 @@ describe('Gemini', () => {
       n: 2,
       size: '2752x1536',
     })
-    expect(played.heard.map(({ path }) => path)).toEqual([
+    expect(played.requests.map(({ path }) => path)).toEqual([
       '/v1beta/models/gemini-3-pro-image:generateContent',
       '/v1beta/models/gemini-3-pro-image:generateContent',
     ])
-    expect(played.heard[0]?.json).toEqual({
+    expect(played.requests[0]?.json).toEqual({
       contents: [{ role: 'user', parts: [{ text: 'a cat' }] }],
       generationConfig: {
         responseModalities: ['IMAGE'],
@@ -75,7 +75,7 @@ describe('Gemini', () => {
   ])('%s in %s', async (model, size, imageConfig) => {
     const played = play('google', () => ({ json: drawn }))
     await servedImages('google', model, played, { size })
-    expect(played.heard[0]?.json['generationConfig']).toMatchObject({ imageConfig })
+    expect(played.requests[0]?.json['generationConfig']).toMatchObject({ imageConfig })
   })
 
   test('images given stand before the prompt, from files, from addresses and in them', async () => {
@@ -83,7 +83,7 @@ describe('Gemini', () => {
     const played = play('google', () => ({ json: drawn }))
     await servedImages('google', 'gemini-2.5-flash-image', played, {}, [upload('image', picture)])
     const parts = [given, { text: 'a cat' }]
-    expect(played.heard[0]?.json['contents']).toEqual([{ role: 'user', parts }])
+    expect(played.requests[0]?.json['contents']).toEqual([{ role: 'user', parts }])
     const images = [{ image_url: `data:image/png;base64,${b64}` }, { image_url: 'https://a.b/c' }]
     const fetching = playedTools('google', {
       answer: () => ({ json: drawn }),
@@ -92,7 +92,7 @@ describe('Gemini', () => {
     const edits = 'openai-image-edits'
     await servedImages('google', 'gemini-2.5-flash-image', fetching, { images }, [], edits)
     expect(fetching.fetched).toEqual(['https://a.b/c'])
-    expect(fetching.heard[0]?.json['contents']).toEqual([
+    expect(fetching.requests[0]?.json['contents']).toEqual([
       { role: 'user', parts: [given, given, { text: 'a cat' }] },
     ])
   })
@@ -106,7 +106,7 @@ describe('Gemini', () => {
     const played = play('google', () => ({ json: drawn }))
     const failure = servedImages('google', 'gemini-2.5-flash-image', played, fields, uploads)
     await expect(failure).rejects.toMatchObject({ detail: { param } })
-    expect(played.heard).toEqual([])
+    expect(played.requests).toEqual([])
   })
 
   test('an image behind an address that cannot be had is the client’s mistake', async () => {
@@ -152,8 +152,8 @@ describe('Gemini', () => {
   test('on Vertex below the project, signed', async () => {
     const played = play('vertex', () => ({ json: drawn }))
     await servedImages('vertex', 'gemini-2.5-flash-image', played, {})
-    expect(played.heard[0]).toMatchObject({ signed: true, method: 'POST' })
-    expect(played.heard[0]?.path).toEndWith('gemini-2.5-flash-image:generateContent')
+    expect(played.requests[0]).toMatchObject({ signed: true, method: 'POST' })
+    expect(played.requests[0]?.path).toEndWith('gemini-2.5-flash-image:generateContent')
   })
 })
 
@@ -165,8 +165,8 @@ describe('xAI', () => {
       n: 2,
       size: '1792x1024',
     })
-    expect(played.heard[0]).toMatchObject({ path: '/v1/images/generations', method: 'POST' })
-    expect(played.heard[0]?.json).toEqual({
+    expect(played.requests[0]).toMatchObject({ path: '/v1/images/generations', method: 'POST' })
+    expect(played.requests[0]?.json).toEqual({
       model: 'grok-imagine-image',
       prompt: 'a cat',
       n: 2,
@@ -184,9 +184,9 @@ describe('xAI', () => {
     const reply = await servedImages('xai', 'grok-imagine-image', played, {}, [one])
     await servedImages('xai', 'grok-imagine-image', played, {}, [one, one])
     const url = `data:image/png;base64,${b64}`
-    expect(played.heard[0]).toMatchObject({ path: '/v1/images/edits' })
-    expect(played.heard[0]?.json['image']).toEqual({ url, type: 'image_url' })
-    expect(played.heard[1]?.json['images']).toHaveLength(2)
+    expect(played.requests[0]).toMatchObject({ path: '/v1/images/edits' })
+    expect(played.requests[0]?.json['image']).toEqual({ url, type: 'image_url' })
+    expect(played.requests[1]?.json['images']).toHaveLength(2)
     expect(reply.images).toEqual([{ url: 'https://x.ai/a.jpg' }])
   })
 })
@@ -205,13 +205,13 @@ describe('Black Forest Labs', () => {
     const ready = { status: 'Ready', result: { sample } }
     const played = jobs({ status: 'Pending' }, { state: 'Pending' }, ready)
     const reply = await servedImages('bfl', 'flux-pro-1.1', played, { size: '1024x768' })
-    expect(played.heard.map(({ method, url, signed }) => [method, url, signed])).toEqual([
+    expect(played.requests.map(({ method, url, signed }) => [method, url, signed])).toEqual([
       ['POST', 'https://api.bfl.ai/v1/flux-pro-1.1', undefined],
       ['GET', polling, true],
       ['GET', polling, true],
       ['GET', polling, true],
     ])
-    expect(played.heard[0]?.json).toEqual({
+    expect(played.requests[0]?.json).toEqual({
       prompt: 'a cat',
       width: 1024,
       height: 768,
@@ -228,7 +228,7 @@ describe('Black Forest Labs', () => {
         : { json: { status: 'Ready', result: { sample } } },
     )
     await servedImages('bfl', 'flux-dev', played, {})
-    expect(played.heard[1]).toMatchObject({
+    expect(played.requests[1]).toMatchObject({
       url: 'https://bfl.ai.evil.example/get?id=j',
       signed: false,
     })
@@ -242,17 +242,17 @@ describe('Black Forest Labs', () => {
   ])('%s with %j', async (model, fields, asked) => {
     const played = jobs({ status: 'Ready', result: { sample } })
     await servedImages('bfl', model, played, fields)
-    expect(played.heard[0]?.json).toMatchObject(asked)
+    expect(played.requests[0]?.json).toMatchObject(asked)
   })
 
   test('images given: Kontext and FLUX.2 several, Fill with its mask', async () => {
     const played = jobs({ status: 'Ready', result: { sample } })
     const [image, mask] = [upload('image', picture), upload('mask', picture)]
     await servedImages('bfl', 'flux-kontext-pro', played, {}, [image, image])
-    expect(played.heard[0]?.json).toMatchObject({ input_image: b64, input_image_2: b64 })
+    expect(played.requests[0]?.json).toMatchObject({ input_image: b64, input_image_2: b64 })
     const filling = jobs({ status: 'Ready', result: { sample } })
     await servedImages('bfl', 'flux-pro-1.0-fill', filling, {}, [image, mask])
-    expect(filling.heard[0]?.json).toMatchObject({ image: b64, mask: b64 })
+    expect(filling.requests[0]?.json).toMatchObject({ image: b64, mask: b64 })
     for (const [model, uploads] of [
       ['flux-kontext-pro', [image, mask]],
       ['flux-pro-1.1', [image]],

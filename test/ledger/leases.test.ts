@@ -298,8 +298,8 @@ test('what the wallet has is admitted within 300 ms on any node, wherever the le
           for (const { hold } of running) nodeAt(node).close(hold, (amount * permille) / 1_000n)
           if (isSettled) nodeAt(node).settle()
         }
-        const owed = nodes.flatMap(({ unsettled }) => unsettled)
-        const balance = owed.reduce((sum, { charge }) => sum - charge, bank.posted('a'))
+        const unsettled = nodes.flatMap(({ unsettled }) => unsettled)
+        const balance = unsettled.reduce((sum, { charge }) => sum - charge, bank.posted('a'))
         const amount = balance > lessBy ? balance - lessBy : 0n
         const { results } = await holdAtOnce(place, [nodeAt(asker)], amount)
         expect(results).toEqual([expect.objectContaining({ amountNano: amount })])

@@ -17,7 +17,7 @@ import {
   sseHead,
   usage,
 } from '../support/upstream.ts'
-import { ann, openShop, type Shop, seesCost } from './till-scene.ts'
+import { ann, openShop, type Shop, seesCost } from './customers.ts'
 
 const chat = '/v1/chat/completions'
 const wanted = { 'x-tollgate-cost': 'true' }

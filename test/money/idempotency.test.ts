@@ -24,7 +24,7 @@ import {
   until,
   words,
 } from '../support/upstream.ts'
-import { ann, bob, openShop, poor, type Shop, type ShopOptions } from './till-scene.ts'
+import { ann, bob, openShop, poor, type Shop, type ShopOptions } from './customers.ts'
 
 const chat = '/v1/chat/completions'
 /** One dollar a million in, two out, for the upstream's 7 and 5 tokens. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ask, eventually } from '../support/clients.ts'
 import { expectRefusal } from '../support/requests.ts'
 import { json } from '../support/upstream.ts'
-import { ann, bob, openShop, poor, type Shop, seesCost } from './till-scene.ts'
+import { ann, bob, openShop, poor, type Shop, seesCost } from './customers.ts'
 
 const chat = '/v1/chat/completions'
 const usage = '/api/me/usage'

@@ -59,11 +59,11 @@ async function spendTheRest(urls: readonly string[]): Promise<number> {
   const ask = (n: number) => completion(urls[n % urls.length] ?? '', 'sandbox/completion+tokens=1')
   let slowestMs = 0
   for (let n = 0; n < cheapAffordable; n += 1) {
-    const { status, elapsedMs } = await heard(() => ask(n))
+    const { status, elapsedMs } = await answered(() => ask(n))
     expect([n, status]).toEqual([n, 200])
     slowestMs = Math.max(slowestMs, elapsedMs)
   }
-  for (const n of urls.keys()) expect((await heard(() => ask(n))).status).toBe(429)
+  for (const n of urls.keys()) expect((await answered(() => ask(n))).status).toBe(429)
   return slowestMs
 }
 
@@ -71,7 +71,7 @@ async function spendTheRest(urls: readonly string[]): Promise<number> {
  * A ledger, or a node that is to give money back, may not answer in time on a busy machine: who is told to ask again
  * does, and who is told that the money is spent does not.
  */
-async function heard(ask: () => ReturnType<typeof completion>) {
+async function answered(ask: () => ReturnType<typeof completion>) {
   for (let tries = 1; ; tries += 1) {
     const outcome = await ask()
     if (!outcome.again || tries === 5) return outcome
@@ -97,10 +97,10 @@ async function completion(url: string, model: string) {
 async function race(what: string, deployment: Deployment, urls: readonly string[]): Promise<void> {
   const { statuses, slowestRefusalMs } = await rush(urls)
   // On a machine that is busy with others the ledger's answer may not come in time, which is another refusal.
-  const unheard = statuses.get(503) ?? 0
-  if (unheard > 0) expect(slowestRefusalMs).toBeGreaterThan(admissionLimitMs)
+  const unanswered = statuses.get(503) ?? 0
+  if (unanswered > 0) expect(slowestRefusalMs).toBeGreaterThan(admissionLimitMs)
   expect(statuses.get(200)).toBe(affordable)
-  expect(statuses.get(429) ?? 0).toBe(requests - affordable - unheard)
+  expect(statuses.get(429) ?? 0).toBe(requests - affordable - unanswered)
   const slowestMs = await spendTheRest(urls)
   // The bound itself is held by tests with a clock of their own; this machine may be busy with others.
   expect(slowestMs).toBeLessThan(10 * admissionLimitMs)
@@ -114,7 +114,7 @@ async function race(what: string, deployment: Deployment, urls: readonly string[
   expect(rows.every(({ writeoffNano }) => writeoffNano === 0n)).toBeTrue()
   await expectCleanAudit(deployment)
   console.log(
-    `${what}: ${affordable} of ${requests} answered, ${unheard} not heard of by the ledger, the last refusal after ${Math.round(slowestRefusalMs)} ms; ` +
+    `${what}: ${affordable} of ${requests} answered, ${unanswered} not heard of by the ledger, the last refusal after ${Math.round(slowestRefusalMs)} ms; ` +
       `then ${cheapAffordable} small ones, the slowest ${Math.round(slowestMs)} ms`,
   )
 }

@@ -82,7 +82,7 @@ export async function onStage(
         return found.length >= count ? found : undefined
       }),
     async [Symbol.asyncDispose]() {
-      for (const client of clients) if (client.heard.closed === null) await client.leave()
+      for (const client of clients) if (client.received.closed === null) await client.leave()
       const nano = BigInt(Math.round(Number(credit) * 1e9))
       await eventually(async () => {
         const wallet = await deployment.store.journal.wallet('acme')

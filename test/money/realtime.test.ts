@@ -85,11 +85,11 @@ test('the balance ends between two responses: the next is not begun', async () =
   const client = await stage.open()
   const answered = async (at: number) => {
     client.send({ type: 'response.create' })
-    await client.heard.until(
-      () => client.heard.of('response.done').length >= at || client.heard.closed,
+    await client.received.until(
+      () => client.received.of('response.done').length >= at || client.received.closed,
     )
   }
-  for (let at = 1; client.heard.closed === null && at < 10; at++) await answered(at)
+  for (let at = 1; client.received.closed === null && at < 10; at++) await answered(at)
   expect(await client.error()).toMatchObject({
     type: 'insufficient_quota',
     code: 'insufficient_quota',
@@ -98,7 +98,7 @@ test('the balance ends between two responses: the next is not begun', async () =
   await (await vendor.arrived(1)).closed()
   const rows = await stage.rows(1)
   expect(rows.every(({ chargeNano }) => chargeNano === usualNano)).toBe(true)
-  expect(rows.length).toBe(client.heard.of('response.done').length)
+  expect(rows.length).toBe(client.received.of('response.done').length)
   expect(rows.length).toBeLessThan(5)
 })
 
@@ -111,7 +111,7 @@ test('a session that cannot be held for is refused before its socket', async () 
 /** Speaks piece by piece until it is told to stop, or has said this much. */
 async function speakOn(session: VendorSession, id: string, mostTokens: number): Promise<number> {
   let spoken = 0
-  while (spoken < mostTokens && session.heard.of('response.cancel').length === 0) {
+  while (spoken < mostTokens && session.received.of('response.cancel').length === 0) {
     speak(session, id, 16)
     spoken += 16
     await Bun.sleep(1)
@@ -170,7 +170,7 @@ describe('the balance ends while a response is spoken', () => {
     const client = await stage.open()
     client.send({ type: 'response.create' })
     await client.closed()
-    const delivered = client.heard.of('response.output_audio.delta').length * 16
+    const delivered = client.received.of('response.output_audio.delta').length * 16
     const [row] = await stage.rows(1)
     expect(row).toMatchObject({ errorCode: 'insufficient_quota', usageSource: 'counted' })
     expect(BigInt(delivered) * spokenNano).toBeLessThanOrEqual(100_000_000n)
@@ -369,7 +369,7 @@ test('past its tokens a minute a response is cancelled, and the session goes on'
   await client.until('response.done', 2)
   session.send({ type: 'input_audio_buffer.committed' })
   await client.until('input_audio_buffer.committed')
-  expect(client.heard.closed).toBeNull()
+  expect(client.received.closed).toBeNull()
   expect(await stage.rows(2)).toMatchObject([{ audioOutput: 1_000 }, { audioOutput: 1 }])
 })
 
@@ -422,7 +422,7 @@ test('kill -9 within a response: what had ended is charged once, what ran at mos
     })
   }
   client.send({ type: 'response.create' })
-  await client.heard.until(() => client.heard.of('response.output_audio.delta').length > 100)
+  await client.received.until(() => client.received.of('response.output_audio.delta').length > 100)
   await stage.server.kill()
   await client.closed()
   const again = await stage.deployment.start()
@@ -454,7 +454,7 @@ test('SIGTERM: an idle session is closed at once, a response under way is heard 
   await busy.until('response.created')
   stage.server.signal('SIGTERM')
   expect((await idle.closed()).code).toBe(1_012)
-  expect(busy.heard.closed).toBeNull()
+  expect(busy.received.closed).toBeNull()
   finish()
   await busy.until('response.done')
   expect((await busy.closed()).code).toBe(1_012)

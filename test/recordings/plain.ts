@@ -59,8 +59,8 @@ export function plainReading(frames: readonly string[]): PlainReply {
   for (const text of frames) {
     const frame = object(JSON.parse(text))
     if (frame.usage != null) reply.usage = object(frame.usage)
-    for (const told of list(frame.choices)) {
-      const index = Number(told.index ?? 0)
+    for (const part of list(frame.choices)) {
+      const index = Number(part.index ?? 0)
       const choice = reply.choices.get(index) ?? {
         text: '',
         reasoning: '',
@@ -68,9 +68,9 @@ export function plainReading(frames: readonly string[]): PlainReply {
         finish: null,
       }
       reply.choices.set(index, choice)
-      choice.text += string(told.text)
-      readSaid(choice, object(told.delta ?? told.message))
-      if (told.finish_reason != null) choice.finish = string(told.finish_reason)
+      choice.text += string(part.text)
+      readSaid(choice, object(part.delta ?? part.message))
+      if (part.finish_reason != null) choice.finish = string(part.finish_reason)
     }
   }
   return reply

@@ -161,8 +161,8 @@ test('Gemini CLI counts the tokens of its history', async () => {
 
 test('a signature another vendor sealed does not reach Google', async () => {
   stage.stub.answer = () => events([{ candidates: [{ content: {}, finishReason: 'STOP' }] }])
-  const { wrapOpaque: seal } = await import('../../src/wire/hub/opaque-state.ts')
-  const thoughtSignature = seal('sig', { dialect: 'anthropic-messages', channel: '01234567' })
+  const { wrapOpaque } = await import('../../src/wire/hub/opaque-state.ts')
+  const thoughtSignature = wrapOpaque('sig', { dialect: 'anthropic-messages', channel: '01234567' })
   const call = { functionCall: { name: 'a', args: {} }, thoughtSignature }
   const contents = [
     { role: 'model', parts: [{ text: 'x', thought: true, thoughtSignature }, call] },

@@ -200,13 +200,13 @@ const counted = event('metadata', {
 async function streamed(): Promise<{ text: string; error: unknown; ended: boolean }> {
   const body = { model: 'scripted', messages: ask('Hello'), stream: true }
   const reply = await gateway.post('/v1/chat/completions', body)
-  const told = await reply.text()
-  const frames = told.split('\n\n').filter((frame) => frame.startsWith('data: {'))
+  const text = await reply.text()
+  const frames = text.split('\n\n').filter((frame) => frame.startsWith('data: {'))
   const parsed = frames.map((frame) => JSON.parse(frame.slice('data: '.length)))
   return {
     text: parsed.map((frame) => frame.choices?.[0]?.delta?.content ?? '').join(''),
     error: parsed.find((frame) => frame.error !== undefined)?.error ?? null,
-    ended: told.includes('[DONE]'),
+    ended: text.includes('[DONE]'),
   }
 }
 

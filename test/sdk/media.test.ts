@@ -11,7 +11,7 @@ import { png, wav } from '../support/samples.ts'
 
 const picture = png(1024, 1024)
 const spoken = wav(2)
-const heard = {
+const transcript = {
   text: 'Good morning. How are you?',
   language: 'english',
   duration: 4.5,
@@ -29,7 +29,7 @@ beforeAll(async () => {
   mock = new LLMock({ port: 0, host: '127.0.0.1' })
   mock.on({ endpoint: 'image' }, { image: { b64Json: picture.toString('base64') } })
   mock.onSpeech(/./, { audio: spoken.toString('base64'), format: 'wav' })
-  mock.onTranscription({ transcription: heard })
+  mock.onTranscription({ transcription: transcript })
   mock.onTranslation({
     transcription: { text: 'Good morning.', usage: { type: 'duration', seconds: 2 } },
   })
@@ -103,7 +103,7 @@ describe('sound', () => {
     const file = await toFile(wav(7), 'speech.wav', { type: 'audio/wav' })
     const asked = { model: 'listener', file, response_format: 'verbose_json' } as const
     const { data, response } = await client.audio.transcriptions.create(asked).withResponse()
-    expect(data.text).toBe(heard.text)
+    expect(data.text).toBe(transcript.text)
     expect(data.segments?.map(({ start, end }) => [start, end])).toEqual([
       [0, 1.25],
       [1.5, 4.5],

@@ -10,9 +10,9 @@ type Session = OpenAIRealtimeWS | OpenAIRealtimeWebSocket
 
 /** One turn: settings, a question, the answer to its end; then a change of model, which is refused. */
 async function converse(session: Session) {
-  const heard: string[] = []
+  const received: string[] = []
   const errors: string[] = []
-  session.on('event', ({ type }) => heard.push(type))
+  session.on('event', ({ type }) => received.push(type))
   const refused = new Promise<void>((resolve) => {
     session.on('error', (error) => {
       errors.push(`${error.error?.code}: ${error.error?.event_id}`)
@@ -40,7 +40,7 @@ async function converse(session: Session) {
   })
   await refused
   session.close()
-  return { heard, errors, audioBytes, usage }
+  return { received, errors, audioBytes, usage }
 }
 
 const client = new OpenAI({ apiKey, baseURL })

@@ -101,7 +101,7 @@ test('both clients speak, hear, and are told what is refused', async () => {
   expect(await new Response(child.stderr).text()).toBe('')
   const { node, browser, refusal } = JSON.parse(said)
   const turn = {
-    heard: [
+    received: [
       'session.created',
       'session.updated',
       'response.created',
@@ -117,8 +117,8 @@ test('both clients speak, hear, and are told what is refused', async () => {
   expect(browser).toEqual(turn)
   expect(refusal).toContain('404')
   expect(vendor.sessions).toHaveLength(2)
-  for (const { heard } of vendor.sessions) {
-    expect(heard.events.map(({ type }) => type)).toEqual([
+  for (const { received } of vendor.sessions) {
+    expect(received.events.map(({ type }) => type)).toEqual([
       'session.update',
       'conversation.item.create',
       'response.create',

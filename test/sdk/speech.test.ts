@@ -50,11 +50,11 @@ describe('vendors that speak the format', () => {
   })
 
   test('the first bytes reach the client before the last are made', async () => {
-    const heard = Promise.withResolvers<void>()
+    const received = Promise.withResolvers<void>()
     stage.answer([
       send(head(200, 'content-type: audio/mpeg', 'transfer-encoding: chunked')),
       send(chunk('first')),
-      until(heard.promise),
+      until(received.promise),
       send(Buffer.concat([chunk('last'), Buffer.from(lastChunk)])),
     ])
     const { body } = await stage.client.audio.speech.create({
@@ -65,7 +65,7 @@ describe('vendors that speak the format', () => {
     let text = ''
     for await (const bytes of body ?? []) {
       text += Buffer.from(bytes).toString()
-      if (text === 'first') heard.resolve()
+      if (text === 'first') received.resolve()
     }
     expect(text).toBe('firstlast')
   })
@@ -325,8 +325,8 @@ describe('Gemini', () => {
     })
     const frames = events.bytes.toString('utf8').trim().split('\n\n')
     const all = frames.map((frame) => JSON.parse(frame.replace(/^data: /, '')))
-    const heard = all.flatMap(({ audio }) => (audio === undefined ? [] : [audio]))
-    expect(Buffer.concat(heard.map((each) => Buffer.from(each, 'base64'))).equals(said)).toBe(true)
+    const audios = all.flatMap(({ audio }) => (audio === undefined ? [] : [audio]))
+    expect(Buffer.concat(audios.map((each) => Buffer.from(each, 'base64'))).equals(said)).toBe(true)
     await stage.expectCharge(events.requestId, model, { tokens: { input: 5, audioOutput: 25 } })
   })
 

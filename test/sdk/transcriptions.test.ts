@@ -261,13 +261,13 @@ describe('forms that a vendor lacks are made from those it has', () => {
     ]
     const segments = words.map(({ word, start, end }) => ({ text: ` ${word}`, start, end }))
     stage.answer([json(200, { text: 'One. Two.', segments })])
-    const told = await stage.client.audio.transcriptions.create({
+    const transcript = await stage.client.audio.transcriptions.create({
       model: 'voxtral-mini-latest',
       file: await soundFile(2),
       response_format: 'verbose_json',
       timestamp_granularities: ['word'],
     })
-    expect(told.words).toEqual(words)
+    expect(transcript.words).toEqual(words)
     expect((await stage.lastForm()).get('timestamp_granularities')).toBe('word')
   })
 

@@ -55,12 +55,12 @@ export function written(events: readonly ChatEvent[]): string {
   return events.map((event) => writer.event(event)).join('') + writer.end()
 }
 
-export function told(text: string): JsonObject[] {
+export function eventsIn(text: string): JsonObject[] {
   return frames(encoder.encode(text), []).map((data) => JSON.parse(data))
 }
 
 export function typesOf(text: string): string[] {
-  return told(text).map(({ type }) => String(type))
+  return eventsIn(text).map(({ type }) => String(type))
 }
 
 /** Events of a reply: a start, these, the end of the choice. */
@@ -94,7 +94,7 @@ export function contentOf(events: readonly ChatEvent[]): JsonObject[] {
 /** The stream put together as an official client does, as a whole message's content. */
 export function streamed(events: readonly ChatEvent[]): JsonObject[] {
   const blocks: JsonObject[] = []
-  for (const { type, index, content_block: block, delta } of told(written(events))) {
+  for (const { type, index, content_block: block, delta } of eventsIn(written(events))) {
     if (type === 'content_block_start') blocks.push({ ...(block as JsonObject) })
     const last = blocks.at(-1)
     if (type !== 'content_block_delta' || last === undefined) continue

@@ -313,10 +313,10 @@ function settleOne(book: LedgerBook, settlement: Settlement): void {
   const { row, capNano, fromLeaseNano } = settlement
   const { requestId, account, chargeNano: whole, at } = row
   if (book.usage.some((known) => known.requestId === requestId)) return
-  const owed = capNano === null ? whole : least(whole, capNano)
+  const due = capNano === null ? whole : least(whole, capNano)
   const leased = book.lease(settlement, account)?.amount ?? 0n
-  const fromLease = least(least(owed, fromLeaseNano), leased)
-  const chargeNano = fromLease + least(owed - fromLease, book.free(account))
+  const fromLease = least(least(due, fromLeaseNano), leased)
+  const chargeNano = fromLease + least(due - fromLease, book.free(account))
   const writeoffNano = whole - chargeNano
   book.shrink(settlement, account, fromLease)
   const entry = (code: string, debit: string, amountNano: bigint) => {

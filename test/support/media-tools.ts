@@ -19,7 +19,7 @@ import type { DialectId } from '../../src/wire/formats.ts'
 import type { JsonObject, JsonValue } from '../../src/wire/ir.ts'
 
 /** A request as the vendor saw it. */
-export interface Heard {
+export interface PlayedRequest {
   readonly method: string
   readonly url: string
   readonly path: string
@@ -37,14 +37,14 @@ export type Answer =
 
 export interface PlayedVendor {
   readonly baseUrl?: string
-  answer(heard: Heard, count: number): Answer
+  answer(request: PlayedRequest, count: number): Answer
   /** What is behind an address. */
   fetched?(url: string): Payload
 }
 
 export interface PlayedTools {
   readonly tools: MediaTools
-  readonly heard: readonly Heard[]
+  readonly requests: readonly PlayedRequest[]
   readonly fetched: readonly string[]
   readonly waitedMs: readonly number[]
 }
@@ -90,7 +90,7 @@ class Reply implements VendorReply {
   }
 }
 
-function hear(call: VendorCall): Heard {
+function hear(call: VendorCall): PlayedRequest {
   const pieces = (call.body ?? []).map((each) =>
     each instanceof Uint8Array ? each : each.read(0, each.size),
   )
@@ -114,7 +114,7 @@ export function playedTools(vendorId: string, played: PlayedVendor): PlayedTools
   const vendor = vendors[vendorId]
   if (vendor === undefined) throw new Error(`no vendor ${vendorId}`)
   const baseUrl = played.baseUrl ?? vendor.baseUrl ?? 'https://vendor.example/v1'
-  const heard: Heard[] = []
+  const requests: PlayedRequest[] = []
   const fetched: string[] = []
   const waitedMs: number[] = []
   const tools: MediaTools = {
@@ -124,10 +124,10 @@ export function playedTools(vendorId: string, played: PlayedVendor): PlayedTools
     addressOf: (dialect, model) =>
       vendor.address({ dialect, model, stream: false }, { baseUrl, key: 'k', options: {} }),
     async ask(call) {
-      heard.push(hear(call))
-      const last = heard.at(-1)
+      requests.push(hear(call))
+      const last = requests.at(-1)
       if (last === undefined) throw new Error('nothing was heard')
-      return new Reply(played.answer(last, heard.length))
+      return new Reply(played.answer(last, requests.length))
     },
     open: () => Promise.reject(new Error('nothing is streamed here')),
     faultOf(reply) {
@@ -149,7 +149,7 @@ export function playedTools(vendorId: string, played: PlayedVendor): PlayedTools
       waitedMs.push(ms)
     },
   }
-  return { tools, heard, fetched, waitedMs }
+  return { tools, requests, fetched, waitedMs }
 }
 
 export function mediaCall(
@@ -181,7 +181,7 @@ export async function servedImages(
 
 export function play(
   vendor: string,
-  answer: (heard: Heard, count: number) => Answer,
+  answer: (request: PlayedRequest, count: number) => Answer,
   baseUrl?: string,
 ) {
   return playedTools(vendor, { answer, ...(baseUrl !== undefined && { baseUrl }) })

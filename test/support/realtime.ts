@@ -13,7 +13,7 @@ export interface Closed {
 const limitMs = 5_000
 
 /** What was heard, in order, and a wait for what is to come. */
-class Heard {
+class EventLog {
   readonly events: Event[] = []
   readonly binary: Uint8Array[] = []
   closed: Closed | null = null
@@ -67,7 +67,7 @@ class Heard {
 export class VendorSession {
   readonly url: URL
   readonly headers: Headers
-  readonly heard = new Heard()
+  readonly received = new EventLog()
   private socket: Bun.ServerWebSocket<VendorSession> | null = null
   responses = 0
 
@@ -106,11 +106,11 @@ export class VendorSession {
   }
 
   async until(type: string, count = 1): Promise<Event> {
-    return await this.heard.until(() => this.heard.of(type)[count - 1])
+    return await this.received.until(() => this.received.of(type)[count - 1])
   }
 
   async closed(): Promise<Closed> {
-    return await this.heard.until(() => this.heard.closed)
+    return await this.received.until(() => this.received.closed)
   }
 }
 
@@ -191,7 +191,7 @@ export function startRealtimeVendor(tls?: {
   readonly key: string
   readonly cert: string
 }): RealtimeVendor {
-  const heard = new Heard()
+  const received = new EventLog()
   const sessions: VendorSession[] = []
   const server = Bun.serve<VendorSession>({
     port: 0,
@@ -210,15 +210,15 @@ export function startRealtimeVendor(tls?: {
         socket.data.opened(socket)
         socket.data.send({ type: 'session.created', event_id: 'event_1', session })
         sessions.push(socket.data)
-        heard.add('{"type":"arrived"}')
+        received.add('{"type":"arrived"}')
       },
       message(socket, message) {
-        const { heard: own } = socket.data
+        const { received: own } = socket.data
         own.add(typeof message === 'string' ? message : new Uint8Array(message))
         const event = own.events.at(-1)
         if (event !== undefined) vendor.play(socket.data, event)
       },
-      close: (socket, code, reason) => socket.data.heard.close({ code, reason }),
+      close: (socket, code, reason) => socket.data.received.close({ code, reason }),
     },
   })
   const vendor: RealtimeVendor = {
@@ -226,7 +226,7 @@ export function startRealtimeVendor(tls?: {
     sessions,
     play: wellBehaved,
     refusal: null,
-    arrived: (n) => heard.until(() => sessions[n - 1]),
+    arrived: (n) => received.until(() => sessions[n - 1]),
     close: () => server.stop(true),
   }
   return vendor
@@ -241,7 +241,7 @@ export interface ClientOptions {
 
 /** A client of sessions. */
 export class RealtimeClient {
-  readonly heard = new Heard()
+  readonly received = new EventLog()
   readonly socket: WebSocket
 
   constructor(url: string, options: ClientOptions = {}) {
@@ -255,15 +255,16 @@ export class RealtimeClient {
     )
     this.socket.binaryType = 'arraybuffer'
     this.socket.onmessage = ({ data }) =>
-      this.heard.add(typeof data === 'string' ? data : new Uint8Array(data as ArrayBuffer))
-    this.socket.onclose = ({ code, reason }) => this.heard.close({ code, reason })
+      this.received.add(typeof data === 'string' ? data : new Uint8Array(data as ArrayBuffer))
+    this.socket.onclose = ({ code, reason }) => this.received.close({ code, reason })
   }
 
   /** One that has its session. Throws where it is refused. */
   static async open(url: string, options: ClientOptions = {}): Promise<RealtimeClient> {
     const client = new RealtimeClient(url, options)
-    await client.heard.until(() => client.heard.events.length > 0 || client.heard.closed)
-    if (client.heard.closed !== null) throw new Error(`refused: ${client.heard.closed.reason}`)
+    await client.received.until(() => client.received.events.length > 0 || client.received.closed)
+    if (client.received.closed !== null)
+      throw new Error(`refused: ${client.received.closed.reason}`)
     return client
   }
 
@@ -272,16 +273,16 @@ export class RealtimeClient {
   }
 
   async until(type: string, count = 1): Promise<Event> {
-    return await this.heard.until(() => this.heard.of(type)[count - 1])
+    return await this.received.until(() => this.received.of(type)[count - 1])
   }
 
   /** The n-th event `error`. */
-  async error(count = 1): Promise<ToldError> {
-    return (await this.until('error', count))['error'] as ToldError
+  async error(count = 1): Promise<RealtimeError> {
+    return (await this.until('error', count))['error'] as RealtimeError
   }
 
   async closed(): Promise<Closed> {
-    return await this.heard.until(() => this.heard.closed)
+    return await this.received.until(() => this.received.closed)
   }
 
   /** Its connection is gone, without a word. */
@@ -298,7 +299,7 @@ export class RealtimeClient {
   }
 }
 
-export interface ToldError {
+export interface RealtimeError {
   readonly type: string
   readonly code: string
   readonly message: string
@@ -324,8 +325,8 @@ export async function handshake(
   client.send(`GET ${target} HTTP/1.1\r\n${lines.join('')}\r\n`)
   const whole = (text: string) => {
     if (!text.includes('\r\n\r\n')) return false
-    const { headers: told, body } = parseReply(text)
-    return Buffer.byteLength(body) >= Number(told['content-length'] ?? 0)
+    const { headers: head, body } = parseReply(text)
+    return Buffer.byteLength(body) >= Number(head['content-length'] ?? 0)
   }
   const reply = parseReply(await client.until(whole))
   client.destroy()

@@ -147,7 +147,7 @@ async function readAll(response: Response): Promise<{ text: string; broken: bool
   }
 }
 
-interface Told {
+interface ReadReply {
   readonly events: readonly string[]
   readonly comments: number
   readonly content: string
@@ -155,7 +155,7 @@ interface Told {
 }
 
 /** Reads strictly as the plainest clients do: frames end in two LF, one `data: ` line each. */
-function fromStream(text: string): Told {
+function fromStream(text: string): ReadReply {
   const frames = text.split('\n\n').filter((frame) => frame !== '')
   const events = frames.filter((frame) => frame.startsWith('data: ')).map((frame) => frame.slice(6))
   const parsed = events.filter((event) => event !== '[DONE]').map(parse)
@@ -165,7 +165,7 @@ function fromStream(text: string): Told {
   return { events, comments, content, error }
 }
 
-function fromBody(text: string): Told {
+function fromBody(text: string): ReadReply {
   const body = parse(text)
   const content = body?.choices?.[0]?.message?.content ?? ''
   return { events: [], comments: 0, content, error: body?.error ?? null }

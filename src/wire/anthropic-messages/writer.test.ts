@@ -7,13 +7,13 @@ import {
   callHead,
   contentOf,
   encoder,
+  eventsIn,
   head,
   part,
   reply,
   streamed,
   text,
   thought,
-  told,
   typesOf,
   written,
 } from '../../../test/support/anthropic.ts'
@@ -73,7 +73,7 @@ describe('for any reply', () => {
       fc.property(replies, (events) => {
         let open = -1
         let next = 0
-        const list = told(written(events))
+        const list = eventsIn(written(events))
         for (const { type, index } of list) {
           if (type === 'content_block_start') {
             expect([open, index]).toEqual([-1, next++])
@@ -125,7 +125,9 @@ describe('the writer', () => {
   })
 
   test('W15, W16: the delta that begins a block is told, with its index and kind', () => {
-    const list = told(written(reply(part(0, thought, ['hm']), part(1, text, ['first', ' second']))))
+    const list = eventsIn(
+      written(reply(part(0, thought, ['hm']), part(1, text, ['first', ' second']))),
+    )
     const deltas = list.filter(({ type }) => type === 'content_block_delta')
     expect(deltas.map(({ index, delta }) => [index, delta]) as unknown).toEqual([
       [0, { type: 'thinking_delta', thinking: 'hm' }],
@@ -162,7 +164,7 @@ describe('the writer', () => {
   })
 
   test('W20: message_start has every count of the cache', () => {
-    const [start] = told(written(reply(part(0, text, ['a']))))
+    const [start] = eventsIn(written(reply(part(0, text, ['a']))))
     expect((start?.message as JsonObject).usage).toMatchObject({
       input_tokens: 0,
       output_tokens: 0,
@@ -183,7 +185,7 @@ describe('the writer', () => {
     }
     const late: ChatEvent = { type: 'usage', usage: counts }
     const early: ChatEvent = { type: 'usage', usage: { ...counts, input: 99, cachedInput: 0 } }
-    const list = told(written([...reply([early], part(0, text, ['a'])), late]))
+    const list = eventsIn(written([...reply([early], part(0, text, ['a'])), late]))
     expect((list[0]?.message as JsonObject).usage).toMatchObject({ input_tokens: 99 })
     expect(list.at(-2)).toMatchObject({
       type: 'message_delta',
@@ -227,7 +229,7 @@ describe('the writer', () => {
     const events = [...reply(part(0, text, ['a'])).slice(0, -1), end]
     const expected = { stop_reason: word, stop_sequence: stopText ?? null }
     expect(messagesHub.writeWhole(events, head)).toMatchObject(expected)
-    expect(told(written(events)).at(-2)?.delta).toMatchObject(expected)
+    expect(eventsIn(written(events)).at(-2)?.delta).toMatchObject(expected)
   })
 
   test('what a model refused with is shown, and told as the reason', () => {
@@ -239,7 +241,7 @@ describe('the writer', () => {
     expect(streamed(events)).toEqual([{ type: 'text', text: 'I will not' }])
     expect(contentOf(events)).toEqual(streamed(events))
     expect(messagesHub.writeWhole(events, head)).toMatchObject(expected)
-    expect(told(written(events)).at(-2)?.delta).toMatchObject(expected)
+    expect(eventsIn(written(events)).at(-2)?.delta).toMatchObject(expected)
   })
 
   test('a citation of another vendor is one of a web search', () => {

@@ -11,8 +11,8 @@ import {
   head,
   part,
   pulled,
+  replayed,
   start,
-  toldAgain,
   written,
 } from '../../../test/responses.ts'
 import type { ChatEvent, JsonObject } from '../ir.ts'
@@ -107,7 +107,7 @@ describe('followed while it is made', () => {
 
 describe('told again', () => {
   const final = eventsOf(written(rich)).at(-1)?.['response'] as JsonObject
-  const frames = toldAgain(final)
+  const frames = replayed(final)
 
   test('from any number on it is the rest of the same', () => {
     const count = cut(frames).length
@@ -115,18 +115,18 @@ describe('told again', () => {
       const rest = cut(frames)
         .slice(after + 1)
         .map((data) => JSON.parse(data) as JsonObject)
-      expect(eventsOf(toldAgain(final, after))).toEqual(rest)
+      expect(eventsOf(replayed(final, after))).toEqual(rest)
     }
   })
 
   test.each(['failed', 'cancelled'])('one that is %s always says so', (status) => {
-    const [event, ...more] = eventsOf(toldAgain({ ...final, status, output: [] }, 50))
+    const [event, ...more] = eventsOf(replayed({ ...final, status, output: [] }, 50))
     expect(more).toEqual([])
     expect(event).toMatchObject({ sequence_number: 51, response: { status } })
   })
 
   test('in the background it is queued first', () => {
-    const types = eventsOf(toldAgain({ ...final, background: true, output: [] })).map(
+    const types = eventsOf(replayed({ ...final, background: true, output: [] })).map(
       ({ type }) => type,
     )
     expect(types).toEqual([

@@ -1,8 +1,8 @@
 // How vendors are asked for images, by their own documentation: what is put otherwise is refused, as they would.
 
 import type { JsonObject, JsonValue } from '../../../src/wire/ir.ts'
+import { given, mask, pictureOf } from './made.ts'
 import { type Asked, events, fileIn, oneOf, only, Refused, type Service, signed } from './server.ts'
-import { given, mask, pictureOf } from './told.ts'
 
 const usage = {
   input_tokens: 20,

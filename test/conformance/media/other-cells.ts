@@ -5,8 +5,8 @@ import { toFile } from 'openai'
 import { seeMp4 } from '../../../src/vendors/sandbox/media/testing.ts'
 import { eventually } from '../../support/clients.ts'
 import { pngSize } from '../../support/pictures.ts'
+import { given } from './made.ts'
 import type { Row } from './rows.ts'
-import { given } from './told.ts'
 import { alike, check, type Feature } from './tried.ts'
 
 type Asked = Partial<OpenAI.Videos.VideoCreateParams>

@@ -2,8 +2,8 @@
 
 import type { JsonObject } from '../../../src/wire/ir.ts'
 import { startVideoVendor } from '../../support/video-vendor.ts'
+import { filmOf, given, pictureOf } from './made.ts'
 import { only, Refused, type Service, signed } from './server.ts'
-import { filmOf, given, pictureOf } from './told.ts'
 
 export interface VideoService extends AsyncDisposable {
   readonly service: Service

@@ -11,14 +11,14 @@ import { usage } from '../../support/realtime.ts'
 import type { Row } from './rows.ts'
 import { alike, type Feature } from './tried.ts'
 
-export interface TlsDoor {
+export interface TlsProxy {
   /** As a base address of clients. */
   readonly url: string
   close(): Promise<void>
 }
 
 /** Passes on to a gateway what comes over TLS. */
-export async function startTlsDoor(gatewayUrl: string): Promise<TlsDoor> {
+export async function startTlsProxy(gatewayUrl: string): Promise<TlsProxy> {
   const certificates = makeCertificates()
   const { hostname, port } = new URL(gatewayUrl)
   const server = createServer({ ...certificates.valid }, (outside) => {
@@ -41,7 +41,7 @@ export async function startTlsDoor(gatewayUrl: string): Promise<TlsDoor> {
 const answerMs = 20_000
 
 /** Sends one event, and hears all until one of a type comes. */
-function heard(
+function received(
   session: OpenAIRealtimeWS,
   event: Parameters<OpenAIRealtimeWS['send']>[0],
   last: RealtimeServerEvent['type'],
@@ -85,7 +85,7 @@ const sandbox = {
 
 const made = ({ vendor }: Row) => (vendor === 'sandbox' ? sandbox : played)
 
-export function realtimeFeatures(safeFetch: () => string): readonly Feature[] {
+export function realtimeFeatures(tlsProxy: () => string): readonly Feature[] {
   const feature = (
     name: string,
     event: Parameters<OpenAIRealtimeWS['send']>[0],
@@ -96,14 +96,14 @@ export function realtimeFeatures(safeFetch: () => string): readonly Feature[] {
     dialect: 'openai-realtime',
     async ask({ apiKey }, row) {
       const { model } = row
-      const client = new OpenAI({ baseURL: safeFetch(), apiKey })
+      const client = new OpenAI({ baseURL: tlsProxy(), apiKey })
       // The authority is the test's own.
       const session = new OpenAIRealtimeWS(
         { model, options: { rejectUnauthorized: false } },
         client,
       )
       try {
-        see(await heard(session, event, last), row)
+        see(await received(session, event, last), row)
       } finally {
         session.close()
       }

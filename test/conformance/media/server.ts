@@ -1,7 +1,7 @@
 // The vendors of the media tables: one server, where each row has a folder of its own and is answered as its vendor would.
 
 import type { JsonObject } from '../../../src/wire/ir.ts'
-import { filmOf, pictureOf } from './told.ts'
+import { filmOf, pictureOf } from './made.ts'
 
 /** Stands in the words of vendors that refuse. */
 export const vendorsOwn = 'The vendor says:'

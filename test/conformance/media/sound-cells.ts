@@ -5,7 +5,6 @@ import type OpenAI from 'openai'
 import { toFile } from 'openai'
 import { seeFlac, seeMp3 } from '../../../src/vendors/sandbox/media/testing.ts'
 import { type ReadCue, readSrt, readVtt, readWav } from '../../support/sounds.ts'
-import type { Row } from './rows.ts'
 import {
   recording,
   type SoundFormat,
@@ -15,7 +14,8 @@ import {
   soundTypes,
   speechSamples,
   spoken,
-} from './told.ts'
+} from './made.ts'
+import type { Row } from './rows.ts'
 import { alike, check, type Feature } from './tried.ts'
 
 const file = () => toFile(recording, 'speech.wav', { type: 'audio/wav' })
@@ -123,14 +123,14 @@ export const transcriptFeatures: readonly Feature[] = [
     dialect: 'openai-transcriptions',
     async ask(client, row) {
       const asked = { model: row.model, file: await file(), stream: true } as const
-      let heard = ''
+      let received = ''
       let done = ''
       for await (const event of await client.audio.transcriptions.create(asked)) {
-        if (event.type === 'transcript.text.delta') heard += event.delta
+        if (event.type === 'transcript.text.delta') received += event.delta
         if (event.type === 'transcript.text.done') done = event.text
       }
       isText(done, row)
-      alike(heard, done, 'deltas')
+      alike(received, done, 'deltas')
       return undefined
     },
   },

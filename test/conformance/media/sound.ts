@@ -1,7 +1,6 @@
 // How vendors are asked for transcripts, translations and speech, by their own documentation.
 
 import type { JsonObject, JsonValue } from '../../../src/wire/ir.ts'
-import { type Asked, events, fileIn, oneOf, only, Refused, type Service, signed } from './server.ts'
 import {
   recording,
   type SoundFormat,
@@ -12,7 +11,8 @@ import {
   speechRate,
   speechSamples,
   spoken,
-} from './told.ts'
+} from './made.ts'
+import { type Asked, events, fileIn, oneOf, only, Refused, type Service, signed } from './server.ts'
 
 function same(bytes: Uint8Array): void {
   if (!Buffer.from(bytes).equals(recording)) throw new Refused('the recording is damaged')
@@ -40,7 +40,7 @@ const tokens = {
 }
 
 /** What a server of OpenAI's form has of it. */
-interface Heard {
+interface TranscriptVendor {
   readonly formats: readonly string[]
   readonly fields: readonly string[]
   readonly streams?: boolean
@@ -48,7 +48,10 @@ interface Heard {
   readonly wordTimes?: boolean
 }
 
-async function heard(asked: Asked, { formats, fields, streams, counts, wordTimes }: Heard) {
+async function transcriptReply(
+  asked: Asked,
+  { formats, fields, streams, counts, wordTimes }: TranscriptVendor,
+) {
   const form = await asked.form()
   same(await fileIn(form, 'file'))
   only(form.keys(), 'file', 'model', ...fields)
@@ -97,7 +100,7 @@ const usualFields = ['language', 'prompt', 'response_format', 'temperature']
 const times = 'timestamp_granularities[]'
 
 /** OpenAI API reference, "Audio": what each model takes. */
-const openaiModels: Readonly<Record<string, Heard>> = {
+const openaiModels: Readonly<Record<string, TranscriptVendor>> = {
   'whisper-1': {
     formats: ['json', 'text', 'srt', 'verbose_json', 'vtt'],
     fields: [...usualFields, times],
@@ -130,9 +133,9 @@ function speech(bytes: Uint8Array, type: string): Response {
   return new Response(Uint8Array.from(bytes), { headers: { 'content-type': type } })
 }
 
-function said(body: JsonObject, { formats, fields = [], events: told }: Said): Response {
+function said(body: JsonObject, { formats, fields = [], events: streams }: Said): Response {
   const common = ['model', 'input', 'voice', 'response_format', 'speed']
-  only(Object.keys(body), ...common, ...fields, ...(told === true ? ['stream_format'] : []))
+  only(Object.keys(body), ...common, ...fields, ...(streams === true ? ['stream_format'] : []))
   if (body['input'] !== sentence) throw new Refused('the text is damaged')
   const usual = formats.includes('mp3') ? 'mp3' : 'wav'
   const format = oneOf(body['response_format'], 'response_format', formats, usual)
@@ -149,7 +152,7 @@ function said(body: JsonObject, { formats, fields = [], events: told }: Said): R
 /** A server of OpenAI's paths, with the models it has. */
 function compatible(
   sign: (asked: Asked) => void,
-  hears: (asked: Asked) => Heard,
+  hears: (asked: Asked) => TranscriptVendor,
   says: Said | null,
 ): Service {
   return async (asked) => {
@@ -160,7 +163,7 @@ function compatible(
     }
     if (!/\/audio\/(transcriptions|translations)$/.test(asked.path))
       throw new Refused('no such path', 404)
-    return heard(asked, hears(asked))
+    return transcriptReply(asked, hears(asked))
   }
 }
 
@@ -299,8 +302,8 @@ export const deepgramSound: Service = async (asked) => {
   if (asked.path !== '/v1/listen') throw new Refused('no such path', 404)
   only(asked.query.keys(), 'model', 'smart_format', 'utterances', 'detect_language', 'diarize')
   same(await asked.bytes())
-  const told = asked.query.get('diarize') === 'true'
-  const speaker = (name: string) => (told ? { speaker: name === 'A' ? 0 : 1 } : {})
+  const diarized = asked.query.get('diarize') === 'true'
+  const speaker = (name: string) => (diarized ? { speaker: name === 'A' ? 0 : 1 } : {})
   const words = spoken.words.map((each) => ({
     word: each.word.toLowerCase().replace('.', ''),
     punctuated_word: each.word,

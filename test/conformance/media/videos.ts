@@ -1,8 +1,8 @@
 // How vendors of videos are asked for their jobs, by their own documentation.
 
 import type { JsonObject } from '../../../src/wire/ir.ts'
+import { given } from './made.ts'
 import { type Asked, film, only, Refused, type Service, signed, vendorKey } from './server.ts'
-import { given } from './told.ts'
 
 /** A job as its vendor keeps it: done when it is asked for a second time. */
 interface Job {

@@ -13,7 +13,7 @@ import {
   type Step,
   send,
 } from '../../support/upstream.ts'
-import type { Ending, Section, Told, Wire } from './wires.ts'
+import type { Ending, ErrorKind, Section, Wire } from './wires.ts'
 
 export interface Case {
   readonly name: string
@@ -79,7 +79,7 @@ function streamed(wire: Wire, bytes: Uint8Array, ...rest: Step[]): Script {
 function saidAt(wire: Wire, at: Position): readonly Case[] {
   const rest = { spoke: at.after !== 'head', isHasty: false }
   const isOver = at.after === 'terminal'
-  const told = (['failed', 'rejected', 'limited'] satisfies Told[]).map((kind) => ({
+  const reported = (['failed', 'rejected', 'limited'] satisfies ErrorKind[]).map((kind) => ({
     name: `an error (${kind}) ${at.name}`,
     script: streamed(wire, at.bytes, send(chunk(wire.error(kind, wordsWithKey))), send(lastChunk)),
     ending: isOver ? ('well' as const) : kind,
@@ -97,7 +97,7 @@ function saidAt(wire: Wire, at: Position): readonly Case[] {
     ending: isOver ? ('well' as const) : ('broken' as const),
     ...rest,
   }))
-  return [...told, left, ...broken]
+  return [...reported, left, ...broken]
 }
 
 function lostAt(wire: Wire, at: Position): readonly Case[] {

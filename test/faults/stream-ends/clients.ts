@@ -3,10 +3,10 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
-import type { Told } from './wires.ts'
+import type { ErrorKind } from './wires.ts'
 
 /** The error a stream or a refusal told, in its format's own words. */
-export interface ToldError {
+export interface ClientError {
   readonly type: string
   readonly message: string
 }
@@ -19,9 +19,9 @@ export interface FormatClient {
   /** What its official SDK makes of a reply served at `url`: its text. Rejects as the SDK does. null: it has none. */
   readonly sdk: ((url: string, model: string) => Promise<string>) | null
   /** How its type or status names each class of error amid a stream. */
-  readonly types: Readonly<Record<Told | 'broken', string>>
+  readonly types: Readonly<Record<ErrorKind | 'broken', string>>
   /** The errors told in a stream's text. */
-  errors(text: string): readonly ToldError[]
+  errors(text: string): readonly ClientError[]
   /** How often the stream says that it ended well. */
   ends(text: string): number
   /** Whether nothing follows what ended the stream. */
@@ -54,7 +54,7 @@ interface Loose {
 const valueOf = ({ data }: Frame): Loose =>
   data.startsWith('{') ? (JSON.parse(data) as Loose) : {}
 
-function errorsIn(values: readonly Loose[]): readonly ToldError[] {
+function errorsIn(values: readonly Loose[]): readonly ClientError[] {
   return values.flatMap(({ error }) =>
     error === undefined
       ? []

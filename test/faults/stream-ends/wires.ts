@@ -5,10 +5,10 @@ import { event as awsEvent } from '../../support/event-stream.ts'
 import { head } from '../../support/upstream.ts'
 
 export type Section = 'head' | 'text' | 'finish' | 'usage' | 'terminal'
-export type Told = 'failed' | 'rejected' | 'limited'
+export type ErrorKind = 'failed' | 'rejected' | 'limited'
 
 /** How a stream ends for its client. */
-export type Ending = 'well' | Told | 'broken'
+export type Ending = 'well' | ErrorKind | 'broken'
 
 export interface Special {
   readonly name: string
@@ -30,7 +30,7 @@ export interface Wire {
   readonly cleanAfter: Section
   /** The first section behind which nothing is missing, however the connection ends. */
   readonly wholeAfter: Section
-  error(told: Told, message: string): Uint8Array
+  error(kind: ErrorKind, message: string): Uint8Array
   readonly garbage: Uint8Array
   readonly wrongType: Uint8Array
   readonly tooLong: Uint8Array
@@ -59,10 +59,10 @@ const brokenEvents = {
   tooLong: bytesOf(`data: {"text":"${longText}`),
 }
 
-const openaiError = (told: Told, message: string): object => {
-  if (told === 'rejected')
+const openaiError = (kind: ErrorKind, message: string): object => {
+  if (kind === 'rejected')
     return { message, type: 'invalid_request_error', param: 'messages', code: 400 }
-  if (told === 'limited') return { message, type: 'rate_limit_error', code: 429 }
+  if (kind === 'limited') return { message, type: 'rate_limit_error', code: 429 }
   return { message, type: 'server_error', code: 'vendor_trouble' }
 }
 
@@ -91,7 +91,7 @@ function chatLike(kind: 'chat' | 'completion'): Pick<Wire, 'sections' | 'error' 
       usage: [data({ ...top, object, choices: [], usage })],
       terminal: [bytesOf('data: [DONE]\n\n')],
     },
-    error: (told, message) => data({ error: openaiError(told, message) }),
+    error: (kind, message) => data({ error: openaiError(kind, message) }),
     specials: [
       ...troubles,
       {
@@ -213,13 +213,13 @@ function responsesWire(): Pick<Wire, 'sections' | 'error' | 'specials'> {
       usage: [],
       terminal: [named('response.completed', { response: responseOf('completed') })],
     },
-    error: (told, message) => {
+    error: (kind, message) => {
       const codes = {
         failed: 'server_error',
         rejected: 'invalid_prompt',
         limited: 'rate_limit_exceeded',
       }
-      return named('error', { code: codes[told], message, param: null, sequence_number: 9 })
+      return named('error', { code: codes[kind], message, param: null, sequence_number: 9 })
     },
     specials: failedResponses(),
   }
@@ -260,7 +260,7 @@ function messagesWire(): Pick<Wire, 'sections' | 'error' | 'specials'> {
       usage: [],
       terminal: [named('message_stop', {})],
     },
-    error: (told, text) => error(types[told], text),
+    error: (kind, text) => error(types[kind], text),
     specials: [
       {
         name: 'stop_reason refusal',
@@ -313,7 +313,7 @@ function geminiWire(): Pick<Wire, 'sections' | 'error' | 'specials'> {
       usage: [data({ usageMetadata, ...top })],
       terminal: [],
     },
-    error: (told, message) => data({ error: { ...codes[told], message } }),
+    error: (kind, message) => data({ error: { ...codes[kind], message } }),
     specials: [
       ...troubles.map((word) => ({
         name: `finishReason ${word}`,
@@ -352,8 +352,8 @@ function cohereWire(): Pick<Wire, 'sections' | 'error' | 'specials'> {
       usage: [],
       terminal: [end('COMPLETE')],
     },
-    error: (told, text) =>
-      told === 'failed' ? data({ message: text }) : data({ error: openaiError(told, text) }),
+    error: (kind, text) =>
+      kind === 'failed' ? data({ message: text }) : data({ error: openaiError(kind, text) }),
     specials: [
       {
         name: 'finish_reason ERROR',
@@ -404,7 +404,7 @@ function bedrockWire(): Wire {
       usage: [],
       terminal: [metadata],
     },
-    error: (told, message) => awsEvent(names[told], { message }),
+    error: (kind, message) => awsEvent(names[kind], { message }),
     garbage: flipped,
     wrongType: awsEvent('contentBlockDelta', '').subarray(0, -5),
     tooLong,

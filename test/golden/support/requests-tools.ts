@@ -116,7 +116,7 @@ const choices: Readonly<Record<string, Asked>> = {
   'one-call-at-most': { tools, parallelToolCalls: false },
 }
 
-const seals: Readonly<Record<string, Asked>> = {
+const opaque: Readonly<Record<string, Asked>> = {
   'thought-sealed': {
     tools,
     messages: [asks, calls(thought, bern), answer('call_1', sunny)],
@@ -155,4 +155,4 @@ const seals: Readonly<Record<string, Asked>> = {
   },
 }
 
-export const toolRequests: Readonly<Record<string, Asked>> = { ...history, ...choices, ...seals }
+export const toolRequests: Readonly<Record<string, Asked>> = { ...history, ...choices, ...opaque }
