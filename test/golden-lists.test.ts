@@ -2,7 +2,6 @@
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { GatewayError } from '../src/errors.ts'
-import type { ListCodec } from '../src/wire/codec.ts'
 import type { Dialect } from '../src/wire/dialect.ts'
 import { dialects } from '../src/wire/dialects.ts'
 import type { DialectId } from '../src/wire/formats.ts'
@@ -12,16 +11,11 @@ import type { ListReply, ListRequest } from '../src/wire/list/list.ts'
 import { GoldenFiles, goldenPaths, readGolden } from './golden/support/files.ts'
 import { listOperations } from './golden/support/lists.ts'
 import { show } from './golden/support/show.ts'
+import { clientList, clientOf, vendorList } from './support/dialects.ts'
 
 const files = new GoldenFiles(['asked.json', 'sent.json', 'reply.json', 'told.json'])
 const encoder = new TextEncoder()
 const head = { id: 'id-1', model: 'own', createdAt: 1_800_000_000, wantsUsage: true }
-
-function codecOf(dialect: DialectId): ListCodec {
-  const { list } = dialects[dialect]
-  if (list === undefined) throw new Error(`${dialect} has no lists`)
-  return list
-}
 
 /** What comes of it, a refusal too. */
 function outcomeOf(work: () => unknown): unknown {
@@ -69,7 +63,7 @@ const written = listOperations.flatMap(({ clients, replies }) =>
 const replied = goldenPaths().flatMap((path) => {
   const [dialect = '', file = ''] = path.split('/')
   const known: Dialect | undefined = dialects[dialect as DialectId]
-  const isReply = known?.list !== undefined && file.endsWith('.vendor.json')
+  const isReply = known?.vendor?.list !== undefined && file.endsWith('.vendor.json')
   return isReply ? [{ dialect: known.id, name: file.replace('.vendor.json', ''), path }] : []
 })
 
@@ -77,8 +71,8 @@ describe('asked', () => {
   test.each(asked)('$dialect $name is understood as written down', ({ dialect, name, body }) => {
     const address = dialect === 'google-embed' ? { model: 'asked' } : {}
     const outcome = outcomeOf(() => {
-      dialects[dialect].peek(encoder.encode(JSON.stringify(body)), address)
-      const { value, dropped } = codecOf(dialect).decodeRequest(structuredClone(body), address)
+      clientOf(dialect).peek(encoder.encode(JSON.stringify(body)), address)
+      const { value, dropped } = clientList(dialect).decodeRequest(structuredClone(body), address)
       return { ...value, ...(dropped.length > 0 && { dropped }) }
     })
     files.hold(dialect, name, 'asked.json', short(outcome))
@@ -86,7 +80,7 @@ describe('asked', () => {
 
   test.each(sent)('$dialect $name is put as written down', ({ dialect, name, request }) => {
     const outcome = outcomeOf(() => {
-      const { value, dropped } = codecOf(dialect).encodeRequest(request, 'own')
+      const { value, dropped } = vendorList(dialect).encodeRequest(request, 'own')
       return { body: value, ...(dropped.length > 0 && { dropped }) }
     })
     files.hold(dialect, name, 'sent.json', short(outcome))
@@ -95,9 +89,9 @@ describe('asked', () => {
   test.each(sent.filter(({ dialect }) => dialect === 'openai-embeddings'))(
     '$dialect $name is read again as it was put',
     ({ dialect, request }) => {
-      const { value } = codecOf(dialect).encodeRequest(request, request.model)
+      const { value } = vendorList(dialect).encodeRequest(request, request.model)
       const { purpose: _, ...kept } = request
-      const { value: again } = codecOf(dialect).decodeRequest(structuredClone(value))
+      const { value: again } = clientList(dialect).decodeRequest(structuredClone(value))
       expect(again).toEqual({ encoding: 'float', ...kept })
     },
   )
@@ -109,7 +103,7 @@ describe('answered', () => {
     const texts = ['sunny', 'rainy']
     const request: ListRequest = { model: 'm', texts, ...(isRanking && { query: 'Weather?' }) }
     const body = JSON.parse(readGolden(path)) as JsonValue
-    files.hold(dialect, name, 'reply.json', show(codecOf(dialect).readReply(body, request)))
+    files.hold(dialect, name, 'reply.json', show(vendorList(dialect).readReply(body, request)))
   })
 
   test.each(written)(
@@ -119,7 +113,7 @@ describe('answered', () => {
         dialect,
         name,
         'told.json',
-        show(codecOf(dialect).writeReply(reply, request, head)),
+        show(clientList(dialect).writeReply(reply, request, head)),
       )
     },
   )
@@ -133,9 +127,9 @@ describe('answered', () => {
   test.each(written.filter(({ dialect }) => dialect in readers))(
     '$dialect $name is read again as it was told',
     ({ dialect, reply, request }) => {
-      const body = codecOf(dialect).writeReply(reply, request, head) as JsonValue
+      const body = clientList(dialect).writeReply(reply, request, head) as JsonValue
       for (const reader of readers[dialect] ?? []) {
-        const again = codecOf(reader).readReply(structuredClone(body), request)
+        const again = vendorList(reader).readReply(structuredClone(body), request)
         if (isFault(again)) throw new Error(again.message)
         expect(meaning(again)).toEqual(meaning({ ...reply, model: reply.model ?? head.model }))
       }
@@ -145,14 +139,16 @@ describe('answered', () => {
 
 /** Vectors as numbers; searches are Cohere's own, who counts one where nobody says. */
 function meaning({ searches: _, vectors, ...reply }: ListReply): unknown {
-  const { writeReply } = codecOf('openai-embeddings')
+  const { writeReply } = clientList('openai-embeddings')
   const { data } = writeReply({ ...reply, vectors }, { model: '', texts: [] }, head)
   return { ...reply, data }
 }
 
 test('every form of lists has its files, and every file is of a kind that something holds', () => {
   const paths = goldenPaths()
-  const forms = Object.values(dialects).flatMap(({ id, list }) => (list === undefined ? [] : [id]))
+  const forms = Object.values(dialects).flatMap(({ id, client, vendor }: Dialect) =>
+    (client?.list ?? vendor?.list) === undefined ? [] : [id],
+  )
   expect(forms.filter((id) => !paths.some((path) => path.startsWith(`${id}/`)))).toEqual([])
   const kinds =
     /\.(request|returned|refused|back|back-whole|whole|events|asked|sent|reply|told|vendor)\.json$|\.(stream|vendor)\.sse$|\.vendor\.jsonl$/

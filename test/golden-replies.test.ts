@@ -2,8 +2,7 @@
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { GatewayError } from '../src/errors.ts'
-import type { HubCodec, Writer, WriterHead } from '../src/wire/codec.ts'
-import { dialects } from '../src/wire/dialects.ts'
+import type { Writer, WriterHead } from '../src/wire/codec.ts'
 import type { DialectId } from '../src/wire/formats.ts'
 import type { ChatEvent } from '../src/wire/ir.ts'
 import { GoldenFiles } from './golden/support/files.ts'
@@ -12,6 +11,7 @@ import { brokenCases, replyCases } from './golden/support/replies.ts'
 import { show } from './golden/support/show.ts'
 import { readStream } from './golden/support/streams.ts'
 import { breaches } from './replies.ts'
+import { clientHub, clientOf, vendorHub } from './support/dialects.ts'
 
 const served: readonly DialectId[] = [
   'openai-chat',
@@ -43,14 +43,8 @@ const files = new GoldenFiles([
 ])
 const encoder = new TextEncoder()
 
-function hubOf(dialect: DialectId): HubCodec {
-  const { hub } = dialects[dialect]
-  if (hub === null) throw new Error(`${dialect} has no hub`)
-  return hub
-}
-
 function headOf(dialect: DialectId): WriterHead {
-  const { idPrefix } = dialects[dialect]
+  const { idPrefix } = clientOf(dialect)
   return { id: `${idPrefix}1`, model: 'asked', createdAt: 1_800_000_000, wantsUsage: true }
 }
 
@@ -59,12 +53,12 @@ function written(writer: Writer, events: readonly ChatEvent[]): string {
 }
 
 function streamed(dialect: DialectId, events: readonly ChatEvent[]): string {
-  const writer = hubOf(dialect).writer(headOf(dialect))
+  const writer = clientHub(dialect).writer(headOf(dialect))
   return written(writer, events) + writer.end()
 }
 
 describe.each(served)('%s', (dialect) => {
-  const hub = hubOf(dialect)
+  const hub = clientHub(dialect)
   const several = severalChoices.includes(dialect)
   const cases = replyCases.filter(([name]) => several || name !== 'choices-2')
 
@@ -75,8 +69,8 @@ describe.each(served)('%s', (dialect) => {
 
   test.each(cases)('%s is read again as it was told, whole and streamed', (name, events) => {
     const bytes = encoder.encode(streamed(dialect, events))
-    const fromStream = readStream(dialects[dialect], [bytes])
-    const fromWhole = hub.readWhole(
+    const fromStream = readStream(dialect, [bytes])
+    const fromWhole = vendorHub(dialect).readWhole(
       JSON.parse(JSON.stringify(hub.writeWhole(events, headOf(dialect)))),
       {},
     )
@@ -96,14 +90,14 @@ describe.each(served)('%s', (dialect) => {
   test.each(brokenCases)('%s ends in an error', (name, events) => {
     const writer = hub.writer(headOf(dialect))
     const said = written(writer, events)
-    const frames = writer.fail?.(error, 'req_1') ?? dialects[dialect].errorFrames(error, 'req_1')
+    const frames = writer.fail?.(error, 'req_1') ?? clientOf(dialect).errorFrames(error, 'req_1')
     files.hold(dialect, name, 'stream.sse', said + frames)
-    const again = readStream(dialects[dialect], [encoder.encode(said + frames)])
+    const again = readStream(dialect, [encoder.encode(said + frames)])
     expect(again.at(-1)?.type).toBe('fault')
   })
 
   test('a refusal is told as written down', () => {
-    const refusal = dialects[dialect].refuse(error, 'req_1')
+    const refusal = clientOf(dialect).refuse(error, 'req_1')
     files.hold(dialect, 'broken', 'refused.json', show(JSON.parse(refusal)))
   })
 })

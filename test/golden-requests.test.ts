@@ -2,13 +2,13 @@
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { GatewayError } from '../src/errors.ts'
-import type { HubCodec } from '../src/wire/codec.ts'
-import { dialects } from '../src/wire/dialects.ts'
+import type { VendorHub } from '../src/wire/codec.ts'
 import type { DialectId } from '../src/wire/formats.ts'
 import type { ChatRequest, JsonObject } from '../src/wire/ir.ts'
 import { GoldenFiles } from './golden/support/files.ts'
 import { requestCases } from './golden/support/requests.ts'
 import { show } from './golden/support/show.ts'
+import { vendorHub } from './support/dialects.ts'
 
 /** Models that are asked differently, by dialect. */
 const models: Partial<Record<DialectId, readonly string[]>> = {
@@ -30,7 +30,7 @@ interface Outcome {
   readonly refused?: JsonObject
 }
 
-function outcomeOf(hub: HubCodec, request: ChatRequest, model: string): Outcome {
+function outcomeOf(hub: VendorHub, request: ChatRequest, model: string): Outcome {
   try {
     const { value, dropped } = hub.encodeRequest(request, model)
     // Where the model stands in the body it is the one that was asked for.
@@ -56,8 +56,7 @@ function unlike(first: JsonObject, other: JsonObject): JsonObject {
 
 /** What each model is asked; of all but the first only where it differs. */
 function outcomesOf(dialect: DialectId, request: ChatRequest): JsonObject {
-  const { hub } = dialects[dialect]
-  if (hub === null) throw new Error(`${dialect} has no hub`)
+  const hub = vendorHub(dialect)
   const [model = '', ...more] = models[dialect] ?? []
   const first = outcomeOf(hub, request, model)
   const outcomes: JsonObject = { [model]: { ...first } }

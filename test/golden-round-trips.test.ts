@@ -2,14 +2,13 @@
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { GatewayError } from '../src/errors.ts'
-import type { HubCodec } from '../src/wire/codec.ts'
-import { dialects } from '../src/wire/dialects.ts'
 import type { DialectId } from '../src/wire/formats.ts'
 import type { ChatRequest, JsonObject } from '../src/wire/ir.ts'
 import { asking } from './golden/support/asking.ts'
 import { GoldenFiles } from './golden/support/files.ts'
 import { requestCases } from './golden/support/requests.ts'
 import { show } from './golden/support/show.ts'
+import { clientHub, vendorHub } from './support/dialects.ts'
 
 /** Formats that clients speak, with a model that can all of it. */
 const models: Partial<Record<DialectId, string>> = {
@@ -22,12 +21,6 @@ const models: Partial<Record<DialectId, string>> = {
 
 const files = new GoldenFiles(['returned.json'])
 
-function hubOf(dialect: DialectId): HubCodec {
-  const { hub } = dialects[dialect]
-  if (hub === null) throw new Error(`${dialect} has no hub`)
-  return hub
-}
-
 interface Returned {
   readonly request: ChatRequest
   readonly dropped: readonly string[]
@@ -35,11 +28,10 @@ interface Returned {
 
 /** Null where it cannot be said in this format. */
 function returned(dialect: DialectId, model: string, request: ChatRequest): Returned | null {
-  const hub = hubOf(dialect)
   try {
-    const { value, dropped } = hub.encodeRequest(structuredClone(request), model)
+    const { value, dropped } = vendorHub(dialect).encodeRequest(structuredClone(request), model)
     const body = JSON.parse(JSON.stringify(value)) as JsonObject
-    const again = hub.decodeRequest(body, { model, stream: request.stream }).value
+    const again = clientHub(dialect).decodeRequest(body, { model, stream: request.stream }).value
     return { request: again, dropped }
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error

@@ -1,7 +1,6 @@
 // Replies of vendors, as their documentation writes them: what each is read as, whole, streamed and cut anywhere.
 
 import { afterAll, describe, expect, test } from 'bun:test'
-import { dialects } from '../src/wire/dialects.ts'
 import type { DialectId } from '../src/wire/formats.ts'
 import { fold } from '../src/wire/hub/fold.ts'
 import type { ChatEvent } from '../src/wire/ir.ts'
@@ -9,6 +8,7 @@ import { GoldenFiles, goldenPaths, readGolden } from './golden/support/files.ts'
 import { show } from './golden/support/show.ts'
 import { chopped, framesOf, readStream } from './golden/support/streams.ts'
 import { breaches } from './replies.ts'
+import { dialectOf, vendorHub } from './support/dialects.ts'
 import { eventStream } from './support/event-stream.ts'
 
 interface Case {
@@ -41,9 +41,7 @@ function bytesOf(path: string): Uint8Array {
 }
 
 function readWhole(dialect: DialectId, path: string): readonly ChatEvent[] {
-  const { hub } = dialects[dialect]
-  if (hub === null) throw new Error(`${dialect} has no hub`)
-  return hub.readWhole(JSON.parse(readGolden(path)), {})
+  return vendorHub(dialect).readWhole(JSON.parse(readGolden(path)), {})
 }
 
 /** Where OpenAI's whole message has no citations it says so, and a stream is silent. */
@@ -66,7 +64,9 @@ function meaning(events: readonly ChatEvent[]): unknown {
   }
 }
 
-const cases = casesIn(goldenPaths()).filter(({ dialect }) => dialects[dialect].hub !== null)
+const cases = casesIn(goldenPaths()).filter(
+  ({ dialect }) => dialectOf(dialect).vendor?.hub !== undefined,
+)
 const streamed = cases.flatMap(({ stream, ...rest }) =>
   stream === null ? [] : [{ ...rest, stream, bytes: bytesOf(stream) }],
 )
@@ -74,9 +74,7 @@ const streamed = cases.flatMap(({ stream, ...rest }) =>
 describe('what a vendor says', () => {
   test.each(cases)('$dialect $name is read as written down', ({ dialect, name, whole, stream }) => {
     const events =
-      stream === null
-        ? readWhole(dialect, whole ?? '')
-        : readStream(dialects[dialect], [bytesOf(stream)])
+      stream === null ? readWhole(dialect, whole ?? '') : readStream(dialect, [bytesOf(stream)])
     files.hold(dialect, name, 'events.json', show(events))
     expect(breaches(events)).toEqual([])
   })
@@ -84,7 +82,7 @@ describe('what a vendor says', () => {
   test.each(streamed.filter(({ whole }) => whole !== null))(
     '$dialect $name says the same whole and streamed',
     ({ dialect, whole, bytes }) => {
-      const events = readStream(dialects[dialect], [bytes])
+      const events = readStream(dialect, [bytes])
       const atOnce = readWhole(dialect, whole ?? '')
       expect(meaning(events)).toEqual(meaning(atOnce))
       expect(breaches(atOnce)).toEqual([])
@@ -94,15 +92,15 @@ describe('what a vendor says', () => {
 
 describe('a stream that comes in pieces', () => {
   test.each(streamed)('$dialect $name, byte by byte', ({ dialect, bytes }) => {
-    const events = readStream(dialects[dialect], [bytes])
-    expect(readStream(dialects[dialect], chopped(bytes, 1))).toEqual(events)
+    const events = readStream(dialect, [bytes])
+    expect(readStream(dialect, chopped(bytes, 1))).toEqual(events)
   })
 
   test.each(streamed)('$dialect $name, cut at every byte', ({ dialect, bytes }) => {
-    const frames = framesOf(dialects[dialect], [bytes])
+    const frames = framesOf(dialect, [bytes])
     for (let cut = 1; cut < bytes.length; cut++) {
       const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)]
-      expect(framesOf(dialects[dialect], pieces), `cut at ${cut}`).toEqual(frames)
+      expect(framesOf(dialect, pieces), `cut at ${cut}`).toEqual(frames)
     }
   })
 })

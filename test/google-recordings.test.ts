@@ -178,21 +178,22 @@ describe.each(found)('$name', (recording) => {
       expect(await byAiSdk(text, stream)).toEqual(expected)
       expect(signatures([text])).toHaveLength(count)
     }
-    const { hub } = dialects.gemini
-    if (hub === null) throw new Error('there is no hub')
+    const { client, vendor } = dialects.gemini
     const events = streamed
-      ? readAll(hub.reader({}), frames)
-      : hub.readWhole(JSON.parse(frames[0] ?? ''), {})
+      ? readAll(vendor.hub.reader({}), frames)
+      : vendor.hub.readWhole(JSON.parse(frames[0] ?? ''), {})
     const head = { id: 'i', model: 'm', createdAt: 1, wantsUsage: true }
-    expect(signatures([JSON.stringify(hub.writeWhole(events, head))])).toEqual(signatures(frames))
+    expect(signatures([JSON.stringify(client.hub.writeWhole(events, head))])).toEqual(
+      signatures(frames),
+    )
     expect(breaches([...events])).toEqual([])
   })
 
   test('says the same to who watches it pass', () => {
-    const watcher = dialects.gemini.watcher({ wantsUsage: true, quirks: {} })
+    const watcher = dialects.gemini.identity.watcher({ wantsUsage: true, quirks: {} })
     if (!streamed) {
-      const peek = {} as Parameters<typeof dialects.gemini.whole>[1]
-      const reply = dialects.gemini.whole(bytesOf(recording), peek, {})
+      const peek = {} as Parameters<typeof dialects.gemini.identity.whole>[1]
+      const reply = dialects.gemini.identity.whole(bytesOf(recording), peek, {})
       expect(reply.fault).toBeNull()
       expect(reply.usage).toEqual(relayed(recording, 'openai-chat', false).usage)
       return

@@ -7,7 +7,7 @@ import OlderAnthropic from 'anthropic-sdk-0'
 import fc from 'fast-check'
 import { anthropic } from '../src/vendors/anthropic.ts'
 import { dialects } from '../src/wire/dialects.ts'
-import type { DialectId } from '../src/wire/formats.ts'
+import type { ClientDialectId } from '../src/wire/formats.ts'
 import { unwrapOpaque } from '../src/wire/hub/opaque-state.ts'
 import type { JsonObject } from '../src/wire/ir.ts'
 import { frameKind } from '../src/wire/reply.ts'
@@ -22,20 +22,19 @@ import { plainReading } from './recordings/plain.ts'
 import { type Relayed, relay } from './recordings/relayed.ts'
 import { breaches, frames, readAll } from './replies.ts'
 
-const own: DialectId = 'anthropic-messages'
+const own = 'anthropic-messages'
 const { streams: all, wholes } = anthropicMessages()
 /** One is spliced of two messages. */
 const isSpliced = ({ name }: Message): boolean => name.startsWith('spliced')
 const streams = all.filter((message) => !isSpliced(message))
 const encoder = new TextEncoder()
-const { hub } = dialects[own]
-if (hub === null) throw new Error('the format has a hub')
+const { identity, vendor } = dialects[own]
 
 function bytesOf(message: Message): Uint8Array {
   return all.includes(message) ? messageBytes(message.frames) : encoder.encode(message.frames[0])
 }
 
-function translated(message: Message, stream: boolean, to: DialectId): Relayed {
+function translated(message: Message, stream: boolean, to: ClientDialectId): Relayed {
   const streamed = all.includes(message)
   const seen = relay({ vendor: anthropic, from: own, to, streamed, stream }, [bytesOf(message)])
   expect(seen.fault).toBeNull()
@@ -132,7 +131,7 @@ describe.each([...streams])('$name', (message) => {
   })
 
   test('tells events by the rules of the hub', () => {
-    const events = readAll(hub.reader({}), message.frames)
+    const events = readAll(vendor.hub.reader({}), message.frames)
     expect(breaches(events)).toEqual([])
     expect(events.filter(({ type }) => type === 'fault')).toEqual([])
   })
@@ -176,7 +175,7 @@ describe.each([...streams])('$name', (message) => {
     const stride = Math.max(1, Math.floor(length / 40))
     for (let kept = 0; kept < length; kept += kept > length - 10 ? 1 : stride) {
       const part = message.frames.slice(0, kept)
-      const asked = { vendor: anthropic, from: own, streamed: true, stream: true }
+      const asked = { vendor: anthropic, from: own, streamed: true, stream: true } as const
       for (const to of ['openai-chat', own] as const) {
         const seen = relay({ ...asked, to }, [messageBytes(part)])
         const ended = part.some((frame) => JSON.parse(frame).type === 'message_delta')
@@ -187,7 +186,7 @@ describe.each([...streams])('$name', (message) => {
   })
 
   test('says the same to who watches it pass', () => {
-    const watcher = dialects[own].watcher({ wantsUsage: true, quirks: {} })
+    const watcher = identity.watcher({ wantsUsage: true, quirks: {} })
     const kinds: number[] = []
     for (const data of message.frames) {
       const bytes = messageBytes([data])
@@ -216,11 +215,11 @@ describe.each([...wholes])('$name', (message) => {
 
   test('says the same to who judges its bytes', () => {
     const bytes = bytesOf(message)
-    const reply = dialects[own].whole(bytes, {} as never, {})
+    const reply = identity.whole(bytes, {} as never, {})
     expect(reply.fault).toBeNull()
     expect(reply.bytes).toBe(bytes)
     expect(reply.usage).toEqual(translated(message, false, own).usage)
-    const tail = dialects[own].tail(bytes.subarray(bytes.length >> 1), {})
+    const tail = identity.tail(bytes.subarray(bytes.length >> 1), {})
     if (tail.usage !== null && reply.usage !== null) expect(tail.usage).toEqual(reply.usage)
   })
 })

@@ -141,7 +141,7 @@ describe.each([...sound])('$name', (recording) => {
   })
 
   test('tells events by the rules of the hub', () => {
-    const { hub } = dialects[from]
+    const { hub } = dialects[from].vendor
     const { frames, streamed, vendor } = recording
     const events = streamed
       ? readAll(hub?.reader(vendor.quirks) ?? { frame: () => [], end: () => [] }, frames)
@@ -183,7 +183,7 @@ describe.each([...streams])('$name', (recording) => {
   })
 
   test('says the same to who watches it pass', () => {
-    const watcher = dialects[from].watcher({ wantsUsage: true, quirks: vendor.quirks })
+    const watcher = dialects[from].identity.watcher({ wantsUsage: true, quirks: vendor.quirks })
     const kinds = frames.map((frame) => {
       const bytes = eventBytes([frame])
       return watcher.frame(bytes, 0, bytes.length)

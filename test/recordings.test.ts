@@ -5,13 +5,13 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import fc from 'fast-check'
 import OpenAI from 'openai'
 import { dialects } from '../src/wire/dialects.ts'
-import type { DialectId } from '../src/wire/formats.ts'
 import type { JsonObject } from '../src/wire/ir.ts'
 import { frameKind } from '../src/wire/reply.ts'
 import { findRecordings, type Recording, streamBytes } from './recordings/found.ts'
 import { meaning, type PlainReply, plainReading } from './recordings/plain.ts'
 import { type Relayed, relay } from './recordings/relayed.ts'
 import { breaches, frames, readAll } from './replies.ts'
+import { clientOf, identityOf, vendorHub } from './support/dialects.ts'
 
 const { streams, wholes } = findRecordings()
 const chatStreams = streams.filter(({ dialect }) => dialect === 'openai-chat')
@@ -22,12 +22,6 @@ const encoder = new TextEncoder()
 const smallBytes = 8_000
 /** Longer streams are broken off at some frames only. */
 const someFrames = 60
-
-function hubOf(dialect: DialectId) {
-  const { hub } = dialects[dialect]
-  if (hub === null) throw new Error(`${dialect} has no hub`)
-  return hub
-}
 
 function translated(recording: Recording, stream: boolean, to = recording.dialect): Relayed {
   const streamed = streams.includes(recording)
@@ -101,7 +95,7 @@ describe.each([...streams])('$name', (recording) => {
   })
 
   test('tells events by the rules of the hub', () => {
-    const events = readAll(hubOf(dialect).reader(vendor.quirks), recording.frames)
+    const events = readAll(vendorHub(dialect).reader(vendor.quirks), recording.frames)
     expect(breaches(events)).toEqual([])
     expect(events.filter(({ type }) => type === 'fault')).toEqual([])
   })
@@ -143,7 +137,7 @@ describe.each([...streams])('$name', (recording) => {
   })
 
   test('says the same to who watches it pass', () => {
-    const watcher = dialects[dialect].watcher({ wantsUsage: true, quirks: vendor.quirks })
+    const watcher = identityOf(dialect).watcher({ wantsUsage: true, quirks: vendor.quirks })
     const kinds = new Set<number>()
     for (const data of [...recording.frames, '[DONE]']) {
       const bytes = encoder.encode(`data: ${data}\n\n`)
@@ -173,10 +167,10 @@ describe.each(wholes.filter(({ dialect }) => dialect !== 'openai-embeddings'))(
     })
 
     test('says the same to who judges its bytes', () => {
-      const dialect = dialects[recording.dialect]
-      const peek = {} as Parameters<typeof dialect.whole>[1]
+      const identity = identityOf(recording.dialect)
+      const peek = {} as Parameters<typeof identity.whole>[1]
       const bytes = encoder.encode(recording.frames[0] ?? '')
-      const reply = dialect.whole(bytes, peek, recording.vendor.quirks)
+      const reply = identity.whole(bytes, peek, recording.vendor.quirks)
       expect(reply.fault).toBeNull()
       expect(reply.usage).toEqual(translated(recording, false).usage)
     })
@@ -186,8 +180,8 @@ describe.each(wholes.filter(({ dialect }) => dialect !== 'openai-embeddings'))(
 test.each(wholes.filter(({ dialect }) => dialect === 'openai-embeddings'))(
   '$name is passed on as it is',
   ({ dialect, vendor, frames: [body = ''] }) => {
-    const peek = dialects[dialect].peek(encoder.encode('{"model":"m","input":"a"}'))
-    const reply = dialects[dialect].whole(encoder.encode(body), peek, vendor.quirks)
+    const peek = clientOf(dialect).peek(encoder.encode('{"model":"m","input":"a"}'))
+    const reply = identityOf(dialect).whole(encoder.encode(body), peek, vendor.quirks)
     expect(reply.fault).toBeNull()
     const [shownBody, given] = [JSON.parse(new TextDecoder().decode(reply.bytes)), JSON.parse(body)]
     expect(shownBody.data).toEqual(given.data)

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { vendors } from '../src/vendors/registry.ts'
 import { dialects } from '../src/wire/dialects.ts'
-import type { DialectId } from '../src/wire/formats.ts'
+import type { VendorDialectId } from '../src/wire/formats.ts'
 
 type Case = readonly [vendor: string, status: number, body: object]
 
@@ -176,11 +176,11 @@ const rejected: readonly Case[] = [
 
 function kindOf([vendor, status, body]: Case): string | undefined {
   const found = vendors[vendor]
-  const dialect = dialects[found?.speaks[0] as DialectId]
+  const dialect = dialects[found?.speaks[0] as VendorDialectId]
   const text = JSON.stringify(body)
   const type = vendor === 'bedrock' ? 'ValidationException:http://x/' : null
   const header = (name: string) => (name === 'x-amzn-errortype' ? type : null)
-  const fault = dialect.fault(status, header, text)
+  const fault = dialect.vendor.fault(status, header, text)
   return (found?.refine?.(fault, status, text) ?? fault).kind
 }
 

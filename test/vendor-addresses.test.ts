@@ -6,7 +6,7 @@ import { GatewayError } from '../src/errors.ts'
 import { type MediaCall, MediaFault, type VendorCall } from '../src/vendors/media.ts'
 import { vendors } from '../src/vendors/registry.ts'
 import type { Vendor } from '../src/vendors/vendor.ts'
-import type { DialectId } from '../src/wire/formats.ts'
+import type { VendorDialectId } from '../src/wire/formats.ts'
 import { type Gateway, startGateway } from './support/gateway.ts'
 import { playedTools } from './support/media-tools.ts'
 import { json, startUpstream, type Upstream } from './support/upstream.ts'
@@ -71,7 +71,7 @@ function expectBelow(address: string, usual: string): void {
   expect(steps.filter((step) => /^(\.|%2e){1,2}$/i.test(step))).toEqual([])
 }
 
-function addressOf(vendor: Vendor, dialect: DialectId, model: string): string | null {
+function addressOf(vendor: Vendor, dialect: VendorDialectId, model: string): string | null {
   try {
     return vendor.address({ dialect, model, stream: true }, settings)
   } catch (error) {
@@ -83,7 +83,7 @@ function addressOf(vendor: Vendor, dialect: DialectId, model: string): string | 
 
 describe('the address of a call', () => {
   const all = Object.values(vendors).flatMap((vendor) =>
-    vendor.speaks.map((dialect): [string, DialectId, Vendor] => [vendor.id, dialect, vendor]),
+    vendor.speaks.map((dialect): [string, VendorDialectId, Vendor] => [vendor.id, dialect, vendor]),
   )
   test.each(all)('%s %s', (_id, dialect, vendor) => {
     const usual = addressOf(vendor, dialect, 'benign') ?? ''
@@ -119,7 +119,7 @@ async function asked(vendor: Vendor, call: MediaCall): Promise<string | null> {
   return played.requests[0]?.url ?? null
 }
 
-const fields: Partial<Record<DialectId, object>> = {
+const fields: Partial<Record<VendorDialectId, object>> = {
   'openai-images': { prompt: 'p', response_format: 'b64_json' },
   'openai-speech': { input: 'i', response_format: 'pcm' },
   'openai-videos': { prompt: 'p', seconds: '4', size: '1280x720' },
@@ -130,8 +130,12 @@ describe('what adapters ask', () => {
     .filter(({ local }) => local === undefined)
     .flatMap((vendor) =>
       Object.keys(fields)
-        .filter((dialect) => vendor.adapters?.[dialect as DialectId] !== undefined)
-        .map((dialect): [string, DialectId, Vendor] => [vendor.id, dialect as DialectId, vendor]),
+        .filter((dialect) => vendor.adapters?.[dialect as VendorDialectId] !== undefined)
+        .map((dialect): [string, VendorDialectId, Vendor] => [
+          vendor.id,
+          dialect as VendorDialectId,
+          vendor,
+        ]),
     )
   test.each(all)('%s %s', async (_id, dialect, vendor) => {
     const of = (model: string, voice: string): MediaCall => ({

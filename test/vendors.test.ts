@@ -9,6 +9,14 @@ import type { ChatEvent, JsonObject, JsonValue, Usage } from '../src/wire/ir.ts'
 import type { ListRequest } from '../src/wire/list/list.ts'
 import { frameKind, type ReplyQuirks } from '../src/wire/reply.ts'
 import {
+  clientOf,
+  dialectOf,
+  identityOf,
+  vendorHub,
+  vendorList,
+  vendorOf,
+} from './support/dialects.ts'
+import {
   addressOf,
   bytesOf,
   type Case,
@@ -204,15 +212,14 @@ function expectFault(item: Case, fault: Fault | null, status: number, body: stri
 
 const chats = cases.filter(
   ({ fixture: { dialect } }) =>
-    dialects[dialect].operation === 'chat' && dialects[dialect].hub !== null,
+    dialects[dialect].operation === 'chat' && dialectOf(dialect).vendor?.hub !== undefined,
 )
 
 describe('every chat reply means what its fixture says', () => {
   test.each(chats.filter(({ fixture }) => fixture.expect.fault === undefined))(
     '$vendor/$name',
     (item) => {
-      const { hub } = dialects[item.fixture.dialect]
-      if (hub === null) throw new Error('chat has a hub')
+      const hub = vendorHub(item.fixture.dialect)
       const { stream, body } = item.fixture.reply
       const quirks = quirksOf(item.vendor)
       let events: readonly ChatEvent[]
@@ -242,8 +249,8 @@ describe('every stream that fails says why', () => {
     '$vendor/$name',
     (item) => {
       const { dialect, reply } = item.fixture
-      const reader = dialects[dialect].hub?.reader(quirksOf(item.vendor))
-      const events = (reply.stream ?? []).flatMap((data) => [...(reader?.frame(data) ?? [])])
+      const reader = vendorHub(dialect).reader(quirksOf(item.vendor))
+      const events = (reply.stream ?? []).flatMap((data) => [...reader.frame(data)])
       const faults = events.flatMap((event) => (event.type === 'fault' ? [event.fault] : []))
       expectFault(item, faults[0] ?? null, 200, '')
     },
@@ -260,7 +267,7 @@ const watched = cases.filter(
 
 describe('every stream is watched for its usage, its end and its fault', () => {
   test.each(watched)('$vendor/$name', (item) => {
-    const watcher = dialects[item.fixture.dialect].watcher({
+    const watcher = identityOf(item.fixture.dialect).watcher({
       wantsUsage: false,
       quirks: quirksOf(item.vendor),
     })
@@ -283,7 +290,7 @@ describe('every stream is watched for its usage, its end and its fault', () => {
     expect(watcher.fault).toBeNull()
     // A frame with usage may carry text as well.
     expect(semantic).toBe(true)
-    if (dialects[item.fixture.dialect].terminator !== '') expect(frame).toBe(frameKind.done)
+    if (identityOf(item.fixture.dialect).terminator !== '') expect(frame).toBe(frameKind.done)
     expect(watcher.finishReason).not.toBeNull()
     expect(kindsOf(watcher.usage)).toEqual(item.fixture.expect.usage ?? null)
     expect(watcher.outputBytes).toBeGreaterThan(0)
@@ -303,17 +310,20 @@ function headerOf(fixture: Fixture): (name: string) => string | null {
 describe('every whole reply is judged', () => {
   test.each(wholes)('$vendor/$name', (item) => {
     const { fixture } = item
-    const dialect = dialects[fixture.dialect]
+    const { dialect } = fixture
     const status = fixture.reply.status ?? 200
     const text = bytesOf(fixture)
     if (status >= 400) {
-      expectFault(item, dialect.fault(status, headerOf(fixture), text), status, text)
+      expectFault(item, vendorOf(dialect).fault(status, headerOf(fixture), text), status, text)
       return
     }
     if (isListOnly(fixture)) return
     const encoder = new TextEncoder()
-    const peek = dialect.peek(encoder.encode(JSON.stringify(fixture.request)), addressOf(fixture))
-    const whole = dialect.whole(encoder.encode(text), peek, quirksOf(item.vendor))
+    const peek = clientOf(dialect).peek(
+      encoder.encode(JSON.stringify(fixture.request)),
+      addressOf(fixture),
+    )
+    const whole = identityOf(dialect).whole(encoder.encode(text), peek, quirksOf(item.vendor))
     if (fixture.expect.fault !== undefined) {
       expectFault(item, whole.fault, status, text)
       return
@@ -326,7 +336,7 @@ describe('every whole reply is judged', () => {
 
 /** A form of embeddings or reranking that vendors alone speak. */
 function isListOnly({ dialect }: Fixture): boolean {
-  return dialects[dialect].list !== undefined && dialect !== 'openai-embeddings'
+  return dialectOf(dialect).vendor?.list !== undefined && dialect !== 'openai-embeddings'
 }
 
 const lists = cases.filter(
@@ -335,8 +345,7 @@ const lists = cases.filter(
 
 describe('every list is asked for and read in the form of its vendor', () => {
   test.each(lists)('$vendor/$name', ({ fixture }) => {
-    const { list } = dialects[fixture.dialect]
-    if (list === undefined) throw new Error('the dialect has lists')
+    const list = vendorList(fixture.dialect)
     const request: ListRequest = {
       model: 'public',
       texts: ['sunny', 'rainy'],

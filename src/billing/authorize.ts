@@ -10,7 +10,7 @@ import type { Expected, PriceBook, Rate, Units } from '../meter/meter.ts'
 import type { OutputEstimates } from '../meter/output-estimate.ts'
 import { type PromptMedia, promptMedia } from '../meter/prompt-size.ts'
 import { formatUnits, maxNano, type Nano } from '../money.ts'
-import type { Dialect } from '../wire/dialect.ts'
+import type { ClientDialect } from '../wire/dialect.ts'
 import type { Usage } from '../wire/ir.ts'
 import type { Peek } from '../wire/request.ts'
 import {
@@ -37,7 +37,7 @@ export interface Opening {
   readonly model: Model
   /** The vendors' names of those that may answer: they say how pictures count. */
   readonly servedBy?: readonly string[]
-  readonly dialect: Dialect
+  readonly dialect: ClientDialect
   readonly peek: Peek
   /** Unix milliseconds. */
   readonly at: number

@@ -1,13 +1,13 @@
 // The table of what is served under /v1: a new endpoint is one row.
 
-import type { DialectId } from '../wire/formats.ts'
+import type { ClientDialectId, CommonDialectId } from '../wire/formats.ts'
 
 /** A row that sends a request to a model. */
 export interface ModelEndpoint {
   readonly kind: 'model'
   readonly path: string
   readonly method: 'POST'
-  readonly dialect: DialectId
+  readonly dialect: ClientDialectId
   /** What stands before the path; left out: `apiPrefixes`. */
   readonly prefixes?: readonly string[]
 }
@@ -25,7 +25,7 @@ export interface CountEndpoint {
   readonly kind: 'count-tokens'
   readonly path: string
   readonly method: 'POST'
-  readonly dialect: DialectId
+  readonly dialect: CommonDialectId
   readonly prefixes?: readonly string[]
 }
 

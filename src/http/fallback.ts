@@ -1,8 +1,7 @@
 // What is answered outside of a handler: other methods, mistyped paths, interfaces not offered.
 
 import { GatewayError } from '../errors.ts'
-import type { Dialect } from '../wire/dialect.ts'
-import type { DialectId } from '../wire/formats.ts'
+import type { Dialects } from '../wire/dialect.ts'
 import { unsupportedIn } from './endpoints.ts'
 import type { FrontRooms } from './front-rooms.ts'
 import { baseFields, pathOf, refuse, shapeFor } from './refuse.ts'
@@ -11,7 +10,7 @@ import { preflight } from './respond.ts'
 export interface FallbackOptions {
   /** Read anew for each request: a reload replaces them. */
   readonly rooms: () => FrontRooms
-  readonly dialects: Readonly<Record<DialectId, Dialect>>
+  readonly dialects: Dialects
   /** What a browser sees at `/`. */
   readonly page: () => string
 }

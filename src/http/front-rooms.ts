@@ -14,7 +14,7 @@ import type { VideoStartRooms } from '../operations/videos/request.ts'
 import type { RelayRooms } from '../relay/request.ts'
 import type { Denial } from '../telemetry/denials.ts'
 import type { Histogram } from '../telemetry/registry.ts'
-import type { Dialect } from '../wire/dialect.ts'
+import type { ClientDialect } from '../wire/dialect.ts'
 import type { Peek } from '../wire/request.ts'
 import type { IncomingRooms } from './body/incoming.ts'
 import type { Callers } from './callers.ts'
@@ -39,7 +39,7 @@ export interface FrontRooms extends IncomingRooms {
   readonly realtime: RealtimeSettings
   readonly videos: VideoRooms & VideoStartRooms
   /** Told when a request has its place, and when it gave it back. */
-  underWay(dialect: Dialect, change: 1 | -1): void
+  underWay(dialect: ClientDialect, change: 1 | -1): void
   /** Told of each request that a limit refused. */
   limited(decision: Refused): void
   /** Told of requests that never reached the relay, and of all refusals. */
@@ -56,7 +56,7 @@ export interface ReplayedRequest {
   readonly at: number
   readonly principal: KeyPrincipal
   readonly caller: Caller
-  readonly dialect: Dialect
+  readonly dialect: ClientDialect
   readonly peek: Peek
   readonly status: number
   readonly durationMs: number
@@ -67,7 +67,7 @@ export interface Refusal {
   readonly at: number
   readonly principal: KeyPrincipal | null
   readonly caller: Caller
-  readonly dialect: Dialect
+  readonly dialect: ClientDialect
   readonly peek: Peek | null
   readonly status: number
   readonly error: GatewayError

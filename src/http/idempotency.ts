@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { GatewayError } from '../errors.ts'
 import type { IdempotencyFound, IdempotencyReply } from '../store/ledger.ts'
-import type { Dialect } from '../wire/dialect.ts'
+import type { ClientDialect } from '../wire/dialect.ts'
 import type { Address } from '../wire/request.ts'
 
 /** Where the keys are kept: shared by every node. */
@@ -79,13 +79,13 @@ async function begin(idempotency: Idempotency, entry: IdempotencyEntry): Promise
 
 /** The same for the same request only; `digests` are those of its files. */
 export function hashOf(
-  dialect: Dialect,
+  dialect: ClientDialect,
   address: Address,
   body: Uint8Array,
   digests: readonly string[],
 ): string {
   const { model = '', stream = '' } = address
-  const place = `${dialect.path}\0${model}\0${stream}\0`
+  const place = `${dialect.client.path}\0${model}\0${stream}\0`
   const hash = createHash('sha256').update(place).update(body)
   for (const digest of digests) hash.update(`\0${digest}`)
   return hash.digest('hex')

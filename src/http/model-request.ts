@@ -20,8 +20,8 @@ import type { FlowStart, OperationFlow } from '../operations/videos/request.ts'
 import { Call } from '../relay/call.ts'
 import { refusalStatus } from '../relay/final-error.ts'
 import type { Answer, ClientSlot } from '../relay/request.ts'
-import type { Dialect } from '../wire/dialect.ts'
-import type { DialectId } from '../wire/formats.ts'
+import type { ClientDialect } from '../wire/dialect.ts'
+import type { ClientDialectId } from '../wire/formats.ts'
 import { join } from '../wire/json/splice.ts'
 import type { Reframe } from '../wire/reply.ts'
 import type { Address, Peek } from '../wire/request.ts'
@@ -49,7 +49,7 @@ const maxDroppedChars = 1_024
 /** A body that is not there by then is not waited for to name a refused request's model. */
 const namingMs = 500
 /** What a format's requests need before they are asked, where responses are kept. */
-const prepares: Partial<Record<DialectId, typeof prepareResponse>> = {
+const prepares: Partial<Record<ClientDialectId, typeof prepareResponse>> = {
   'openai-responses': prepareResponse,
   'openai-compaction': prepareCompaction,
 }
@@ -64,7 +64,7 @@ export interface ClientConnection {
 
 export class ModelRequest {
   private readonly rooms: FrontRooms
-  private readonly dialect: Dialect
+  private readonly dialect: ClientDialect
   private readonly request: Request
   private readonly startedMs = performance.now()
   private readonly at = Date.now()
@@ -88,7 +88,7 @@ export class ModelRequest {
    */
   constructor(
     rooms: FrontRooms,
-    dialect: Dialect,
+    dialect: ClientDialect,
     request: Request,
     connection: ClientConnection,
     address: Address = {},
@@ -103,7 +103,10 @@ export class ModelRequest {
     this.request = request
     this.incoming = new Incoming(rooms, dialect, request)
     this.requestId = newRequestId(this.at)
-    this.fields = { 'x-request-id': this.requestId, ...dialect.replyHeaders?.(this.requestId) }
+    this.fields = {
+      'x-request-id': this.requestId,
+      ...dialect.client.replyHeaders?.(this.requestId),
+    }
     addCaller(this.fields, this.caller)
     addCors(this.fields, request.headers.get('origin'), rooms.server.corsOrigins)
   }
@@ -218,7 +221,7 @@ export class ModelRequest {
     const timer = setTimeout(() => late.resolve(null), namingMs)
     try {
       const content = await Promise.race([this.readContent(), late.promise])
-      if (content !== null) this.peek = this.dialect.peek(content.body, this.address)
+      if (content !== null) this.peek = this.dialect.client.peek(content.body, this.address)
     } catch (error) {
       // What else is amiss with it is not what it is refused for.
       if (!(error instanceof GatewayError)) throw error
@@ -235,11 +238,11 @@ export class ModelRequest {
   }
 
   private read(body: Uint8Array, principal: KeyPrincipal): ReadOptions {
-    const peek = this.dialect.peek(body, this.address)
+    const peek = this.dialect.client.peek(body, this.address)
     this.peek = peek
     const chosen = readRequestOptions(
       this.request.headers,
-      (bytes) => this.dialect.peek(bytes, this.address),
+      (bytes) => this.dialect.client.peek(bytes, this.address),
       peek,
       principal.showCost,
     )
@@ -270,7 +273,7 @@ export class ModelRequest {
     this.fields['idempotent-replayed'] = 'true'
     this.fields['x-tollgate-original-request'] = kept.requestId
     if (peek.stream) addStreamFields(this.fields)
-    const reframe = peek.stream ? (dialect.reframe?.(this.address) ?? null) : null
+    const reframe = peek.stream ? (dialect.client.reframe?.(this.address) ?? null) : null
     this.fields['content-type'] = reframe?.contentType ?? contentType
     const shown =
       reframe === null ? body : join([reframe.push(Buffer.from(body, 'utf8')), reframe.end()])
@@ -401,7 +404,7 @@ export class ModelRequest {
       this.connection.setIdleSeconds(idleSeconds)
       this.fields['content-type'] = streamType
       addStreamFields(this.fields)
-      const { heartbeat } = this.dialect
+      const { heartbeat } = this.dialect.client
       const { heartbeatMs } = this.rooms.responses
       const events = follow(live, { after: -1, heartbeat, heartbeatMs })
       return new Response(events as unknown as BodyInit, { headers: this.fields })
@@ -418,7 +421,7 @@ export class ModelRequest {
     const gatewayMs = Math.max(0, elapsedMs - answer.vendorMs)
     fields['server-timing'] =
       `gateway;dur=${hundredths(gatewayMs)}, vendor;dur=${hundredths(answer.vendorMs)}`
-    const reframe = answer.stream ? (this.dialect.reframe?.(this.address) ?? null) : null
+    const reframe = answer.stream ? (this.dialect.client.reframe?.(this.address) ?? null) : null
     const plain = answer.stream ? streamType : (answer.type ?? jsonType)
     fields['content-type'] = reframe?.contentType ?? plain
     if (answer.stream) addStreamFields(fields)
@@ -457,7 +460,7 @@ export class ModelRequest {
     }
     addRefusal(this.fields, error)
     this.fields['openai-processing-ms'] = String(Math.round(durationMs))
-    const body = this.dialect.refuse(error, this.requestId)
+    const body = this.dialect.client.refuse(error, this.requestId)
     return new Response(body, { status, headers: this.fields })
   }
 }

@@ -2,8 +2,7 @@
 
 import { errorTable, type GatewayError } from '../errors.ts'
 import { newRequestId } from '../history/request-id.ts'
-import type { Dialect } from '../wire/dialect.ts'
-import type { DialectId } from '../wire/formats.ts'
+import type { ClientSide, Dialects } from '../wire/dialect.ts'
 import { belowPrefix } from './endpoints.ts'
 import type { FrontRooms } from './front-rooms.ts'
 import { isGooglePath } from './google.ts'
@@ -31,21 +30,21 @@ export function baseFields(
 }
 
 /** How a refusal is put outside of a dialect's own requests. */
-export type Shape = Pick<Dialect, 'refuse' | 'status' | 'replyHeaders'>
+export type Shape = Pick<ClientSide, 'refuse' | 'status' | 'replyHeaders'>
 
 export const openaiShape: Shape = { refuse: refusalBody }
 
-interface Dialects {
-  readonly dialects: Readonly<Record<DialectId, Dialect>>
+interface Formats {
+  readonly dialects: Dialects
 }
 
 /** Anthropic's and Google's clients are refused in their own words, also where no model is asked. */
-export function shapeFor({ dialects }: Dialects, request: Request): Shape {
+export function shapeFor({ dialects }: Formats, request: Request): Shape {
   const { headers, url } = request
   const path = pathOf(url)
-  if (isGooglePath(path)) return dialects.gemini
+  if (isGooglePath(path)) return dialects.gemini.client
   const asks = isAnthropic(headers) || belowPrefix(path).startsWith('/messages')
-  return asks ? dialects['anthropic-messages'] : openaiShape
+  return asks ? dialects['anthropic-messages'].client : openaiShape
 }
 
 export function refuse(error: GatewayError, fields: Fields, shape: Shape): Response {

@@ -10,8 +10,8 @@ const chat = dialects['openai-chat']
 /** `more` stands among the members of a chat request, as JSON text. */
 function read(headers: Readonly<Record<string, string>>, more = '', keyShowsCost = false) {
   const text = `{"model":"m"${more},"messages":[{"role":"user","content":"Hi"}]}`
-  const peek = chat.peek(new TextEncoder().encode(text))
-  const chosen = readRequestOptions(new Headers(headers), chat.peek, peek, keyShowsCost)
+  const peek = chat.client.peek(new TextEncoder().encode(text))
+  const chosen = readRequestOptions(new Headers(headers), chat.client.peek, peek, keyShowsCost)
   return { ...chosen.options, body: new TextDecoder().decode(chosen.peek.body), peek: chosen.peek }
 }
 

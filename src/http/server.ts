@@ -14,7 +14,7 @@ import {
   removeResponse,
 } from '../operations/responses/read.ts'
 import { answerVideo } from '../operations/videos/endpoints.ts'
-import type { DialectId } from '../wire/formats.ts'
+import type { ClientDialectId } from '../wire/formats.ts'
 import { checkHeaderBytes, hasTwoHosts } from './body/head.ts'
 import { Departure } from './departure.ts'
 import {
@@ -359,7 +359,7 @@ function isHandled(method: string): method is keyof Handlers {
   return method === 'GET' || method === 'POST' || method === 'DELETE'
 }
 
-function modelHandler(options: ListenOptions, dialectId: DialectId): Handler {
+function modelHandler(options: ListenOptions, dialectId: ClientDialectId): Handler {
   const dialect = options.dialects[dialectId]
   return (request, server) => {
     const connection = connectionOf(request, server)
@@ -376,12 +376,17 @@ type Told = string | AsyncGenerator<Uint8Array> | Response
 type Answering = (rooms: FrontRooms, request: Request, fields: Fields) => Told | Promise<Told>
 
 /** JSON for whoever may have it; `answer` throws GatewayError where it may not be, or is not there. */
-function jsonHandler(options: ListenOptions, answer: Answering, dialectId?: DialectId): Handler {
+function jsonHandler(
+  options: ListenOptions,
+  answer: Answering,
+  dialectId?: ClientDialectId,
+): Handler {
   return async (request, server) => {
     const rooms = options.rooms()
     const caller = rooms.callers.of(request.headers, addressOf(request, server))
     const fields = baseFields(rooms, request, caller)
-    const shape = dialectId === undefined ? shapeFor(options, request) : options.dialects[dialectId]
+    const shape =
+      dialectId === undefined ? shapeFor(options, request) : options.dialects[dialectId].client
     try {
       const told = await answer(rooms, request, fields)
       if (told instanceof Response) return told
@@ -442,11 +447,11 @@ function notOffered(options: ListenOptions, request: Request): Response {
   if (!isGooglePath(path)) return wrongMethod(options, request, 'GET, HEAD, OPTIONS')
   const message = `This method of the models interface is not offered by this gateway: ${path.slice(path.lastIndexOf('/') + 1)}`
   const error = new GatewayError('unsupported_endpoint', message)
-  return refuse(error, baseFields(options.rooms(), request), options.dialects.gemini)
+  return refuse(error, baseFields(options.rooms(), request), options.dialects.gemini.client)
 }
 
 /** JSON for a known caller; `read` throws GatewayError for what is not there. */
-function readHandler(options: ListenOptions, read: Read, dialectId?: DialectId): Handler {
+function readHandler(options: ListenOptions, read: Read, dialectId?: ClientDialectId): Handler {
   const known: Answering = (rooms, { headers, url }, fields) => {
     checkHeaderBytes(headers, rooms.server.maxHeaderBytes)
     // Google's clients may put the key in the address; others' addresses are not looked into.

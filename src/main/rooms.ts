@@ -39,7 +39,9 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
   const channels = createChannels(configured, vendors)
   const observer = createObserver(lasting)
   const underWay = new Map(
-    Object.values(dialects).map(({ id, path }) => [id, metrics.requestsInFlight.with(path)]),
+    Object.values(dialects).flatMap(({ id, client }) =>
+      client === undefined ? [] : [[id, metrics.requestsInFlight.with(client.path)]],
+    ),
   )
   const unrelayed = (row: UsageRow | null, path: string, status: number, durationMs: number) => {
     if (row !== null) ledger.finish(null, { row, capNano: null, idempotency: null }, null)
@@ -76,15 +78,15 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     refused(refusal) {
       const { cause, requestId, dialect, status, durationMs, error, caller } = refusal
       if (refusal.principal === null && error.code === 'invalid_api_key')
-        denials.note(denialOf(error, requestId, dialect.path, caller.address))
+        denials.note(denialOf(error, requestId, dialect.client.path, caller.address))
       if (cause !== null)
         log.error({ err: cause, request_id: requestId }, 'internal error: a request failed')
-      unrelayed(refusalRow(refusal), dialect.path, status, durationMs)
+      unrelayed(refusalRow(refusal), dialect.client.path, status, durationMs)
     },
     denied: (denial) => denials.note(denial),
     replayed(repeat) {
       const { dialect, status, durationMs } = repeat
-      unrelayed(replayedRow(repeat), dialect.path, status, durationMs)
+      unrelayed(replayedRow(repeat), dialect.client.path, status, durationMs)
     },
   }
 }

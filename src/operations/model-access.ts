@@ -10,9 +10,9 @@ import type { LimitScope } from '../limits/limiter.ts'
 import type { PriceBook } from '../meter/meter.ts'
 import type { Directory } from '../router/directory.ts'
 import type { Candidate } from '../router/route.ts'
-import type { Dialect } from '../wire/dialect.ts'
+import type { ClientDialect, Dialect, VendorDialect } from '../wire/dialect.ts'
 import { dialects } from '../wire/dialects.ts'
-import type { DialectId, Operation } from '../wire/formats.ts'
+import type { ClientDialectId, Operation, VendorDialectId } from '../wire/formats.ts'
 
 export interface ModelRoute {
   readonly model: Model
@@ -22,7 +22,7 @@ export interface ModelRoute {
 
 export interface ModelAccess {
   /** Throws GatewayError where the model is of another kind than the endpoint serves. */
-  find(principal: KeyPrincipal, model: string, dialect: Dialect): ModelRoute
+  find(principal: KeyPrincipal, model: string, dialect: ClientDialect): ModelRoute
   /** Concrete names this caller may use, sorted: those that would be answered now, for they are served and priced. */
   models(principal: KeyPrincipal): readonly Model[]
   /** The same of any one name, also of one that a channel's pattern serves or that has a date; null: it would not be. */
@@ -50,16 +50,23 @@ const endpointOfKind: Readonly<Record<string, string>> = {
 /** A multiplier of 1, in millionths. */
 const million = 1_000_000
 
-function dialectsOf(operation: Operation): readonly DialectId[] {
-  return Object.values(dialects).flatMap((each) => (each.operation === operation ? [each.id] : []))
+function isServed(dialect: Dialect): dialect is ClientDialect {
+  return dialect.client !== undefined
+}
+
+function dialectsOf(operation: Operation): readonly ClientDialectId[] {
+  return Object.values<Dialect>(dialects)
+    .filter(isServed)
+    .filter((each) => each.operation === operation)
+    .map(({ id }) => id)
 }
 
 /** A translation there is: chats and legacy completions in any format on vendors that chat in any other, and likewise lists. */
-function hubbed(from: DialectId, to: DialectId): boolean {
-  const [client, vendor] = [dialects[from], dialects[to]]
-  if (client.list !== undefined && vendor.list !== undefined)
-    return client.operation === vendor.operation
-  return client.hub !== null && vendor.hub !== null && vendor.operation === 'chat'
+function hubbed(from: ClientDialectId, to: VendorDialectId): boolean {
+  const { client, operation }: ClientDialect = dialects[from]
+  const { vendor, operation: asked }: VendorDialect = dialects[to]
+  if (client.list !== undefined && vendor.list !== undefined) return operation === asked
+  return client.hub !== undefined && vendor.hub !== undefined && asked === 'chat'
 }
 
 /** Whoever has a key of the group that restricts nothing. */
@@ -206,7 +213,7 @@ function throughChat(
   return made
 }
 
-function wrongKind(model: Model, dialect: Dialect) {
+function wrongKind(model: Model, dialect: ClientDialect) {
   const place = endpointOfKind[model.kind]
   const hint = place === undefined ? '' : ` Use ${place}.`
   return invalidRequest(

@@ -23,7 +23,11 @@ const fails = (): never => {
 const chat = dialects['openai-chat']
 
 /** A dialect that fails wherever a reply makes it do something. */
-const dialect = { ...chat, whole: fails, fault: fails, watcher: fails }
+const dialect = {
+  ...chat,
+  vendor: { ...chat.vendor, fault: fails },
+  identity: { ...chat.identity, whole: fails, watcher: fails },
+}
 const rooms = { dialects: { 'openai-chat': dialect } } as unknown as RelayRooms
 
 /** An attempt at a chat call, and what its owner was told. */

@@ -168,7 +168,7 @@ export class Attempt implements AttemptHandler, PathListener {
   /** Whole frames, or a whole reply: in a part of one a seal may be cut. */
   private marked(bytes: Uint8Array): Uint8Array {
     const { request, channel } = this.plan
-    const { sealName } = request.dialect
+    const { sealName } = request.dialect.vendor ?? {}
     if (!this.marks || sealName === undefined) return bytes
     return markedSeals(bytes, sealName, originOf(request.dialect, channel))
   }
@@ -270,10 +270,11 @@ function choosePath(
   const streamed = isStream(type)
   const own = streamed ? null : plan.operation?.path?.(plan, type, listener)
   if (own != null) return own
-  if (!plan.identity || streamed !== request.peek.stream) {
+  const { identity } = request.dialect
+  if (!plan.identity || identity === undefined || streamed !== request.peek.stream) {
     return translatedPath({ ...plan, streamed }, listener)
   }
   return streamed
-    ? new IdentityStream(request, vendor, listener)
-    : new IdentityWhole(request.dialect, request.peek, vendor, listener)
+    ? new IdentityStream(request, identity, vendor, listener)
+    : new IdentityWhole(request, identity, vendor, listener)
 }

@@ -219,7 +219,7 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
     const { authorization, dialect } = this.request
     const priced = price(this.settlement(200, null, summary, null))
     const cost = costOf(priced)
-    const shown = authorization.options.showCost ? dialect.withCost(bytes, cost) : bytes
+    const shown = authorization.options.showCost ? dialect.client.withCost(bytes, cost) : bytes
     const body = this.passed(shown, 'whole')
     this.capture?.add(body)
     const answer = this.answerOf(body, false, cost)
@@ -300,7 +300,7 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
     if (!due || current?.inFrame === true) return
     // A quiet stream shows signs of life, or proxies on the way take it for dead.
     this.openReply()
-    this.emit(encoder.encode(this.request.dialect.heartbeat))
+    this.emit(encoder.encode(this.request.dialect.client.heartbeat))
   }
 
   /** Not from the start: most replies are there before their first tick, and watching costs more than they do. */
@@ -379,7 +379,7 @@ export class Call implements AttemptOwner, BackpressureOwner, HoldGateOwner, Tim
   /** Past all that waits to be paid for, which is the client's no more. */
   private endWithError(queue: BackpressureQueue, error: GatewayError): void {
     const { dialect, requestId } = this.request
-    const frames = this.current?.failFrames(error) ?? dialect.errorFrames(error, requestId)
+    const frames = this.current?.failFrames(error) ?? dialect.client.errorFrames(error, requestId)
     this.hand(encoder.encode(frames))
     queue.end()
   }

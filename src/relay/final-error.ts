@@ -2,7 +2,7 @@
 
 import { causeOf, errorTable, type Fault, faultTable, GatewayError } from '../errors.ts'
 import type { Blocked } from '../router/route.ts'
-import type { Dialect } from '../wire/dialect.ts'
+import type { ClientDialect } from '../wire/dialect.ts'
 
 /** What a client is told to wait where no vendor said more. */
 const leastWaitMs = 1_000
@@ -103,6 +103,6 @@ export function stoppedFor(why: 'refused' | 'over-cap'): GatewayError {
 }
 
 /** The HTTP status of a refusal, as the client's format has it. */
-export function refusalStatus(dialect: Dialect, error: GatewayError): number {
-  return dialect.status?.(error) ?? errorTable[error.code].status
+export function refusalStatus(dialect: ClientDialect, error: GatewayError): number {
+  return dialect.client.status?.(error) ?? errorTable[error.code].status
 }

@@ -7,7 +7,8 @@ import type { Fault, GatewayError } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
 import { needsAmend } from '../vendors/amendments.ts'
 import type { Vendor } from '../vendors/vendor.ts'
-import type { Dialect } from '../wire/dialect.ts'
+import type { IdentitySide } from '../wire/dialect.ts'
+import type { Operation } from '../wire/formats.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { type Edit, join, splice } from '../wire/json/splice.ts'
 import { frameKind, type Watcher } from '../wire/reply.ts'
@@ -106,7 +107,7 @@ interface LongFrame {
 export class IdentityStream implements ReplyPath {
   private readonly watcher: Watcher
   private readonly splitter: FrameSplitter
-  private readonly dialect: Dialect
+  private readonly format: IdentitySide
   private readonly vendor: Vendor
   private readonly listener: PathListener
   private readonly request: RelayRequest
@@ -119,15 +120,15 @@ export class IdentityStream implements ReplyPath {
   private spoke = false
   private long: LongFrame | null = null
 
-  constructor(request: RelayRequest, vendor: Vendor, listener: PathListener) {
+  constructor(request: RelayRequest, format: IdentitySide, vendor: Vendor, listener: PathListener) {
     const { quirks } = vendor
-    const { dialect, peek, authorization } = request
+    const { peek, authorization } = request
     const { showCost } = authorization.options
-    this.watcher = dialect.watcher({ wantsUsage: peek.wantsUsage || showCost, quirks, peek })
+    this.watcher = format.watcher({ wantsUsage: peek.wantsUsage || showCost, quirks, peek })
     this.endsAmong = this.watcher.ended !== undefined
     const longBytes = this.watcher.passed === undefined ? undefined : heldFrameBytes
-    this.splitter = new FrameSplitter(dialect.maxFrameBytes, longBytes)
-    this.dialect = dialect
+    this.splitter = new FrameSplitter(format.maxFrameBytes, longBytes)
+    this.format = format
     this.vendor = vendor
     this.choices = peek.choices
     this.listener = listener
@@ -139,18 +140,20 @@ export class IdentityStream implements ReplyPath {
   }
 
   fail(error: GatewayError): string {
-    const { requestId } = this.request
-    const { watcher, dialect } = this
+    const { requestId, dialect } = this.request
+    const { watcher } = this
     // What is under way is ended first.
     const before = this.long === null ? '' : '\n\n'
-    return before + (watcher.fail?.(error, requestId) ?? dialect.errorFrames(error, requestId))
+    return (
+      before + (watcher.fail?.(error, requestId) ?? dialect.client.errorFrames(error, requestId))
+    )
   }
 
   get complete(): boolean {
     const { finishReason, usage } = this.watcher
     // With several choices, the finish of one says nothing of the others.
     if (this.choices > 1 || finishReason === null || this.long !== null) return false
-    return usage !== null || this.dialect.terminator === ''
+    return usage !== null || this.format.terminator === ''
   }
 
   bytes(chunk: Uint8Array): void {
@@ -218,7 +221,7 @@ export class IdentityStream implements ReplyPath {
   conclude(): void {
     const held = this.watcher.held()
     if (held !== null) this.listener.emit(this.withCost(held))
-    const { terminator } = this.dialect
+    const { terminator } = this.format
     if (terminator !== '') this.listener.emit(Buffer.from(terminator, 'utf8'))
     this.completed()
   }
@@ -285,7 +288,10 @@ export class IdentityStream implements ReplyPath {
   private withCost(frame: Uint8Array): Uint8Array {
     const { usage } = this.watcher
     if (!this.request.authorization.options.showCost || usage === null) return frame
-    return this.dialect.withCost(frame, shownCost(this.request, { usage, summary: this.watcher }))
+    return this.request.dialect.client.withCost(
+      frame,
+      shownCost(this.request, { usage, summary: this.watcher }),
+    )
   }
 
   private speak(): void {
@@ -306,7 +312,8 @@ const saysText: ReadonlySet<string> = new Set(['chat', 'completion'])
 export class IdentityWhole implements ReplyPath {
   readonly complete = false
   summary: ReplySummary = { usage: null, outputBytes: 0, finishReason: null, model: null }
-  private readonly dialect: Dialect
+  private readonly format: IdentitySide
+  private readonly operation: Operation
   private readonly peek: Peek
   private readonly vendor: Vendor
   private readonly listener: PathListener
@@ -317,9 +324,15 @@ export class IdentityWhole implements ReplyPath {
   private passedBytes = 0
   private readonly items: Occurrences | null
 
-  constructor(dialect: Dialect, peek: Peek, vendor: Vendor, listener: PathListener) {
-    this.dialect = dialect
-    this.items = dialect.itemMark === undefined ? null : new Occurrences(dialect.itemMark)
+  constructor(
+    { peek, dialect }: Pick<RelayRequest, 'peek' | 'dialect'>,
+    format: IdentitySide,
+    vendor: Vendor,
+    listener: PathListener,
+  ) {
+    this.format = format
+    this.operation = dialect.operation
+    this.items = format.itemMark === undefined ? null : new Occurrences(format.itemMark)
     this.peek = peek
     this.vendor = vendor
     this.listener = listener
@@ -348,23 +361,23 @@ export class IdentityWhole implements ReplyPath {
   }
 
   private mustRecode(): boolean {
-    const { dialect, peek, chunks } = this
+    const { format, peek, chunks } = this
     const [first] = chunks
     const head = first !== undefined && first.length >= headBytes ? first : join(chunks)
-    return dialect.mustRecode?.(head.subarray(0, headBytes), peek) === true
+    return format.mustRecode?.(head.subarray(0, headBytes), peek) === true
   }
 
   end(): void {
     const whole = join(this.chunks)
     if (this.passing) {
-      const seen = this.dialect.tail(whole, this.vendor.quirks, this.peek, this.items?.count)
+      const seen = this.format.tail(whole, this.vendor.quirks, this.peek, this.items?.count)
       // A reply of text says most of its bytes, and a part of it was dropped. Nothing else is counted by bytes.
-      const outputBytes = saysText.has(this.dialect.operation) ? this.passedBytes : 0
+      const outputBytes = saysText.has(this.operation) ? this.passedBytes : 0
       this.summary = { ...seen, outputBytes }
       this.listener.completed(this.summary)
       return
     }
-    const reply = this.dialect.whole(whole, this.peek, this.vendor.quirks)
+    const reply = this.format.whole(whole, this.peek, this.vendor.quirks)
     if (reply.fault !== null) this.listener.failed(refined(this.vendor, reply.fault, whole))
     else this.listener.answered(reply.bytes, reply)
   }

@@ -2,12 +2,12 @@
 
 import { expect, test } from 'bun:test'
 import { type Fetched, NotFetched } from '../safe-fetch/safe-fetch.ts'
-import type { HubCodec } from '../wire/codec.ts'
+import type { VendorHub } from '../wire/codec.ts'
 import type { ChatRequest, RequestPart } from '../wire/ir.ts'
 import { fetchMissing, type Inlined, missingAddresses, withBytes } from './inline-files.ts'
 
 /** A format whose vendors fetch no images. */
-const hub = { needsBytes: ({ type }) => type === 'image' } as HubCodec
+const hub = { needsBytes: ({ type }) => type === 'image' } as VendorHub
 
 function asking(...parts: RequestPart[]): ChatRequest {
   return { model: 'm', stream: false, messages: [{ role: 'user', parts }] }
@@ -54,8 +54,8 @@ test('each address once, with the type its bytes have and not the one its server
 
 test('a format whose vendors fetch themselves misses nothing', () => {
   const request = asking(image('https://a/1'))
-  expect(missingAddresses(request, {} as HubCodec, new Map())).toEqual([])
-  expect(withBytes(request, {} as HubCodec, new Map([['https://a/1', 'data:,']]))).toEqual(request)
+  expect(missingAddresses(request, {} as VendorHub, new Map())).toEqual([])
+  expect(withBytes(request, {} as VendorHub, new Map([['https://a/1', 'data:,']]))).toEqual(request)
 })
 
 test.each([

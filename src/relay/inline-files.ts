@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { invalidRequest } from '../errors.ts'
 import { type Fetched, NotFetched, type SafeFetch } from '../safe-fetch/safe-fetch.ts'
-import type { HubCodec } from '../wire/codec.ts'
+import type { VendorHub } from '../wire/codec.ts'
 import type { ChatRequest, FilePart, ImagePart, RequestPart } from '../wire/ir.ts'
 
 /** `data:` addresses by the addresses they were fetched from; one request's own. */
@@ -15,7 +15,7 @@ const maxAddresses = 16
 /** The addresses whose bytes are still to be had. Throws GatewayError where there are too many. */
 export function missingAddresses(
   request: ChatRequest,
-  hub: HubCodec,
+  hub: VendorHub,
   inlined: Inlined,
 ): readonly string[] {
   if (hub.needsBytes === undefined) return []
@@ -59,7 +59,7 @@ async function fetchOne(address: string, safeFetch: SafeFetch): Promise<string> 
 }
 
 /** The request with the bytes in place. */
-export function withBytes(request: ChatRequest, hub: HubCodec, inlined: Inlined): ChatRequest {
+export function withBytes(request: ChatRequest, hub: VendorHub, inlined: Inlined): ChatRequest {
   if (inlined.size === 0) return request
   const placed = (part: RequestPart): RequestPart =>
     isMissing(part, hub) ? { ...part, url: inlined.get(part.url) ?? part.url } : part
@@ -70,7 +70,7 @@ export function withBytes(request: ChatRequest, hub: HubCodec, inlined: Inlined)
   return { ...request, messages }
 }
 
-function isMissing(part: RequestPart, hub: HubCodec): part is ImagePart | FilePart {
+function isMissing(part: RequestPart, hub: VendorHub): part is ImagePart | FilePart {
   if (part.type !== 'image' && part.type !== 'file') return false
   return /^https?:/i.test(part.url) && hub.needsBytes?.(part) === true
 }

@@ -45,7 +45,7 @@ export function createObserver(rooms: ObserverRooms): Observer {
       estimates.note(request.principal, request.model.id, row.output + row.reasoning)
       request.admission.finish(tokensOf(row), Date.now())
       request.clientSlot.giveBack()
-      answered(request.dialect.path, status, settlement.durationMs)
+      answered(request.dialect.client.path, status, settlement.durationMs)
       if (candidate !== null) count(countsOf(metrics, counts, candidate, row), settlement, row)
       if (request.peek.stream && (settlement.fault !== null || status === 499)) {
         metrics.streamAborts.with(status === 499 ? 'client' : 'upstream').inc()

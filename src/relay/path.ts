@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer'
 import type { ReplySummary } from '../billing/settlement.ts'
 import type { Fault, GatewayError } from '../errors.ts'
 import type { Vendor } from '../vendors/vendor.ts'
-import type { Dialect } from '../wire/dialect.ts'
+import type { VendorDialect } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
 
@@ -58,13 +58,13 @@ export class ErrorReply implements ReplyPath {
   private over = false
   private readonly status: number
   private readonly header: (name: string) => string | null
-  private readonly reader: { readonly dialect: Dialect; readonly vendor: Vendor }
+  private readonly reader: { readonly dialect: VendorDialect; readonly vendor: Vendor }
   private readonly listener: PathListener
 
   constructor(
     status: number,
     header: (name: string) => string | null,
-    reader: { readonly dialect: Dialect; readonly vendor: Vendor },
+    reader: { readonly dialect: VendorDialect; readonly vendor: Vendor },
     listener: PathListener,
   ) {
     this.status = status
@@ -85,7 +85,7 @@ export class ErrorReply implements ReplyPath {
     this.over = true
     const body = Buffer.from(join(this.chunks)).toString('utf8')
     const { dialect, vendor } = this.reader
-    const fault = dialect.fault(this.status, this.header, body)
+    const fault = dialect.vendor.fault(this.status, this.header, body)
     this.listener.failed(vendor.refine?.(fault, this.status, body) ?? fault)
   }
 }

@@ -10,7 +10,7 @@ import { vendors } from '../vendors/registry.ts'
 import type { ReplyHandler } from '../vendors/transport.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import { dialects } from '../wire/dialects.ts'
-import type { DialectId } from '../wire/formats.ts'
+import type { VendorDialectId } from '../wire/formats.ts'
 import type { JsonValue } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
 import { openAuthorized } from './authorized.ts'
@@ -26,7 +26,7 @@ export interface Probe {
 }
 
 interface Question {
-  readonly dialect: DialectId
+  readonly dialect: VendorDialectId
   readonly model: string
   readonly body: Uint8Array
 }
@@ -70,7 +70,7 @@ function answersWords(vendor: Vendor, kind: ModelKind | undefined): boolean {
 }
 
 function questionFor(vendor: Vendor, model: string, kind: string | undefined): Question {
-  const put = (dialect: DialectId, rest: object): Question => ({
+  const put = (dialect: VendorDialectId, rest: object): Question => ({
     dialect,
     model,
     // Where the address names the model the body must not.
@@ -80,12 +80,11 @@ function questionFor(vendor: Vendor, model: string, kind: string | undefined): Q
   if (kind === 'completion') return put('openai-completions', { prompt: 'Say ok.', max_tokens: 8 })
   const messages = [{ role: 'user', content: 'Answer with the one word: ok' }]
   const [spoken] = vendor.speaks.filter((each) => dialects[each].operation === 'chat')
-  const target = spoken === undefined ? null : dialects[spoken].hub
-  if (vendor.speaks.includes('openai-chat') || spoken === undefined || target === null) {
+  const target = spoken === undefined ? undefined : dialects[spoken].vendor.hub
+  if (vendor.speaks.includes('openai-chat') || spoken === undefined || target === undefined) {
     return put('openai-chat', { messages })
   }
-  const asked = dialects['openai-chat'].hub?.decodeRequest({ model, messages }).value
-  if (asked === undefined) throw new Error('chat has no hub')
+  const asked = dialects['openai-chat'].client.hub.decodeRequest({ model, messages }).value
   const body = JSON.stringify(target.encodeRequest(asked, model).value)
   return { dialect: spoken, model, body: Buffer.from(body, 'utf8') }
 }
@@ -138,7 +137,7 @@ function collector(
       const text = Buffer.from(reply).toString('utf8')
       if (status >= 200 && status < 300) tell(faultIn(text, question, vendor))
       else {
-        const fault = dialect.fault(status, header, text)
+        const fault = dialect.vendor.fault(status, header, text)
         tell(vendor.refine?.(fault, status, text) ?? fault)
       }
     },
@@ -148,9 +147,9 @@ function collector(
 
 /** null where the reply is a good one in the vendor's own format. */
 function faultIn(text: string, { dialect: id, body }: Question, { quirks }: Vendor): Fault | null {
-  const { hub, operation, whole, peek } = dialects[id]
-  if (hub === null || operation !== 'chat') {
-    return whole(Buffer.from(text, 'utf8'), peek(body), quirks).fault
+  if (id === 'openai-embeddings' || id === 'openai-completions') {
+    const { client, identity } = dialects[id]
+    return identity.whole(Buffer.from(text, 'utf8'), client.peek(body), quirks).fault
   }
   let value: JsonValue
   try {
@@ -159,8 +158,7 @@ function faultIn(text: string, { dialect: id, body }: Question, { quirks }: Vend
     if (!(error instanceof SyntaxError)) throw error
     return { kind: 'unreadable', message: 'the reply is not JSON' }
   }
-  const [fault] = hub
-    .readWhole(value, quirks)
-    .flatMap((event) => (event.type === 'fault' ? [event.fault] : []))
+  const events = dialects[id].vendor.hub?.readWhole(value, quirks) ?? []
+  const [fault] = events.flatMap((event) => (event.type === 'fault' ? [event.fault] : []))
   return fault ?? null
 }

@@ -12,8 +12,7 @@ import type { SafeFetch } from '../safe-fetch/safe-fetch.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import type { Dialer } from '../upstream/dial.ts'
 import type { Spool, Upload } from '../vendors/media.ts'
-import type { Dialect } from '../wire/dialect.ts'
-import type { DialectId } from '../wire/formats.ts'
+import type { ClientDialect, Dialects } from '../wire/dialect.ts'
 import type { OpaqueOrigin } from '../wire/hub/opaque-state.ts'
 import type { Address, Peek } from '../wire/request.ts'
 import type { Channel } from './channel.ts'
@@ -23,7 +22,7 @@ import type { Deadlines } from './deadlines.ts'
 export interface RelayRequest extends BilledRequest {
   /** `performance.now()` at arrival. */
   readonly startedMs: number
-  readonly dialect: Dialect
+  readonly dialect: ClientDialect
   readonly peek: Peek
   readonly model: Model
   readonly candidates: readonly Candidate[]
@@ -114,7 +113,7 @@ export interface Observer {
 /** What the relay works with: built once, replaced whole when the configuration changes. */
 export interface RelayRooms {
   readonly channels: ReadonlyMap<string, Channel>
-  readonly dialects: Readonly<Record<DialectId, Dialect>>
+  readonly dialects: Dialects
   readonly health: Health
   readonly dialer: Dialer
   /** For addresses that users name. */

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import type { Candidate } from '../router/route.ts'
-import type { Dialect } from '../wire/dialect.ts'
+import type { ClientDialect } from '../wire/dialect.ts'
 import {
   type OpaqueOrigin,
   opaquePrefix,
@@ -17,13 +17,13 @@ const quote = 0x22
 const colon = 0x3a
 
 /** Who is said to have sealed what a channel's reply holds. */
-export function originOf(dialect: Dialect, { tag }: Channel): OpaqueOrigin {
-  return { dialect: dialect.sealedBy ?? dialect.id, channel: tag }
+export function originOf(dialect: ClientDialect, { tag }: Channel): OpaqueOrigin {
+  return { dialect: dialect.vendor?.sealedBy ?? dialect.id, channel: tag }
 }
 
 /** Where one channel alone may be asked in a format, its seals need no mark to find it again. */
-export function marksSeals({ sealName }: Dialect, candidates: readonly Candidate[]): boolean {
-  if (sealName === undefined || candidates.length < 2) return false
+export function marksSeals({ vendor }: ClientDialect, candidates: readonly Candidate[]): boolean {
+  if (vendor?.sealName === undefined || candidates.length < 2) return false
   return candidates.filter(({ identity }) => identity).length > 1
 }
 

@@ -41,7 +41,7 @@ export function prepare(
   if (channel === undefined) throw new Error(`no channel ${candidate.channelId}`)
   const { vendor } = channel
   // Re-writing is for what is said in text; there is nothing to put sound or vectors into.
-  const rewritten = vendor.quirks.rewrite === true && request.dialect.hub !== null
+  const rewritten = vendor.quirks.rewrite === true && request.dialect.client.hub !== undefined
   const foreign = candidate.identity && offersForeign(request, candidate, channel, client)
   const identity = candidate.identity && !rewritten && !foreign
   const general = operation?.timeouts?.(rooms.timeouts) ?? rooms.timeouts
@@ -82,7 +82,7 @@ function destinationOf({ request, candidate, channel }: AttemptPlan): Destinatio
 
 /** The request as the client put it, this channel's seals opened; null where it bears another's. */
 function openedFor({ dialect, peek }: RelayRequest, channel: Channel): Peek | null {
-  if (dialect.hub === null || !bearsSeals(peek.body)) return peek
+  if (dialect.client.hub === undefined || !bearsSeals(peek.body)) return peek
   const opened = openedSeals(peek.body, originOf(dialect, channel))
   return opened && { ...peek, vendorEdits: [...(peek.vendorEdits ?? []), ...opened] }
 }

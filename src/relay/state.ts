@@ -1,7 +1,7 @@
 // State that a vendor hands its client in a header and wants back: marked with its channel, and given to that one alone.
 
 import type { Candidate } from '../router/route.ts'
-import type { Dialect } from '../wire/dialect.ts'
+import type { ClientDialect } from '../wire/dialect.ts'
 import type { Channel, PassedHeaders } from './channel.ts'
 import type { RelayRequest } from './request.ts'
 
@@ -13,13 +13,13 @@ const maxLength = 8_192
 
 /** What the reply's head hands the client. */
 export function stateFrom(
-  { stateHeaders }: Dialect,
+  { vendor }: ClientDialect,
   { tag }: Channel,
   header: (name: string) => string | null,
 ): PassedHeaders {
-  if (stateHeaders === undefined) return none
+  if (vendor?.stateHeaders === undefined) return none
   const found: Record<string, string> = {}
-  for (const name of stateHeaders) {
+  for (const name of vendor.stateHeaders) {
     const value = header(name)
     if (value === null || value.length > maxLength || !/^[\x21-\x7e]+$/.test(value)) continue
     found[name] = `${tag}.${value}`
@@ -30,7 +30,7 @@ export function stateFrom(
 /** The client's headers as this channel may be given them: its own state, and no other's. */
 function headersFor(request: RelayRequest, { tag }: Channel): PassedHeaders | undefined {
   const headers = request.address?.headers
-  const { stateHeaders } = request.dialect
+  const { stateHeaders } = request.dialect.vendor ?? {}
   if (headers === undefined || stateHeaders === undefined) return headers
   const found = { ...headers }
   for (const name of stateHeaders) {
@@ -56,6 +56,6 @@ export function passedTo(
 export function stateTag({ dialect, address }: RelayRequest): string | null {
   const headers = address?.headers
   if (headers === undefined) return null
-  const [name] = (dialect.stateHeaders ?? []).filter((each) => headers[each] !== undefined)
+  const [name] = (dialect.vendor?.stateHeaders ?? []).filter((each) => headers[each] !== undefined)
   return name === undefined ? null : (headers[name]?.slice(0, tagLength) ?? null)
 }

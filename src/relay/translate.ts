@@ -8,13 +8,14 @@ import type { Candidate } from '../router/route.ts'
 import { needsAmend } from '../vendors/amendments.ts'
 import {
   type AskedOf,
+  type ClientHub,
   type Decoded,
-  type HubCodec,
   type Reader,
   UnfitReply,
+  type VendorHub,
   type Writer,
 } from '../wire/codec.ts'
-import type { Dialect } from '../wire/dialect.ts'
+import type { ClientSide } from '../wire/dialect.ts'
 import { CallRestorer, type FittedTools, fitTools, type ToolTraits } from '../wire/hub/fit-tools.ts'
 import type { ChatEvent, ChatRequest, JsonObject, JsonValue, Usage } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
@@ -44,8 +45,8 @@ export function decodedRequestOf(request: RelayRequest): DecodedRequest {
   return {
     inlined: new Map(),
     request() {
-      const { hub } = request.dialect
-      if (hub === null) throw notHere(request)
+      const { hub } = request.dialect.client
+      if (hub === undefined) throw notHere(request)
       decoded ??= hub.decodeRequest(parsedObject(request.peek.body), request.address)
       return decoded
     },
@@ -71,8 +72,8 @@ export function encoded(
   channel: Channel,
   client: DecodedRequest,
 ): Encoded | Promise<Encoded> {
-  const { hub } = rooms.dialects[candidate.dialect]
-  if (hub === null) throw notHere(request)
+  const { hub } = rooms.dialects[candidate.dialect].vendor
+  if (hub === undefined) throw notHere(request)
   const missing = missingAddresses(client.request().value, hub, client.inlined)
   if (missing.length === 0) return encodedNow(rooms, request, candidate, channel, client)
   return fetchMissing(missing, rooms.safeFetch, client.inlined).then(() =>
@@ -87,8 +88,8 @@ function encodedNow(
   channel: Channel,
   client: DecodedRequest,
 ): Encoded {
-  const { hub: target, usageAlways, sealedBy } = rooms.dialects[candidate.dialect]
-  if (target === null) throw notHere(request)
+  const { hub: target, usageAlways, sealedBy } = rooms.dialects[candidate.dialect].vendor
+  if (target === undefined) throw notHere(request)
   const { vendor } = channel
   const { dialect, model } = candidate
   const { value, dropped } = client.request()
@@ -121,7 +122,7 @@ function encodedNow(
 function toolTraits(
   { dialect }: Candidate,
   { vendor }: Channel,
-  { hasToo }: Pick<HubCodec, 'hasToo'>,
+  { hasToo }: Pick<VendorHub, 'hasToo'>,
 ): ToolTraits {
   return { dialect, everyType: vendor.everyTool === true, hasToo }
 }
@@ -134,11 +135,12 @@ export function offersForeign(
   client: DecodedRequest,
 ): boolean {
   const { dialect, peek } = request
-  if (channel.vendor.everyTool === true || dialect.toolMarks === undefined) return false
+  const { toolMarks, hub = {} } = dialect.vendor ?? {}
+  if (channel.vendor.everyTool === true || toolMarks === undefined) return false
   const body = Buffer.from(peek.body.buffer, peek.body.byteOffset, peek.body.byteLength)
-  if (!dialect.toolMarks.some((mark) => body.includes(mark))) return false
+  if (!toolMarks.some((mark) => body.includes(mark))) return false
   const { value } = client.request()
-  return fitTools(value, toolTraits(candidate, channel, dialect.hub ?? {})).request !== value
+  return fitTools(value, toolTraits(candidate, channel, hub)).request !== value
 }
 
 function notHere(request: RelayRequest): GatewayError {
@@ -163,10 +165,14 @@ export interface Translation {
 /** Reads a reply of the vendor's dialect and writes it in the client's, streamed or whole as the client asked. */
 export function translatedPath(translation: Translation, listener: PathListener): ReplyPath {
   const { rooms, request, candidate } = translation
-  const source = rooms.dialects[candidate.dialect]
-  const target = request.dialect.hub
-  if (source.hub === null || target === null) return new Unreadable(listener)
-  return new Translated(translation, source, source.hub, target, listener)
+  const { hub: source, frames } = rooms.dialects[candidate.dialect].vendor
+  const target = request.dialect.client.hub
+  if (source === undefined || target === undefined) return new Unreadable(listener)
+  return new Translated(
+    translation,
+    { source, target, frames: frames?.() ?? new SseFrames() },
+    listener,
+  )
 }
 
 /** A reply nobody can read: streamed where no stream exists, such as embeddings. */
@@ -224,12 +230,19 @@ function isSemantic(event: ChatEvent): boolean {
   return event.type === 'choice-end'
 }
 
+/** What the two formats give for one reply. */
+interface Hubs {
+  readonly source: VendorHub
+  readonly target: ClientHub
+  readonly frames: FrameSource
+}
+
 class Translated implements ReplyPath {
   readonly summary = new EventSummary()
   private readonly translation: Translation
-  private readonly source: HubCodec
-  private readonly target: HubCodec
-  private readonly dialect: Dialect
+  private readonly source: VendorHub
+  private readonly target: ClientHub
+  private readonly client: ClientSide
   private readonly listener: PathListener
   private readonly frames: FrameSource
   private readonly reader: Reader
@@ -240,20 +253,14 @@ class Translated implements ReplyPath {
   private heldBytes = 0
   private over = false
 
-  constructor(
-    translation: Translation,
-    from: Dialect,
-    source: HubCodec,
-    target: HubCodec,
-    listener: PathListener,
-  ) {
+  constructor(translation: Translation, { source, target, frames }: Hubs, listener: PathListener) {
     const { request, channel } = translation
     this.translation = translation
     this.source = source
     this.target = target
-    this.dialect = request.dialect
+    this.client = request.dialect.client
     this.listener = listener
-    this.frames = from.frames?.() ?? new SseFrames()
+    this.frames = frames
     const { calls = null } = translation.fitted ?? {}
     this.calls = calls === null ? null : new CallRestorer(calls)
     this.reader = source.reader(channel.vendor.quirks, askedIn(translation))
@@ -384,7 +391,7 @@ class Translated implements ReplyPath {
     const { usage } = this.summary
     const shown =
       request.authorization.options.showCost && usage !== null
-        ? framesWithCost(text, this.dialect, shownCost(request, { usage, summary: this.summary }))
+        ? framesWithCost(text, this.client, shownCost(request, { usage, summary: this.summary }))
         : Buffer.from(text, 'utf8')
     this.listener.emit(shown)
   }
@@ -397,7 +404,7 @@ class Translated implements ReplyPath {
   private head() {
     const { request, candidate, decoded } = this.translation
     return {
-      id: this.dialect.idPrefix + request.requestId.slice(4),
+      id: this.client.idPrefix + request.requestId.slice(4),
       model: candidate.model,
       createdAt: Math.floor(request.at / 1000),
       wantsUsage: request.peek.wantsUsage || request.authorization.options.showCost,
@@ -411,7 +418,7 @@ function askedIn({ fitted, candidate }: Translation): AskedOf | undefined {
 }
 
 /** The usage may stand in any of the frames written together. */
-function framesWithCost(text: string, dialect: Dialect, cost: string): Uint8Array {
+function framesWithCost(text: string, client: ClientSide, cost: string): Uint8Array {
   const frames = text.split(/(?<=\n\n)/)
-  return join(frames.map((frame) => dialect.withCost(Buffer.from(frame, 'utf8'), cost)))
+  return join(frames.map((frame) => client.withCost(Buffer.from(frame, 'utf8'), cost)))
 }

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import type { ChannelConfig, GroupSettings } from '../config/types.ts'
-import type { DialectId } from '../wire/formats.ts'
+import type { ClientDialectId, VendorDialectId } from '../wire/formats.ts'
 import { createDirectory } from './directory.ts'
 
 const channel = (id: string, more: Partial<ChannelConfig> = {}): ChannelConfig => ({
@@ -32,7 +32,7 @@ const catalogue: Record<string, readonly string[]> = {
   openai: ['gpt-4o', 'gpt-4o-mini', 'text-embedding-3-small'],
   sandbox: ['sandbox/echo', 'sandbox/*'],
 }
-const spoken: Record<string, readonly DialectId[]> = {
+const spoken: Record<string, readonly VendorDialectId[]> = {
   openai: ['openai-chat', 'openai-completions', 'openai-embeddings'],
   sandbox: ['openai-chat'],
 }
@@ -46,13 +46,13 @@ function directory(channels: readonly ChannelConfig[], groups = [groupOf('defaul
   })
 }
 
-const hubbed = (from: DialectId, to: DialectId) =>
+const hubbed = (from: ClientDialectId, to: VendorDialectId) =>
   from === 'openai-completions' && to === 'openai-chat'
 const served = (
   made: ReturnType<typeof directory>,
   model: string,
   group = 'default',
-  dialect: DialectId = 'openai-chat',
+  dialect: ClientDialectId = 'openai-chat',
 ) => made.candidates(group, model, dialect, hubbed).map((each) => `${each.channelId}:${each.model}`)
 
 test("a channel without models serves its vendor's catalogue", () => {

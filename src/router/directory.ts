@@ -2,14 +2,14 @@
 
 import { undated } from '../catalog/dated.ts'
 import type { ChannelConfig, GroupSettings } from '../config/types.ts'
-import type { DialectId } from '../wire/formats.ts'
+import type { ClientDialectId, VendorDialectId } from '../wire/formats.ts'
 import type { Candidate } from './route.ts'
 
 export interface DirectoryOptions {
   readonly channels: readonly ChannelConfig[]
   readonly groups: Readonly<Record<string, GroupSettings>>
   /** Dialects a vendor speaks, best first; empty for a vendor nobody knows. */
-  readonly speaks: (vendorId: string) => readonly DialectId[]
+  readonly speaks: (vendorId: string) => readonly VendorDialectId[]
   /** Names in the vendor's catalogue; one with a trailing `*` is a pattern. */
   readonly vendorModels: (vendorId: string) => readonly string[]
   /** What a vendor calls a model of its catalogue, where that is another name. */
@@ -21,11 +21,16 @@ export interface DirectoryOptions {
 }
 
 /** Whether a request in `from` can be translated to `to`. */
-export type Hubbed = (from: DialectId, to: DialectId) => boolean
+export type Hubbed = (from: ClientDialectId, to: VendorDialectId) => boolean
 
 export interface Directory {
   /** Channels that serve `model` to `group`; empty where the group, or the model in it, is not known. `hubbed` is the same function on every call. */
-  candidates(group: string, model: string, dialect: DialectId, hubbed: Hubbed): readonly Candidate[]
+  candidates(
+    group: string,
+    model: string,
+    dialect: ClientDialectId,
+    hubbed: Hubbed,
+  ): readonly Candidate[]
   /**
    * The name by which `candidates` finds a model: itself where a channel names it, else without a vendor's settings or
    * the date of a snapshot. null where nothing is found.
@@ -62,7 +67,7 @@ class Names<T> {
 
 interface Served {
   readonly channel: ChannelConfig
-  readonly speaks: readonly DialectId[]
+  readonly speaks: readonly VendorDialectId[]
   /** Public name or pattern to the vendor's; one with a trailing `*` stands for the name asked for. */
   readonly names: Names<string>
   /** Concrete public names. */
@@ -193,7 +198,7 @@ function targetOf(names: Names<string>, model: string): string | undefined {
 function find(
   group: Group,
   model: string,
-  dialect: DialectId,
+  dialect: ClientDialectId,
   hubbed: Hubbed,
 ): readonly Candidate[] {
   const by = foundBy(group, model)
@@ -203,14 +208,14 @@ function find(
     const { channel, speaks } = each
     const target = by.target(each)
     if (target === undefined) continue
-    const identity = speaks.includes(dialect)
-    const spoken = identity ? dialect : speaks.find((known) => hubbed(dialect, known))
+    const same = speaks.find((known) => known === dialect)
+    const spoken = same ?? speaks.find((known) => hubbed(dialect, known))
     if (spoken === undefined) continue
     found.push({
       channelId: channel.id,
       model: each.vendorsName(target),
       dialect: spoken,
-      identity,
+      identity: same !== undefined,
       priority: channel.priority,
       weight: channel.weight,
     })

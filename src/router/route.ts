@@ -1,7 +1,7 @@
 // Which channels may serve a request, in which order: the types of a pure plan over a snapshot.
 
 import type { Fault } from '../errors.ts'
-import type { DialectId } from '../wire/formats.ts'
+import type { VendorDialectId } from '../wire/formats.ts'
 
 /** What the plan needs to know of a channel that serves a model. */
 export interface Candidate {
@@ -9,7 +9,7 @@ export interface Candidate {
   /** The vendor's own name of the model. */
   readonly model: string
   /** Dialect to speak to the vendor. */
-  readonly dialect: DialectId
+  readonly dialect: VendorDialectId
   /** The client's own dialect, relayed byte for byte. */
   readonly identity: boolean
   readonly priority: number

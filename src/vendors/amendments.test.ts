@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { DialectId } from '../wire/formats.ts'
+import type { VendorDialectId } from '../wire/formats.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { needsAmend } from './amendments.ts'
 import { vendors } from './registry.ts'
@@ -21,7 +21,7 @@ function needed(amend: Amend, body: JsonObject): boolean {
 }
 
 /** As the relay does it: only where it is called for. */
-function sent(id: string, body: JsonObject, dialect: DialectId = 'openai-chat'): JsonObject {
+function sent(id: string, body: JsonObject, dialect: VendorDialectId = 'openai-chat'): JsonObject {
   const amend = amendOf(id)
   expect(needed(amend, body)).toBe(true)
   return amend.body(structuredClone(body), { dialect, model: 'm', stream: false })

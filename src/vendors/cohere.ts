@@ -1,7 +1,7 @@
 // Cohere: formats of its own for chat, embeddings and reranking; errors without a code, whose words say what they are.
 
 import type { Fault } from '../errors.ts'
-import type { DialectId } from '../wire/formats.ts'
+import type { VendorDialectId } from '../wire/formats.ts'
 import { bearer } from './compatible.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
@@ -10,7 +10,7 @@ function address({ dialect }: Call, settings: ChannelSettings): string {
   return `${settings.baseUrl.replace(/\/v[12]$/, '')}${paths[dialect] ?? '/v2/chat'}`
 }
 
-const paths: Readonly<Partial<Record<DialectId, string>>> = {
+const paths: Readonly<Partial<Record<VendorDialectId, string>>> = {
   'cohere-embed': '/v2/embed',
   'cohere-rerank': '/v2/rerank',
 }

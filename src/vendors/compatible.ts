@@ -1,11 +1,11 @@
 // The helper most vendors are built with: OpenAI's paths and bearer keys, under another address.
 
-import type { DialectId } from '../wire/formats.ts'
+import type { VendorDialectId } from '../wire/formats.ts'
 import { queryValue } from './path-segment.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 /** Paths below the base address: OpenAI's own, and those that compatible vendors put beside them. */
-const paths: Readonly<Partial<Record<DialectId, string>>> = {
+const paths: Readonly<Partial<Record<VendorDialectId, string>>> = {
   'openai-chat': '/chat/completions',
   'openai-completions': '/completions',
   'openai-embeddings': '/embeddings',
@@ -23,21 +23,24 @@ const paths: Readonly<Partial<Record<DialectId, string>>> = {
   'openai-videos': '/videos',
 }
 
-export const chatOnly: readonly DialectId[] = ['openai-chat']
-export const chatAndCompletions: readonly DialectId[] = ['openai-chat', 'openai-completions']
-export const chatAndEmbeddings: readonly DialectId[] = ['openai-chat', 'openai-embeddings']
-export const allDialects: readonly DialectId[] = [
+export const chatOnly: readonly VendorDialectId[] = ['openai-chat']
+export const chatAndCompletions: readonly VendorDialectId[] = ['openai-chat', 'openai-completions']
+export const chatAndEmbeddings: readonly VendorDialectId[] = ['openai-chat', 'openai-embeddings']
+export const allDialects: readonly VendorDialectId[] = [
   'openai-chat',
   'openai-completions',
   'openai-embeddings',
 ]
 
 /** Chat first: what others ask is put in that format. */
-export const allAndResponses: readonly DialectId[] = [...allDialects, 'openai-responses']
-export const allAndCompaction: readonly DialectId[] = [...allAndResponses, 'openai-compaction']
+export const allAndResponses: readonly VendorDialectId[] = [...allDialects, 'openai-responses']
+export const allAndCompaction: readonly VendorDialectId[] = [
+  ...allAndResponses,
+  'openai-compaction',
+]
 
 /** Images, sound, moderations and sessions, as OpenAI itself and servers like it have them. */
-export const beyondText: readonly DialectId[] = [
+export const beyondText: readonly VendorDialectId[] = [
   'openai-images',
   'openai-image-edits',
   'openai-image-variations',
@@ -49,14 +52,14 @@ export const beyondText: readonly DialectId[] = [
 ]
 
 /** Sound, as OpenAI itself and servers like it have it. */
-export const audioDialects: readonly DialectId[] = [
+export const audioDialects: readonly VendorDialectId[] = [
   'openai-transcriptions',
   'openai-translations',
   'openai-speech',
 ]
 
 /** Throws where the format is none of OpenAI's: a mistake in a vendor's `speaks`. */
-export function openaiPath(dialect: DialectId): string {
+export function openaiPath(dialect: VendorDialectId): string {
   const path = paths[dialect]
   if (path === undefined) throw new Error(`no path of OpenAI's for ${dialect}`)
   return path

@@ -1,7 +1,7 @@
 // What is asked of a vendor beside text, what it gives, and what an adapter may use to get it from a vendor of its own ways.
 
 import type { Fault } from '../errors.ts'
-import type { DialectId } from '../wire/formats.ts'
+import type { VendorDialectId } from '../wire/formats.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 
 /** Bytes that may be too many for memory: where they are many they lie on disk, until their spool is closed. */
@@ -44,7 +44,7 @@ export interface Upload {
 
 /** One request in OpenAI's words, whether it came as JSON or as a form. */
 export interface MediaCall {
-  readonly dialect: DialectId
+  readonly dialect: VendorDialectId
   /** The vendor's own name of the model. */
   readonly model: string
   /** By OpenAI's names, with their JSON types also where a form had only text. */
@@ -107,7 +107,7 @@ export interface MediaTools {
   /** Unix milliseconds. */
   readonly nowMs: number
   /** Where the channel's vendor takes a whole call of this format. */
-  addressOf(dialect: DialectId, model: string): string
+  addressOf(dialect: VendorDialectId, model: string): string
   /**
    * Asks the channel's vendor. An address of another origin than the base address must be on the public internet.
    * Rejects with MediaFault where it cannot be heard; whatever it answers is a reply.

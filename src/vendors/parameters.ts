@@ -2,7 +2,7 @@
 
 import { traitsOf as claudeTraits } from '../wire/anthropic-messages/models.ts'
 import { refusedSampling } from '../wire/anthropic-messages/sampling.ts'
-import type { DialectId } from '../wire/formats.ts'
+import type { VendorDialectId } from '../wire/formats.ts'
 import type { JsonValue } from '../wire/ir.ts'
 import { type OpenAiTraits, traitsOf } from '../wire/openai/models.ts'
 import { isObject } from './json.ts'
@@ -42,7 +42,7 @@ function responsesRule({ newLimit, takenUnthinking }: OpenAiTraits): ParameterRu
   }
 }
 
-const ofDialect: Partial<Record<DialectId, (traits: OpenAiTraits) => ParameterRule>> = {
+const ofDialect: Partial<Record<VendorDialectId, (traits: OpenAiTraits) => ParameterRule>> = {
   'openai-chat': chatRule,
   'openai-responses': responsesRule,
 }

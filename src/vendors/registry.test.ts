@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { isBaseUrl } from '../config/rules.ts'
-import type { DialectId } from '../wire/formats.ts'
+import type { VendorDialectId } from '../wire/formats.ts'
 import { vendors } from './registry.ts'
 import type { ChannelSettings, Vendor } from './vendor.ts'
 
@@ -89,7 +89,7 @@ test.each(chat)('%s is called at %s', (id, address, environment) => {
 })
 
 /** What the path of a call ends in. */
-const ends: Readonly<Partial<Record<DialectId, string>>> = {
+const ends: Readonly<Partial<Record<VendorDialectId, string>>> = {
   'openai-chat': '/chat/completions',
   'openai-completions': '/completions',
   'openai-embeddings': '/embeddings',
@@ -161,7 +161,7 @@ const host = 'https://res.openai.azure.com'
 const azure: readonly (readonly [
   baseUrl: string,
   version: string,
-  dialect: DialectId,
+  dialect: VendorDialectId,
   expected: string,
 ])[] = [
   [host, '', 'openai-chat', `${host}/openai/v1/chat/completions`],

@@ -1,7 +1,7 @@
 // Who serves: where a vendor is, how it is signed and what is odd about it; never what a format means.
 
 import type { Fault } from '../errors.ts'
-import type { DialectId } from '../wire/formats.ts'
+import type { VendorDialectId } from '../wire/formats.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import type { ReplyQuirks } from '../wire/reply.ts'
 import type { MediaAdapter } from './media.ts'
@@ -18,7 +18,7 @@ export interface ChannelSettings {
 }
 
 export interface Call {
-  readonly dialect: DialectId
+  readonly dialect: VendorDialectId
   /** The vendor's own name of the model. */
   readonly model: string
   readonly stream: boolean
@@ -60,7 +60,7 @@ export interface ParameterRule {
 }
 
 export interface NamedCall {
-  readonly dialect: DialectId
+  readonly dialect: VendorDialectId
   /** The vendor's own name of the model. */
   readonly model: string
   /** The client's name of it. */
@@ -83,7 +83,7 @@ export interface Vendor {
   /** Works without a key (local servers). */
   readonly keyless?: boolean
   /** Dialects spoken, best first. */
-  readonly speaks: readonly DialectId[]
+  readonly speaks: readonly VendorDialectId[]
   /** `ask`: usage on streams comes only with stream_options; `always`: unasked, and stream_options may be refused. */
   readonly usageOnStream: 'ask' | 'always'
   /** Whole address of one call. */
@@ -119,7 +119,7 @@ export interface Vendor {
   /** Sharpens what the dialect made of this vendor's error reply. */
   refine?(fault: Fault, status: number, body: string): Fault
   /** By OpenAI's operation: how this vendor is asked it in its own way. Each such dialect stands in `speaks` too. */
-  readonly adapters?: Readonly<Partial<Record<DialectId, MediaAdapter>>>
+  readonly adapters?: Readonly<Partial<Record<VendorDialectId, MediaAdapter>>>
   /** How its jobs are followed; each has `adapters['openai-videos']` by `videoStarts` too. */
   readonly videos?: VideoAdapter
   /** A model's name without the settings that may follow it; null where it has none. */

@@ -61,10 +61,17 @@ export interface AskedOf {
   readonly model: string
 }
 
-/** The hub's side of a dialect: what a format with another on the far side needs. */
-export interface HubCodec {
+/** A client's requests in the hub's words, and replies to it from them. */
+export interface ClientHub {
   /** `address` is the request's own. Throws GatewayError `invalid_request_error` naming the field. */
   decodeRequest(body: JsonObject, address?: Address): Decoded<ChatRequest>
+  writer(head: WriterHead): Writer
+  /** Folds events into a whole reply. Throws UnfitReply. */
+  writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject
+}
+
+/** The hub's requests for a vendor, and its replies in the hub's words. */
+export interface VendorHub {
   /**
    * Throws GatewayError where leaving out what this format cannot say would change what is asked; the rest is named in
    * `dropped`.
@@ -77,18 +84,19 @@ export interface HubCodec {
   reader(quirks: ReplyQuirks, asked?: AskedOf): Reader
   /** Replays a whole reply as the events of its stream. */
   readWhole(body: JsonValue, quirks: ReplyQuirks, asked?: AskedOf): readonly ChatEvent[]
-  writer(head: WriterHead): Writer
-  /** Folds events into a whole reply. Throws UnfitReply. */
-  writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject
 }
 
-/** A dialect's side of embeddings and reranking. */
-export interface ListCodec {
+/** As `ClientHub`, of embeddings and reranking. */
+export interface ClientList {
   /** Throws GatewayError `invalid_request_error` naming the field. */
   decodeRequest(body: JsonObject, address?: Address): Decoded<ListRequest>
+  /** Throws BadVector where a vector is none. */
+  writeReply(reply: ListReply, request: ListRequest, head: WriterHead): JsonObject
+}
+
+/** As `VendorHub`, of embeddings and reranking. */
+export interface VendorList {
   /** Throws GatewayError where the vendor cannot be asked this. */
   encodeRequest(request: ListRequest, model: string): Decoded<JsonObject>
   readReply(body: JsonValue, request: ListRequest): ListReply | Fault
-  /** Throws BadVector where a vector is none. */
-  writeReply(reply: ListReply, request: ListRequest, head: WriterHead): JsonObject
 }

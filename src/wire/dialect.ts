@@ -1,13 +1,20 @@
-// One wire format, both directions: what the relay may ask of it. Pure and synchronous, bytes in and out.
+// One wire format: what it is to its clients, to its vendors, and where its bytes pass between the two. Pure and synchronous.
 
 import type { Fault, GatewayError } from '../errors.ts'
-import type { HubCodec, ListCodec } from './codec.ts'
-import type { DialectId, Operation } from './formats.ts'
+import type { ClientHub, ClientList, VendorHub, VendorList } from './codec.ts'
+import {
+  type ClientDialectId,
+  type DialectId,
+  type Operation,
+  operationOf,
+  type VendorDialectId,
+} from './formats.ts'
 import type { JsonObject } from './ir.ts'
 import type {
   FrameSource,
   Reframe,
   Replay,
+  ReplyFacts,
   ReplyQuirks,
   Watcher,
   WatchOptions,
@@ -15,59 +22,22 @@ import type {
 } from './reply.ts'
 import type { Address, FormFields, Peek } from './request.ts'
 
-export interface Dialect {
-  readonly id: DialectId
-  readonly operation: Operation
+/** What it takes to serve clients of a format. */
+export interface ClientSide {
   /** Where the gateway itself is asked, below the prefix; names the endpoint in logs and metrics. */
   readonly path: string
   /** What the ids of its replies begin with, e.g. `chatcmpl-`. */
   readonly idPrefix: string
-  /** What a stream ends with (`data: [DONE]`), for vendors that leave it out; empty where the format has none. */
-  readonly terminator: string
-  /** Usage comes on every stream of this format, which has no `stream_options` to ask for it. */
-  readonly usageAlways?: true
   /** What a quiet stream is sent, which every client passes over. */
   readonly heartbeat: string
   /** Headers of the client that mean something in this format, in lower case: they go on to a vendor that speaks it. */
   readonly clientHeaders?: readonly string[]
-  /** Headers a vendor of this format answers with and wants back from its client, in lower case. */
-  readonly stateHeaders?: readonly string[]
   /** Requests may also come as a form of these fields (`multipart/form-data`). */
   readonly form?: FormFields
   /** Requests come as a form alone. */
   readonly formOnly?: true
-  /** Replies may be other than JSON: bytes of this media type are the reply, passed on as they come. */
-  isRaw?(mediaType: string): boolean
-  /** The longest event of a stream, in bytes; 1 MiB unless given. */
-  readonly maxFrameBytes?: number
   /** Validates and locates. Throws GatewayError `invalid_request_error` naming the field. */
   peek(body: Uint8Array, address?: Address): Peek
-  /** How this format's vendors cut their streams; server-sent events unless given. */
-  frames?(): FrameSource
-  watcher(options: WatchOptions): Watcher
-  whole(body: Uint8Array, peek: Peek, quirks: ReplyQuirks): WholeReply
-  /** Whether a reply that begins so and is too large to hold has to be brought to another form, for which it is held. */
-  mustRecode?(head: Uint8Array, peek: Peek): boolean
-  /**
-   * What the end of a reply too large to hold says; `bytes` may begin anywhere in it. `items`: how often `itemMark`
-   * stood in all of it.
-   */
-  tail(
-    bytes: Uint8Array,
-    quirks: ReplyQuirks,
-    peek?: Peek,
-    items?: number,
-  ): Omit<WholeReply, 'fault' | 'bytes'>
-  /** A text that each thing of a reply brings that is charged by its number: counted in one too large to hold. */
-  readonly itemMark?: string
-  /** What a reply says whose bytes are passed on unread (`isRaw`); `told` is its usage, where known from elsewhere. */
-  raw?(peek: Peek, told: JsonObject | null): Omit<WholeReply, 'fault' | 'bytes'>
-  /** The media type of such a reply, where the vendor's own word says nothing. */
-  typeOf?(mediaType: string, peek: Peek): string
-  /** For vendors that answer whole where a stream was asked for. */
-  replay?(peek: Peek, mediaType: string): Replay
-  /** Reads a vendor's error reply. `header` looks a reply header up by lower-case name. */
-  fault(status: number, header: (name: string) => string | null, body: string): Fault
   /** A whole reply or one stream frame with what it cost in its usage; as it was where it shows none. */
   withCost(bytes: Uint8Array, cost: string): Uint8Array
   /** The HTTP status of a refusal, where this format has another for it than the table of errors.ts. */
@@ -80,13 +50,100 @@ export interface Dialect {
   reframe?(address: Address): Reframe | null
   /** Headers this format's clients look for on every reply. */
   replyHeaders?(requestId: string): Readonly<Record<string, string>>
-  readonly hub: HubCodec | null
+  /** Of a chat format. */
+  readonly hub?: ClientHub
+  /** Of embeddings and reranking. */
+  readonly list?: ClientList
+}
+
+/** What it takes to ask vendors in a format. */
+export interface VendorSide {
+  /** Usage comes on every stream of this format, which has no `stream_options` to ask for it. */
+  readonly usageAlways?: true
+  /** Headers a vendor of this format answers with and wants back from its client, in lower case. */
+  readonly stateHeaders?: readonly string[]
   /** Texts of which one stands in every body that offers tools, or tells of calls, of types some vendors of this format lack. */
   readonly toolMarks?: readonly string[]
   /** The member that holds what a vendor sealed for its own account and wants back; undefined where any account may have it. */
   readonly sealName?: string
   /** The format whose replies hold what is brought back here sealed, where it is another. */
   readonly sealedBy?: DialectId
-  /** The common form of embeddings and reranking, where the operation is one of these. */
-  readonly list?: ListCodec
+  /** How this format's vendors cut their streams; server-sent events unless given. */
+  frames?(): FrameSource
+  /** Reads a vendor's error reply. `header` looks a reply header up by lower-case name. */
+  fault(status: number, header: (name: string) => string | null, body: string): Fault
+  /** Of a chat format. */
+  readonly hub?: VendorHub
+  /** Of embeddings and reranking. */
+  readonly list?: VendorList
+}
+
+/** How replies pass from a vendor to a client that speaks the same format. */
+export interface IdentitySide {
+  /** What a stream ends with (`data: [DONE]`), for vendors that leave it out; empty where the format has none. */
+  readonly terminator: string
+  /** The longest event of a stream, in bytes; 1 MiB unless given. */
+  readonly maxFrameBytes?: number
+  /** A text that each thing of a reply brings that is charged by its number: counted in one too large to hold. */
+  readonly itemMark?: string
+  watcher(options: WatchOptions): Watcher
+  whole(body: Uint8Array, peek: Peek, quirks: ReplyQuirks): WholeReply
+  /** Whether a reply that begins so and is too large to hold has to be brought to another form, for which it is held. */
+  mustRecode?(head: Uint8Array, peek: Peek): boolean
+  /**
+   * What the end of a reply too large to hold says; `bytes` may begin anywhere in it. `items`: how often `itemMark`
+   * stood in all of it.
+   */
+  tail(bytes: Uint8Array, quirks: ReplyQuirks, peek?: Peek, items?: number): ReplyFacts
+}
+
+/** Replies that are sound or text, or are told as a stream though they came whole. */
+export interface MediaSide {
+  /** Replies may be other than JSON: bytes of this media type are the reply, passed on as they come. */
+  isRaw(mediaType: string): boolean
+  /** What such a reply says, whose bytes are passed on unread; `told` is its usage, where known from elsewhere. */
+  raw(peek: Peek, told: JsonObject | null): ReplyFacts
+  /** The media type of such a reply, where the vendor's own word says nothing. */
+  typeOf?(mediaType: string, peek: Peek): string
+  /** For vendors that answer whole where a stream was asked for. */
+  replay(peek: Peek, mediaType: string): Replay
+}
+
+/** The parts of a format: those that it lacks are nobody's here. */
+export interface Sides {
+  readonly client?: ClientSide
+  readonly vendor?: VendorSide
+  readonly identity?: IdentitySide
+  readonly media?: MediaSide
+}
+
+export interface Dialect extends Sides {
+  readonly id: DialectId
+  readonly operation: Operation
+}
+
+/** A format that clients are served in. */
+export interface ClientDialect extends Dialect {
+  readonly id: ClientDialectId
+  readonly client: ClientSide
+}
+
+/** A format that vendors are asked in. */
+export interface VendorDialect extends Dialect {
+  readonly id: VendorDialectId
+  readonly vendor: VendorSide
+}
+
+export type CommonDialect = ClientDialect & VendorDialect
+
+export type Dialects = Readonly<
+  Record<ClientDialectId, ClientDialect> & Record<VendorDialectId, VendorDialect>
+>
+
+/** The format of this name, put together from its parts. */
+export function format<Id extends DialectId, Parts extends Sides>(
+  id: Id,
+  parts: Parts,
+): Dialect & { readonly id: NoInfer<Id> } & NoInfer<Parts> {
+  return { id, operation: operationOf[id], ...parts }
 }

@@ -2,14 +2,15 @@
 
 import { anthropicMessages } from './anthropic-messages/dialect.ts'
 import { bedrockConverse } from './bedrock-converse/dialect.ts'
+import type { VendorList } from './codec.ts'
 import { cohereEmbed } from './cohere-embed/embed.ts'
 import { cohereV2 } from './cohere-v2/dialect.ts'
-import type { Dialect } from './dialect.ts'
-import type { DialectId, Operation } from './formats.ts'
-import { gemini } from './gemini/dialect.ts'
+import { type Dialects, format } from './dialect.ts'
+import type { VendorDialectId } from './formats.ts'
+import { gemini, googleClient } from './gemini/dialect.ts'
 import { googleEmbed, peekGoogleEmbeddings } from './gemini-embeddings/client.ts'
 import { geminiEmbeddings } from './gemini-embeddings/embeddings.ts'
-import { openaiBase } from './openai/base.ts'
+import { openaiClient, openaiIdentity, openaiVendor } from './openai/base.ts'
 import { audioDialects } from './openai-audio/dialects.ts'
 import { chatHub } from './openai-chat/hub.ts'
 import { peekChat } from './openai-chat/peek.ts'
@@ -37,106 +38,123 @@ import { videos } from './openai-videos/dialect.ts'
 import { peekRerank } from './rerank/peek.ts'
 import { rerankList } from './rerank/rerank.ts'
 import { cohereRerank, jinaRerank, voyageRerank } from './rerank/vendors.ts'
-import { type ListVendorSide, vendorSide } from './vendor-side.ts'
 import { voyageEmbeddings } from './voyage/embeddings.ts'
 
 /** A vendor's own form of embeddings or reranking. */
-function listOnly(id: DialectId, operation: Operation, list: ListVendorSide): Dialect {
-  return vendorSide({ id, operation, path: '', list })
+function listOnly(id: VendorDialectId, list: VendorList) {
+  return format(id, { vendor: { ...openaiVendor, list } })
 }
 
-const openaiResponses: Dialect = {
-  ...openaiBase,
-  id: 'openai-responses',
-  operation: 'chat',
-  path: '/responses',
-  idPrefix: 'resp_',
-  terminator: '',
-  usageAlways: true,
-  // Codex: the turn's next requests are to reach the server that keeps its state.
-  stateHeaders: ['x-codex-turn-state'],
-  // OpenAI opens it for the organisation alone that it was made for.
-  sealName: 'encrypted_content',
-  peek: peekResponses,
-  frames: () => new ResponsesFrames(),
-  watcher: () => new ResponsesWatcher(),
-  whole: readWholeResponse,
-  withCost: withResponseCost,
-  errorFrames,
-  hub: responsesHub,
-  toolMarks,
-}
+const openaiResponses = format('openai-responses', {
+  client: {
+    ...openaiClient,
+    path: '/responses',
+    idPrefix: 'resp_',
+    peek: peekResponses,
+    withCost: withResponseCost,
+    errorFrames,
+    hub: responsesHub,
+  },
+  vendor: {
+    ...openaiVendor,
+    usageAlways: true,
+    // Codex: the turn's next requests are to reach the server that keeps its state.
+    stateHeaders: ['x-codex-turn-state'],
+    toolMarks,
+    // OpenAI opens it for the organisation alone that it was made for.
+    sealName: 'encrypted_content',
+    frames: () => new ResponsesFrames(),
+    hub: responsesHub,
+  },
+  identity: {
+    ...openaiIdentity,
+    terminator: '',
+    watcher: () => new ResponsesWatcher(),
+    whole: readWholeResponse,
+  },
+})
 
-export const dialects: Readonly<Record<DialectId, Dialect>> = {
-  'openai-chat': {
-    ...openaiBase,
-    id: 'openai-chat',
-    operation: 'chat',
-    path: '/chat/completions',
-    idPrefix: 'chatcmpl-',
-    peek: peekChat,
-    hub: chatHub,
+const openaiCompaction = format('openai-compaction', {
+  client: {
+    ...openaiResponses.client,
+    path: '/responses/compact',
+    peek: peekCompaction,
+    hub: compactionHub,
   },
-  'openai-completions': {
-    ...openaiBase,
-    id: 'openai-completions',
-    operation: 'completion',
-    path: '/completions',
-    idPrefix: 'cmpl-',
-    peek: peekCompletions,
-    hub: completionsHub,
-  },
+  vendor: { ...openaiResponses.vendor, sealedBy: 'openai-responses', hub: compactionHub },
+  identity: openaiResponses.identity,
+})
+
+export const dialects = {
+  'openai-chat': format('openai-chat', {
+    client: {
+      ...openaiClient,
+      path: '/chat/completions',
+      idPrefix: 'chatcmpl-',
+      peek: peekChat,
+      hub: chatHub,
+    },
+    vendor: { ...openaiVendor, hub: chatHub },
+    identity: openaiIdentity,
+  }),
+  'openai-completions': format('openai-completions', {
+    client: {
+      ...openaiClient,
+      path: '/completions',
+      idPrefix: 'cmpl-',
+      peek: peekCompletions,
+      hub: completionsHub,
+    },
+    vendor: { ...openaiVendor, hub: completionsHub },
+    identity: openaiIdentity,
+  }),
   ...imageDialects,
   ...audioDialects,
   'openai-moderations': moderations,
   'openai-realtime': realtime,
   'openai-videos': videos,
-  'openai-embeddings': {
-    ...openaiBase,
-    id: 'openai-embeddings',
-    operation: 'embedding',
-    path: '/embeddings',
-    idPrefix: '',
-    peek: peekEmbeddings,
-    whole: (body, peek, quirks) => wholeEmbeddings(body, peek.encodingFormat, quirks),
-    mustRecode: (head, peek) => hasOtherForm(head, peek.encodingFormat),
-    list: embeddingsList,
-  },
-  'google-embed': {
-    ...gemini,
-    id: 'google-embed',
-    operation: 'embedding',
-    path: '/models/*:embedContent',
-    peek: peekGoogleEmbeddings,
-    hub: null,
-    list: googleEmbed,
-  },
-  'gemini-embeddings': listOnly('gemini-embeddings', 'embedding', geminiEmbeddings),
-  'cohere-embed': listOnly('cohere-embed', 'embedding', cohereEmbed),
-  'voyage-embeddings': listOnly('voyage-embeddings', 'embedding', voyageEmbeddings),
-  rerank: {
-    ...openaiBase,
-    id: 'rerank',
-    operation: 'rerank',
-    path: '/rerank',
-    idPrefix: 'rerank-',
-    peek: peekRerank,
-    list: rerankList,
-  },
-  'cohere-rerank': listOnly('cohere-rerank', 'rerank', cohereRerank),
-  'jina-rerank': listOnly('jina-rerank', 'rerank', jinaRerank),
-  'voyage-rerank': listOnly('voyage-rerank', 'rerank', voyageRerank),
+  'openai-embeddings': format('openai-embeddings', {
+    client: {
+      ...openaiClient,
+      path: '/embeddings',
+      idPrefix: '',
+      peek: peekEmbeddings,
+      list: embeddingsList,
+    },
+    vendor: { ...openaiVendor, list: embeddingsList },
+    identity: {
+      ...openaiIdentity,
+      whole: (body, peek, quirks) => wholeEmbeddings(body, peek.encodingFormat, quirks),
+      mustRecode: (head, peek) => hasOtherForm(head, peek.encodingFormat),
+    },
+  }),
+  'google-embed': format('google-embed', {
+    client: {
+      ...googleClient,
+      path: '/models/*:embedContent',
+      peek: peekGoogleEmbeddings,
+      list: googleEmbed,
+    },
+  }),
+  'gemini-embeddings': listOnly('gemini-embeddings', geminiEmbeddings),
+  'cohere-embed': listOnly('cohere-embed', cohereEmbed),
+  'voyage-embeddings': listOnly('voyage-embeddings', voyageEmbeddings),
+  rerank: format('rerank', {
+    client: {
+      ...openaiClient,
+      path: '/rerank',
+      idPrefix: 'rerank-',
+      peek: peekRerank,
+      list: rerankList,
+    },
+  }),
+  'cohere-rerank': listOnly('cohere-rerank', cohereRerank),
+  'jina-rerank': listOnly('jina-rerank', jinaRerank),
+  'voyage-rerank': listOnly('voyage-rerank', voyageRerank),
   'anthropic-messages': anthropicMessages,
   'openai-responses': openaiResponses,
-  'openai-compaction': {
-    ...openaiResponses,
-    id: 'openai-compaction',
-    path: '/responses/compact',
-    sealedBy: 'openai-responses',
-    peek: peekCompaction,
-    hub: compactionHub,
-  },
+  'openai-compaction': openaiCompaction,
   'cohere-v2': cohereV2,
   'bedrock-converse': bedrockConverse,
   gemini,
-}
+} satisfies Dialects

@@ -1,42 +1,44 @@
-// The formats by name, and the operations they are for.
+// The formats by name, and the operation each is for.
 
-export type DialectId =
-  | 'openai-chat'
-  | 'openai-completions'
-  | 'openai-embeddings'
-  | 'openai-responses'
-  | 'openai-compaction'
-  | 'anthropic-messages'
-  | 'gemini'
-  | 'cohere-v2'
-  | 'bedrock-converse'
-  | 'google-embed'
-  | 'gemini-embeddings'
-  | 'cohere-embed'
-  | 'voyage-embeddings'
-  | 'rerank'
-  | 'cohere-rerank'
-  | 'jina-rerank'
-  | 'voyage-rerank'
-  | 'openai-images'
-  | 'openai-image-edits'
-  | 'openai-image-variations'
-  | 'openai-transcriptions'
-  | 'openai-translations'
-  | 'openai-speech'
-  | 'openai-moderations'
-  | 'openai-realtime'
-  | 'openai-videos'
+/** Spoken by clients and by vendors. */
+const common = {
+  'openai-chat': 'chat',
+  'openai-completions': 'completion',
+  'openai-embeddings': 'embedding',
+  'openai-responses': 'chat',
+  'openai-compaction': 'chat',
+  'anthropic-messages': 'chat',
+  gemini: 'chat',
+  'openai-images': 'image',
+  'openai-image-edits': 'image',
+  'openai-image-variations': 'image',
+  'openai-transcriptions': 'transcription',
+  'openai-translations': 'translation',
+  'openai-speech': 'speech',
+  'openai-moderations': 'moderation',
+  'openai-realtime': 'realtime',
+  'openai-videos': 'video',
+} as const
 
-export type Operation =
-  | 'chat'
-  | 'completion'
-  | 'embedding'
-  | 'rerank'
-  | 'image'
-  | 'transcription'
-  | 'translation'
-  | 'speech'
-  | 'moderation'
-  | 'realtime'
-  | 'video'
+/** Vendors are asked in others. */
+const ofClients = { 'google-embed': 'embedding', rerank: 'rerank' } as const
+
+/** Their own clients are not served here. */
+const ofVendors = {
+  'cohere-v2': 'chat',
+  'bedrock-converse': 'chat',
+  'gemini-embeddings': 'embedding',
+  'cohere-embed': 'embedding',
+  'voyage-embeddings': 'embedding',
+  'cohere-rerank': 'rerank',
+  'jina-rerank': 'rerank',
+  'voyage-rerank': 'rerank',
+} as const
+
+export const operationOf = { ...common, ...ofClients, ...ofVendors }
+
+export type ClientDialectId = keyof typeof common | keyof typeof ofClients
+export type VendorDialectId = keyof typeof common | keyof typeof ofVendors
+export type DialectId = ClientDialectId | VendorDialectId
+export type CommonDialectId = keyof typeof common
+export type Operation = (typeof operationOf)[DialectId]

@@ -76,10 +76,8 @@ export interface Watcher {
   fail?(error: GatewayError, requestId: string): string
 }
 
-/** A whole reply, judged: either a fault, or the bytes for the client with what they say. */
-export interface WholeReply {
-  readonly fault: Fault | null
-  readonly bytes: Uint8Array
+/** What a reply says of itself. */
+export interface ReplyFacts {
   readonly usage: Usage | null
   /** As `Watcher.unbelieved`. */
   readonly unbelieved?: boolean
@@ -89,6 +87,12 @@ export interface WholeReply {
   readonly model: string | null
   /** As `Watcher.units`. */
   readonly units?: Units | null
+}
+
+/** A whole reply, judged: either a fault, or the bytes for the client with what they say. */
+export interface WholeReply extends ReplyFacts {
+  readonly fault: Fault | null
+  readonly bytes: Uint8Array
 }
 
 /** Tells a whole reply as the stream that was asked for; one per reply. */

@@ -49,7 +49,7 @@ export function relay(
   wantsUsage = false,
   quirks: ReplyQuirks = {},
 ): Relayed {
-  const watcher = dialects['openai-chat'].watcher({ wantsUsage, quirks })
+  const watcher = dialects['openai-chat'].identity.watcher({ wantsUsage, quirks })
   const splitter = new FrameSplitter()
   const kinds: number[] = []
   const semantics: boolean[] = []

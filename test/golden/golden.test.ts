@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { vendors } from '../../src/vendors/registry.ts'
-import type { HubCodec, WriterHead } from '../../src/wire/codec.ts'
+import type { ClientHub, WriterHead } from '../../src/wire/codec.ts'
 import type { DialectId } from '../../src/wire/formats.ts'
 import type { JsonObject, JsonValue } from '../../src/wire/ir.ts'
 import { chatHub } from '../../src/wire/openai-chat/hub.ts'
@@ -21,7 +21,7 @@ interface Golden {
   readonly expect: Readonly<Record<Target, { stream: JsonValue[]; whole: JsonObject }>>
 }
 
-const targets: readonly (readonly [Target, HubCodec])[] = [
+const targets: readonly (readonly [Target, ClientHub])[] = [
   ['openai-chat', chatHub],
   ['openai-completions', completionsHub],
 ]
@@ -29,7 +29,7 @@ const files = readdirSync(import.meta.dir).filter((file) => file.endsWith('.json
 const cases = files.flatMap((file) => targets.map(([target, hub]) => ({ file, target, hub })))
 const head: WriterHead = { id: 'id-1', model: 'asked', createdAt: 7, wantsUsage: true }
 
-function written(golden: Golden, hub: HubCodec): { stream: JsonValue[]; whole: JsonObject } {
+function written(golden: Golden, hub: ClientHub): { stream: JsonValue[]; whole: JsonObject } {
   const quirks = vendors[golden.vendor]?.quirks ?? {}
   const data = golden.stream?.map((frame) => JSON.stringify(frame))
   const events =

@@ -8,7 +8,7 @@ import { recordingsFolder } from '../recordings/found.ts'
 
 const folder = recordingsFolder()
 const { 'openai-images': generations, 'openai-image-edits': edits } = dialects
-const peek = generations.peek(
+const peek = generations.client.peek(
   Buffer.from('{"model":"m","prompt":"x","n":2,"size":"auto","quality":"auto"}'),
 )
 
@@ -20,17 +20,17 @@ describe.skipIf(folder === null)('recorded', () => {
     ['image--openai-image-edit.json', edits, { 'image/1024x1024/high': 1 }],
   ])('%s', (name, dialect, units) => {
     const bytes = bytesOf(name)
-    const whole = dialect.whole(bytes, peek, {})
+    const whole = dialect.identity.whole(bytes, peek, {})
     expect(whole.fault).toBeNull()
     expect(whole.bytes).toBe(bytes)
     expect(whole.units).toEqual(units)
     const items = Object.values(units)[0]
-    expect(dialect.tail(bytes.subarray(-400), {}, peek, items).units).toEqual(units)
+    expect(dialect.identity.tail(bytes.subarray(-400), {}, peek, items).units).toEqual(units)
   })
 
   test('a GPT image model refuses response_format', () => {
     const body = bytesOf('image--gpt-image-response-format-error.json').toString()
-    expect(generations.fault(400, () => null, body)).toMatchObject({
+    expect(generations.vendor.fault(400, () => null, body)).toMatchObject({
       kind: 'rejected',
       param: 'response_format',
       code: 'unknown_parameter',

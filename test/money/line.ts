@@ -237,7 +237,7 @@ function askOf(stream: boolean, authorization: Authorization): RelayRequest {
     at: 1_700_000_000_000,
     startedMs: performance.now(),
     dialect,
-    peek: dialect.peek(Buffer.from(JSON.stringify(body))),
+    peek: dialect.client.peek(Buffer.from(JSON.stringify(body))),
     principal: {
       account: 'a',
       keyId: 'k',

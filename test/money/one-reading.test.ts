@@ -144,7 +144,7 @@ function sent(way: (typeof ways)[number], text: string): Sent | null {
   const retry = { maxAttempts: 1, retryUncertain: true }
   const rooms = { channels: new Map([['c', channel]]), dialects, retry, timeouts: {} }
   try {
-    const peek = dialect.peek(Buffer.from(text), address)
+    const peek = dialect.client.peek(Buffer.from(text), address)
     const caller = { address: null, requestId: null, traceparent: null }
     const ask = {
       dialect,

@@ -4,13 +4,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { vendors } from '../../src/vendors/registry.ts'
 import type { Vendor } from '../../src/vendors/vendor.ts'
-import type { DialectId } from '../../src/wire/formats.ts'
+import type { CommonDialectId } from '../../src/wire/formats.ts'
 import type { JsonObject } from '../../src/wire/ir.ts'
 
 export interface Recording {
   readonly name: string
   readonly vendor: Vendor
-  readonly dialect: DialectId
+  readonly dialect: CommonDialectId
   /** The JSON of each frame, or of the whole body. */
   readonly frames: readonly string[]
 }
@@ -42,7 +42,7 @@ export function recordingsFolder(): string | null {
 }
 
 /** What a reply's first frame makes it, whatever its file is called; null for other formats. */
-function dialectOf(text: string | undefined): DialectId | null {
+function dialectOf(text: string | undefined): CommonDialectId | null {
   const frame: JsonObject = JSON.parse(text ?? '{}')
   if (frame.object === 'text_completion') return 'openai-completions'
   if (Array.isArray(frame.choices)) return 'openai-chat'

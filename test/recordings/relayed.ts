@@ -5,14 +5,15 @@ import type { Channel } from '../../src/relay/channel.ts'
 import type { RelayRequest } from '../../src/relay/request.ts'
 import { type Translation, translatedPath } from '../../src/relay/translate.ts'
 import type { Vendor } from '../../src/vendors/vendor.ts'
+import type { Dialects } from '../../src/wire/dialect.ts'
 import { dialects } from '../../src/wire/dialects.ts'
-import type { DialectId } from '../../src/wire/formats.ts'
+import type { ClientDialectId, VendorDialectId } from '../../src/wire/formats.ts'
 import type { Usage } from '../../src/wire/ir.ts'
 
 export interface Relay {
   readonly vendor: Vendor
-  readonly from: DialectId
-  readonly to: DialectId
+  readonly from: VendorDialectId
+  readonly to: ClientDialectId
   /** The vendor answers with a stream. */
   readonly streamed: boolean
   /** The client asked for a stream, with usage. */
@@ -28,10 +29,12 @@ export interface Relayed {
   semantic: boolean
 }
 
+const formats: Dialects = dialects
+
 /** What the path reads of its rooms and of the request. */
 function translation({ vendor, from, to, streamed, stream }: Relay): Translation {
   const request = {
-    dialect: dialects[to],
+    dialect: formats[to],
     peek: { stream, wantsUsage: true } as RelayRequest['peek'],
     requestId: 'req-1234',
     at: 1_700_000_000_000,
@@ -46,7 +49,7 @@ function translation({ vendor, from, to, streamed, stream }: Relay): Translation
     weight: 1,
   }
   const channel = { id: 'c', tag: 't', vendor } as Channel
-  const rooms = { dialects } as Translation['rooms']
+  const rooms = { dialects: formats } as Translation['rooms']
   return { rooms, request, candidate, channel, decoded: null, fitted: null, streamed }
 }
 

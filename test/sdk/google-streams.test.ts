@@ -7,7 +7,7 @@ import { dialects } from '../../src/wire/dialects.ts'
 import { testKey } from '../support/gateway.ts'
 import { events, type GoogleStage, googleClient, startGoogleStage } from './google-stage.ts'
 
-const { heartbeat } = dialects.gemini
+const { heartbeat } = dialects.gemini.client
 const frame = (text: string, finishReason?: string): string =>
   `data: ${JSON.stringify({
     candidates: [

@@ -1,7 +1,7 @@
 // The fixtures of vendors: documented and recorded replies, each with what it means.
 
 import { readdirSync, readFileSync } from 'node:fs'
-import type { DialectId } from '../../src/wire/formats.ts'
+import type { VendorDialectId } from '../../src/wire/formats.ts'
 import type { JsonObject, JsonValue, Usage } from '../../src/wire/ir.ts'
 import type { Address } from '../../src/wire/request.ts'
 
@@ -19,7 +19,7 @@ export interface Expected {
 export interface Fixture {
   readonly source: 'documented' | 'recorded'
   readonly from: string
-  readonly dialect: DialectId
+  readonly dialect: VendorDialectId
   readonly model: string
   readonly request: JsonObject
   readonly reply: {

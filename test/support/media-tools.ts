@@ -15,7 +15,7 @@ import {
 } from '../../src/vendors/media.ts'
 import { vendors } from '../../src/vendors/registry.ts'
 import { dialects } from '../../src/wire/dialects.ts'
-import type { DialectId } from '../../src/wire/formats.ts'
+import type { VendorDialectId } from '../../src/wire/formats.ts'
 import type { JsonObject, JsonValue } from '../../src/wire/ir.ts'
 
 /** A request as the vendor saw it. */
@@ -132,7 +132,7 @@ export function playedTools(vendorId: string, played: PlayedVendor): PlayedTools
     open: () => Promise.reject(new Error('nothing is streamed here')),
     faultOf(reply) {
       const body = Buffer.from(reply.payload.read(0, reply.payload.size)).toString()
-      const fault = dialects['openai-images'].fault(
+      const fault = dialects['openai-images'].vendor.fault(
         reply.status,
         (name) => reply.header(name),
         body,
@@ -153,7 +153,7 @@ export function playedTools(vendorId: string, played: PlayedVendor): PlayedTools
 }
 
 export function mediaCall(
-  dialect: DialectId,
+  dialect: VendorDialectId,
   model: string,
   fields: JsonObject,
   uploads: readonly Upload[] = [],

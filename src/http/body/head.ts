@@ -1,7 +1,7 @@
 // Bounds the head of a request, and reads what its format says there.
 
 import { GatewayError } from '../../errors.ts'
-import type { Dialect } from '../../wire/dialect.ts'
+import type { ClientDialect } from '../../wire/dialect.ts'
 import type { Address } from '../../wire/request.ts'
 
 /** The runtime takes larger heads than it can answer in JSON. Throws GatewayError `request_headers_too_large`. */
@@ -27,8 +27,9 @@ export function hasTwoHosts(headers: Headers): boolean {
 const none: readonly string[] = []
 
 /** The client's headers that its format gives a meaning. */
-export function headersOf(dialect: Dialect, headers: Headers): Pick<Address, 'headers'> {
-  const { clientHeaders = none, stateHeaders = none } = dialect
+export function headersOf(dialect: ClientDialect, headers: Headers): Pick<Address, 'headers'> {
+  const { clientHeaders = none } = dialect.client
+  const { stateHeaders = none } = dialect.vendor ?? {}
   if (clientHeaders.length + stateHeaders.length === 0) return {}
   const found: Record<string, string> = {}
   for (const name of [...clientHeaders, ...stateHeaders]) {

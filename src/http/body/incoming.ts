@@ -6,7 +6,7 @@ import { GatewayError } from '../../errors.ts'
 import type { Deadlines } from '../../relay/deadlines.ts'
 import type { Media } from '../../relay/request.ts'
 import type { Spool, Upload } from '../../vendors/media.ts'
-import type { Dialect } from '../../wire/dialect.ts'
+import type { ClientDialect } from '../../wire/dialect.ts'
 import type { Operation } from '../../wire/formats.ts'
 import type { FileInfo } from '../../wire/request.ts'
 import type { Load } from '../load.ts'
@@ -44,10 +44,10 @@ export class Incoming {
   private boundary: string | null = null
   private spool: Spool | null = null
   private readonly rooms: IncomingRooms
-  private readonly dialect: Dialect
+  private readonly dialect: ClientDialect
   private readonly request: Request
 
-  constructor(rooms: IncomingRooms, dialect: Dialect, request: Request) {
+  constructor(rooms: IncomingRooms, dialect: ClientDialect, request: Request) {
     this.rooms = rooms
     this.dialect = dialect
     this.request = request
@@ -96,7 +96,7 @@ export class Incoming {
       request,
       boundary,
       {
-        fields: dialect.form ?? {},
+        fields: dialect.client.form ?? {},
         files: fileRuleFor(dialect.operation, rooms.uploads),
         spool: this.openSpool(),
         hashes,
@@ -135,7 +135,7 @@ export class Incoming {
 }
 
 /** Beside text: what is asked or answered may be files. */
-function isMedia({ operation }: Dialect): boolean {
+function isMedia({ operation }: ClientDialect): boolean {
   return media.has(operation)
 }
 
@@ -152,16 +152,16 @@ function infoOf({ field, name, payload, seconds }: Upload): FileInfo {
 }
 
 /** The boundary of a form; null: JSON. Throws GatewayError for a body of another kind than the format takes. */
-export function formBoundary(dialect: Dialect, type: string | null): string | null {
-  const boundary = dialect.form === undefined ? null : boundaryOf(type)
+export function formBoundary(dialect: ClientDialect, type: string | null): string | null {
+  const boundary = dialect.client.form === undefined ? null : boundaryOf(type)
   if (boundary !== null) return boundary
-  if (dialect.formOnly) {
+  if (dialect.client.formOnly) {
     throw new GatewayError(
       'unsupported_media_type',
       'The request body must be a form: send content-type: multipart/form-data.',
     )
   }
-  checkContentType(type, dialect.form !== undefined)
+  checkContentType(type, dialect.client.form !== undefined)
   return null
 }
 

@@ -3,19 +3,21 @@
 import { parsedObject } from '../../relay/parsed.ts'
 import type { Upload } from '../../vendors/media.ts'
 import { type Form, type FormField, multipart } from '../../vendors/multipart.ts'
-import type { Dialect } from '../../wire/dialect.ts'
+import type { ClientDialect } from '../../wire/dialect.ts'
 import type { JsonValue } from '../../wire/ir.ts'
 
 /** The client's own form, told to another: OpenAI's names for lists are `name[]`. */
 export function formOf(
-  dialect: Dialect,
+  dialect: ClientDialect,
   body: Uint8Array,
   uploads: readonly Upload[],
   model: string,
 ): Form {
   const fields: FormField[] = []
   for (const [name, value] of Object.entries(parsedObject(body))) {
-    const kind = Object.hasOwn(dialect.form ?? {}, name) ? dialect.form?.[name] : undefined
+    const kind = Object.hasOwn(dialect.client.form ?? {}, name)
+      ? dialect.client.form?.[name]
+      : undefined
     if (name === 'model') fields.push([name, model])
     else if (Array.isArray(value) && (kind === 'list' || name.endsWith('[]')))
       for (const each of value) fields.push([kind === 'list' ? `${name}[]` : name, textOf(each)])

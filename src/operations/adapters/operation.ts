@@ -41,7 +41,7 @@ function mediaPath(
 ): ReplyPath | null {
   const { dialect, peek } = request
   const bare = mediaTypeOf(type)
-  const replay = peek.stream ? dialect.replay?.(peek, bare) : undefined
+  const replay = peek.stream ? dialect.media?.replay(peek, bare) : undefined
   if (replay !== undefined) return new Replayed(replay, listener)
-  return dialect.isRaw?.(bare) === true ? new RawReply(request, type, listener) : null
+  return dialect.media?.isRaw(bare) === true ? new RawReply(request, type, listener) : null
 }

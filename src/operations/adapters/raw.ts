@@ -36,7 +36,7 @@ export class RawReply implements ReplyPath {
 
   private see(): void {
     const { dialect, peek } = this.request
-    this.summary = { ...this.summary, ...dialect.raw?.(peek, this.told) }
+    this.summary = { ...this.summary, ...dialect.media?.raw(peek, this.told) }
   }
 
   end(): void {
@@ -47,7 +47,7 @@ export class RawReply implements ReplyPath {
 
 function typeFor({ dialect, peek }: RelayRequest, type: string): string {
   const bare = mediaTypeOf(type)
-  const named = dialect.typeOf?.(bare, peek) ?? bare
+  const named = dialect.media?.typeOf?.(bare, peek) ?? bare
   return named === bare ? type : named
 }
 

@@ -15,8 +15,8 @@ import {
   type VendorReply,
   type VendorStream,
 } from '../../vendors/media.ts'
-import type { Dialect } from '../../wire/dialect.ts'
-import type { DialectId } from '../../wire/formats.ts'
+import type { VendorDialect } from '../../wire/dialect.ts'
+import type { VendorDialectId } from '../../wire/formats.ts'
 import type { JsonValue } from '../../wire/ir.ts'
 import { BufferedReply } from './buffered-reply.ts'
 
@@ -27,7 +27,7 @@ export interface ToolsOptions {
   readonly rooms: RelayRooms
   readonly request: Pick<RelayRequest, 'media'>
   readonly channel: Channel
-  readonly dialect: Dialect
+  readonly dialect: VendorDialect
   readonly connectMs: number
   readonly sendIdleMs: number
 }
@@ -60,7 +60,7 @@ export class MediaWork implements MediaTools {
     return media.spool
   }
 
-  addressOf(dialect: DialectId, model: string): string {
+  addressOf(dialect: VendorDialectId, model: string): string {
     return this.options.channel.address({ dialect, model, stream: false })
   }
 
@@ -109,7 +109,7 @@ export class MediaWork implements MediaTools {
     const { dialect, channel } = this.options
     const { payload, status } = reply
     const body = Buffer.from(payload.read(0, Math.min(payload.size, 65_536))).toString('utf8')
-    const fault = dialect.fault(status, (name) => reply.header(name), body)
+    const fault = dialect.vendor.fault(status, (name) => reply.header(name), body)
     return new MediaFault(channel.vendor.refine?.(fault, status, body) ?? fault)
   }
 

@@ -19,7 +19,7 @@ import type { Candidate } from '../../router/route.ts'
 import { scrub } from '../../telemetry/scrub.ts'
 import type { Exchange, ReplyHandler } from '../../vendors/transport.ts'
 import { estimateOf } from '../../wire/anthropic-messages/estimate.ts'
-import type { Dialect } from '../../wire/dialect.ts'
+import type { CommonDialect } from '../../wire/dialect.ts'
 import { join } from '../../wire/json/splice.ts'
 import type { Address, Peek } from '../../wire/request.ts'
 
@@ -29,12 +29,12 @@ const limitMs = 10_000
 /** The count as JSON text. Throws GatewayError where the request is no good. */
 export function countTokens(
   rooms: FrontRooms,
-  dialect: Dialect,
+  dialect: CommonDialect,
   request: Request,
 ): Promise<string> {
   return counting(rooms, request, async (body, principal) => {
     const address: Address = { ...headersOf(dialect, request.headers), counts: true }
-    const peek = dialect.peek(body, address)
+    const peek = dialect.client.peek(body, address)
     const { candidates } = rooms.modelAccess.find(principal, peek.model, dialect)
     return (await askVendors(rooms, dialect, peek, address, candidates)) ?? estimated(peek)
   })
@@ -84,7 +84,7 @@ function estimated(peek: Peek): string {
 /** null where no vendor could say. */
 async function askVendors(
   rooms: FrontRooms,
-  dialect: Dialect,
+  dialect: CommonDialect,
   peek: Peek,
   address: Address,
   candidates: readonly Candidate[],
@@ -105,7 +105,7 @@ async function askVendors(
 }
 
 interface Question {
-  readonly dialect: Dialect
+  readonly dialect: CommonDialect
   readonly peek: Peek
   readonly address: Address
   readonly candidate: Candidate

@@ -5,7 +5,7 @@ import type { FrontRooms } from '../../http/front-rooms.ts'
 import { unknownModel } from '../../http/google.ts'
 import { countedTokens } from '../../meter/ceiling.ts'
 import { parsedObject } from '../../relay/parsed.ts'
-import type { Dialect } from '../../wire/dialect.ts'
+import type { CommonDialect } from '../../wire/dialect.ts'
 import { isObject } from '../../wire/openai/usage.ts'
 import { estimateOf } from '../../wire/openai-responses/estimate.ts'
 import { keepingOf, withHistory } from '../../wire/openai-responses/kept.ts'
@@ -18,14 +18,14 @@ const anyModel = 'any'
 /** The count as JSON text, what was kept before included. Throws GatewayError where the request is no good. */
 export function countResponseTokens(
   rooms: FrontRooms,
-  dialect: Dialect,
+  dialect: CommonDialect,
   request: Request,
 ): Promise<string> {
   return counting(rooms, request, async (bytes, principal) => {
     const body = parsedObject(bytes)
     if (!isObject(body)) throw invalidRequest('The request body must be a JSON object.', null)
     const named = body.model == null ? { ...body, model: anyModel } : null
-    const { model } = dialect.peek(
+    const { model } = dialect.client.peek(
       named === null ? bytes : new TextEncoder().encode(JSON.stringify(named)),
     )
     if (named === null && rooms.modelAccess.find(principal, model, dialect).candidates.length === 0)

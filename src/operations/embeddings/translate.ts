@@ -7,7 +7,7 @@ import { parsedObject } from '../../relay/parsed.ts'
 import type { PathListener, ReplyPath } from '../../relay/path.ts'
 import type { RelayRequest } from '../../relay/request.ts'
 import type { Candidate } from '../../router/route.ts'
-import type { ListCodec } from '../../wire/codec.ts'
+import type { ClientList, VendorList } from '../../wire/codec.ts'
 import type { JsonValue } from '../../wire/ir.ts'
 import { join } from '../../wire/json/splice.ts'
 import { isFault } from '../../wire/list/fields.ts'
@@ -23,8 +23,8 @@ export const listRelay: RelayOperation = { isCostly: false, encode: encodedList 
 /** null where the client's own words go on, or either side has other operations. */
 function encodedList(plan: AttemptPlan, own: Peek | null): EncodedRequest | null {
   const { rooms, request, candidate } = plan
-  const client = request.dialect.list
-  const vendor = rooms.dialects[candidate.dialect].list
+  const client = request.dialect.client.list
+  const vendor = rooms.dialects[candidate.dialect].vendor.list
   if (own !== null || client === undefined || vendor === undefined) return null
   const { value: list, dropped } = client.decodeRequest(
     parsedObject(request.peek.body),
@@ -44,8 +44,8 @@ interface ListTranslation {
   readonly request: RelayRequest
   readonly candidate: Candidate
   readonly list: ListRequest
-  readonly client: ListCodec
-  readonly vendor: ListCodec
+  readonly client: ClientList
+  readonly vendor: VendorList
 }
 
 class TranslatedList implements ReplyPath {
@@ -85,7 +85,7 @@ class TranslatedList implements ReplyPath {
     const units = searches !== undefined && { units: { search: searches } }
     this.summary = { usage, unbelieved, outputBytes: 0, finishReason: null, model, ...units }
     const head = {
-      id: request.dialect.idPrefix + request.requestId.slice(4),
+      id: request.dialect.client.idPrefix + request.requestId.slice(4),
       model: candidate.model,
       createdAt: Math.floor(request.at / 1000),
       wantsUsage: true,

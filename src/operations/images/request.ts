@@ -3,12 +3,12 @@
 import { type ImageModel, type ImageOperation, imageModel } from '../../catalog/images.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { Candidate } from '../../router/route.ts'
-import type { Dialect } from '../../wire/dialect.ts'
-import type { DialectId } from '../../wire/formats.ts'
+import type { ClientDialect } from '../../wire/dialect.ts'
+import type { ClientDialectId } from '../../wire/formats.ts'
 import { outputTokensOf, unitsOf } from '../../wire/openai-images/cost.ts'
 import type { FileInfo, Peek, RequestedImages } from '../../wire/request.ts'
 
-const operations: Readonly<Partial<Record<DialectId, ImageOperation>>> = {
+const operations: Readonly<Partial<Record<ClientDialectId, ImageOperation>>> = {
   'openai-images': 'generations',
   'openai-image-edits': 'edits',
   'openai-image-variations': 'variations',
@@ -17,7 +17,7 @@ const operations: Readonly<Partial<Record<DialectId, ImageOperation>>> = {
 /** The request with its price's size and quality. Throws GatewayError naming the sizes or qualities there are. */
 export function judgedImages(
   peek: Peek,
-  dialect: Dialect,
+  dialect: ClientDialect,
   files: readonly FileInfo[] | null,
   candidates: readonly Pick<Candidate, 'model'>[],
 ): Peek {

@@ -94,11 +94,8 @@ function attempt(
   request: RelayRequest,
   { channel, candidate, signal, maxMessageBytes, at }: Trying,
 ): Promise<Attempted | Fault> {
-  const {
-    dialect,
-    model: { timeouts: own },
-  } = request
-  const { channelId, model } = candidate
+  const { timeouts: own } = request.model
+  const { channelId, model, dialect } = candidate
   const { connectMs, firstEventMs } = { ...rooms.timeouts, ...own, ...channel.timeouts }
   const { promise, resolve } = Promise.withResolvers<Attempted | Fault>()
   rooms.health.begin(channelId, model, performance.now(), at > 0)
@@ -112,7 +109,7 @@ function attempt(
     report(fault)
     resolve(fault)
   }
-  const call = { dialect: dialect.id, model, stream: true } as const
+  const call = { dialect, model, stream: true } as const
   const handler: HandshakeHandler = {
     open(opened) {
       report(null)
@@ -120,7 +117,7 @@ function attempt(
       resolve({ socket: opened, channel, candidate, rest })
     },
     refused(status, header, body) {
-      const fault = dialect.fault(status, header, body)
+      const fault = rooms.dialects[dialect].vendor.fault(status, header, body)
       failed(channel.vendor.refine?.(fault, status, body) ?? fault)
     },
     fault: failed,

@@ -21,7 +21,7 @@ import type { KeyPrincipal } from '../../identity/principal.ts'
 import { limitHeaders } from '../../limits/headers.ts'
 import type { Admitted, LimitScope } from '../../limits/limiter.ts'
 import type { RelayRequest } from '../../relay/request.ts'
-import type { Dialect } from '../../wire/dialect.ts'
+import type { ClientDialect } from '../../wire/dialect.ts'
 import { peekRealtime } from '../../wire/openai-realtime/dialect.ts'
 import type { Peek } from '../../wire/request.ts'
 import type { ModelRoute } from '../model-access.ts'
@@ -108,7 +108,7 @@ const ownProtocol = 'realtime'
 
 export class RealtimeRequest {
   private readonly rooms: FrontRooms
-  private readonly dialect: Dialect
+  private readonly dialect: ClientDialect
   private readonly request: Request
   private readonly upgrade: Upgrade
   private readonly startedMs = performance.now()
@@ -127,7 +127,7 @@ export class RealtimeRequest {
   /** `peer`: the other end of the client's connection. */
   constructor(
     rooms: FrontRooms,
-    dialect: Dialect,
+    dialect: ClientDialect,
     request: Request,
     upgrade: Upgrade,
     peer: string | null,
@@ -344,7 +344,7 @@ export class RealtimeRequest {
     }
     addRefusal(this.fields, error)
     delete this.fields['sec-websocket-protocol']
-    const body = this.dialect.refuse(error, this.requestId)
+    const body = this.dialect.client.refuse(error, this.requestId)
     return new Response(body, { status, headers: this.fields })
   }
 }

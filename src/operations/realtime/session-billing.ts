@@ -11,7 +11,7 @@ import { settleRequest } from '../../relay/ending.ts'
 import type { ClientSlot, RelayRequest, RelayRooms } from '../../relay/request.ts'
 import type { Candidate } from '../../router/route.ts'
 import type { FailedAttempt } from '../../store/usage-row.ts'
-import type { Dialect } from '../../wire/dialect.ts'
+import type { ClientDialect } from '../../wire/dialect.ts'
 import type { Usage } from '../../wire/ir.ts'
 import type { CachedMedia, TranscriptUsage } from '../../wire/openai-realtime/usage.ts'
 import type { Units } from '../../wire/request.ts'
@@ -205,7 +205,7 @@ export class SessionBilling {
 
   /** What was heard was transcribed, by another model than answers: charged at that one's price. */
   async transcribed(
-    by: { readonly model: Model; readonly dialect: Dialect } | null,
+    by: { readonly model: Model; readonly dialect: ClientDialect } | null,
     { usage, seconds }: TranscriptUsage,
   ): Promise<DenyReason | null> {
     const opening = {
@@ -236,7 +236,7 @@ export class SessionBilling {
   }
 
   /** Throws GatewayError where the model cannot be paid for. */
-  async checkPriced(model: Model, dialect: Dialect): Promise<void> {
+  async checkPriced(model: Model, dialect: ClientDialect): Promise<void> {
     const peek = { ...this.opening.peek, model: model.id }
     const authorization = await this.rooms.authorizer.open({
       ...this.opening,

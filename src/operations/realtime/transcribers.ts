@@ -2,7 +2,7 @@
 
 import type { Model } from '../../catalog/model.ts'
 import { type GatewayError, invalidRequest } from '../../errors.ts'
-import type { Dialect } from '../../wire/dialect.ts'
+import type { ClientDialect } from '../../wire/dialect.ts'
 import type { JsonValue } from '../../wire/ir.ts'
 
 export interface Transcriber {
@@ -10,7 +10,7 @@ export interface Transcriber {
   /** The vendor's own name of the model. */
   readonly vendorModel: string
   /** Of transcriptions: what it makes is recorded as one. */
-  readonly dialect: Dialect
+  readonly dialect: ClientDialect
 }
 
 /** Looks a model up on the session's channel by the caller's name of it; null: not available to it there. */

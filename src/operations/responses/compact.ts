@@ -28,6 +28,6 @@ export async function prepareCompaction(rooms: ResponseRooms, asking: Asking): P
   const own = await ownInput(rooms, asking, before)
   const body = { ...parsedObject(peek.body), input: own.map(replayed) }
   const whole = withHistory(body, before.map(replayed))
-  const made = dialect.peek(Buffer.from(JSON.stringify(whole), 'utf8'))
+  const made = dialect.client.peek(Buffer.from(JSON.stringify(whole), 'utf8'))
   return { peek: made, rebuilt: true, ...unchanged }
 }

@@ -3,7 +3,7 @@
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import { decodeId } from '../../http/endpoints.ts'
 import type { FoundResponse } from '../../store/responses.ts'
-import type { Dialect } from '../../wire/dialect.ts'
+import type { ClientDialect } from '../../wire/dialect.ts'
 import type { JsonObject } from '../../wire/ir.ts'
 import { listedItem, outputItems } from '../../wire/openai-responses/kept.ts'
 import type { Background } from './background.ts'
@@ -15,7 +15,7 @@ export interface ReadRooms {
   readonly background: Background
   readonly maxBodyBytes: number
   readonly heartbeatMs: number
-  readonly dialect: Dialect
+  readonly dialect: ClientDialect
 }
 
 const usualItems = 20
@@ -65,7 +65,7 @@ function followed(rooms: ReadRooms, account: string, response: JsonObject, after
   const source = isRunning(response)
     ? (background.live(account, id) ?? new Elsewhere(keeper, account, id, response, read))
     : endedSource(response)
-  return follow(source, { after, heartbeatMs, heartbeat: dialect.heartbeat })
+  return follow(source, { after, heartbeatMs, heartbeat: dialect.client.heartbeat })
 }
 
 /** Also ends one that runs. Throws GatewayError `not_found`. */

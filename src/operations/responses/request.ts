@@ -7,7 +7,7 @@ import type { ResponseTransform } from '../../relay/request.ts'
 import type { Candidate } from '../../router/route.ts'
 import type { FoundResponse, ResponseRow } from '../../store/responses.ts'
 import type { Vendor } from '../../vendors/vendor.ts'
-import type { Dialect } from '../../wire/dialect.ts'
+import type { ClientDialect } from '../../wire/dialect.ts'
 import type { OpaqueOrigin } from '../../wire/hub/opaque-state.ts'
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
 import { isObject } from '../../wire/openai/usage.ts'
@@ -37,7 +37,7 @@ export interface ResponseRooms {
   readonly maxBodyBytes: number
   /** How long a stream that is followed may be quiet. */
   readonly heartbeatMs: number
-  readonly dialect: Dialect
+  readonly dialect: ClientDialect
   vendorOf(channelId: string): Vendor | undefined
 }
 
@@ -46,7 +46,7 @@ export interface Asking {
   readonly requestId: string
   readonly at: number
   /** The client's. */
-  readonly dialect: Dialect
+  readonly dialect: ClientDialect
   readonly peek: Peek
   readonly candidates: readonly Candidate[]
 }
@@ -195,7 +195,10 @@ function rebuiltPeek(
   const items = withHistory({ ...body, input: own.map(replayed) }, before.map(replayed))
   const { previous_response_id: previous } = body
   const told = previous === undefined ? items : { ...items, previous_response_id: previous }
-  return { ...dialect.peek(Buffer.from(JSON.stringify(told), 'utf8')), dropped: peek.dropped ?? [] }
+  return {
+    ...dialect.client.peek(Buffer.from(JSON.stringify(told), 'utf8')),
+    dropped: peek.dropped ?? [],
+  }
 }
 
 /** Every channel that may be asked as it stands takes the wish. */

@@ -9,7 +9,7 @@ import type { RelayRequest, ResponseTransform } from '../../relay/request.ts'
 import type { VideoRow } from '../../store/video-table.ts'
 import { isObject } from '../../vendors/json.ts'
 import { remixField } from '../../vendors/video.ts'
-import type { Dialect } from '../../wire/dialect.ts'
+import type { ClientDialect } from '../../wire/dialect.ts'
 import type { JsonObject } from '../../wire/ir.ts'
 import type { Peek } from '../../wire/request.ts'
 import type { ModelRoute } from '../model-access.ts'
@@ -38,7 +38,7 @@ export interface FlowStart {
 }
 
 export interface VideoStartRooms {
-  readonly dialect: Dialect
+  readonly dialect: ClientDialect
   readonly begin: BeginRooms
 }
 
@@ -66,7 +66,7 @@ export function videoFlow(rooms: VideoStartRooms, source: VideoRow | null): Oper
 const formReference = 'input_reference[image_url]'
 
 /** With its size and length said, so that what is made is what is held for, and each vendor is asked alike. */
-function planned(dialect: Dialect, source: VideoRow | null, peek: Peek, route: ModelRoute) {
+function planned(dialect: ClientDialect, source: VideoRow | null, peek: Peek, route: ModelRoute) {
   const { [remixField]: _theirs, [formReference]: address, ...plain } = parsedObject(peek.body)
   const reference = address === undefined ? {} : { input_reference: { image_url: address } }
   const fields: JsonObject = { ...plain, ...reference }
@@ -77,7 +77,7 @@ function planned(dialect: Dialect, source: VideoRow | null, peek: Peek, route: M
   const asked = { ...fields, size, seconds: length }
   const body = source === null ? asked : { ...asked, [remixField]: { ...workOf(source) } }
   return {
-    peek: dialect.peek(Buffer.from(JSON.stringify(body), 'utf8')),
+    peek: dialect.client.peek(Buffer.from(JSON.stringify(body), 'utf8')),
     route: source === null ? route : sameChannel(source, route),
   }
 }

@@ -1,6 +1,6 @@
 // Anthropic's Messages format as the relay knows it.
 
-import type { Dialect } from '../dialect.ts'
+import { format } from '../dialect.ts'
 import { withCost } from '../openai/cost.ts'
 import { readFault } from './fault.ts'
 import { messagesHub } from './hub.ts'
@@ -10,24 +10,25 @@ import { errorFrames, refusalStatus, refuse } from './refuse.ts'
 import { MessagesWatcher } from './watcher.ts'
 import { frame } from './writer.ts'
 
-export const anthropicMessages: Dialect = {
-  id: 'anthropic-messages',
-  operation: 'chat',
-  path: '/messages',
-  idPrefix: 'msg_',
-  terminator: frame('message_stop', {}),
-  usageAlways: true,
-  heartbeat: frame('ping', {}),
-  clientHeaders: ['anthropic-version', 'anthropic-beta'],
-  peek: peekMessages,
-  watcher: (options) => new MessagesWatcher(options),
-  whole: (body, _peek, quirks) => readWholeMessage(body, quirks),
-  tail: readMessageTail,
-  fault: readFault,
-  withCost,
-  status: refusalStatus,
-  refuse,
-  errorFrames,
-  replyHeaders: (requestId) => ({ 'request-id': requestId }),
-  hub: messagesHub,
-}
+export const anthropicMessages = format('anthropic-messages', {
+  client: {
+    path: '/messages',
+    idPrefix: 'msg_',
+    heartbeat: frame('ping', {}),
+    clientHeaders: ['anthropic-version', 'anthropic-beta'],
+    peek: peekMessages,
+    withCost,
+    status: refusalStatus,
+    refuse,
+    errorFrames,
+    replyHeaders: (requestId) => ({ 'request-id': requestId }),
+    hub: messagesHub,
+  },
+  vendor: { usageAlways: true, fault: readFault, hub: messagesHub },
+  identity: {
+    terminator: frame('message_stop', {}),
+    watcher: (options) => new MessagesWatcher(options),
+    whole: (body, _peek, quirks) => readWholeMessage(body, quirks),
+    tail: readMessageTail,
+  },
+})

@@ -1,13 +1,13 @@
 // Anthropic's side of the hub: requests, replies and streams of its Messages interface.
 
-import type { HubCodec } from '../codec.ts'
+import type { ClientHub, VendorHub } from '../codec.ts'
 import { decodeRequest } from './decode-request.ts'
 import { encodeRequest } from './encode-request.ts'
 import { MessagesReader } from './reader.ts'
 import { writeWhole } from './whole.ts'
 import { MessagesWriter } from './writer.ts'
 
-export const messagesHub: HubCodec = {
+export const messagesHub: ClientHub & VendorHub = {
   decodeRequest,
   encodeRequest,
   reader: (quirks, asked) => new MessagesReader(quirks, asked),

@@ -13,7 +13,7 @@ const decoder = new TextDecoder()
 
 /** Kinds of the frames, with what the client is given of each. */
 function watch(texts: readonly string[], quirks: ReplyQuirks = {}) {
-  const watcher = anthropicMessages.watcher({ wantsUsage: true, quirks })
+  const watcher = anthropicMessages.identity.watcher({ wantsUsage: true, quirks })
   const semantics: boolean[] = []
   const kinds: number[] = []
   const shown = texts.map((text) => {
@@ -101,7 +101,7 @@ describe('the watcher', () => {
 
 test('the cost stands in the counts of the end, and in those of a whole message', () => {
   const show = (text: string) =>
-    decoder.decode(anthropicMessages.withCost(encoder.encode(text), '0.5'))
+    decoder.decode(anthropicMessages.client.withCost(encoder.encode(text), '0.5'))
   expect(show(frame('message_delta', finish))).toContain('"usage":{"cost":"0.5","output_tokens":9}')
   expect(show(frame('message_start', start))).toBe(frame('message_start', start))
   expect(show('{"type":"message","usage":{"output_tokens":9}}')).toBe(
@@ -111,7 +111,7 @@ test('the cost stands in the counts of the end, and in those of a whole message'
 
 describe('a whole message', () => {
   const whole = (body: unknown) =>
-    anthropicMessages.whole(encoder.encode(JSON.stringify(body)), {} as never, {})
+    anthropicMessages.identity.whole(encoder.encode(JSON.stringify(body)), {} as never, {})
 
   test('without counts has its words counted', () => {
     const content = [
@@ -147,7 +147,7 @@ describe('refusals', () => {
   }
   test.each(Object.entries(types))('%s', (code, expected) => {
     const error = new GatewayError(code as ErrorCode, 'why')
-    const body = JSON.parse(anthropicMessages.refuse(error, 'req_1'))
+    const body = JSON.parse(anthropicMessages.client.refuse(error, 'req_1'))
     expect([refusalStatus(error), body.error.type]).toEqual([...(expected ?? [])])
     expect(body).toEqual({
       type: 'error',
@@ -159,7 +159,9 @@ describe('refusals', () => {
   test('every code has a type, and its own status unless the format has another', () => {
     for (const code of Object.keys(errorTable) as ErrorCode[]) {
       const error = new GatewayError(code, 'why')
-      expect(JSON.parse(anthropicMessages.refuse(error, 'r')).error.type).toMatch(/^[a-z_]+$/)
+      expect(JSON.parse(anthropicMessages.client.refuse(error, 'r')).error.type).toMatch(
+        /^[a-z_]+$/,
+      )
       if (types[code] === undefined) expect(refusalStatus(error)).toBe(errorTable[code].status)
     }
   })
@@ -167,18 +169,18 @@ describe('refusals', () => {
   test('what no retry mends is no overload, and a finer code is told', () => {
     const gone = new GatewayError('service_unavailable', 'why', { retry: false })
     expect(refusalStatus(gone)).toBe(503)
-    expect(JSON.parse(anthropicMessages.refuse(gone, 'r')).error.type).toBe('api_error')
+    expect(JSON.parse(anthropicMessages.client.refuse(gone, 'r')).error.type).toBe('api_error')
     const long = new GatewayError('invalid_request_error', 'why', {
       shownCode: 'context_length_exceeded',
     })
-    expect(JSON.parse(anthropicMessages.refuse(long, 'r')).error.details).toEqual({
+    expect(JSON.parse(anthropicMessages.client.refuse(long, 'r')).error.details).toEqual({
       error_code: 'context_length_exceeded',
     })
   })
 
   test('a stream that breaks ends in an event of its own', () => {
     const error = new GatewayError('server_error', 'why')
-    expect(anthropicMessages.errorFrames(error, 'req_1')).toBe(
+    expect(anthropicMessages.client.errorFrames(error, 'req_1')).toBe(
       'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"why"},"request_id":"req_1"}\n\n',
     )
   })

@@ -1,7 +1,7 @@
 // A conversation put in the other format and back is what it was.
 
 import { describe, expect, test } from 'bun:test'
-import type { HubCodec } from '../codec.ts'
+import type { ClientHub, VendorHub } from '../codec.ts'
 import type { JsonObject } from '../ir.ts'
 import { chatHub } from '../openai-chat/hub.ts'
 import { messagesHub } from './hub.ts'
@@ -9,7 +9,9 @@ import { messagesHub } from './hub.ts'
 const model = 'claude-sonnet-4-5'
 
 /** The request as `to` puts it, read from there and put as `from` again. */
-function through(body: JsonObject, from: HubCodec, to: HubCodec): JsonObject {
+type Hub = ClientHub & VendorHub
+
+function through(body: JsonObject, from: Hub, to: Hub): JsonObject {
   const there = to.encodeRequest(from.decodeRequest(body).value, model).value
   return from.encodeRequest(to.decodeRequest(structuredClone(there)).value, model).value
 }

@@ -1,7 +1,7 @@
 // Bedrock's Converse and ConverseStream, as AWS speaks them.
 
 import { AwsEventFrames } from '../aws-event-stream.ts'
-import { vendorSide } from '../vendor-side.ts'
+import { format } from '../dialect.ts'
 import { readBedrockFault } from './fault.ts'
 import { ConverseReader } from './reader.ts'
 import { encodeRequest } from './request.ts'
@@ -14,15 +14,15 @@ function isLast(seen: ReadonlySet<string>): boolean {
   return seen.has('messageStop') && (seen.has('metadata') || !seen.has('messageStart'))
 }
 
-export const bedrockConverse = vendorSide({
-  id: 'bedrock-converse',
-  path: '/model/converse',
-  fault: readBedrockFault,
-  frames: () => new AwsEventFrames(isLast),
-  hub: {
-    encodeRequest,
-    needsBytes: () => true,
-    reader: (quirks) => new ConverseReader(quirks),
-    readWhole: (body, quirks) => new ConverseReader(quirks).whole(body),
+export const bedrockConverse = format('bedrock-converse', {
+  vendor: {
+    fault: readBedrockFault,
+    frames: () => new AwsEventFrames(isLast),
+    hub: {
+      encodeRequest,
+      needsBytes: () => true,
+      reader: (quirks) => new ConverseReader(quirks),
+      readWhole: (body, quirks) => new ConverseReader(quirks).whole(body),
+    },
   },
 })

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { VendorHub } from '../codec.ts'
 import type { ChatRequest, JsonObject, JsonValue } from '../ir.ts'
 import { bedrockConverse } from './dialect.ts'
 import { encodeRequest } from './request.ts'
@@ -294,8 +295,7 @@ describe('images and documents', () => {
       stream: false,
       messages: [{ role: 'user', parts: [part, { type: 'file', url }] }],
     }
-    const { hub } = bedrockConverse
-    if (hub === null) throw new Error('Converse has a hub')
+    const hub: VendorHub = bedrockConverse.vendor.hub
     expect(
       [part, { ...part, type: 'file' as const }].map((each) => hub.needsBytes?.(each)),
     ).toEqual([true, true])

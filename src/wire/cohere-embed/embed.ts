@@ -1,11 +1,10 @@
 // Cohere's embeddings (docs.cohere.com/reference/embed, v2), as their vendor takes and gives them.
 
-import type { Decoded } from '../codec.ts'
+import type { Decoded, VendorList } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { plainTexts, promptUsage, withoutList } from '../list/fields.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'
 import { isObject } from '../openai/usage.ts'
-import type { ListVendorSide } from '../vendor-side.ts'
 
 const mostTexts = 96
 
@@ -45,4 +44,4 @@ function readReply(body: JsonValue, { encoding = 'float' }: ListRequest) {
   return reply
 }
 
-export const cohereEmbed: ListVendorSide = { encodeRequest, readReply }
+export const cohereEmbed: VendorList = { encodeRequest, readReply }

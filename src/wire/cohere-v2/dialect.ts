@@ -1,17 +1,19 @@
 // Cohere's Chat API, version 2, as vendors speak it.
 
-import { vendorSide } from '../vendor-side.ts'
+import { format } from '../dialect.ts'
+import { openaiVendor } from '../openai/base.ts'
 import { CohereFrames } from './frames.ts'
 import { CohereReader } from './reader.ts'
 import { encodeRequest } from './request.ts'
 
-export const cohereV2 = vendorSide({
-  id: 'cohere-v2',
-  path: '/v2/chat',
-  frames: () => new CohereFrames(),
-  hub: {
-    encodeRequest,
-    reader: (quirks) => new CohereReader(quirks),
-    readWhole: (body, quirks) => new CohereReader(quirks).whole(body),
+export const cohereV2 = format('cohere-v2', {
+  vendor: {
+    ...openaiVendor,
+    frames: () => new CohereFrames(),
+    hub: {
+      encodeRequest,
+      reader: (quirks) => new CohereReader(quirks),
+      readWhole: (body, quirks) => new CohereReader(quirks).whole(body),
+    },
   },
 })

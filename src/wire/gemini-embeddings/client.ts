@@ -1,7 +1,7 @@
 // Google's embeddings as its clients ask for them: `embedContent` for one text, `batchEmbedContents` for several.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Decoded, ListCodec } from '../codec.ts'
+import type { ClientList, Decoded } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { placeOf } from '../json/names.ts'
 import { parseSpan } from '../json/scan.ts'
@@ -109,14 +109,4 @@ function writeReply(reply: ListReply, request: ListRequest): JsonObject {
   return { embedding: values(reply.vectors[0] ?? []), ...usage }
 }
 
-/** Vendors are asked in `gemini-embeddings`, which always is a list. */
-function nobody(): never {
-  throw new Error('this is the form of clients')
-}
-
-export const googleEmbed: ListCodec = {
-  decodeRequest,
-  encodeRequest: nobody,
-  readReply: nobody,
-  writeReply,
-}
+export const googleEmbed: ClientList = { decodeRequest, writeReply }

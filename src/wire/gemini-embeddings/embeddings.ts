@@ -1,11 +1,10 @@
 // Google's embeddings (ai.google.dev/api/embeddings, batchEmbedContents), as their vendor takes and gives them.
 
-import type { Decoded } from '../codec.ts'
+import type { Decoded, VendorList } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { plainTexts, promptUsage, withoutList } from '../list/fields.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'
 import { isObject } from '../openai/usage.ts'
-import type { ListVendorSide } from '../vendor-side.ts'
 
 const mostTexts = 100
 const taskTypes = { query: 'RETRIEVAL_QUERY', document: 'RETRIEVAL_DOCUMENT' } as const
@@ -47,4 +46,4 @@ function ofLengthOne(vector: readonly number[]): readonly number[] {
   return length === 0 ? vector : vector.map((each) => each / length)
 }
 
-export const geminiEmbeddings: ListVendorSide = { encodeRequest, readReply }
+export const geminiEmbeddings: VendorList = { encodeRequest, readReply }

@@ -1,12 +1,12 @@
 // The Gemini format's side of the hub.
 
-import type { HubCodec } from '../codec.ts'
+import type { ClientHub, VendorHub } from '../codec.ts'
 import { decodeRequest } from './decode-request.ts'
 import { encodeRequest } from './encode-request.ts'
 import { GeminiReader } from './reader.ts'
 import { GeminiWriter, writeWhole } from './writer.ts'
 
-export const geminiHub: HubCodec = {
+export const geminiHub: ClientHub & VendorHub = {
   decodeRequest,
   encodeRequest,
   reader: (quirks) => new GeminiReader(quirks),

@@ -14,7 +14,7 @@ const counted = {
 }
 
 function watch(frames: readonly (JsonObject | string)[]) {
-  const watcher = gemini.watcher({ wantsUsage: true, quirks: {} })
+  const watcher = gemini.identity.watcher({ wantsUsage: true, quirks: {} })
   const kinds = frames.map((frame) => {
     const bytes = typeof frame === 'string' ? encoder.encode(frame) : streamOf([frame])
     const kind = watcher.frame(bytes, 0, bytes.length)
@@ -54,8 +54,8 @@ test('W48: an error, in an event or plain, is a fault', () => {
 })
 
 function whole(body: unknown) {
-  const peek = {} as Parameters<typeof gemini.whole>[1]
-  return gemini.whole(
+  const peek = {} as Parameters<typeof gemini.identity.whole>[1]
+  return gemini.identity.whole(
     encoder.encode(typeof body === 'string' ? body : JSON.stringify(body)),
     peek,
     {},
@@ -86,7 +86,7 @@ test.each([['x'], ['[]'], [{}], [{ candidates: [] }]])('%j is no reply', (body) 
 test('the end of a large reply tells what the whole does', () => {
   const body = { ...reply([{ text: 'a"usageMetadata":1' }], 'STOP'), ...counted }
   const bytes = encoder.encode(JSON.stringify(body))
-  expect(gemini.tail(bytes.subarray(20), {})).toMatchObject({
+  expect(gemini.identity.tail(bytes.subarray(20), {})).toMatchObject({
     usage: { input: 3, output: 2 },
     finishReason: 'stop',
     model: 'gemini-3-pro',
@@ -94,7 +94,7 @@ test('the end of a large reply tells what the whole does', () => {
 })
 
 test('what it cost stands in the usage', () => {
-  const shown = gemini.withCost(streamOf([{ ...reply([], 'STOP'), ...counted }]), '0.5')
+  const shown = gemini.client.withCost(streamOf([{ ...reply([], 'STOP'), ...counted }]), '0.5')
   expect(decoder.decode(shown)).toContain('"usageMetadata":{"cost":"0.5","promptTokenCount":3')
 })
 

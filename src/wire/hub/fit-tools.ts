@@ -17,7 +17,7 @@ export interface ToolTraits {
   readonly dialect: string
   /** It takes every type of tool of that format, and not functions alone. */
   readonly everyType: boolean
-  /** As `HubCodec.hasToo`. */
+  /** As `VendorHub.hasToo`. */
   readonly hasToo?: ((tool: OtherTool) => boolean) | undefined
 }
 

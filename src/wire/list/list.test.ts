@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { ListCodec } from '../codec.ts'
+import { clientList, clientOf, vendorList } from '../../../test/support/dialects.ts'
 import { dialects } from '../dialects.ts'
 import type { DialectId } from '../formats.ts'
 import { geminiEmbeddings } from '../gemini-embeddings/embeddings.ts'
@@ -11,21 +11,15 @@ import { unpackVector } from '../openai-embeddings/vectors.ts'
 import { bytesOf } from '../testing.ts'
 import { isFault } from './fields.ts'
 
-function codec(id: DialectId): ListCodec {
-  const { list } = dialects[id]
-  if (list === undefined) throw new Error(`no list in ${id}`)
-  return list
-}
-
 const head = { id: 'rerank-1', model: 'm', createdAt: 1, wantsUsage: true }
 
 /** What the vendor is asked, and what the client gets of its answer. */
 function through(client: DialectId, vendor: DialectId, body: JsonObject, answer: JsonObject = {}) {
-  dialects[client].peek(bytesOf(JSON.stringify(body)))
-  const { value, dropped } = codec(client).decodeRequest(body)
-  const sent = codec(vendor).encodeRequest(value, 'own')
-  const reply = codec(vendor).readReply(answer, value)
-  const shown = isFault(reply) ? reply : codec(client).writeReply(reply, value, head)
+  clientOf(client).peek(bytesOf(JSON.stringify(body)))
+  const { value, dropped } = clientList(client).decodeRequest(body)
+  const sent = vendorList(vendor).encodeRequest(value, 'own')
+  const reply = vendorList(vendor).readReply(answer, value)
+  const shown = isFault(reply) ? reply : clientList(client).writeReply(reply, value, head)
   return { sent: sent.value, dropped: [...dropped, ...sent.dropped], shown }
 }
 
@@ -185,7 +179,7 @@ describe('reranking', () => {
     const answer = { results: ranking, meta: { billed_units: { search_units: 3 } } }
     const { shown } = through('rerank', 'cohere-rerank', body, answer)
     expect(shown).toMatchObject({ meta: { billed_units: { search_units: 3 } } })
-    const { value } = codec('rerank').decodeRequest(body)
+    const { value } = clientList('rerank').decodeRequest(body)
     for (const [units, searches] of [
       [3, 3],
       [0, undefined],
@@ -193,7 +187,7 @@ describe('reranking', () => {
       [1e12, undefined],
     ] as const) {
       const meta = { billed_units: { search_units: units } }
-      const reply = codec('cohere-rerank').readReply({ results: ranking, meta }, value)
+      const reply = vendorList('cohere-rerank').readReply({ results: ranking, meta }, value)
       expect('searches' in reply ? reply.searches : undefined).toBe(searches)
     }
   })
@@ -206,7 +200,9 @@ describe('reranking', () => {
     [Array.from({ length: 100 }, () => 'x'.repeat(2_000)), 2],
   ])('the searches of a request are bounded by its documents (%#)', (documents, searches) => {
     const asks = { ...body, documents }
-    expect(dialects.rerank.peek(bytesOf(JSON.stringify(asks))).units).toEqual({ search: searches })
+    expect(dialects.rerank.client.peek(bytesOf(JSON.stringify(asks))).units).toEqual({
+      search: searches,
+    })
   })
 
   test('documents come back where they are wanted, whatever the vendor sends', () => {
@@ -239,6 +235,6 @@ describe('reranking', () => {
     [{ model: 'm', query: 'q', documents: ['a'], top_n: 0 }, 'top_n must be an integer'],
     [{ model: 'm', query: 5, documents: ['a'] }, 'query must be a string'],
   ])('%j is refused', (wrong, why) => {
-    expect(() => dialects.rerank.peek(bytesOf(JSON.stringify(wrong)))).toThrow(why)
+    expect(() => dialects.rerank.client.peek(bytesOf(JSON.stringify(wrong)))).toThrow(why)
   })
 })

@@ -23,7 +23,7 @@ function fileOf(more: Partial<FileInfo> = {}): FileInfo {
 
 function peekOf(fields: object = {}, file: Partial<FileInfo> = {}): Peek {
   const body = encode({ model: 'whisper-1', ...fields })
-  return dialects['openai-transcriptions'].peek(body, { files: [fileOf(file)] })
+  return dialects['openai-transcriptions'].client.peek(body, { files: [fileOf(file)] })
 }
 
 describe('what a transcription may ask', () => {
@@ -76,12 +76,12 @@ describe('what a transcription may ask', () => {
   })
 
   test('a file there must be', () => {
-    const { peek } = dialects['openai-transcriptions']
+    const { peek } = dialects['openai-transcriptions'].client
     expect(() => peek(encode({ model: 'm' }), { files: [] })).toThrow('file is required')
   })
 
   test('a translation has no form that tells speakers', () => {
-    const { peek } = dialects['openai-translations']
+    const { peek } = dialects['openai-translations'].client
     const body = encode({ model: 'm', response_format: 'diarized_json' })
     expect(() => peek(body, { files: [fileOf()] })).toThrow('response_format must be one of')
   })
@@ -203,7 +203,7 @@ describe('what a transcript cost', () => {
 
 function speechPeek(fields: object): Peek {
   const body = encode({ model: 'tts', voice: 'v', ...fields })
-  return dialects['openai-speech'].peek(body)
+  return dialects['openai-speech'].client.peek(body)
 }
 
 describe('what speech costs', () => {

@@ -1,9 +1,9 @@
 // Sound to text, and text to sound.
 
-import type { Dialect } from '../dialect.ts'
-import type { DialectId, Operation } from '../formats.ts'
+import { type ClientSide, format, type MediaSide } from '../dialect.ts'
+import type { CommonDialectId } from '../formats.ts'
 import type { JsonObject } from '../ir.ts'
-import { openaiBase } from '../openai/base.ts'
+import { openaiClient, openaiVendor } from '../openai/base.ts'
 import type { Peek } from '../request.ts'
 import { peekSpeech } from './peek-speech.ts'
 import {
@@ -16,30 +16,27 @@ import { SpeechReplay, TranscriptReplay } from './replay.ts'
 import { SoundWatcher } from './watcher.ts'
 import { rawSound, rawSpeech, tailTranscript, wholeTranscript } from './whole.ts'
 
-type Own = Pick<Dialect, 'peek' | 'isRaw' | 'raw' | 'replay' | 'form' | 'formOnly' | 'typeOf'>
+type Own = Pick<ClientSide, 'path' | 'peek' | 'form' | 'formOnly'>
 
-function dialect(id: DialectId, operation: Operation, path: string, own: Own): Dialect {
-  return {
-    ...openaiBase,
-    id,
-    operation,
-    path,
-    idPrefix: '',
-    terminator: '',
-    usageAlways: true,
-    watcher: () => new SoundWatcher(),
-    whole: wholeTranscript,
-    tail: (bytes, _quirks, peek) => tailTranscript(bytes, peek),
-    ...own,
-  }
+function dialect(id: CommonDialectId, own: Own, media: MediaSide) {
+  return format(id, {
+    client: { ...openaiClient, idPrefix: '', ...own },
+    vendor: { ...openaiVendor, usageAlways: true },
+    identity: {
+      terminator: '',
+      watcher: () => new SoundWatcher(),
+      whole: wholeTranscript,
+      tail: (bytes, _quirks, peek) => tailTranscript(bytes, peek),
+    },
+    media,
+  })
 }
 
-const heard = {
-  formOnly: true,
+const transcripts: MediaSide = {
   isRaw: (type) => type.startsWith('text/') || type === 'application/x-subrip',
   raw: rawSound,
   replay: (peek, type) => new TranscriptReplay(peek, type),
-} satisfies Partial<Own>
+}
 
 const types: Readonly<Record<string, string>> = {
   mp3: 'audio/mpeg',
@@ -57,23 +54,28 @@ function typeOfSpeech(type: string, { body }: Peek): string {
   return types[typeof format === 'string' ? format : 'mp3'] ?? type
 }
 
+const speech: MediaSide = {
+  isRaw: (type) => type.startsWith('audio/') || type === 'application/octet-stream',
+  raw: rawSpeech,
+  replay: () => new SpeechReplay(),
+  typeOf: typeOfSpeech,
+}
+
 export const audioDialects = {
   'openai-transcriptions': dialect(
     'openai-transcriptions',
-    'transcription',
-    '/audio/transcriptions',
-    { ...heard, peek: peekTranscription, form: transcriptionForm },
+    {
+      path: '/audio/transcriptions',
+      peek: peekTranscription,
+      form: transcriptionForm,
+      formOnly: true,
+    },
+    transcripts,
   ),
-  'openai-translations': dialect('openai-translations', 'translation', '/audio/translations', {
-    ...heard,
-    peek: peekTranslation,
-    form: translationForm,
-  }),
-  'openai-speech': dialect('openai-speech', 'speech', '/audio/speech', {
-    peek: peekSpeech,
-    isRaw: (type) => type.startsWith('audio/') || type === 'application/octet-stream',
-    raw: rawSpeech,
-    replay: () => new SpeechReplay(),
-    typeOf: typeOfSpeech,
-  }),
+  'openai-translations': dialect(
+    'openai-translations',
+    { path: '/audio/translations', peek: peekTranslation, form: translationForm, formOnly: true },
+    transcripts,
+  ),
+  'openai-speech': dialect('openai-speech', { path: '/audio/speech', peek: peekSpeech }, speech),
 }

@@ -1,12 +1,12 @@
 // The chat completion format's side of the hub.
 
-import type { HubCodec } from '../codec.ts'
+import type { ClientHub, VendorHub } from '../codec.ts'
 import { ChatReader } from './hub-reader.ts'
 import { decodeRequest, encodeRequest } from './hub-request.ts'
 import { writeWhole } from './hub-whole.ts'
 import { ChatWriter } from './hub-writer.ts'
 
-export const chatHub: HubCodec = {
+export const chatHub: ClientHub & VendorHub = {
   decodeRequest,
   encodeRequest,
   reader: (quirks) => new ChatReader(quirks),

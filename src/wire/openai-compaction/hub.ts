@@ -1,6 +1,12 @@
 // Compaction for models whose vendors know of none: the model is asked for a summary, which stands for what was said.
 
-import { type Decoded, type HubCodec, UnfitReply, type WriterHead } from '../codec.ts'
+import {
+  type ClientHub,
+  type Decoded,
+  UnfitReply,
+  type VendorHub,
+  type WriterHead,
+} from '../codec.ts'
 import { fold } from '../hub/fold.ts'
 import type { ChatEvent, ChatRequest, JsonObject, Message } from '../ir.ts'
 import { responsesHub } from '../openai-responses/hub.ts'
@@ -105,4 +111,9 @@ function contentOf(content: JsonObject[string] | undefined): JsonObject[string] 
 }
 
 /** A vendor's own compaction is handed through as it is, and a compaction is never streamed. */
-export const compactionHub: HubCodec = { ...responsesHub, decodeRequest, encodeRequest, writeWhole }
+export const compactionHub: ClientHub & VendorHub = {
+  ...responsesHub,
+  decodeRequest,
+  encodeRequest,
+  writeWhole,
+}

@@ -1,6 +1,6 @@
 // OpenAI's embeddings format, into the common form and out of it.
 
-import type { Decoded, ListCodec, WriterHead } from '../codec.ts'
+import type { ClientList, Decoded, VendorList, WriterHead } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { promptUsage, withoutList } from '../list/fields.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'
@@ -104,7 +104,7 @@ function inForm(vector: string | readonly number[], encoding: 'float' | 'base64'
   return typeof vector === 'string' ? unpackVector(vector) : [...vector]
 }
 
-export const embeddingsList: ListCodec = {
+export const embeddingsList: ClientList & VendorList = {
   decodeRequest,
   encodeRequest,
   readReply: readEmbeddings,

@@ -1,8 +1,8 @@
 // Images: made from a text, from other images, or as variations of one.
 
-import type { Dialect } from '../dialect.ts'
-import type { DialectId } from '../formats.ts'
-import { openaiBase } from '../openai/base.ts'
+import { type ClientSide, format } from '../dialect.ts'
+import type { CommonDialectId } from '../formats.ts'
+import { openaiClient, openaiVendor } from '../openai/base.ts'
 import type { Body } from '../openai/body.ts'
 import { type Found, mediaFormat, peekMedia } from '../openai/media.ts'
 import type { Rule } from '../openai/rules.ts'
@@ -50,46 +50,45 @@ interface Requests {
   find(body: Body, address: Address): Found
 }
 
-function dialect(
-  id: DialectId,
-  path: string,
-  { rules, find }: Requests,
-  further: Partial<Dialect> = {},
-): Dialect {
-  const format = mediaFormat(rules, ['images', 'mask'])
-  return {
-    ...openaiBase,
-    id,
-    operation: 'image',
-    path,
-    idPrefix: '',
-    terminator: '',
-    maxFrameBytes,
-    itemMark,
-    peek: (body, address = {}) => peekMedia(body, address, format, find),
-    watcher: (options) => new ImageWatcher(options),
-    whole: readWhole,
-    tail: readTail,
-    withCost,
-    ...further,
-  }
+/** `path`, and the form it may come as. */
+type Own = Pick<ClientSide, 'path' | 'form' | 'formOnly'>
+
+function dialect(id: CommonDialectId, { rules, find }: Requests, own: Own) {
+  const shape = mediaFormat(rules, ['images', 'mask'])
+  return format(id, {
+    client: {
+      ...openaiClient,
+      idPrefix: '',
+      peek: (body, address = {}) => peekMedia(body, address, shape, find),
+      withCost,
+      ...own,
+    },
+    vendor: openaiVendor,
+    identity: {
+      terminator: '',
+      maxFrameBytes,
+      itemMark,
+      watcher: (options) => new ImageWatcher(options),
+      whole: readWhole,
+      tail: readTail,
+    },
+  })
 }
 
 export const imageDialects = {
-  'openai-images': dialect('openai-images', '/images/generations', {
-    rules: generationRules,
-    find: findGeneration,
-  }),
+  'openai-images': dialect(
+    'openai-images',
+    { rules: generationRules, find: findGeneration },
+    { path: '/images/generations' },
+  ),
   'openai-image-edits': dialect(
     'openai-image-edits',
-    '/images/edits',
     { rules: editRules, find: findEdit },
-    { form: editForm },
+    { path: '/images/edits', form: editForm },
   ),
   'openai-image-variations': dialect(
     'openai-image-variations',
-    '/images/variations',
     { rules: variationRules, find: findVariation },
-    { form: variationForm, formOnly: true },
+    { path: '/images/variations', form: variationForm, formOnly: true },
   ),
 }

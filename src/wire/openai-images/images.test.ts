@@ -13,7 +13,7 @@ const edits = imageDialects['openai-image-edits']
 const variations = imageDialects['openai-image-variations']
 const encoder = new TextEncoder()
 const ask = (body: object) =>
-  generations.peek(encoder.encode(JSON.stringify({ model: 'm', prompt: 'a cat', ...body })))
+  generations.client.peek(encoder.encode(JSON.stringify({ model: 'm', prompt: 'a cat', ...body })))
 const file = (field: string, type = 'image/png'): FileInfo => ({
   field,
   name: 'a.png',
@@ -71,7 +71,9 @@ test('an image of 4K is held by its area', () => {
 
 describe('edits', () => {
   const form = (files: readonly FileInfo[], body = {}) =>
-    edits.peek(encoder.encode(JSON.stringify({ model: 'm', prompt: 'x', ...body })), { files })
+    edits.client.peek(encoder.encode(JSON.stringify({ model: 'm', prompt: 'x', ...body })), {
+      files,
+    })
 
   test('a form needs an image, at most sixteen, of a type that is one', () => {
     expect(() => form([])).toThrow('image is required')
@@ -88,7 +90,7 @@ describe('edits', () => {
   })
 
   const json = (body: object) =>
-    edits.peek(encoder.encode(JSON.stringify({ model: 'm', prompt: 'x', ...body })))
+    edits.client.peek(encoder.encode(JSON.stringify({ model: 'm', prompt: 'x', ...body })))
 
   test.each([
     [{}, 'images'],
@@ -116,11 +118,13 @@ describe('edits', () => {
 
 test('variations take one image and no prompt', () => {
   const body = encoder.encode('{"model":"dall-e-2","n":3,"size":"256x256"}')
-  expect(variations.peek(body, { files: [file('image')] })).toMatchObject({
+  expect(variations.client.peek(body, { files: [file('image')] })).toMatchObject({
     units: { 'image/256x256': 3 },
   })
-  expect(() => variations.peek(body, { files: [file('image'), file('image')] })).toThrow('one file')
-  expect(() => variations.peek(body, {})).toThrow('image is required')
+  expect(() => variations.client.peek(body, { files: [file('image'), file('image')] })).toThrow(
+    'one file',
+  )
+  expect(() => variations.client.peek(body, {})).toThrow('image is required')
 })
 
 const cat = {
@@ -141,7 +145,7 @@ const usage = { input: 10, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 
 
 describe('whole replies', () => {
   const whole = (reply: object, body = {}) =>
-    generations.whole(encoder.encode(JSON.stringify(reply)), ask(body), {})
+    generations.identity.whole(encoder.encode(JSON.stringify(reply)), ask(body), {})
 
   test('usage by text and images; auto is charged as what came', () => {
     const { fault, usage: seen, units } = whole(cat, { size: 'auto', quality: 'auto' })
@@ -173,10 +177,10 @@ describe('whole replies', () => {
   test('of any size: the end says what the whole says', () => {
     const text = JSON.stringify({ ...cat, data: [{ b64_json: 'A'.repeat(500_000) }] })
     const end = encoder.encode(text.slice(-2_000))
-    const seen = generations.tail(end, {}, ask({ size: 'auto', n: 2 }), 1)
+    const seen = generations.identity.tail(end, {}, ask({ size: 'auto', n: 2 }), 1)
     expect(seen.usage).toEqual({ ...usage, imageInput: 40, imageOutput: 4_160 })
     expect(seen.units).toEqual({ 'image/1024x1024/high': 1 })
-    expect(generations.tail(end, {}, ask({ size: '256x256', n: 2 }), 0).units).toEqual({
+    expect(generations.identity.tail(end, {}, ask({ size: '256x256', n: 2 }), 0).units).toEqual({
       'image/256x256/high': 2,
     })
   })
@@ -261,12 +265,12 @@ describe('streams', () => {
 
   test('the cost stands in the usage, also of the end of an image', () => {
     const text = `AAAA","usage":{"input_tokens":1},"size":"auto"}\n\n`
-    const shown = generations.withCost(encoder.encode(text), '0.25')
+    const shown = generations.client.withCost(encoder.encode(text), '0.25')
     expect(new TextDecoder().decode(shown)).toBe(
       `AAAA","usage":{"cost":"0.25","input_tokens":1},"size":"auto"}\n\n`,
     )
     const bare = encoder.encode('{"data":[{"url":"u"}]}')
-    expect(generations.withCost(bare, '1')).toBe(bare)
+    expect(generations.client.withCost(bare, '1')).toBe(bare)
   })
 
   test('comments, an end mark, and what is no JSON', () => {

@@ -1,17 +1,16 @@
 // Moderations: what of a text or an image may be harmful.
 
-import type { Dialect } from '../dialect.ts'
-import { openaiBase } from '../openai/base.ts'
+import { format } from '../dialect.ts'
+import { openaiClient, openaiIdentity, openaiVendor } from '../openai/base.ts'
 import { peekModerations } from './peek.ts'
 import { wholeModerations } from './whole.ts'
 
-export const moderations: Dialect = {
-  ...openaiBase,
-  id: 'openai-moderations',
-  operation: 'moderation',
-  path: '/moderations',
-  idPrefix: 'modr-',
-  terminator: '',
-  peek: peekModerations,
-  whole: (body, _peek, quirks) => wholeModerations(body, quirks),
-}
+export const moderations = format('openai-moderations', {
+  client: { ...openaiClient, path: '/moderations', idPrefix: 'modr-', peek: peekModerations },
+  vendor: openaiVendor,
+  identity: {
+    ...openaiIdentity,
+    terminator: '',
+    whole: (body, _peek, quirks) => wholeModerations(body, quirks),
+  },
+})

@@ -1,22 +1,22 @@
 // Realtime sessions: events both ways over one WebSocket. Refusals before it are those of the other interfaces.
 
 import { errorTable, type GatewayError, invalidRequest } from '../../errors.ts'
-import type { Dialect } from '../dialect.ts'
-import { openaiBase } from '../openai/base.ts'
+import { format } from '../dialect.ts'
+import { openaiClient, openaiVendor } from '../openai/base.ts'
 import type { Peek } from '../request.ts'
 
-export const realtime: Dialect = {
-  ...openaiBase,
-  id: 'openai-realtime',
-  operation: 'realtime',
-  path: '/realtime',
-  idPrefix: 'event_',
-  terminator: '',
-  clientHeaders: ['openai-beta', 'openai-safety-identifier'],
-  peek: () => {
-    throw invalidRequest('Realtime is served over WebSocket.', null)
+export const realtime = format('openai-realtime', {
+  client: {
+    ...openaiClient,
+    path: '/realtime',
+    idPrefix: 'event_',
+    clientHeaders: ['openai-beta', 'openai-safety-identifier'],
+    peek: () => {
+      throw invalidRequest('Realtime is served over WebSocket.', null)
+    },
   },
-}
+  vendor: openaiVendor,
+})
 
 const encoder = new TextEncoder()
 

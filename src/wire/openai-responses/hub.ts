@@ -1,13 +1,13 @@
 // The Responses format's side of the hub.
 
-import type { HubCodec } from '../codec.ts'
+import type { ClientHub, VendorHub } from '../codec.ts'
 import { decodeRequest } from './hub-decode.ts'
 import { encodeRequest } from './hub-encode.ts'
 import { ResponsesReader } from './hub-reader.ts'
 import { ResponsesWriter, writeWhole } from './hub-writer.ts'
 
 /** What chat completions of some vendors have wrong is right in their Responses: no quirk applies. */
-export const responsesHub: HubCodec = {
+export const responsesHub: ClientHub & VendorHub = {
   decodeRequest,
   encodeRequest,
   hasToo: ({ extra }) => extra['openai-chat']?.['web_search_options'] !== undefined,

@@ -30,7 +30,7 @@ function frameOf(event: JsonObject, named = true): string {
 
 /** A watcher that has seen the frames, what each was, and what the client is shown of it. */
 function watched(frames: readonly string[]) {
-  const watcher = dialect.watcher({ wantsUsage: true, quirks: {} })
+  const watcher = dialect.identity.watcher({ wantsUsage: true, quirks: {} })
   const shown: string[] = []
   const kinds = frames.map((text) => {
     const bytes = bytesOf(text)
@@ -130,15 +130,19 @@ describe('a stream', () => {
       },
     ])
     const { watcher: silent } = watched([])
-    expect(silent.fail?.(error, 'req_1')).toBe(dialect.errorFrames(error, 'req_1'))
-    expect(dialect.errorFrames(error, 'req_1')).toContain('"id":"resp_1"')
+    expect(silent.fail?.(error, 'req_1')).toBe(dialect.client.errorFrames(error, 'req_1'))
+    expect(dialect.client.errorFrames(error, 'req_1')).toContain('"id":"resp_1"')
   })
 })
 
 describe('a whole', () => {
-  const peek = dialect.peek(bytesOf('{"model":"m","input":"hi"}'))
+  const peek = dialect.client.peek(bytesOf('{"model":"m","input":"hi"}'))
   const read = (body: unknown) =>
-    dialect.whole(bytesOf(typeof body === 'string' ? body : JSON.stringify(body)), peek, {})
+    dialect.identity.whole(
+      bytesOf(typeof body === 'string' ? body : JSON.stringify(body)),
+      peek,
+      {},
+    )
 
   test('is passed on as it is', () => {
     const body = JSON.stringify({ ...completed.response, unknown: { a: 1 } }, null, 2)
@@ -177,21 +181,21 @@ describe('a whole', () => {
 
   test('too large to hold is read at its end', () => {
     const bytes = bytesOf(JSON.stringify(completed.response))
-    expect(dialect.tail(bytes.subarray(40), {}).usage).toEqual(counted)
+    expect(dialect.identity.tail(bytes.subarray(40), {}).usage).toEqual(counted)
   })
 })
 
 test('what a reply cost is shown in its usage, whole and streamed', () => {
   const whole = JSON.parse(
-    textOf(dialect.withCost(bytesOf(JSON.stringify(completed.response)), '0.01')),
+    textOf(dialect.client.withCost(bytesOf(JSON.stringify(completed.response)), '0.01')),
   )
   expect(whole).toEqual({ ...completed.response, usage: { ...usage, cost: '0.01' } })
-  const text = textOf(dialect.withCost(bytesOf(frameOf(completed)), '0.01'))
+  const text = textOf(dialect.client.withCost(bytesOf(frameOf(completed)), '0.01'))
   expect(text).toStartWith('event: response.completed\ndata: {')
   expect(text).toEndWith('\n\n')
   expect(JSON.parse(text.slice(text.indexOf('{'))).response.usage.cost).toBe('0.01')
   for (const other of [frameOf(created), ': keep-alive\n\n', 'event: x\ndata: {']) {
-    expect(textOf(dialect.withCost(bytesOf(other), '0.01'))).toBe(other)
+    expect(textOf(dialect.client.withCost(bytesOf(other), '0.01'))).toBe(other)
   }
 })
 

@@ -1,10 +1,10 @@
 // Videos: jobs that are begun with a text and maybe an image, and ask for seconds of a size.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Dialect } from '../dialect.ts'
+import { format as formatOf } from '../dialect.ts'
 import type { JsonObject } from '../ir.ts'
 import type { Member } from '../json/scan.ts'
-import { openaiBase } from '../openai/base.ts'
+import { openaiClient, openaiIdentity, openaiVendor } from '../openai/base.ts'
 import { mediaFormat, peekMedia, wholeMedia } from '../openai/media.ts'
 import { object, type Rule, stringOf } from '../openai/rules.ts'
 import type { FormFields, Units } from '../request.ts'
@@ -60,20 +60,20 @@ function see(body: JsonObject) {
   return { usage, finishReason: null, model: null }
 }
 
-export const videos: Dialect = {
-  ...openaiBase,
-  id: 'openai-videos',
-  operation: 'video',
-  path: '/videos',
-  idPrefix: 'video_',
-  terminator: '',
-  form,
-  peek: (body, address = {}) =>
-    peekMedia(body, address, format, ({ bytes, members }) => {
-      if (textOfMember(bytes, members, 'prompt') === null)
-        throw invalidRequest('prompt is required', 'prompt')
-      const seconds = textOfMember(bytes, members, 'seconds')
-      return { units: videoUnits(Number(seconds ?? 4), textOfMember(bytes, members, 'size')) }
-    }),
-  whole: (body) => wholeMedia(body, see),
-}
+export const videos = formatOf('openai-videos', {
+  client: {
+    ...openaiClient,
+    path: '/videos',
+    idPrefix: 'video_',
+    form,
+    peek: (body, address = {}) =>
+      peekMedia(body, address, format, ({ bytes, members }) => {
+        if (textOfMember(bytes, members, 'prompt') === null)
+          throw invalidRequest('prompt is required', 'prompt')
+        const seconds = textOfMember(bytes, members, 'seconds')
+        return { units: videoUnits(Number(seconds ?? 4), textOfMember(bytes, members, 'size')) }
+      }),
+  },
+  vendor: openaiVendor,
+  identity: { ...openaiIdentity, terminator: '', whole: (body) => wholeMedia(body, see) },
+})

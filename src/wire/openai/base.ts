@@ -1,7 +1,7 @@
 // What the formats of OpenAI's older interfaces share: refusals, errors, how a stream ends.
 
 import { errorTable, type GatewayError } from '../../errors.ts'
-import type { Dialect } from '../dialect.ts'
+import type { ClientSide, IdentitySide, VendorSide } from '../dialect.ts'
 import { withCost } from './cost.ts'
 import { readFault } from './fault.ts'
 import { CompletionWatcher } from './watcher.ts'
@@ -20,17 +20,19 @@ function refuse(error: GatewayError): string {
   })
 }
 
-/** What they share. */
-export const openaiBase = {
+export const openaiClient = {
+  // A comment, which every reader of server-sent events passes over.
+  heartbeat: ': keep-alive\n\n',
+  withCost,
+  refuse,
+  errorFrames: (error) => `data: ${refuse(error)}\n\n`,
+} satisfies Partial<ClientSide>
+
+export const openaiVendor = { fault: readFault } satisfies VendorSide
+
+export const openaiIdentity = {
+  terminator: 'data: [DONE]\n\n',
   watcher: (options) => new CompletionWatcher(options),
   whole: (body, _peek, quirks) => readWhole(body, quirks),
   tail: readTail,
-  fault: readFault,
-  withCost,
-  refuse,
-  terminator: 'data: [DONE]\n\n',
-  // A comment, which every reader of server-sent events passes over.
-  heartbeat: ': keep-alive\n\n',
-  errorFrames: (error) => `data: ${refuse(error)}\n\n`,
-  hub: null,
-} satisfies Partial<Dialect>
+} satisfies IdentitySide

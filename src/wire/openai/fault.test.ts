@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../errors.ts'
+import type { Dialect } from '../dialect.ts'
 import { dialects } from '../dialects.ts'
 import { errorIn, faultInside, readFault } from './fault.ts'
 
@@ -166,7 +167,7 @@ describe('inside a success', () => {
 })
 
 test('a refusal has the shape of OpenAI', () => {
-  const { refuse } = dialects['openai-chat']
+  const { refuse } = dialects['openai-chat'].client
   const plain = new GatewayError('invalid_request_error', 'no "n"', { param: 'n' })
   expect(JSON.parse(refuse(plain, 'req_1'))).toEqual({
     error: {
@@ -187,7 +188,7 @@ test('a refusal has the shape of OpenAI', () => {
 })
 
 test('all dialects read errors alike', () => {
-  for (const dialect of Object.values(dialects)) {
-    expect(dialect.fault(429, none, '').kind).toBe('rate_limited')
+  for (const { vendor } of Object.values<Dialect>(dialects)) {
+    if (vendor !== undefined) expect(vendor.fault(429, none, '').kind).toBe('rate_limited')
   }
 })

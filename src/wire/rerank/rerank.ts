@@ -1,6 +1,6 @@
 // Reranking: what clients of Cohere's and Jina's interfaces ask and are given, one reply that both can read.
 
-import type { Decoded, ListCodec, WriterHead } from '../codec.ts'
+import type { ClientList, Decoded, WriterHead } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'
 import { isObject } from '../openai/usage.ts'
@@ -54,14 +54,4 @@ function writeReply(reply: ListReply, request: ListRequest, head: WriterHead): J
   }
 }
 
-/** No vendor is asked in this form: each has its own. */
-function nobody(): never {
-  throw new Error('this is the form of clients')
-}
-
-export const rerankList: ListCodec = {
-  decodeRequest,
-  encodeRequest: nobody,
-  readReply: nobody,
-  writeReply,
-}
+export const rerankList: ClientList = { decodeRequest, writeReply }

@@ -1,11 +1,10 @@
 // Reranking as Cohere, Jina and Voyage take and give it (docs.cohere.com/reference/rerank, jina.ai/reranker, docs.voyageai.com/reference/reranker-api).
 
-import type { Decoded } from '../codec.ts'
+import type { Decoded, VendorList } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { plainTexts, promptUsage, readRanking, withoutList } from '../list/fields.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'
 import { isObject } from '../openai/usage.ts'
-import type { ListVendorSide } from '../vendor-side.ts'
 
 interface Form {
   readonly vendor: string
@@ -27,7 +26,7 @@ const forms = {
   voyage: { vendor: 'Voyage', mostTexts: 1_000, most: 'top_k', list: 'data', sendsTexts: true },
 } as const satisfies Readonly<Record<string, Form>>
 
-function sideOf(form: Form): ListVendorSide {
+function sideOf(form: Form): VendorList {
   return {
     encodeRequest: (request, model) => encodeRequest(form, request, model),
     readReply: (body, request) => readReply(form, body, request),

@@ -1,11 +1,10 @@
 // Voyage's embeddings (docs.voyageai.com/reference/embeddings-api): OpenAI's form with fields of its own.
 
-import type { Decoded } from '../codec.ts'
+import type { Decoded, VendorList } from '../codec.ts'
 import type { JsonObject } from '../ir.ts'
 import { plainTexts } from '../list/fields.ts'
 import type { ListRequest } from '../list/list.ts'
 import { readEmbeddings } from '../openai-embeddings/list.ts'
-import type { ListVendorSide } from '../vendor-side.ts'
 
 const mostTexts = 1_000
 
@@ -21,4 +20,4 @@ function encodeRequest(request: ListRequest, model: string): Decoded<JsonObject>
   return { value, dropped: user === undefined ? [] : ['user'] }
 }
 
-export const voyageEmbeddings: ListVendorSide = { encodeRequest, readReply: readEmbeddings }
+export const voyageEmbeddings: VendorList = { encodeRequest, readReply: readEmbeddings }

@@ -1,13 +1,13 @@
 // One cell of a media table: asked with the official client, and what came of it.
 
 import OpenAI from 'openai'
-import type { DialectId } from '../../../src/wire/formats.ts'
+import type { VendorDialectId } from '../../../src/wire/formats.ts'
 import type { Row } from './rows.ts'
 import { vendorsOwn } from './server.ts'
 
 export interface Feature {
   readonly name: string
-  readonly dialect: DialectId
+  readonly dialect: VendorDialectId
   /**
    * Asks, decodes and checks what comes; throws where it is not as the vendor made it. `not offered` where the reply is
    * right but has nothing of the feature. `mark`: what was sent until now was only what the feature needs.

@@ -1,9 +1,10 @@
 // Vendors' streams cut into pieces and read, as the relay reads them.
 
-import type { Dialect } from '../../../src/wire/dialect.ts'
+import type { DialectId } from '../../../src/wire/formats.ts'
 import type { ChatEvent } from '../../../src/wire/ir.ts'
 import type { FrameSource } from '../../../src/wire/reply.ts'
 import { SseFrames } from '../../../src/wire/sse-frames.ts'
+import { vendorHub, vendorOf } from '../../support/dialects.ts'
 
 export type Pieces = readonly Uint8Array[]
 
@@ -15,14 +16,13 @@ export function chopped(bytes: Uint8Array, size: number): Pieces {
 }
 
 /** The data of the frames that arrive in `pieces`. */
-export function framesOf({ frames }: Dialect, pieces: Pieces): string[] {
-  const source: FrameSource = frames?.() ?? new SseFrames()
+export function framesOf(dialect: DialectId, pieces: Pieces): string[] {
+  const source: FrameSource = vendorOf(dialect).frames?.() ?? new SseFrames()
   return [...pieces.flatMap((piece) => [...source.push(piece)]), ...source.end()]
 }
 
-export function readStream(dialect: Dialect, pieces: Pieces): ChatEvent[] {
-  const reader = dialect.hub?.reader({})
-  if (reader === undefined) throw new Error(`${dialect.id} has no reader`)
+export function readStream(dialect: DialectId, pieces: Pieces): ChatEvent[] {
+  const reader = vendorHub(dialect).reader({})
   const events = framesOf(dialect, pieces).flatMap((data) => [...reader.frame(data)])
   return [...events, ...reader.end()]
 }

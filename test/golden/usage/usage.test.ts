@@ -11,6 +11,7 @@ import type { ChatEvent, JsonObject, Usage } from '../../../src/wire/ir.ts'
 import { isFault } from '../../../src/wire/list/fields.ts'
 import type { ListRequest } from '../../../src/wire/list/list.ts'
 import { frameKind, type ReplyQuirks } from '../../../src/wire/reply.ts'
+import { clientOf, dialectOf, identityOf, vendorOf } from '../../support/dialects.ts'
 import { addressOf, bytesOf, casesOf, type Fixture } from '../../support/fixtures.ts'
 import { billed } from '../../support/price-oracle.ts'
 
@@ -44,13 +45,13 @@ function quirksOf(vendor: string): ReplyQuirks {
 
 /** As the path reads it that hands bytes through. */
 function passedThrough(vendor: string, fixture: Fixture, reply: string): Usage | null {
-  const dialect = dialects[fixture.dialect]
+  const { dialect } = fixture
   const address = addressOf(fixture)
   if ((address.stream ?? fixture.request.stream) !== true) {
-    const peek = dialect.peek(encoder.encode(JSON.stringify(fixture.request)), address)
-    return dialect.whole(encoder.encode(reply), peek, quirksOf(vendor)).usage
+    const peek = clientOf(dialect).peek(encoder.encode(JSON.stringify(fixture.request)), address)
+    return identityOf(dialect).whole(encoder.encode(reply), peek, quirksOf(vendor)).usage
   }
-  const watcher = dialect.watcher({ wantsUsage: true, quirks: quirksOf(vendor) })
+  const watcher = identityOf(dialect).watcher({ wantsUsage: true, quirks: quirksOf(vendor) })
   for (const frame of reply.split(/(?<=\n\n)/)) {
     const bytes = encoder.encode(frame)
     if (watcher.frame(bytes, 0, bytes.length) === frameKind.usage) {
@@ -62,22 +63,23 @@ function passedThrough(vendor: string, fixture: Fixture, reply: string): Usage |
 
 /** Whether there are clients of this form, whose bytes are handed through. */
 function isServed({ dialect }: Fixture): boolean {
-  const { path, list, operation } = dialects[dialect]
-  if (list !== undefined) return dialect === 'openai-embeddings'
-  return operation !== 'chat' || endpoints.some((row) => row.path === path) || dialect === 'gemini'
+  const { client, vendor, operation } = dialectOf(dialect)
+  if (vendor?.list !== undefined) return dialect === 'openai-embeddings'
+  const isListed = endpoints.some(({ path }) => path === client?.path)
+  return operation !== 'chat' || isListed || dialect === 'gemini'
 }
 
 /** As the path of lists reads it. */
 function listed({ dialect, reply }: Fixture): Usage | null {
   const request: ListRequest = { model: 'm', texts: ['sunny', 'rainy'] }
-  const read = dialects[dialect].list?.readReply(structuredClone(reply.body ?? null), request)
+  const read = vendorOf(dialect).list?.readReply(structuredClone(reply.body ?? null), request)
   return read === undefined || isFault(read) ? null : read.usage
 }
 
 /** As the path reads it that goes by events; null where the dialect has none. */
 function translated(vendor: string, { dialect, reply }: Fixture): Usage | null {
-  const { hub } = dialects[dialect]
-  if (hub === null) return null
+  const { hub } = vendorOf(dialect)
+  if (hub === undefined) return null
   let events: readonly ChatEvent[]
   if (reply.stream === undefined) {
     events = hub.readWhole(structuredClone(reply.body ?? null), quirksOf(vendor))
@@ -110,10 +112,10 @@ describe.each(cases)('$id', ({ id, vendor, fixture }) => {
     if (!rewritten && isServed(fixture)) {
       expect(counted(passedThrough(vendor, fixture, bytesOf(fixture)))).toEqual(counted(tokens))
     }
-    if (dialects[fixture.dialect].list !== undefined) {
+    if (vendorOf(fixture.dialect).list !== undefined) {
       expect(counted(listed(fixture))).toEqual(counted(tokens))
     }
-    if (dialects[fixture.dialect].hub !== null) {
+    if (vendorOf(fixture.dialect).hub !== undefined) {
       expect(counted(translated(vendor, fixture))).toEqual(counted(tokens))
     }
   })

@@ -1,7 +1,7 @@
 // Which files each operation takes, how large each may be, and what the setting is called.
 
 import type { UploadSettings } from '../../../config/types.ts'
-import type { Dialect } from '../../../wire/dialect.ts'
+import type { ClientDialect } from '../../../wire/dialect.ts'
 import type { Operation } from '../../../wire/formats.ts'
 import { safeName } from './file-name.ts'
 
@@ -74,7 +74,11 @@ export function namedAs(type: string, name: string, field: string): string {
 const besideFilesBytes = 3 * 1_048_576
 
 /** What a whole form may weigh: where it takes single files alone, no more than they. */
-export function formBoundFor({ form = {}, operation }: Dialect, uploads: UploadSettings): number {
+export function formBoundFor(
+  { client, operation }: ClientDialect,
+  uploads: UploadSettings,
+): number {
+  const { form = {} } = client
   const kinds = Object.values(form)
   if (kinds.includes('files')) return uploads.maxFormBytes
   const { maxBytes } = fileRuleFor(operation, uploads)

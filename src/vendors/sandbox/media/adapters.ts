@@ -1,6 +1,6 @@
 // The sandbox beside text: by operation, which of its models answers it and how.
 
-import type { DialectId } from '../../../wire/formats.ts'
+import type { VendorDialectId } from '../../../wire/formats.ts'
 import {
   type MediaAdapter,
   type MediaCall,
@@ -35,7 +35,7 @@ function settingsOf({ model: name, dialect }: MediaCall, model: SandboxModel): S
   })
 }
 
-export const sandboxAdapters: Readonly<Partial<Record<DialectId, MediaAdapter>>> = {
+export const sandboxAdapters: Readonly<Partial<Record<VendorDialectId, MediaAdapter>>> = {
   'openai-images': adapter('sandbox/image', imageReply),
   'openai-image-edits': adapter('sandbox/image', imageReply),
   'openai-image-variations': adapter('sandbox/image', imageReply),

@@ -1,7 +1,7 @@
 // For tests: what an adapter works with, with nothing behind it.
 
 import type { Fault } from '../../../errors.ts'
-import type { DialectId } from '../../../wire/formats.ts'
+import type { VendorDialectId } from '../../../wire/formats.ts'
 import type { JsonObject } from '../../../wire/ir.ts'
 import {
   type MediaCall,
@@ -55,7 +55,7 @@ export function standIn(end = 1_000): StandIn {
 }
 
 export async function serve(
-  dialect: DialectId,
+  dialect: VendorDialectId,
   fields: JsonObject,
   { uploads = [], at = standIn() }: { uploads?: readonly Upload[]; at?: StandIn } = {},
 ): Promise<MediaReply> {
