@@ -31,6 +31,7 @@ import {
   nothingPointsElsewhere,
   shapesAreSmall,
 } from './tidy/style.ts'
+import { wordsAreOfTheField } from './tidy/words.ts'
 
 type Rule = (sources: readonly Source[]) => string[]
 type Sample = readonly [path: string, text: string]
@@ -197,6 +198,29 @@ const rules: readonly { rule: Rule; bad: readonly Sample[]; good: readonly Sampl
         `class A {\nconstructor() {}\n${methods(20, (n) => `a${n}() {}\nb${n} = 1`)}\n}`,
       ],
       ['src/relay/relay.ts', `const a = {\n${methods(30, (n) => `a${n}() {},`)}\n}`],
+    ],
+  },
+  {
+    rule: wordsAreOfTheField,
+    bad: [
+      ['src/meter/till.ts', ''],
+      ['src/safe-fetch/door/open.ts', ''],
+      ['src/wire/ir.ts', 'const toldAgain = 1'],
+      ['src/wire/ir.ts', 'class A {\n  #heard = 1\n}'],
+      ['src/wire/ir.ts', 'function a({ b: unsaid }: B) {}'],
+      ['src/wire/ir.ts', 'interface ImageAsk {}'],
+      ['src/wire/ir.ts', 'type Asked = 1'],
+      ['src/wire/ir.ts', '// Through the door.'],
+      ['src/wire/ir.ts', 'throw new Error(`no purse for ${a}`)'],
+    ],
+    good: [
+      ['src/wire/ir.test.ts', 'const modelAsked = ask(tablet)'],
+      [
+        'src/wire/ir.ts',
+        'const a = b.verdict\n// What the vendor is told still, by an indoor sensor.',
+      ],
+      ['src/wire/ir.ts', 'interface AskedFor { ask(): void; askedMs: number }'],
+      ['test/door.ts', 'const told = 1'],
     ],
   },
   {

@@ -29,7 +29,7 @@ export interface Results {
    */
   host(payload: Payload, account: string, origin?: string): Promise<string>
   /**
-   * Through the guarded door, bounded, to the spool. Throws NotFetched, also when nobody waits for it any more, and
+   * By safe fetch, bounded, to the spool. Throws NotFetched, also when nobody waits for it any more, and
    * MediaFault where the spool is full.
    */
   fetchInto(url: string, spool: Spool, from?: From): Promise<Payload>

@@ -421,7 +421,7 @@ class Node implements LedgerNode {
 
   #workerStart(): WorkerStart {
     const { store, dataDir, slot = 0, settings, durability } = this.#options
-    // What streams of the last run owed is gathered over all that it left.
+    // What streams of the last run had used is gathered over all that it left.
     if (!this.#everOpened) this.#state.settled = 0
     return {
       store,

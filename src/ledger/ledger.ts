@@ -40,7 +40,7 @@ export interface Ledger {
   finish(hold: Hold | null, finished: Finished, kept: (() => void) | null): void
   /** As `finish`, with the record in the outbox before this returns: for streams, whose last bytes leave at once. */
   finishNow(hold: Hold | null, finished: Finished): void
-  /** Notes what a running stream owes until now, for the case that the process dies in it. Replaced by its `finish`. */
+  /** Notes what a running stream has used until now, in case the process dies. Replaced by its `finish`. */
   progress(hold: Hold, finished: Finished): void
   /** Closes a hold of a request that never began. */
   release(hold: Hold): void

@@ -31,7 +31,7 @@ export interface WorkerStart {
   readonly settings: LedgerSettings
   /** Say when something was settled: for replies that wait for it. */
   readonly announce: boolean
-  /** Up to here the outbox is of a process that ended: what its streams owed is due. 0: it is all this one's. */
+  /** Up to here the outbox is of a process that ended: what its streams had used is due. 0: it is all this one's. */
   readonly leftUntil: number
 }
 

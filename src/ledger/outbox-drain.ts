@@ -41,7 +41,7 @@ export class OutboxDrain {
   }
 
   /**
-   * Settles what a process that ended left behind, rows up to `until`; then what its running streams owed as it
+   * Settles what a process that ended left behind, rows up to `until`; then what its running streams had used as it
    * ended, for whom no final record came.
    */
   async settleLeft(until: number): Promise<void> {

@@ -40,7 +40,7 @@ export class OutboxWriter {
   readonly #options: OutboxWriterOptions
   #records: EncodedRecord[] = []
   #kept: Kept[] = []
-  /** The last word of each running stream that has said what it owes: goes along into a fresh half. */
+  /** The last progress record of each running stream: goes along into a fresh half. */
   readonly #progress = new Map<string, EncodedRecord>()
   #unsettled: Unsettled[] = []
   /** What stands before this in `#unsettled` is settled. */
@@ -81,7 +81,7 @@ export class OutboxWriter {
     this.flush()
   }
 
-  /** Commits what a running stream owes until now. */
+  /** Commits what a running stream has used until now. */
   pushProgress(requestId: string, record: EncodedRecord): void {
     this.#progress.set(requestId, record)
     // While the disk refuses, only the last word counts, and it goes along when the disk takes it again.

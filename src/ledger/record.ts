@@ -5,7 +5,7 @@ import type { IdempotencyDone, NodeRef, OutboxPlace, Settlement } from '../store
 import type { UsageRow } from '../store/usage-row.ts'
 import type { Finished } from './ledger.ts'
 
-/** `final`: the request has ended. `progress`: what a running one owes, in case its process dies. */
+/** `final`: the request has ended. `progress`: what a running one has used, in case its process dies. */
 export type RecordKind = 'final' | 'progress'
 
 /** A record read back: a settlement, or what could not be read as one. */

@@ -90,12 +90,12 @@ export function countedTokens(bytes: number): number {
   return Math.ceil(bytes / bytesPerToken)
 }
 
-/** What a stream owes until now, by counting: its prompt whole, and what was delivered. */
+/** What a stream would be charged now, by counting: its prompt whole, and what was delivered. */
 export function chargeSoFar(rate: Rate, inputTokens: number, outputBytes: number): Nano {
   return rate.charge(counted(inputTokens, countedTokens(outputBytes)), null)
 }
 
-/** What a stream's hold lacks to cover what it owes and the next `quantumBytes` of output; 0 where it covers them. */
+/** What a stream's hold lacks to cover that and the next `quantumBytes` of output; 0 where it covers them. */
 export function extensionFor(
   rate: Rate,
   stream: {

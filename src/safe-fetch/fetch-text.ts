@@ -1,4 +1,4 @@
-// Fetches a document that the operator names, through the one door.
+// Fetches a document that the operator names, by safe fetch.
 
 import { createDialer } from '../upstream/dial.ts'
 import { createSafeFetch } from './safe-fetch.ts'

@@ -1,4 +1,4 @@
-// The door over real servers on this machine: what comes in, and everything that is kept out.
+// Safe fetch over real servers on this machine: what it fetches, and everything it refuses.
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createDialer } from '../upstream/dial.ts'

@@ -1,4 +1,4 @@
-// The one door for addresses that users and vendors name: fetched from the public internet alone, bounded in size and time.
+// Fetches addresses that users and vendors name: from the public internet alone, bounded in size and time.
 
 import { Buffer } from 'node:buffer'
 import { lookup } from 'node:dns/promises'

@@ -41,7 +41,7 @@ function parse(text: string): Map<string, Read> {
       const name = sample[1]
       const suffixes = family?.type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']
       if (!suffixes.some((suffix) => name === current + suffix))
-        throw new Error(`stray sample: ${line}`)
+        throw new Error(`sample of no family: ${line}`)
       const labels: Record<string, string> = {}
       for (const [, label = '', value = ''] of (sample[2] ?? '').matchAll(
         /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g,

@@ -117,7 +117,7 @@ export interface MediaTools {
   open(call: VendorCall): Promise<VendorStream>
   /** What a reply that is no success means, by the vendor's own way of telling errors. */
   faultOf(reply: VendorReply): MediaFault
-  /** Fetches what the vendor says is elsewhere: without credentials, through the guarded door. */
+  /** Fetches what the vendor says is elsewhere: without credentials, by safe fetch. */
   fetch(url: string): Promise<Payload>
   wait(ms: number): Promise<void>
 }

@@ -73,7 +73,7 @@ export interface VideoAdapter {
   remove?(job: VideoJob, tools: MediaTools): Promise<void>
 }
 
-/** In a request: the job of the video it is to be made from. No client's: the front door removes theirs. */
+/** In a request: the job of the video it is to be made from. Never a client's: theirs is removed at admission. */
 export const remixField = 'remixed_job'
 
 /** Begins jobs in the vendor's own way; what comes back is put as OpenAI's object, by which the gateway knows the job. */

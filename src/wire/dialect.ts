@@ -101,8 +101,8 @@ export interface IdentitySide {
 export interface MediaSide {
   /** Replies may be other than JSON: bytes of this media type are the reply, passed on as they come. */
   isRaw(mediaType: string): boolean
-  /** What such a reply says, whose bytes are passed on unread; `told` is its usage, where known from elsewhere. */
-  raw(peek: Peek, told: JsonObject | null): ReplyFacts
+  /** What such a reply says, whose bytes are passed on unread; `reported` is its usage, where known from elsewhere. */
+  raw(peek: Peek, reported: JsonObject | null): ReplyFacts
   /** The media type of such a reply, where the vendor's own word says nothing. */
   typeOf?(mediaType: string, peek: Peek): string
   /** For vendors that answer whole where a stream was asked for. */

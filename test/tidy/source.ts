@@ -53,6 +53,8 @@ export interface Source extends TreeFile {
   readonly functions: readonly FunctionFact[]
   readonly shapes: readonly ShapeFact[]
   readonly references: readonly Reference[]
+  /** What the file declares: types, functions, variables, parameters, members. */
+  readonly names: readonly TextFact[]
   readonly strings: readonly TextFact[]
   readonly comments: readonly TextFact[]
   /** The file does nothing but pass on what other files export. */
@@ -104,6 +106,7 @@ interface Facts {
   readonly functions: FunctionFact[]
   readonly shapes: ShapeFact[]
   readonly references: Omit<Reference, 'own'>[]
+  readonly names: TextFact[]
   readonly strings: TextFact[]
   readonly declared: Set<string>
   /** Where text is not code, so that a `//` there is no comment. */
@@ -117,6 +120,7 @@ function collect(file: TreeFile, tree: ts.SourceFile): Source {
     functions: [],
     shapes: [],
     references: [],
+    names: [],
     strings: [],
     declared: new Set(),
     literals: [],
@@ -129,6 +133,7 @@ function collect(file: TreeFile, tree: ts.SourceFile): Source {
     functions: facts.functions,
     shapes: facts.shapes,
     references: facts.references.map((one) => ({ ...one, own: facts.declared.has(one.name) })),
+    names: facts.names,
     strings: facts.strings,
     comments: findComments(file.text, facts),
     isBarrel: isBarrel(tree),
@@ -141,6 +146,7 @@ function visit(node: ts.Node, parent: ts.Node, facts: Facts): void {
   noteShape(node, parent, facts)
   noteLiteral(node, facts)
   noteDeclaration(node, facts)
+  noteName(node, parent, facts)
   if (ts.isIdentifier(node)) noteReference(node, parent, facts)
   // Names in import and export lists belong to another file.
   if (ts.isImportDeclaration(node) || (ts.isExportDeclaration(node) && node.moduleSpecifier)) {
@@ -275,6 +281,13 @@ function noteDeclaration(node: ts.Node, { declared }: Facts): void {
     ts.isFunctionDeclaration(node) ||
     ts.isClassDeclaration(node)
   if (declares && node.name && ts.isIdentifier(node.name)) declared.add(node.name.text)
+}
+
+function noteName(node: ts.Node, parent: ts.Node, { tree, names }: Facts): void {
+  if (!ts.isIdentifier(node) && !ts.isPrivateIdentifier(node)) return
+  if (!('name' in parent) || parent.name !== node) return
+  if (ts.isPropertyAccessExpression(parent) || ts.isShorthandPropertyAssignment(parent)) return
+  names.push({ text: node.text, line: lineOf(tree, node) })
 }
 
 function noteReference(node: ts.Identifier, parent: ts.Node, facts: Facts): void {
