@@ -3,12 +3,12 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../wire/ir.ts'
 import type { ImagesReply, MediaReply, TranscriptReply, Upload } from '../../media.ts'
-import { joined, png } from './png.ts'
+import { png } from './png.ts'
 import { sceneOf } from './scene.ts'
 import { collect, payloadOf, serve, standIn } from './stand-in.ts'
 import { seeFlac, seeJpeg, seeMp3, seePng, seeWav } from './testing.ts'
 
-const text = (bytes: readonly Uint8Array[]) => new TextDecoder().decode(joined(bytes))
+const text = (bytes: readonly Uint8Array[]) => new TextDecoder().decode(Buffer.concat(bytes))
 
 function images(reply: MediaReply): ImagesReply {
   if (reply.kind !== 'images') throw new Error(`a reply of ${reply.kind}`)
@@ -24,7 +24,7 @@ function bytesOf(reply: MediaReply, index = 0): Uint8Array {
 async function sound(fields: JsonObject): Promise<Uint8Array> {
   const reply = await serve('openai-speech', { model: 'sandbox/speech', ...fields })
   if (reply.kind !== 'sound') throw new Error(`a reply of ${reply.kind}`)
-  return joined(await collect(reply.chunks))
+  return Buffer.concat(await collect(reply.chunks))
 }
 
 const upload = (field: string, bytes: Uint8Array, type: string): Upload => ({

@@ -1,56 +1,67 @@
-// A scene as a baseline JPEG (ITU-T T.81): each block of 8 by 8 pixels has one colour, which is all that is coded of it.
+// A scene as a baseline JPEG (ITU-T T.81): of each block of 8 by 8 pixels only its mean colour is coded.
 
-import { BitWriter } from './bits.ts'
-import { joined } from './png.ts'
+import { bitsOf, bytesOf } from './bits.ts'
 import type { Rgb, Scene } from './scene.ts'
 
 /** The mean of a block is stored as eight times its distance from the middle. */
 const meanFactor = 8
-/** Code lengths of T.81 table K.3: categories 0 to 11 of a difference of means. */
-const lengths = [2, 3, 3, 3, 3, 3, 4, 5, 6, 7, 8, 9]
-const codes = canonical(lengths)
+/** Differences of means come in 12 categories, whose codes are their numbers in four bits. */
+const categoryBits = 4
+const categories = Array.from({ length: 12 }, (_, category) => category)
 /** The only code of the table of other coefficients: none follow. */
-const endOfBlock = { code: 0, length: 1 }
+const endOfBlock = '0'
+/** A block like the one before. */
+const same = `${'0'.repeat(categoryBits)}${endOfBlock}`.repeat(3)
 
 /** Width and height in pixels, at least 1 and at most 65535. */
 export function jpeg(scene: Scene, width: number, height: number): Uint8Array {
-  return joined([
-    Uint8Array.of(0xff, 0xd8),
-    segment(0xe0, [...text('JFIF\0'), 1, 1, 0, 0, 1, 0, 1, 0, 0]),
+  const size = [height >> 8, height & 255, width >> 8, width & 255]
+  const codesOfLength = (length: number, count: number) =>
+    Array.from({ length: 16 }, (_, index) => (index === length - 1 ? count : 0))
+  return Buffer.concat([
+    Buffer.of(0xff, 0xd8),
+    segment(0xe0, [...Buffer.from('JFIF\0'), 1, 1, 0, 0, 1, 0, 1, 0, 0]),
     segment(0xdb, [0, ...new Array<number>(64).fill(1)]),
-    segment(0xc0, [8, ...two(height), ...two(width), 3, ...components((id) => [id, 0x11, 0])]),
-    segment(0xc4, [0x00, ...countsOf(lengths), ...lengths.keys()]),
-    segment(0xc4, [0x10, ...countsOf([endOfBlock.length]), 0]),
-    segment(0xda, [3, ...components((id) => [id, 0x00]), 0, 63, 0]),
-    blocks(scene, width, height),
-    Uint8Array.of(0xff, 0xd9),
+    segment(0xc0, [8, ...size, 3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0]),
+    segment(0xc4, [0x00, ...codesOfLength(categoryBits, categories.length), ...categories]),
+    segment(0xc4, [0x10, ...codesOfLength(endOfBlock.length, 1), 0]),
+    segment(0xda, [3, 1, 0, 2, 0, 3, 0, 0, 63, 0]),
+    stuffed(bytesOf(blocks(scene, width, height), '1')),
+    Buffer.of(0xff, 0xd9),
   ])
 }
 
-function blocks(scene: Scene, width: number, height: number): Uint8Array {
-  const bits = new BitWriter()
+function segment(marker: number, data: readonly number[]): Buffer {
+  const length = data.length + 2
+  return Buffer.of(0xff, marker, length >> 8, length & 255, ...data)
+}
+
+function blocks(scene: Scene, width: number, height: number): string {
   const colours = scene.colours.map(means)
-  const before = [0, 0, 0]
   const row = new Uint8Array(Math.ceil(width / 8))
+  let before: readonly number[] = [0, 0, 0]
+  let bits = ''
   for (let y = 0; y < height; y += 8) {
     scene.row((y + 4) / height, row)
     for (const index of row) {
       const colour = colours[index] ?? before
-      for (const [at, mean] of colour.entries()) {
-        putDifference(bits, mean - (before[at] ?? 0))
-        before[at] = mean
-        bits.put(endOfBlock.code, endOfBlock.length)
+      if (colour === before) {
+        bits += same
+        continue
       }
+      for (const [at, mean] of colour.entries())
+        bits += difference(mean - (before[at] ?? 0)) + endOfBlock
+      before = colour
     }
   }
-  return stuffed(bits.align(1).done())
+  return bits
 }
 
 /** Its category, then its bits; of a negative number those of one less (T.81 F.1.2.1). */
-function putDifference(bits: BitWriter, difference: number): void {
-  const category = 32 - Math.clz32(Math.abs(difference))
-  bits.put(codes[category] ?? 0, lengths[category] ?? 0)
-  if (category > 0) bits.put(difference < 0 ? difference - 1 : difference, category)
+function difference(value: number): string {
+  const category = 32 - Math.clz32(Math.abs(value))
+  const coded = value < 0 ? value + 2 ** category - 1 : value
+  return bitsOf(category, categoryBits) + bitsOf(coded, category)
 }
 
 /** Luma and both chromas (JFIF 1.02), as distances from the middle, times the factor. */
@@ -72,34 +83,4 @@ function stuffed(bytes: Uint8Array): Uint8Array {
     at += byte === 0xff ? 2 : 1
   }
   return stuffed
-}
-
-function segment(marker: number, data: readonly number[]): Uint8Array {
-  return Uint8Array.from([0xff, marker, ...two(data.length + 2), ...data])
-}
-
-function components(each: (id: number) => readonly number[]): readonly number[] {
-  return [1, 2, 3].flatMap(each)
-}
-
-function two(value: number): readonly number[] {
-  return [value >> 8, value & 255]
-}
-
-function text(ascii: string): readonly number[] {
-  return [...ascii].map((letter) => letter.charCodeAt(0))
-}
-
-/** How many codes there are of 1 to 16 bits. */
-function countsOf(of: readonly number[]): readonly number[] {
-  return Array.from({ length: 16 }, (_, index) => of.filter((each) => each === index + 1).length)
-}
-
-/** Codes in the order of their lengths (T.81 annex C); lengths are given in that order. */
-function canonical(of: readonly number[]): readonly number[] {
-  let code = 0
-  return of.map((length, index) => {
-    if (index > 0) code = (code + 1) << (length - (of[index - 1] ?? length))
-    return code
-  })
 }

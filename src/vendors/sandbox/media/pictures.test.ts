@@ -22,10 +22,9 @@ describe('a PNG', () => {
       const { pixels, palette, ...seen } = seePng(png(scene, { width, height }))
       expect(seen).toEqual({ type: 'png', width, height, clear: false })
       expect(palette).toEqual(Uint8Array.from(scene.colours.flat()))
-      const drawn = pixels.map((_, at) => {
-        const [x, y] = [at % width, Math.floor(at / width)]
-        return scene.at((x + 0.5) / width, (y + 0.5) / height)
-      })
+      const drawn = new Uint8Array(width * height)
+      for (let y = 0; y < height; y += 1)
+        scene.row((y + 0.5) / height, drawn.subarray(y * width, (y + 1) * width))
       expect(drawn).toEqual(pixels)
     }
   })
@@ -51,7 +50,7 @@ test('a JPEG has the size asked for, and every byte that FFmpeg and libjpeg have
     [511, 9],
   ] as const)
     expect(seeJpeg(jpeg(scene, width, height))).toEqual({ type: 'jpeg', width, height })
-  expect(hashOf(jpeg(scene, 1024, 1536))).toBe('1f391014f00749d5')
+  expect(hashOf(jpeg(scene, 1024, 1536))).toBe('13d5600cf913bed4')
 })
 
 describe('a film', () => {
@@ -78,6 +77,6 @@ describe('a film', () => {
   test('has every byte that FFmpeg has read, frame by frame, without a complaint', () => {
     const of = (width: number, height: number, seconds: number) =>
       hashOf(mp4('a red cat on a mat', { width, height, seconds }))
-    expect([of(720, 1280, 4), of(1920, 1080, 12)]).toEqual(['bec2f5b3895e6fa9', 'a1f51b2039822633'])
+    expect([of(720, 1280, 4), of(1920, 1080, 12)]).toEqual(['4edd056550f6bb50', 'fb3f2db0e7a6dfa2'])
   })
 })

@@ -4,11 +4,9 @@ import { hash } from '../../hash.ts'
 
 export type Rgb = readonly [red: number, green: number, blue: number]
 
-/** Places run from 0 to 1 in both directions; the result is an index into `colours`. */
 export interface Scene {
   readonly colours: readonly Rgb[]
-  at(x: number, y: number): number
-  /** Fills a row of pixels by what `at` has in the middle of each: many times faster. */
+  /** Fills a row of pixels with indexes into `colours`; `y` runs from 0 to 1. */
   row(y: number, into: Uint8Array): void
 }
 
@@ -33,23 +31,14 @@ export function sceneOf(text: string, moment = 0): Scene {
     return { x: (start + moment) % 1, y: 0.2 + 0.6 * y, radius: 0.08 + 0.12 * size }
   })
   const stroke = 0.2 + 0.6 * random()
-  const behind = (y: number): number => {
-    if (Math.abs(y - stroke) < strokeHeight / 2) return 5
-    return y < stroke ? 0 : 1
-  }
   return {
     colours,
-    at(x, y) {
-      const hit = discs.findIndex((disc) => Math.abs(x - disc.x) < halfWidth(disc, y))
-      return hit === -1 ? behind(y) : 2 + hit
-    },
     row(y, into) {
-      into.fill(behind(y))
+      const field = y < stroke ? 0 : 1
+      into.fill(Math.abs(y - stroke) < strokeHeight / 2 ? 5 : field)
       // The first disc lies above the others.
-      for (let index = discs.length - 1; index >= 0; index -= 1) {
-        const disc = discs[index]
-        const half = disc === undefined ? 0 : halfWidth(disc, y)
-        if (disc === undefined || half === 0) continue
+      for (const [index, disc] of [...discs.entries()].reverse()) {
+        const half = halfWidth(disc, y)
         const from = Math.floor((disc.x - half) * into.length - 0.5) + 1
         const to = Math.ceil((disc.x + half) * into.length - 0.5)
         into.fill(2 + index, Math.max(0, from), Math.max(0, to))

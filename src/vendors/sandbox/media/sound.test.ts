@@ -2,12 +2,9 @@
 
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { flac } from './flac.ts'
-import { mp3 } from './mp3.ts'
-import { joined } from './png.ts'
+import { flac, mp3, pcm, wav } from './sound.ts'
 import { seeFlac, seeMp3, seeWav } from './testing.ts'
 import { secondsToSay, tuneOf } from './tune.ts'
-import { pcm, wav } from './wav.ts'
 
 const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex').slice(0, 16)
 const text = 'The quick brown fox jumps over the lazy dog, and then some more words follow.'
@@ -26,23 +23,23 @@ describe('each format', () => {
   const seconds = text.length / 15
 
   test('WAV: lasts so long to the sample', () => {
-    const seen = seeWav(joined([...wav(tune)]))
+    const seen = seeWav(Buffer.concat([...wav(tune)]))
     expect(seen).toEqual({ rate: 24_000, channels: 1, seconds: tune.samples / 24_000 })
     expect(seen.seconds).toBeCloseTo(seconds, 4)
   })
 
   test('PCM: the same samples without the head', () => {
-    expect(joined([...pcm(tune)])).toEqual(joined([...wav(tune)]).slice(44))
+    expect(Buffer.concat([...pcm(tune)])).toEqual(Buffer.concat([...wav(tune)]).slice(44))
   })
 
   test('FLAC: says as much, and has every byte that FFmpeg has read', () => {
-    const bytes = joined([...flac(tune)])
+    const bytes = Buffer.concat([...flac(tune)])
     expect(seeFlac(bytes)).toEqual({ rate: 24_000, channels: 1, seconds: tune.samples / 24_000 })
     expect(hashOf(bytes)).toBe('a0cd712f1a79b673')
   })
 
   test('MP3: whole frames, up to one longer, and every byte that FFmpeg has read', () => {
-    const bytes = joined([...mp3(tune)])
+    const bytes = Buffer.concat([...mp3(tune)])
     const { seconds: measured } = seeMp3(bytes)
     expect(measured).toBeGreaterThanOrEqual(seconds)
     expect(measured).toBeLessThan(seconds + 0.024)

@@ -3,10 +3,8 @@
 import { invalidRequest } from '../../../errors.ts'
 import type { MediaCall, MediaReply } from '../../media.ts'
 import { countTokens } from '../text.ts'
-import { flac } from './flac.ts'
-import { mp3 } from './mp3.ts'
+import { flac, mp3, pcm, wav } from './sound.ts'
 import { secondsToSay, type Tune, tuneOf } from './tune.ts'
-import { pcm, wav } from './wav.ts'
 
 interface Format {
   readonly type: string

@@ -8,7 +8,7 @@ export const sampleRate = 24_000
 export const charactersPerSecond = 15
 const leastSeconds = 0.25
 /** A pentatonic scale from the A below middle C, in hertz. */
-const scale = [220, 247.5, 277.2, 330, 371.3, 440, 495, 554.4] as const
+export const scale: readonly number[] = [220, 247.5, 277.2, 330, 371.3, 440, 495, 554.4]
 const loudness = 0.3
 /** Silence at the end of each word, of its length. */
 const rest = 0.2
