@@ -1,4 +1,4 @@
-// Publishes the file's schema as JSON Schema, for editors and for whoever generates the file.
+// For tests: the file's schema as JSON Schema, which they hold `config.schema.json` to.
 
 import { z } from 'zod'
 import { fileSchema } from './schema.ts'

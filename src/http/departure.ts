@@ -1,11 +1,5 @@
 // How the listener takes leave of its connections: each ends with a reply, none with a reset.
 
-/** What the departure needs of the runtime's server. */
-export interface Leaving {
-  /** Listens no longer, closes connections at rest, and the others as their replies end. */
-  stop(closeActive: boolean): Promise<void>
-}
-
 /** No request for this long: whoever has a connection open is not about to use it. */
 const quietMs = 100
 /** Clients that never fall quiet are not waited for longer. */

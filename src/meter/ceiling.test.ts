@@ -3,14 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { maxNano } from '../money.ts'
-import {
-  type Bounds,
-  chargeSoFar,
-  expectedOf,
-  extensionFor,
-  holdFor,
-  quantumBytes,
-} from './ceiling.ts'
+import { type Bounds, expectedOf, holdFor } from './ceiling.ts'
 import { compileRate } from './rate.ts'
 
 const rate = compileRate(
@@ -65,11 +58,11 @@ describe('a request is bounded', () => {
   test('by the sound of its files, at its own price, in the tier that all of it is in', () => {
     const prices = { input: '1', audioInput: '6', output: '10', 'audioInput>1000': '7' }
     const card = compileRate({ model: 'm', version: 1, prices }, 1_000_000)
-    const withAudio = (most: number) => sizeOf({ peek: { audioTokens: { most, likely: 1 } } })
-    expect(withAudio(900).audioTokens).toBe(900)
+    const received = (most: number) => sizeOf({ peek: { audioTokens: { most, likely: 1 } } })
+    expect(received(900).audioTokens).toBe(900)
     // 100 tokens of the prompt, 900 or 901 of sound, 50 of the reply; nano-units.
-    expect(card.ceiling(withAudio(900))).toBe(100_000n + 900n * 6_000n + 50n * 10_000n)
-    expect(card.ceiling(withAudio(901))).toBe(100_000n + 901n * 7_000n + 50n * 10_000n)
+    expect(card.ceiling(received(900))).toBe(100_000n + 900n * 6_000n + 50n * 10_000n)
+    expect(card.ceiling(received(901))).toBe(100_000n + 901n * 7_000n + 50n * 10_000n)
     expect(card.ceiling(sizeOf({}))).toBe(100_000n + 50n * 10_000n)
   })
 
@@ -181,22 +174,5 @@ describe('B16: no request overflows what is held for it', () => {
       { numRuns: 2_000 },
     )
     expect(refused).toBeGreaterThan(0)
-  })
-})
-
-describe('a running stream', () => {
-  const stream = { inputTokens: 100, outputBytes: 400, heldNano: 0n }
-  const next = 100n * 1_000n + BigInt(100 + quantumBytes / 4) * 10_000n
-
-  test('owes its prompt and a token for each four bytes', () => {
-    expect(chargeSoFar(rate, 100, 0)).toBe(100_000n)
-    expect(chargeSoFar(rate, 100, 401)).toBe(100_000n + 101n * 10_000n)
-  })
-
-  test('asks for what its hold lacks of that and the next quantum', () => {
-    expect(extensionFor(rate, stream)).toBe(next)
-    expect(extensionFor(rate, { ...stream, heldNano: next - 1n })).toBe(1n)
-    expect(extensionFor(rate, { ...stream, heldNano: next })).toBe(0n)
-    expect(extensionFor(rate, { ...stream, heldNano: maxNano })).toBe(0n)
   })
 })

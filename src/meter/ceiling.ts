@@ -89,25 +89,3 @@ export function holdFor(rate: Rate, expected: Expected): Nano | null {
 export function countedTokens(bytes: number): number {
   return Math.ceil(bytes / bytesPerToken)
 }
-
-/** What a stream would be charged now, by counting: its prompt whole, and what was delivered. */
-export function chargeSoFar(rate: Rate, inputTokens: number, outputBytes: number): Nano {
-  return rate.charge(counted(inputTokens, countedTokens(outputBytes)), null)
-}
-
-/** What a stream's hold lacks to cover that and the next `quantumBytes` of output; 0 where it covers them. */
-export function extensionFor(
-  rate: Rate,
-  stream: {
-    readonly inputTokens: number
-    readonly outputBytes: number
-    readonly heldNano: Nano
-  },
-): Nano {
-  const next = chargeSoFar(rate, stream.inputTokens, stream.outputBytes + quantumBytes)
-  return next > stream.heldNano ? next - stream.heldNano : 0n
-}
-
-function counted(input: number, output: number) {
-  return { input, cachedInput: 0, cacheWrite: 0, output, reasoning: 0 }
-}

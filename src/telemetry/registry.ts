@@ -43,8 +43,6 @@ export interface Registry {
   print(): string
 }
 
-export const contentType = 'text/plain; version=0.0.4; charset=utf-8'
-
 const defaultChildren = 500
 const overflow = 'other'
 
