@@ -18,6 +18,8 @@ export interface GatewayOptions {
   /** As in the configuration file; `keys`, credit and prices are filled in where left out. */
   readonly config?: Readonly<Record<string, unknown>>
   readonly env?: Readonly<Record<string, string>>
+  /** Flags of the runtime. */
+  readonly flags?: readonly string[]
 }
 
 export interface Gateway extends AsyncDisposable {
@@ -62,6 +64,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     [
       bun,
       '--max-http-header-size=262144',
+      ...(options.flags ?? []),
       'src/main.ts',
       ...['--config', file, '--data', join(dataDir, 'data'), '--port', '0'],
     ],
