@@ -3,7 +3,6 @@
 import type { Nano } from '../money.ts'
 import { maxNano } from '../money.ts'
 import type { Grant } from '../store/ledger.ts'
-import type { Authority } from './authority.ts'
 import type { Refusal } from './lease.ts'
 import {
   Held,
@@ -414,4 +413,19 @@ function lackingNano(needNano: Nano, wantNano: Nano, grantedNano: Nano): Nano | 
 function ours(hold: Hold): Held {
   if (hold instanceof Held) return hold
   throw new TypeError('a hold of another ledger')
+}
+
+/**
+ * Calls for one account are carried out in the order they were made, each for the epoch that was open when it was made:
+ * a grant must see what was given back before it, and what an earlier epoch gives back is not the present one's.
+ */
+export interface Authority {
+  /** At least `needNano` or nothing, up to `wantNano`. Rejects where the ledger cannot be reached. */
+  grant(account: string, needNano: Nano, wantNano: Nano): Promise<Grant>
+  /** Sends back what no request holds; never waits. */
+  giveBack(account: string, amountNano: Nano): void
+  /** Asks the other nodes for what they do not need. */
+  recall(account: string): void
+  /** Nothing of this account is held or free here any more. */
+  forget(account: string): void
 }

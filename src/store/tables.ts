@@ -1,9 +1,8 @@
 // The tables of the store, written once over either engine.
 
 import { auditTable } from './audit.ts'
-import { readCurrency, rememberCurrency } from './currency.ts'
+import { readCurrency, readGroups, rememberCurrency, rememberGroups } from './deployment.ts'
 import type { Engine } from './engine.ts'
-import { readGroups, rememberGroups } from './groups.ts'
 import { hourTable } from './hours.ts'
 import { idempotencyTable } from './idempotency.ts'
 import { journalTable } from './journal.ts'

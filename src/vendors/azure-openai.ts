@@ -3,7 +3,7 @@
 import type { Fault } from '../errors.ts'
 import { allAndCompaction, audioDialects, openaiCompatible, openaiPath } from './compatible.ts'
 import { deployedImages } from './openai-images.ts'
-import { openaiListeners } from './openai-listeners.ts'
+import { openaiListeners } from './openai-transcripts.ts'
 import { deployedParameters } from './parameters.ts'
 import { pathSegment, queryValue } from './path-segment.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'

@@ -175,3 +175,16 @@ function wordOf(value: JsonValue): Word[] {
   if (typeof start !== 'number' || typeof end !== 'number' || typeof said !== 'string') return []
   return [{ start, end, word: said }]
 }
+
+/** "Create transcription", `response_format`: what each model has. Whisper has all but who speaks, in forms of its own. */
+function formatsOf(model: string): readonly string[] | null {
+  if (/^whisper/.test(model)) return ['json', 'text', 'srt', 'verbose_json', 'vtt']
+  if (/^gpt-4o.*-diarize/.test(model)) return ['json', 'text', 'diarized_json']
+  return /^gpt-4o.*-transcribe/.test(model) ? ['json'] : null
+}
+
+export const openaiListeners = transcripts({
+  formats: formatsOf,
+  streams: (model) => !/^whisper/.test(model),
+  takes: null,
+})

@@ -2,7 +2,7 @@
 
 import { allAndCompaction, beyondText, openaiCompatible } from './compatible.ts'
 import { openaiImages } from './openai-images.ts'
-import { openaiListeners } from './openai-listeners.ts'
+import { openaiListeners } from './openai-transcripts.ts'
 import { openaiVideos } from './openai-videos.ts'
 import { makersParameters } from './parameters.ts'
 import type { Vendor } from './vendor.ts'

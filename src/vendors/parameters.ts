@@ -1,7 +1,6 @@
 // Parameters that a model refuses although others of its format take them: left out and named, so that its name is enough.
 
-import { traitsOf as claudeTraits } from '../wire/anthropic-messages/models.ts'
-import { refusedSampling } from '../wire/anthropic-messages/sampling.ts'
+import { traitsOf as claudeTraits, refusedSampling } from '../wire/anthropic-messages/models.ts'
 import type { VendorDialectId } from '../wire/formats.ts'
 import type { JsonValue } from '../wire/ir.ts'
 import { type OpenAiTraits, traitsOf } from '../wire/openai/models.ts'

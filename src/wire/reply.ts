@@ -1,7 +1,7 @@
 // How replies are read as they pass: streams frame by frame, whole replies at once.
 
 import type { Fault, GatewayError } from '../errors.ts'
-import type { JsonObject, Usage } from './ir.ts'
+import type { JsonObject, JsonValue, Usage } from './ir.ts'
 import type { Peek, Units } from './request.ts'
 
 /** Puts a reply's stream into another frame on its way out; one per reply. */
@@ -117,4 +117,17 @@ export interface FrameSource {
 /** A stream that cannot be cut into frames: too long a frame, a wrong checksum. */
 export class FrameError extends Error {
   override readonly name = 'FrameError'
+}
+
+/** One frame of a stream as the object it holds; else what is wrong with it, as a fault's message. */
+export function frameObject(data: string): JsonObject | string {
+  let frame: JsonValue
+  try {
+    frame = JSON.parse(data) as JsonValue
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return 'an event of the stream is not JSON'
+  }
+  const isObject = typeof frame === 'object' && frame !== null && !Array.isArray(frame)
+  return isObject ? (frame as JsonObject) : 'an event of the stream is no object'
 }

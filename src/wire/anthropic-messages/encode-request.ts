@@ -6,8 +6,7 @@ import type { ChatRequest, JsonObject } from '../ir.ts'
 import { answersByTool, encodeTools, formatOf } from './encode-tools.ts'
 import { calledTools, encodeConversation, keepsItsThoughts, writeTurns } from './encode-turns.ts'
 import { objectOf, ownFields, self, writeCache } from './fields.ts'
-import { type ModelTraits, traitsOf } from './models.ts'
-import { refusedSampling } from './sampling.ts'
+import { type ModelTraits, refusedSampling, traitsOf } from './models.ts'
 import { type Thinking, thinkingOf } from './thinking.ts'
 
 /** Members of other formats that say what the hub has carried already. */

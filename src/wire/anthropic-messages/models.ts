@@ -1,5 +1,8 @@
 // What Claude models take and refuse, as data: by parts of their names, the first that fits.
 
+import type { JsonValue } from '../ir.ts'
+import { isObject } from '../openai/usage.ts'
+
 /** What a request to a model must keep to. */
 export interface ModelTraits {
   /** Tokens a reply may have; the default of `max_tokens`, which the format demands. */
@@ -84,4 +87,25 @@ export function traitsOf(model: string): ModelTraits {
   const found = table.find(([part]) => name.includes(part))
   if (found !== undefined) return found[1]
   return name.includes('claude') ? { ...newest, known: false } : foreign
+}
+
+/** Below it a top_p is refused beside thinking. */
+const leastThinkingTopP = 0.95
+
+/**
+ * Thinking allows no temperature but 1, no top_k, and a top_p of 0.95 at least ("Extended thinking", compatibility).
+ * `value` gives a member of the request; what comes back are names of members.
+ */
+export function refusedSampling(
+  { sampling, samplingBoth }: ModelTraits,
+  value: (name: string) => JsonValue | undefined,
+): readonly string[] {
+  if (!sampling) return ['temperature', 'top_p', 'top_k']
+  const thinking = value('thinking')
+  const topP = value('top_p')
+  if (isObject(thinking) && thinking['type'] !== 'disabled') {
+    const allowed = typeof topP === 'number' && topP >= leastThinkingTopP
+    return allowed ? ['temperature', 'top_k'] : ['temperature', 'top_p', 'top_k']
+  }
+  return value('temperature') !== undefined && !samplingBoth ? ['top_p'] : []
 }

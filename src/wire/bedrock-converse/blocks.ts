@@ -2,7 +2,7 @@
 
 import type { ChatEvent, JsonObject, JsonValue, PartHead } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
-import { replyTool } from './reply-tool.ts'
+import { replyTool } from './tools.ts'
 
 type Kind = 'text' | 'reasoning' | 'call' | 'image' | 'ignored'
 

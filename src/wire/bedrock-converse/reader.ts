@@ -2,11 +2,11 @@
 
 import type { Reader } from '../codec.ts'
 import { report } from '../hub/counts.ts'
-import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
 import { saidIn } from '../openai/fault.ts'
 import { isObject } from '../openai/usage.ts'
 import type { ReplyQuirks } from '../reply.ts'
+import { frameObject } from '../reply.ts'
 import { Blocks, objectIn, stringOf } from './blocks.ts'
 import { readException } from './fault.ts'
 import { readUsage } from './usage.ts'

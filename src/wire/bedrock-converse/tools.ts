@@ -4,7 +4,6 @@ import { invalidRequest } from '../../errors.ts'
 import { constrained, inputSchema, isExpressible } from '../anthropic-messages/schema.ts'
 import type { ChatRequest, JsonObject, Tool } from '../ir.ts'
 import { cachePoint, type Writing } from './content.ts'
-import { replyTool } from './reply-tool.ts'
 
 export interface EncodedTools {
   readonly toolConfig: JsonObject | null
@@ -159,3 +158,9 @@ export function encodeTools(
   const toolChoice = choice.type === 'auto' ? {} : { toolChoice: converseChoice(choice) }
   return { ...none, toolConfig: { tools, ...toolChoice }, forced }
 }
+
+/**
+ * The tool whose input is the reply, for models that cannot be held to a form otherwise. Its name alone marks it: the
+ * reader shows its input as text.
+ */
+export const replyTool = 'tollgate_json_reply'

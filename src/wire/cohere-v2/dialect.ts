@@ -2,8 +2,7 @@
 
 import { format } from '../dialect.ts'
 import { openaiVendor } from '../openai/base.ts'
-import { CohereFrames } from './frames.ts'
-import { CohereReader } from './reader.ts'
+import { CohereFrames, CohereReader } from './reader.ts'
 import { encodeRequest } from './request.ts'
 
 export const cohereV2 = format('cohere-v2', {

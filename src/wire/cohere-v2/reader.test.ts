@@ -3,8 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { fold } from '../hub/fold.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
-import { CohereFrames } from './frames.ts'
-import { CohereReader } from './reader.ts'
+import { CohereFrames, CohereReader } from './reader.ts'
 
 function read(frames: readonly JsonObject[]): ChatEvent[] {
   const reader = new CohereReader({})

@@ -2,11 +2,12 @@
 
 import type { Reader } from '../codec.ts'
 import { report } from '../hub/counts.ts'
-import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
 import { errorIn, faultInside, saidIn } from '../openai/fault.ts'
 import { isObject } from '../openai/usage.ts'
-import type { ReplyQuirks } from '../reply.ts'
+import type { FrameSource, ReplyQuirks } from '../reply.ts'
+import { frameObject } from '../reply.ts'
+import { SseFrames } from '../sse-frames.ts'
 import { Parts } from './parts.ts'
 import { readUsage } from './usage.ts'
 
@@ -162,5 +163,31 @@ export class CohereReader implements Reader {
     const plain = known === 'stop' || known === 'tool_calls'
     const reason = !plain ? known : this.parts.called ? 'tool_calls' : 'stop'
     this.out.push({ type: 'choice-end', choice: 0, reason })
+  }
+}
+
+/** Inside a string its quotes would stand behind a backslash. */
+const last = /"type"\s*:\s*"message-end"/
+
+/** The data of a stream's frames, until the event that ends it. */
+export class CohereFrames implements FrameSource {
+  private readonly events = new SseFrames()
+  private ended = false
+
+  get done(): boolean {
+    return this.ended || this.events.done
+  }
+
+  push(chunk: Uint8Array): readonly string[] {
+    return this.noted(this.events.push(chunk))
+  }
+
+  end(): readonly string[] {
+    return this.noted(this.events.end())
+  }
+
+  private noted(found: readonly string[]): readonly string[] {
+    if (found.some((data) => last.test(data))) this.ended = true
+    return found
   }
 }

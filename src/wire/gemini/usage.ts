@@ -1,7 +1,6 @@
 // Reads and writes `usageMetadata`: Google's sums on one side, disjoint token kinds on the other.
 
-import { believed, countOf as count } from '../hub/counts.ts'
-import { Remainder } from '../hub/remainder.ts'
+import { believed, countOf as count, Remainder } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { isObject, objectsIn, stringOf } from './fields.ts'
 

@@ -79,3 +79,18 @@ export function unbelieved(read: Usage | null, raw: JsonValue | undefined): { un
 export function report(out: ChatEvent[], read: Usage | null, raw: JsonValue | undefined): void {
   if (read !== null || isUnbelievable(raw)) out.push({ type: 'usage', usage: read })
 }
+
+/** Takes parts out of a count one after another, none of them beyond what is left. */
+export class Remainder {
+  left: number
+
+  constructor(whole: number) {
+    this.left = whole
+  }
+
+  take(wanted: number): number {
+    const taken = Math.min(this.left, Math.max(0, wanted))
+    this.left -= taken
+    return taken
+  }
+}

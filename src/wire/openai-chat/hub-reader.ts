@@ -1,15 +1,14 @@
 // Reads chat completion replies, streamed or whole, of OpenAI and of all who claim its format, into events.
 
-import type { FaultKind } from '../../errors.ts'
+import type { Fault, FaultKind } from '../../errors.ts'
 import type { Reader } from '../codec.ts'
 import { report } from '../hub/counts.ts'
-import { frameObject } from '../hub/frame.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
-import { saidIn } from '../openai/fault.ts'
+import { errorIn, faultInside, saidIn } from '../openai/fault.ts'
 import { isObject, readUsage, usageIn } from '../openai/usage.ts'
 import type { ReplyQuirks } from '../reply.ts'
+import { frameObject } from '../reply.ts'
 import { ChoiceReader } from './hub-choice.ts'
-import { faultIn } from './hub-fault.ts'
 import { stringOf, withExtra } from './hub-fields.ts'
 
 const knownAtTop: ReadonlySet<string> = new Set([
@@ -167,4 +166,16 @@ export class ChatReader implements Reader {
     this.choices.set(index, opened)
     return opened
   }
+}
+
+/** The error that a frame or a body reports in place of, or beside, its choices; null where it reports none. */
+export function faultIn(frame: JsonObject): Fault | null {
+  const error = errorIn(frame)
+  if (error !== null) return faultInside(error)
+  // vLLM: the frame itself is the error.
+  if (frame.object === 'error') return faultInside(frame)
+  const base = frame.base_resp
+  // MiniMax, "Error codes": 0 is success.
+  if (!isObject(base) || !base.status_code) return null
+  return faultInside({ code: base.status_code, message: base.status_msg ?? '' })
 }

@@ -4,11 +4,11 @@ import type { WriterHead } from '../codec.ts'
 import { type FoldedChoice, type FoldedPart, fold } from '../hub/fold.ts'
 import type { ChatEvent, JsonObject } from '../ir.ts'
 import { isObject, writeUsage } from '../openai/usage.ts'
-import { asksByFunctions } from './hub-asked.ts'
 import { writeCitation, writeImage, writeTokens } from './hub-citations.ts'
 import { mergeFields, ownFields } from './hub-fields.ts'
 import { encodeCall } from './hub-parts.ts'
 import { blockOf, thoughtNames } from './hub-thoughts.ts'
+import { asksByFunctions } from './hub-writer.ts'
 
 /** Usage is left out where none is known: the caller counts. */
 export function writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject {

@@ -1,9 +1,16 @@
 // Writes events as the chunks of OpenAI's chat completion stream.
 
 import type { Writer, WriterHead } from '../codec.ts'
-import type { ChatEvent, Extra, JsonObject, JsonValue, PartHead, Usage } from '../ir.ts'
+import type {
+  ChatEvent,
+  ChatRequest,
+  Extra,
+  JsonObject,
+  JsonValue,
+  PartHead,
+  Usage,
+} from '../ir.ts'
 import { isObject, writeUsage } from '../openai/usage.ts'
-import { asksByFunctions } from './hub-asked.ts'
 import { writeCitation, writeImage, writeTokens } from './hub-citations.ts'
 import { hasFields, mergeFields, ownFields } from './hub-fields.ts'
 import { opaqueMember } from './hub-parts.ts'
@@ -276,4 +283,12 @@ export class ChatWriter implements Writer {
     const late = delta === undefined ? '' : this.chunk(index, delta as JsonObject, null)
     return opener + late + this.chunk(index, {}, word, pending)
   }
+}
+
+/** The client asked with the deprecated `functions` alone: it looks for calls in `function_call`. */
+export function asksByFunctions(request: ChatRequest | undefined): boolean {
+  const tools = request?.tools ?? []
+  const isOlder = (tool: (typeof tools)[number]): boolean =>
+    tool.type === 'function' && ownFields(tool.extra)['deprecated'] === true
+  return tools.length > 0 && tools.every(isOlder)
 }

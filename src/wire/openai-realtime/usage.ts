@@ -1,7 +1,6 @@
 // Reads what a realtime response or a transcription inside a session used, into disjoint token kinds.
 
-import { believed, countOf as count } from '../hub/counts.ts'
-import { Remainder } from '../hub/remainder.ts'
+import { believed, countOf as count, Remainder } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { isObject } from '../openai/usage.ts'
 

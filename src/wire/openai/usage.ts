@@ -1,7 +1,6 @@
 // Reads the `usage` object of OpenAI-style replies, in the spellings vendors use, into disjoint token kinds.
 
-import { believed, countOf as count, isUnbelievable } from '../hub/counts.ts'
-import { Remainder } from '../hub/remainder.ts'
+import { believed, countOf as count, isUnbelievable, Remainder } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 
 function first(...values: (JsonValue | undefined)[]): number | null {

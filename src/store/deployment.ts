@@ -1,0 +1,44 @@
+// What a deployment remembers of its configuration: the one currency of every amount, and its groups.
+
+import type { Engine } from './engine.ts'
+
+export async function readCurrency(engine: Engine): Promise<string | null> {
+  const sql = 'SELECT currency FROM deployment'
+  const [row] = await engine.query<{ readonly currency: string }>(sql, [])
+  return row?.currency ?? null
+}
+
+/** Throws where another one was remembered: amounts would change their meaning without changing. */
+export async function rememberCurrency(engine: Engine, code: string): Promise<void> {
+  await engine.run(
+    'INSERT INTO deployment (only_row, currency) VALUES (1, ?) ON CONFLICT DO NOTHING',
+    [code],
+  )
+  const kept = await readCurrency(engine)
+  if (kept !== code) {
+    throw new Error(
+      `The data counts in ${kept}, the configuration says ${code}. Set currency: ${kept}, or start with other data.`,
+    )
+  }
+}
+
+/** Those that the servers declare, by name; empty before the first start. */
+export async function readGroups(engine: Engine): Promise<readonly string[]> {
+  const rows = await engine.query<{ readonly name: string }>(
+    'SELECT name FROM known_group ORDER BY name',
+    [],
+  )
+  return rows.map(({ name }) => name)
+}
+
+/** These and no others; the server that started or reloaded last is right. */
+export async function rememberGroups(engine: Engine, names: readonly string[]): Promise<void> {
+  const known = new Set(await readGroups(engine))
+  if (known.size === names.length && names.every((name) => known.has(name))) return
+  await engine.transaction(async (session) => {
+    await session.run('DELETE FROM known_group', [])
+    for (const name of names) {
+      await session.run('INSERT INTO known_group (name) VALUES (?) ON CONFLICT DO NOTHING', [name])
+    }
+  })
+}
