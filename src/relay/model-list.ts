@@ -4,12 +4,12 @@ import { Buffer } from 'node:buffer'
 import type { ChannelConfig } from '../config/types.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { createDialer, type Dialer } from '../upstream/dial.ts'
-import { isObject } from '../vendors/json.ts'
 import { modelListOf } from '../vendors/model-lists.ts'
 import { vendors } from '../vendors/registry.ts'
 import { sandboxModels } from '../vendors/sandbox/settings.ts'
 import type { JsonValue } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
+import { isObject } from '../wire/json/value.ts'
 import { createChannel } from './channel.ts'
 
 const answerMs = 30_000

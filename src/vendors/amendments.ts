@@ -1,7 +1,7 @@
 // The small changes vendors need in a request, each said once and combined by name.
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { isObject } from './json.ts'
+import { objectsIn } from '../wire/json/value.ts'
 import type { Amend, Call } from './vendor.ts'
 
 /** One change: where it may be needed, and the change itself, made in place. */
@@ -70,7 +70,7 @@ export function droppedWhen(name: string, ...values: readonly JsonValue[]): Amen
 
 /** The request's messages that are objects. */
 export function messagesOf(body: JsonObject): JsonObject[] {
-  return Array.isArray(body.messages) ? body.messages.filter(isObject) : []
+  return objectsIn(body.messages)
 }
 
 /** OpenAI's `developer` is `system` by its newer name; vendors that know only the old one refuse it. */

@@ -2,25 +2,25 @@
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
-import { isObject } from './json.ts'
+import { isObject, stringOf, stringsIn, text } from '../wire/json/value.ts'
 import { type MediaCall, MediaFault, type MediaUsage, type Upload } from './media.ts'
 
 export function textField(fields: JsonObject, name: string): string | null {
   const value = fields[name]
-  return typeof value === 'string' && value !== '' ? value : null
+  return text(value)
 }
 
 /** A list of texts; empty where the field is absent. */
 export function listField(fields: JsonObject, name: string): readonly string[] {
   const value = fields[name]
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
+  return stringsIn(value)
 }
 
 /** A voice by its name or its id. */
 export function voiceOf({ fields }: MediaCall): string {
   const { voice } = fields
   if (isObject(voice)) return textField(voice, 'id') ?? ''
-  return typeof voice === 'string' ? voice : ''
+  return stringOf(voice)
 }
 
 /** The one file of a transcription. */

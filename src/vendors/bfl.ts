@@ -3,6 +3,7 @@
 import { fluxRatios, ratioOf } from '../catalog/images.ts'
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
+import { objectOf, text } from '../wire/json/value.ts'
 import { JsonBody } from './base64.ts'
 import {
   askJson,
@@ -14,9 +15,7 @@ import {
   imageRequest,
   lookAfter,
   moderated,
-  objectOf,
   refuseTransparent,
-  text,
   times,
   unreadable,
   untilDone,

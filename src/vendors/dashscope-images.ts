@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { listOf, objectOf, text } from '../wire/json/value.ts'
 import { JsonBody } from './base64.ts'
 import {
   askJson,
@@ -10,12 +11,9 @@ import {
   givenImages,
   type ImageRequest,
   imageRequest,
-  listOf,
   lookAfter,
   moderated,
-  objectOf,
   refuseTransparent,
-  text,
   times,
   unreadable,
   untilDone,

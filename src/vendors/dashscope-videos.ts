@@ -1,9 +1,10 @@
 // Videos by Alibaba Cloud's Model Studio (Wan): a task of the native interface, beside the compatible mode.
 
 import type { JsonObject } from '../wire/ir.ts'
+import { objectOf, text } from '../wire/json/value.ts'
 import { JsonBody } from './base64.ts'
 import { native } from './dashscope-images.ts'
-import { objectOf, text, unreadable } from './images.ts'
+import { unreadable } from './images.ts'
 import {
   addressIn,
   linesOf,

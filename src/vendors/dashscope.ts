@@ -2,11 +2,11 @@
 
 import type { Fault } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
+import { isObject } from '../wire/json/value.ts'
 import { amendments, developerAsSystem, maxTokensOnly } from './amendments.ts'
 import { allDialects, openaiCompatible } from './compatible.ts'
 import { dashscopeImages } from './dashscope-images.ts'
 import { wan } from './dashscope-videos.ts'
-import { isObject } from './json.ts'
 import { detail } from './usage.ts'
 import type { Vendor } from './vendor.ts'
 import { videoStarts } from './video.ts'

@@ -1,8 +1,8 @@
 // Deepgram's transcripts of recordings. Deepgram API reference, "Transcribe pre-recorded audio" (POST /v1/listen).
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { isObject, listOf, objectsIn, stringOf } from '../wire/json/value.ts'
 import { droppedFields, listField, soundOf, textField, unreadable } from './audio-fields.ts'
-import { isObject } from './json.ts'
 import {
   type MediaCall,
   MediaFault,
@@ -55,14 +55,14 @@ function transcriptIn(body: JsonValue): TranscriptReply {
   const metadata = isObject(body) && isObject(body.metadata) ? body.metadata : {}
   if (!isObject(results)) throw unreadable('the reply has no results')
   const { channels, utterances } = results
-  const tracks = Array.isArray(channels) ? channels.filter(isObject) : []
+  const tracks = objectsIn(channels)
   const best = tracks.flatMap(bestOf)
   if (best.length === 0) throw unreadable('the reply has no transcript')
   const { duration } = metadata
   const language = tracks[0]?.detected_language
   return {
     kind: 'transcript',
-    text: best.map(({ transcript }) => text(transcript)).join('\n'),
+    text: best.map(({ transcript }) => stringOf(transcript)).join('\n'),
     language: typeof language === 'string' ? language : null,
     seconds: typeof duration === 'number' && duration > 0 ? duration : null,
     segments: Array.isArray(utterances) ? utterances.flatMap(partOf) : null,
@@ -72,7 +72,7 @@ function transcriptIn(body: JsonValue): TranscriptReply {
 }
 
 function bestOf({ alternatives }: JsonObject): JsonObject[] {
-  const [best] = Array.isArray(alternatives) ? alternatives : []
+  const [best] = listOf(alternatives)
   return isObject(best) ? [best] : []
 }
 
@@ -81,16 +81,12 @@ function partOf(value: JsonValue): SpokenPart[] {
   const { start, end, transcript, speaker } = value
   if (typeof start !== 'number' || typeof end !== 'number') return []
   const who = typeof speaker === 'number' ? { speaker: String(speaker) } : {}
-  return [{ start, end, text: text(transcript), ...who }]
+  return [{ start, end, text: stringOf(transcript), ...who }]
 }
 
 function wordOf(value: JsonValue): Word[] {
   if (!isObject(value)) return []
   const { start, end, word, punctuated_word } = value
   if (typeof start !== 'number' || typeof end !== 'number') return []
-  return [{ start, end, word: text(punctuated_word ?? word) }]
-}
-
-function text(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : ''
+  return [{ start, end, word: stringOf(punctuated_word ?? word) }]
 }

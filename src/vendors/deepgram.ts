@@ -3,6 +3,7 @@
 import type { Fault } from '../errors.ts'
 import { invalidRequest } from '../errors.ts'
 import type { JsonValue } from '../wire/ir.ts'
+import { isObject } from '../wire/json/value.ts'
 import {
   checkLength,
   droppedFields,
@@ -12,7 +13,6 @@ import {
   voiceOf,
 } from './audio-fields.ts'
 import { listen } from './deepgram-listen.ts'
-import { isObject } from './json.ts'
 import type { MediaCall, MediaTools, SoundReply } from './media.ts'
 import { queryValue } from './path-segment.ts'
 import { soundReply } from './sound-reply.ts'

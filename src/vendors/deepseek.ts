@@ -1,6 +1,7 @@
 // DeepSeek: reasoning that must come back with tool turns, cache counts of its own.
 
 import type { JsonObject } from '../wire/ir.ts'
+import { stringOf } from '../wire/json/value.ts'
 import {
   type Amendment,
   amendments,
@@ -25,7 +26,7 @@ const replayedReasoning: Amendment = {
       if (message.role !== 'assistant' || !Array.isArray(message.tool_calls)) continue
       const { reasoning } = message
       if (typeof message.reasoning_content === 'string') continue
-      message.reasoning_content = typeof reasoning === 'string' ? reasoning : ''
+      message.reasoning_content = stringOf(reasoning)
       delete message.reasoning
     }
   },

@@ -1,9 +1,9 @@
 // ElevenLabs' transcripts: words, and the spaces between them. API reference, "Create transcript" (POST /v1/speech-to-text).
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { isObject } from '../wire/json/value.ts'
 import { cuesOf } from '../wire/openai-audio/cues.ts'
 import { droppedFields, soundOf, textField, unreadable } from './audio-fields.ts'
-import { isObject } from './json.ts'
 import type { MediaCall, MediaTools, SpokenPart, TranscriptReply, Word } from './media.ts'
 import { multipart } from './multipart.ts'
 

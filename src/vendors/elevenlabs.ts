@@ -2,6 +2,7 @@
 
 import { type Fault, invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { isObject } from '../wire/json/value.ts'
 import {
   checkLength,
   droppedFields,
@@ -11,7 +12,6 @@ import {
   voiceOf,
 } from './audio-fields.ts'
 import { writeDown } from './elevenlabs-scribe.ts'
-import { isObject } from './json.ts'
 import type { MediaCall, MediaTools, SoundReply } from './media.ts'
 import { pathSegment } from './path-segment.ts'
 import { piecesOf, soundReply } from './sound-reply.ts'

@@ -3,6 +3,7 @@
 import { geminiRatios, ratioOf, sideClass } from '../catalog/images.ts'
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
+import { listOf, objectOf, text } from '../wire/json/value.ts'
 import { JsonBody, type Lifted } from './base64.ts'
 import {
   askJson,
@@ -12,14 +13,11 @@ import {
   givenImages,
   type ImageRequest,
   imageRequest,
-  listOf,
   lookAfter,
   moderated,
-  objectOf,
   placed,
   read,
   refuseTransparent,
-  text,
   unreadable,
   untilDone,
 } from './images.ts'

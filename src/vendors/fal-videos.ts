@@ -2,8 +2,9 @@
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
+import { objectOf, text } from '../wire/json/value.ts'
 import { JsonBody } from './base64.ts'
-import { objectOf, text, unreadable } from './images.ts'
+import { unreadable } from './images.ts'
 import type { MediaTools, VendorReply } from './media.ts'
 import { pathSegments } from './path-segment.ts'
 import {

@@ -3,6 +3,7 @@
 import { geminiRatios, geminiWideRatios, ratioOf, sideClass } from '../catalog/images.ts'
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { listOf, objectOf, text, wholeNumber } from '../wire/json/value.ts'
 import { JsonBody, type Lifted } from './base64.ts'
 import { askGemini } from './gemini-ask.ts'
 import {
@@ -11,14 +12,10 @@ import {
   givenImages,
   type ImageRequest,
   imageRequest,
-  listOf,
   moderated,
-  objectOf,
   refuseTransparent,
-  text,
   times,
 } from './images.ts'
-import { wholeNumber } from './json.ts'
 import type { MediaAdapter, MediaCall, MediaTools, MediaUsage, Payload, Picture } from './media.ts'
 
 /** Google, "Image generation with Gemini" and "GenerateContentResponse". */

@@ -3,10 +3,10 @@
 import { invalidRequest } from '../errors.ts'
 import { readUsage } from '../wire/gemini/usage.ts'
 import type { JsonObject } from '../wire/ir.ts'
+import { isObject, listOf, objectOf } from '../wire/json/value.ts'
 import { unreadable } from './audio-fields.ts'
 import { JsonBody, type Lifted } from './base64.ts'
 import { askGemini } from './gemini-ask.ts'
-import { isObject } from './json.ts'
 import { type MediaCall, MediaFault, type MediaTools } from './media.ts'
 
 /** A reply as far as both need it. */
@@ -31,13 +31,13 @@ function generatedIn(reply: Lifted): Generated {
   const body = reply.json
   if (!isObject(body)) throw unreadable('the reply is not an object')
   const { candidates, promptFeedback, usageMetadata } = body
-  const [candidate] = Array.isArray(candidates) ? candidates : []
+  const [candidate] = listOf(candidates)
   const blocked = isObject(promptFeedback) ? promptFeedback.blockReason : undefined
   if (typeof blocked === 'string') throw refused(blocked)
   if (!isObject(candidate)) throw unreadable('the reply has no candidate')
   const { finishReason, content } = candidate
   if (typeof finishReason === 'string' && finishReason !== 'STOP') throw finished(finishReason)
-  const parts = isObject(content) && Array.isArray(content.parts) ? content.parts : []
+  const parts = listOf(objectOf(content).parts)
   return {
     bytesAt: (value) => reply.bytesAt(value),
     parts: parts.filter(isObject).filter(({ thought }) => thought !== true),

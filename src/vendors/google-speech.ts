@@ -1,6 +1,7 @@
 // Speech of Gemini's voices: samples, with a WAV head written here.
 
 import type { JsonObject } from '../wire/ir.ts'
+import { isObject, stringOf } from '../wire/json/value.ts'
 import {
   droppedFields,
   speechFormat,
@@ -10,7 +11,6 @@ import {
   voiceOf,
 } from './audio-fields.ts'
 import { type Generated, generate, refuseSpeed } from './google-audio.ts'
-import { isObject } from './json.ts'
 import type {
   MediaAdapter,
   MediaCall,
@@ -71,7 +71,7 @@ function samplesIn({ parts, bytesAt }: Generated): { samples: Payload[]; rate: n
     const payload = bytesAt(inlineData.data)
     if (payload === null) continue
     const { mimeType } = inlineData
-    const said = /rate=(\d{4,6})/.exec(typeof mimeType === 'string' ? mimeType : '')?.[1]
+    const said = /rate=(\d{4,6})/.exec(stringOf(mimeType))?.[1]
     if (said !== undefined) rate = Number(said)
     samples.push(payload)
   }

@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { isObject, stringOf } from '../wire/json/value.ts'
 import {
   droppedFields,
   listField,
@@ -13,7 +14,6 @@ import {
 } from './audio-fields.ts'
 import { JsonBody } from './base64.ts'
 import { type Generated, generate } from './google-audio.ts'
-import { isObject } from './json.ts'
 import type { MediaAdapter, MediaCall, MediaTools, SpokenPart, TranscriptReply } from './media.ts'
 
 /** A request may have 20 MB with all it holds, and base64 is a third longer than what it stands for. */
@@ -115,7 +115,7 @@ function instructions(call: MediaCall, timed: boolean): string {
 }
 
 function transcriptIn(reply: Generated, timed: boolean): TranscriptReply {
-  const said = reply.parts.map(({ text }) => (typeof text === 'string' ? text : '')).join('')
+  const said = reply.parts.map(({ text }) => stringOf(text)).join('')
   const { usage } = reply
   const tokens = usage === null ? null : transcriptTokens(countsOf(usage))
   const plain = { kind: 'transcript', seconds: null, words: null, usage: tokens } as const

@@ -1,8 +1,9 @@
 // Videos by Google's Veo: an operation that is asked for, whose result is a file that needs the key.
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { listOf, objectOf, text } from '../wire/json/value.ts'
 import { JsonBody } from './base64.ts'
-import { imageNamed, listOf, objectOf, text, unreadable } from './images.ts'
+import { imageNamed, unreadable } from './images.ts'
 import type { MediaCall, MediaTools, Payload } from './media.ts'
 import { pathSegment } from './path-segment.ts'
 import {

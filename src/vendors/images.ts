@@ -2,8 +2,8 @@
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { isObject, listOf, objectOf, text, wholeNumber } from '../wire/json/value.ts'
 import { imageType, JsonBody, Lifted } from './base64.ts'
-import { isObject, wholeNumber } from './json.ts'
 import {
   type MediaCall,
   MediaFault,
@@ -43,10 +43,6 @@ export function imageRequest({ fields }: MediaCall): ImageRequest {
   }
 }
 
-export function text(value: JsonValue | undefined): string | null {
-  return typeof value === 'string' && value !== '' ? value : null
-}
-
 /** Words of every vendor, and those of the gateway. */
 const commonFields: ReadonlySet<string> = new Set([
   ...['model', 'prompt', 'n', 'size', 'response_format', 'stream', 'image', 'images', 'mask'],
@@ -81,7 +77,7 @@ export async function givenImages(call: MediaCall, tools: MediaTools): Promise<G
   const images = uploads.filter(({ field }) => field === 'image').map(({ payload }) => payload)
   const mask = uploads.find(({ field }) => field === 'mask')?.payload ?? null
   if (images.length > 0) return { images, mask }
-  const named = Array.isArray(fields['images']) ? fields['images'] : []
+  const named = listOf(fields['images'])
   const had: Payload[] = []
   for (const [at, each] of named.entries()) had.push(await imageNamed(each, `images[${at}]`, tools))
   const { mask: namedMask } = fields
@@ -149,14 +145,6 @@ export async function askJson(
 export function read(reply: VendorReply, tools: MediaTools): Promise<Lifted> {
   if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
   return Lifted.of(reply.payload, tools.spool, () => tools.wait(0))
-}
-
-export function objectOf(value: JsonValue | undefined): JsonObject {
-  return isObject(value) ? value : {}
-}
-
-export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : []
 }
 
 const firstWaitMs = 500

@@ -1,8 +1,9 @@
 // Videos by Kling: a task of a text or of an image, whose result is behind an address of its own.
 
 import type { JsonObject } from '../wire/ir.ts'
+import { listOf, objectOf, text } from '../wire/json/value.ts'
 import { JsonBody } from './base64.ts'
-import { listOf, objectOf, text, unreadable } from './images.ts'
+import { unreadable } from './images.ts'
 import type { MediaTools, Payload, VendorReply } from './media.ts'
 import {
   linesOf,

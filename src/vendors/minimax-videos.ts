@@ -1,8 +1,9 @@
 // Videos by MiniMax (Hailuo): a task, then a file, then the address where it lies.
 
 import type { JsonObject } from '../wire/ir.ts'
+import { objectOf, text } from '../wire/json/value.ts'
 import { JsonBody } from './base64.ts'
-import { objectOf, text, unreadable } from './images.ts'
+import { unreadable } from './images.ts'
 import { MediaFault, type MediaTools, type VendorReply } from './media.ts'
 import {
   addressIn,

@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import { invalidRequest } from '../errors.ts'
+import { isObject } from '../wire/json/value.ts'
 import {
   droppedFields,
   speechFormat,
@@ -11,7 +12,6 @@ import {
   voiceOf,
 } from './audio-fields.ts'
 import { Lifted } from './base64.ts'
-import { isObject } from './json.ts'
 import type { MediaAdapter, MediaCall, MediaTools, Payload, SoundReply } from './media.ts'
 import { piecesOf } from './sound-reply.ts'
 

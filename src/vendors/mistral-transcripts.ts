@@ -1,7 +1,7 @@
 // Mistral's transcripts: always JSON, with times and speakers where they are asked for in words of its own.
 
 import type { JsonObject } from '../wire/ir.ts'
-import { isObject } from './json.ts'
+import { isObject } from '../wire/json/value.ts'
 import type { TranscriptReply } from './media.ts'
 import { transcripts, type Wanted } from './openai-transcripts.ts'
 import { count, withSound } from './usage.ts'

@@ -2,6 +2,7 @@
 
 import type { Fault } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { isObject } from '../wire/json/value.ts'
 import {
   type Amendment,
   amendments,
@@ -13,7 +14,6 @@ import {
 } from './amendments.ts'
 import { chatAndEmbeddings, openaiCompatible } from './compatible.ts'
 import { identifier } from './hash.ts'
-import { isObject } from './json.ts'
 import { voxtralSpeech } from './mistral-speech.ts'
 import { voxtral } from './mistral-transcripts.ts'
 import { count, detail, withCached, withSound } from './usage.ts'

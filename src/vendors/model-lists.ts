@@ -1,7 +1,7 @@
 // Where vendors list their own models, and how each spells the list.
 
 import type { JsonValue } from '../wire/ir.ts'
-import { isObject } from './json.ts'
+import { isObject } from '../wire/json/value.ts'
 
 export interface ModelList {
   /** Whole address below a channel's base address. */

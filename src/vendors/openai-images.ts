@@ -2,9 +2,9 @@
 
 import { imageModel } from '../catalog/images.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { isObject, listOf, objectOf, text } from '../wire/json/value.ts'
 import type { Lifted } from './base64.ts'
-import { listOf, objectOf, pictureIn, read, text, unreadable } from './images.ts'
-import { isObject } from './json.ts'
+import { pictureIn, read, unreadable } from './images.ts'
 import type {
   ImagesReply,
   MediaAdapter,

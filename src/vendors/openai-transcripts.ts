@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
+import { isObject } from '../wire/json/value.ts'
 import {
   droppedFields,
   listField,
@@ -10,7 +11,6 @@ import {
   textField,
   unreadable,
 } from './audio-fields.ts'
-import { isObject } from './json.ts'
 import type {
   MediaAdapter,
   MediaCall,

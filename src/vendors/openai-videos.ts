@@ -1,7 +1,7 @@
 // Videos by OpenAI's own interface, and by servers that have taken it over: its object is read as it is.
 
 import type { JsonObject } from '../wire/ir.ts'
-import { isObject } from './json.ts'
+import { isObject } from '../wire/json/value.ts'
 import { MediaFault } from './media.ts'
 import { jsonCall, successOf, type VideoAdapter, type VideoNews, videoVariants } from './video.ts'
 

@@ -3,8 +3,8 @@
 import { traitsOf as claudeTraits, refusedSampling } from '../wire/anthropic-messages/models.ts'
 import type { VendorDialectId } from '../wire/formats.ts'
 import type { JsonValue } from '../wire/ir.ts'
+import { isObject } from '../wire/json/value.ts'
 import { type OpenAiTraits, traitsOf } from '../wire/openai/models.ts'
-import { isObject } from './json.ts'
 import type { NamedCall, ParameterRule } from './vendor.ts'
 
 type Value = (name: string) => JsonValue | undefined

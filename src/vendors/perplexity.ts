@@ -1,9 +1,9 @@
 // Perplexity: answers with sources; the running usage on every chunk of a stream.
 
 import type { JsonObject } from '../wire/ir.ts'
+import { objectOf } from '../wire/json/value.ts'
 import { amendments, developerAsSystem, maxTokensOnly } from './amendments.ts'
 import { openaiCompatible, openaiPath } from './compatible.ts'
-import { isObject } from './json.ts'
 import { count } from './usage.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
@@ -24,7 +24,7 @@ function wholeCount(usage: JsonObject): JsonObject {
     completion_tokens: completion,
     total_tokens: prompt + completion,
     completion_tokens_details: {
-      ...(isObject(details) ? details : {}),
+      ...objectOf(details),
       reasoning_tokens: reasoning,
     },
   }

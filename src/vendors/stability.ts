@@ -2,6 +2,7 @@
 
 import { ratioOf, stabilityRatios } from '../catalog/images.ts'
 import { type Fault, invalidRequest } from '../errors.ts'
+import { objectOf, text } from '../wire/json/value.ts'
 import {
   droppedFields,
   failed,
@@ -9,10 +10,8 @@ import {
   type ImageRequest,
   imageRequest,
   moderated,
-  objectOf,
   read,
   refuseTransparent,
-  text,
   times,
   unreadable,
 } from './images.ts'

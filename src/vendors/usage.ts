@@ -1,7 +1,7 @@
 // Corrections to a vendor's count of tokens, into the shape OpenAI's clients know.
 
 import type { JsonObject } from '../wire/ir.ts'
-import { isObject, wholeNumber } from './json.ts'
+import { isObject, objectOf, wholeNumber } from '../wire/json/value.ts'
 
 export function count(value: JsonObject[string]): number {
   return wholeNumber(value, 0) ?? 0
@@ -16,7 +16,7 @@ export function detail(usage: JsonObject, details: string, name: string): number
 /** The usage with its cached prompt tokens where OpenAI has them, unless they stand there already. */
 export function withCached(usage: JsonObject, cached: number): JsonObject {
   const details = usage.prompt_tokens_details
-  const present = isObject(details) ? details : {}
+  const present = objectOf(details)
   if (cached === 0 || present.cached_tokens !== undefined) return usage
   return { ...usage, prompt_tokens_details: { ...present, cached_tokens: cached } }
 }
@@ -27,7 +27,7 @@ export function withSound(usage: JsonObject): JsonObject {
   const text = count(prompt_tokens)
   const sound = count(total_tokens) - text - count(completion_tokens)
   if (sound <= 0 || count(usage.prompt_audio_seconds) === 0) return usage
-  const details = isObject(prompt_tokens_details) ? prompt_tokens_details : {}
+  const details = objectOf(prompt_tokens_details)
   return {
     ...usage,
     prompt_tokens: text + sound,

@@ -1,12 +1,12 @@
 // Vertex AI: Google's models by project and region, signed by a service account's token or by an API key.
 
 import { importPKCS8, SignJWT } from 'jose'
+import { isObject } from '../wire/json/value.ts'
 import { audioDialects } from './compatible.ts'
 import { geminiImages } from './gemini-images.ts'
 import { methodOf } from './google.ts'
 import { geminiSpeech } from './google-speech.ts'
 import { geminiTranscripts } from './google-transcripts.ts'
-import { isObject } from './json.ts'
 import { pathSegments } from './path-segment.ts'
 import type { Authority, Call, ChannelSettings, Vendor } from './vendor.ts'
 

@@ -1,8 +1,8 @@
 // A vendor that makes videos: begun as a job, asked for until it ends, and then fetched from.
 
 import type { JsonObject } from '../wire/ir.ts'
+import { isObject } from '../wire/json/value.ts'
 import type { JsonBody } from './base64.ts'
-import { isObject } from './json.ts'
 import {
   type MediaAdapter,
   type MediaCall,

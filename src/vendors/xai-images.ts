@@ -2,6 +2,7 @@
 
 import { nearestQuality, ratioOf, sideClass, xaiRatios } from '../catalog/images.ts'
 import { invalidRequest } from '../errors.ts'
+import { objectOf, text } from '../wire/json/value.ts'
 import { JsonBody } from './base64.ts'
 import {
   askJson,
@@ -10,9 +11,7 @@ import {
   type ImageRequest,
   imageRequest,
   moderated,
-  objectOf,
   refuseTransparent,
-  text,
 } from './images.ts'
 import type { MediaAdapter } from './media.ts'
 import { imagesOf } from './openai-images.ts'

@@ -1,8 +1,9 @@
 // Videos by xAI: a request that is asked for by its id, whose result is behind an address of its own.
 
 import type { JsonObject } from '../wire/ir.ts'
+import { objectOf, text } from '../wire/json/value.ts'
 import { JsonBody } from './base64.ts'
-import { objectOf, text, unreadable } from './images.ts'
+import { unreadable } from './images.ts'
 import {
   addressIn,
   linesOf,

@@ -2,6 +2,7 @@
 
 import type { Fault, GatewayError } from '../errors.ts'
 import type { JsonObject, JsonValue, Usage } from './ir.ts'
+import { isObject } from './json/value.ts'
 import type { Peek, Units } from './request.ts'
 
 /** Puts a reply's stream into another frame on its way out; one per reply. */
@@ -128,6 +129,5 @@ export function frameObject(data: string): JsonObject | string {
     if (!(error instanceof SyntaxError)) throw error
     return 'an event of the stream is not JSON'
   }
-  const isObject = typeof frame === 'object' && frame !== null && !Array.isArray(frame)
-  return isObject ? (frame as JsonObject) : 'an event of the stream is no object'
+  return isObject(frame) ? frame : 'an event of the stream is no object'
 }

@@ -10,7 +10,7 @@ import type { Vendor } from '../../vendors/vendor.ts'
 import type { ClientDialect } from '../../wire/dialect.ts'
 import type { OpaqueOrigin } from '../../wire/hub/opaque-state.ts'
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
-import { isObject } from '../../wire/openai/usage.ts'
+import { objectOf } from '../../wire/json/value.ts'
 import { encryptsReasoning } from '../../wire/openai-responses/include.ts'
 import {
   inputItems,
@@ -342,7 +342,7 @@ function told(body: JsonObject): JsonObject {
   const { max_output_tokens: most = null, text, reasoning } = body
   const plain: JsonObject = {
     instructions,
-    metadata: isObject(metadata) ? metadata : {},
+    metadata: objectOf(metadata),
     tools,
     tool_choice: choice,
     temperature,

@@ -8,8 +8,8 @@ import type { Hold } from '../../ledger/ledger.ts'
 import type { VideoBeginning } from '../../ledger/messages.ts'
 import { settleRequest } from '../../relay/ending.ts'
 import type { Observer, RelayRequest, ResponseTransform } from '../../relay/request.ts'
-import { isObject } from '../../vendors/json.ts'
 import type { JsonObject } from '../../wire/ir.ts'
+import { objectOf } from '../../wire/json/value.ts'
 import { encodeAuthorization, type VideoObject, type VideoWork } from './work.ts'
 
 export interface BeginRooms {
@@ -163,7 +163,7 @@ function workFor({ candidate }: Settlement, job: JsonObject, asked: VideoRequest
     channel: candidate?.channelId ?? '',
     model: candidate?.model ?? asked.model,
     handle: String(job['id']),
-    kept: isObject(kept) ? kept : {},
+    kept: objectOf(kept),
     seconds: asked.seconds,
     size: asked.size,
     misses: 0,

@@ -2,8 +2,8 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
+import { isObject, wholeNumber } from '../../wire/json/value.ts'
 import { identifier } from '../hash.ts'
-import { isObject, wholeNumber } from '../json.ts'
 import { createdAt, untilStop } from './chat.ts'
 import { done, type Reply, stream, whole } from './reply.ts'
 import type { SandboxSettings } from './settings.ts'

@@ -2,8 +2,8 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../wire/ir.ts'
+import { wholeNumber } from '../../wire/json/value.ts'
 import { hash } from '../hash.ts'
-import { wholeNumber } from '../json.ts'
 import { promptsOf } from './completion.ts'
 import { type Reply, whole } from './reply.ts'
 import type { SandboxSettings } from './settings.ts'

@@ -2,8 +2,8 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
+import { isObject } from '../../wire/json/value.ts'
 import { identifier } from '../hash.ts'
-import { isObject } from '../json.ts'
 import { type Reply, whole } from './reply.ts'
 import type { SandboxSettings } from './settings.ts'
 

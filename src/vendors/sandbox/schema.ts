@@ -1,7 +1,7 @@
 // The smallest value that satisfies a JSON Schema's required properties, by type; for tool calls and structured output.
 
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
-import { isObject } from '../json.ts'
+import { isObject, listOf } from '../../wire/json/value.ts'
 
 /** Schemas nested deeper (or in a circle) end in null. */
 const maxDepth = 16
@@ -17,7 +17,7 @@ function resolved(reference: string, root: JsonObject): JsonValue | undefined {
 
 function objectOf(schema: JsonObject, root: JsonObject, depth: number): JsonObject {
   const properties = isObject(schema.properties) ? schema.properties : {}
-  const required = Array.isArray(schema.required) ? schema.required : []
+  const required = listOf(schema.required)
   const value: JsonObject = {}
   for (const name of required) {
     if (typeof name === 'string') value[name] = example(properties[name], root, name, depth + 1)

@@ -2,7 +2,7 @@
 
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../../wire/json/value.ts'
 import type { Exchange, LocalCall, LocalService, ReplyHandler } from '../transport.ts'
 import { chatReply } from './chat.ts'
 import { completionReply } from './completion.ts'

@@ -1,7 +1,7 @@
 // What the sandbox says and how it counts: words out of the request, tokens by a stated rule.
 
 import type { JsonValue } from '../../wire/ir.ts'
-import { isObject } from '../json.ts'
+import { isObject } from '../../wire/json/value.ts'
 
 /** Longest part of the user's message that is echoed, in UTF-16 units. */
 const echoLimit = 200

@@ -1,8 +1,8 @@
 // When a sandbox chat model calls tools, and with which arguments.
 
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
+import { isObject, objectOf } from '../../wire/json/value.ts'
 import { identifier } from '../hash.ts'
-import { isObject } from '../json.ts'
 import { example } from './schema.ts'
 
 export interface ToolCall {
@@ -77,7 +77,7 @@ export function toolCalls(body: JsonObject, said: string, seed: string): ToolCal
     return {
       id: `call_${identifier(`${seed}\n${index}\n${name}`)}`,
       name,
-      pieces: inPieces(JSON.stringify(isObject(value) ? value : {})),
+      pieces: inPieces(JSON.stringify(objectOf(value))),
     }
   })
 }

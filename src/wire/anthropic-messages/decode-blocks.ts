@@ -1,15 +1,15 @@
 // Content blocks of a request in Anthropic's format, into the hub's parts.
 
 import type { JsonObject, JsonValue, RequestPart } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject, objectOf, objectsIn, stringOf } from '../json/value.ts'
 import { textUrl } from './data-url.ts'
-import { objectOf, objectsOf, present, self, stringOf, takeCache, withExtra } from './fields.ts'
+import { present, self, takeCache, withExtra } from './fields.ts'
 import { carriedOpaque } from './opaque-state.ts'
 
 /** A string, or blocks. */
 export function decodeContent(content: JsonValue | undefined): RequestPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  return decodeBlocks(objectsOf(content))
+  return decodeBlocks(objectsIn(content))
 }
 
 /** Seals that stand beside the part they are of go back onto it. */
@@ -83,7 +83,7 @@ function citesForeign(citation: JsonObject): boolean {
 function textPart(block: JsonObject): RequestPart {
   const cache = takeCache(block)
   const { type: _, text, citations, ...rest } = block
-  const kept = objectsOf(citations).filter((each) => !citesForeign(each))
+  const kept = objectsIn(citations).filter((each) => !citesForeign(each))
   const fields = kept.length > 0 ? { ...rest, citations: kept } : rest
   return { type: 'text', text: stringOf(text), ...cache, ...withExtra(fields) }
 }
@@ -110,7 +110,7 @@ function documentText(source: JsonObject): string | null {
   if (source.type === 'text') return stringOf(source.data)
   if (source.type !== 'content') return null
   if (typeof source.content === 'string') return source.content
-  const blocks = objectsOf(source.content)
+  const blocks = objectsIn(source.content)
   if (blocks.some((each) => each.type !== 'text')) return null
   return blocks.map((each) => stringOf(each.text)).join('\n')
 }

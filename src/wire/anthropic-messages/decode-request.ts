@@ -13,10 +13,10 @@ import type {
   Tool,
   ToolChoice,
 } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject, objectOf, objectsIn, stringOf } from '../json/value.ts'
 import { asFunction } from './client-tools.ts'
 import { decodeBlocks, decodeContent } from './decode-blocks.ts'
-import { objectOf, objectsOf, present, self, stringOf, takeCache, withExtra } from './fields.ts'
+import { present, self, takeCache, withExtra } from './fields.ts'
 
 /**
  * The body as Anthropic's "Create a Message" describes it, under either of its versions. Null counts as absent; fields
@@ -66,7 +66,7 @@ function decodeTurn(value: JsonValue, index: number): Message[] {
   if (typeof content === 'string') {
     return [{ role: 'user', parts: decodeContent(content), ...withExtra(rest) }]
   }
-  const blocks = objectsOf(content)
+  const blocks = objectsIn(content)
   const results = blocks.filter(({ type }) => type === 'tool_result')
   const others = blocks.filter(({ type }) => type !== 'tool_result')
   const messages = results.map(decodeResult)
@@ -156,7 +156,7 @@ function addedTools(messages: readonly JsonValue[], offered: readonly Tool[]): T
   const added: Tool[] = []
   for (const [at, message] of messages.entries()) {
     if (!isObject(message) || message.role !== 'system') continue
-    for (const { type, tool } of objectsOf(message.content)) {
+    for (const { type, tool } of objectsIn(message.content)) {
       const { definition } = objectOf(tool)
       if (type !== 'tool_addition' || !isObject(definition)) continue
       const decoded = decodeTool(definition, `messages[${at}].content.tool.definition`)
@@ -178,7 +178,7 @@ function takeTools(
   rest: JsonObject,
   messages: readonly JsonValue[],
 ): Pick<ChatRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'> {
-  const listed = objectsOf(rest['tools']).map((tool, at) => decodeTool(tool, `tools[${at}]`))
+  const listed = objectsIn(rest['tools']).map((tool, at) => decodeTool(tool, `tools[${at}]`))
   const tools = [...listed, ...addedTools(messages, listed)]
   const choice = rest['tool_choice']
   delete rest['tools']

@@ -2,7 +2,7 @@
 
 import { type GatewayError, invalidRequest } from '../../errors.ts'
 import type { FilePart, ImagePart, JsonObject, RequestPart, ToolCallPart } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../json/value.ts'
 import { readDataUrl, textOf } from './data-url.ts'
 import { ownFields, self, writeCache } from './fields.ts'
 import { toolId } from './ids.ts'

@@ -3,9 +3,10 @@
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
 import type { ChatRequest, JsonObject } from '../ir.ts'
+import { objectOf } from '../json/value.ts'
 import { answersByTool, encodeTools, formatOf } from './encode-tools.ts'
 import { calledTools, encodeConversation, keepsItsThoughts, writeTurns } from './encode-turns.ts'
-import { objectOf, ownFields, self, writeCache } from './fields.ts'
+import { ownFields, self, writeCache } from './fields.ts'
 import { type ModelTraits, refusedSampling, traitsOf } from './models.ts'
 import { type Thinking, thinkingOf } from './thinking.ts'
 

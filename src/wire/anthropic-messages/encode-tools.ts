@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { ChatRequest, JsonObject, Tool } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../json/value.ts'
 import { ownFields, self, writeCache } from './fields.ts'
 import type { ModelTraits } from './models.ts'
 import { constrained, inputSchema, isExpressible } from './schema.ts'

@@ -1,7 +1,7 @@
 // What a request's tokens may come to, where no vendor counts them: text by its bytes, pictures by the piece.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../json/value.ts'
 
 /** "Vision": width times height by 750, and no picture is shown larger than about this. */
 const imageTokens = 1_600

@@ -1,8 +1,8 @@
 // Small tools of Anthropic's format: private fields kept and given back, and the marks of the cache.
 
 import type { DialectId } from '../formats.ts'
-import type { CacheMark, Extra, JsonObject, JsonValue } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import type { CacheMark, Extra, JsonObject } from '../ir.ts'
+import { isObject } from '../json/value.ts'
 
 export const self: DialectId = 'anthropic-messages'
 
@@ -22,18 +22,6 @@ export function present(body: JsonObject): JsonObject {
   const kept: JsonObject = {}
   for (const name in body) if (body[name] != null) kept[name] = body[name]
   return kept
-}
-
-export function stringOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : ''
-}
-
-export function objectOf(value: JsonValue | undefined): JsonObject {
-  return isObject(value) ? value : {}
-}
-
-export function objectsOf(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
 }
 
 /** Takes `cache_control` out of a block. A duration nobody documented counts as five minutes. */

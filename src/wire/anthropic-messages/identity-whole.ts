@@ -3,16 +3,12 @@
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, stringEnd, valueEnd } from '../json/scan.ts'
+import { isObject, text } from '../json/value.ts'
 import { stringOf } from '../openai/rules.ts'
-import { isObject } from '../openai/usage.ts'
 import { faulty, lastMember, readable, withoutList } from '../openai/whole.ts'
 import type { ReplyQuirks, WholeReply } from '../reply.ts'
 import { faultIn } from './fault.ts'
 import { readUsage } from './usage.ts'
-
-function textOf(value: JsonValue | undefined): string | null {
-  return typeof value === 'string' && value !== '' ? value : null
-}
 
 /** Bytes of what the model said, for counting where no usage is reported. */
 function saidBytes(content: readonly JsonValue[]): number {
@@ -45,8 +41,8 @@ export function readWholeMessage(body: Uint8Array, quirks: ReplyQuirks): WholeRe
       usage,
       ...unbelieved(usage, raw),
       outputBytes: usage === null ? saidBytes(content) : null,
-      finishReason: textOf(reason),
-      model: textOf(model),
+      finishReason: text(reason),
+      model: text(model),
     }
   })
 }

@@ -1,7 +1,7 @@
 // What Claude models take and refuse, as data: by parts of their names, the first that fits.
 
 import type { JsonValue } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../json/value.ts'
 
 /** What a request to a model must keep to. */
 export interface ModelTraits {

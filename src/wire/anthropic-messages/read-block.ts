@@ -1,9 +1,9 @@
 // Reads one content block of a reply, from its start to its stop, into the events of one part.
 
 import type { ChatEvent, JsonObject, JsonValue, PartHead, UrlCitation } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject, objectsIn, stringOf } from '../json/value.ts'
 import { replyTool } from './encode-tools.ts'
-import { objectsOf, self, stringOf, withExtra } from './fields.ts'
+import { self, withExtra } from './fields.ts'
 
 const known: ReadonlySet<string> = new Set([
   'type',
@@ -76,7 +76,7 @@ class TextBlock extends Block {
   start(out: ChatEvent[]): void {
     this.open({ type: 'text' }, out)
     this.take(stringOf(this.block.text), out)
-    this.cited.push(...objectsOf(this.block.citations))
+    this.cited.push(...objectsIn(this.block.citations))
   }
 
   delta(delta: JsonObject, out: ChatEvent[]): void {

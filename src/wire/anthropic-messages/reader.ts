@@ -4,12 +4,12 @@ import type { FaultKind } from '../../errors.ts'
 import type { AskedOf, Reader } from '../codec.ts'
 import { report } from '../hub/counts.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject, objectOf, objectsIn, stringOf } from '../json/value.ts'
 import type { ReplyQuirks } from '../reply.ts'
 import { frameObject } from '../reply.ts'
 import { answersByTool } from './encode-tools.ts'
 import { faultIn } from './fault.ts'
-import { objectOf, objectsOf, stringOf, withExtra } from './fields.ts'
+import { withExtra } from './fields.ts'
 import { readFinish, writeFinish } from './finish.ts'
 import { traitsOf } from './models.ts'
 import { type Block, createBlock, isCallBlock, isReplyBlock } from './read-block.ts'
@@ -156,7 +156,7 @@ export class MessagesReader implements Reader {
       ...extra,
     })
     this.count(objectOf(usage), out)
-    for (const [at, block] of objectsOf(content).entries()) {
+    for (const [at, block] of objectsIn(content).entries()) {
       this.blockStart(at, block, out)
       this.blockStop(at, out)
     }

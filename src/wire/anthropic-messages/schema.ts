@@ -1,7 +1,7 @@
 // JSON Schema within what Anthropic's constrained decoding takes ("Structured outputs", JSON Schema limitations).
 
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../json/value.ts'
 
 /** Bounds it refuses: said in the description, where the model reads them. */
 const bounds: ReadonlySet<string> = new Set([

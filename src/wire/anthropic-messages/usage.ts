@@ -2,7 +2,7 @@
 
 import { believed, countOf } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
-import { objectOf, objectsOf } from './fields.ts'
+import { objectOf, objectsIn } from '../json/value.ts'
 
 function count(value: JsonValue | undefined): number {
   return countOf(value) ?? 0
@@ -51,7 +51,7 @@ const besides: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message'])
 
 function beside(raw: JsonObject): Counts {
   const sum = { input: 0, output: 0, cachedInput: 0, cacheWrite: 0, cacheWrite1h: 0 }
-  for (const iteration of objectsOf(raw.iterations)) {
+  for (const iteration of objectsIn(raw.iterations)) {
     if (!besides.has(iteration.type)) continue
     const more = countsIn(iteration)
     for (const name of kinds) sum[name] += more[name]

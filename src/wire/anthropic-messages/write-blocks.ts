@@ -1,7 +1,7 @@
 // The parts of a reply as Anthropic's content blocks: what both its streams and its whole messages are made of.
 
 import type { Extra, JsonObject, PartHead, UrlCitation } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../json/value.ts'
 import { ownFields, self } from './fields.ts'
 import { toolId } from './ids.ts'
 

@@ -2,7 +2,8 @@
 
 import type { WriterHead } from '../codec.ts'
 import type { ChatEvent, Extra, FinishReason, JsonObject, Usage } from '../ir.ts'
-import { objectOf, ownFields } from './fields.ts'
+import { objectOf } from '../json/value.ts'
+import { ownFields } from './fields.ts'
 import { writeFinish } from './finish.ts'
 import { noUsage, writeUsage } from './usage.ts'
 

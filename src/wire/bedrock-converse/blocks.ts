@@ -1,7 +1,7 @@
 // Puts the content blocks of a Converse reply together, in whatever order their pieces come, in the hub's events.
 
-import type { ChatEvent, JsonObject, JsonValue, PartHead } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import type { ChatEvent, JsonObject, PartHead } from '../ir.ts'
+import { isObject, listOf, objectOf, stringOf } from '../json/value.ts'
 import { replyTool } from './tools.ts'
 
 type Kind = 'text' | 'reasoning' | 'call' | 'image' | 'ignored'
@@ -12,14 +12,6 @@ interface Block {
   sealed: string
   said: boolean
   closed: boolean
-}
-
-export function stringOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : ''
-}
-
-export function objectIn(value: JsonValue | undefined): JsonObject {
-  return isObject(value) ? value : {}
 }
 
 export class Blocks {
@@ -51,7 +43,7 @@ export class Blocks {
     else if (isObject(toolUse)) this.input(index, stringOf(toolUse['input']))
     else if (isObject(reasoningContent)) this.think(index, reasoningContent)
     else if (isObject(citation)) this.cite(index, citation)
-    else if (isObject(image)) this.say(index, 'image', stringOf(objectIn(image['source'])['bytes']))
+    else if (isObject(image)) this.say(index, 'image', stringOf(objectOf(image['source'])['bytes']))
   }
 
   /** A block of a whole reply. */
@@ -63,11 +55,11 @@ export class Blocks {
       this.input(index, JSON.stringify(toolUse['input'] ?? {}))
     } else if (isObject(reasoningContent)) {
       this.think(index, reasoningContent)
-      this.think(index, objectIn(reasoningContent['reasoningText']))
+      this.think(index, objectOf(reasoningContent['reasoningText']))
     } else if (isObject(citationsContent)) this.wholeCitations(index, citationsContent)
     else if (isObject(image)) {
       this.start(index, { image })
-      this.say(index, 'image', stringOf(objectIn(image['source'])['bytes']))
+      this.say(index, 'image', stringOf(objectOf(image['source'])['bytes']))
     }
     this.stop(index)
   }
@@ -171,15 +163,15 @@ export class Blocks {
   }
 
   private wholeCitations(index: number, { content, citations }: JsonObject): void {
-    const texts = Array.isArray(content) ? content : []
-    this.say(index, 'text', texts.map((each) => stringOf(objectIn(each)['text'])).join(''))
+    const texts = listOf(content)
+    this.say(index, 'text', texts.map((each) => stringOf(objectOf(each)['text'])).join(''))
     if (!Array.isArray(citations)) return
-    for (const each of citations) this.cite(index, objectIn(each))
+    for (const each of citations) this.cite(index, objectOf(each))
   }
 
   /** Only what lies on the web has an address to tell. */
   private cite(index: number, { title, location }: JsonObject): void {
-    const url = stringOf(objectIn(objectIn(location)['web'])['url'])
+    const url = stringOf(objectOf(objectOf(location)['web'])['url'])
     const block = this.blocks.get(index)
     if (url === '' || block?.kind !== 'text' || block.closed) return
     const citation = { url, ...(typeof title === 'string' && title !== '' && { title }) }

@@ -10,7 +10,7 @@ import type {
   RequestPart,
   ToolCallPart,
 } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../json/value.ts'
 import type { Family } from './families.ts'
 
 /** What the encoding of one request goes along with. */

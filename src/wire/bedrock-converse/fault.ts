@@ -2,8 +2,8 @@
 
 import type { Fault, FaultKind } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
+import { isObject, objectOf } from '../json/value.ts'
 import { readFault } from '../openai/fault.ts'
-import { isObject } from '../openai/usage.ts'
 
 /** By the name of the exception in lower case, without its ending; AWS, "Common errors", and the errors of Converse. */
 const kinds: ReadonlyMap<string, FaultKind> = new Map([
@@ -85,7 +85,7 @@ export function readBedrockFault(
 
 /** An exception inside a stream, by its name; `payload` is what it says. */
 export function readException(name: string, payload: JsonValue): Fault {
-  const fields = isObject(payload) ? payload : {}
+  const fields = objectOf(payload)
   const said = textOf(fields['message'], fields['Message'], fields['originalMessage'])
   const message = said === '' ? `the vendor broke off with ${name}` : said.slice(0, 500)
   return judged({ kind: 'vendor_error', message }, name)

@@ -3,11 +3,11 @@
 import type { Reader } from '../codec.ts'
 import { report } from '../hub/counts.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
+import { isObject, listOf, objectOf, stringOf } from '../json/value.ts'
 import { saidIn } from '../openai/fault.ts'
-import { isObject } from '../openai/usage.ts'
 import type { ReplyQuirks } from '../reply.ts'
 import { frameObject } from '../reply.ts'
-import { Blocks, objectIn, stringOf } from './blocks.ts'
+import { Blocks } from './blocks.ts'
 import { readException } from './fault.ts'
 import { readUsage } from './usage.ts'
 
@@ -26,7 +26,7 @@ const troubles: ReadonlySet<string> = new Set(['malformed_model_output', 'malfor
 
 /** Anthropic's stop text, which Bedrock puts where it was asked for it (`additionalModelResponseFieldPaths`). */
 function stopTextIn(fields: JsonObject): string {
-  return stringOf(fields['stop_sequence']) || stringOf(objectIn(fields['delta'])['stop_sequence'])
+  return stringOf(fields['stop_sequence']) || stringOf(objectOf(fields['delta'])['stop_sequence'])
 }
 
 export class ConverseReader implements Reader {
@@ -63,16 +63,16 @@ export class ConverseReader implements Reader {
 
   whole(body: JsonValue): readonly ChatEvent[] {
     this.out = []
-    const reply = objectIn(body)
-    const message = objectIn(reply['output'])['message']
+    const reply = objectOf(body)
+    const message = objectOf(reply['output'])['message']
     if (!isObject(message)) {
       const said = saidIn(body).message
       const why = `the reply has no message${said === '' ? '' : `: ${said}`}`
       return this.fail({ kind: 'unreadable', message: why })
     }
     this.start()
-    const content = Array.isArray(message['content']) ? message['content'] : []
-    for (const [index, block] of content.entries()) this.blocks.whole(index, objectIn(block))
+    const content = listOf(message['content'])
+    for (const [index, block] of content.entries()) this.blocks.whole(index, objectOf(block))
     this.count(reply)
     this.finish(reply)
     return this.out
@@ -92,12 +92,12 @@ export class ConverseReader implements Reader {
 
   private take(name: string, payload: JsonValue): void {
     if (name === 'error' || name.endsWith('Exception')) {
-      const fields = objectIn(payload)
+      const fields = objectOf(payload)
       this.fail(readException(name === 'error' ? stringOf(fields['code']) || name : name, payload))
       return
     }
     this.start()
-    const event = objectIn(payload)
+    const event = objectOf(payload)
     if (name === 'metadata') {
       this.count(event)
       this.done = this.ended
@@ -108,8 +108,8 @@ export class ConverseReader implements Reader {
 
   private said(name: string, event: JsonObject): void {
     const index = typeof event['contentBlockIndex'] === 'number' ? event['contentBlockIndex'] : 0
-    if (name === 'contentBlockStart') this.blocks.start(index, objectIn(event['start']))
-    else if (name === 'contentBlockDelta') this.blocks.delta(index, objectIn(event['delta']))
+    if (name === 'contentBlockStart') this.blocks.start(index, objectOf(event['start']))
+    else if (name === 'contentBlockDelta') this.blocks.delta(index, objectOf(event['delta']))
     else if (name === 'contentBlockStop') this.blocks.stop(index)
     else if (name === 'messageStop') this.finish(event)
   }
@@ -132,7 +132,7 @@ export class ConverseReader implements Reader {
     const known = reasons.get(word) ?? 'stop'
     const plain = known === 'stop' || known === 'tool_calls'
     const reason = !plain ? known : this.blocks.called ? 'tool_calls' : 'stop'
-    const stopText = stopTextIn(objectIn(end['additionalModelResponseFields']))
+    const stopText = stopTextIn(objectOf(end['additionalModelResponseFields']))
     this.out.push({
       type: 'choice-end',
       choice: 0,

@@ -2,7 +2,7 @@
 
 import { believed, countOf } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../json/value.ts'
 
 function count(...values: (JsonValue | undefined)[]): number {
   for (const value of values) {

@@ -2,9 +2,9 @@
 
 import type { Decoded, VendorList } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
+import { isObject } from '../json/value.ts'
 import { plainTexts, promptUsage, withoutList } from '../list/fields.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'
-import { isObject } from '../openai/usage.ts'
 
 const mostTexts = 96
 

@@ -1,7 +1,7 @@
 // Puts the parts of a Cohere reply together: text, thoughts and calls as they come, in the hub's events.
 
 import type { ChatEvent, JsonObject, JsonValue, UrlCitation } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject, objectOf, stringOf } from '../json/value.ts'
 
 interface Call {
   readonly key: string
@@ -19,10 +19,6 @@ interface OpenText {
 }
 
 const nothing = 'null'
-
-function stringOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : ''
-}
 
 /** A citation that names a place on the web; Cohere's own documents have an address only where the client gave one. */
 function addressOf(source: JsonValue): { url: string; title: string } | null {
@@ -69,7 +65,7 @@ export class Parts {
   /** Begins a call with what it has of its input already; `key` is the vendor's index. */
   call(key: string, value: JsonObject): void {
     this.closeText()
-    const target = isObject(value['function']) ? value['function'] : {}
+    const target = objectOf(value['function'])
     const part = this.next++
     const name = stringOf(target['name'])
     const id = stringOf(value['id']) || `${name}_${this.calls.length}`
@@ -82,7 +78,7 @@ export class Parts {
 
   /** More of the input of the latest call under this index. */
   more(key: string, value: JsonObject): void {
-    const target = isObject(value['function']) ? value['function'] : {}
+    const target = objectOf(value['function'])
     const call = this.calls.findLast((each) => each.key === key)
     if (call === undefined) this.call(key, value)
     else this.input(call, stringOf(target['arguments']))

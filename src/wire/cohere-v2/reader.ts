@@ -3,8 +3,8 @@
 import type { Reader } from '../codec.ts'
 import { report } from '../hub/counts.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
+import { isObject, listOf, objectOf, stringOf } from '../json/value.ts'
 import { errorIn, faultInside, saidIn } from '../openai/fault.ts'
-import { isObject } from '../openai/usage.ts'
 import type { FrameSource, ReplyQuirks } from '../reply.ts'
 import { frameObject } from '../reply.ts'
 import { SseFrames } from '../sse-frames.ts'
@@ -22,14 +22,6 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
 ])
 /** The vendor's own trouble: the reply is not whole. */
 const troubles: ReadonlySet<string> = new Set(['ERROR', 'TIMEOUT', 'USER_CANCEL'])
-
-function objectIn(value: JsonValue | undefined): JsonObject {
-  return isObject(value) ? value : {}
-}
-
-function stringOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : ''
-}
 
 export class CohereReader implements Reader {
   private readonly quirks: ReplyQuirks
@@ -72,15 +64,15 @@ export class CohereReader implements Reader {
     this.parts.say('reasoning', 'plan', stringOf(message['tool_plan']))
     const { content } = message
     const list = typeof content === 'string' ? [{ text: content }] : content
-    const cited = Array.isArray(message['citations']) ? message['citations'] : []
+    const cited = listOf(message['citations'])
     if (Array.isArray(list)) {
       for (const [index, part] of list.entries()) {
-        this.say(String(index), objectIn(part))
+        this.say(String(index), objectOf(part))
         for (const citation of cited) this.parts.cite(citation, String(index))
       }
     }
-    const calls = Array.isArray(message['tool_calls']) ? message['tool_calls'] : []
-    for (const [index, call] of calls.entries()) this.parts.call(String(index), objectIn(call))
+    const calls = listOf(message['tool_calls'])
+    for (const [index, call] of calls.entries()) this.parts.call(String(index), objectOf(call))
     this.finish(body)
     return this.out
   }
@@ -98,8 +90,8 @@ export class CohereReader implements Reader {
   }
 
   private take(frame: JsonObject): void {
-    const delta = objectIn(frame['delta'])
-    const message = objectIn(delta['message'])
+    const delta = objectOf(frame['delta'])
+    const message = objectOf(delta['message'])
     const key = String(frame['index'] ?? 0)
     const { type } = frame
     if (typeof type !== 'string' || type === 'error') {
@@ -110,16 +102,16 @@ export class CohereReader implements Reader {
     switch (type) {
       case 'content-start':
       case 'content-delta':
-        this.say(key, objectIn(message['content']))
+        this.say(key, objectOf(message['content']))
         break
       case 'tool-plan-delta':
         this.parts.say('reasoning', 'plan', stringOf(message['tool_plan']))
         break
       case 'tool-call-start':
-        this.parts.call(key, objectIn(message['tool_calls']))
+        this.parts.call(key, objectOf(message['tool_calls']))
         break
       case 'tool-call-delta':
-        this.parts.more(key, objectIn(message['tool_calls']))
+        this.parts.more(key, objectOf(message['tool_calls']))
         break
       case 'citation-start':
         this.parts.cite(message['citations'] ?? null, null)

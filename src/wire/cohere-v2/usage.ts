@@ -2,7 +2,7 @@
 
 import { believed, countOf as count } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../json/value.ts'
 
 function sides(value: JsonValue | undefined): { input: number; output: number } | null {
   if (!isObject(value)) return null

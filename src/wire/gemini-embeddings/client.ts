@@ -5,9 +5,9 @@ import type { ClientList, Decoded } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { placeOf } from '../json/names.ts'
 import { parseSpan } from '../json/scan.ts'
+import { isObject, objectOf } from '../json/value.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'
 import { nothingInside, readBody } from '../openai/body.ts'
-import { isObject } from '../openai/usage.ts'
 import { unpackVector } from '../openai-embeddings/vectors.ts'
 import type { Address, Peek } from '../request.ts'
 
@@ -53,7 +53,7 @@ function decodeRequest(body: JsonObject, address: Address = {}): Decoded<ListReq
   const asked = single ? [body] : (requests as JsonValue[])
   const pathOf = (at: number) => (single ? '' : `requests[${at}].`)
   const texts = asked.map((each, at) => textOf(each, pathOf(at)))
-  const first = isObject(asked[0]) ? asked[0] : {}
+  const first = objectOf(asked[0])
   const { outputDimensionality: dimensions, taskType } = first
   if (dimensions != null && !(Number.isSafeInteger(dimensions) && Number(dimensions) > 0)) {
     const param = `${pathOf(0)}outputDimensionality`

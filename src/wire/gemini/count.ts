@@ -2,7 +2,8 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { isObject, membersOf } from './fields.ts'
+import { isObject } from '../json/value.ts'
+import { membersOf } from './fields.ts'
 
 /** About four bytes of English text make a token. */
 const bytesPerToken = 4

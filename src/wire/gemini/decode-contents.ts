@@ -2,7 +2,8 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Extra, JsonObject, JsonValue, Message, RequestPart } from '../ir.ts'
-import { isObject, membersOf, stringOf, withExtra } from './fields.ts'
+import { isObject, listOf, objectsIn, stringOf } from '../json/value.ts'
+import { membersOf, withExtra } from './fields.ts'
 import { madeId } from './ids.ts'
 import { audioFormatOf } from './media.ts'
 import { noSignature } from './models.ts'
@@ -49,7 +50,7 @@ function decodeContent(value: JsonValue, path: string, calls: OpenCalls): Messag
 function textsOf(value: JsonValue | undefined): RequestPart[] {
   if (typeof value === 'string') return value === '' ? [] : [{ type: 'text', text: value }]
   const parts = isObject(value) ? membersOf(value)['parts'] : value
-  const list = isObject(parts) ? [parts] : Array.isArray(parts) ? parts : []
+  const list = isObject(parts) ? [parts] : listOf(parts)
   return list.filter(isObject).flatMap((part): RequestPart[] => {
     const text = stringOf(part['text'])
     return text === '' ? [] : [{ type: 'text', text }]
@@ -134,7 +135,7 @@ function answered(answer: JsonObject, calls: OpenCalls): string {
 
 function answerOf(answer: JsonObject, path: string, calls: OpenCalls): Message {
   const { response, parts = [] } = answer
-  const media = Array.isArray(parts) ? parts.filter(isObject) : []
+  const media = objectsIn(parts)
   const said = saidOf(response)
   const rest = besides(answer, 'id', 'name', 'response', 'parts', 'willContinue')
   const { gemini = {} } = rest.extra ?? {}

@@ -10,10 +10,11 @@ import type {
   Reasoning,
   ResponseFormat,
 } from '../ir.ts'
+import { isObject, stringOf, stringsIn } from '../json/value.ts'
 import type { Address } from '../request.ts'
 import { decodeContents, decodeSystem } from './decode-contents.ts'
 import { decodeToolChoice, decodeTools } from './decode-tools.ts'
-import { isObject, membersOf, numberOf, stringOf, stringsIn, withExtra } from './fields.ts'
+import { membersOf, numberOf, withExtra } from './fields.ts'
 import { jsonSchemaOf } from './json-schema.ts'
 
 type Taken = { -readonly [Field in keyof ChatRequest]?: ChatRequest[Field] & {} }

@@ -2,7 +2,8 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue, Tool, ToolChoice } from '../ir.ts'
-import { isObject, membersOf, stringOf, stringsIn, withExtra } from './fields.ts'
+import { isObject, listOf, stringOf, stringsIn } from '../json/value.ts'
+import { membersOf, withExtra } from './fields.ts'
 import { jsonSchemaOf } from './json-schema.ts'
 
 export function decodeTools(value: JsonValue | undefined): Tool[] {
@@ -11,7 +12,7 @@ export function decodeTools(value: JsonValue | undefined): Tool[] {
   return value.flatMap((each, at) => {
     if (!isObject(each)) throw invalidRequest(`tools[${at}] must be an object`, `tools[${at}]`)
     const { functionDeclarations: declared, ...others } = membersOf(each)
-    const functions = Array.isArray(declared) ? declared : []
+    const functions = listOf(declared)
     return [
       ...functions.map((one, index) =>
         functionOf(one, `tools[${at}].functionDeclarations[${index}]`),

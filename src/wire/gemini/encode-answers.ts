@@ -1,8 +1,9 @@
 // What tools answered, as function responses: all of one turn together, named by the calls they are of.
 
 import type { JsonObject, JsonValue, Message, RequestPart } from '../ir.ts'
+import { isObject, stringOf } from '../json/value.ts'
 import { mediaPart } from './encode-media.ts'
-import { isObject, ownFields, stringOf } from './fields.ts'
+import { ownFields } from './fields.ts'
 import { isMadeId } from './ids.ts'
 import type { Encoding } from './models.ts'
 

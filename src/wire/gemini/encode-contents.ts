@@ -2,9 +2,10 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue, Message, RequestPart } from '../ir.ts'
+import { isObject } from '../json/value.ts'
 import { answersOf, type KnownCall } from './encode-answers.ts'
 import { mediaPart } from './encode-media.ts'
-import { isObject, ownFields } from './fields.ts'
+import { ownFields } from './fields.ts'
 import { isMadeId } from './ids.ts'
 import { type Encoding, type ModelTraits, noSignature } from './models.ts'
 

@@ -3,9 +3,10 @@
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
 import type { ChatRequest, JsonObject, ResponseFormat } from '../ir.ts'
+import { objectOf } from '../json/value.ts'
 import { encodeContents } from './encode-contents.ts'
 import { encodeTools } from './encode-tools.ts'
-import { isObject, ownFields, self } from './fields.ts'
+import { ownFields, self } from './fields.ts'
 import { type Encoding, traitsOf } from './models.ts'
 import { schemaOf } from './schema.ts'
 import { thinkingOf } from './thinking.ts'
@@ -105,7 +106,7 @@ function restored(body: JsonObject, own: JsonObject): void {
       continue
     }
     const parent = name.slice(0, dot)
-    const inside = isObject(body[parent]) ? body[parent] : {}
+    const inside = objectOf(body[parent])
     body[parent] = { [name.slice(dot + 1)]: value, ...inside }
   }
 }

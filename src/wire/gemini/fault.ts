@@ -2,8 +2,9 @@
 
 import { errorTable, type Fault, type FaultKind, type GatewayError } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
+import { isObject, objectsIn, stringOf } from '../json/value.ts'
 import { retryAfterMs } from '../openai/retry-after.ts'
-import { isObject, numberOf, objectsIn, stringOf } from './fields.ts'
+import { numberOf } from './fields.ts'
 
 const maxMessageLength = 500
 /** Longer waits are not believed. */

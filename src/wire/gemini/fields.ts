@@ -5,26 +5,10 @@ import type { Extra, JsonObject, JsonValue } from '../ir.ts'
 
 export const self: DialectId = 'gemini'
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-export function stringOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : ''
-}
-
 export function numberOf(value: JsonValue | undefined): number | null {
   // ProtoJSON writes 64-bit numbers as strings.
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? number : null
-}
-
-export function objectsIn(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
-}
-
-export function stringsIn(value: JsonValue | undefined): string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
 }
 
 /** The private fields of this dialect; an empty object where there are none. */

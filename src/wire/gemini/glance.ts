@@ -2,8 +2,8 @@
 
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
+import { isObject, objectOf, objectsIn, stringOf } from '../json/value.ts'
 import type { ReplyQuirks } from '../reply.ts'
-import { isObject, objectsIn, stringOf } from './fields.ts'
 import { readFinish } from './finish.ts'
 import { readUsage } from './usage.ts'
 
@@ -54,7 +54,7 @@ export function glanceAt(value: JsonObject, quirks: ReplyQuirks, called: boolean
   let word = ''
   const candidates = objectsIn(value['candidates'])
   for (const candidate of candidates) {
-    const content = isObject(candidate['content']) ? candidate['content'] : {}
+    const content = objectOf(candidate['content'])
     for (const part of objectsIn(content['parts'])) readPart(part, said)
     word = stringOf(candidate['finishReason']) || word
   }

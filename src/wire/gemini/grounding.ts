@@ -1,7 +1,8 @@
 // What a text rests on: Google's grounding and citation metadata as citations, and citations as grounding.
 
 import type { JsonObject, UrlCitation } from '../ir.ts'
-import { isObject, numberOf, objectsIn, stringOf } from './fields.ts'
+import { isObject, listOf, objectOf, objectsIn, stringOf } from '../json/value.ts'
+import { numberOf } from './fields.ts'
 
 const encoder = new TextEncoder()
 
@@ -53,11 +54,11 @@ export function readCitations(candidate: JsonObject, text: string): UrlCitation[
     const sources = sourcesOf(grounding)
     const named = new Set<number>()
     for (const support of objectsIn(grounding['groundingSupports'])) {
-      const segment = isObject(support['segment']) ? support['segment'] : {}
+      const segment = objectOf(support['segment'])
       const end = place(numberOf(segment['endIndex']))
       const start = end === undefined ? undefined : place(numberOf(segment['startIndex']) ?? 0)
       const indices = support['groundingChunkIndices']
-      for (const index of Array.isArray(indices) ? indices : []) {
+      for (const index of listOf(indices)) {
         const source = sources[Number(index)]
         named.add(Number(index))
         if (source !== undefined && source.url !== '') found.push(citation(source, start, end))

@@ -1,7 +1,8 @@
 // Google's `Schema` as JSON Schema: how its clients' tools and formats reach other vendors.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { isObject, membersOf, numberOf, objectsIn, stringOf } from './fields.ts'
+import { isObject, objectsIn, stringOf } from '../json/value.ts'
+import { membersOf, numberOf } from './fields.ts'
 
 /** 64-bit counts, which ProtoJSON may write as strings. */
 const counts: ReadonlySet<string> = new Set([

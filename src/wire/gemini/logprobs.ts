@@ -1,7 +1,8 @@
 // Probabilities of tokens: Google's `logprobsResult` and OpenAI's list of tokens, either way.
 
 import type { JsonObject } from '../ir.ts'
-import { numberOf, objectsIn, stringOf } from './fields.ts'
+import { objectsIn, stringOf } from '../json/value.ts'
+import { numberOf } from './fields.ts'
 
 const encoder = new TextEncoder()
 

@@ -1,7 +1,8 @@
 // Puts a call's arguments together from the pieces Vertex streams: values by JSON path, strings in several parts.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { isObject, numberOf, objectsIn, stringOf } from './fields.ts'
+import { isObject, objectsIn, stringOf } from '../json/value.ts'
+import { numberOf } from './fields.ts'
 
 type Step = string | number
 

@@ -1,7 +1,8 @@
 // Reads what one candidate of Google's says, frame by frame, into events.
 
 import type { ChatEvent, Extra, JsonObject, JsonValue, PartHead } from '../ir.ts'
-import { isObject, membersOf, objectsIn, stringOf, withExtra } from './fields.ts'
+import { isObject, objectOf, objectsIn, stringOf } from '../json/value.ts'
+import { membersOf, withExtra } from './fields.ts'
 import { readFinish } from './finish.ts'
 import { readCitations } from './grounding.ts'
 import { madeId } from './ids.ts'
@@ -46,7 +47,7 @@ export class CandidateReader {
   take(raw: JsonObject, whole: boolean, out: ChatEvent[]): void {
     if (this.ended) return
     const candidate = membersOf(raw)
-    const content = isObject(candidate['content']) ? candidate['content'] : {}
+    const content = objectOf(candidate['content'])
     for (const part of objectsIn(content['parts'])) this.part(membersOf(part), out)
     this.about(candidate, out)
     const word = stringOf(candidate['finishReason'])

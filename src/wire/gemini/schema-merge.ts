@@ -1,7 +1,7 @@
 // References and `allOf` taken out of a JSON Schema, so that each node says all it says itself.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { isObject, objectsIn } from './fields.ts'
+import { isObject, listOf, objectsIn } from '../json/value.ts'
 
 export interface Merged {
   /** Without `$ref` and `allOf`. */
@@ -86,8 +86,4 @@ export function merged(one: JsonObject, other: JsonObject): JsonObject {
   // The narrower of the two, where one is a list of types.
   if (Array.isArray(one['type']) && typeof other['type'] === 'string') both['type'] = other['type']
   return both
-}
-
-function listOf(value: JsonValue | undefined): JsonValue[] {
-  return Array.isArray(value) ? value : []
 }

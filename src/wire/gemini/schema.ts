@@ -1,7 +1,7 @@
 // JSON Schema as the subset Google's `Schema` knows: never narrower than it was, never a keyword Google refuses.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { isObject, objectsIn, stringOf, stringsIn } from './fields.ts'
+import { isObject, listOf, objectsIn, stringOf, stringsIn } from '../json/value.ts'
 import { flattened, type Merged, merged } from './schema-merge.ts'
 
 /** Beyond these a schema is cut to `anything`: references may unfold without end. */
@@ -232,7 +232,7 @@ function itemsOf(
   depth: number,
 ): JsonObject {
   const { items, prefixItems, additionalItems } = schema
-  const tuple = Array.isArray(items) ? items : Array.isArray(prefixItems) ? prefixItems : []
+  const tuple = Array.isArray(items) ? items : listOf(prefixItems)
   if (tuple.length === 0) return convert(items, walk, refs, depth + 1)
   const rest = Array.isArray(items) ? additionalItems : items
   const all = isObject(rest) || rest === true ? [...tuple, rest] : tuple

@@ -2,7 +2,7 @@
 
 import { believed, countOf as count, Remainder } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
-import { isObject, objectsIn, stringOf } from './fields.ts'
+import { isObject, objectsIn, stringOf } from '../json/value.ts'
 
 /** Tokens of one modality in a list of `ModalityTokenCount`. */
 function modality(list: JsonValue | undefined, wanted: string): number {

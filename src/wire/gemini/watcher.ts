@@ -2,11 +2,11 @@
 
 import type { Fault } from '../../errors.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
+import { isObject } from '../json/value.ts'
 import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../reply.ts'
 import { frameData, unframedJson } from '../sse.ts'
 import { emptyKind } from '../sse-frames.ts'
 import { errorIn, faultInside } from './fault.ts'
-import { isObject } from './fields.ts'
 import { type Glance, glanceAt } from './glance.ts'
 
 export class GeminiWatcher implements Watcher {

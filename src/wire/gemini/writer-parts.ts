@@ -11,7 +11,8 @@ import type {
   UrlCitation,
   Usage,
 } from '../ir.ts'
-import { isObject, ownFields } from './fields.ts'
+import { isObject } from '../json/value.ts'
+import { ownFields } from './fields.ts'
 import { writeFinish } from './finish.ts'
 import { writeCitations } from './grounding.ts'
 import { writeLogprobs } from './logprobs.ts'

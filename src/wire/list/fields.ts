@@ -3,8 +3,8 @@
 import { type Fault, invalidRequest } from '../../errors.ts'
 import { believed, countOf, unbelieved } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
+import { isObject } from '../json/value.ts'
 import { faultInside } from '../openai/fault.ts'
-import { isObject } from '../openai/usage.ts'
 import type { ListReply, ListRequest, Ranked } from './list.ts'
 
 /** The texts, for vendors that read no token ids. Throws GatewayError naming the client's field. */

@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { join } from '../json/splice.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject, stringOf } from '../json/value.ts'
 import type { Replay, WholeReply } from '../reply.ts'
 import type { Peek } from '../request.ts'
 import { type EventSegment, speechDelta, speechDone, transcriptEvents } from './events.ts'
@@ -72,7 +72,7 @@ function spokenSegment(value: JsonValue, at: number): EventSegment[] {
       id: typeof id === 'string' ? id : `seg_${at}`,
       start: positive(start) ?? 0,
       end: positive(end) ?? 0,
-      text: typeof text === 'string' ? text : '',
+      text: stringOf(text),
       speaker,
     },
   ]

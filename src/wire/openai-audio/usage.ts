@@ -2,7 +2,8 @@
 
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
-import { isObject, readUsage } from '../openai/usage.ts'
+import { isObject } from '../json/value.ts'
+import { readUsage } from '../openai/usage.ts'
 import type { Peek, Units } from '../request.ts'
 
 /** Nothing that is believed lasts longer, in seconds: a day. */

@@ -2,8 +2,8 @@
 
 import type { Fault } from '../../errors.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
+import { isObject } from '../json/value.ts'
 import { faultInside } from '../openai/fault.ts'
-import { isObject } from '../openai/usage.ts'
 import { type FrameKind, frameKind, type Watcher } from '../reply.ts'
 import type { Units } from '../request.ts'
 import { frameData } from '../sse.ts'

@@ -2,8 +2,8 @@
 
 import type { JsonObject } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, valueEnd } from '../json/scan.ts'
+import { isObject } from '../json/value.ts'
 import { wholeMedia } from '../openai/media.ts'
-import { isObject } from '../openai/usage.ts'
 import { lastMember } from '../openai/whole.ts'
 import type { WholeReply } from '../reply.ts'
 import type { Peek } from '../request.ts'

@@ -1,8 +1,8 @@
 // Puts the tool calls of one choice together from their pieces, in every order vendors send them.
 
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
-import { mergeFields, stringOf, unknownFields, withExtra } from './hub-fields.ts'
+import { isObject, objectOf, stringOf } from '../json/value.ts'
+import { mergeFields, unknownFields, withExtra } from './hub-fields.ts'
 import { takeOpaque } from './hub-parts.ts'
 
 interface Call {
@@ -33,7 +33,7 @@ const known: ReadonlySet<string> = new Set(['index', 'id', 'type', 'function', '
 
 function pieceOf(value: JsonObject): Piece {
   const { index, id, function: target, custom } = value
-  const body = isObject(custom) ? custom : isObject(target) ? target : {}
+  const body = isObject(custom) ? custom : objectOf(target)
   const input = isObject(custom) ? body['input'] : body['arguments']
   const { rest, sealed = '' } = takeOpaque(unknownFields(value, known))
   return {

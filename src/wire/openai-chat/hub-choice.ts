@@ -1,10 +1,10 @@
 // Reads what one choice of a chat reply says, delta by delta, into events.
 
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject, objectOf, stringOf } from '../json/value.ts'
 import { CallReader } from './hub-calls.ts'
 import { readCitation, readImage, readTokens } from './hub-citations.ts'
-import { hasFields, stringOf, unknownFields, withExtra } from './hub-fields.ts'
+import { hasFields, unknownFields, withExtra } from './hub-fields.ts'
 import { readFinish } from './hub-finish.ts'
 import { blocksIn, detailsIn, type Thought } from './hub-thoughts.ts'
 
@@ -84,7 +84,7 @@ export class ChoiceReader {
   take(choice: JsonObject, whole: boolean, out: ChatEvent[]): void {
     if (this.ended) return
     const { delta, message } = choice
-    const said = isObject(delta) ? delta : isObject(message) ? message : {}
+    const said = isObject(delta) ? delta : objectOf(message)
     this.extras(choice, said, out)
     this.think(said, out)
     this.content(said['content'], out)

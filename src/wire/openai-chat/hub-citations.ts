@@ -1,8 +1,8 @@
 // Citations, probabilities of tokens and images of a reply in this format's members, both ways.
 
 import type { JsonObject, JsonValue, UrlCitation } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
-import { hasFields, ownFields, present, stringOf, withExtra } from './hub-fields.ts'
+import { isObject, objectsIn, stringOf } from '../json/value.ts'
+import { hasFields, ownFields, present, withExtra } from './hub-fields.ts'
 
 function offset(value: JsonValue | undefined, base: number): number | null {
   return typeof value === 'number' && value >= base ? value - base : null
@@ -44,8 +44,8 @@ export function readTokens(value: JsonValue | undefined): Tokens | null {
   const { content, refusal, ...more } = present(value)
   if (hasFields(more) || (!Array.isArray(content) && !Array.isArray(refusal))) return null
   return {
-    content: Array.isArray(content) ? content.filter(isObject) : [],
-    refusal: Array.isArray(refusal) ? refusal.filter(isObject) : [],
+    content: objectsIn(content),
+    refusal: objectsIn(refusal),
   }
 }
 

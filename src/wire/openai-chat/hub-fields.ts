@@ -1,8 +1,8 @@
 // Small tools of the hub's OpenAI side: private fields kept, merged and given back.
 
 import type { DialectId } from '../formats.ts'
-import type { CacheMark, Extra, JsonObject, JsonValue } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import type { CacheMark, Extra, JsonObject } from '../ir.ts'
+import { isObject } from '../json/value.ts'
 
 const self: DialectId = 'openai-chat'
 
@@ -36,10 +36,6 @@ export function unknownFields(body: JsonObject, known: ReadonlySet<string>): Jso
 export function hasFields(body: JsonObject): boolean {
   for (const _ in body) return true
   return false
-}
-
-export function stringOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : ''
 }
 
 /**

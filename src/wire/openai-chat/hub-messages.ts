@@ -10,8 +10,8 @@ import type {
   Role,
   ToolCallPart,
 } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
-import { ownFields, present, stringOf, withExtra } from './hub-fields.ts'
+import { isObject, stringOf } from '../json/value.ts'
+import { ownFields, present, withExtra } from './hub-fields.ts'
 import { decodeCall, decodeContent, encodeCall, encodePart } from './hub-parts.ts'
 import { decodeThoughts, encodeThoughts, thoughtNames } from './hub-thoughts.ts'
 

@@ -8,8 +8,8 @@ import type {
   Reasoning,
   ResponseFormat,
 } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
-import { hasFields, present, stringOf } from './hub-fields.ts'
+import { isObject, stringOf, wholeNumber } from '../json/value.ts'
+import { hasFields, present } from './hub-fields.ts'
 
 const efforts: ReadonlySet<string> = new Set([
   'none',
@@ -25,14 +25,10 @@ function effortOf(value: JsonValue | undefined): Effort | null {
   return typeof value === 'string' && efforts.has(value) ? (value as Effort) : null
 }
 
-function wholeNumber(value: JsonValue | undefined): number | null {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null
-}
-
 /** OpenRouter's `reasoning`: `{effort | max_tokens, exclude, enabled}`. */
 function routed(value: JsonObject): Reasoning {
   const effort = effortOf(value['effort'])
-  const budgetTokens = wholeNumber(value['max_tokens'])
+  const budgetTokens = wholeNumber(value['max_tokens'], 0)
   const off = value['enabled'] === false
   const adaptive = value['enabled'] === true && effort === null && budgetTokens === null
   return {
@@ -47,7 +43,7 @@ function routed(value: JsonObject): Reasoning {
 /** Anthropic's `thinking`, which DeepSeek, Moonshot, Zhipu and others took over into this format. */
 function switched(value: JsonObject): Reasoning {
   if (value['type'] === 'disabled') return { effort: 'none' }
-  const budgetTokens = wholeNumber(value['budget_tokens'])
+  const budgetTokens = wholeNumber(value['budget_tokens'], 0)
   return budgetTokens === null ? { adaptive: true } : { budgetTokens }
 }
 
@@ -139,7 +135,7 @@ function takeLogprobs(rest: JsonObject): Pick<ChatRequest, 'logprobs'> {
   if (logprobs !== true) return {}
   delete rest['logprobs']
   delete rest['top_logprobs']
-  return { logprobs: wholeNumber(top) ?? 0 }
+  return { logprobs: wholeNumber(top, 0) ?? 0 }
 }
 
 const texts = [

@@ -2,16 +2,8 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue, RequestPart, ToolCallPart } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
-import {
-  cacheOf,
-  hasFields,
-  mergeFields,
-  ownFields,
-  present,
-  stringOf,
-  withExtra,
-} from './hub-fields.ts'
+import { isObject, objectOf, stringOf } from '../json/value.ts'
+import { cacheOf, hasFields, mergeFields, ownFields, present, withExtra } from './hub-fields.ts'
 
 export function decodeContent(content: JsonValue | undefined): RequestPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
@@ -122,7 +114,7 @@ export function decodeCall(value: JsonObject): ToolCallPart {
       ...withExtra(hasFields(more) ? { ...rest, custom: more } : rest),
     }
   }
-  const { name, arguments: input, ...more } = isObject(target) ? target : {}
+  const { name, arguments: input, ...more } = objectOf(target)
   const kept = hasFields(more) ? { ...rest, function: more } : rest
   const known = type === undefined || type === 'function'
   return {

@@ -4,12 +4,13 @@ import type { Fault, FaultKind } from '../../errors.ts'
 import type { Reader } from '../codec.ts'
 import { report } from '../hub/counts.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
+import { isObject, listOf, stringOf } from '../json/value.ts'
 import { errorIn, faultInside, saidIn } from '../openai/fault.ts'
-import { isObject, readUsage, usageIn } from '../openai/usage.ts'
+import { readUsage, usageIn } from '../openai/usage.ts'
 import type { ReplyQuirks } from '../reply.ts'
 import { frameObject } from '../reply.ts'
 import { ChoiceReader } from './hub-choice.ts'
-import { stringOf, withExtra } from './hub-fields.ts'
+import { withExtra } from './hub-fields.ts'
 
 const knownAtTop: ReadonlySet<string> = new Set([
   'id',
@@ -130,7 +131,7 @@ export class ChatReader implements Reader {
       out.push({ type: 'fault', fault: failed })
       return out
     }
-    const choices = Array.isArray(frame['choices']) ? frame['choices'] : []
+    const choices = listOf(frame['choices'])
     this.head(frame, choices.length > 0, out)
     for (const [at, choice] of choices.entries()) {
       if (isObject(choice)) this.choiceOf(choice, at).take(choice, whole, out)

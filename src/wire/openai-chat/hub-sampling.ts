@@ -1,7 +1,7 @@
 // Request fields that OpenAI's chat and completion formats spell alike.
 
 import type { ChatRequest, JsonObject } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../json/value.ts'
 
 const numbers = [
   ['temperature', 'temperature'],

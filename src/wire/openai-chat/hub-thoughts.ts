@@ -1,9 +1,8 @@
 // What a model thought, in the members vendors and gateways have for it: plain text, and blocks with seals.
 
 import { opaquePrefix } from '../hub/opaque-state.ts'
-import type { JsonObject, JsonValue, ReasoningPart } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
-import { stringOf } from './hub-fields.ts'
+import type { JsonObject, ReasoningPart } from '../ir.ts'
+import { objectsIn, stringOf } from '../json/value.ts'
 
 /** A stretch of reasoning; `sealed` where it is closed by a seal. */
 export interface Thought {
@@ -12,13 +11,9 @@ export interface Thought {
   readonly redacted: boolean
 }
 
-function objectsOf(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
-}
-
 /** LiteLLM's `thinking_blocks`, which are Anthropic's. */
 export function blocksIn(said: JsonObject): Thought[] {
-  return objectsOf(said['thinking_blocks']).flatMap((block): Thought[] => {
+  return objectsIn(said['thinking_blocks']).flatMap((block): Thought[] => {
     if (block['type'] === 'redacted_thinking') {
       const data = stringOf(block['data'])
       return data === '' ? [] : [{ text: '', sealed: data, redacted: true }]
@@ -42,7 +37,7 @@ function opaqueDetail(detail: JsonObject): string | null {
 }
 
 export function detailsIn(said: JsonObject): Thought[] {
-  return objectsOf(said['reasoning_details']).flatMap((detail): Thought[] => {
+  return objectsIn(said['reasoning_details']).flatMap((detail): Thought[] => {
     const text = stringOf(detail['text']) || stringOf(detail['summary'])
     const sealed = opaqueDetail(detail)
     if (text === '' && sealed === null) return []

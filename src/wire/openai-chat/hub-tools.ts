@@ -2,8 +2,8 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { ChatRequest, JsonObject, JsonValue, Tool, ToolChoice } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
-import { cacheOf, hasFields, ownFields, present, stringOf, withExtra } from './hub-fields.ts'
+import { isObject, objectOf, stringOf } from '../json/value.ts'
+import { cacheOf, hasFields, ownFields, present, withExtra } from './hub-fields.ts'
 
 type FunctionTool = Extract<Tool, { readonly type: 'function' }>
 
@@ -136,7 +136,7 @@ function encodeFunction(tool: FunctionTool): JsonObject {
 
 function withInner(body: JsonObject, inner: string, fields: JsonObject): JsonObject {
   const { [inner]: more, ...rest } = fields
-  const target = isObject(body[inner]) ? body[inner] : {}
+  const target = objectOf(body[inner])
   return { ...body, [inner]: { ...target, ...(isObject(more) && more) }, ...rest }
 }
 

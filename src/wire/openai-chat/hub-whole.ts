@@ -3,7 +3,8 @@
 import type { WriterHead } from '../codec.ts'
 import { type FoldedChoice, type FoldedPart, fold } from '../hub/fold.ts'
 import type { ChatEvent, JsonObject } from '../ir.ts'
-import { isObject, writeUsage } from '../openai/usage.ts'
+import { objectOf } from '../json/value.ts'
+import { writeUsage } from '../openai/usage.ts'
 import { writeCitation, writeImage, writeTokens } from './hub-citations.ts'
 import { mergeFields, ownFields } from './hub-fields.ts'
 import { encodeCall } from './hub-parts.ts'
@@ -82,7 +83,7 @@ function choiceOf({ index, parts, reason, extras }: FoldedChoice, older: boolean
   const fields: JsonObject = {}
   for (const extra of extras) mergeFields(fields, ownFields(extra))
   const { delta, finish_reason: word = wordOf(reason, older), ...private_ } = fields
-  const inside = isObject(delta) ? delta : {}
+  const inside = objectOf(delta)
   const reasoning = joined(parts, 'reasoning')
   // The vendor's own details of its reasoning hold the seals already.
   const hasThoughts = thoughtNames.some((name) => inside[name] !== undefined)

@@ -10,7 +10,8 @@ import type {
   PartHead,
   Usage,
 } from '../ir.ts'
-import { isObject, writeUsage } from '../openai/usage.ts'
+import { isObject } from '../json/value.ts'
+import { writeUsage } from '../openai/usage.ts'
 import { writeCitation, writeImage, writeTokens } from './hub-citations.ts'
 import { hasFields, mergeFields, ownFields } from './hub-fields.ts'
 import { opaqueMember } from './hub-parts.ts'

@@ -9,9 +9,10 @@ import {
 } from '../codec.ts'
 import { fold } from '../hub/fold.ts'
 import type { ChatEvent, ChatRequest, JsonObject, Message } from '../ir.ts'
+import { objectsIn } from '../json/value.ts'
 import { responsesHub } from '../openai-responses/hub.ts'
 import { usageOf } from '../openai-responses/hub-body.ts'
-import { objectsIn, ownFields, self as responses } from '../openai-responses/hub-fields.ts'
+import { ownFields, self as responses } from '../openai-responses/hub-fields.ts'
 import { inputItems } from '../openai-responses/kept.ts'
 import { encodeSummary } from '../openai-responses/summary.ts'
 

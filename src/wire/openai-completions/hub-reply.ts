@@ -3,7 +3,8 @@
 import type { Reader, Writer, WriterHead } from '../codec.ts'
 import { fold } from '../hub/fold.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue, PartHead, Usage } from '../ir.ts'
-import { isObject, writeUsage } from '../openai/usage.ts'
+import { isObject } from '../json/value.ts'
+import { writeUsage } from '../openai/usage.ts'
 import { ChatReader } from '../openai-chat/hub-reader.ts'
 import type { ReplyQuirks } from '../reply.ts'
 

@@ -2,9 +2,9 @@
 
 import type { ClientList, Decoded, VendorList, WriterHead } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
+import { isObject, objectOf } from '../json/value.ts'
 import { promptUsage, withoutList } from '../list/fields.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'
-import { isObject } from '../openai/usage.ts'
 import { packVector, unpackVector } from './vectors.ts'
 
 const known: ReadonlySet<string> = new Set([
@@ -65,14 +65,14 @@ export function readEmbeddings(body: JsonValue): ListReply | ReturnType<typeof w
   if (!isObject(body)) return { kind: 'unreadable', message: 'the reply is no object' }
   const { data, model, usage } = body
   if (!Array.isArray(data)) return withoutList(body, 'data')
-  const items = data.map((item) => (isObject(item) ? item : {}))
+  const items = data.map((item) => objectOf(item))
   // Each says which text it is of.
   if (items.every(({ index }) => typeof index === 'number')) {
     items.sort((a, b) => Number(a['index']) - Number(b['index']))
   }
   const vectors = items.map((item) => item['embedding'])
   if (!vectors.every(isVector)) return { kind: 'unreadable', message: 'a vector is missing' }
-  const counts = isObject(usage) ? usage : {}
+  const counts = objectOf(usage)
   return {
     model: typeof model === 'string' ? model : null,
     vectors,

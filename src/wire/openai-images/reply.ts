@@ -13,9 +13,10 @@ import {
   valueEnd,
 } from '../json/scan.ts'
 import { join, splice } from '../json/splice.ts'
+import { isObject } from '../json/value.ts'
 import { errorIn, faultInside } from '../openai/fault.ts'
 import { stringOf } from '../openai/rules.ts'
-import { isObject, readUsage } from '../openai/usage.ts'
+import { readUsage } from '../openai/usage.ts'
 import { faulty, lastMember, readable, withoutList } from '../openai/whole.ts'
 import type { ReplyQuirks, WholeReply } from '../reply.ts'
 import type { Peek, RequestedImages, Units } from '../request.ts'

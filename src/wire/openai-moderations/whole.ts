@@ -2,8 +2,9 @@
 
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
+import { isObject } from '../json/value.ts'
 import { wholeMedia } from '../openai/media.ts'
-import { isObject, readUsage } from '../openai/usage.ts'
+import { readUsage } from '../openai/usage.ts'
 import type { ReplyQuirks, WholeReply } from '../reply.ts'
 
 export function wholeModerations(bytes: Uint8Array, quirks: ReplyQuirks): WholeReply {

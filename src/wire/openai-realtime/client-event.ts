@@ -4,9 +4,9 @@ import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { placeOf } from '../json/names.ts'
 import { parseSpan } from '../json/scan.ts'
+import { isObject, listOf } from '../json/value.ts'
 import { type Body, nothingInside, present, readBody } from '../openai/body.ts'
 import { stringOf } from '../openai/rules.ts'
-import { isObject } from '../openai/usage.ts'
 
 /** What an event adds to the next prompt. */
 export interface Added {
@@ -78,7 +78,7 @@ function addedBy(body: Body, type: string, settings: JsonObject | null): Added {
   if (type === 'conversation.item.create') return addedItems([parsed(body).item])
   const response = settings?.response
   if (!isObject(response)) return nothingAdded
-  const input = Array.isArray(response.input) ? response.input : []
+  const input = listOf(response.input)
   const { textBytes, ...rest } = addedItems(input)
   return { ...rest, textBytes: textBytes + textLength(response.instructions) }
 }
@@ -90,7 +90,7 @@ function addedItems(items: readonly (JsonValue | undefined)[]): Added {
   for (const item of items) {
     if (!isObject(item)) continue
     textBytes += textLength(item.arguments) + textLength(item.output)
-    for (const part of Array.isArray(item.content) ? item.content : []) {
+    for (const part of listOf(item.content)) {
       if (!isObject(part)) continue
       textBytes += textLength(part.text) + textLength(part.transcript)
       audioBytes += typeof part.audio === 'string' ? Math.floor((part.audio.length * 3) / 4) : 0

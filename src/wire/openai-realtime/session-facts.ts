@@ -1,7 +1,7 @@
 // What of a realtime session's settings its cost depends on: formats of sound, bounds, the text that is always read.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../json/value.ts'
 
 export interface SessionFacts {
   /** As the vendor names it. */

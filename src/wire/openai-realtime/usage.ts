@@ -2,7 +2,7 @@
 
 import { believed, countOf as count, Remainder } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject, objectOf } from '../json/value.ts'
 
 /** Nobody transcribes more than a day at once. */
 const maxSeconds = 86_400
@@ -33,7 +33,7 @@ export interface CachedMedia {
 }
 
 export function readCachedMedia(value: JsonValue | undefined): CachedMedia {
-  const details = objectIn(isObject(value) ? value : {}, 'input_token_details')
+  const details = objectIn(objectOf(value), 'input_token_details')
   const media = objectIn(details, 'cached_tokens_details')
   const rest = new Remainder(readRealtimeUsage(value)?.cachedInput ?? 0)
   const audio = rest.take(count(media.audio_tokens) ?? 0)

@@ -3,9 +3,9 @@
 import type { Fault } from '../../errors.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { JsonSyntaxError, type Member, members, parseSpan, skipSpace } from '../json/scan.ts'
+import { isObject, objectOf } from '../json/value.ts'
 import { faultInside } from '../openai/fault.ts'
 import { stringOf } from '../openai/rules.ts'
-import { isObject } from '../openai/usage.ts'
 import { type SessionFacts, sessionFacts } from './session-facts.ts'
 import {
   type CachedMedia,
@@ -120,7 +120,7 @@ function responseIdOf({ id }: JsonObject): string {
 }
 
 function endedOf(body: JsonObject): VendorEvent {
-  const response: JsonObject = isObject(body.response) ? body.response : {}
+  const response: JsonObject = objectOf(body.response)
   const status = typeof response.status === 'string' ? response.status : 'completed'
   return {
     kind: 'ended',

@@ -1,8 +1,7 @@
 // Tools of the Responses format that have a type of their own and that the client runs: to any other vendor, functions.
 
-import type { JsonObject, JsonValue } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
-import { stringOf } from '../openai-chat/hub-fields.ts'
+import type { JsonObject } from '../ir.ts'
+import { isObject, objectOf, stringOf } from '../json/value.ts'
 
 /** One type of tool, the items of its calls and answers, and the function it is to other vendors. */
 export interface ClientTool {
@@ -15,10 +14,6 @@ export interface ClientTool {
   item(input: JsonObject): JsonObject
   /** The arguments that a call's item spells. */
   input(item: JsonObject): JsonObject
-}
-
-function objectOf(value: JsonValue | undefined): JsonObject {
-  return isObject(value) ? value : {}
 }
 
 const text = { type: 'string' } as const

@@ -1,8 +1,7 @@
 // What a Responses request's tokens may come to, by counting: text by its bytes, pictures and files by the piece.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
-import { objectsIn } from './hub-fields.ts'
+import { isObject, objectsIn } from '../json/value.ts'
 import { inputItems } from './kept.ts'
 
 /** OpenAI, "Images and vision": 85 for a picture and 170 for each of the six tiles of a large one. */

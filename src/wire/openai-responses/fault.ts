@@ -2,8 +2,8 @@
 
 import type { Fault } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
+import { isObject } from '../json/value.ts'
 import { faultInside } from '../openai/fault.ts'
-import { isObject } from '../openai/usage.ts'
 
 /** Of the codes of `response.error` those by which the request itself is at fault. OpenAI, "The response object". */
 const requestCodes =

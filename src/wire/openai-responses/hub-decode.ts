@@ -3,10 +3,10 @@
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
 import type { ChatRequest, JsonObject, JsonValue, Message, RequestPart, Role } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
-import { present, stringOf } from '../openai-chat/hub-fields.ts'
+import { isObject, listOf, objectsIn, stringOf } from '../json/value.ts'
+import { present } from '../openai-chat/hub-fields.ts'
 import { clientToolOfItem } from './client-tools.ts'
-import { objectsIn, self, withExtra } from './hub-fields.ts'
+import { self, withExtra } from './hub-fields.ts'
 import { carriedBy, withOpaque } from './hub-opaque-state.ts'
 import { decodeParts } from './hub-parts.ts'
 import { takeKept, takePlain, takeReasoning, takeText } from './hub-settings.ts'
@@ -227,7 +227,7 @@ function messagesOf(input: JsonValue | undefined, catalog: Catalog): Decoded<Mes
     return { value: [{ role: 'user', parts: [{ type: 'text', text: input }] }], dropped: [] }
   }
   const items = new Items(catalog)
-  for (const [at, item] of (Array.isArray(input) ? input : []).entries()) {
+  for (const [at, item] of listOf(input).entries()) {
     const place = `input[${at}]`
     if (!isObject(item)) throw invalidRequest(`${place} must be an object`, place)
     items.take(item, place)

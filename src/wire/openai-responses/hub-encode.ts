@@ -10,8 +10,8 @@ import type {
   ReasoningPart,
   ToolCallPart,
 } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
-import { hasFields, stringOf } from '../openai-chat/hub-fields.ts'
+import { isObject, listOf, stringOf } from '../json/value.ts'
+import { hasFields } from '../openai-chat/hub-fields.ts'
 import { foreignFields } from '../openai-chat/hub-sampling.ts'
 import { ownFields, self } from './hub-fields.ts'
 import { type ContentPart, encodePart } from './hub-parts.ts'
@@ -153,7 +153,7 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
   dropped.push(...input.dropped)
   const { background: _, previous_response_id: __, conversation: ___, ...rest } = settings
   const body: JsonObject = { model, input: input.items, ...rest, store: false }
-  const asked = Array.isArray(settings['include']) ? settings['include'] : []
+  const asked = listOf(settings['include'])
   const include = encryptsReasoning(model) ? withEncrypted(asked) : asked
   if (include.length > 0) body['include'] = include
   if (request.stream) body['stream'] = true

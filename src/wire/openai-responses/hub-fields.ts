@@ -1,8 +1,7 @@
 // Private fields of the Responses format on the hub.
 
 import type { DialectId } from '../formats.ts'
-import type { Extra, JsonObject, JsonValue } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import type { Extra, JsonObject } from '../ir.ts'
 import { hasFields } from '../openai-chat/hub-fields.ts'
 
 export const self: DialectId = 'openai-responses'
@@ -15,8 +14,4 @@ export function ownFields(extra: Extra | null | undefined): JsonObject {
 /** `{ extra }` with the fields, or nothing where there are none. */
 export function withExtra(fields: JsonObject): { extra?: Extra } {
   return hasFields(fields) ? { extra: { [self]: fields } } : {}
-}
-
-export function objectsIn(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
 }

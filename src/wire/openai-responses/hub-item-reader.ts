@@ -1,9 +1,9 @@
 // Reads the output items of a Responses reply into events, one reader for each item.
 
 import type { ChatEvent, JsonObject, JsonValue, UrlCitation } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
-import { hasFields, present, stringOf, unknownFields } from '../openai-chat/hub-fields.ts'
-import { objectsIn, self, withExtra } from './hub-fields.ts'
+import { isObject, objectsIn, stringOf } from '../json/value.ts'
+import { hasFields, present, unknownFields } from '../openai-chat/hub-fields.ts'
+import { self, withExtra } from './hub-fields.ts'
 import { newText, type Parts, remainder, type Text } from './hub-texts.ts'
 
 /** Takes the events of one item; `done` may come without any before it. */

@@ -1,7 +1,7 @@
 // The output items of a response as they come about, and the events that tell of them.
 
 import type { FinishReason, JsonObject, PartHead, UrlCitation } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../json/value.ts'
 import { ownFields } from './hub-fields.ts'
 import { carried } from './hub-opaque-state.ts'
 import { inputIn, type ToolOrigins } from './tool-origins.ts'

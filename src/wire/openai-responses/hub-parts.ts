@@ -2,8 +2,8 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue, RequestPart } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
-import { present, stringOf } from '../openai-chat/hub-fields.ts'
+import { isObject, stringOf } from '../json/value.ts'
+import { present } from '../openai-chat/hub-fields.ts'
 import { ownFields, self, withExtra } from './hub-fields.ts'
 
 /** A text, or a list of parts at `place`. */

@@ -4,12 +4,13 @@ import type { FaultKind } from '../../errors.ts'
 import type { Reader } from '../codec.ts'
 import { report } from '../hub/counts.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
+import { isObject, objectOf, objectsIn, stringOf } from '../json/value.ts'
 import { errorIn, faultInside } from '../openai/fault.ts'
-import { isObject, readUsage } from '../openai/usage.ts'
-import { stringOf, unknownFields } from '../openai-chat/hub-fields.ts'
+import { readUsage } from '../openai/usage.ts'
+import { unknownFields } from '../openai-chat/hub-fields.ts'
 import { frameObject } from '../reply.ts'
 import { faultOfEvent, faultOfResponse } from './fault.ts'
-import { objectsIn, withExtra } from './hub-fields.ts'
+import { withExtra } from './hub-fields.ts'
 import { type ItemReader, readerOf } from './hub-item-reader.ts'
 import { Parts } from './hub-texts.ts'
 
@@ -97,7 +98,7 @@ export class ResponsesReader implements Reader {
       case 'response.incomplete':
       case 'response.failed':
       case 'response.cancelled':
-        this.conclude(isObject(response) ? response : {}, type, out)
+        this.conclude(objectOf(response), type, out)
         return
       case 'error':
         out.push(...this.fail({ type: 'fault', fault: faultOfEvent(frame) }))

@@ -2,8 +2,8 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { ChatRequest, Effort, JsonObject, Reasoning, ResponseFormat } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
-import { hasFields, present, stringOf } from '../openai-chat/hub-fields.ts'
+import { isObject, stringOf } from '../json/value.ts'
+import { hasFields, present } from '../openai-chat/hub-fields.ts'
 import { effortFor } from '../openai-chat/hub-options.ts'
 import { ownFields } from './hub-fields.ts'
 import { encodeTools } from './hub-tools.ts'

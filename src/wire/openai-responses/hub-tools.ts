@@ -2,10 +2,10 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { ChatRequest, JsonObject, JsonValue, Tool, ToolChoice } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
-import { present, stringOf } from '../openai-chat/hub-fields.ts'
+import { isObject, listOf, objectsIn, stringOf } from '../json/value.ts'
+import { present } from '../openai-chat/hub-fields.ts'
 import { type ClientTool, clientToolOf, clientToolOfItem } from './client-tools.ts'
-import { objectsIn, ownFields, self } from './hub-fields.ts'
+import { ownFields, self } from './hub-fields.ts'
 import { ToolNames } from './tool-names.ts'
 
 /** The hub has the form of chat completions, which nests what a grammar says. */
@@ -33,7 +33,7 @@ export function catalogOf(tools: JsonValue | undefined, input: JsonValue | undef
   const offered = listAt(tools, 'tools')
   const added: Listed[] = []
   const found: Listed[] = []
-  for (const [at, item] of (Array.isArray(input) ? input : []).entries()) {
+  for (const [at, item] of listOf(input).entries()) {
     if (!isObject(item)) continue
     const list = listAt(item['tools'], `input[${at}].tools`)
     if (item['type'] === 'additional_tools') added.push(...list)

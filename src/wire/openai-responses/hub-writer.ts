@@ -3,7 +3,7 @@
 import type { GatewayError } from '../../errors.ts'
 import type { Writer, WriterHead } from '../codec.ts'
 import type { ChatEvent, Extra, FinishReason, JsonObject, Usage } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { objectsIn } from '../json/value.ts'
 import { failFrames, frameOf } from './errors.ts'
 import { askedOf, bodyOf, endOf, usageOf } from './hub-body.ts'
 import { ownFields, self } from './hub-fields.ts'
@@ -114,7 +114,7 @@ export class ResponsesWriter implements Writer {
         return output.delta(event.part, event.text)
       case 'part-end': {
         const { annotations } = ownFields(event.extra)
-        const own = Array.isArray(annotations) ? annotations.filter(isObject) : []
+        const own = objectsIn(annotations)
         return output.end(event.part, event.sealed ?? null, own)
       }
       case 'citation':

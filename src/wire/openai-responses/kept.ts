@@ -3,9 +3,8 @@
 import { type OpaqueOrigin, opaquePrefix, wrapOpaque } from '../hub/opaque-state.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { members, parseSpan, skipSpace } from '../json/scan.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject, objectsIn } from '../json/value.ts'
 import type { Peek } from '../request.ts'
-import { objectsIn } from './hub-fields.ts'
 import { withEncrypted } from './include.ts'
 
 /** What a request says of keeping it, and of what was kept before. */

@@ -2,8 +2,8 @@
 // process, its events and their numbers are the same.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
+import { objectsIn, stringOf } from '../json/value.ts'
 import { frameOf } from './errors.ts'
-import { objectsIn } from './hub-fields.ts'
 import { type ItemSoFar, isBroken, type ResponseSoFar } from './so-far.ts'
 
 /** Frames in their order; null: what comes next is not known yet. */
@@ -226,5 +226,5 @@ function pieceEnd(text: string, at: number): number {
 
 function textIn(value: JsonObject | undefined, name: string): string {
   const text = value?.[name]
-  return typeof text === 'string' ? text : ''
+  return stringOf(text)
 }

@@ -3,7 +3,7 @@
 import type { JsonObject } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, textOf } from '../json/scan.ts'
 import { join } from '../json/splice.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../json/value.ts'
 import { FrameSplitter, frameTooLong } from '../sse.ts'
 import { type Event, eventIn, terminals } from './events.ts'
 

@@ -1,9 +1,8 @@
 // A response as far as it has come: what its events have told until now, put together.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject, objectsIn, stringOf } from '../json/value.ts'
 import { terminals } from './events.ts'
-import { objectsIn } from './hub-fields.ts'
 
 export interface ItemSoFar {
   value: JsonObject
@@ -66,7 +65,7 @@ export class ResponseSoFar {
 
   private add(item: JsonObject, event: JsonObject): void {
     const { delta } = event
-    const text = typeof delta === 'string' ? delta : ''
+    const text = stringOf(delta)
     this.length += text.length
     switch (event['type']) {
       case 'response.content_part.added':
@@ -133,5 +132,5 @@ function partAt(
 function append(target: JsonObject | null, name: string, text: string): void {
   if (target === null) return
   const said = target[name]
-  target[name] = (typeof said === 'string' ? said : '') + text
+  target[name] = stringOf(said) + text
 }

@@ -1,7 +1,7 @@
 // Under which name or type a client of the Responses format offered the tools that its model calls by other names.
 
 import type { ChatRequest, JsonObject, JsonValue } from '../ir.ts'
-import { isObject } from '../openai/usage.ts'
+import { isObject } from '../json/value.ts'
 import { type ClientTool, clientToolOf } from './client-tools.ts'
 import { nativeOf } from './hub-tools.ts'
 

@@ -4,9 +4,10 @@ import type { Fault, GatewayError } from '../../errors.ts'
 import { take } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
 import { JsonSyntaxError, MemberScan, parseSpan } from '../json/scan.ts'
+import { isObject, objectOf } from '../json/value.ts'
 import { textBytes } from '../openai/chunk.ts'
 import { errorIn, faultInside } from '../openai/fault.ts'
-import { isObject, readUsage } from '../openai/usage.ts'
+import { readUsage } from '../openai/usage.ts'
 import { type FrameKind, frameKind, type Watcher } from '../reply.ts'
 import { emptyKind } from '../sse-frames.ts'
 import { errorFrames, failFrames } from './errors.ts'
@@ -126,7 +127,7 @@ export class ResponsesWatcher implements Watcher {
 
   private conclude({ type, bytes, start, end }: Event): FrameKind {
     const { response } = parseSpan(bytes, start, end) as JsonObject
-    const said = isObject(response) ? response : {}
+    const said = objectOf(response)
     const status = type.slice('response.'.length)
     const fault = faultOfResponse({ status, ...said })
     take(this, readUsage(said['usage']), said)

@@ -2,8 +2,8 @@
 
 import type { Fault, FaultKind } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
+import { isObject, objectOf } from '../json/value.ts'
 import { retryAfterMs } from './retry-after.ts'
-import { isObject } from './usage.ts'
 
 const maxMessageLength = 500
 /** Statuses between these may stand in a body in place of a code. */
@@ -66,7 +66,7 @@ export function saidIn(body: JsonValue): Said {
     return { ...inner, code: inner.code ?? text(body.code), type: inner.type ?? text(body.type) }
   }
   const inner = isObject(body.innererror) ? text(body.innererror.code) : null
-  const base = isObject(body.base_resp) ? body.base_resp : {}
+  const base = objectOf(body.base_resp)
   const message = firstText(
     error,
     body.message,

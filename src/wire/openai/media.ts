@@ -3,12 +3,12 @@
 import type { Fault } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { placeOf } from '../json/names.ts'
+import { isObject } from '../json/value.ts'
 import type { WholeReply } from '../reply.ts'
 import type { Address, Peek } from '../request.ts'
 import { type Body, type Inside, modelOf, nothingInside, readBody, streamOf } from './body.ts'
 import { faultInside } from './fault.ts'
 import { checkFields, type Rule } from './rules.ts'
-import { isObject } from './usage.ts'
 
 /** What one of these formats finds in its own requests. */
 export type Found = Partial<

@@ -2,6 +2,7 @@
 
 import { believed, countOf as count, isUnbelievable, Remainder } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
+import { isObject } from '../json/value.ts'
 
 function first(...values: (JsonValue | undefined)[]): number | null {
   for (const value of values) {
@@ -9,10 +10,6 @@ function first(...values: (JsonValue | undefined)[]): number | null {
     if (found !== null) return found
   }
   return null
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function objectIn(parent: JsonObject, ...names: string[]): JsonObject {

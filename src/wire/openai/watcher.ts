@@ -5,6 +5,7 @@ import { take } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, skipSpace, spells } from '../json/scan.ts'
 import { type Edit, join, splice } from '../json/splice.ts'
+import { isObject } from '../json/value.ts'
 import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../reply.ts'
 import { frameData, plainDataStart, unframedJson } from '../sse.ts'
 import { emptyKind } from '../sse-frames.ts'
@@ -12,7 +13,7 @@ import { ChunkScan } from './chunk.ts'
 import { errorIn, faultInside, faultOfFinish } from './fault.ts'
 import { placeOf } from './place.ts'
 import { stringOf } from './rules.ts'
-import { isObject, readUsage, shownUsage, usageIn } from './usage.ts'
+import { readUsage, shownUsage, usageIn } from './usage.ts'
 
 const encoder = new TextEncoder()
 const prefix = encoder.encode('data: ')

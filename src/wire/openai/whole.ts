@@ -5,12 +5,13 @@ import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, skipSpace, spells, stringEnd, valueEnd } from '../json/scan.ts'
 import { type Edit, join, splice } from '../json/splice.ts'
+import { isObject } from '../json/value.ts'
 import type { ReplyQuirks, WholeReply } from '../reply.ts'
 import { ChunkScan } from './chunk.ts'
 import { errorIn, faultInside, faultOfFinish, saidIn } from './fault.ts'
 import { placeOf } from './place.ts'
 import { stringOf } from './rules.ts'
-import { isObject, readUsage, shownUsage } from './usage.ts'
+import { readUsage, shownUsage } from './usage.ts'
 
 /** Past this a reply that is none is not searched for what it says instead. */
 const maxSaidBytes = 65_536

@@ -2,8 +2,8 @@
 
 import type { ClientList, Decoded, WriterHead } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
+import { isObject } from '../json/value.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'
-import { isObject } from '../openai/usage.ts'
 
 const known: ReadonlySet<string> = new Set([
   'model',

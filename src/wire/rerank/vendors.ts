@@ -2,9 +2,9 @@
 
 import type { Decoded, VendorList } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
+import { isObject, objectOf } from '../json/value.ts'
 import { plainTexts, promptUsage, readRanking, withoutList } from '../list/fields.ts'
 import type { ListReply, ListRequest } from '../list/list.ts'
-import { isObject } from '../openai/usage.ts'
 
 interface Form {
   readonly vendor: string
@@ -51,7 +51,7 @@ function readReply(form: Form, body: JsonValue, { texts }: ListRequest) {
   if (!Array.isArray(body[form.list])) return withoutList(body, form.list)
   const ranking = readRanking(body[form.list], texts.length)
   if (ranking === null) return { kind: 'unreadable', message: 'a result is none' } as const
-  const counts = isObject(usage) ? usage : {}
+  const counts = objectOf(usage)
   const searches = searchesIn(meta)
   const reply: ListReply = {
     model: typeof model === 'string' ? model : null,

@@ -2,8 +2,8 @@
 
 import { invalidRequest } from '../../../errors.ts'
 import type { JsonObject } from '../../../wire/ir.ts'
+import { stringOf, wholeNumber } from '../../../wire/json/value.ts'
 import { identifier } from '../../hash.ts'
-import { wholeNumber } from '../../json.ts'
 import type { MediaCall, MediaReply, MediaTools, Payload, Upload } from '../../media.ts'
 import { createdAt } from '../chat.ts'
 import { countTokens } from '../text.ts'
@@ -47,11 +47,11 @@ function read(call: MediaCall): DrawingRequest {
   const { fields, uploads } = call
   const { prompt, background, output_format: format } = fields
   const images = uploads.filter(({ field }) => field === 'image')
-  const text = [typeof prompt === 'string' ? prompt : '', ...images.map(nameOf)].join('\n')
+  const text = [stringOf(prompt), ...images.map(nameOf)].join('\n')
   const size = sizeOf(fields, images[0])
   const count = wholeNumber(fields['n'], 1) ?? 1
   const tiles = Math.ceil(size.width / 32) * Math.ceil(size.height / 32)
-  const textTokens = countTokens(typeof prompt === 'string' ? prompt : '')
+  const textTokens = countTokens(stringOf(prompt))
   const imageTokens = images.length * 256
   const [input, output] = [textTokens + imageTokens, count * tiles]
   return {

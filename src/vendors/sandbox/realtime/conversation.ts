@@ -2,9 +2,9 @@
 
 import { GatewayError, invalidRequest } from '../../../errors.ts'
 import type { JsonObject, JsonValue } from '../../../wire/ir.ts'
+import { isObject, stringOf, wholeNumber } from '../../../wire/json/value.ts'
 import { sessionFacts } from '../../../wire/openai-realtime/session-facts.ts'
 import { identifier } from '../../hash.ts'
-import { isObject, wholeNumber } from '../../json.ts'
 import type { SandboxSettings } from '../settings.ts'
 import { countTokens } from '../text.ts'
 import {
@@ -189,7 +189,7 @@ export class SandboxConversation {
     const most = wholeNumber(given['max_output_tokens'] ?? session['max_output_tokens'], 1)
     const read = this.inputOf(given['input'])
     const instructions = given['instructions'] ?? session['instructions']
-    const always = typeof instructions === 'string' ? instructions : ''
+    const always = stringOf(instructions)
     const tools = given['tools'] ?? session['tools']
     const toolText = Array.isArray(tools) && tools.length > 0 ? JSON.stringify(tools) : ''
     const response = new SandboxResponse({

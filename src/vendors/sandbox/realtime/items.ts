@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { invalidRequest } from '../../../errors.ts'
 import type { JsonObject, JsonValue } from '../../../wire/ir.ts'
-import { isObject } from '../../json.ts'
+import { isObject, objectsIn, stringOf } from '../../../wire/json/value.ts'
 import { contentText, countTokens } from '../text.ts'
 
 export interface Item {
@@ -26,14 +26,14 @@ const root = 'root'
 /** An item of the client's. Throws `invalid_request_error` where it is of no kind that the sandbox knows. */
 export function itemOf(item: JsonObject, id: string, bytesPerSecond: number): Item {
   const { type, role } = item
-  if (type === 'function_call_output') return textItem(id, textIn(item['output']), true)
-  if (type === 'function_call') return textItem(id, textIn(item['arguments']), false)
+  if (type === 'function_call_output') return textItem(id, stringOf(item['output']), true)
+  if (type === 'function_call') return textItem(id, stringOf(item['arguments']), false)
   if (type !== 'message')
     throw invalidRequest(`The sandbox knows no item of type '${String(type)}'`, 'item.type')
   if (role !== 'user' && role !== 'assistant' && role !== 'system')
     throw invalidRequest("'item.role' must be user, assistant or system", 'item.role')
-  const parts = Array.isArray(item['content']) ? item['content'].filter(isObject) : []
-  const text = contentText(parts) + parts.map((part) => textIn(part['transcript'])).join('')
+  const parts = objectsIn(item['content'])
+  const text = contentText(parts) + parts.map((part) => stringOf(part['transcript'])).join('')
   const bytes = parts.reduce((sum, part) => sum + soundBytes(part['audio'], 'item.content'), 0)
   const seconds = bytes / bytesPerSecond
   const made = textItem(id, text === '' ? described(seconds) : text, role === 'user')
@@ -61,10 +61,6 @@ function textItem(id: string, text: string, answered: boolean): Item {
 
 function described(seconds: number): string {
   return seconds === 0 ? '' : `${Math.round(seconds * 10) / 10} s of sound`
-}
-
-function textIn(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : ''
 }
 
 /** Bytes of sound in base64. Throws `invalid_request_error` where it is none. */

@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../../../errors.ts'
 import type { JsonObject, JsonValue } from '../../../wire/ir.ts'
-import { isObject } from '../../json.ts'
+import { isObject, listOf, objectOf } from '../../../wire/json/value.ts'
 import { sampleRate } from '../media/tune.ts'
 
 const pcmFormat = { type: 'audio/pcm', rate: sampleRate } as const
@@ -60,7 +60,7 @@ export function changedSession(session: JsonObject, change: JsonValue | undefine
 
 function checkFormat(session: JsonObject, side: string, types: readonly string[]): void {
   const format = memberOf(session, 'audio', side, 'format')
-  const { type, rate = sampleRate } = isObject(format) ? format : {}
+  const { type, rate = sampleRate } = objectOf(format)
   if (types.some((each) => each === type) && (type !== 'audio/pcm' || rate === sampleRate)) return
   const message = `'format' must be of ${types.join(', ')}, audio/pcm at ${sampleRate} Hz`
   throw invalidRequest(message, `session.audio.${side}.format`)
@@ -87,7 +87,7 @@ export function memberOf(value: JsonValue | undefined, ...path: readonly string[
 
 /** Whether replies are sound. Throws `invalid_request_error` where it is neither text nor sound. */
 export function speaks(modalities: JsonValue | undefined, param: string): boolean {
-  const [modality, more] = Array.isArray(modalities) ? modalities : []
+  const [modality, more] = listOf(modalities)
   if (more === undefined && (modality === 'audio' || modality === 'text'))
     return modality === 'audio'
   throw invalidRequest(`'${param}' must be ["text"] or ["audio"]`, param)
