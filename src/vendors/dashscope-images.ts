@@ -13,6 +13,7 @@ import {
   imageRequest,
   lookAfter,
   moderated,
+  needed,
   refuseTransparent,
   times,
   unreadable,
@@ -89,8 +90,7 @@ async function wan(call: MediaCall, tools: MediaTools, asked: ImageRequest): Pro
     parameters: parametersOf(asked, asked.count),
   }
   const { output } = objectOf((await askJson(tools, { url, headers }, value)).json)
-  const id = text(objectOf(output)['task_id'])
-  if (id === null) throw unreadable('the job has no task_id')
+  const id = needed(objectOf(output)['task_id'], 'the job has no task_id')
   const jobUrl = `${native(tools)}/tasks/${encodeURIComponent(id)}`
   return untilDone(tools, async () => {
     const seen = await lookAfter(tools, { url: jobUrl })

@@ -4,9 +4,11 @@ import type { JsonObject } from '../wire/ir.ts'
 import { objectOf, text } from '../wire/json/value.ts'
 import { JsonBody } from './base64.ts'
 import { native } from './dashscope-images.ts'
-import { unreadable } from './images.ts'
+import { needed } from './images.ts'
 import {
   addressIn,
+  contentAtUrl,
+  getJson,
   linesOf,
   ratioOf,
   referenceOf,
@@ -41,18 +43,15 @@ export const wan: VideoAdapter = {
     const url = `${native(tools)}/services/aigc/video-generation/video-synthesis`
     const headers = [['x-dashscope-async', 'enable']] as const
     const reply = await tools.ask({ method: 'POST', url, headers, body: body.segments(request) })
-    const handle = text(objectOf(successOf(reply, tools)['output'])['task_id'])
-    if (handle === null) throw unreadable('the vendor named no task')
-    return { handle }
+    const { task_id: id } = objectOf(successOf(reply, tools)['output'])
+    return { handle: needed(id, 'the vendor named no task') }
   },
   async poll({ handle }, tools) {
     const url = `${native(tools)}/tasks/${encodeURIComponent(handle)}`
-    const reply = successOf(await tools.ask({ method: 'GET', url }), tools)
-    return newsOf(objectOf(reply['output']), tools.nowMs)
+    const { output } = await getJson(tools, url)
+    return newsOf(objectOf(output), tools.nowMs)
   },
-  async content({ kept }) {
-    return { call: { method: 'GET', url: String(kept['url']), signed: false } }
-  },
+  content: contentAtUrl,
 }
 
 function newsOf(task: JsonObject, nowMs: number): VideoNews {
@@ -61,7 +60,6 @@ function newsOf(task: JsonObject, nowMs: number): VideoNews {
   if (status === 'RUNNING') return { state: 'running' }
   if (status !== 'SUCCEEDED')
     return videoFailed(message, text(code) ?? `task_${String(status).toLowerCase()}`)
-  const url = text(address)
-  if (url === null) throw unreadable('the video has no address')
+  const url = needed(address, 'the video has no address')
   return { state: 'completed', kept: { url }, expiresAt: nowMs + keptMs }
 }

@@ -13,15 +13,15 @@ import {
   givenImages,
   type ImageRequest,
   imageRequest,
+  jobAddress,
   lookAfter,
   moderated,
   placed,
   read,
   refuseTransparent,
-  unreadable,
   untilDone,
 } from './images.ts'
-import type { ImagesReply, MediaAdapter, MediaTools } from './media.ts'
+import type { ImagesReply, MediaAdapter } from './media.ts'
 import { pathSegments } from './path-segment.ts'
 
 /** Models that take several images take them by another name. */
@@ -41,7 +41,7 @@ export const falImages: MediaAdapter = {
     const asked = requestOf(call.model, imageRequest(call), given, body)
     const { json } = await askJson(tools, { url }, asked, body)
     const { status_url, response_url } = objectOf(json)
-    const [stateUrl, resultUrl] = [own(status_url, tools), own(response_url, tools)]
+    const [stateUrl, resultUrl] = [jobAddress(status_url, tools), jobAddress(response_url, tools)]
     await untilDone(tools, async () => {
       const state = await lookAfter(tools, { url: stateUrl })
       return state === null ? null : isDone(state)
@@ -106,14 +106,6 @@ function bananaShape(model: string, size: string): JsonObject {
 
 function divisor(one: number, other: number): number {
   return other === 0 ? one : divisor(other, one % other)
-}
-
-/** Only of the queue itself: the key goes there. */
-function own(value: JsonObject[string], { baseUrl }: MediaTools): string {
-  const address = text(value)
-  if (address === null || !URL.canParse(address)) throw unreadable('the job has no address')
-  if (new URL(address).origin === new URL(baseUrl).origin) return address
-  throw unreadable('the job is at the address of somebody else')
 }
 
 function isDone(state: JsonObject): true | null {

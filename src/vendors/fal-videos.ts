@@ -1,14 +1,15 @@
 // Videos by fal: a job in a queue, like its images.
 
 import { invalidRequest } from '../errors.ts'
-import type { JsonObject } from '../wire/ir.ts'
 import { objectOf, text } from '../wire/json/value.ts'
 import { JsonBody } from './base64.ts'
-import { unreadable } from './images.ts'
+import { jobAddress, needed } from './images.ts'
 import type { MediaTools, VendorReply } from './media.ts'
 import { pathSegments } from './path-segment.ts'
 import {
   addressIn,
+  contentAtUrl,
+  getJson,
   linesOf,
   postJson,
   ratioOf,
@@ -38,21 +39,18 @@ export const falVideos: VideoAdapter = {
     }
     const started = await postJson(tools, `${tools.baseUrl}/${pathSegments(model)}`, request, body)
     const { request_id: id, status_url: state, response_url: result } = started
-    const kept = { state: own(text(state), tools), result: own(text(result), tools) }
+    const kept = { state: jobAddress(state, tools), result: jobAddress(result, tools) }
     return { handle: text(id) ?? kept.state, kept }
   },
   async poll({ kept }, tools) {
-    const url = String(kept['state'])
-    const { status, error } = successOf(await tools.ask({ method: 'GET', url }), tools)
+    const { status, error } = await getJson(tools, String(kept['state']))
     if (status === 'IN_QUEUE') return { state: 'running', queued: true }
     if (status === 'IN_PROGRESS') return { state: 'running' }
     if (status !== 'COMPLETED' || text(error) !== null) return videoFailed(error, `fal_${status}`)
     const reply = await tools.ask({ method: 'GET', url: String(kept['result']) })
     return resultOf(reply, tools)
   },
-  async content({ kept }) {
-    return { call: { method: 'GET', url: String(kept['url']), signed: false } }
-  },
+  content: contentAtUrl,
 }
 
 /** Veo's own form is `8s`; most others take a bare number as text, and Sora a number. */
@@ -67,17 +65,7 @@ function resultOf(reply: VendorReply, tools: MediaTools): VideoNews {
     const { detail } = objectOf(reply.json())
     return videoFailed(typeof detail === 'string' ? detail : JSON.stringify(detail), 'fal_refused')
   }
-  const body: JsonObject = successOf(reply, tools)
-  const { url, duration } = objectOf(body['video'])
-  const address = text(url)
-  if (address === null) throw unreadable('the video has no address')
-  const seconds = typeof duration === 'number' ? { seconds: duration } : {}
-  return { state: 'completed', kept: { url: address }, ...seconds }
-}
-
-/** Only of the queue itself: the key goes there. */
-function own(address: string | null, { baseUrl }: MediaTools): string {
-  if (address === null || !URL.canParse(address)) throw unreadable('the job has no address')
-  if (new URL(address).origin === new URL(baseUrl).origin) return address
-  throw unreadable('the job is at the address of somebody else')
+  const { url, duration } = objectOf(successOf(reply, tools)['video'])
+  const kept = { url: needed(url, 'the video has no address') }
+  return { state: 'completed', kept, ...(typeof duration === 'number' && { seconds: duration }) }
 }

@@ -3,14 +3,14 @@
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { listOf, objectOf, text } from '../wire/json/value.ts'
 import { JsonBody } from './base64.ts'
-import { imageNamed, unreadable } from './images.ts'
+import { imageNamed, needed } from './images.ts'
 import type { MediaCall, MediaTools, Payload } from './media.ts'
 import { pathSegment } from './path-segment.ts'
 import {
+  getJson,
   linesOf,
   postJson,
   ratioOf,
-  successOf,
   type VideoAdapter,
   type VideoNews,
   videoFailed,
@@ -39,13 +39,11 @@ export const veo: VideoAdapter = {
     const name = pathSegment(call.model.replace(/^models\//, ''))
     const url = `${tools.baseUrl}/models/${name}:predictLongRunning`
     const started = await postJson(tools, url, { instances: [instance], parameters }, body)
-    const handle = text(started['name'])
-    if (handle === null) throw unreadable('the vendor named no operation')
-    return { handle }
+    return { handle: needed(started['name'], 'the vendor named no operation') }
   },
   async poll({ handle }, tools) {
     const url = `${tools.baseUrl}/${handle.split('/').map(encodeURIComponent).join('/')}`
-    return newsOf(successOf(await tools.ask({ method: 'GET', url }), tools), tools.nowMs)
+    return newsOf(await getJson(tools, url), tools.nowMs)
   },
   async content({ kept }) {
     return { call: { method: 'GET', url: String(kept['uri']) } }

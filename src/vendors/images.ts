@@ -190,6 +190,21 @@ export function unreadable(message: string): MediaFault {
   return new MediaFault({ kind: 'unreadable', message })
 }
 
+/** A text the vendor must have said. Throws MediaFault with `missing` where it did not. */
+export function needed(value: JsonValue | undefined, missing: string): string {
+  const found = text(value)
+  if (found === null) throw unreadable(missing)
+  return found
+}
+
+/** A job's address, of the vendor itself alone: the key goes there. Throws MediaFault. */
+export function jobAddress(value: JsonValue | undefined, { baseUrl }: MediaTools): string {
+  const address = needed(value, 'the job has no address')
+  if (!URL.canParse(address)) throw unreadable('the job has no address')
+  if (new URL(address).origin === new URL(baseUrl).origin) return address
+  throw unreadable('the job is at the address of somebody else')
+}
+
 /** An image of a reply of OpenAI's kind, wherever it is. */
 export function pictureIn(value: JsonValue, lifted: Lifted): Picture {
   const { b64_json, url, revised_prompt } = objectOf(value)

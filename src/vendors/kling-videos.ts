@@ -1,11 +1,12 @@
 // Videos by Kling: a task of a text or of an image, whose result is behind an address of its own.
 
 import type { JsonObject } from '../wire/ir.ts'
-import { listOf, objectOf, text } from '../wire/json/value.ts'
+import { listOf, objectOf } from '../wire/json/value.ts'
 import { JsonBody } from './base64.ts'
-import { unreadable } from './images.ts'
+import { needed } from './images.ts'
 import type { MediaTools, Payload, VendorReply } from './media.ts'
 import {
+  contentAtUrl,
   linesOf,
   ratioOf,
   referenceOf,
@@ -35,17 +36,14 @@ export const klingVideos: VideoAdapter = {
     }
     const url = `${tools.baseUrl}/videos/${kind}`
     const reply = await tools.ask({ method: 'POST', url, body: body.segments(request) })
-    const handle = text(dataOf(reply, tools)['task_id'])
-    if (handle === null) throw unreadable('the vendor named no task')
+    const handle = needed(dataOf(reply, tools)['task_id'], 'the vendor named no task')
     return { handle, kept: { kind } }
   },
   async poll({ handle, kept }, tools) {
     const url = `${tools.baseUrl}/videos/${String(kept['kind'])}/${encodeURIComponent(handle)}`
     return newsOf(dataOf(await tools.ask({ method: 'GET', url }), tools), kept)
   },
-  async content({ kept }) {
-    return { call: { method: 'GET', url: String(kept['url']), signed: false } }
-  },
+  content: contentAtUrl,
 }
 
 /** An address, or bare base64. */
@@ -68,8 +66,7 @@ function newsOf(data: JsonObject, kept: JsonObject): VideoNews {
     return { state: 'running', ...(status === 'submitted' && { queued: true }) }
   const [video] = listOf(objectOf(result)['videos'])
   const { url, duration } = objectOf(video)
-  const address = text(url)
-  if (address === null) throw unreadable('the video has no address')
+  const address = needed(url, 'the video has no address')
   const seconds = Math.round(Number(duration ?? Number.NaN))
   return {
     state: 'completed',

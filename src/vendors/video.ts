@@ -120,6 +120,16 @@ export async function postJson(
   return successOf(await tools.ask({ method: 'POST', url, body: body.segments(value) }), tools)
 }
 
+/** What a vendor answers to a question after its job. Rejects with MediaFault. */
+export async function getJson(tools: MediaTools, url: string): Promise<JsonObject> {
+  return successOf(await tools.ask({ method: 'GET', url }), tools)
+}
+
+/** The content of a job that was completed at an address of its own, which takes no key. */
+export async function contentAtUrl({ kept }: VideoJob): Promise<VideoContent> {
+  return { call: { method: 'GET', url: String(kept['url']), signed: false } }
+}
+
 /** An image as vendors take it that fetch it themselves: its address, or all of it as one. */
 export function addressIn(body: JsonBody, reference: Payload | string): string {
   return typeof reference === 'string' ? reference : body.hole(reference, 'address')

@@ -3,9 +3,10 @@
 import type { JsonObject } from '../wire/ir.ts'
 import { objectOf, text } from '../wire/json/value.ts'
 import { JsonBody } from './base64.ts'
-import { unreadable } from './images.ts'
+import { needed } from './images.ts'
 import {
   addressIn,
+  contentAtUrl,
   linesOf,
   postJson,
   ratioOf,
@@ -32,9 +33,8 @@ export const xaiVideos: VideoAdapter = {
       ...(reference !== null && { image: { url: addressIn(body, reference) } }),
     }
     const url = `${tools.baseUrl}/videos/generations`
-    const handle = text((await postJson(tools, url, request, body))['request_id'])
-    if (handle === null) throw unreadable('the vendor named no request')
-    return { handle }
+    const { request_id: id } = await postJson(tools, url, request, body)
+    return { handle: needed(id, 'the vendor named no request') }
   },
   async poll({ handle }, tools) {
     const url = `${tools.baseUrl}/videos/${encodeURIComponent(handle)}`
@@ -43,9 +43,7 @@ export const xaiVideos: VideoAdapter = {
     if (reply.status === 202 && reply.payload.size === 0) return { state: 'running' }
     return newsOf(successOf(reply, tools))
   },
-  async content({ kept }) {
-    return { call: { method: 'GET', url: String(kept['url']), signed: false } }
-  },
+  content: contentAtUrl,
 }
 
 function newsOf(reply: JsonObject): VideoNews {
@@ -58,9 +56,8 @@ function newsOf(reply: JsonObject): VideoNews {
   if (respects === false)
     return videoFailed('The video was blocked by moderation.', 'moderation_blocked')
   if (status === 'done' || (status == null && text(url) !== null)) {
-    if (text(url) === null) throw unreadable('the video has no address')
-    const seconds = typeof duration === 'number' ? { seconds: duration } : {}
-    return { state: 'completed', kept: { url: String(url) }, ...seconds }
+    const kept = { url: needed(url, 'the video has no address') }
+    return { state: 'completed', kept, ...(typeof duration === 'number' && { seconds: duration }) }
   }
   return { state: 'running', ...(typeof progress === 'number' && { progress }) }
 }
