@@ -58,11 +58,11 @@ describe('a request is bounded', () => {
   test('by the sound of its files, at its own price, in the tier that all of it is in', () => {
     const prices = { input: '1', audioInput: '6', output: '10', 'audioInput>1000': '7' }
     const card = compileRate({ model: 'm', version: 1, prices }, 1_000_000)
-    const received = (most: number) => sizeOf({ peek: { audioTokens: { most, likely: 1 } } })
-    expect(received(900).audioTokens).toBe(900)
+    const withAudio = (most: number) => sizeOf({ peek: { audioTokens: { most, likely: 1 } } })
+    expect(withAudio(900).audioTokens).toBe(900)
     // 100 tokens of the prompt, 900 or 901 of sound, 50 of the reply; nano-units.
-    expect(card.ceiling(received(900))).toBe(100_000n + 900n * 6_000n + 50n * 10_000n)
-    expect(card.ceiling(received(901))).toBe(100_000n + 901n * 7_000n + 50n * 10_000n)
+    expect(card.ceiling(withAudio(900))).toBe(100_000n + 900n * 6_000n + 50n * 10_000n)
+    expect(card.ceiling(withAudio(901))).toBe(100_000n + 901n * 7_000n + 50n * 10_000n)
     expect(card.ceiling(sizeOf({}))).toBe(100_000n + 50n * 10_000n)
   })
 
