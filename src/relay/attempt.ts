@@ -168,7 +168,7 @@ export class Attempt implements AttemptHandler, PathListener {
   /** Whole frames, or a whole reply: in a part of one a seal may be cut. */
   private marked(bytes: Uint8Array): Uint8Array {
     const { request, channel } = this.plan
-    const { sealName } = request.dialect.vendor ?? {}
+    const { opaqueMember: sealName } = request.dialect.vendor ?? {}
     if (!this.marks || sealName === undefined) return bytes
     return markedSeals(bytes, sealName, originOf(request.dialect, channel))
   }

@@ -18,12 +18,12 @@ const colon = 0x3a
 
 /** Who is said to have sealed what a channel's reply holds. */
 export function originOf(dialect: ClientDialect, { tag }: Channel): OpaqueOrigin {
-  return { dialect: dialect.vendor?.sealedBy ?? dialect.id, channel: tag }
+  return { dialect: dialect.vendor?.opaqueFrom ?? dialect.id, channel: tag }
 }
 
 /** Where one channel alone may be asked in a format, its seals need no mark to find it again. */
 export function marksSeals({ vendor }: ClientDialect, candidates: readonly Candidate[]): boolean {
-  if (vendor?.sealName === undefined || candidates.length < 2) return false
+  if (vendor?.opaqueMember === undefined || candidates.length < 2) return false
   return candidates.filter(({ identity }) => identity).length > 1
 }
 

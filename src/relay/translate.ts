@@ -7,10 +7,10 @@ import { type GatewayError, invalidRequest } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
 import { needsAmend } from '../vendors/amendments.ts'
 import {
-  type AskedOf,
   type ClientHub,
   type Decoded,
   type Reader,
+  type ReplyContext,
   UnfitReply,
   type VendorHub,
   type Writer,
@@ -88,7 +88,11 @@ function encodedNow(
   channel: Channel,
   client: DecodedRequest,
 ): Encoded {
-  const { hub: target, usageAlways, sealedBy } = rooms.dialects[candidate.dialect].vendor
+  const {
+    hub: target,
+    usageAlways,
+    opaqueFrom: sealedBy,
+  } = rooms.dialects[candidate.dialect].vendor
   if (target === undefined) throw notHere(request)
   const { vendor } = channel
   const { dialect, model } = candidate
@@ -413,7 +417,7 @@ class Translated implements ReplyPath {
   }
 }
 
-function askedIn({ fitted, candidate }: Translation): AskedOf | undefined {
+function askedIn({ fitted, candidate }: Translation): ReplyContext | undefined {
   return fitted === null ? undefined : { request: fitted.request, model: candidate.model }
 }
 

@@ -55,7 +55,7 @@ export interface Decoded<T> {
 }
 
 /** What a reply answers, where its reader must know. */
-export interface AskedOf {
+export interface ReplyContext {
   readonly request: ChatRequest
   /** The vendor's own name of the model. */
   readonly model: string
@@ -81,9 +81,9 @@ export interface VendorHub {
   needsBytes?(part: ImagePart | FilePart): boolean
   /** A tool that another format's vendors run themselves, and this one's too: it is encoded. Never unless given. */
   hasToo?(tool: Extract<Tool, { readonly type: 'other' }>): boolean
-  reader(quirks: ReplyQuirks, asked?: AskedOf): Reader
+  reader(quirks: ReplyQuirks, context?: ReplyContext): Reader
   /** Replays a whole reply as the events of its stream. */
-  readWhole(body: JsonValue, quirks: ReplyQuirks, asked?: AskedOf): readonly ChatEvent[]
+  readWhole(body: JsonValue, quirks: ReplyQuirks, context?: ReplyContext): readonly ChatEvent[]
 }
 
 /** As `ClientHub`, of embeddings and reranking. */

@@ -65,9 +65,9 @@ export interface VendorSide {
   /** Texts of which one stands in every body that offers tools, or tells of calls, of types some vendors of this format lack. */
   readonly toolMarks?: readonly string[]
   /** The member that holds what a vendor sealed for its own account and wants back; undefined where any account may have it. */
-  readonly sealName?: string
+  readonly opaqueMember?: string
   /** The format whose replies hold what is brought back here sealed, where it is another. */
-  readonly sealedBy?: DialectId
+  readonly opaqueFrom?: DialectId
   /** How this format's vendors cut their streams; server-sent events unless given. */
   frames?(): FrameSource
   /** Reads a vendor's error reply. `header` looks a reply header up by lower-case name. */

@@ -10,8 +10,8 @@ import { MessagesWriter } from './writer.ts'
 export const messagesHub: ClientHub & VendorHub = {
   decodeRequest,
   encodeRequest,
-  reader: (quirks, asked) => new MessagesReader(quirks, asked),
-  readWhole: (body, quirks, asked) => new MessagesReader(quirks, asked).whole(body),
+  reader: (quirks, context) => new MessagesReader(quirks, context),
+  readWhole: (body, quirks, context) => new MessagesReader(quirks, context).whole(body),
   writer: (head) => new MessagesWriter(head),
   writeWhole,
 }

@@ -1,7 +1,7 @@
 // Reads replies of Anthropic's Messages interface, streamed or whole, into events.
 
 import type { FaultKind } from '../../errors.ts'
-import type { AskedOf, Reader } from '../codec.ts'
+import type { Reader, ReplyContext } from '../codec.ts'
 import { report } from '../hub/counts.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { isObject, objectOf, objectsIn, stringOf } from '../json/value.ts'
@@ -65,9 +65,9 @@ export class MessagesReader implements Reader {
   /** The message came to its stop. */
   done = false
 
-  constructor(quirks: ReplyQuirks, asked?: AskedOf) {
+  constructor(quirks: ReplyQuirks, context?: ReplyContext) {
     this.quirks = quirks
-    this.byTool = asked !== undefined && answersByTool(asked.request, traitsOf(asked.model))
+    this.byTool = context !== undefined && answersByTool(context.request, traitsOf(context.model))
   }
 
   frame(data: string): readonly ChatEvent[] {
