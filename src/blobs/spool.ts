@@ -16,12 +16,12 @@ const spoolHeldBytes = 262_144
 export interface Spools {
   /** `maxBytes` bounds what lies on disk for all spools of this process. */
   open(maxBytes: number): Spool
-  /** To be told of bytes of a reply that do not go through a spool. */
+  /** Called with bytes of a reply that do not go through a spool. */
   passed(bytes: number): void
   readonly usedBytes: number
 }
 
-/** Files are made in `folder`, which is made where it is missing. `passed` is told of bytes written and read. */
+/** Files are made in `folder`, which is made where it is missing. `passed` is called with bytes written and read. */
 export function createSpools(
   folder: string,
   passed: (bytes: number) => void = () => undefined,

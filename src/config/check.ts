@@ -35,7 +35,7 @@ export async function checkText(question: Question, env: Environment): Promise<C
   const raw = readSecretFiles(plain, { folder, files }, problems)
   const validated = validate(raw, known)
   if (!validated.ok) {
-    // An unset variable leaves an empty text behind: what follows from that is not told twice.
+    // An unset variable leaves an empty text behind: what follows from that is not reported twice.
     const reported = new Set(problems.map(({ path }) => path))
     problems.push(...validated.problems.filter(({ path }) => !reported.has(path)))
   }

@@ -52,7 +52,7 @@ export interface ServerSettings {
   readonly heartbeatMs: number
   /** A stream the vendor accepted but has not begun is committed with a heartbeat after this. */
   readonly commitAfterMs: number
-  /** A client that takes nothing for this long is let go. */
+  /** A client that takes nothing for this long is disconnected. */
   readonly writeStallMs: number
   readonly bodyTimeoutMs: number
   /** Readiness is refused for this long before the server stops listening; null: what is usual. */
@@ -184,7 +184,7 @@ export interface ChannelConfig {
   readonly priority: number
   readonly weight: number
   readonly disabled: boolean
-  /** The vendor is told the trace that a request is part of. */
+  /** The vendor is sent the trace that a request is part of. */
   readonly passTrace?: boolean
   /** A dialect's name: only that format is spoken to the channel. */
   readonly dialect: string | null

@@ -40,7 +40,7 @@ interface Parts {
   readonly keys?: readonly (ApiKey | null)[] | null | undefined
 }
 
-/** The parts of a refused file that are right by themselves: what is wrong between them is told as well. */
+/** The parts of a refused file that are right by themselves: what is wrong between them is reported as well. */
 function wholeParts(raw: unknown): Parts {
   const file: Readonly<Record<string, unknown>> = Object(raw)
   const entries = <Entry>(value: unknown, schema: z.ZodType<Entry>): (Entry | null)[] =>

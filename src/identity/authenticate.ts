@@ -21,7 +21,7 @@ export function presentedSecret(headers: Headers, url: string | null = null): st
   return new URLSearchParams(url.slice(query)).get('key')
 }
 
-/** How keys of known kinds begin: what is taken for one by mistake is told by it. */
+/** How keys of known kinds begin: what is taken for one by mistake is recognised by it. */
 const kinds = /^(?:sk-(?:tg-|proj-|svcacct-|ant-|or-)?|xai-|gsk_|pplx-|hf_|AIza)/
 
 /**

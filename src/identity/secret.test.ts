@@ -1,4 +1,4 @@
-// Secrets: their form, that no two are alike, and that a mistyped one is told at once.
+// Secrets: their form, that no two are alike, and that a mistyped one is recognised at once.
 
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'

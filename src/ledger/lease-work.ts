@@ -58,7 +58,7 @@ export class LeaseWork {
     })
   }
 
-  /** Nothing of the account is held or free in the serving thread: what the lease still has is nobody's. */
+  /** Nothing of the account is held or free in the serving thread: what the lease still has is unused. */
   forget(epoch: number, account: string): Promise<void> {
     return this.#quietly('give back', async () => {
       if (this.#unclear.get(account) !== epoch) return

@@ -31,7 +31,7 @@ const quietMs = 1_000
 const leasesLastMs = 2 * idleMs
 const mostSetAside = 100_000
 
-/** Opens the store and the outbox, settles what is left, opens the node, and serves until it is told to stop. */
+/** Opens the store and the outbox, settles what is left, opens the node, and serves until it is asked to stop. */
 export async function runLedgerWorker(port: MessagePort, start: WorkerStart): Promise<void> {
   const servingMs = clockFrom(start.nowMs)
   const store = await openStore(start.store)
@@ -119,7 +119,7 @@ class LedgerWorker {
     })
   }
 
-  /** Until it is told to stop. Rejects where something failed that is not meant to: the thread is then started again. */
+  /** Until it is asked to stop. Rejects where something failed that is not meant to: the thread is then started again. */
   async run(): Promise<void> {
     let failure: unknown = null
     const ending = (error: unknown) => {
@@ -419,7 +419,7 @@ class LedgerWorker {
     this.#rooms.port.postMessage(message)
   }
 
-  /** A failure is told once, until what failed works again. */
+  /** A failure is reported once, until what failed works again. */
   #failed(what: string, error: unknown): void {
     if (isSyncFailure(error)) this.#endProcess(error)
     if (this.#failing.has(what)) return

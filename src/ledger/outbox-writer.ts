@@ -9,14 +9,14 @@ export interface OutboxWriterOptions {
   readonly state: SharedState
   /** Monotonic milliseconds. */
   readonly nowMs: () => number
-  /** `ledger`: what waits for its record is told when the ledger has it, not when the outbox has. */
+  /** `ledger`: what waits for its record is called when the ledger has it, not when the outbox has. */
   readonly keptBy: 'outbox' | 'ledger'
   /** The worker is to look at the outbox: something waits for the ledger, or the worker had come to rest. */
   readonly onWaiting: () => void
   /** The outbox could not be written (`records` wait in memory), or can again (null). */
   readonly onFailure: (error: unknown, records: number) => void
   readonly onRecovered: (records: number) => void
-  /** Whoever waited for its record threw as it was told. */
+  /** The callback of a record threw. */
   readonly onCallbackError: (error: unknown) => void
 }
 

@@ -21,7 +21,7 @@ export interface SettlerOptions {
   /** The ledger cannot be written at present; the batch is tried again. */
   readonly onFailure: (error: unknown, retryMs: number) => void
   readonly onSetAside: (entry: SetAside) => void
-  /** Not even the place for what is refused took it: all that is left of it is what is told here. */
+  /** Not even the place for what is refused took it: all that is left of it is what is reported here. */
   readonly onLost: (entry: SetAside, from: RecordOrigin, error: unknown) => void
 }
 

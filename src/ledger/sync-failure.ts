@@ -4,7 +4,7 @@ export class SyncFailed extends Error {
   override readonly name = 'SyncFailed'
 }
 
-/** Also SQLite's word for it, from within a commit. PostgreSQL ends itself then. */
+/** Also SQLite's code for it, from within a commit. PostgreSQL ends itself then. */
 export function isSyncFailure(error: unknown): boolean {
   if (error instanceof SyncFailed) return true
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

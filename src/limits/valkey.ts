@@ -22,7 +22,7 @@ export interface ValkeyOptions {
 /** A call that takes longer is answered locally, and the server held to be away. */
 const budgetMs = 250
 const connectMs = 1_000
-/** How often an absent server is tried, and a present one told that this node lives. */
+/** How often an absent server is tried, and a present one notified that this node lives. */
 const retryMs = 500
 const beatMs = 5_000
 const nodeMs = 15_000

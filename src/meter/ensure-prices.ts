@@ -12,7 +12,7 @@ export interface ShippedCard {
   readonly source: string
   /** The day the prices were read there. */
   readonly sourceDate: string | null
-  /** Of a name that the configuration's channels give to a shipped model: as good as the file it is from. */
+  /** Of a name that the configuration's channels give to a shipped model: as reliable as the file it is from. */
   readonly alias?: true
 }
 

@@ -35,7 +35,7 @@ interface ChannelHealth {
   disabledUntilMs: number
   /** Attempts begun before the last reset that have not ended: their faults say nothing of the channel as it is. */
   outdated: number
-  /** Until then no further unknown model is told. */
+  /** Until then no further unknown model is reported. */
   alarmedUntilMs: number
 }
 

@@ -155,7 +155,7 @@ function checkedUrl(text: string, base?: URL): URL {
 
 const whatModelsRead = 'image/*, application/pdf, text/plain;q=0.5'
 
-/** Gives where a redirect leads, or null where the reply was heard to its end. */
+/** Gives where a redirect leads, or null where the reply was read to its end. */
 async function fetchOnce(
   options: SafeFetchOptions,
   url: URL,

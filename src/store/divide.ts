@@ -1,4 +1,4 @@
-// Who pays a charge: the lease as far as it still has it, then the wallet's free money, then the house.
+// Who pays a charge: the lease as far as it still has it, then the wallet's free money, then the operator.
 
 import type { Nano } from '../money.ts'
 import { atMost, type Lease } from './leases.ts'

@@ -14,7 +14,7 @@ export interface Bulk {
 /** Every method rejects with `RowRefused` where the values, not the engine, are at fault. */
 export interface Session {
   readonly kind: 'sqlite' | 'postgres'
-  /** `Row` is the caller's word for what the statement selects; columns are aliased to its names. */
+  /** `Row` is the caller's type of what the statement selects; columns are aliased to its names. */
   query<Row>(sql: string, values: readonly Value[]): Promise<Row[]>
   /** Returns how many rows it changed. */
   run(sql: string, values: readonly Value[]): Promise<number>

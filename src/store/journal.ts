@@ -113,7 +113,7 @@ interface Sums {
   creditNano: Nano
 }
 
-/** What the transfers do to each wallet, by account, and to each of the house's accounts. */
+/** What the transfers do to each wallet, by account, and to each of the operator's accounts. */
 function movesOf(transfers: readonly Transfer[]) {
   const wallets = new Map<string, Sums>()
   const house = new Map<string, Sums>()

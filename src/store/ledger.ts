@@ -4,7 +4,7 @@ import type { Nano } from '../money.ts'
 import type { UsageRow } from './usage-row.ts'
 
 /**
- * The accounts money moves between. `wallet:ACCOUNT` is what a customer has; the others are the house's own.
+ * The accounts money moves between. `wallet:ACCOUNT` is what a customer has; the others are the operator's.
  * Every transfer debits one and credits another, so that the sum over all is 0 at every commit.
  */
 export const house = {
@@ -304,7 +304,7 @@ export type IdempotencyFound =
   | { readonly state: 'done'; readonly requestId: string; readonly reply: IdempotencyReply | null }
 
 export interface IdempotencyTable {
-  /** Takes the key for a request, or says who has it. An expired entry is as good as none. */
+  /** Takes the key for a request, or says who has it. An expired entry counts as none. */
   begin(entry: {
     readonly account: string
     readonly key: string

@@ -59,7 +59,7 @@ export function isHolder(dataDir: string, pid: number): boolean {
   }
 }
 
-/** Keeps a lock from being collected, and so let go, by a caller that does not keep its handle. */
+/** Keeps a lock from being collected, and so released, by a caller that does not keep its handle. */
 const held = new Set<ReturnType<typeof openFile>>()
 
 /** The pid the holder wrote; null in the moment before it has, when the file may still name a dead one. */

@@ -38,7 +38,7 @@ export async function openPostgres(databaseUrl: string, migrationFolder?: string
   })
   // An idle connection that breaks is replaced by the next query, which is the one to report it.
   pool.on('error', () => undefined)
-  // So is one that breaks between two statements of a transaction: unheard, it would end the thread.
+  // So is one that breaks between two statements of a transaction: unhandled, it would end the thread.
   pool.on('connect', (client) => client.on('error', () => undefined))
   try {
     await migrateOver(pool, databaseUrl, migrationFolder)

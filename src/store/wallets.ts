@@ -74,7 +74,7 @@ export async function moveWallets(session: Session, moves: readonly WalletMove[]
   )
 }
 
-/** Moves the house's accounts, always last: who holds one makes every other settlement wait. */
+/** Moves the operator's accounts, always last: who holds one makes every other settlement wait. */
 export async function moveHouse(session: Session, moves: readonly HouseMove[]): Promise<void> {
   const ordered = moves.toSorted((one, other) => (one.id < other.id ? -1 : 1))
   for (const move of ordered) await moveAll(session, [move])

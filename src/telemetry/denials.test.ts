@@ -1,4 +1,4 @@
-// However many are refused, and from wherever, the log stays short and the count is told.
+// However many are refused, and from wherever, the log stays short and the count is logged.
 
 import { expect, test } from 'bun:test'
 import { type Denial, Denials } from './denials.ts'

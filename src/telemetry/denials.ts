@@ -18,7 +18,7 @@ export interface DenialsOptions {
 }
 
 const windowMs = 60_000
-/** Addresses told of in each window, one line each. */
+/** Addresses logged in each window, one line each. */
 const mostLines = 20
 /** Of the address; it comes from outside. */
 const longestPath = 200
@@ -35,7 +35,7 @@ export class Denials {
     this.schedule = schedule ?? ((run, delayMs) => setTimeout(run, delayMs).unref())
   }
 
-  /** Writes a line for the first of an address within a minute; the others are counted, and told together. */
+  /** Writes a line for the first of an address within a minute; the others are counted, and logged together. */
   note({ requestId, path, clientAddress, keyPrefix, reason }: Denial): void {
     if (!this.open) {
       this.open = true

@@ -62,7 +62,7 @@ export class DialExchange implements Exchange {
   readonly handler: ReplyHandler
   connection: Connection | null = null
   resent = false
-  /** The handler wants to hear no more: it aborted, or it was told of the end. */
+  /** The handler is done: it aborted, or has seen the end. */
   over = false
   paused = false
 
@@ -161,7 +161,7 @@ export class Connection {
     this.timer = setTimeout(() => this.connectTimedOut(), exchange.call.connectMs)
   }
 
-  /** The handshake begins: one that stalls must be let go like any other connection. */
+  /** The handshake begins: one that stalls must be closed like any other connection. */
   greeting(socket: Socket<Connection>): void {
     if (this.phase === 'closed') socket.terminate()
     else this.socket = socket

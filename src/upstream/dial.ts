@@ -15,7 +15,7 @@ const defaults: DialerSettings = { idleMs: 20_000, sweepMs: 5_000 }
 const maxIdlePerOrigin = 1_024
 
 export interface Dialer {
-  /** Sends a call; the handler is told of its reply, never before this returns. */
+  /** Sends a call; the handler is called with its reply, never before this returns. */
   open(call: DialCall, handler: ReplyHandler): Exchange
   /** Connections now open, for metrics and tests. */
   readonly connections: number

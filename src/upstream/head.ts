@@ -59,7 +59,7 @@ export class ReplyHead {
     for (let at = 0; at < places.length; at += 3) {
       const start = places[at] ?? 0
       const end = places[at + 1] ?? 0
-      // Most fields are told apart by their length and first letter.
+      // Most fields differ in their length and first letter.
       if (end - start !== name.length || (text.charCodeAt(start) | 0x20) !== initial) continue
       if (text.slice(start, end).toLowerCase() !== name) continue
       const found = text.slice(end + 1, places[at + 2]).trim()

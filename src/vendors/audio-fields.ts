@@ -30,7 +30,7 @@ export function soundOf({ uploads }: MediaCall): Upload {
   return upload
 }
 
-/** Fields the client set of which the vendor is told nothing, beside those every adapter reads. */
+/** Fields the client set that are not sent to the vendor, but for those every adapter reads. */
 export function droppedFields({ fields }: MediaCall, said: readonly string[]): readonly string[] {
   return Object.keys(fields).filter((name) => {
     const value = fields[name]

@@ -59,7 +59,7 @@ function durationFor(model: string, seconds: string): string | number {
   return /sora/.test(model) ? Number(seconds) : seconds
 }
 
-/** A request that its model refuses is refused here: what it was told is the client's own doing. */
+/** A request that its model refuses is refused here: what was asked is the client's own doing. */
 function resultOf(reply: VendorReply, tools: MediaTools): VideoNews {
   if (reply.status === 422 || reply.status === 400) {
     const { detail } = objectOf(reply.json())

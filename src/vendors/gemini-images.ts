@@ -118,7 +118,7 @@ function modality(details: JsonValue | undefined, name: string): number | null {
     .reduce((total, each) => total + tokens(each['tokenCount']), 0)
 }
 
-/** As OpenAI's image usage says it, of all calls; null where none was told. */
+/** As OpenAI's image usage says it, of all calls; null where none was reported. */
 function sum(all: readonly JsonObject[]): MediaUsage | null {
   let [input, inputImages, output, outputImages, thoughts] = [0, 0, 0, 0, 0]
   for (const usage of all) {

@@ -61,7 +61,7 @@ function finished(reason: string): MediaFault {
   return new MediaFault({ kind: reason === 'MAX_TOKENS' ? 'unreadable' : 'vendor_error', message })
 }
 
-/** Throws GatewayError for what Gemini has no word for. */
+/** Throws GatewayError for what Gemini's format lacks. */
 export function refuseSpeed({ fields }: MediaCall): void {
   if ((fields['speed'] ?? 1) !== 1)
     throw invalidRequest('speed is not possible with this model', 'speed')

@@ -57,7 +57,7 @@ async function imageOf(call: MediaCall, tools: MediaTools): Promise<Payload | nu
   return reference == null ? null : imageNamed(reference, 'input_reference', tools)
 }
 
-/** Veo 2 makes 720 lines and takes no word for it. */
+/** Veo 2 makes 720 lines and has no parameter for it. */
 function resolutionOf(model: string, size: string): JsonObject {
   if (/veo-2/.test(model)) return {}
   const lines = linesOf(size)

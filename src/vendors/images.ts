@@ -23,7 +23,7 @@ export interface ImageRequest {
   readonly width: number | null
   readonly height: number | null
   readonly format: string | null
-  /** A vendor's own word for the shape, which goes before the size. */
+  /** A vendor's own ratio, which goes before the size. */
   readonly ratio: string | null
   readonly seed: number | null
 }
@@ -49,7 +49,7 @@ const commonFields: ReadonlySet<string> = new Set([
   ...['aspect_ratio', 'seed'],
 ])
 
-/** What the client said and the vendor is not told, but for what changes nothing. */
+/** What the client set and is not sent to the vendor, but for what changes nothing. */
 export function droppedFields(
   { fields }: MediaCall,
   sent: readonly string[] = [],
@@ -60,7 +60,7 @@ export function droppedFields(
     .filter((name) => !commonFields.has(name) && !sent.includes(name))
 }
 
-/** Throws `invalid_request_error` where the vendor has no word for it, and another image would come of it. */
+/** Throws `invalid_request_error` where the vendor has no such parameter, and another image would come of it. */
 export function refuseTransparent({ fields }: MediaCall): void {
   if (fields['background'] !== 'transparent') return
   throw invalidRequest('This model makes no transparent backgrounds.', 'background')

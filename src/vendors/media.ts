@@ -75,7 +75,7 @@ export interface VendorHead {
   header(name: string): string | null
 }
 
-/** A reply heard to its end. */
+/** A reply read to its end. */
 export interface VendorReply extends VendorHead {
   readonly payload: Payload
   /** Throws MediaFault `unreadable` where it is no JSON, or too long for one. */
@@ -110,10 +110,10 @@ export interface MediaTools {
   addressOf(dialect: VendorDialectId, model: string): string
   /**
    * Asks the channel's vendor. An address of another origin than the base address must be on the public internet.
-   * Rejects with MediaFault where it cannot be heard; whatever it answers is a reply.
+   * Rejects with MediaFault where it cannot be reached; whatever it answers is a reply.
    */
   ask(call: VendorCall): Promise<VendorReply>
-  /** The same, heard while it comes. */
+  /** The same, read while it comes. */
   open(call: VendorCall): Promise<VendorStream>
   /** What a reply that is no success means, by the vendor's own way of telling errors. */
   faultOf(reply: VendorReply): MediaFault
@@ -134,7 +134,7 @@ export interface Picture {
 
 /** What every reply may say. */
 export interface ReplyBase {
-  /** Fields the client sent and the vendor has no word for, by name. */
+  /** Fields the client sent and the vendor does not support, by name. */
   readonly dropped?: readonly string[]
 }
 

@@ -6,7 +6,7 @@ import type { TranscriptReply } from './media.ts'
 import { transcripts, type Wanted } from './openai-transcripts.ts'
 import { count, withSound } from './usage.ts'
 
-/** Mistral API, "Audio transcriptions": times are told of a segment or of a word, and not beside a language. */
+/** Mistral API, "Audio transcriptions": times are of segments or of words, and refused beside a language. */
 function further({ times, words, speakers }: Wanted): JsonObject {
   return {
     ...(times && { timestamp_granularities: words ? 'word' : 'segment', language: null }),

@@ -20,7 +20,7 @@ import type {
 import { type FormField, multipart } from './multipart.ts'
 
 const gptImage = /^(gpt-image|chatgpt-image)/
-/** They know no streams: what they make is told as events here. */
+/** They know no streams: what they make is sent as events here. */
 const older = /^dall-e-[23]$/
 /** An error says what it is within so many bytes. */
 const maxErrorBytes = 65_536

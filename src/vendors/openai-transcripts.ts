@@ -1,4 +1,4 @@
-// Transcripts of vendors that have OpenAI's path but not all of its forms: asked in one they have, told in the one asked for.
+// Transcripts of vendors that have OpenAI's path but not all of its forms: requested in one they have, shown in the one asked for.
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'

@@ -50,12 +50,12 @@ export interface VendorSocket {
   readonly receivedMs: number
   /** Bytes the vendor has not taken yet. */
   readonly waitingBytes: number
-  /** From now on the listener hears of messages, of those first that have come already. */
+  /** From now on the listener receives messages, those first that have come already. */
   start(listener: SocketListener): void
-  /** Of no effect once it is closed. What comes of it is never heard before this returns. */
+  /** Of no effect once it is closed. The listener is never called before this returns. */
   send(payload: Uint8Array, isText: boolean): void
   ping(): void
-  /** Nothing is heard until `resume`. */
+  /** The listener is not called until `resume`. */
   pause(): void
   resume(): void
   /** Closes in good order; the listener hears nothing more. */
@@ -66,7 +66,7 @@ export interface VendorSocket {
 
 /** Told how the handshake ended: exactly one of these, never before whoever opens the socket has it in hand. */
 export interface HandshakeHandler {
-  /** Nothing is heard of it before `VendorSocket.start`. */
+  /** Its listener is not called before `VendorSocket.start`. */
   open(socket: VendorSocket): void
   /** The vendor answered, but with no socket. */
   refused(status: number, header: (name: string) => string | null, body: string): void

@@ -21,7 +21,7 @@ export function withCached(usage: JsonObject, cached: number): JsonObject {
   return { ...usage, prompt_tokens_details: { ...present, cached_tokens: cached } }
 }
 
-/** Tokens of sound that only the total has, where seconds of sound are told beside it (Mistral, "Audio"). */
+/** Tokens of sound that only the total has, where seconds of sound are reported beside it (Mistral, "Audio"). */
 export function withSound(usage: JsonObject): JsonObject {
   const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details } = usage
   const text = count(prompt_tokens)

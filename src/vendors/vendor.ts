@@ -110,9 +110,9 @@ export interface Vendor {
   /** Parameters that a model refuses; null: it takes all of its format. Called per request: to be cheap. */
   parameters?(call: NamedCall): ParameterRule | null
   readonly quirks: ReplyQuirks
-  /** Answers 400 where a message holds what the model thought, but for what the vendor sealed itself. */
+  /** Answers 400 where a message holds what the model thought, but for the vendor's own opaque state. */
   readonly refusesThoughts?: true
-  /** Takes the wish for encrypted reasoning in a Responses request: what it does not keep itself can be given back. */
+  /** Accepts `include` of encrypted reasoning in a Responses request: what it does not keep itself can be given back. */
   readonly encryptsReasoning?: true
   /** Takes every type of tool that the formats it speaks have: namespaces, input that is text, tools the client runs. */
   readonly everyTool?: true

@@ -62,7 +62,7 @@ export type VideoContent = { readonly call: VendorCall } | { readonly payload: P
 export interface VideoAdapter {
   /** Absent: the vendor takes OpenAI's own request, and answers with OpenAI's object. Rejects as `MediaAdapter.serve`. */
   start?(call: MediaCall, tools: MediaTools): Promise<VideoStarted>
-  /** Rejects with MediaFault where the vendor could not be heard; it is then asked again. */
+  /** Rejects with MediaFault where the vendor could not be reached; it is then asked again. */
   poll(job: VideoJob, tools: MediaTools): Promise<VideoNews>
   readonly variants: readonly VideoVariant[]
   /** One of `variants`, of a job that was completed. */

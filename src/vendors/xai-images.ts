@@ -50,7 +50,7 @@ export const xaiImages: MediaAdapter = {
     const reply = objectOf(lifted.json)
     if (reply['respect_moderation'] === false) throw moderated('the image was not shown')
     const { images: made } = imagesOf(lifted)
-    // What it costs the operator is told in xAI's own units, which are no tokens.
+    // What it costs the operator is reported in xAI's own units, which are no tokens.
     return { kind: 'images', images: made, usage: null, dropped: droppedFields(call, ['quality']) }
   },
 }

@@ -64,9 +64,9 @@ export interface VendorSide {
   readonly stateHeaders?: readonly string[]
   /** Texts of which one stands in every body that offers tools, or tells of calls, of types some vendors of this format lack. */
   readonly toolMarks?: readonly string[]
-  /** The member that holds what a vendor sealed for its own account and wants back; undefined where any account may have it. */
+  /** The member that holds a vendor's opaque state, which its account alone can open; undefined where any account can. */
   readonly opaqueMember?: string
-  /** The format whose replies hold what is brought back here sealed, where it is another. */
+  /** The format whose replies hold the opaque state brought back here, where it is another. */
   readonly opaqueFrom?: DialectId
   /** How this format's vendors cut their streams; server-sent events unless given. */
   frames?(): FrameSource
@@ -97,7 +97,7 @@ export interface IdentitySide {
   tail(bytes: Uint8Array, quirks: ReplyQuirks, peek?: Peek, items?: number): ReplyFacts
 }
 
-/** Replies that are sound or text, or are told as a stream though they came whole. */
+/** Replies that are sound or text, or are sent as a stream though they came whole. */
 export interface MediaSide {
   /** Replies may be other than JSON: bytes of this media type are the reply, passed on as they come. */
   isRaw(mediaType: string): boolean

@@ -1,4 +1,4 @@
-// What an operation means, in nobody's spelling: the hub every dialect decodes into and encodes from.
+// What a chat means, independent of any format: the hub every dialect decodes into and encodes from.
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
 export interface JsonObject {
@@ -241,7 +241,7 @@ export interface UrlCitation {
 
 export type PartHead =
   | { readonly type: 'text' }
-  /** `redacted`: nothing is shown of it; its end has it sealed. */
+  /** `redacted`: nothing is shown of it; its end has it as `sealed`. */
   | { readonly type: 'reasoning'; readonly redacted?: true }
   | { readonly type: 'refusal' }
   /** Its deltas are base64. */

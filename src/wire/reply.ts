@@ -52,13 +52,13 @@ export interface Watcher {
   frame(bytes: Uint8Array, start: number, end: number): FrameKind
   /** The bytes to relay in place of the `usage` frame just given; null where nothing is relayed now. */
   amend(bytes: Uint8Array, start: number, end: number): Uint8Array | null
-  /** The usage chunk the client is owed, to be relayed right before the terminator; null where none is. */
+  /** The usage chunk the client asked for, to be relayed right before the terminator; null where none is. */
   held(): Uint8Array | null
   /** Whether the frame last given said something new: a `usage` frame may also carry text. */
   readonly semantic: boolean
   readonly fault: Fault | null
   readonly usage: Usage | null
-  /** Usage was reported that cannot be believed: it is counted, and the operator told. */
+  /** Usage was reported that cannot be believed: it is counted, and logged. */
   readonly unbelieved?: boolean
   /** Bytes of generated text seen so far, for counting when no usage is reported. */
   readonly outputBytes: number

@@ -57,7 +57,7 @@ export interface Peek {
   readonly maxOutputTokens: number | null
   /** As many tokens may come whatever `maxOutputTokens` says: some vendors read other members. */
   readonly leastOutputTokens?: number
-  /** Members that were cut out of the body, for which the client is told. */
+  /** Members that were cut out of the body, named to the client. */
   readonly dropped?: readonly string[]
   /** Replies that are made: `n`, or the `best_of` it is chosen from, for each of the prompts. */
   readonly choices: number
@@ -85,7 +85,7 @@ export interface Peek {
   readonly mostSeconds?: number
   /** Tokens of sound in files, which no byte of the body shows. */
   readonly audioTokens?: { readonly most: number; readonly likely: number }
-  /** What a vendor of this format is told otherwise than the client said. */
+  /** What a vendor of this format is sent otherwise than the client said. */
   readonly vendorEdits?: readonly (Span & { readonly text: string })[]
 }
 

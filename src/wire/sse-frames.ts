@@ -3,7 +3,7 @@
 import { FrameError, type FrameKind, type FrameSource, frameKind } from './reply.ts'
 import { FrameSplitter, frameData, frameTooLong, unframedJson } from './sse.ts'
 
-/** OpenAI's word for the end of a stream; formats without one never send it. */
+/** OpenAI's mark of the end of a stream; formats without one never send it. */
 const doneData = '[DONE]'
 
 /** What a frame without an event is to a watcher: a comment goes on; an empty line of data, which clients read, does not. */

@@ -5,7 +5,7 @@ import type { TransportFault } from '../transport.ts'
 import { sandboxFaults } from './settings.ts'
 import { call, say } from './testing.ts'
 
-/** What is heard of each fault on a stream of three tokens: status, frames of content, transport fault. */
+/** What comes of each fault on a stream of three tokens: status, frames of content, transport fault. */
 const faults: Readonly<
   Record<
     string,

@@ -16,7 +16,7 @@ export const sandboxModels = [
 ] as const
 export type SandboxModel = (typeof sandboxModels)[number]
 
-/** What each fault does is told in docs/sandbox.md. */
+/** What each fault does stands in docs/sandbox.md. */
 export const sandboxFaults = [
   '400',
   '401',

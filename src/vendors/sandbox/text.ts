@@ -32,7 +32,7 @@ function shorten(text: string): string {
   return line.length > echoLimit ? `${line.slice(0, echoLimit).trimEnd()}...` : line
 }
 
-/** The sandbox's one sentence about what it was told. */
+/** The sandbox's one sentence about what it was sent. */
 export function echo(said: string): string {
   return `This is Tollgate's sandbox, no model was asked. You said: ${shorten(said)}`
 }

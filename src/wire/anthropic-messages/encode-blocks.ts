@@ -110,7 +110,7 @@ function callBlock(part: ToolCallPart): JsonObject {
   }
 }
 
-/** A seal of this vendor's on another part is that of a thought which showed nothing. */
+/** This vendor's signature on another part is that of a thought which showed nothing. */
 function opaqueBlock(sealed: string | undefined): JsonObject[] {
   return sealed === undefined ? [] : [{ type: 'thinking', thinking: '', signature: sealed }]
 }

@@ -13,7 +13,7 @@ import { type Thinking, thinkingOf } from './thinking.ts'
 /** Members of other formats that say what the hub has carried already. */
 const carriedElsewhere: ReadonlySet<string> = new Set(['max_tokens'])
 
-/** What the hub holds and this format has no word for, by the names clients know. */
+/** What the hub holds and this format lacks, by the names clients know. */
 const unsupported: readonly (readonly [field: keyof ChatRequest, name: string])[] = [
   ['seed', 'seed'],
   ['frequencyPenalty', 'frequency_penalty'],

@@ -95,7 +95,7 @@ function choiceOf({ toolChoice: choice }: ChatRequest): Choice | null {
 
 /** Where only some tools may be called the others are left out. */
 function offered({ tools: all = [], toolChoice: choice }: ChatRequest): readonly Tool[] {
-  // What a message adds is told by it.
+  // A tool that a message adds, the message itself names.
   const tools = all.filter(
     (tool) => tool.type === 'other' || tool.native?.[self]?.['added'] !== true,
   )

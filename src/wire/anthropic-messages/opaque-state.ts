@@ -1,4 +1,4 @@
-// Seals on parts that are no thoughts: carried by a client of this format in a thinking block of their own.
+// Opaque state of parts that are no thoughts: carried by a client of this format in a thinking block of its own.
 
 /** The block's signature is of the part behind it, or of the one before. */
 const marks = { next: 'next:', previous: 'prev:' } as const
@@ -8,7 +8,7 @@ export function carried(sealed: string, side: Side): string {
   return marks[side] + sealed
 }
 
-/** The seal and whose it is; null where the signature is the thought's own. */
+/** The opaque state and which part's it is; null where the signature is the thought's own. */
 export function carriedOpaque(
   signature: string,
 ): { readonly side: Side; readonly sealed: string } | null {

@@ -166,7 +166,7 @@ class ReplyBlock extends CallBlock {
   }
 }
 
-/** What only this dialect knows, such as a tool the vendor ran itself: told once it is whole. */
+/** What only this dialect knows, such as a tool the vendor ran itself: sent once it is whole. */
 class OtherBlock extends Block {
   private input = ''
   private readonly pieces: JsonObject = {}

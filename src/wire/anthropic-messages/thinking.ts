@@ -82,7 +82,7 @@ function adaptive(reasoning: Reasoning, traits: ModelTraits, dropped: string[]):
   const refused = asked === 'xhigh' && !traits.xhigh
   if (refused) dropped.push('reasoning_effort')
   const effort = asked === 'minimal' ? 'low' : refused ? 'high' : asked
-  // Newer models show nothing of their thoughts unless asked, and clients of other formats have no word for it.
+  // Newer models show nothing of their thoughts unless asked, and clients of other formats cannot ask.
   const display = reasoning.show === undefined ? { display: 'summarized' } : displayOf(reasoning)
   return { field: { type: 'adaptive', ...display }, effort: effort ?? null }
 }

@@ -89,7 +89,7 @@ function read(raw: JsonObject): Usage | null {
 }
 
 /**
- * The counts as Anthropic puts them, each of its fields present: clients read them without looking. `told` is what the
+ * The counts as Anthropic puts them, each of its fields present: clients read them without looking. `reported` is what the
  * vendor said with them, where it is one of this format; what stands there is not counted twice.
  */
 export function writeUsage(usage: Usage, reported: JsonObject): JsonObject {
@@ -115,7 +115,7 @@ export function writeUsage(usage: Usage, reported: JsonObject): JsonObject {
   return mergeUsage(counts, reported)
 }
 
-/** What was read of `told` is in the usage, or nothing is. */
+/** What was read of `reported` is in the usage, or nothing is. */
 function believedBeside(reported: JsonObject): Counts {
   return readUsage(reported) === null ? countsIn({}) : beside(reported)
 }

@@ -6,7 +6,7 @@ import { ownFields, self } from './fields.ts'
 import { toolId } from './ids.ts'
 
 /**
- * How a part is told: as a block of text, thinking or a call, as a block that comes whole, or not at all (what only
+ * How a part is written: as a block of text, thinking or a call, as a block that comes whole, or not at all (what only
  * another dialect knows, and pictures, which this format has no block for).
  */
 export type Form = 'text' | 'thinking' | 'redacted' | 'refusal' | 'call' | 'other' | 'none'

@@ -52,7 +52,7 @@ export function writeCounts(usage: Usage | null, extra: Extra | undefined): Json
   return writeUsage(usage ?? noUsage, objectOf(ownFields(extra)['usage']))
 }
 
-/** Whether the vendor told the refusal where this format has its place. */
+/** Whether the vendor put the refusal where this format has its place. */
 export function tellsRefusal(extra: Extra | undefined): boolean {
   return ownFields(extra)['stop_details'] !== undefined
 }

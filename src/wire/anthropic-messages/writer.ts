@@ -18,15 +18,15 @@ import { type Ending, messageHead, tellsRefusal, writeCounts, writeEnding } from
 
 type EventOf<Type extends ChatEvent['type']> = Extract<ChatEvent, { readonly type: Type }>
 
-/** A part that is not told to its end yet. */
+/** A part that is not written to its end yet. */
 interface OpenPart {
   readonly head: PartHead
   readonly form: Form
-  /** What it said, as deltas that could not be told yet. */
+  /** What it said, as deltas that could not be written yet. */
   readonly waiting: JsonObject[]
   text: string
   ended: EventOf<'part-end'> | null
-  /** Its seal was told before it. */
+  /** Its opaque state was written before it. */
   opaqueWritten: boolean
 }
 
@@ -149,7 +149,7 @@ export class MessagesWriter implements Writer {
     return frame('content_block_stop', { index: this.index++ })
   }
 
-  /** A block that is told at once. */
+  /** A block that is written at once. */
   private whole(block: JsonObject): string {
     const { start, deltas } = streamedBlock(block)
     this.blockOpen = true
@@ -203,7 +203,7 @@ export class MessagesWriter implements Writer {
     return out
   }
 
-  /** A part that waited while others were told. */
+  /** A part that waited while others were written. */
   private openLate(part: OpenPart): string {
     if (part.form === 'text' && part.waiting.length === 0) return ''
     const fields = part.head.type === 'tool-call' ? privateFields(part.ended?.extra) : {}
@@ -218,7 +218,7 @@ export class MessagesWriter implements Writer {
     )
   }
 
-  /** A seal on what is no thought stands in a thinking block of its own: before the part, where it is known in time. */
+  /** Opaque state of what is no thought stands in a thinking block of its own: before the part, where it is known in time. */
   private opaqueBefore(part: OpenPart): string {
     const { form, ended } = part
     if (ended?.sealed === undefined || (form !== 'text' && form !== 'call')) return ''

@@ -36,7 +36,7 @@ function call(index: number, toolUseId: string, name: string): JsonObject {
   return start(index, { toolUse: { toolUseId, name } })
 }
 
-/** What a reply says: type, text and seal of its parts, then its end. */
+/** What a reply says: type, text and opaque state of its parts, then its end. */
 function said(events: readonly ChatEvent[]): unknown {
   const [choice] = fold(events).choices
   return {

@@ -103,7 +103,7 @@ function tierOf({ serviceTier: tier }: ChatRequest, dropped: string[]): JsonObje
   return {}
 }
 
-/** The wish to keep the whole prompt: a point at its end. */
+/** Caching of the whole prompt: a point at its end. */
 function markPrompt({ cache }: ChatRequest, turns: readonly Turn[], { family, dropped }: Writing) {
   const last = turns.findLast(({ role }) => role === 'user')
   if (cache === undefined || last === undefined) return

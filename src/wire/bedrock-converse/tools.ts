@@ -7,7 +7,7 @@ import { cachePoint, type Writing } from './content.ts'
 
 export interface EncodedTools {
   readonly toolConfig: JsonObject | null
-  /** Anthropic's `tool_choice`, for what Converse has no word for; it stands in place of Converse's own. */
+  /** Anthropic's `tool_choice`, for what Converse lacks; it stands in place of Converse's own. */
   readonly claudeChoice: JsonObject | null
   /** Some tool must be called, which rules Claude's thinking out. */
   readonly forced: boolean

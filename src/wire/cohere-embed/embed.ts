@@ -13,7 +13,7 @@ function encodeRequest(request: ListRequest, model: string): Decoded<JsonObject>
   const value: JsonObject = {
     model,
     texts: plainTexts(request, 'Cohere', mostTexts, 'input'),
-    // Cohere must be told; what OpenAI's clients embed is mostly what is searched later.
+    // Cohere requires it; what OpenAI's clients embed is mostly what is searched later.
     input_type: purpose === 'query' ? 'search_query' : 'search_document',
     embedding_types: [encoding],
     ...(dimensions !== undefined && { output_dimension: dimensions }),

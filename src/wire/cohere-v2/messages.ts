@@ -54,7 +54,7 @@ function callOf({ id, name, arguments: input, custom }: ToolCallPart): JsonObjec
 }
 
 /**
- * What was thought: as the content it was told in by models that think, else as the plan of the calls it led to. Without
+ * What was thought: as the content it came in from models that think, else as the plan of the calls it led to. Without
  * either it is left out.
  */
 function thoughtsOf({ index, message }: Placed, thinks: boolean, dropped: string[]) {

@@ -6,7 +6,7 @@ import { isObject, objectOf, stringOf } from '../json/value.ts'
 interface Call {
   readonly key: string
   readonly part: number
-  /** Input that may still turn out to be `null`, Cohere's word for a call without any. */
+  /** Input that may still turn out to be `null`, which Cohere sends for a call without any. */
   held: string
   said: boolean
 }

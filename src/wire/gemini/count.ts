@@ -28,7 +28,7 @@ function visitObject(value: JsonObject, counted: Counted): void {
   for (const [name, member] of Object.entries(value)) {
     if (/^(inlineData|inline_data|fileData|file_data)$/.test(name)) counted.media++
     else if (!/^(role|thoughtSignature|thought_signature)$/.test(name)) {
-      // Names inside arguments and schemas are told to the model too.
+      // Names inside arguments and schemas are sent to the model too.
       if (!/^(parts|text|contents|role)$/.test(name)) counted.bytes += name.length
       visit(member, counted)
     }

@@ -65,7 +65,7 @@ export function decodeSystem(value: JsonValue | undefined): Message[] {
 
 function opaqueOf(part: JsonObject): { sealed?: string } {
   const sealed = stringOf(part['thoughtSignature'])
-  // The word for none is no signature: whoever needs it says it again.
+  // The text for none is no signature: whoever needs it writes it again.
   return sealed === '' || sealed === noSignature ? {} : { sealed }
 }
 
@@ -147,7 +147,7 @@ function answerOf(answer: JsonObject, path: string, calls: OpenCalls): Message {
       ...media.map((part, at) => decodePart(membersOf(part), `${path}.parts[${at}]`, calls)),
     ],
     ...(said.failed && { isError: true }),
-    // As it was, for whoever speaks this format too; its name, for an answer whose call is not told.
+    // As it was, for whoever speaks this format too; its name, for an answer whose call is not there.
     ...withExtra({ ...gemini, name: stringOf(answer['name']), response: response ?? {} }),
   }
 }

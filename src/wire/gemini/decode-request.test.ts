@@ -166,7 +166,7 @@ describe("a request of Google's client", () => {
     const answers = value.messages.slice(1).map(({ callId }) => callId ?? '')
     expect(new Set(ids).size).toBe(3)
     expect(answers).toEqual([ids?.[1] ?? '', ids?.[0] ?? '', ids?.[2] ?? ''])
-    // None of them is told to Google.
+    // None of them is sent to Google.
     expect(JSON.stringify(geminiHub.encodeRequest(value, third).value)).not.toContain('"id"')
   })
 

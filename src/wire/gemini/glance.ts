@@ -13,7 +13,7 @@ export interface Glance {
   /** Bytes of generated text. */
   readonly outputBytes: number
   readonly called: boolean
-  /** In the words of the hub; Google's own word for one that is a failure. */
+  /** As the hub has it; Google's own reason where it is a failure. */
   readonly finishReason: string | null
   readonly usage: Usage | null
   readonly unbelieved?: true

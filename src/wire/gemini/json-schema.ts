@@ -40,7 +40,7 @@ export function jsonSchemaOf(raw: JsonObject): JsonObject {
       const types = typeOf(value, nullable)
       if (types !== null) written['type'] = types
     } else if (name === 'format') {
-      // Google's own word for what `enum` says already.
+      // Google's own format for what `enum` says already.
       if (value !== 'enum') written['format'] = value
     } else if (name === 'enum') written['enum'] = enumOf(value, type, nullable)
     else if (name === 'items' && isObject(value)) written['items'] = jsonSchemaOf(value)

@@ -1,4 +1,4 @@
-// Bytes and addresses of pictures, sounds and files: data URLs and media types, told from one another.
+// Bytes and addresses of pictures, sounds and files: data URLs and media types.
 
 export interface DataUrl {
   readonly mediaType: string

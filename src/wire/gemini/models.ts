@@ -1,4 +1,4 @@
-// What a model of Google's takes, told by its name: the family's number, and what is odd about single models.
+// What a model of Google's takes, by its name: the family's number, and what is odd about single models.
 
 /** Tells Gemini 3 that a call's signature cannot be had (ai.google.dev, "Thought signatures"). */
 export const noSignature = 'skip_thought_signature_validator'

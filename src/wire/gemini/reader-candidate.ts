@@ -65,7 +65,7 @@ export class CandidateReader {
     return withExtra(fields)
   }
 
-  /** What is told of the text beside it. */
+  /** What came beside the text. */
   private about(candidate: JsonObject, out: ChatEvent[]): void {
     const { text, index: choice } = this
     if (text?.type !== 'text') return
@@ -193,7 +193,7 @@ export class CandidateReader {
       out.push({ type: 'fault', fault: { kind: 'vendor_error', message, code: word } })
       return
     }
-    // The client of this format is told the very word.
+    // The client of this format is shown the vendor's own reason.
     const plain = word === 'STOP' || word === 'MAX_TOKENS' || word === 'SAFETY'
     const fields = plain ? extra : withExtra({ ...extra.extra?.['gemini'], finishReason: word })
     out.push({ type: 'choice-end', choice: this.index, reason, ...fields })

@@ -194,7 +194,7 @@ function node(type: Type, flat: Merged, walk: Walk, depth: number): JsonObject {
   return target
 }
 
-/** Only texts may be enumerated, and none of them empty; other values are bounded and told. */
+/** Only texts may be enumerated, and none of them empty; other values become bounds and a description. */
 function putValues(target: JsonObject, type: Type, values: readonly JsonValue[]): void {
   if (type === 'STRING') {
     const texts = values.filter((value) => typeof value === 'string')

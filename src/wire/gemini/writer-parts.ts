@@ -59,7 +59,7 @@ export function partOf({ head, text, sealed }: SaidPart): JsonObject | 'malforme
     case 'refusal':
       return text === '' && sealed === null ? null : { text, ...signed }
     case 'reasoning':
-      // Without a text it comes back as what it was: sealed, and nothing else.
+      // Without a text it comes back as what it was: opaque state, and nothing else.
       if (head.redacted) return sealed === null ? null : { thought: true, ...signed }
       return text === '' && sealed === null ? null : { text, thought: true, ...signed }
     case 'image':

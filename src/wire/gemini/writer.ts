@@ -165,7 +165,7 @@ export class GeminiWriter implements Writer {
     return flows(open.head) ? this.close(choice, part, open) : this.closeInTurn(choice)
   }
 
-  /** Calls are told in the order they began in, whichever is complete first. */
+  /** Calls are written in the order they began in, whichever is complete first. */
   private closeInTurn(choice: OpenChoice): string {
     let out = ''
     for (const [part, open] of choice.parts) {

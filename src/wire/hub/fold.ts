@@ -1,4 +1,4 @@
-// Folds the events of a reply into the whole reply they tell, still in nobody's spelling.
+// Folds the events of a reply into the whole reply, still of no format.
 
 import type {
   ChatEvent,

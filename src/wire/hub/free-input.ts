@@ -12,7 +12,7 @@ const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r
 
 /** Takes the JSON of the arguments piece by piece and gives the text in it as it comes. One per call. */
 export class FreeInput {
-  /** Everything so far, while it is not sure to begin as expected; then what is not yet told. */
+  /** Everything so far, while it is not sure to begin as expected; then what is not yet given out. */
   private held = ''
   private state: 'opening' | 'inside' | 'over' | 'other' = 'opening'
 

@@ -1,6 +1,6 @@
-// What one vendor sealed and only it can open, on its way through a client: marked with where it came from.
+// What one vendor encrypted or signed for itself, on its way through a client: marked with where it came from.
 
-/** Who made a sealed text: it is of use there only. */
+/** Who made opaque state: it is of use there only. */
 export interface OpaqueOrigin {
   readonly dialect: string
   /** The channel's tag (relay/channel.ts). */

@@ -1,4 +1,4 @@
-// What a request asks that a format has no word for: named where it may be left out, refused where it may not.
+// What a request asks that a format lacks: named where it may be left out, refused where it may not.
 
 import { invalidRequest } from '../../errors.ts'
 import type { ChatRequest } from '../ir.ts'

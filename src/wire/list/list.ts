@@ -1,4 +1,4 @@
-// Operations whose reply is one list, embeddings and reranking, in nobody's spelling.
+// Operations whose reply is one list, embeddings and reranking, independent of any format.
 
 import type { Extra, Usage } from '../ir.ts'
 

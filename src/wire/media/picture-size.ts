@@ -117,7 +117,7 @@ function webp(file: Bytes): PictureSize | null {
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
 }
 
-/** The largest of the sizes told (`ispe`, ISO 23008-12): tiles and previews have one too. */
+/** The largest of the sizes given (`ispe`, ISO 23008-12): tiles and previews have one too. */
 function heif(file: Bytes): PictureSize | null {
   const head = piece(file, 0, boxesBytes)
   let found: PictureSize | null = null

@@ -43,7 +43,7 @@ export function latin(bytes: Uint8Array, start: number, end: number): string {
   return String.fromCharCode(...bytes.subarray(start, end))
 }
 
-/** EBML's document type is told in its first element. */
+/** EBML's document type stands in its first element. */
 function matroska(bytes: Uint8Array): string {
   return latin(bytes, 0, 64).includes('matroska') ? 'video/x-matroska' : 'video/webm'
 }

@@ -21,7 +21,7 @@ function frame(event: object): string {
   return `data: ${JSON.stringify(event)}\n\n`
 }
 
-/** A transcript that is there as a whole, told as a stream. */
+/** A whole transcript as a stream. */
 export function transcriptEvents({ text, segments = [], usage }: TranscriptContent): string {
   const parts = segments.map((segment) => frame({ type: 'transcript.text.segment', ...segment }))
   if (text !== '') parts.unshift(frame({ type: 'transcript.text.delta', delta: text }))

@@ -63,7 +63,7 @@ function eventsOf(bytes: Uint8Array): string {
   })
 }
 
-/** Only what tells who speaks is told by segments. */
+/** None where it names no speaker. */
 function spokenSegment(value: JsonValue, at: number): EventSegment[] {
   if (!isObject(value) || typeof value.speaker !== 'string') return []
   const { id, start, end, text, speaker } = value

@@ -44,7 +44,7 @@ function objectAt(bytes: Uint8Array, at: number): JsonObject | undefined {
   }
 }
 
-/** What bytes say that nobody reads: what is told beside them. */
+/** Of bytes passed on unread: what is reported beside them. */
 export function rawSound(peek: Peek, reported: JsonObject | null): Seen {
   return seenOf(reported ?? undefined, peek, 0)
 }

@@ -126,7 +126,7 @@ export class ChoiceReader {
     if (extra !== undefined) out.push({ type: 'extra', choice: this.index, extra })
   }
 
-  /** Reasoning in any of its members; where several tell the same, the one that has its seals. */
+  /** Reasoning in any of its members; where several hold the same, the one that has its opaque state. */
   private think(said: JsonObject, out: ChatEvent[]): void {
     const plain = stringOf(said['reasoning_content']) || stringOf(said['reasoning'])
     const blocks = said['thinking_blocks'] == null ? [] : blocksIn(said)

@@ -93,7 +93,7 @@ export function takeResponseFormat(
   const responseFormat = isObject(raw) ? formatOf(raw) : null
   if (responseFormat === null || raw === undefined) return {}
   delete rest['response_format']
-  // A vendor's own members, or another order, that the hub has no word for.
+  // A vendor's own members, or another order, that the hub has no field for.
   const same = JSON.stringify(encodeFormat(responseFormat)) === JSON.stringify(raw)
   if (!same) wording['response_format'] = raw
   return { responseFormat }

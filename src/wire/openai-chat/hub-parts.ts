@@ -83,7 +83,7 @@ function decodeAudio(fields: JsonObject): RequestPart | null {
   }
 }
 
-/** The call's seal: Google's own member in this format, `extra_content.google.thought_signature`. */
+/** The call's opaque state: Google's own member in this format, `extra_content.google.thought_signature`. */
 export function takeOpaque(call: JsonObject): { sealed?: string; rest: JsonObject } {
   const { extra_content: content, ...rest } = call
   const google = isObject(content) ? content['google'] : undefined

@@ -35,7 +35,7 @@ function fault(kind: FaultKind, message: string): ChatEvent {
   return { type: 'fault', fault: { kind, message } }
 }
 
-/** Private fields at the top of frames, each told when it first comes and when it changes. */
+/** Private fields at the top of frames, each sent when it first comes and when it changes. */
 class TopFields {
   private readonly seen = new Map<string, string>()
   private readonly usagePath: readonly string[]
@@ -57,7 +57,7 @@ class TopFields {
     return news
   }
 
-  /** The member without the usage a vendor hides in it: that is told for itself, and only where asked. */
+  /** The member without the usage a vendor hides in it: that is sent for itself, and only where asked. */
   private withoutUsage(name: string, value: JsonValue): JsonValue {
     const [first, second, ...more] = this.usagePath
     if (name !== first || second === undefined || more.length > 0 || !isObject(value)) return value

@@ -1,4 +1,4 @@
-// What chat replies tell beside text: reasoning with seals, citations, probabilities, images; streamed and whole alike.
+// What chat replies hold beside text: reasoning with opaque state, citations, probabilities, images; streamed and whole alike.
 
 import { describe, expect, test } from 'bun:test'
 import { breaches, frames, readAll } from '../../../test/replies.ts'

@@ -1,10 +1,10 @@
-// What a model thought, in the members vendors and gateways have for it: plain text, and blocks with seals.
+// What a model thought, in the members vendors and gateways have for it: plain text, and blocks with opaque state.
 
 import { opaquePrefix } from '../hub/opaque-state.ts'
 import type { JsonObject, ReasoningPart } from '../ir.ts'
 import { objectsIn, stringOf } from '../json/value.ts'
 
-/** A stretch of reasoning; `sealed` where it is closed by a seal. */
+/** A stretch of reasoning; `sealed` where opaque state closes it. */
 export interface Thought {
   readonly text: string
   readonly sealed: string | null
@@ -26,7 +26,7 @@ export function blocksIn(said: JsonObject): Thought[] {
 
 /**
  * What must be given back of one of OpenRouter's `reasoning_details` beside its text: all of it, as JSON, for it wants
- * them unchanged. A seal of this gateway's own making stands for itself.
+ * them unchanged. Opaque state that this gateway marked stands for itself.
  */
 function opaqueDetail(detail: JsonObject): string | null {
   const value = stringOf(detail['signature']) || stringOf(detail['data'])
@@ -45,7 +45,7 @@ export function detailsIn(said: JsonObject): Thought[] {
   })
 }
 
-/** Pieces up to a seal are one thought. */
+/** Pieces up to an opaque state are one thought. */
 function joined(pieces: readonly Thought[]): Thought[] {
   const found: Thought[] = []
   for (const piece of pieces) {
@@ -81,7 +81,7 @@ export function decodeThoughts(message: JsonObject): ReasoningPart[] {
   })) satisfies ReasoningPart[]
 }
 
-/** One thinking block as Anthropic and LiteLLM put it; null where there is no seal to be kept. */
+/** One thinking block as Anthropic and LiteLLM put it; null where there is no opaque state to be kept. */
 export function blockOf(text: string, sealed: string, redacted: boolean): JsonObject {
   return redacted
     ? { type: 'redacted_thinking', data: sealed }
@@ -96,7 +96,7 @@ function detailOf({ text, sealed }: ReasoningPart): JsonObject {
   return { ...detail, [name]: text }
 }
 
-/** Reasoning given back to a vendor of this format, in the words it was told in. */
+/** Reasoning given back to a vendor of this format, in the members it came in. */
 export function encodeThoughts(parts: readonly ReasoningPart[]): JsonObject {
   if (parts.some(({ sealed }) => sealed?.startsWith('{'))) {
     return { reasoning_details: parts.map(detailOf) }

@@ -85,7 +85,7 @@ function choiceOf({ index, parts, reason, extras }: FoldedChoice, older: boolean
   const { delta, finish_reason: word = wordOf(reason, older), ...private_ } = fields
   const inside = objectOf(delta)
   const reasoning = joined(parts, 'reasoning')
-  // The vendor's own details of its reasoning hold the seals already.
+  // The vendor's own details of its reasoning hold the opaque state already.
   const hasThoughts = thoughtNames.some((name) => inside[name] !== undefined)
   const message: JsonObject = {
     role: 'assistant',

@@ -17,7 +17,7 @@ import { hasFields, mergeFields, ownFields } from './hub-fields.ts'
 import { opaqueMember } from './hub-parts.ts'
 import { blockOf, thoughtNames } from './hub-thoughts.ts'
 
-/** Private fields of the reply that OpenAI repeats on every chunk; any other is told once. */
+/** Private fields of the reply that OpenAI repeats on every chunk; any other is sent once. */
 const onEveryChunk = ['service_tier', 'system_fingerprint'] as const
 
 interface OpenPart {
@@ -34,9 +34,9 @@ interface OpenChoice {
   readonly parts: Map<number, OpenPart>
   calls: number
   opened: boolean
-  /** Length of the texts told so far, from whose beginning citations count. */
+  /** Length of the texts sent so far, from whose beginning citations count. */
   textLength: number
-  /** The vendor's own details of its reasoning come along, with the seals in them. */
+  /** The vendor's own details of its reasoning come along, with the opaque state in them. */
   detailed: boolean
   /** Private fields for the choice's next chunk, those of its delta inside `delta`. */
   pending: JsonObject
@@ -50,7 +50,7 @@ export class ChatWriter implements Writer {
   /** The chunk's members before `choices`, as JSON text. */
   private prefix: string
   private readonly suffix: string
-  /** Calls are told as `function_call`. */
+  /** Calls are written as `function_call`. */
   private readonly older: boolean
   private constant: JsonObject = {}
   /** Private fields of the reply for the next chunk. */
@@ -214,7 +214,7 @@ export class ChatWriter implements Writer {
     return delta === null ? '' : this.flushing(choice, delta)
   }
 
-  /** Null where a part is told at its end, or not at all. */
+  /** Null where a part is written at its end, or not at all. */
   private deltaOf({ head, call }: OpenPart, text: string): JsonObject | null {
     switch (head.type) {
       case 'text':

@@ -22,7 +22,7 @@ export class ImageWatcher implements Watcher {
   finishReason: string | null = null
   readonly model = null
   semantic = false
-  /** null until an image is done: what a client that leaves before owes is what it asked for. */
+  /** null until an image is done: a client that leaves before is charged what it asked for. */
   units: Units | null = null
   private readonly options: WatchOptions
   private done = 0

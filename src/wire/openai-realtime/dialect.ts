@@ -39,7 +39,7 @@ export function peekRealtime(model: string): Peek {
   }
 }
 
-/** A refusal as the event that clients of sessions are told it by; `eventId` is that of the event at fault. */
+/** A refusal as the event that clients of sessions get; `eventId` is that of the event at fault. */
 export function errorEvent(error: GatewayError, id: string, eventId: string | null): string {
   const { param = null, shownCode } = error.detail
   return JSON.stringify({

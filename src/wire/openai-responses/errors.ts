@@ -1,4 +1,4 @@
-// Errors told inside a stream of the Responses format: an event of its own, and a response that failed.
+// Errors inside a stream of the Responses format: an event of its own, and a response that failed.
 
 import { errorTable, type GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../ir.ts'

@@ -168,7 +168,7 @@ class Items {
     } else this.open().parts.push({ type: 'reasoning', text, ...extra })
   }
 
-  /** The gateway's own is told to any model; a vendor's goes back to the channel that made it, as reasoning does. */
+  /** The gateway's own goes to any model as text; a vendor's goes back to the channel that made it, as reasoning does. */
   private compaction(item: JsonObject): void {
     const { encrypted_content: content, ...rest } = present(item)
     const sealed = stringOf(content)

@@ -74,7 +74,7 @@ class Input {
     return encoded
   }
 
-  /** Of foreign reasoning only what is sealed is of use: nothing else is read back. */
+  /** Of foreign reasoning only the opaque state is of use: nothing else is read back. */
   private reasoning({ text, sealed, extra }: ReasoningPart, index: number): void {
     const own = ownFields(extra)
     if (sealed === undefined && !hasFields(own)) {

@@ -15,7 +15,7 @@ export interface ItemReader {
   done(item: JsonObject, out: ChatEvent[]): boolean
 }
 
-/** What its own format is told of an item beside its content, before the part that begins it. */
+/** What a client of this format gets of an item beside its content, before the part that begins it. */
 function tellItem(item: JsonObject, known: ReadonlySet<string>, out: ChatEvent[]): void {
   const fields = unknownFields(item, known)
   if (!hasFields(fields)) return
@@ -67,7 +67,7 @@ class MessageReader implements ItemReader {
   done(item: JsonObject, out: ChatEvent[]): boolean {
     this.over = true
     const parts = objectsIn(item['content'])
-    // Some vendors count parts in their deltas that the finished item does not have: they are told in the same order.
+    // Some vendors count parts in their deltas that the finished item does not have: both are in the same order.
     const unmatched = [...this.texts.keys()].filter((at) => at >= parts.length)
     for (const [at, part] of parts.entries())
       this.partDone(this.texts.has(at) ? at : (unmatched.shift() ?? at), part, out)
@@ -102,7 +102,7 @@ class MessageReader implements ItemReader {
     else out.push({ type: 'citation', choice: 0, part: text.part, citation })
   }
 
-  /** A part at its end: what no event told of it is told now. */
+  /** A part at its end: what no event brought of it is sent now. */
   private partDone(at: number, part: JsonObject, out: ChatEvent[]): void {
     const refused = part['type'] === 'refusal'
     if (!refused && part['type'] !== 'output_text') return
@@ -264,7 +264,7 @@ class CallReader implements ItemReader {
 
 const knownInImage: ReadonlySet<string> = new Set(['type', 'status', 'result'])
 
-/** What the vendor did by itself: told whole at its end. A picture it made is one to every format. */
+/** What the vendor did by itself: sent whole at its end. A picture it made is one to every format. */
 class OtherReader implements ItemReader {
   readonly isCall = false
   over = false

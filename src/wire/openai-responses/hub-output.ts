@@ -29,7 +29,7 @@ interface MessageItem extends Item {
 interface Part {
   readonly head: PartHead
   text: string
-  /** Null while nothing is told of it. */
+  /** Null while nothing is sent of it. */
   item: Item | null
   contentIndex: number
   readonly annotations: JsonObject[]
@@ -308,7 +308,7 @@ export class Output {
   private startCall(part: Part, head: ToolCallHead): string {
     const { id, custom } = head
     const origin = this.tools.get(head.name)
-    // Its item can be told when its arguments are known.
+    // Its item can be sent when its arguments are known.
     if (origin?.known !== undefined) return ''
     const called = { status: 'in_progress', call_id: id, name: head.name, ...origin?.names }
     part.item = this.newItem(
@@ -347,7 +347,7 @@ export class Output {
     return this.whole({ ...fields, status: 'in_progress' }, { status: 'completed' })
   }
 
-  /** An item that is told at once. */
+  /** An item that is sent at once. */
   private whole(begun: JsonObject, done: JsonObject): string {
     const item = this.newItem(begun)
     return this.added(item) + this.finished(item, done)
@@ -387,7 +387,7 @@ export class Output {
 
 const summaryDelta = 'response.reasoning_summary_text.delta'
 
-/** A content part with the text given and all else told of it. */
+/** A content part with the text given and all else sent of it. */
 function contentOf({ head, annotations, tokens }: Part, text: string): JsonObject {
   if (head.type === 'refusal') return { type: 'refusal', refusal: text }
   return { type: 'output_text', annotations: [...annotations], logprobs: [...tokens], text }

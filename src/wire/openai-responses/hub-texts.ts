@@ -1,4 +1,4 @@
-// The parts of a reply as they are told piece by piece, whatever order their events come in.
+// The parts of a reply as they come piece by piece, whatever order their events come in.
 
 import type { ChatEvent, JsonObject, PartHead } from '../ir.ts'
 import { withExtra } from './hub-fields.ts'
@@ -12,7 +12,7 @@ export interface Text {
   said: string
   part: number
   open: boolean
-  /** Annotations told so far, of any kind. */
+  /** Annotations sent so far, of any kind. */
   cited: number
   /** Those that only this format knows. */
   readonly annotations: JsonObject[]
@@ -22,7 +22,7 @@ export function newText(type: TextType): Text {
   return { type, said: '', part: -1, open: false, cited: 0, annotations: [] }
 }
 
-/** What is missing of `whole` when `said` was told; nothing where they differ: what was told stands. */
+/** What is missing of `whole` when `said` was sent; nothing where they differ: what was sent stands. */
 export function remainder(whole: string, said: string): string {
   return whole.startsWith(said) ? whole.slice(said.length) : ''
 }
@@ -71,7 +71,7 @@ export class Parts {
     if (this.opened !== null) this.close(this.opened, out)
   }
 
-  /** A part that is told at once. */
+  /** A part that is sent at once. */
   whole(head: PartHead, text: string, sealed: string | null, out: ChatEvent[]): void {
     this.closeAll(out)
     const part = this.next()

@@ -34,7 +34,7 @@ const place = (index: number, id: string): JsonObject => ({ item_id: id, output_
 const inText = { ...place(1, msg), content_index: 0 }
 const inSummary = { ...place(0, rs), summary_index: 0 }
 
-/** What is told of reasoning, text and a call, without its numbers. */
+/** What is sent of reasoning, text and a call, without its numbers. */
 const expected: JsonObject[] = [
   { type: 'response.output_item.added', output_index: 0, item: { ...reasoning, summary: [] } },
   {

@@ -12,7 +12,7 @@ export function encryptsReasoning(model: string): boolean {
   return !withoutReasoning.test(model)
 }
 
-/** The list `include` with the wish in it, once. */
+/** The list `include` with encrypted reasoning in it, once. */
 export function withEncrypted(include: readonly JsonValue[]): JsonValue[] {
   return include.includes(encryptedReasoning) ? [...include] : [...include, encryptedReasoning]
 }

@@ -142,7 +142,7 @@ export function withHistory(body: JsonObject, history: readonly JsonObject[]): J
 }
 
 /**
- * The output items of a response as they can be given back to any channel: what the vendor sealed is marked with where
+ * The output items of a response as they can be given back to any channel: opaque state is marked with where
  * it came from.
  */
 export function outputWithOrigin(response: JsonObject, origin: OpaqueOrigin | null): JsonObject {

@@ -1,4 +1,4 @@
-// A response told again: the same events with the same numbers while it is made, after its end, and from any number on.
+// A response replayed: the same events with the same numbers while it is made, after its end, and from any number on.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

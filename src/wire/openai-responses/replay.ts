@@ -90,7 +90,7 @@ function* itemFrames(item: ItemTeller): Frames {
       break
     case 'reasoning':
       yield* partFrames(item, 'summary')
-      // A summary may follow: the raw text is told when there is no more to come.
+      // A summary may follow: the raw text is sent when there is no more to come.
       while (!item.done) yield null
       yield* partFrames(item, 'content')
       break
@@ -173,7 +173,7 @@ function* contentFrames(item: ItemTeller, at: number, begun: JsonObject): Frames
   yield item.emit('response.content_part.done', { ...place, part: part() })
 }
 
-/** Content whose text clients are told piece by piece. */
+/** Content whose text clients get piece by piece. */
 const streamedParts: ReadonlySet<JsonValue | undefined> = new Set([
   'output_text',
   'refusal',
@@ -195,7 +195,7 @@ interface Ending {
 function endOfPart(item: ItemTeller, name: 'content' | 'summary', at: number): Ending {
   return {
     get done() {
-      // What a part holds beside its text may still be told, but that is not known before its item ends.
+      // What a part holds beside its text may still come, but that is not known before its item ends.
       return item.done || (name === 'summary' && item.parts(name).length > at + 1)
     },
   }

@@ -1,4 +1,4 @@
-// A response as far as it has come: what its events have told until now, put together.
+// A response as far as it has come: what its events have brought until now, put together.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject, objectsIn, stringOf } from '../json/value.ts'
@@ -20,7 +20,7 @@ export class ResponseSoFar {
   ended = false
   /** What the last event said, which has yet to be made the end. */
   last: JsonObject | null = null
-  /** Characters of text told until now. */
+  /** Characters of text until now. */
   length = 0
 
   constructor(response: JsonObject) {
@@ -48,7 +48,7 @@ export class ResponseSoFar {
     this.last = null
   }
 
-  /** The response as it ends, with its output: what a broken one had told is all it has. */
+  /** The response as it ends, with its output: what a broken one had sent is all it has. */
   ending(response: JsonObject): JsonObject {
     const output = objectsIn(response['output'])
     if (!broken.has(response['status']) && output.length > 0) return response

@@ -22,7 +22,7 @@ export function summaryIn(content: string): string | null {
   return new TextDecoder().decode(bytes)
 }
 
-/** The summary as a model is told it. */
+/** The summary as a model is sent it. */
 export function summaryMessage(summary: string): Message {
   const text = `Summary of the conversation so far, which is not repeated here:\n\n${summary}`
   return { role: 'user', parts: [{ type: 'text', text }] }

@@ -66,7 +66,7 @@ const settings = [
   'inferenceConfig',
   'sampling_params',
 ]
-/** Other models than the one that is paid for, as OpenRouter and LiteLLM are told of them. */
+/** Other models than the one that is paid for, as OpenRouter and LiteLLM take them. */
 const models = ['models', 'fallbacks', 'fallback_models', 'preset']
 const tiers = ['service_tier', 'serviceTier', 'speed']
 /** Anthropic: where the work is done, at a price of its own. */
