@@ -167,7 +167,7 @@ async function serve(argv: readonly string[]): Promise<void> {
 
 function logMistakes(log: Log): void {
   const failed = (error: unknown) =>
-    log.error({ err: error }, 'internal error: not caught; the server goes on')
+    log.error({ err: error }, 'internal error: unhandled error; continuing')
   process.on('uncaughtException', failed)
   process.on('unhandledRejection', failed)
 }

@@ -270,7 +270,7 @@ class Node implements LedgerNode {
     })
     const stopped = this.#link.ask({ ask: 'stop' }).then(
       () => undefined,
-      (error: unknown) => this.#options.log.warn({ err: error }, 'The ledger could not be closed.'),
+      (error: unknown) => this.#options.log.warn({ err: error }, 'the ledger could not be closed'),
     )
     await Promise.race([stopped, timeUp])
     await this.#link.close()
@@ -318,9 +318,9 @@ class Node implements LedgerNode {
     this.#judge()
     const { log } = this.#options
     if (before === null && this.#shut !== null) {
-      log.error({ reason: this.#shut }, 'No request is admitted.')
+      log.error({ reason: this.#shut }, 'admitting no requests')
     } else if (before !== null && this.#shut === null) {
-      log.info({}, 'Requests are admitted again.')
+      log.info({}, 'admitting requests again')
     }
     this.#noteStall()
     const nowMs = monotonicMs()
@@ -354,7 +354,7 @@ class Node implements LedgerNode {
   #noteStall(): void {
     const stalled = this.#ref !== null && this.#isStalled()
     if (stalled && !this.#stalled) {
-      this.#options.log.error({}, 'The ledger was not reached for too long: running streams end.')
+      this.#options.log.error({}, 'the ledger was not reached for too long; ending running streams')
       this.#tellFenced()
     }
     this.#stalled = stalled
@@ -377,7 +377,7 @@ class Node implements LedgerNode {
         this.#resolveOpened()
         break
       case 'fenced':
-        this.#options.log.error({}, 'This node was closed in the ledger: running streams end.')
+        this.#options.log.error({}, 'this node was closed in the ledger; ending running streams')
         this.#fence()
         break
       case 'recalled':
@@ -414,7 +414,7 @@ class Node implements LedgerNode {
   #workerDied(error: unknown, retryMs: number): void {
     this.#options.log.error(
       { err: error, retry_ms: retryMs },
-      'The worker of the ledger has died; another starts.',
+      "the ledger's worker died; starting another",
     )
     if (this.#everOpened) this.#fence()
   }
@@ -440,7 +440,7 @@ class Node implements LedgerNode {
 
   #end(reason: string): void {
     const { log, onFatal } = this.#options
-    log.fatal({ reason }, 'What was written may not be on the disk: this process must not go on.')
+    log.fatal({ reason }, 'what was written may not be on the disk; ending this process')
     if (onFatal === undefined) process.exit(1)
     onFatal(reason)
   }
@@ -455,7 +455,7 @@ class Node implements LedgerNode {
       onWaiting: () => this.#link.tell({ kind: 'wake' }),
       onFailure: (error, records) => {
         if (this.#outboxFault === null) {
-          const message = 'The outbox cannot be written: no request is admitted until it can.'
+          const message = 'the outbox cannot be written; admitting no requests until it can'
           log.error({ err: error, records }, message)
         }
         this.#outboxFault = error instanceof Error ? error.message : String(error)
@@ -464,10 +464,10 @@ class Node implements LedgerNode {
       onRecovered: (records) => {
         this.#outboxFault = null
         this.#judge()
-        log.info({ records }, 'The outbox is written again; nothing was lost.')
+        log.info({ records }, 'the outbox is written again; nothing was lost')
       },
       onCallbackError: (error) =>
-        log.error({ err: error }, 'A reply failed as its record was kept.'),
+        log.error({ err: error }, 'the callback of a record failed; continuing'),
     })
   }
 
@@ -484,7 +484,7 @@ class Node implements LedgerNode {
       },
       settings: { maxHeldPerKeyNano, maxHeldPerAccountNano },
       onError: (error, account) => {
-        log.warn({ err: error, account }, 'No credit could be leased: a request is refused.')
+        log.warn({ err: error, account }, 'no credit could be leased; refusing a request')
       },
     })
   }

@@ -425,13 +425,13 @@ class LedgerWorker {
     if (this.#failing.has(what)) return
     this.#failing.add(what)
     const fields = { what, error: String(error) }
-    const message = 'The ledger could not be reached or written; it is tried again.'
+    const message = 'the ledger could not be reached or written; trying again'
     this.#tell({ kind: 'log', level: 'warn', fields, message })
   }
 
   #recovered(what: string): void {
     if (!this.#failing.delete(what)) return
-    this.#tell({ kind: 'log', level: 'info', fields: { what }, message: 'The ledger works again.' })
+    this.#tell({ kind: 'log', level: 'info', fields: { what }, message: 'the ledger works again' })
   }
 
   #makeSettler(state: SharedState): Settler {
@@ -447,14 +447,15 @@ class LedgerWorker {
       onSetAside: ({ requestId, account, heldNano, reason }) => {
         state.countSetAside()
         const fields = { request_id: requestId, account, held_nano: String(heldNano), reason }
-        const message = 'A finished request cannot be settled; it is set aside, its money held.'
+        const message =
+          'a finished request cannot be settled; setting it aside, its money stays held'
         this.#tell({ kind: 'log', level: 'error', fields, message })
       },
       onLost: (entry, { place }, error) => {
         if (place?.epoch === this.#rooms.start.epoch) state.account(-1, 0)
         const fields = { request_id: entry.requestId, raw: entry.raw, error: String(error) }
         const message =
-          'A finished request can neither be settled nor set aside; this line is all of it.'
+          'a finished request can neither be settled nor set aside; this line is all of it'
         this.#tell({ kind: 'log', level: 'error', fields, message })
       },
     })
@@ -478,7 +479,7 @@ class LedgerWorker {
       onFenced: () => this.#tell({ kind: 'fenced' }),
       onSwept: (refs) => {
         const fields = { nodes: refs.map(({ node, epoch }) => `${node}/${epoch}`) }
-        const message = 'Nodes that had not renewed in time were closed, their leases released.'
+        const message = 'nodes had not renewed in time; closed them and released their leases'
         this.#tell({ kind: 'log', level: 'warn', fields, message })
       },
       onFailure: (what, error) => {

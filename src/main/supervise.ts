@@ -49,7 +49,7 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
   })
   onSignals({ stop: () => workers.stop(), reload: () => workers.reload() })
   const mistake = (error: unknown) =>
-    log.error({ err: error }, 'internal error: not caught; the supervisor goes on')
+    log.error({ err: error }, 'internal error: unhandled error in the supervisor; continuing')
   process.on('uncaughtException', mistake)
   process.on('unhandledRejection', mistake)
 }

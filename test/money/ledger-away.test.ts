@@ -100,7 +100,7 @@ describe('the database is locked', () => {
       expect(missing.join()).toMatch(
         /^\d+ finished requests wait for the ledger, the oldest for \d+ s$/,
       )
-      await shop.gateway.logged('No request is admitted.')
+      await shop.gateway.logged('admitting no requests')
       const called = shop.first.requests.length
       expectClosed(await shop.stream())
       expect(shop.first.requests).toHaveLength(called)
