@@ -203,9 +203,8 @@ function startListening(state: State, config: Config, log: Log, worker: Worker |
       sharePort: worker !== null,
       maxMessageBytes: config.realtime.maxMessageBytes,
       healthPort: healthPort === null ? null : healthPort + (worker?.slot ?? 0),
-      rooms: () => state.current,
+      front: () => state.current.front,
       arrived: state.activity.arrived,
-      dialects,
       health: {
         version,
         components: () => readiness(state, performance.now()),
@@ -214,7 +213,7 @@ function startListening(state: State, config: Config, log: Log, worker: Worker |
           const text = state.metrics.registry.print()
           return worker === null ? text : labelled(text, 'worker', String(worker.slot))
         },
-        metricsToken: () => state.current.server.metricsToken,
+        metricsToken: () => state.current.config.server.metricsToken,
       },
       page: () => frontPage(state.current.config, firstOf(state)),
       onCrash: (error) => log.error({ err: error }, 'internal error: a request failed'),
@@ -226,7 +225,7 @@ function startListening(state: State, config: Config, log: Log, worker: Worker |
 }
 
 function firstOf({ current }: State) {
-  return firstModel(current.config, current.modelAccess)
+  return firstModel(current.config, current.front.services.modelAccess)
 }
 
 /** A changed file is taken over whole or not at all. */

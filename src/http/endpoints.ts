@@ -1,80 +1,36 @@
-// The table of what is served under /v1: a new endpoint is one row.
+// The table of what is served: each row is a path, who may ask, and what answers. A new endpoint is one row.
 
-import type { ClientDialectId, CommonDialectId } from '../wire/formats.ts'
-
-/** A row that sends a request to a model. */
-export interface ModelEndpoint {
-  readonly kind: 'model'
-  readonly path: string
-  readonly method: 'POST'
-  readonly dialect: ClientDialectId
-  /** What stands before the path; left out: `apiPrefixes`. */
-  readonly prefixes?: readonly string[]
-}
-
-/** A row of Google's, whose addresses name the model and the method: `/models/MODEL:generateContent`. */
-export interface GoogleEndpoint {
-  readonly kind: 'google-call' | 'google-models' | 'google-model-by-id'
-  readonly path: string
-  readonly method: 'GET' | 'POST'
-  readonly prefixes: readonly string[]
-}
-
-/** A row that only counts what a request to a model would come to. */
-export interface CountEndpoint {
-  readonly kind: 'count-tokens'
-  readonly path: string
-  readonly method: 'POST'
-  readonly dialect: CommonDialectId
-  readonly prefixes?: readonly string[]
-}
-
-/** A row that reads what the gateway itself knows. */
-export interface ReadEndpoint {
-  readonly kind: 'models' | 'model-by-id'
-  readonly path: string
-  readonly method: 'GET'
-  readonly prefixes?: readonly string[]
-}
-
-/** A row that reads or changes a response that is kept. */
-export interface ResponseEndpoint {
-  readonly kind: 'response' | 'response-removal' | 'response-cancel' | 'response-input'
-  readonly path: string
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  readonly prefixes?: readonly string[]
-}
-
-/** A row of videos: begun, found, listed, fetched and deleted. */
-export interface VideoEndpoint {
-  readonly kind:
-    | 'video-begin'
-    | 'videos'
-    | 'video'
-    | 'video-removal'
-    | 'video-content'
-    | 'video-remix'
-  readonly path: string
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  readonly prefixes?: readonly string[]
-}
-
-/** A row where something else is asked than what the address is for. */
-export interface OtherEndpoint {
-  readonly kind: 'realtime' | 'response-socket' | 'response-tokens' | 'not-offered'
-  readonly path: string
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  readonly prefixes?: readonly string[]
-}
-
-export type Endpoint =
-  | ResponseEndpoint
-  | VideoEndpoint
-  | OtherEndpoint
-  | ModelEndpoint
-  | CountEndpoint
-  | ReadEndpoint
-  | GoogleEndpoint
+import { GatewayError } from '../errors.ts'
+import { mediaRelay } from '../operations/adapters/operation.ts'
+import { countMessages } from '../operations/count-tokens/count-tokens.ts'
+import { countResponse } from '../operations/count-tokens/responses.ts'
+import { listRelay } from '../operations/embeddings/translate.ts'
+import {
+  type GoogleCall,
+  googleCallOf,
+  isGoogleClient,
+  isGooglePath,
+} from '../operations/google.ts'
+import { edits, generations, variations } from '../operations/images/request.ts'
+import { isAnthropic, readModel, readModels } from '../operations/models/read.ts'
+import type { Fields } from '../operations/operation.ts'
+import { belowPrefix } from '../operations/path.ts'
+import { realtime } from '../operations/realtime/request.ts'
+import { compaction, responses } from '../operations/responses/operation.ts'
+import {
+  cancelResponse,
+  listInput,
+  readResponse,
+  removeResponse,
+} from '../operations/responses/read.ts'
+import { listVideos, readContent, readVideo, removeVideo } from '../operations/videos/read.ts'
+import { newVideo, remix } from '../operations/videos/request.ts'
+import type { RelayOperation } from '../relay/operation.ts'
+import type { ClientDialectId } from '../wire/formats.ts'
+import { readHosted } from './files.ts'
+import { readBalance, readUsage, readUsageRow } from './me.ts'
+import { asksSocket, pathOf } from './request.ts'
+import type { Endpoint, PublicHandle } from './row.ts'
 
 /** Google's own versions, below the gateway's address or below one that ends in /v1. */
 const googlePrefixes = ['/v1beta', '/v1alpha', '/v1/v1beta'] as const
@@ -85,76 +41,139 @@ const vertexPrefixes = ['/v1beta1', '/v1'].flatMap((version) => [
 ])
 
 /** Clients differ in whether their base address ends in /v1, and some add it twice. */
-export const apiPrefixes = ['/v1', '', '/v1/v1'] as const
+const apiPrefixes = ['/v1', '', '/v1/v1'] as const
+const modelPrefixes = [...apiPrefixes, ...googlePrefixes] as const
+/** Beside the API. */
+const bare = [''] as const
+
+/** A request to a model that needs nothing but its format. */
+function plain(path: string, dialect: ClientDialectId, upstream?: RelayOperation): Endpoint {
+  const operation = upstream === undefined ? { dialect } : { dialect, upstream }
+  return { path, method: 'POST', access: 'key', operation }
+}
 
 /** A path of an interface that is known and not served, whatever is asked of it. */
-function notOffered(path: string): OtherEndpoint[] {
+function notOffered(path: string): Endpoint[] {
   const methods = ['GET', 'POST', 'DELETE'] as const
-  return methods.map((method) => ({ kind: 'not-offered', path, method }))
+  return methods.map((method) => ({ path, method, access: 'public', handle: refuseKnown }))
+}
+
+const refuseKnown: PublicHandle = ({ url }) => {
+  throw new GatewayError('unsupported_endpoint', `${pathOf(url)} is not offered by this gateway.`)
+}
+
+/** A socket is refused so that its client turns to events at once; there is nothing else to get at this path. */
+const refuseSocket: PublicHandle = (request, fields) => {
+  if (!asksSocket(request)) throw wrongMethod(request, fields, 'POST, OPTIONS')
+  const message = 'Responses are not served over WebSocket here: POST with "stream": true.'
+  throw new GatewayError('upgrade_required', message)
+}
+
+/** Below Google's own versions its other methods are known and not offered; elsewhere the path takes no POST. */
+function googleOperation(request: Request, fields: Fields): GoogleCall {
+  const call = googleCallOf(request.url)
+  if (call !== null) return call
+  const path = pathOf(request.url)
+  if (!isGooglePath(path)) throw wrongMethod(request, fields, 'GET, HEAD, OPTIONS')
+  const method = path.slice(path.lastIndexOf('/') + 1)
+  const message = `This method of the models interface is not offered by this gateway: ${method}`
+  throw new GatewayError('unsupported_endpoint', message)
+}
+
+/** `fields` is told what the path takes. */
+export function wrongMethod({ method }: Request, fields: Fields, allow: string): GatewayError {
+  fields['allow'] = allow
+  return new GatewayError('method_not_allowed', `This path takes ${allow}, not ${method}.`)
 }
 
 /** Paths below a prefix of `apiPrefixes`, or of the row's own. */
-export const endpoints: readonly Endpoint[] = [
-  { kind: 'model', path: '/chat/completions', method: 'POST', dialect: 'openai-chat' },
+const rows: readonly Endpoint[] = [
+  plain('/chat/completions', 'openai-chat'),
   // Chats are not stored: none is listed, read, changed or removed.
-  { kind: 'not-offered', path: '/chat/completions', method: 'GET' },
+  { path: '/chat/completions', method: 'GET', access: 'public', handle: refuseKnown },
   ...['/chat/completions/:id', '/chat/completions/:id/messages'].flatMap(notOffered),
-  { kind: 'model', path: '/completions', method: 'POST', dialect: 'openai-completions' },
-  { kind: 'model', path: '/responses', method: 'POST', dialect: 'openai-responses' },
-  { kind: 'response-socket', path: '/responses', method: 'GET' },
-  { kind: 'response-tokens', path: '/responses/input_tokens', method: 'POST' },
-  { kind: 'model', path: '/responses/compact', method: 'POST', dialect: 'openai-compaction' },
-  { kind: 'response', path: '/responses/:id', method: 'GET' },
-  { kind: 'response-removal', path: '/responses/:id', method: 'DELETE' },
-  { kind: 'response-cancel', path: '/responses/:id/cancel', method: 'POST' },
-  { kind: 'response-input', path: '/responses/:id/input_items', method: 'GET' },
-  { kind: 'model', path: '/embeddings', method: 'POST', dialect: 'openai-embeddings' },
-  { kind: 'model', path: '/images/generations', method: 'POST', dialect: 'openai-images' },
-  { kind: 'model', path: '/images/edits', method: 'POST', dialect: 'openai-image-edits' },
-  { kind: 'model', path: '/images/variations', method: 'POST', dialect: 'openai-image-variations' },
+  plain('/completions', 'openai-completions'),
+  { path: '/responses', method: 'POST', access: 'key', operation: responses },
+  { path: '/responses', method: 'GET', access: 'public', handle: refuseSocket },
+  { path: '/responses/input_tokens', method: 'POST', access: 'key', operation: countResponse },
+  { path: '/responses/compact', method: 'POST', access: 'key', operation: compaction },
+  { path: '/responses/:id', method: 'GET', access: 'key', read: readResponse },
+  { path: '/responses/:id', method: 'DELETE', access: 'key', read: removeResponse },
+  { path: '/responses/:id/cancel', method: 'POST', access: 'key', read: cancelResponse },
+  { path: '/responses/:id/input_items', method: 'GET', access: 'key', read: listInput },
+  plain('/embeddings', 'openai-embeddings', listRelay),
+  { path: '/images/generations', method: 'POST', access: 'key', operation: generations },
+  { path: '/images/edits', method: 'POST', access: 'key', operation: edits },
+  { path: '/images/variations', method: 'POST', access: 'key', operation: variations },
+  plain('/audio/transcriptions', 'openai-transcriptions', mediaRelay),
+  plain('/audio/translations', 'openai-translations', mediaRelay),
+  plain('/audio/speech', 'openai-speech', mediaRelay),
+  plain('/moderations', 'openai-moderations'),
   {
-    kind: 'model',
-    path: '/audio/transcriptions',
-    method: 'POST',
-    dialect: 'openai-transcriptions',
+    path: '/realtime',
+    method: 'GET',
+    access: 'key',
+    operation: realtime,
+    socketOnly: 'Realtime is served over WebSocket: connect to wss://.../v1/realtime?model=NAME.',
   },
-  { kind: 'model', path: '/audio/translations', method: 'POST', dialect: 'openai-translations' },
-  { kind: 'model', path: '/audio/speech', method: 'POST', dialect: 'openai-speech' },
-  { kind: 'model', path: '/moderations', method: 'POST', dialect: 'openai-moderations' },
-  { kind: 'realtime', path: '/realtime', method: 'GET' },
-  { kind: 'video-begin', path: '/videos', method: 'POST' },
-  { kind: 'videos', path: '/videos', method: 'GET' },
+  { path: '/videos', method: 'POST', access: 'key', operation: newVideo },
+  { path: '/videos', method: 'GET', access: 'key', read: listVideos },
   ...[
     '/videos/edits',
     '/videos/extensions',
     '/videos/characters',
     '/videos/characters/:id',
   ].flatMap(notOffered),
-  { kind: 'video', path: '/videos/:id', method: 'GET' },
-  { kind: 'video-removal', path: '/videos/:id', method: 'DELETE' },
-  { kind: 'video-content', path: '/videos/:id/content', method: 'GET' },
-  { kind: 'video-remix', path: '/videos/:id/remix', method: 'POST' },
-  { kind: 'model', path: '/rerank', method: 'POST', dialect: 'rerank' },
+  { path: '/videos/:id', method: 'GET', access: 'key', read: readVideo },
+  { path: '/videos/:id', method: 'DELETE', access: 'key', read: removeVideo },
+  { path: '/videos/:id/content', method: 'GET', access: 'key', read: readContent },
+  { path: '/videos/:id/remix', method: 'POST', access: 'key', operation: remix },
+  plain('/rerank', 'rerank', listRelay),
   // Where Cohere's clients look for it.
-  { kind: 'model', path: '/v2/rerank', method: 'POST', dialect: 'rerank' },
-  { kind: 'model', path: '/messages', method: 'POST', dialect: 'anthropic-messages' },
+  plain('/v2/rerank', 'rerank', listRelay),
+  plain('/messages', 'anthropic-messages'),
+  { path: '/messages/count_tokens', method: 'POST', access: 'key', operation: countMessages },
+  { path: '/models', method: 'GET', access: 'key', read: readModels, prefixes: modelPrefixes },
+  { path: '/models/*', method: 'GET', access: 'key', read: readModel, prefixes: modelPrefixes },
   {
-    kind: 'count-tokens',
-    path: '/messages/count_tokens',
-    method: 'POST',
-    dialect: 'anthropic-messages',
-  },
-  { kind: 'models', path: '/models', method: 'GET' },
-  { kind: 'model-by-id', path: '/models/*', method: 'GET' },
-  {
-    kind: 'google-call',
     path: '/models/*',
     method: 'POST',
+    access: 'key',
+    operationAt: googleOperation,
     prefixes: [...googlePrefixes, ...vertexPrefixes, ...apiPrefixes],
   },
-  { kind: 'google-models', path: '/models', method: 'GET', prefixes: googlePrefixes },
-  { kind: 'google-model-by-id', path: '/models/*', method: 'GET', prefixes: googlePrefixes },
+  { path: '/api/me/balance', method: 'GET', access: 'any', read: readBalance, prefixes: bare },
+  { path: '/api/me/usage', method: 'GET', access: 'any', read: readUsage, prefixes: bare },
+  { path: '/api/me/usage/:id', method: 'GET', access: 'any', read: readUsageRow, prefixes: bare },
+  { path: '/files/:id', method: 'GET', access: 'public', handle: readHosted, prefixes: bare },
 ]
+
+export const endpoints = rows.map((row) => ({ prefixes: apiPrefixes, ...row }))
+
+/** What no path of the table is, and is served all the same. */
+export function strayEndpoint(request: Request): Endpoint | null {
+  const { method, url } = request
+  // Some of Google's clients put a model's name with a `/` in it where others say `models/`.
+  if (method !== 'POST' || !isGooglePath(pathOf(url)) || googleCallOf(url) === null) return null
+  return { path: '', method, access: 'key', operationAt: googleOperation }
+}
+
+/**
+ * In whose format a request is refused that comes to no operation; null: OpenAI's. Anthropic's and Google's clients are
+ * told in their own words also where no model is asked.
+ */
+export function clientFormat({ headers, url }: Request): ClientDialectId | null {
+  const path = pathOf(url)
+  const below = belowPrefix(path)
+  if (isGooglePath(path) || (below.startsWith('/models') && isGoogleClient(headers)))
+    return 'gemini'
+  return isAnthropic(headers) || below.startsWith('/messages') ? 'anthropic-messages' : null
+}
+
+/** Google's clients may put the key in the address; others' addresses are not looked into. */
+export function mayShowKeyInAddress(request: Request): boolean {
+  return clientFormat(request) === 'gemini'
+}
 
 /**
  * First segments below /v1 of interfaces the product does not offer (specification, "Unsupported", and
@@ -207,21 +226,4 @@ export function unsupportedIn(path: string): string | null {
   const rest = belowPrefix(path).replace(/^\/((upload|download)\/)?(v1(alpha|beta\d*)\/)?/, '')
   const [family = ''] = rest.split(/[/:]/)
   return unsupportedFamilies.has(family) || unsupportedParts.test(rest) ? family : null
-}
-
-/** The path without the prefixes clients put before it: `/v1/v1/files/x` gives `/files/x`. */
-export function belowPrefix(path: string): string {
-  let rest = path
-  while (rest.startsWith('/v1/')) rest = rest.slice(3)
-  return rest
-}
-
-/** Ids hold `/`, `:` and `@`, plain or percent-encoded; what is no encoding is taken as it stands. */
-export function decodeId(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch (error) {
-    if (error instanceof URIError) return text
-    throw error
-  }
 }

@@ -1,43 +1,38 @@
 // What is answered outside of a handler: other methods, mistyped paths, interfaces not offered.
 
 import { GatewayError } from '../errors.ts'
-import type { Dialects } from '../wire/dialect.ts'
-import { unsupportedIn } from './endpoints.ts'
-import type { FrontRooms } from './front-rooms.ts'
-import { baseFields, pathOf, refuse, shapeFor } from './refuse.ts'
+import { unsupportedIn, wrongMethod } from './endpoints.ts'
+import type { Front } from './front.ts'
+import { baseFields, refuse, shapeFor } from './refuse.ts'
+import { pathOf } from './request.ts'
 import { preflight } from './respond.ts'
 
 export interface FallbackOptions {
-  /** Read anew for each request: a reload replaces them. */
-  readonly rooms: () => FrontRooms
-  readonly dialects: Dialects
+  /** Read anew for each request: a reload replaces it. */
+  readonly front: () => Front
   /** What a browser sees at `/`. */
   readonly page: () => string
 }
 
-export function wrongMethod(options: FallbackOptions, request: Request, allow: string): Response {
-  const rooms = options.rooms()
-  if (request.method === 'OPTIONS') {
-    const { headers } = request
+/** Answers a browser's preflight; refuses any other. */
+export function refuseMethod(front: Front, request: Request, allow: string): Response {
+  const { headers, method } = request
+  if (method === 'OPTIONS') {
     const asked = headers.get('access-control-request-headers')
-    return preflight(headers.get('origin'), rooms.server.corsOrigins, asked, allow)
+    return preflight(headers.get('origin'), front.server.corsOrigins, asked, allow)
   }
-  const fields = { ...baseFields(rooms, request), allow }
-  return refuse(
-    new GatewayError('method_not_allowed', `This path takes ${allow}, not ${request.method}.`),
-    fields,
-    shapeFor(options, request),
-  )
+  const fields = baseFields(front, request)
+  return refuse(wrongMethod(request, fields, allow), fields, shapeFor(front, request))
 }
 
 /** What no route took: the page at `/`, interfaces not offered, mistyped paths. Never HTML but at `/`. */
 export function fallback(options: FallbackOptions, request: Request): Response {
-  const rooms = options.rooms()
+  const front = options.front()
   const path = pathOf(request.url)
-  if (path === '/') return root(options, request)
-  const fields = baseFields(rooms, request)
-  const shape = shapeFor(options, request)
-  if (request.method === 'OPTIONS') return wrongMethod(options, request, 'GET, POST, OPTIONS')
+  if (path === '/') return root(options, front, request)
+  const fields = baseFields(front, request)
+  const shape = shapeFor(front, request)
+  if (request.method === 'OPTIONS') return refuseMethod(front, request, 'GET, POST, OPTIONS')
   const family = unsupportedIn(path)
   if (family !== null) {
     const message = `The interface '${family}' is not offered by this gateway.`
@@ -50,10 +45,10 @@ export function fallback(options: FallbackOptions, request: Request): Response {
   )
 }
 
-function root(options: FallbackOptions, request: Request): Response {
+function root({ page }: FallbackOptions, front: Front, request: Request): Response {
   if (request.method !== 'GET' && request.method !== 'HEAD')
-    return wrongMethod(options, request, 'GET, HEAD, OPTIONS')
-  return new Response(options.page(), {
+    return refuseMethod(front, request, 'GET, HEAD, OPTIONS')
+  return new Response(page(), {
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy':

@@ -2,24 +2,20 @@
 
 import type { Found, SignedAddress } from '../blobs/hosting-disk.ts'
 import { GatewayError } from '../errors.ts'
-import type { Fields } from './respond.ts'
+import type { Fields, Reply } from '../operations/operation.ts'
 
 export interface HostedFiles {
   /** `forged`: the gateway never gave that address away. null: what was there is gone. */
   find(asked: SignedAddress): Promise<Found | 'forged' | 'expired' | null>
 }
 
-/** The path of one file; ids have no `/`. */
-export const filePath = '/files/:id'
-
 /** Throws GatewayError. Ranges, and a head without its body, are the runtime's work. */
 export async function readHosted(
-  files: HostedFiles,
-  request: Request,
-  fields: Fields,
-  nowMs: number,
-): Promise<Response> {
-  const { pathname, searchParams } = new URL(request.url)
+  { url }: Request,
+  _: Fields,
+  { files }: { readonly files: HostedFiles },
+): Promise<Reply> {
+  const { pathname, searchParams } = new URL(url)
   const [expires, signature] = [searchParams.get('expires'), searchParams.get('signature')]
   if (expires === null && signature === null) {
     // Where OpenAI keeps the files of its users.
@@ -35,8 +31,8 @@ export async function readHosted(
   if (found === 'expired')
     throw new GatewayError('file_expired', 'This address has expired: ask for the result anew.')
   if (found === null) throw new GatewayError('not_found', 'This file is not here any more.')
-  const seconds = Math.max(0, Math.floor(found.expires - nowMs / 1_000))
-  Object.assign(fields, {
+  const seconds = Math.max(0, Math.floor(found.expires - Date.now() / 1_000))
+  const headers = {
     'content-type': found.type,
     'content-disposition': `inline; filename="${found.id}"`,
     'accept-ranges': 'bytes',
@@ -46,6 +42,6 @@ export async function readHosted(
     // A drawing may hold a script, which must not run as the gateway's own.
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     'referrer-policy': 'no-referrer',
-  })
-  return new Response(found.blob, { headers: fields })
+  }
+  return { body: found.blob, headers }
 }

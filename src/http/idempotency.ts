@@ -2,9 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import { GatewayError } from '../errors.ts'
+import type { AdmittedRequest, Hook, Passage } from '../operations/operation.ts'
 import type { IdempotencyFound, IdempotencyReply } from '../store/ledger.ts'
-import type { ClientDialect } from '../wire/dialect.ts'
-import type { Address } from '../wire/request.ts'
 
 /** Where the keys are kept: shared by every node. */
 export interface Idempotency {
@@ -26,11 +25,41 @@ const retryAfterMs = 1_000
 /** How long after a reply its key may still count as running: the ledger learns of it after the client, in batches. */
 const lookAgainMs = [20, 40, 80, 160, 320] as const
 
+/** Answers a repeated request with the reply it had, and frees the keys of those that came to no vendor. */
+export function idempotencyHook(idempotency: Idempotency): Hook {
+  return {
+    before: (request) => {
+      const { idempotencyKey } = request.options
+      return idempotencyKey === null ? null : passageOf(idempotency, request, idempotencyKey)
+    },
+  }
+}
+
+async function passageOf(
+  idempotency: Idempotency,
+  request: AdmittedRequest,
+  key: string,
+): Promise<Passage> {
+  const { account } = request.principal
+  const { requestId } = request
+  const kept = await takeKey(idempotency, { account, key, bodyHash: hashOf(request), requestId })
+  if (kept === null) {
+    return { after: (ended) => void (ended ?? idempotency.forget(account, key, requestId)) }
+  }
+  const { status, contentType, body } = kept.reply
+  const headers = {
+    'content-type': contentType,
+    'idempotent-replayed': 'true',
+    'x-tollgate-original-request': kept.requestId,
+  }
+  return { reply: { status, body, stream: request.peek.stream, headers } }
+}
+
 /**
  * Takes the key for this request: null. Or gives the reply it had before. Throws GatewayError `request_in_progress`,
  * `idempotency_key_reused`, `reply_not_kept`, or `service_unavailable` where nobody can say.
  */
-export async function takeKey(
+async function takeKey(
   idempotency: Idempotency,
   entry: IdempotencyEntry,
 ): Promise<{ readonly requestId: string; readonly reply: IdempotencyReply } | null> {
@@ -77,13 +106,8 @@ async function begin(idempotency: Idempotency, entry: IdempotencyEntry): Promise
   return found
 }
 
-/** The same for the same request only; `digests` are those of its files. */
-export function hashOf(
-  dialect: ClientDialect,
-  address: Address,
-  body: Uint8Array,
-  digests: readonly string[],
-): string {
+/** The same for the same request only. */
+function hashOf({ dialect, address, body, digests }: AdmittedRequest): string {
   const { model = '', stream = '' } = address
   const place = `${dialect.client.path}\0${model}\0${stream}\0`
   const hash = createHash('sha256').update(place).update(body)

@@ -4,8 +4,9 @@ import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { PriceBook } from '../meter/meter.ts'
 import { formatUnits } from '../money.ts'
+import type { Reading, Reply } from '../operations/operation.ts'
+import { idIn } from '../operations/path.ts'
 import type { Store, UsageFilter } from '../store/store.ts'
-import { decodeId } from './endpoints.ts'
 import { callerView } from './usage-view.ts'
 
 export interface MeRooms {
@@ -14,19 +15,28 @@ export interface MeRooms {
   prices(): PriceBook
 }
 
-export const mePaths = ['/api/me/balance', '/api/me/usage', '/api/me/usage/:id'] as const
-
 const usualLimit = 50
 const mostRows = 1_000
 
-/** The reply's value for a path below `/api/me`. Throws GatewayError. */
-export async function readMe(rooms: MeRooms, principal: Principal, url: URL): Promise<unknown> {
-  const [, , , what, id] = url.pathname.split('/')
-  if (what === 'balance') return balance(rooms, principal)
-  if (id === undefined) return usageList(rooms, principal, url.searchParams)
-  const row = await rooms.store.usage.find(principal.account, decodeId(id))
+interface WithMe {
+  readonly me: MeRooms
+}
+
+export async function readBalance({ principal }: Reading, { me }: WithMe): Promise<Reply> {
+  return { body: JSON.stringify(await balance(me, principal)) }
+}
+
+/** A page of the account's requests. Throws GatewayError naming a parameter. */
+export async function readUsage({ principal, url }: Reading, { me }: WithMe): Promise<Reply> {
+  return { body: JSON.stringify(await usageList(me, principal, url.searchParams)) }
+}
+
+/** Throws GatewayError `not_found`. */
+export async function readUsageRow({ principal, url }: Reading, { me }: WithMe): Promise<Reply> {
+  const id = idIn(url.pathname, 'usage')
+  const row = await me.store.usage.find(principal.account, id)
   if (row === null) throw new GatewayError('not_found', `There is no request '${id}'.`)
-  return callerView(row, rooms.prices())
+  return { body: JSON.stringify(callerView(row, me.prices())) }
 }
 
 async function balance({ store, currency }: MeRooms, { account }: Principal) {

@@ -5,7 +5,7 @@ import { traceIdOf } from '../history/caller.ts'
 import { emptyRow } from '../history/row.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import type { Denial } from '../telemetry/denials.ts'
-import type { Refusal, ReplayedRequest } from './front-rooms.ts'
+import type { Refusal, ReplayedRequest } from './front.ts'
 
 /** null where nobody knows who asked. */
 export function refusalRow(refusal: Refusal): UsageRow | null {

@@ -2,49 +2,32 @@
 
 import { errorTable, type GatewayError } from '../errors.ts'
 import { newRequestId } from '../history/request-id.ts'
-import type { ClientSide, Dialects } from '../wire/dialect.ts'
-import { belowPrefix } from './endpoints.ts'
-import type { FrontRooms } from './front-rooms.ts'
-import { isGooglePath } from './google.ts'
-import { isAnthropic } from './models-read.ts'
-import { addCaller, addCors, addRefusal, type Fields, refusalBody } from './respond.ts'
-
-/** Of a URL that may hold nothing but a path, where the client's Host made no sense. */
-export function pathOf(url: string): string {
-  const scheme = url.indexOf('://')
-  const start = scheme === -1 ? 0 : url.indexOf('/', scheme + 3)
-  const path = url.slice(start).split('?', 1)[0] ?? '/'
-  return path === '' ? '/' : path
-}
+import type { Fields } from '../operations/operation.ts'
+import type { ClientSide } from '../wire/dialect.ts'
+import { clientFormat } from './endpoints.ts'
+import type { Front } from './front.ts'
+import { addCaller, addCors, addRefusal, refusalBody } from './respond.ts'
 
 /** `caller`: who asks, where that is known already. */
 export function baseFields(
-  rooms: FrontRooms,
+  { callers, server }: Pick<Front, 'callers' | 'server'>,
   request: Request,
-  caller = rooms.callers.of(request.headers, null),
+  caller = callers.of(request.headers, null),
 ): Fields {
   const fields: Fields = { 'x-request-id': newRequestId(Date.now()) }
   addCaller(fields, caller)
-  addCors(fields, request.headers.get('origin'), rooms.server.corsOrigins)
+  addCors(fields, request.headers.get('origin'), server.corsOrigins)
   return fields
 }
 
 /** How a refusal is put outside of a dialect's own requests. */
 export type Shape = Pick<ClientSide, 'refuse' | 'status' | 'replyHeaders'>
 
-export const openaiShape: Shape = { refuse: refusalBody }
+export const usualShape: Shape = { refuse: refusalBody }
 
-interface Formats {
-  readonly dialects: Dialects
-}
-
-/** Anthropic's and Google's clients are refused in their own words, also where no model is asked. */
-export function shapeFor({ dialects }: Formats, request: Request): Shape {
-  const { headers, url } = request
-  const path = pathOf(url)
-  if (isGooglePath(path)) return dialects.gemini.client
-  const asks = isAnthropic(headers) || belowPrefix(path).startsWith('/messages')
-  return asks ? dialects['anthropic-messages'].client : openaiShape
+export function shapeFor({ services }: Pick<Front, 'services'>, request: Request): Shape {
+  const format = clientFormat(request)
+  return format === null ? usualShape : services.relay.dialects[format].client
 }
 
 export function refuse(error: GatewayError, fields: Fields, shape: Shape): Response {

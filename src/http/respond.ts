@@ -2,12 +2,10 @@
 
 import { errorTable, GatewayError } from '../errors.ts'
 import type { Caller } from '../history/caller.ts'
+import type { Fields } from '../operations/operation.ts'
 
 export const jsonType = 'application/json'
 export const streamType = 'text/event-stream; charset=utf-8'
-
-/** Header fields of one reply; plain, so that the runtime takes them in one go. */
-export type Fields = Record<string, string>
 
 const exposed =
   'x-request-id, x-client-request-id, request-id, openai-processing-ms, retry-after, retry-after-ms, x-should-retry, server-timing, ' +

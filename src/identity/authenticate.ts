@@ -4,10 +4,12 @@ import { GatewayError } from '../errors.ts'
 import type { KeyPrincipal, Keyring } from './principal.ts'
 
 const bearer = /^bearer +/i
+/** Browsers can send no header with a socket: OpenAI's clients put into its protocols what would stand there. */
+const keyProtocol = 'openai-insecure-api-key.'
 
 /**
- * The secret the client shows: `Authorization: Bearer`, `x-api-key`, `api-key` or `x-goog-api-key`, or the `key` of
- * `url` where that is given; null when it shows none.
+ * The secret the client shows: `Authorization: Bearer`, `x-api-key`, `api-key` or `x-goog-api-key`, a protocol of its
+ * socket, or the `key` of `url` where that is given; null when it shows none.
  */
 export function presentedSecret(headers: Headers, url: string | null = null): string | null {
   const authorization = headers.get('authorization')
@@ -15,10 +17,24 @@ export function presentedSecret(headers: Headers, url: string | null = null): st
     if (authorization.startsWith('Bearer ')) return authorization.slice(7).trim()
     if (bearer.test(authorization)) return authorization.replace(bearer, '').trim()
   }
-  const named = headers.get('x-api-key') ?? headers.get('api-key') ?? headers.get('x-goog-api-key')
+  const named =
+    headers.get('x-api-key') ??
+    headers.get('api-key') ??
+    headers.get('x-goog-api-key') ??
+    inProtocols(headers.get('sec-websocket-protocol'))
   const query = url === null ? -1 : url.indexOf('?')
   if (named !== null || url === null || query < 0) return named
   return new URLSearchParams(url.slice(query)).get('key')
+}
+
+function inProtocols(offered: string | null): string | null {
+  const names = offered?.split(',').map((name) => name.trim())
+  return (
+    names
+      ?.find((name) => name.startsWith(keyProtocol))
+      ?.slice(keyProtocol.length)
+      .trim() ?? null
+  )
 }
 
 /** How keys of known kinds begin: what is taken for one by mistake is recognised by it. */

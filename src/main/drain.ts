@@ -44,7 +44,7 @@ export function createDrain(options: DrainOptions): Drain {
     if (delayMs > 0) await hurry.promise
     clearTimeout(delayed)
     await listener.close()
-    const timer = setTimeout(finish, state.current.server.drainMs)
+    const timer = setTimeout(finish, state.current.config.server.drainMs)
     await state.load.drain()
     clearTimeout(timer)
     finish()
@@ -53,7 +53,7 @@ export function createDrain(options: DrainOptions): Drain {
 }
 
 function delayOf({ state, listener }: DrainOptions, nowMs: number): number {
-  const { drainDelayMs } = state.current.server
+  const { drainDelayMs } = state.current.config.server
   if (drainDelayMs !== null) return drainDelayMs
   const { askedReadyMs } = listener
   const watched = askedReadyMs !== null && nowMs - askedReadyMs < askedWithinMs

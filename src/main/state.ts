@@ -29,7 +29,7 @@ import type { Lasting } from './lasting.ts'
 import { settleLeftOutboxes } from './left-outboxes.ts'
 import { Prices } from './prices.ts'
 import { openDiskFiles, sweepResults } from './results.ts'
-import { buildRooms, type ServingRooms } from './rooms.ts'
+import { buildServing, type Serving } from './serving.ts'
 import { createVideoJobs } from './videos.ts'
 import type { Worker } from './worker.ts'
 
@@ -61,7 +61,7 @@ export async function buildState(options: StateOptions) {
     version,
     runtime: `bun ${process.versions.bun}`,
     sources: {
-      channelStates: () => statesOf([...current.relay.channels.keys()], health),
+      channelStates: () => statesOf([...current.front.services.relay.channels.keys()], health),
       ledger: () => readingOf(ledger),
       logPending: () => log.pending,
       logDropped: () => log.dropped,
@@ -91,7 +91,7 @@ export async function buildState(options: StateOptions) {
   }
   const videoJobs = createVideoJobs(shared, () => current)
   const lasting: Lasting = { ...shared, videoJobs }
-  let current: ServingRooms = buildRooms(config, lasting)
+  let current: Serving = buildServing(config, lasting)
   sweepResults(() => current.config, lasting)
   return {
     ...lasting,
@@ -102,14 +102,14 @@ export async function buildState(options: StateOptions) {
     get current() {
       return current
     },
-    /** Swaps all rooms at once; requests under way keep those they began with. */
+    /** Swaps all of it at once; requests under way keep those they began with. */
     async replace(next: Config) {
-      const rooms = buildRooms(next, lasting)
+      const serving = buildServing(next, lasting)
       await keepNames(store, next)
       await prices.load(next)
       keyring.replace({ configured: next.keys })
       for (const id of changedChannels(current.config, next)) health.reset(id)
-      current = rooms
+      current = serving
     },
   }
 }

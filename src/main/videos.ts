@@ -1,26 +1,20 @@
 // Builds what makes videos: the jobs, which outlive a change of the configuration, and what the front door asks of them.
 
 import type { Config } from '../config/types.ts'
-import type { FrontRooms } from '../http/front-rooms.ts'
+import type { Front } from '../http/front.ts'
+import type { Services } from '../operations/services.ts'
 import { VideoJobs } from '../operations/videos/jobs.ts'
 import type { RelayRooms } from '../relay/request.ts'
-import { dialects } from '../wire/dialects.ts'
 import type { Lasting } from './lasting.ts'
 
 const hourMs = 3_600_000
 
-/** What of the configuration the jobs go by, read anew each time. */
-export interface Present {
-  readonly config: Config
-  readonly relay: RelayRooms
-}
-
 export function createVideoJobs(
   { store, ledger, prices, spools, log }: Omit<Lasting, 'videoJobs'>,
-  present: () => Present,
+  present: () => { readonly config: Config; readonly front: Pick<Front, 'services'> },
 ): VideoJobs {
   return new VideoJobs({
-    relay: () => present().relay,
+    relay: () => present().front.services.relay,
     openSpool: () => spools.open(present().config.uploads.maxSpoolBytes),
     table: store.videos,
     change: (change) => ledger.changeVideo(change),
@@ -30,18 +24,17 @@ export function createVideoJobs(
   })
 }
 
-export function videoRooms(
+export function videosFor(
   config: Config,
   { store, ledger, spools, log, videoJobs }: Lasting,
   relay: RelayRooms,
-): FrontRooms['videos'] {
+): Services['videos'] {
   return {
     relay: () => relay,
     openSpool: () => spools.open(config.uploads.maxSpoolBytes),
     table: store.videos,
     jobs: videoJobs,
     change: (change) => ledger.changeVideo(change),
-    dialect: dialects['openai-videos'],
     begin: {
       beginVideo: (hold, beginning) => ledger.beginVideo(hold, beginning),
       observer: relay.observer,

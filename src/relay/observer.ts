@@ -43,8 +43,7 @@ export function createObserver(rooms: ObserverRooms): Observer {
     settled(request, { settlement, row }) {
       const { candidate, status } = settlement
       estimates.note(request.principal, request.model.id, row.output + row.reasoning)
-      request.admission.finish(tokensOf(row), Date.now())
-      request.clientSlot.giveBack()
+      request.clientSlot.giveBack({ tokens: tokensOf(row), status })
       answered(request.dialect.client.path, status, settlement.durationMs)
       if (candidate !== null) count(countsOf(metrics, counts, candidate, row), settlement, row)
       if (request.peek.stream && (settlement.fault !== null || status === 499)) {

@@ -6,7 +6,6 @@ import type { Results } from '../blobs/results.ts'
 import type { Model } from '../catalog/model.ts'
 import type { RetrySettings, TimeoutSettings } from '../config/types.ts'
 import type { Fault } from '../errors.ts'
-import type { Admitted } from '../limits/limiter.ts'
 import type { Candidate, Health } from '../router/route.ts'
 import type { SafeFetch } from '../safe-fetch/safe-fetch.ts'
 import type { UsageRow } from '../store/usage-row.ts'
@@ -26,8 +25,6 @@ export interface RelayRequest extends BilledRequest {
   readonly peek: Peek
   readonly model: Model
   readonly candidates: readonly Candidate[]
-  /** The request's place within its limits, given back at settlement. */
-  readonly admission: Admitted
   readonly clientSlot: ClientSlot
   /** What the request's address says, where its format keeps it there. */
   readonly address?: Address
@@ -60,10 +57,18 @@ export type ResponseTransform = (
   origin: OpaqueOrigin | null,
 ) => Uint8Array
 
+/** How a request ended, for whoever let it in. */
+export interface Ended {
+  /** Of all kinds. */
+  readonly tokens: number
+  /** The client's HTTP status. */
+  readonly status: number
+}
+
 /** What the request holds at the front door. */
 export interface ClientSlot {
-  /** Given back at settlement. */
-  giveBack(): void
+  /** Given back at settlement, once. */
+  giveBack(ended: Ended): void
   /** From now on the call is told when the client leaves, at once where it has left already. */
   watchClient(): void
   /** The client takes nothing: its connection is to be closed. */

@@ -259,7 +259,6 @@ function askOf(stream: boolean, authorization: Authorization): RelayRequest {
         weight: 1,
       },
     ],
-    admission: { finish: () => undefined } as unknown as RelayRequest['admission'],
     clientSlot: {
       giveBack: () => undefined,
       watchClient: () => undefined,

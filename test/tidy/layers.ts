@@ -22,9 +22,6 @@ const levels: readonly (readonly string[])[] = [
 /** What stands lowest may still fail in the one way everything does. */
 const withinLevel: ReadonlySet<string> = new Set(['config > errors', 'telemetry > errors'])
 
-/** Of these rooms some imports still point up. Nothing is added here. */
-const stillUp: ReadonlySet<string> = new Set(['operations > http'])
-
 const upstream = /^src\/upstream\//
 /** Bun's own client of stores that speak S3. */
 const bucket = /^src\/blobs\/hosting-s3\.ts$/
@@ -96,10 +93,8 @@ export function importsPointDown(sources: readonly Source[]): string[] {
   })
 }
 
-const allowedPairs: ReadonlySet<string> = new Set([...withinLevel, ...stillUp])
-
 function mayImport(from: string, to: string): boolean {
-  return from === to || levelOf(from) > levelOf(to) || allowedPairs.has(`${from} > ${to}`)
+  return from === to || levelOf(from) > levelOf(to) || withinLevel.has(`${from} > ${to}`)
 }
 
 /** Imports of types count too: two files that need each other's types are one thing. */

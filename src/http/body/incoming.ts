@@ -15,12 +15,12 @@ import { boundaryOf } from './upload/multipart.ts'
 import { readForm } from './upload/read.ts'
 import { fileRuleFor, formBoundFor } from './upload/rules.ts'
 
-export interface IncomingRooms {
+export interface BodyRooms {
   readonly server: ServerSettings
   readonly uploads: UploadSettings
   readonly load: Load
   readonly spools: Spools
-  readonly relay: { readonly deadlines: Deadlines }
+  readonly deadlines: Deadlines
 }
 
 export interface Content {
@@ -43,11 +43,11 @@ export class Incoming {
   /** Of a form; null: JSON. */
   private boundary: string | null = null
   private spool: Spool | null = null
-  private readonly rooms: IncomingRooms
+  private readonly rooms: BodyRooms
   private readonly dialect: ClientDialect
   private readonly request: Request
 
-  constructor(rooms: IncomingRooms, dialect: ClientDialect, request: Request) {
+  constructor(rooms: BodyRooms, dialect: ClientDialect, request: Request) {
     this.rooms = rooms
     this.dialect = dialect
     this.request = request
@@ -64,15 +64,20 @@ export class Incoming {
 
   /** Judges the head and takes a place. Throws GatewayError. */
   enter(): void {
-    const { server, uploads, load } = this.rooms
+    const { server, uploads } = this.rooms
     const { dialect, request } = this
+    if (request.method === 'GET') return this.take(0, 0)
     this.boundary = formBoundary(dialect, request.headers.get('content-type'))
     const isForm = this.boundary !== null
     const maxBytes = isForm ? formBoundFor(dialect, uploads) : server.maxBodyBytes
-    this.length = declaredLength(request, maxBytes)
+    const length = declaredLength(request, maxBytes)
     // A form's files do not stay in memory.
-    const bytes = isForm ? 0 : (this.length ?? 0)
-    load.enter(bytes, server)
+    this.take(length, isForm ? 0 : (length ?? 0))
+  }
+
+  private take(length: number | null, bytes: number): void {
+    this.rooms.load.enter(bytes, this.rooms.server)
+    this.length = length
     this.reservedBytes = bytes
   }
 
@@ -85,11 +90,11 @@ export class Incoming {
   /** `hashes`: the request must be told from others. Rejects with GatewayError. */
   async read(hashes: boolean): Promise<Content> {
     const { boundary, rooms, request, dialect } = this
-    const { server, relay } = rooms
+    const { server, deadlines } = rooms
     const timeoutMs = server.bodyTimeoutMs
     if (boundary === null) {
       const bounds = { maxBytes: server.maxBodyBytes, timeoutMs, grow: this.grow }
-      const body = await readBody(request, this.length, bounds, relay.deadlines)
+      const body = await readBody(request, this.length, bounds, deadlines)
       return { body, files: null, media: this.mediaOf([], false), digests: [] }
     }
     const { body, uploads, digests } = await readForm(
@@ -103,7 +108,7 @@ export class Incoming {
         grow: this.grow,
       },
       { maxBytes: formBoundFor(dialect, rooms.uploads), progressMs: timeoutMs },
-      relay.deadlines,
+      deadlines,
     )
     return { body, files: uploads.map(infoOf), media: this.mediaOf(uploads, true), digests }
   }

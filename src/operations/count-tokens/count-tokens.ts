@@ -1,79 +1,33 @@
 // Counts the tokens of a request without answering it: at a vendor who can, else by an estimate. Costs nothing.
 
 import { Buffer } from 'node:buffer'
-import { GatewayError } from '../../errors.ts'
-import { checkHeaderBytes, headersOf } from '../../http/body/head.ts'
-import { checkContentType } from '../../http/body/incoming.ts'
-import { declaredLength, readBody } from '../../http/body/read.ts'
-import type { FrontRooms } from '../../http/front-rooms.ts'
-import { authenticate } from '../../identity/authenticate.ts'
-import type { KeyPrincipal } from '../../identity/principal.ts'
+import type { GatewayError } from '../../errors.ts'
 import { countedTokens } from '../../meter/ceiling.ts'
 import type { Channel } from '../../relay/channel.ts'
 import { finalError } from '../../relay/final-error.ts'
 import { identityRequest } from '../../relay/identity.ts'
 import { parsedObject } from '../../relay/parsed.ts'
 import { ErrorReply } from '../../relay/path.ts'
+import type { RelayRooms } from '../../relay/request.ts'
 import { plan } from '../../router/plan.ts'
 import type { Candidate } from '../../router/route.ts'
 import { scrub } from '../../telemetry/scrub.ts'
 import type { Exchange, ReplyHandler } from '../../vendors/transport.ts'
 import { estimateOf } from '../../wire/anthropic-messages/estimate.ts'
-import type { CommonDialect } from '../../wire/dialect.ts'
+import type { VendorDialect } from '../../wire/dialect.ts'
 import { join } from '../../wire/json/splice.ts'
 import type { Address, Peek } from '../../wire/request.ts'
+import type { AdmittedRequest, Operation } from '../operation.ts'
 
 /** A client waits for its count, and has an estimate of its own where none comes. */
 const limitMs = 10_000
 
-/** The count as JSON text. Throws GatewayError where the request is no good. */
-export function countTokens(
-  rooms: FrontRooms,
-  dialect: CommonDialect,
-  request: Request,
-): Promise<string> {
-  return counting(rooms, request, async (body, principal) => {
-    const address: Address = { ...headersOf(dialect, request.headers), counts: true }
-    const peek = dialect.client.peek(body, address)
-    const { candidates } = rooms.modelAccess.find(principal, peek.model, dialect)
-    return (await askVendors(rooms, dialect, peek, address, candidates)) ?? estimated(peek)
-  })
-}
-
-/** Hands over the body of a known caller who is within its limits. `keyed`: as `url` of `authenticate`. Throws GatewayError. */
-export async function counting(
-  rooms: FrontRooms,
-  request: Request,
-  count: (body: Uint8Array, principal: KeyPrincipal) => Promise<string>,
-  keyed: string | null = null,
-): Promise<string> {
-  const { headers } = request
-  const { server, load, relay } = rooms
-  const at = Date.now()
-  checkHeaderBytes(headers, server.maxHeaderBytes)
-  const principal = authenticate(headers, rooms.keyring, at, keyed)
-  checkContentType(headers.get('content-type'))
-  const length = declaredLength(request, server.maxBodyBytes)
-  let heldBytes = length ?? 0
-  load.enter(heldBytes, server)
-  try {
-    const decisionOfLimits = await rooms.limiter.admit(rooms.modelAccess.scopes(principal), 0, at)
-    if (!decisionOfLimits.admitted) {
-      rooms.limited(decisionOfLimits)
-      throw new GatewayError('rate_limit_exceeded', 'Rate limit reached; retry later.', {
-        retryAfterMs: decisionOfLimits.retryAfterMs,
-      })
-    }
-    decisionOfLimits.finish(0, at)
-    const grow = (bytes: number): void => {
-      load.grow(bytes, server)
-      heldBytes += bytes
-    }
-    const bounds = { maxBytes: server.maxBodyBytes, timeoutMs: server.bodyTimeoutMs, grow }
-    return await count(await readBody(request, length, bounds, relay.deadlines), principal)
-  } finally {
-    load.leave(heldBytes)
-  }
+export const countMessages: Operation = {
+  dialect: 'anthropic-messages',
+  address: { counts: true },
+  async answer(request, { relay }) {
+    return { body: (await askVendors(relay, request)) ?? estimated(request.peek) }
+  },
 }
 
 function estimated(peek: Peek): string {
@@ -82,15 +36,10 @@ function estimated(peek: Peek): string {
 }
 
 /** null where no vendor could say. */
-async function askVendors(
-  rooms: FrontRooms,
-  dialect: CommonDialect,
-  peek: Peek,
-  address: Address,
-  candidates: readonly Candidate[],
-): Promise<string | null> {
-  const { channels, health, random, retry } = rooms.relay
-  const counting = candidates.filter(({ identity, channelId }) => {
+async function askVendors(relay: RelayRooms, request: AdmittedRequest): Promise<string | null> {
+  const { channels, health, random, retry } = relay
+  const { peek, address } = request
+  const counting = request.candidates.filter(({ identity, channelId }) => {
     const vendor = channels.get(channelId)?.vendor
     return identity && vendor?.countsTokens === true && vendor.local === undefined
   })
@@ -98,14 +47,15 @@ async function askVendors(
   for (const candidate of attempts) {
     const channel = channels.get(candidate.channelId)
     if (channel === undefined) continue
-    const found = await ask(rooms, { dialect, peek, address, candidate, channel })
+    const dialect = relay.dialects[candidate.dialect]
+    const found = await ask(relay, { dialect, peek, address, candidate, channel })
     if (found !== null) return found
   }
   return null
 }
 
 interface Question {
-  readonly dialect: CommonDialect
+  readonly dialect: VendorDialect
   readonly peek: Peek
   readonly address: Address
   readonly candidate: Candidate
@@ -113,7 +63,7 @@ interface Question {
 }
 
 /** The vendor's own body, or null where it gave none. Throws GatewayError where it refused the request itself. */
-async function ask({ relay }: FrontRooms, question: Question): Promise<string | null> {
+async function ask(relay: RelayRooms, question: Question): Promise<string | null> {
   const { candidate, channel, peek, address } = question
   const { dialect, model } = candidate
   const call = { dialect, model, stream: false, counts: true as const }

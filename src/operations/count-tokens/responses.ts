@@ -1,42 +1,43 @@
 // Counts the tokens of a Responses request without answering it, by our own count. Costs nothing.
 
 import { invalidRequest } from '../../errors.ts'
-import type { FrontRooms } from '../../http/front-rooms.ts'
-import { unknownModel } from '../../http/google.ts'
 import { countedTokens } from '../../meter/ceiling.ts'
 import { parsedObject } from '../../relay/parsed.ts'
-import type { CommonDialect } from '../../wire/dialect.ts'
 import { isObject } from '../../wire/json/value.ts'
 import { estimateOf } from '../../wire/openai-responses/estimate.ts'
 import { keepingOf, withHistory } from '../../wire/openai-responses/kept.ts'
-import { historyOf } from '../responses/request.ts'
-import { counting } from './count-tokens.ts'
+import type { Operation } from '../operation.ts'
+import { resolveModel } from '../resolve.ts'
+import { historyOf, type ResponseRooms } from '../responses/request.ts'
 
 /** OpenAI's own interface counts without a model too; what a request must say is checked all the same. */
 const anyModel = 'any'
 
-/** The count as JSON text, what was kept before included. Throws GatewayError where the request is no good. */
-export function countResponseTokens(
-  rooms: FrontRooms,
-  dialect: CommonDialect,
-  request: Request,
-): Promise<string> {
-  return counting(rooms, request, async (bytes, principal) => {
+/** What was kept before is counted too. */
+export const countResponse: Operation<{ readonly responses: ResponseRooms }> = {
+  dialect: 'openai-responses',
+  peek({ dialect, body: bytes }) {
     const body = parsedObject(bytes)
     if (!isObject(body)) throw invalidRequest('The request body must be a JSON object.', null)
-    const named = body.model == null ? { ...body, model: anyModel } : null
-    const { model } = dialect.client.peek(
-      named === null ? bytes : new TextEncoder().encode(JSON.stringify(named)),
+    if (body.model != null) return dialect.client.peek(bytes)
+    return dialect.client.peek(
+      new TextEncoder().encode(JSON.stringify({ ...body, model: anyModel })),
     )
-    if (named === null && rooms.modelAccess.find(principal, model, dialect).candidates.length === 0)
-      throw unknownModel(model)
+  },
+  resolve(peeked, services) {
+    const { peek, principal, dialect } = peeked
+    if (peek.model !== anyModel) return resolveModel(peeked, services)
+    return { peek, ...services.modelAccess.find(principal, anyModel, dialect) }
+  },
+  async answer({ peek, principal }, { responses }) {
+    const body = parsedObject(peek.body)
     const { previousResponseId } = keepingOf(body)
     const before =
       previousResponseId === null
         ? []
-        : await historyOf(rooms.responses, principal.account, previousResponseId)
-    const { bytes: textBytes, tokens } = estimateOf(withHistory(body, before))
-    const count = Math.max(1, countedTokens(textBytes) + tokens)
-    return JSON.stringify({ object: 'response.input_tokens', input_tokens: count })
-  })
+        : await historyOf(responses, principal.account, previousResponseId)
+    const { bytes, tokens } = estimateOf(withHistory(body, before))
+    const count = Math.max(1, countedTokens(bytes) + tokens)
+    return { body: JSON.stringify({ object: 'response.input_tokens', input_tokens: count }) }
+  },
 }

@@ -3,27 +3,38 @@
 import { type ImageModel, type ImageOperation, imageModel } from '../../catalog/images.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { Candidate } from '../../router/route.ts'
-import type { ClientDialect } from '../../wire/dialect.ts'
 import type { ClientDialectId } from '../../wire/formats.ts'
 import { outputTokensOf, unitsOf } from '../../wire/openai-images/cost.ts'
 import type { FileInfo, Peek, RequestedImages } from '../../wire/request.ts'
+import { imageRelay } from '../adapters/operation.ts'
+import type { Operation } from '../operation.ts'
+import { resolveModel } from '../resolve.ts'
 
-const operations: Readonly<Partial<Record<ClientDialectId, ImageOperation>>> = {
-  'openai-images': 'generations',
-  'openai-image-edits': 'edits',
-  'openai-image-variations': 'variations',
+function imageRequest(dialect: ClientDialectId, operation: ImageOperation): Operation {
+  return {
+    dialect,
+    upstream: imageRelay,
+    resolve(read, services) {
+      const resolved = resolveModel(read, services)
+      const { files = null } = read.address
+      return { ...resolved, peek: sized(resolved.peek, operation, files, resolved.candidates) }
+    },
+  }
 }
 
+export const generations = imageRequest('openai-images', 'generations')
+export const edits = imageRequest('openai-image-edits', 'edits')
+export const variations = imageRequest('openai-image-variations', 'variations')
+
 /** The request with its price's size and quality. Throws GatewayError naming the sizes or qualities there are. */
-export function judgedImages(
+function sized(
   peek: Peek,
-  dialect: ClientDialect,
+  operation: ImageOperation,
   files: readonly FileInfo[] | null,
   candidates: readonly Pick<Candidate, 'model'>[],
 ): Peek {
   const { picture, model } = peek
-  const operation = operations[dialect.id]
-  if (picture === undefined || operation === undefined) return peek
+  if (picture === undefined) return peek
   const known = imageModel(model) ?? servedAs(candidates)
   if (known === null) return peek
   if (!known.operations.includes(operation)) {

@@ -79,14 +79,11 @@ const nowhere: ClientSlot = {
   watchClient: () => undefined,
   cutOff: () => undefined,
 }
-const unlimited: Admitted = {
-  admitted: true,
-  state: { requests: null, tokens: null },
-  finish: () => undefined,
-}
 
-/** What a session holds at the door is given back by the session itself. */
-const alone = { admission: unlimited, clientSlot: nowhere }
+/** A response holds its tokens of the caller's limit; what the session holds is given back by the session itself. */
+function slotOf(admission: Admitted): ClientSlot {
+  return { ...nowhere, giveBack: ({ tokens }) => admission.finish(tokens, Date.now()) }
+}
 
 export class SessionBilling {
   readonly expected: Expectation
@@ -136,10 +133,10 @@ export class SessionBilling {
     const opened = this.takeAhead() ?? (await this.open())
     const authorization = opened instanceof GatewayError ? await this.openFree() : opened
     if (authorization === null) return opened instanceof GatewayError ? final(opened) : null
-    const admission = await this.admit(prompt, heldTokens)
-    const limited = admission instanceof GatewayError
+    const admitted = await this.admit(prompt, heldTokens)
+    const limited = admitted instanceof GatewayError
     this.run(responseId, {
-      request: this.askFor(authorization, limited ? unlimited : admission),
+      request: this.askFor(authorization, limited ? nowhere : admitted),
       prompt,
       heldTokens,
       textTokens: 0,
@@ -152,7 +149,7 @@ export class SessionBilling {
     if (!this.rooms.keyHolds()) return final(keyEnded())
     if ((await authorization.cover(expected.with(prompt, heldTokens))) === 'refused')
       return final(moneyEnded())
-    return limited ? { error: admission, isFinal: false } : null
+    return limited ? { error: admitted, isFinal: false } : null
   }
 
   /** A response has delivered something; null: it is paid for. */
@@ -228,7 +225,7 @@ export class SessionBilling {
     if (authorization !== null) {
       const used = pricedBy(authorization, usage, seconds)
       const { dialect, peek, model } = opening
-      const request = { ...this.askFor(authorization, unlimited), dialect, peek, model }
+      const request = { ...this.askFor(authorization, nowhere), dialect, peek, model }
       const summary = { ...seen(used.usage), units: used.units }
       await this.settle(request, this.settlementOf(request, wellEnded, summary, null))
     }
@@ -262,7 +259,7 @@ export class SessionBilling {
     // A session that never was answered leaves a record all the same.
     if (this.rows > 0) authorization.release()
     else {
-      const request = { ...this.first, authorization, ...alone }
+      const request = { ...this.first, authorization, clientSlot: nowhere }
       void this.settle(request, this.settlementOf(request, ending, null, null))
     }
   }
@@ -279,7 +276,7 @@ export class SessionBilling {
       return
     }
     // The session ended while it was held for.
-    running.request.admission.finish(0, Date.now())
+    running.request.clientSlot.giveBack({ tokens: 0, status: 200 })
     running.request.authorization.release()
   }
 
@@ -303,19 +300,19 @@ export class SessionBilling {
     return opened instanceof GatewayError ? null : opened
   }
 
-  private async admit(prompt: Usage, heldTokens: number): Promise<Admitted | GatewayError> {
+  private async admit(prompt: Usage, heldTokens: number): Promise<ClientSlot | GatewayError> {
     const { limiter, tokenScopes } = this.rooms
-    if (tokenScopes.length === 0) return unlimited
+    if (tokenScopes.length === 0) return nowhere
     const { input, cachedInput, audioInput = 0, imageInput = 0 } = prompt
     const tokens = Math.ceil(input + cachedInput + audioInput + imageInput + heldTokens)
     const decision = await limiter.admit(tokenScopes, tokens, Date.now())
-    if (decision.admitted) return decision
+    if (decision.admitted) return slotOf(decision)
     const { retryAfterMs } = decision
     const message = 'Rate limit reached for tokens per minute; the response was cancelled.'
     return new GatewayError('rate_limit_exceeded', message, { retryAfterMs })
   }
 
-  private askFor(authorization: Authorization, admission: Admitted): RelayRequest {
+  private askFor(authorization: Authorization, clientSlot: ClientSlot): RelayRequest {
     const { first } = this
     this.rows += 1
     const { requestId } = first
@@ -324,8 +321,7 @@ export class SessionBilling {
       requestId: this.rows === 1 ? requestId : `${requestId}-${this.rows}`,
       at: Date.now(),
       startedMs: performance.now(),
-      admission,
-      clientSlot: nowhere,
+      clientSlot,
       authorization,
     }
   }

@@ -1,11 +1,12 @@
 // Responses that are kept, as their account reads, cancels and removes them.
 
 import { GatewayError, invalidRequest } from '../../errors.ts'
-import { decodeId } from '../../http/endpoints.ts'
 import type { FoundResponse } from '../../store/responses.ts'
 import type { ClientDialect } from '../../wire/dialect.ts'
 import type { JsonObject } from '../../wire/ir.ts'
 import { listedItem, outputItems } from '../../wire/openai-responses/kept.ts'
+import type { Reading, Reply } from '../operation.ts'
+import { idIn } from '../path.ts'
 import type { Background } from './background.ts'
 import { maxKeptBytes, type ResponseKeeper } from './keeper.ts'
 import { Elsewhere, endedSource, follow, isRunning } from './live.ts'
@@ -21,24 +22,31 @@ export interface ReadRooms {
 const usualItems = 20
 const mostItems = 100
 
-/** The id in a path such as `/v1/responses/ID/cancel`. */
-export function responseIdIn(pathname: string): string {
-  const [, rest = ''] = pathname.split('/responses/')
-  return decodeId(rest.split('/')[0] ?? '')
+/** Asked by an account of its own. */
+type Asked = Pick<Reading, 'principal' | 'url'>
+
+interface WithResponses {
+  readonly responses: ReadRooms
 }
 
 /** The response as JSON, or with `stream=true` as its events. Throws GatewayError `not_found`. */
 export async function readResponse(
-  rooms: ReadRooms,
-  account: string,
-  url: URL,
-): Promise<string | AsyncGenerator<Uint8Array>> {
-  const id = responseIdIn(url.pathname)
+  { principal, url }: Asked,
+  { responses: rooms }: WithResponses,
+): Promise<Reply> {
+  const { account } = principal
+  const id = responseIdIn(url)
   const { searchParams } = url
   const streamed = isTrue(searchParams.get('stream'))
   const after = afterIn(searchParams.get('starting_after'), streamed)
   const response = shown(await found(rooms, account, id))
-  return streamed ? followed(rooms, account, response, after) : JSON.stringify(response)
+  return streamed
+    ? { body: followed(rooms, account, response, after), stream: true }
+    : { body: JSON.stringify(response) }
+}
+
+function responseIdIn({ pathname }: URL): string {
+  return idIn(pathname, 'responses')
 }
 
 /** As official clients write it: Python's spells it with a capital. */
@@ -70,33 +78,41 @@ function followed(rooms: ReadRooms, account: string, response: JsonObject, after
 
 /** Also ends one that runs. Throws GatewayError `not_found`. */
 export async function removeResponse(
-  { keeper, background }: ReadRooms,
-  account: string,
-  url: URL,
-): Promise<string> {
-  const id = responseIdIn(url.pathname)
+  { principal, url }: Asked,
+  { responses: { keeper, background } }: WithResponses,
+): Promise<Reply> {
+  const { account } = principal
+  const id = responseIdIn(url)
   await keeper.settled(account)
   const removed = await keeper.change({ kind: 'remove', account, id })
   if (removed === 0) throw unknown(id)
   background.stop(account, id)
-  return JSON.stringify({ id, object: 'response', deleted: true })
+  return { body: JSON.stringify({ id, object: 'response', deleted: true }) }
 }
 
 /** The response, cancelled or as it had ended before. Throws GatewayError where it was not made in the background. */
-export async function cancelResponse(rooms: ReadRooms, account: string, url: URL): Promise<string> {
-  const id = responseIdIn(url.pathname)
+export async function cancelResponse(
+  { principal, url }: Asked,
+  { responses: rooms }: WithResponses,
+): Promise<Reply> {
+  const { account } = principal
+  const id = responseIdIn(url)
   const response = shown(await found(rooms, account, id))
   if (response['background'] !== true) {
     throw invalidRequest('Only a response made in the background can be cancelled.', null)
   }
-  if (!isRunning(response)) return JSON.stringify(response)
+  if (!isRunning(response)) return { body: JSON.stringify(response) }
   const cancelled = await rooms.background.cancel(account, id, response)
-  return JSON.stringify(cancelled ?? shown(await found(rooms, account, id)))
+  return { body: JSON.stringify(cancelled ?? shown(await found(rooms, account, id))) }
 }
 
 /** What the model was given, as a page of a list. Throws GatewayError. */
-export async function listInput(rooms: ReadRooms, account: string, url: URL): Promise<string> {
-  const id = responseIdIn(url.pathname)
+export async function listInput(
+  { principal, url }: Asked,
+  { responses: rooms }: WithResponses,
+): Promise<Reply> {
+  const { account } = principal
+  const id = responseIdIn(url)
   const { keeper, maxBodyBytes } = rooms
   await found(rooms, account, id)
   const chain = await keeper.table.chain(account, id, Date.now(), maxBodyBytes)
@@ -106,7 +122,7 @@ export async function listInput(rooms: ReadRooms, account: string, url: URL): Pr
     const base = each.id.replace(/^resp_/, '')
     return [...input.map((item, at) => listedItem(item, `item_${base}_${at}`)), ...output]
   })
-  return JSON.stringify(page(items, url.searchParams))
+  return { body: JSON.stringify(page(items, url.searchParams)) }
 }
 
 function page(items: readonly JsonObject[], asked: URLSearchParams) {

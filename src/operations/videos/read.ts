@@ -1,14 +1,14 @@
 // Videos as their account finds, lists, fetches and deletes them.
 
-import { GatewayError, invalidRequest } from '../../errors.ts'
-import { decodeId } from '../../http/endpoints.ts'
-import type { Fields } from '../../http/respond.ts'
+import { invalidRequest } from '../../errors.ts'
 import type { RelayRooms } from '../../relay/request.ts'
 import type { VideoChange, VideoChanged, VideoRow, VideoTable } from '../../store/video-table.ts'
 import { type VideoVariant, videoVariants } from '../../vendors/video.ts'
+import type { Reading, Reply } from '../operation.ts'
+import { idIn } from '../path.ts'
 import { openContent, type VideoBytes } from './content.ts'
 import type { VideoJobs } from './jobs.ts'
-import { notReady } from './request.ts'
+import { findVideo, notReady } from './request.ts'
 import type { VideoToolRooms } from './tools.ts'
 import { videoOf, workOf } from './work.ts'
 
@@ -25,34 +25,22 @@ const mostVideos = 100
 const newsMs = 1_500
 const pollBounds = { leastMs: 250, mostMs: 10_000 }
 
-/** The id in a path such as `/v1/videos/ID/content`. */
-export function videoIdIn(pathname: string): string {
-  const [, rest = ''] = pathname.split('/videos/')
-  return decodeId(rest.split('/')[0] ?? '')
+type Asked = Pick<Reading, 'principal' | 'url'>
+
+interface WithVideos {
+  readonly videos: VideoRooms
 }
 
-/** Throws GatewayError `not_found`, also for another account's. */
-export async function findVideo(
-  { table }: Pick<VideoRooms, 'table'>,
-  account: string,
-  id: string,
-): Promise<VideoRow> {
-  const row = await table.find(account, id)
-  if (row !== null) return row
-  throw new GatewayError('not_found', `Video with id '${id}' not found.`)
+function videoIdIn({ pathname }: URL): string {
+  return idIn(pathname, 'videos')
 }
 
-/** The video as JSON; `fields` is told when to ask again. */
-export async function readVideo(
-  rooms: VideoRooms,
-  account: string,
-  url: URL,
-  fields: Fields,
-): Promise<string> {
-  const found = await findVideo(rooms, account, videoIdIn(url.pathname))
-  const row = await withNews(rooms, found)
-  if (row.state === 'running') fields['openai-poll-after-ms'] = String(pollAfterMs(row))
-  return row.video
+/** The video as JSON, and when to ask again. */
+export async function readVideo({ principal, url }: Asked, { videos }: WithVideos): Promise<Reply> {
+  const found = await findVideo(videos, principal.account, videoIdIn(url))
+  const row = await withNews(videos, found)
+  if (row.state !== 'running') return { body: row.video }
+  return { body: row.video, headers: { 'openai-poll-after-ms': String(pollAfterMs(row)) } }
 }
 
 async function withNews(rooms: VideoRooms, row: VideoRow): Promise<VideoRow> {
@@ -74,7 +62,11 @@ export function pollAfterMs({ pollAt }: Pick<VideoRow, 'pollAt'>): number {
 }
 
 /** A page of the account's videos. Throws GatewayError. */
-export async function listVideos(rooms: VideoRooms, account: string, url: URL): Promise<string> {
+export async function listVideos(
+  { principal, url }: Asked,
+  { videos: rooms }: WithVideos,
+): Promise<Reply> {
+  const { account } = principal
   const asked = url.searchParams
   const order = asked.get('order') ?? 'desc'
   if (order !== 'asc' && order !== 'desc')
@@ -88,37 +80,51 @@ export async function listVideos(rooms: VideoRooms, account: string, url: URL): 
     throw invalidRequest('after is not one of the videos', 'after')
   const rows = await rooms.table.list(account, { limit: limit + 1, order, after })
   const data = rows.slice(0, limit).map(videoOf)
-  return JSON.stringify({
+  const list = {
     object: 'list',
     data,
     first_id: data[0]?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
     has_more: rows.length > limit,
-  })
+  }
+  return { body: JSON.stringify(list) }
 }
 
 /** Also ends one that is being made, which then costs nothing. */
-export async function removeVideo(rooms: VideoRooms, account: string, url: URL): Promise<string> {
-  const row = await findVideo(rooms, account, videoIdIn(url.pathname))
+export async function removeVideo(
+  { principal, url }: Asked,
+  { videos: rooms }: WithVideos,
+): Promise<Reply> {
+  const { account } = principal
+  const row = await findVideo(rooms, account, videoIdIn(url))
   const ended = row.state !== 'running' || !(await rooms.jobs.remove(row))
   if (ended) {
     const { state } = await rooms.change({ kind: 'remove', account, id: row.id })
     if (state === 'changed') rooms.jobs.abandon(workOf(row))
   }
-  return JSON.stringify({ id: row.id, object: 'video.deleted', deleted: true })
+  return { body: JSON.stringify({ id: row.id, object: 'video.deleted', deleted: true }) }
 }
 
-/** The bytes of one that is made. Throws GatewayError. */
+/** The bytes of one that is made: it counts as under way for as long as they are fetched. Throws GatewayError. */
 export async function readContent(
-  rooms: VideoRooms,
-  account: string,
-  url: URL,
-  range: string | null,
-): Promise<VideoBytes> {
-  const row = await findVideo(rooms, account, videoIdIn(url.pathname))
-  const variant = variantOf(url.searchParams.get('variant') ?? 'video')
-  if (row.state !== 'completed') throw notReady(row)
-  return openContent(rooms, workOf(row), variant, range)
+  { principal, url, headers, method, hold }: Reading,
+  { videos }: WithVideos,
+): Promise<Reply> {
+  const release = hold()
+  try {
+    const row = await findVideo(videos, principal.account, videoIdIn(url))
+    const variant = variantOf(url.searchParams.get('variant') ?? 'video')
+    if (row.state !== 'completed') throw notReady(row)
+    const bytes = await openContent(videos, workOf(row), variant, headers.get('range'))
+    const shown = { status: bytes.status, headers: bytes.headers }
+    if (method !== 'HEAD') return { body: streamOf(bytes, release), ...shown }
+    bytes.close()
+    release()
+    return { body: null, ...shown }
+  } catch (error) {
+    release()
+    throw error
+  }
 }
 
 function variantOf(text: string): VideoVariant {
@@ -128,7 +134,7 @@ function variantOf(text: string): VideoVariant {
 }
 
 /** A stream that lets its source go, however its reader leaves. */
-export function streamOf({ body, close }: VideoBytes, onEnd: () => void): ReadableStream {
+function streamOf({ body, close }: VideoBytes, onEnd: () => void): ReadableStream {
   let ended = false
   const end = () => {
     if (ended) return

@@ -1,64 +1,90 @@
-// A new video at the front door: what its model makes, what it is charged for, and how its call is relayed.
+// A new video: what its model makes, what it is charged for, and how its call is relayed.
 
 import { Buffer } from 'node:buffer'
+import type { Authorization } from '../../billing/authorization.ts'
 import { usualSize, videoShape } from '../../catalog/video-shapes.ts'
-import { type GatewayError, invalidRequest } from '../../errors.ts'
-import type { KeyPrincipal } from '../../identity/principal.ts'
+import { GatewayError, invalidRequest } from '../../errors.ts'
+import { Call } from '../../relay/call.ts'
 import { parsedObject } from '../../relay/parsed.ts'
-import type { RelayRequest, ResponseTransform } from '../../relay/request.ts'
-import type { VideoRow } from '../../store/video-table.ts'
+import type { VideoRow, VideoTable } from '../../store/video-table.ts'
 import { remixField } from '../../vendors/video.ts'
-import type { ClientDialect } from '../../wire/dialect.ts'
-import type { JsonObject } from '../../wire/ir.ts'
+import type { JsonObject, JsonValue } from '../../wire/ir.ts'
 import { isObject } from '../../wire/json/value.ts'
-import type { Peek } from '../../wire/request.ts'
-import type { ModelRoute } from '../model-access.ts'
+import { mediaRelay } from '../adapters/operation.ts'
+import {
+  type AdmittedRequest,
+  type CoreServices,
+  type Operation,
+  type Peeked,
+  type Resolved,
+  slotWithoutClient,
+  type Work,
+} from '../operation.ts'
+import { idIn } from '../path.ts'
+import { resolveModel } from '../resolve.ts'
 import { type BeginRooms, startVideo } from './begin.ts'
 import { videoOf, workOf } from './work.ts'
 
-/** What an operation does otherwise than others at the door. */
-export interface OperationFlow {
-  /** The request as it is asked of vendors, and of which. Throws GatewayError. */
-  plan(peek: Peek, route: ModelRoute): { readonly peek: Peek; readonly route: ModelRoute }
-  /** Once, right before the call. */
-  start(asking: Asking): FlowStart
+interface WithVideos {
+  readonly videos: { readonly table: Pick<VideoTable, 'find'>; readonly begin: BeginRooms }
 }
 
-export interface Asking {
-  readonly requestId: string
-  readonly at: number
-  readonly principal: KeyPrincipal
-  readonly peek: Peek
+export const newVideo: Operation<WithVideos> = {
+  dialect: 'openai-videos',
+  resolve: (peeked, services) => planned(peeked, resolveModel(peeked, services), null),
+  relay: (request, authorization, services) => begin(request, authorization, services, null),
 }
 
-export interface FlowStart {
-  readonly settle: NonNullable<RelayRequest['settle']>
-  readonly transform: ResponseTransform
-  readonly lost: Promise<never>
+/** A new video with all of its source's but the prompt. */
+export const remix: Operation<WithVideos> = {
+  dialect: 'openai-videos',
+  async peek({ dialect, principal, body, address, incoming }, { videos }) {
+    if (address.files !== undefined) throw notJson()
+    const source = await findVideo(videos, principal.account, sourceIn(incoming))
+    return dialect.client.peek(Buffer.from(JSON.stringify(remixBody(source, body)), 'utf8'))
+  },
+  resolve(peeked, services) {
+    const resolved = resolveModel(peeked, services)
+    const source = parsedObject(peeked.peek.body)[remixField]
+    // A job is known where it was made, and nowhere else.
+    const { channel } = source as JsonObject
+    const candidates = resolved.candidates.filter(({ channelId }) => channelId === channel)
+    return planned(peeked, { ...resolved, candidates }, source ?? null)
+  },
+  relay: (request, authorization, services) =>
+    begin(request, authorization, services, sourceIn(request.incoming)),
 }
 
-export interface VideoStartRooms {
-  readonly dialect: ClientDialect
-  readonly begin: BeginRooms
+function sourceIn({ url }: Request): string {
+  return idIn(new URL(url).pathname, 'videos')
 }
 
 /** `source`: the video that this one is made from, of the same account. */
-export function videoFlow(rooms: VideoStartRooms, source: VideoRow | null): OperationFlow {
+function begin(
+  request: AdmittedRequest,
+  authorization: Authorization,
+  { videos, relay }: WithVideos & CoreServices,
+  source: string | null,
+): Work {
+  const { requestId, at, principal, peek } = request
+  const { prompt, size, seconds } = parsedObject(peek.body)
+  const { settle, transform, lost } = startVideo(videos.begin, {
+    requestId,
+    at,
+    account: principal.account,
+    model: peek.model,
+    prompt: String(prompt),
+    size: String(size),
+    seconds: Number(seconds),
+    remixedFrom: source,
+  })
+  // A job that was begun is its account's, also where the client has left meanwhile.
+  const clientSlot = slotWithoutClient(request.clientSlot)
+  const begun = { ...request, clientSlot, settle, transform, authorization }
+  const call = new Call(relay, begun, mediaRelay)
   return {
-    plan: (peek, route) => planned(rooms.dialect, source, peek, route),
-    start: ({ requestId, at, principal, peek }) => {
-      const { prompt, size, seconds } = parsedObject(peek.body)
-      return startVideo(rooms.begin, {
-        requestId,
-        at,
-        account: principal.account,
-        model: peek.model,
-        prompt: String(prompt),
-        size: String(size),
-        seconds: Number(seconds),
-        remixedFrom: source?.id ?? null,
-      })
-    },
+    run: () => Promise.race([call.run(), lost]),
+    clientGone: () => undefined,
   }
 }
 
@@ -66,20 +92,18 @@ export function videoFlow(rooms: VideoStartRooms, source: VideoRow | null): Oper
 const formReference = 'input_reference[image_url]'
 
 /** With its size and length said, so that what is made is what is held for, and each vendor is asked alike. */
-function planned(dialect: ClientDialect, source: VideoRow | null, peek: Peek, route: ModelRoute) {
+function planned({ dialect }: Peeked, resolved: Resolved, source: JsonValue | null): Resolved {
+  const { peek, model, candidates } = resolved
   const { [remixField]: _theirs, [formReference]: address, ...plain } = parsedObject(peek.body)
   const reference = address === undefined ? {} : { input_reference: { image_url: address } }
   const fields: JsonObject = { ...plain, ...reference }
   checkReference(fields)
-  const { sizes, seconds, usualSeconds } = videoShape(route.model.id, route.candidates[0]?.model)
+  const { sizes, seconds, usualSeconds } = videoShape(model.id, candidates[0]?.model)
   const size = chosen('size', fields['size'], sizes, sizes?.[0] ?? usualSize)
   const length = chosen('seconds', fields['seconds'], seconds?.map(String), String(usualSeconds))
   const asked = { ...fields, size, seconds: length }
-  const body = source === null ? asked : { ...asked, [remixField]: { ...workOf(source) } }
-  return {
-    peek: dialect.client.peek(Buffer.from(JSON.stringify(body), 'utf8')),
-    route: source === null ? route : sameChannel(source, route),
-  }
+  const body = source === null ? asked : { ...asked, [remixField]: source }
+  return { ...resolved, peek: dialect.client.peek(Buffer.from(JSON.stringify(body), 'utf8')) }
 }
 
 function chosen(
@@ -110,18 +134,29 @@ function checkReference(fields: JsonObject): void {
   )
 }
 
-/** A job is known where it was made, and nowhere else. */
-function sameChannel(source: VideoRow, route: ModelRoute): ModelRoute {
-  const { channel } = workOf(source)
-  const candidates = route.candidates.filter(({ channelId }) => channelId === channel)
-  return { ...route, candidates }
-}
-
 /** The request that a remix comes to: the source's model, size and length with another prompt. Throws GatewayError. */
-export function remixBody(source: VideoRow, body: JsonObject): JsonObject {
+function remixBody(source: VideoRow, text: Uint8Array): JsonObject {
+  const body = parsedObject(text)
+  if (!isObject(body)) throw invalidRequest('The request body is not a JSON object.', null)
   if (source.state !== 'completed') throw notReady(source)
   const { model, size, seconds } = videoOf(source)
-  return { ...body, model, size, seconds }
+  return { ...body, model, size, seconds, [remixField]: { ...workOf(source) } }
+}
+
+function notJson(): GatewayError {
+  const message = 'The request body must be JSON: send content-type: application/json.'
+  return new GatewayError('unsupported_media_type', message)
+}
+
+/** Throws GatewayError `not_found`, also for another account's. */
+export async function findVideo(
+  { table }: { readonly table: Pick<VideoTable, 'find'> },
+  account: string,
+  id: string,
+): Promise<VideoRow> {
+  const row = await table.find(account, id)
+  if (row !== null) return row
+  throw new GatewayError('not_found', `Video with id '${id}' not found.`)
 }
 
 export function notReady({ id, state }: VideoRow): GatewayError {

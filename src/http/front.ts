@@ -1,52 +1,54 @@
 // What the front door works with, and what it tells of the requests that the relay never had.
 
 import type { Authorizer } from '../billing/authorize.ts'
-import type { RealtimeSettings } from '../config/types.ts'
+import type { ServerSettings } from '../config/types.ts'
 import type { GatewayError } from '../errors.ts'
 import type { Caller } from '../history/caller.ts'
 import type { KeyPrincipal, Keyring } from '../identity/principal.ts'
-import type { Limiter, Refused } from '../limits/limiter.ts'
-import type { ModelAccess } from '../operations/model-access.ts'
-import type { Background } from '../operations/responses/background.ts'
-import type { ResponseRooms } from '../operations/responses/request.ts'
-import type { VideoRooms } from '../operations/videos/read.ts'
-import type { VideoStartRooms } from '../operations/videos/request.ts'
-import type { RelayRooms } from '../relay/request.ts'
+import type { Hook } from '../operations/operation.ts'
+import type { Services } from '../operations/services.ts'
 import type { Denial } from '../telemetry/denials.ts'
 import type { Histogram } from '../telemetry/registry.ts'
 import type { ClientDialect } from '../wire/dialect.ts'
 import type { Peek } from '../wire/request.ts'
-import type { IncomingRooms } from './body/incoming.ts'
+import type { BodyRooms } from './body/incoming.ts'
 import type { Callers } from './callers.ts'
 import type { HostedFiles } from './files.ts'
-import type { Idempotency } from './idempotency.ts'
+import type { Load } from './load.ts'
 import type { MeRooms } from './me.ts'
 
-/** Replaced whole when the configuration changes. */
-export interface FrontRooms extends IncomingRooms {
-  readonly keyring: Keyring
-  readonly callers: Callers
-  readonly limiter: Limiter
-  readonly relay: RelayRooms
-  /** Seconds spent until the caller is known, and from the whole body to the channels. */
-  readonly overhead: { readonly auth: Histogram; readonly route: Histogram }
-  readonly modelAccess: ModelAccess
-  readonly authorizer: Authorizer
-  readonly idempotency: Idempotency
+/** What the rows of the endpoint table work with. */
+export interface FrontServices extends Services {
   readonly me: MeRooms
   readonly files: HostedFiles
-  readonly responses: ResponseRooms & { readonly background: Background }
-  readonly realtime: RealtimeSettings
-  readonly videos: VideoRooms & VideoStartRooms
+}
+
+/** Replaced whole when the configuration changes. */
+export interface Front {
+  readonly server: ServerSettings
+  readonly load: Load
+  readonly callers: Callers
+  readonly keyring: Keyring
+  readonly bodies: BodyRooms
+  readonly authorizer: Authorizer
+  /** Run for every request to a model, in this order. */
+  readonly hooks: readonly Hook[]
+  readonly services: FrontServices
+  readonly observer: FrontObserver
+}
+
+export interface FrontObserver {
+  /** Seconds spent until the caller is known, and from the whole body to the channels. */
+  readonly overhead: { readonly auth: Histogram; readonly route: Histogram }
   /** Told when a request has its place, and when it gave it back. */
   underWay(dialect: ClientDialect, change: 1 | -1): void
-  /** Told of each request that a limit refused. */
-  limited(decision: Refused): void
   /** Told of requests that never reached the relay, and of all refusals. */
   refused(refusal: Refusal): void
   /** Told of each request without a valid key that is not told of otherwise. */
   denied(denial: Denial): void
-  /** Told of a request answered with the reply of an earlier one. */
+  /** A mistake in the gateway: for the log. */
+  crashed(error: unknown): void
+  /** Told of a request that a hook answered. */
   replayed(repeat: ReplayedRequest): void
 }
 
@@ -74,4 +76,6 @@ export interface Refusal {
   /** Not one of ours: a mistake in the gateway, for the log. */
   readonly cause: unknown
   readonly durationMs: number
+  /** What is free leaves no record. */
+  readonly free: boolean
 }

@@ -1,11 +1,13 @@
-// Builds the rooms a request passes through from one configuration; replaced whole when that changes.
+// Builds what a request passes through from one configuration; replaced whole when that changes.
 
 import type { Config } from '../config/types.ts'
 import { createCallers } from '../http/callers.ts'
-import type { FrontRooms } from '../http/front-rooms.ts'
-import type { Idempotency } from '../http/idempotency.ts'
+import type { Front, FrontObserver } from '../http/front.ts'
+import { type Idempotency, idempotencyHook } from '../http/idempotency.ts'
+import { limitHook } from '../http/limits.ts'
 import { denialOf, refusalRow, replayedRow } from '../http/refusal.ts'
 import { buildModelAccess } from '../operations/offering.ts'
+import type { CoreServices } from '../operations/operation.ts'
 import { channelConfigs, createChannels } from '../relay/channels.ts'
 import { createObserver } from '../relay/observer.ts'
 import type { RelayRooms } from '../relay/request.ts'
@@ -18,12 +20,14 @@ import { dialects } from '../wire/dialects.ts'
 import { buildAuthorizer } from './billing.ts'
 import type { Lasting } from './lasting.ts'
 import { resultsFor } from './results.ts'
-import { videoRooms } from './videos.ts'
+import { videosFor } from './videos.ts'
 
-export interface ServingRooms extends FrontRooms {
+/** One configuration at work. */
+export interface Serving {
   readonly config: Config
   /** Of the channels that take requests. */
   readonly channelIds: readonly string[]
+  readonly front: Front
 }
 
 /** Requests whose clients left, heard to their end at once at most, and for how long. */
@@ -32,12 +36,58 @@ const mostDrains = 64
 const safeFetchBounds = { maxBytes: 10_485_760, timeoutMs: 10_000 }
 const drainLimitMs = 30_000
 
-export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
-  const { server, billing } = config
-  const { metrics, log, ledger, denials } = lasting
+export function buildServing(config: Config, lasting: Lasting): Serving {
   const configured = channelConfigs(config, process.env, vendors)
   const channels = createChannels(configured, vendors)
   const observer = createObserver(lasting)
+  const relay = relayOf(config, lasting, channels, observer)
+  const modelAccess = buildModelAccess(config, configured, () => lasting.prices.book)
+  return {
+    config,
+    channelIds: configured.filter(({ disabled }) => !disabled).map(({ id }) => id),
+    front: frontOf(config, lasting, { relay, modelAccess }),
+  }
+}
+
+function frontOf(config: Config, lasting: Lasting, core: CoreServices): Front {
+  const { server, billing } = config
+  const { keyring, limiter, load, metrics, ledger, log } = lasting
+  const { relay, modelAccess } = core
+  const authorizer = buildAuthorizer(config, lasting)
+  const draining = () => load.draining
+  return {
+    server,
+    load,
+    callers: createCallers(server),
+    keyring,
+    bodies: { ...lasting, server, uploads: config.uploads },
+    authorizer,
+    hooks: [
+      limitHook({
+        limiter,
+        scopes: modelAccess.scopes,
+        // The scope's kind only: an id would be a label without bound.
+        refused: ({ scope, kind }) =>
+          metrics.rateLimited.with(scope.split(':', 1)[0] ?? '', kind).inc(),
+      }),
+      idempotencyHook(keysFor(billing.idempotencyHours, ledger, log)),
+    ],
+    services: {
+      ...core,
+      responses: responsesFor(config, lasting, (id) => relay.channels.get(id)?.vendor),
+      realtime: { settings: config.realtime, authorizer, limiter, keyring, draining },
+      videos: videosFor(config, lasting, relay),
+      me: { store: lasting.store, currency: config.currency, prices: () => lasting.prices.book },
+      files: lasting.diskFiles,
+    },
+    observer: observerOf(lasting, relay.observer),
+  }
+}
+
+function observerOf(
+  { metrics, log, ledger, denials }: Lasting,
+  observer: RelayRooms['observer'],
+): FrontObserver {
   const underWay = new Map(
     Object.values(dialects).flatMap(({ id, client }) =>
       client === undefined ? [] : [[id, metrics.requestsInFlight.with(client.path)]],
@@ -47,33 +97,10 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
     if (row !== null) ledger.finish(null, { row, capNano: null, idempotency: null }, null)
     observer.unrelayed(row, path, status, durationMs)
   }
-  const relay = relayOf(config, lasting, channels, observer)
   return {
-    config,
-    channelIds: configured.filter(({ disabled }) => !disabled).map(({ id }) => id),
-    server,
-    uploads: config.uploads,
-    spools: lasting.spools,
-    keyring: lasting.keyring,
-    callers: createCallers(server),
-    limiter: lasting.limiter,
-    load: lasting.load,
     overhead: { auth: metrics.overhead.with('auth'), route: metrics.overhead.with('route') },
-    modelAccess: buildModelAccess(config, configured, () => lasting.prices.book),
-    authorizer: buildAuthorizer(config, lasting),
-    idempotency: keysFor(billing.idempotencyHours, ledger, log),
-    me: { store: lasting.store, currency: config.currency, prices: () => lasting.prices.book },
-    responses: responsesFor(config, lasting, (channelId) => channels.get(channelId)?.vendor),
-    realtime: config.realtime,
-    relay,
-    videos: videoRooms(config, lasting, relay),
-    files: lasting.diskFiles,
     underWay(dialect, change) {
       underWay.get(dialect.id)?.add(change)
-    },
-    limited({ scope, kind }) {
-      // The scope's kind only: an id would be a label without bound.
-      metrics.rateLimited.with(scope.split(':', 1)[0] ?? '', kind).inc()
     },
     refused(refusal) {
       const { cause, requestId, dialect, status, durationMs, error, caller } = refusal
@@ -81,9 +108,10 @@ export function buildRooms(config: Config, lasting: Lasting): ServingRooms {
         denials.note(denialOf(error, requestId, dialect.client.path, caller.address))
       if (cause !== null)
         log.error({ err: cause, request_id: requestId }, 'internal error: a request failed')
-      unrelayed(refusalRow(refusal), dialect.client.path, status, durationMs)
+      if (!refusal.free) unrelayed(refusalRow(refusal), dialect.client.path, status, durationMs)
     },
     denied: (denial) => denials.note(denial),
+    crashed: (error) => log.error({ err: error }, 'internal error: a request failed'),
     replayed(repeat) {
       const { dialect, status, durationMs } = repeat
       unrelayed(replayedRow(repeat), dialect.client.path, status, durationMs)
@@ -119,7 +147,7 @@ function responsesFor(
   { responses, server }: Config,
   { kept }: Lasting,
   vendorOf: (channelId: string) => Vendor | undefined,
-): ServingRooms['responses'] {
+): Front['services']['responses'] {
   return {
     ...kept,
     keepDays: responses.keepDays,

@@ -1,7 +1,7 @@
 // The bodies of GET /v1/models: one that the OpenAI, Anthropic and Codex clients all accept, and Anthropic's own.
 
-import type { Model } from '../catalog/model.ts'
-import { invalidRequest } from '../errors.ts'
+import type { Model } from '../../catalog/model.ts'
+import { invalidRequest } from '../../errors.ts'
 
 /** What the Codex CLI tells a model it has no instructions of its own for. */
 const codexInstructions =

@@ -1,0 +1,377 @@
+// One request to a model, whatever the operation: admit, read, resolve, authorize, relay; the relay settles.
+
+import type { Authorization, RequestOptions } from '../billing/authorization.ts'
+import { GatewayError } from '../errors.ts'
+import type { Caller } from '../history/caller.ts'
+import { newRequestId } from '../history/request-id.ts'
+import { authenticate } from '../identity/authenticate.ts'
+import type { KeyPrincipal } from '../identity/principal.ts'
+import type {
+  AdmittedRequest,
+  Arrival,
+  Fields,
+  Operation,
+  Passage,
+  Reply,
+  Resolved,
+  SocketLink,
+  SocketReply,
+  Work,
+} from '../operations/operation.ts'
+import { resolveModel } from '../operations/resolve.ts'
+import type { Services } from '../operations/services.ts'
+import { Call } from '../relay/call.ts'
+import { refusalStatus } from '../relay/final-error.ts'
+import type { ClientSlot, Ended, ResponseTransform } from '../relay/request.ts'
+import type { ClientDialect } from '../wire/dialect.ts'
+import type { Reframe } from '../wire/reply.ts'
+import type { Address, Peek } from '../wire/request.ts'
+import { checkHeaderBytes, headersOf } from './body/head.ts'
+import { type Content, Incoming } from './body/incoming.ts'
+import type { Front } from './front.ts'
+import { originOf } from './origin.ts'
+import { plainReply, relayedReply } from './reply.ts'
+import { type ReadOptions, readRequestOptions } from './request-options.ts'
+import { addCaller, addCors, addRefusal, idleSeconds, refusalOf } from './respond.ts'
+
+/** A body that is not there by then is not waited for to name a refused request's model. */
+const namingMs = 500
+const none: readonly never[] = []
+
+/** The client's connection, as the runtime has it. */
+export interface ClientConnection {
+  /** Its other end; null where it is gone. */
+  readonly address: string | null
+  /** How long it may be without progress; 0: for ever. */
+  setIdleSeconds(seconds: number): void
+  /** Turns the request into a socket; false where its client is gone. */
+  upgrade(link: SocketLink, fields: Readonly<Fields>): boolean
+}
+
+export class Admission implements ClientSlot {
+  private readonly front: Front
+  private readonly operation: Operation<Services>
+  private readonly dialect: ClientDialect
+  private readonly request: Request
+  private readonly connection: ClientConnection
+  private readonly startedMs = performance.now()
+  private readonly at = Date.now()
+  private readonly requestId: string
+  private readonly caller: Caller
+  private readonly fields: Fields
+  private readonly incoming: Incoming
+  private address: Address
+  private principal: KeyPrincipal | null = null
+  private peek: Peek | null = null
+  private stage: 'arrived' | 'entered' | 'read' = 'arrived'
+  /** Of hooks that are to be told of the end. */
+  private passages: readonly Passage[] = none
+  private relay: Operation<Services>['relay']
+  /** Once there is some, it settles the request, records it and gives its slot back. */
+  private work: Work | null = null
+
+  /** `address`: what the request's own address says, for formats that keep the model there. */
+  constructor(
+    front: Front,
+    operation: Operation<Services>,
+    request: Request,
+    connection: ClientConnection,
+    address: Address = {},
+  ) {
+    const dialect = front.services.relay.dialects[operation.dialect]
+    this.front = front
+    this.operation = operation
+    this.relay = operation.relay
+    this.dialect = dialect
+    this.request = request
+    this.connection = connection
+    this.address = { ...address, ...operation.address, ...headersOf(dialect, request.headers) }
+    this.requestId = newRequestId(this.at)
+    this.caller = front.callers.of(request.headers, connection.address)
+    this.fields = {
+      'x-request-id': this.requestId,
+      ...dialect.client.replyHeaders?.(this.requestId),
+    }
+    addCaller(this.fields, this.caller)
+    addCors(this.fields, request.headers.get('origin'), front.server.corsOrigins)
+    this.incoming = new Incoming(front.bodies, dialect, request)
+  }
+
+  /** The reply, whatever happens; undefined: the client has its socket. */
+  async run(): Promise<Response | undefined> {
+    const { front, operation } = this
+    const { hooks, services, observer } = front
+    try {
+      const arrival = this.enter()
+      for (const hook of hooks) {
+        const passage = hook.admit?.(arrival) ?? null
+        this.note(passage instanceof Promise ? await passage : passage)
+      }
+      const content = await this.readContent()
+      const beganMs = performance.now()
+      const reading = this.read(content, arrival.principal)
+      const { peek, options } = reading instanceof Promise ? await reading : reading
+      const resolved = this.resolve(peek, arrival.principal)
+      observer.overhead.route.observe((performance.now() - beganMs) / 1000)
+      let request = this.admitted(arrival.principal, resolved, options, content)
+      for (const hook of operation.hooks === undefined ? hooks : [...hooks, ...operation.hooks]) {
+        const found = hook.before?.(request, services) ?? null
+        const passage = found instanceof Promise ? await found : found
+        if (passage?.reply !== undefined) return this.replayed(request, passage.reply)
+        if (passage !== null) request = this.pass(passage, request)
+      }
+      if (operation.answer !== undefined) {
+        const reply = await operation.answer(request, services)
+        this.leave()
+        return plainReply(reply, this.fields)
+      }
+      const opened = authorize(front, request)
+      const authorization = opened instanceof Promise ? await opened : opened
+      const begun = this.begin(request, authorization)
+      this.work = begun instanceof Promise ? await begun : begun
+      return this.reply(await this.work.run(), authorization)
+    } catch (error) {
+      if (this.stage === 'entered') await this.nameModel()
+      return this.refuse(error)
+    }
+  }
+
+  /** Called once, when nothing more will come of the request. `ended`: null where no vendor was asked. */
+  giveBack(ended: Ended | null): void {
+    if (this.incoming.leave()) this.front.observer.underWay(this.dialect, -1)
+    for (const passage of this.passages) passage.after?.(ended)
+    this.passages = none
+  }
+
+  watchClient(): void {
+    const { work } = this
+    const { signal } = this.request
+    if (work === null) return
+    if (signal.aborted) queueMicrotask(() => work.clientGone())
+    else signal.onabort = () => work.clientGone()
+  }
+
+  cutOff(): void {
+    this.connection.setIdleSeconds(1)
+  }
+
+  /** All that is judged by the head alone. */
+  private enter(): Arrival {
+    const { requestId, at, fields, incoming, front, dialect } = this
+    const { headers, url } = this.request
+    checkHeaderBytes(headers, front.server.maxHeaderBytes)
+    // Clients of formats that name the model in the address may show their key there too.
+    const keyed = this.address.model === undefined ? null : url
+    const principal = authenticate(headers, front.keyring, at, keyed)
+    this.principal = principal
+    incoming.enter()
+    this.stage = 'entered'
+    const { observer } = front
+    observer.underWay(dialect, 1)
+    observer.overhead.auth.observe((performance.now() - this.startedMs) / 1000)
+    const bodyBytes = this.operation.answer === undefined ? incoming.heldBytes : 0
+    return { requestId, at, principal, bodyBytes, fields }
+  }
+
+  private note(passage: Passage | null): void {
+    if (passage?.after !== undefined) this.passages = [...this.passages, passage]
+  }
+
+  /** The request as it goes on. */
+  private pass(passage: Passage, request: AdmittedRequest): AdmittedRequest {
+    this.note(passage)
+    if (passage.relay !== undefined) this.relay = passage.relay
+    const { request: changed = request, transform } = passage
+    if (changed !== request) {
+      this.peek = changed.peek
+      this.incoming.grow(Math.max(0, changed.peek.body.length - request.peek.body.length))
+    }
+    if (transform === undefined) return changed
+    return { ...changed, transform: inTurn(changed.transform, transform) }
+  }
+
+  private async readContent(): Promise<Content> {
+    this.stage = 'read'
+    const content = await this.incoming.read(this.request.headers.has('idempotency-key'))
+    const { files } = content
+    if (files !== null) this.address = { ...this.address, files }
+    return content
+  }
+
+  private read(content: Content, principal: KeyPrincipal): ReadOptions | Promise<ReadOptions> {
+    const peek = this.peekOf(content.body, principal)
+    if (peek instanceof Promise) return peek.then((found) => this.withOptions(found, principal))
+    return this.withOptions(peek, principal)
+  }
+
+  private peekOf(body: Uint8Array, principal: KeyPrincipal): Peek | Promise<Peek> {
+    const { dialect, address, operation, request } = this
+    if (operation.peek === undefined) return dialect.client.peek(body, address)
+    const unread = { dialect, principal, body, address, incoming: request }
+    return operation.peek(unread, this.front.services)
+  }
+
+  private withOptions(peek: Peek, principal: KeyPrincipal): ReadOptions {
+    this.peek = peek
+    const again = (bytes: Uint8Array) => this.dialect.client.peek(bytes, this.address)
+    const read = readRequestOptions(this.request.headers, again, peek, principal.showCost)
+    this.peek = read.peek
+    return read
+  }
+
+  private resolve(peek: Peek, principal: KeyPrincipal): Resolved {
+    const { dialect, address, operation } = this
+    const { services } = this.front
+    const read = { dialect, principal, address, peek }
+    const resolved = operation.resolve?.(read, services) ?? resolveModel(read, services)
+    this.peek = resolved.peek
+    return resolved
+  }
+
+  private admitted(
+    principal: KeyPrincipal,
+    { peek, model, candidates, usage }: Resolved,
+    options: RequestOptions,
+    { media, body, digests }: Content,
+  ): AdmittedRequest {
+    const { requestId, at, startedMs, dialect, address, caller, request } = this
+    return {
+      requestId,
+      at,
+      startedMs,
+      dialect,
+      principal,
+      caller,
+      peek,
+      model,
+      candidates,
+      clientSlot: this,
+      address,
+      options,
+      incoming: request,
+      // What an operation reads in its own way is told from others by what it read.
+      body: this.operation.peek === undefined ? body : peek.body,
+      digests,
+      ...(usage !== undefined && { usage }),
+      ...(media !== null && { media, origin: originOf(request, this.front.server) }),
+    }
+  }
+
+  private begin(request: AdmittedRequest, authorization: Authorization): Work | Promise<Work> {
+    const { relay, front } = this
+    if (relay === undefined) {
+      const asked = { ...request, authorization }
+      return new Call(front.services.relay, asked, this.operation.upstream)
+    }
+    return released(authorization, () => relay(request, authorization, front.services))
+  }
+
+  private reply(result: WorkResult, authorization: Authorization): Response | undefined {
+    const { fields } = this
+    if ('socket' in result) return upgraded(this.connection, result, fields)
+    fields['x-tollgate-price-version'] = String(authorization.rate.version)
+    if ('vendorMs' in result)
+      return relayedReply(result, fields, this.reframe(result.stream), this.startedMs)
+    // Nobody cuts off a client that takes nothing any more but the runtime.
+    if (result.stream === true) this.connection.setIdleSeconds(idleSeconds)
+    return plainReply(result, fields)
+  }
+
+  private reframe(stream: boolean): Reframe | null {
+    return stream ? (this.dialect.client.reframe?.(this.address) ?? null) : null
+  }
+
+  /** Answered by a hook. */
+  private replayed(request: AdmittedRequest, reply: Reply): Response {
+    const { requestId, at, principal, caller, dialect, peek } = request
+    const { status = 200, stream = false } = reply
+    const durationMs = performance.now() - this.startedMs
+    this.leave()
+    const asked = { requestId, at, principal, caller, dialect, peek }
+    this.front.observer.replayed({ ...asked, status, durationMs })
+    return plainReply(reply, this.fields, this.reframe(stream))
+  }
+
+  /** For a request that never came to the relay. */
+  private leave(): void {
+    this.giveBack(null)
+    this.incoming.closeSpool()
+  }
+
+  /** For the record of a request that is refused whatever its body says: which model it asked for. */
+  private async nameModel(): Promise<void> {
+    if (!this.incoming.isShort || this.principal === null) return
+    const late = Promise.withResolvers<null>()
+    const timer = setTimeout(() => late.resolve(null), namingMs)
+    try {
+      const content = await Promise.race([this.readContent(), late.promise])
+      if (content !== null) this.peek = await this.peekOf(content.body, this.principal)
+    } catch (error) {
+      // What else is amiss with it is not what it is refused for.
+      if (!(error instanceof GatewayError)) throw error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  private refuse(thrown: unknown): Response {
+    const error = refusalOf(thrown)
+    const status = refusalStatus(this.dialect, error)
+    const durationMs = performance.now() - this.startedMs
+    if (this.work === null) {
+      this.leave()
+      const { requestId, at, principal, caller, dialect, peek } = this
+      const cause = thrown === error ? null : thrown
+      const asked = { requestId, at, principal, caller, dialect, peek }
+      const free = this.operation.answer !== undefined
+      this.front.observer.refused({ ...asked, status, error, cause, durationMs, free })
+    }
+    addRefusal(this.fields, error)
+    this.fields['openai-processing-ms'] = String(Math.round(durationMs))
+    const body = this.dialect.client.refuse(error, this.requestId)
+    return new Response(body, { status, headers: this.fields })
+  }
+}
+
+type WorkResult = Awaited<ReturnType<Work['run']>>
+
+function inTurn(
+  first: ResponseTransform | undefined,
+  second: ResponseTransform,
+): ResponseTransform {
+  if (first === undefined) return second
+  return (bytes, kind, origin) => second(first(bytes, kind, origin), kind, origin)
+}
+
+function authorize(
+  { authorizer }: Front,
+  { principal, model, dialect, peek, at, options, usage, candidates }: AdmittedRequest,
+): Authorization | Promise<Authorization> {
+  const opening = { principal, model, dialect, peek, at, options }
+  if (usage !== undefined) return authorizer.open({ ...opening, usage })
+  if (peek.attachments === undefined) return authorizer.open(opening)
+  return authorizer.open({ ...opening, servedBy: candidates.map((each) => each.model) })
+}
+
+/** What fails before there is work costs nothing. */
+async function released(
+  authorization: Authorization,
+  begin: () => Work | Promise<Work>,
+): Promise<Work> {
+  try {
+    return await begin()
+  } catch (error) {
+    authorization.release()
+    throw error
+  }
+}
+
+function upgraded(
+  connection: ClientConnection,
+  { socket, headers }: SocketReply,
+  fields: Fields,
+): undefined {
+  if (connection.upgrade(socket, { ...fields, ...headers })) return
+  socket.abandoned()
+  throw new GatewayError('invalid_request_error', 'The request is no WebSocket handshake.')
+}

@@ -1,0 +1,120 @@
+// One row of the endpoint table as what answers a request: who may ask is judged here, and nowhere else.
+
+import { GatewayError } from '../errors.ts'
+import { authenticate } from '../identity/authenticate.ts'
+import type { KeyPrincipal } from '../identity/principal.ts'
+import type { Fields, Operation, Reading, Reply } from '../operations/operation.ts'
+import { belowPrefix } from '../operations/path.ts'
+import type { Services } from '../operations/services.ts'
+import type { Address } from '../wire/request.ts'
+import { Admission, type ClientConnection } from './admission.ts'
+import { checkHeaderBytes } from './body/head.ts'
+import { mayShowKeyInAddress } from './endpoints.ts'
+import type { Front } from './front.ts'
+import { denialOf } from './refusal.ts'
+import { baseFields, refuse, shapeFor } from './refuse.ts'
+import { plainReply } from './reply.ts'
+import { asksSocket, pathOf } from './request.ts'
+import { refusalOf } from './respond.ts'
+import type { Endpoint, OperationEndpoint } from './row.ts'
+
+/** `undefined`: the request has become a socket. */
+export type Answered = Response | undefined
+export type Handle = (
+  front: Front,
+  request: Request,
+  connection: ClientConnection,
+) => Answered | Promise<Answered>
+
+export function handleOf(endpoint: Endpoint): Handle {
+  if ('operation' in endpoint) return operationHandle(endpoint)
+  if ('operationAt' in endpoint) {
+    return (front, request, connection) => {
+      const fields = baseFields(front, request)
+      try {
+        const { operation, address } = endpoint.operationAt(request, fields)
+        return run(front, operation, request, connection, address)
+      } catch (error) {
+        return refuse(refusalOf(error), fields, shapeFor(front, request))
+      }
+    }
+  }
+  return (front, request, connection) =>
+    answering(front, request, connection, (fields) => {
+      checkHeaderBytes(request.headers, front.server.maxHeaderBytes)
+      if (endpoint.access === 'public') return endpoint.handle(request, fields, front.services)
+      return endpoint.read(readingOf(front, request, connection), front.services)
+    })
+}
+
+function operationHandle({ operation, socketOnly }: OperationEndpoint): Handle {
+  if (socketOnly === undefined)
+    return (front, request, connection) => run(front, operation, request, connection)
+  return (front, request, connection) => {
+    if (asksSocket(request)) return run(front, operation, request, connection)
+    const fields = { ...baseFields(front, request), upgrade: 'websocket' }
+    const error = new GatewayError('upgrade_required', socketOnly)
+    return refuse(error, fields, shapeFor(front, request))
+  }
+}
+
+function run(
+  front: Front,
+  operation: Operation<Services>,
+  request: Request,
+  connection: ClientConnection,
+  address?: Address,
+): Promise<Answered> {
+  // A model may think for longer than the runtime lets a connection rest.
+  connection.setIdleSeconds(0)
+  return new Admission(front, operation, request, connection, address).run()
+}
+
+/** Who may have it is known, or GatewayError is thrown. */
+function readingOf(
+  front: Front,
+  request: Request,
+  connection: ClientConnection,
+): Reading<KeyPrincipal> {
+  const { load, server, keyring } = front
+  const { headers, method } = request
+  const keyed = mayShowKeyInAddress(request) ? request.url : null
+  return {
+    principal: authenticate(headers, keyring, Date.now(), keyed),
+    url: new URL(request.url),
+    headers,
+    method,
+    hold() {
+      load.enter(0, server)
+      connection.setIdleSeconds(0)
+      return () => load.leave(0)
+    },
+  }
+}
+
+async function answering(
+  front: Front,
+  request: Request,
+  connection: ClientConnection,
+  answer: (fields: Fields) => Reply | Promise<Reply>,
+): Promise<Response> {
+  const { callers, observer } = front
+  const caller = callers.of(request.headers, connection.address)
+  const fields = baseFields(front, request, caller)
+  const shape = shapeFor(front, request)
+  try {
+    const reply = await answer(fields)
+    Object.assign(fields, shape.replyHeaders?.(fields['x-request-id'] ?? ''))
+    return plainReply(reply, fields)
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (refusal !== error) observer.crashed(error)
+    if (refusal.code === 'invalid_api_key') {
+      const requestId = fields['x-request-id'] ?? ''
+      observer.denied(
+        denialOf(refusal, requestId, belowPrefix(pathOf(request.url)), caller.address),
+      )
+    }
+    return refuse(refusal, fields, shape)
+  }
+}

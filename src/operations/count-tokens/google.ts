@@ -1,0 +1,27 @@
+// Answers Google's `countTokens` here, by an estimate: free, and for models whose vendors count nothing too.
+
+import { invalidRequest } from '../../errors.ts'
+import { parsedObject } from '../../relay/parsed.ts'
+import { countTokens } from '../../wire/gemini/count.ts'
+import { isObject } from '../../wire/json/value.ts'
+import type { Operation } from '../operation.ts'
+import { modelPeek, unknownModel } from '../resolve.ts'
+
+export const countContents: Operation = {
+  dialect: 'gemini',
+  peek: ({ address, body }) => modelPeek(address.model ?? '', body),
+  resolve({ peek, principal, dialect }, { modelAccess }) {
+    const { model } = peek
+    const listed = modelAccess.model(principal, model)
+    if (listed !== null) return { peek, model: listed, candidates: [] }
+    // A name that only a pattern serves is in no list.
+    const found = modelAccess.find(principal, model, dialect)
+    if (found.candidates.length === 0) throw unknownModel(model)
+    return { peek, ...found }
+  },
+  async answer({ peek }) {
+    const asked = parsedObject(peek.body)
+    if (!isObject(asked)) throw invalidRequest('The request body must be a JSON object.', null)
+    return { body: JSON.stringify(countTokens(asked)) }
+  },
+}

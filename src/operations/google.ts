@@ -1,0 +1,67 @@
+// Google's addresses, which name the model and the method: `/models/MODEL:generateContent`.
+
+import type { Address } from '../wire/request.ts'
+import { countContents } from './count-tokens/google.ts'
+import { listRelay } from './embeddings/translate.ts'
+import type { Operation } from './operation.ts'
+import { decodeId } from './path.ts'
+
+const generate: Operation = { dialect: 'gemini' }
+const embed: Operation = { dialect: 'google-embed', upstream: listRelay }
+
+export interface GoogleCall {
+  readonly operation: Operation
+  readonly address: Address
+}
+
+/** By the headers that Google's clients send and nobody else's do. */
+export function isGoogleClient(headers: Headers): boolean {
+  return headers.has('x-goog-api-key') || headers.has('x-goog-api-client')
+}
+
+/** Below Google's own versions refusals are in its shape. */
+export function isGooglePath(path: string): boolean {
+  return /^(\/v1|\/upload|\/download)?\/v1(alpha|beta\d*)(\/|$)/.test(path)
+}
+
+const version = /^\/?(v1\/)?v1(alpha|beta\d*)?\//
+const collection = /^((projects\/[^/]+\/locations\/[^/]+\/)?publishers\/google\/)?models\//
+
+/**
+ * The model, and the method behind it, that an address names: behind the version and what it calls models by. Names hold
+ * `/`, `:` and `@`, plain or percent-encoded, and some clients put one with a `/` right behind the version.
+ */
+function named(url: string): { readonly rest: string; readonly query: URLSearchParams } {
+  const mark = url.indexOf('?')
+  const address = mark < 0 ? url : url.slice(0, mark)
+  const path = address.slice(address.indexOf('/', address.indexOf('://') + 3))
+  const rest = path.replace(version, '').replace(/^\//, '').replace(collection, '')
+  return { rest: decodeId(rest), query: new URLSearchParams(mark < 0 ? '' : url.slice(mark)) }
+}
+
+/** The call at an address like `.../models/MODEL:streamGenerateContent?alt=sse`; null for a method not offered. */
+export function googleCallOf(url: string): GoogleCall | null {
+  const { rest, query } = named(url)
+  const colon = rest.lastIndexOf(':')
+  if (colon < 1) return null
+  const model = rest.slice(0, colon)
+  switch (rest.slice(colon + 1)) {
+    case 'generateContent':
+      return { operation: generate, address: { model, stream: false } }
+    case 'streamGenerateContent': {
+      const list = query.get('alt') !== 'sse'
+      return { operation: generate, address: { model, stream: true, list } }
+    }
+    case 'embedContent':
+    case 'batchEmbedContents':
+      return { operation: embed, address: { model } }
+    case 'countTokens':
+      return { operation: countContents, address: { model } }
+    default:
+      return null
+  }
+}
+
+export function googleModelId(url: string): string {
+  return named(url).rest
+}

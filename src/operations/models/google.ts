@@ -1,0 +1,32 @@
+// The models as Google's clients read them.
+
+import type { Model } from '../../catalog/model.ts'
+
+/** By kind of model; of other kinds Google's interface has none here. */
+const methodsOf: Readonly<Record<string, readonly string[]>> = {
+  chat: ['generateContent', 'streamGenerateContent', 'countTokens'],
+  embedding: ['embedContent', 'batchEmbedContents'],
+}
+
+/** API reference, `Model`. */
+function entry(model: Model): Record<string, unknown> {
+  const { id, kind, also, context, maxOutput } = model
+  const methods = [kind, ...also].flatMap((each) => methodsOf[each] ?? [])
+  return {
+    name: `models/${id}`,
+    version: '001',
+    displayName: id,
+    description: `Served by ${model.ownedBy}.`,
+    ...(context !== null && { inputTokenLimit: context }),
+    ...(maxOutput !== null && { outputTokenLimit: maxOutput }),
+    supportedGenerationMethods: methods,
+  }
+}
+
+export function googleModelList(models: readonly Model[]): string {
+  return JSON.stringify({ models: models.map(entry) })
+}
+
+export function googleModel(model: Model): string {
+  return JSON.stringify(entry(model))
+}

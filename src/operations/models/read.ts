@@ -1,0 +1,46 @@
+// The models a caller may use, in the forms that different clients accept.
+
+import type { Model } from '../../catalog/model.ts'
+import type { KeyPrincipal } from '../../identity/principal.ts'
+import { googleModelId, isGoogleClient, isGooglePath } from '../google.ts'
+import type { ModelAccess } from '../model-access.ts'
+import type { Reading, Reply } from '../operation.ts'
+import { belowPrefix, decodeId } from '../path.ts'
+import { unknownModel } from '../resolve.ts'
+import { googleModel, googleModelList } from './google.ts'
+import { anthropicModelList, anthropicModelObject, modelList, modelObject } from './list.ts'
+
+interface WithModels {
+  readonly modelAccess: ModelAccess
+}
+
+type ByKey = Reading<KeyPrincipal>
+
+/** Anthropic's clients say their version with every request, and nobody else does. */
+export function isAnthropic(headers: Headers): boolean {
+  return headers.has('anthropic-version')
+}
+
+/** Google's newer clients ask below /v1 too, where they are known by their headers. */
+function isGoogle({ url, headers }: ByKey): boolean {
+  return isGooglePath(url.pathname) || isGoogleClient(headers)
+}
+
+export function readModels(asked: ByKey, { modelAccess }: WithModels): Reply {
+  const models = modelAccess.models(asked.principal)
+  if (isGoogle(asked)) return { body: googleModelList(models) }
+  if (!isAnthropic(asked.headers)) return { body: modelList(models) }
+  return { body: anthropicModelList(models, asked.url.searchParams) }
+}
+
+export function readModel(asked: ByKey, { modelAccess }: WithModels): Reply {
+  const { url, headers, principal } = asked
+  const named = (id: string): Model => {
+    const model = modelAccess.model(principal, id)
+    if (model === null) throw unknownModel(id)
+    return model
+  }
+  if (isGoogle(asked)) return { body: googleModel(named(googleModelId(url.href))) }
+  const model = named(decodeId(belowPrefix(url.pathname).slice('/models/'.length)))
+  return { body: isAnthropic(headers) ? anthropicModelObject(model) : modelObject(model) }
+}
