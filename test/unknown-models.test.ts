@@ -181,7 +181,7 @@ function kindOf([vendor, status, body]: Case): string | undefined {
   const type = vendor === 'bedrock' ? 'ValidationException:http://x/' : null
   const header = (name: string) => (name === 'x-amzn-errortype' ? type : null)
   const fault = dialect.vendor.fault(status, header, text)
-  return (found?.refine?.(fault, status, text) ?? fault).kind
+  return (found?.quirks.refine?.(fault, status, text) ?? fault).kind
 }
 
 describe("is taken for the operator's mistake", () => {

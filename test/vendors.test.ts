@@ -143,7 +143,7 @@ function plainFault(status: number): Fault {
 
 const refined = cases.filter(
   ({ vendor, fixture }) =>
-    vendors[vendor]?.refine !== undefined &&
+    vendors[vendor]?.quirks.refine !== undefined &&
     fixture.expect.fault !== undefined &&
     !(vendorSide.has(fixture.dialect) && fixture.reply.stream !== undefined),
 )
@@ -151,7 +151,7 @@ const refined = cases.filter(
 describe('vendors with error codes of their own sharpen what the status says', () => {
   test.each(refined)('$vendor/$name', ({ vendor, fixture }) => {
     const status = fixture.reply.status ?? 200
-    const fault = vendors[vendor]?.refine?.(plainFault(status), status, bytesOf(fixture))
+    const fault = vendors[vendor]?.quirks.refine?.(plainFault(status), status, bytesOf(fixture))
     expect(fault?.kind).toBe(fixture.expect.fault?.kind as Fault['kind'])
     expect(fault?.message).not.toBe('')
   })
@@ -205,7 +205,7 @@ function kindsOf(usage: Usage | null | undefined): Usage | null {
 
 function expectFault(item: Case, fault: Fault | null, status: number, body: string): void {
   if (fault === null) throw new Error('no fault was seen')
-  const refined = vendors[item.vendor]?.refine?.(fault, status, body) ?? fault
+  const refined = vendors[item.vendor]?.quirks.refine?.(fault, status, body) ?? fault
   expect(refined).toMatchObject(item.fixture.expect.fault ?? {})
   expect(refined.message.length).toBeGreaterThan(0)
 }

@@ -24,7 +24,7 @@ export function buildModelAccess(
     vendorModels: (vendor) => catalog.ofVendor(vendor).map((model) => model.id),
     vendorsName: catalog.vendorsName,
     knownModels: catalog.known,
-    withoutSettings: (vendor, name) => vendors[vendor]?.withoutSettings?.(name) ?? null,
+    withoutSettings: (vendor, name) => vendors[vendor]?.quirks.withoutSettings?.(name) ?? null,
   })
   return createModelAccess({ config, catalog, directory, prices })
 }

@@ -28,7 +28,7 @@ export interface Channel {
   reach(call: VendorCall, address?: string): Destination
   /** Where a call is asked over a WebSocket: the head of the handshake, up to its key. */
   socket(call: Call, passed?: PassedHeaders): Destination
-  /** The same with what signs this very body; only where the vendor wants that (`Vendor.sign`). */
+  /** The same with what signs this very body; only where the vendor wants that (`Signature.sign`). */
   signed?(call: Call, body: Uint8Array, nowMs: number): Destination
   /** Where the vendor wants a token with each call. */
   readonly tokens?: Tokens
@@ -54,9 +54,9 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
   }
   const checked = (headers: readonly (readonly [name: string, value: string])[]) =>
     headers.map(([name, value]) => [name, checkedHeader(config.id, value)] as const)
-  const headers = checked(vendor.headers(settings))
+  const headers = checked(vendor.signature.headers(settings))
   const signature = headerLines(headers)
-  const authority = vendor.authorize?.(settings) ?? null
+  const authority = vendor.signature.authorize?.(settings) ?? null
   const known = new Map<string, Destination>()
   return {
     ...(authority !== null && { tokens: new Tokens(authority) }),
@@ -85,7 +85,7 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
       const { method, url, contentType = 'application/json' } = call
       const own = call.signed ?? new URL(url).origin === new URL(settings.baseUrl).origin
       const further = headerLines(checked(call.headers ?? []))
-      const token = own ? (vendor.token?.(settings, Date.now()) ?? null) : null
+      const token = own ? (vendor.signature.token?.(settings, Date.now()) ?? null) : null
       const bearer =
         token === null ? '' : headerLines(checked([['authorization', `Bearer ${token}`]]))
       const said = (own ? signature + bearer : '') + further
@@ -99,10 +99,10 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
       const lines = headerLines([...own, ...checked(Object.entries(passed))])
       return socketDestinationOf(vendor.address(call, settings), lines)
     },
-    ...(vendor.sign !== undefined && {
+    ...(vendor.signature.sign !== undefined && {
       signed(call: Call, body: Uint8Array, nowMs: number) {
         const url = vendor.address(call, settings)
-        const own = vendor.sign?.({ method: 'POST', url, body }, settings, nowMs) ?? []
+        const own = vendor.signature.sign?.({ method: 'POST', url, body }, settings, nowMs) ?? []
         return destinationOf(url, signature + headerLines(checked(own)))
       },
     }),

@@ -35,7 +35,7 @@ const nothing: readonly string[] = []
  * refuses taken out.
  */
 export function identityRequest(peek: Peek, candidate: Candidate, vendor: Vendor): IdentityRequest {
-  const { amend } = vendor
+  const { amend } = vendor.quirks
   const { dialect, model } = candidate
   const own = peek.vendorEdits ?? []
   const rule = ruleFor(vendor, { dialect, model, asked: peek.model }, peek.keys)
@@ -61,7 +61,7 @@ export function identityRequest(peek: Peek, candidate: Candidate, vendor: Vendor
 
 /** Metering needs the vendor's own count also where the client did not ask for it. */
 function asksUsage(peek: Peek, vendor: Vendor): boolean {
-  return peek.stream && !peek.wantsUsage && vendor.usageOnStream === 'ask'
+  return peek.stream && !peek.wantsUsage && vendor.quirks.usageOnStream === 'ask'
 }
 
 function usageEdit(peek: Peek): Edit {
@@ -86,8 +86,8 @@ const maxErrorBytes = 65_536
 
 /** A fault inside a success, in the vendor's own reading. */
 function refined(vendor: Vendor, fault: Fault, bytes: Uint8Array): Fault {
-  if (vendor.refine === undefined || bytes.length > maxErrorBytes) return fault
-  return vendor.refine(fault, 200, Buffer.from(bytes).toString('utf8'))
+  if (vendor.quirks.refine === undefined || bytes.length > maxErrorBytes) return fault
+  return vendor.quirks.refine(fault, 200, Buffer.from(bytes).toString('utf8'))
 }
 
 /** Longer frames of formats that allow it pass as they come. */

@@ -13,7 +13,7 @@ export function ruleFor(
   call: NamedCall,
   keys: readonly string[],
 ): ParameterRule | null {
-  const rule = vendor.parameters?.(call) ?? null
+  const rule = vendor.quirks.parameters?.(call) ?? null
   if (rule === null) return null
   for (const key of rule.keys) if (keys.includes(key)) return rule
   return null

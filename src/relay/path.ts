@@ -86,6 +86,6 @@ export class ErrorReply implements ReplyPath {
     const body = Buffer.from(join(this.chunks)).toString('utf8')
     const { dialect, vendor } = this.reader
     const fault = dialect.vendor.fault(this.status, this.header, body)
-    this.listener.failed(vendor.refine?.(fault, this.status, body) ?? fault)
+    this.listener.failed(vendor.quirks.refine?.(fault, this.status, body) ?? fault)
   }
 }

@@ -138,7 +138,7 @@ function collector(
       if (status >= 200 && status < 300) tell(faultIn(text, question, vendor))
       else {
         const fault = dialect.vendor.fault(status, header, text)
-        tell(vendor.refine?.(fault, status, text) ?? fault)
+        tell(vendor.quirks.refine?.(fault, status, text) ?? fault)
       }
     },
     fault: ({ kind, message }) => tell({ kind, message }),

@@ -20,7 +20,7 @@ test('only what is not sealed is left out', () => {
 })
 
 test('W39: vendors that want it back are not among those that refuse it', () => {
-  const refusing = Object.values(vendors).flatMap(({ id, refusesThoughts }) =>
+  const refusing = Object.values(vendors).flatMap(({ id, quirks: { refusesThoughts } }) =>
     refusesThoughts ? [id] : [],
   )
   expect(refusing).toEqual(['openai', 'azure-openai', 'groq', 'cerebras', 'perplexity'])

@@ -101,15 +101,15 @@ function encodedNow(
   const own = unsealedRequest(decoded, sealedBy ?? dialect, channel, request.dialect.id === dialect)
   const fitted = fitTools(own, toolTraits(candidate, channel, target))
   const written = target.encodeRequest(
-    vendor.refusesThoughts ? withoutThoughts(fitted.request) : fitted.request,
+    vendor.quirks.refusesThoughts ? withoutThoughts(fitted.request) : fitted.request,
     model,
   )
   let body = written.value
-  if (decoded.stream && vendor.usageOnStream === 'ask' && !usageAlways)
+  if (decoded.stream && vendor.quirks.usageOnStream === 'ask' && !usageAlways)
     body['stream_options'] = { include_usage: true }
   const rule = ruleFor(vendor, { dialect, model, asked: request.peek.model }, Object.keys(body))
   const refused = rule === null ? [] : withoutRefused(rule, body)
-  const { amend } = vendor
+  const { amend } = vendor.quirks
   let bytes = Buffer.from(JSON.stringify(body), 'utf8')
   if (amend !== undefined && needsAmend(amend, Object.keys(body), bytes)) {
     body = amend.body(body, { dialect, model, stream: decoded.stream })
@@ -128,7 +128,7 @@ function toolTraits(
   { vendor }: Channel,
   { hasToo }: Pick<VendorHub, 'hasToo'>,
 ): ToolTraits {
-  return { dialect, everyType: vendor.everyTool === true, hasToo }
+  return { dialect, everyType: vendor.quirks.everyTool === true, hasToo }
 }
 
 /** The request offers tools that the vendor knows only as something else, though it speaks the client's format. */
@@ -140,7 +140,7 @@ export function offersForeign(
 ): boolean {
   const { dialect, peek } = request
   const { toolMarks, hub = {} } = dialect.vendor ?? {}
-  if (channel.vendor.everyTool === true || toolMarks === undefined) return false
+  if (channel.vendor.quirks.everyTool === true || toolMarks === undefined) return false
   const body = Buffer.from(peek.body.buffer, peek.body.byteOffset, peek.body.byteLength)
   if (!toolMarks.some((mark) => body.includes(mark))) return false
   const { value } = client.request()

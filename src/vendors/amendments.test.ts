@@ -11,7 +11,7 @@ import type { Amend } from './vendor.ts'
 const encoder = new TextEncoder()
 
 function amendOf(id: string): Amend {
-  const amend = vendors[id]?.amend
+  const amend = vendors[id]?.quirks.amend
   if (amend === undefined) throw new Error(`vendor ${id} amends nothing`)
   return amend
 }
@@ -33,7 +33,7 @@ const system = [{ role: 'system', content: 'Be brief.' }, ...say]
 const call = { type: 'function', function: { name: 'weather', arguments: '{}' } }
 
 test.each(Object.keys(vendors))('%s takes a plain request as it is', (id) => {
-  const amend = vendors[id]?.amend
+  const amend = vendors[id]?.quirks.amend
   const body: JsonObject = {
     model: 'm',
     messages: say,

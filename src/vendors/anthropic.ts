@@ -13,15 +13,18 @@ export const anthropic: Vendor = {
   baseUrl: 'https://api.anthropic.com/v1',
   environment: 'ANTHROPIC_API_KEY',
   speaks: ['anthropic-messages'],
-  usageOnStream: 'always',
+  quirks: {
+    usageOnStream: 'always',
+    parameters: makersParameters,
+    everyTool: true,
+  },
   address: ({ dialect, counts }, { baseUrl }) =>
     `${baseUrl}${openaiPath(dialect)}${counts === true ? '/count_tokens' : ''}`,
-  headers: ({ key }) => [
-    ...(key === null ? [] : [['x-api-key', key] as const]),
-    ['anthropic-version', version],
-  ],
-  parameters: makersParameters,
+  signature: {
+    headers: ({ key }) => [
+      ...(key === null ? [] : [['x-api-key', key] as const]),
+      ['anthropic-version', version],
+    ],
+  },
   countsTokens: true,
-  quirks: {},
-  everyTool: true,
 }

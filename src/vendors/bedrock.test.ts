@@ -101,21 +101,21 @@ describe('signatures', () => {
     ],
   ])('by %s', (_what, more, region, token) => {
     const url = addressOf(arn, more)
-    const signed = bedrock.sign?.({ method: 'POST', url, body }, settings(more), nowMs)
+    const signed = bedrock.signature.sign?.({ method: 'POST', url, body }, settings(more), nowMs)
     const headers = Object.fromEntries(signed ?? [])
     expect(headers).toEqual({
       'x-amz-date': '20261121T173005Z',
       ...(token !== null && { 'x-amz-security-token': token }),
       authorization: expected(new URL(url), body, region, token),
     })
-    expect(bedrock.headers(settings(more))).toEqual([])
+    expect(bedrock.signature.headers(settings(more))).toEqual([])
   })
 
   test('a Bedrock API key signs by itself', () => {
     const request = { method: 'POST', url: addressOf('m'), body }
-    expect(bedrock.sign?.(request, settings(), nowMs)).toEqual([])
-    expect(bedrock.headers(settings())).toEqual([['authorization', 'Bearer ABSKexample']])
-    expect(bedrock.sign?.(request, settings({ key: null }), nowMs)).toEqual([])
-    expect(bedrock.headers(settings({ key: null }))).toEqual([])
+    expect(bedrock.signature.sign?.(request, settings(), nowMs)).toEqual([])
+    expect(bedrock.signature.headers(settings())).toEqual([['authorization', 'Bearer ABSKexample']])
+    expect(bedrock.signature.sign?.(request, settings({ key: null }), nowMs)).toEqual([])
+    expect(bedrock.signature.headers(settings({ key: null }))).toEqual([])
   })
 })

@@ -90,9 +90,10 @@ export const bedrock: Vendor = {
   // The name AWS's own clients read; its host names the region.
   environmentBaseUrl: 'AWS_ENDPOINT_URL_BEDROCK_RUNTIME',
   speaks: ['bedrock-converse'],
-  usageOnStream: 'always',
+  quirks: { usageOnStream: 'always' },
   address,
-  headers: (settings) => (credentialsOf(settings) === null ? bearer(settings) : []),
-  sign: signature,
-  quirks: {},
+  signature: {
+    headers: (settings) => (credentialsOf(settings) === null ? bearer(settings) : []),
+    sign: signature,
+  },
 }

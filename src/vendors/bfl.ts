@@ -142,9 +142,8 @@ export const bfl = {
   baseUrl: 'https://api.bfl.ai/v1',
   environment: 'BFL_API_KEY',
   speaks: ['openai-images', 'openai-image-edits'],
-  usageOnStream: 'always',
+  quirks: { usageOnStream: 'always' },
   address: ({ model }, { baseUrl }) => `${baseUrl}/${pathSegment(model)}`,
-  headers: ({ key }) => (key === null ? [] : [['x-key', key]]),
-  quirks: {},
+  signature: { headers: ({ key }) => (key === null ? [] : [['x-key', key]]) },
   adapters: { 'openai-images': adapter, 'openai-image-edits': adapter },
 } satisfies Vendor

@@ -13,14 +13,16 @@ export const cerebras = openaiCompatible({
   baseUrl: 'https://api.cerebras.ai/v1',
   environment: 'CEREBRAS_API_KEY',
   speaks: chatAndCompletions,
-  refusesThoughts: true,
-  parameters: ({ dialect }) => (dialect === 'openai-chat' ? refused : null),
-  amend: amendments(
-    droppedWhen('frequency_penalty', 0, null),
-    droppedWhen('presence_penalty', 0, null),
-    droppedWhen('parallel_tool_calls', true, null),
-    droppedWhen('logit_bias', null),
-    dropped('service_tier'),
-    developerAsSystem,
-  ),
+  quirks: {
+    refusesThoughts: true,
+    parameters: ({ dialect }) => (dialect === 'openai-chat' ? refused : null),
+    amend: amendments(
+      droppedWhen('frequency_penalty', 0, null),
+      droppedWhen('presence_penalty', 0, null),
+      droppedWhen('parallel_tool_calls', true, null),
+      droppedWhen('logit_bias', null),
+      dropped('service_tier'),
+      developerAsSystem,
+    ),
+  },
 }) satisfies Vendor

@@ -26,7 +26,7 @@ test.each([
 ])('%p %s', (status, message, expected) => {
   const body = JSON.stringify({ id: 'x', message })
   const fault = readFault(status, () => null, body)
-  expect(cohere.refine?.(fault, status, body)).toMatchObject({ ...expected, message })
+  expect(cohere.quirks.refine?.(fault, status, body)).toMatchObject({ ...expected, message })
 })
 
 test.each(['https://api.cohere.com', 'https://api.cohere.com/v2', 'https://api.cohere.com/v1'])(

@@ -36,9 +36,10 @@ export const cohere: Vendor = {
   // The name Cohere's own clients read.
   environmentElsewhere: { CO_API_KEY: 'https://api.cohere.com' },
   speaks: ['cohere-v2', 'cohere-embed', 'cohere-rerank'],
-  usageOnStream: 'always',
+  quirks: {
+    usageOnStream: 'always',
+    refine,
+  },
   address,
-  headers: bearer,
-  quirks: {},
-  refine,
+  signature: { headers: bearer },
 }

@@ -2,7 +2,7 @@
 
 import type { VendorDialectId } from '../wire/formats.ts'
 import { queryValue } from './path-segment.ts'
-import type { Call, ChannelSettings, Vendor } from './vendor.ts'
+import type { Call, ChannelSettings, Vendor, VendorQuirks } from './vendor.ts'
 
 /** Paths below the base address: OpenAI's own, and those that compatible vendors put beside them. */
 const paths: Readonly<Partial<Record<VendorDialectId, string>>> = {
@@ -77,19 +77,19 @@ export function bearer(settings: ChannelSettings): readonly (readonly [string, s
   return settings.key === null ? [] : [['authorization', `Bearer ${settings.key}`]]
 }
 
-type Defaulted = 'ownedBy' | 'speaks' | 'usageOnStream' | 'address' | 'headers' | 'quirks'
+type Defaulted = 'ownedBy' | 'speaks' | 'address' | 'signature'
 
 /** What a compatible vendor must say of itself; the rest is as at OpenAI. */
-export type CompatibleVendor = Omit<Vendor, Defaulted> & Partial<Pick<Vendor, Defaulted>>
+export type CompatibleVendor = Omit<Vendor, Defaulted | 'quirks'> &
+  Partial<Pick<Vendor, Defaulted>> & { readonly quirks?: Partial<VendorQuirks> }
 
 export function openaiCompatible(vendor: CompatibleVendor): Vendor {
   return {
     ownedBy: vendor.id,
     speaks: chatOnly,
-    usageOnStream: 'ask',
     address,
-    headers: bearer,
-    quirks: {},
+    signature: { headers: bearer },
     ...vendor,
+    quirks: { usageOnStream: 'ask', ...vendor.quirks },
   }
 }

@@ -33,9 +33,11 @@ export const dashscope = openaiCompatible({
   baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
   environment: 'DASHSCOPE_API_KEY',
   speaks: [...allDialects, 'openai-images', 'openai-image-edits', 'openai-videos'],
-  amend: amendments(maxTokensOnly, developerAsSystem),
-  quirks: { usage: cacheWrites },
-  refine,
+  quirks: {
+    amend: amendments(maxTokensOnly, developerAsSystem),
+    refine,
+    usage: cacheWrites,
+  },
   adapters: {
     'openai-images': dashscopeImages,
     'openai-image-edits': dashscopeImages,

@@ -84,11 +84,12 @@ export const deepgram: Vendor = {
   baseUrl: 'https://api.deepgram.com',
   environment: 'DEEPGRAM_API_KEY',
   speaks: ['openai-transcriptions', 'openai-speech'],
-  usageOnStream: 'always',
+  quirks: {
+    usageOnStream: 'always',
+    refine,
+  },
   // Only adapters call it, at addresses of their own.
   address: (_call, { baseUrl }) => baseUrl,
-  headers: ({ key }) => (key === null ? [] : [['authorization', `Token ${key}`]]),
-  quirks: {},
-  refine,
+  signature: { headers: ({ key }) => (key === null ? [] : [['authorization', `Token ${key}`]]) },
   adapters: { 'openai-transcriptions': { serve: listen }, 'openai-speech': { serve: speak } },
 }

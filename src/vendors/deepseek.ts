@@ -40,11 +40,13 @@ function cacheHits(usage: JsonObject): JsonObject {
 const refused = refuses('logprobs', 'top_logprobs')
 
 export const deepseek = openaiCompatible({
-  parameters: ({ model }) => (model.includes('reasoner') ? refused : null),
+  quirks: {
+    parameters: ({ model }) => (model.includes('reasoner') ? refused : null),
+    amend: amendments(maxTokensOnly, developerAsSystem, replayedReasoning),
+    usage: cacheHits,
+  },
   id: 'deepseek',
   baseUrl: 'https://api.deepseek.com',
   environment: 'DEEPSEEK_API_KEY',
   speaks: chatOnly,
-  amend: amendments(maxTokensOnly, developerAsSystem, replayedReasoning),
-  quirks: { usage: cacheHits },
 }) satisfies Vendor

@@ -121,11 +121,12 @@ export const elevenlabs: Vendor = {
   baseUrl: 'https://api.elevenlabs.io',
   environment: 'ELEVENLABS_API_KEY',
   speaks: ['openai-speech', 'openai-transcriptions'],
-  usageOnStream: 'always',
+  quirks: {
+    usageOnStream: 'always',
+    refine,
+  },
   // Only adapters call it, at addresses of their own.
   address: (_call, { baseUrl }) => baseUrl,
-  headers: ({ key }) => (key === null ? [] : [['xi-api-key', key]]),
-  quirks: {},
-  refine,
+  signature: { headers: ({ key }) => (key === null ? [] : [['xi-api-key', key]]) },
   adapters: { 'openai-speech': { serve: speak }, 'openai-transcriptions': { serve: writeDown } },
 }

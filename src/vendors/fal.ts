@@ -21,11 +21,12 @@ export const fal = {
   baseUrl: 'https://queue.fal.run',
   environment: 'FAL_KEY',
   speaks: ['openai-images', 'openai-image-edits', 'openai-videos'],
-  usageOnStream: 'always',
+  quirks: {
+    usageOnStream: 'always',
+    refine,
+  },
   address: ({ model }, { baseUrl }) => `${baseUrl}/${pathSegments(model)}`,
-  headers: ({ key }) => (key === null ? [] : [['authorization', `Key ${key}`]]),
-  quirks: {},
-  refine,
+  signature: { headers: ({ key }) => (key === null ? [] : [['authorization', `Key ${key}`]]) },
   adapters: {
     'openai-images': falImages,
     'openai-image-edits': falImages,

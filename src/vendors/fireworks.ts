@@ -26,7 +26,7 @@ export const fireworks = openaiCompatible({
   id: 'fireworks',
   baseUrl,
   environment: 'FIREWORKS_API_KEY',
-  amend: amendments(maxTokensOnly),
+  quirks: { amend: amendments(maxTokensOnly) },
   speaks: [...allDialects, 'openai-transcriptions', 'openai-translations'],
   address,
   adapters: { 'openai-transcriptions': transcription, 'openai-translations': transcription },

@@ -35,10 +35,9 @@ export const google = {
     'openai-speech',
     'openai-videos',
   ],
-  usageOnStream: 'always',
+  quirks: { usageOnStream: 'always' },
   address,
-  headers: ({ key }) => (key === null ? [] : [['x-goog-api-key', key]]),
-  quirks: {},
+  signature: { headers: ({ key }) => (key === null ? [] : [['x-goog-api-key', key]]) },
   adapters: {
     'openai-images': geminiImages,
     'openai-image-edits': geminiImages,

@@ -28,10 +28,12 @@ export const groq = openaiCompatible({
   baseUrl: 'https://api.groq.com/openai/v1',
   environment: 'GROQ_API_KEY',
   speaks: [...chatOnly, ...audioDialects],
-  usageOnStream: 'always',
-  refusesThoughts: true,
-  quirks: { usagePath: ['x_groq', 'usage'] },
-  parameters: ({ dialect }) => (dialect === 'openai-chat' ? refused : null),
-  amend: amendments(dropped('stream_format')),
+  quirks: {
+    usageOnStream: 'always',
+    refusesThoughts: true,
+    parameters: ({ dialect }) => (dialect === 'openai-chat' ? refused : null),
+    amend: amendments(dropped('stream_format')),
+    usagePath: ['x_groq', 'usage'],
+  },
   adapters: { 'openai-transcriptions': transcription, 'openai-translations': transcription },
 }) satisfies Vendor

@@ -13,8 +13,7 @@ export const jina: Vendor = {
   baseUrl: 'https://api.jina.ai/v1',
   environment: 'JINA_API_KEY',
   speaks: ['openai-embeddings', 'jina-rerank'],
-  usageOnStream: 'always',
+  quirks: { usageOnStream: 'always' },
   address,
-  headers: bearer,
-  quirks: {},
+  signature: { headers: bearer },
 }

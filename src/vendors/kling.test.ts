@@ -30,5 +30,5 @@ test.each([
   [4242, 'unreachable'],
 ] as const)('code %i is told as %s', (code, kind) => {
   const fault = { kind: 'unreachable', message: 'x' } as const
-  expect(kling.refine(fault, 400, `{"code":${code},"message":"m"}`).kind).toBe(kind)
+  expect(kling.quirks.refine(fault, 400, `{"code":${code},"message":"m"}`).kind).toBe(kind)
 })

@@ -51,12 +51,15 @@ export const kling = {
   baseUrl: 'https://api-singapore.klingai.com/v1',
   environment: 'KLING_API_KEY',
   speaks: ['openai-videos'],
-  usageOnStream: 'always',
+  quirks: {
+    usageOnStream: 'always',
+    refine,
+  },
   address: (_, { baseUrl }) => `${baseUrl}/videos/text2video`,
-  headers: () => [],
-  token: klingToken,
-  quirks: {},
-  refine,
+  signature: {
+    headers: () => [],
+    token: klingToken,
+  },
   adapters: { 'openai-videos': videoStarts(klingVideos) },
   videos: klingVideos,
 } satisfies Vendor

@@ -8,6 +8,6 @@ export const llamacpp = openaiCompatible({
   id: 'llamacpp',
   baseUrl: 'http://127.0.0.1:8080/v1',
   keyless: true,
-  amend: amendments(maxTokensOnly),
+  quirks: { amend: amendments(maxTokensOnly) },
   speaks: allDialects,
 }) satisfies Vendor

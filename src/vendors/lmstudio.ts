@@ -9,5 +9,5 @@ export const lmstudio = openaiCompatible({
   baseUrl: 'http://127.0.0.1:1234/v1',
   keyless: true,
   speaks: allDialects,
-  amend: amendments(maxTokensOnly),
+  quirks: { amend: amendments(maxTokensOnly) },
 }) satisfies Vendor

@@ -41,6 +41,8 @@ export const minimax = openaiCompatible({
   speaks: [...chatOnly, 'openai-videos'],
   adapters: { 'openai-videos': videoStarts(minimaxVideos) },
   videos: minimaxVideos,
-  amend: amendments(developerAsSystem),
-  refine,
+  quirks: {
+    amend: amendments(developerAsSystem),
+    refine,
+  },
 }) satisfies Vendor

@@ -17,7 +17,10 @@ export const moonshot = openaiCompatible({
   baseUrl: 'https://api.moonshot.ai/v1',
   environment: 'MOONSHOT_API_KEY',
   speaks: chatOnly,
-  amend: amendments(developerAsSystem),
-  quirks: { usage: topLevelCached, usagePath: ['choices', '0', 'usage'] },
-  refine,
+  quirks: {
+    amend: amendments(developerAsSystem),
+    refine,
+    usage: topLevelCached,
+    usagePath: ['choices', '0', 'usage'],
+  },
 }) satisfies Vendor

@@ -18,6 +18,6 @@ export const anyCompatible = openaiCompatible({
     'openai-image-variations': compatibleImages,
     'openai-videos': videoStarts(openaiVideos),
   },
-  parameters: makersParameters,
+  quirks: { parameters: makersParameters },
   videos: openaiVideos,
 }) satisfies Vendor

@@ -14,10 +14,12 @@ export const openai = openaiCompatible({
   environment: 'OPENAI_API_KEY',
   speaks: [...allAndCompaction, ...beyondText, 'openai-videos'],
   videos: openaiVideos,
-  parameters: makersParameters,
-  refusesThoughts: true,
-  encryptsReasoning: true,
-  everyTool: true,
+  quirks: {
+    parameters: makersParameters,
+    refusesThoughts: true,
+    encryptsReasoning: true,
+    everyTool: true,
+  },
   adapters: {
     'openai-images': openaiImages,
     'openai-image-edits': openaiImages,

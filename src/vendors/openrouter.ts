@@ -8,5 +8,5 @@ export const openrouter = openaiCompatible({
   baseUrl: 'https://openrouter.ai/api/v1',
   environment: 'OPENROUTER_API_KEY',
   speaks: allAndResponses,
-  usageOnStream: 'always',
+  quirks: { usageOnStream: 'always' },
 }) satisfies Vendor

@@ -42,8 +42,10 @@ export const perplexity = openaiCompatible({
   environment: 'PERPLEXITY_API_KEY',
   speaks: ['openai-chat', 'openai-responses'],
   address,
-  usageOnStream: 'always',
-  refusesThoughts: true,
-  amend: amendments(maxTokensOnly, developerAsSystem),
-  quirks: { usage: wholeCount },
+  quirks: {
+    usageOnStream: 'always',
+    refusesThoughts: true,
+    amend: amendments(maxTokensOnly, developerAsSystem),
+    usage: wholeCount,
+  },
 }) satisfies Vendor

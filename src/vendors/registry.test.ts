@@ -128,10 +128,10 @@ const signatures: Readonly<Record<string, readonly [string, string]>> = {
 
 test.each(Object.keys(vendors))('%s signs in a header and never in the address', (id) => {
   const vendor = vendorNamed(id)
-  const token = vendor.token?.(settings(vendor), 0) ?? null
+  const token = vendor.signature.token?.(settings(vendor), 0) ?? null
   const own = token === null ? [] : [['authorization', `Bearer ${token}`] as const]
-  const headers = [...own, ...vendor.headers(settings(vendor))]
-  const unsigned = vendor.headers(settings(vendor, { key: null }))
+  const headers = [...own, ...vendor.signature.headers(settings(vendor))]
+  const unsigned = vendor.signature.headers(settings(vendor, { key: null }))
   const signature = signatures[id] ?? ['authorization', `Bearer ${key}`]
   expect(headers).toEqual([signature, ...unsigned])
   expect(unsigned).toEqual(id === 'anthropic' ? [['anthropic-version', '2023-06-01']] : [])

@@ -26,6 +26,8 @@ export const siliconflow = openaiCompatible({
   environment: 'SILICONFLOW_API_KEY',
   speaks: [...allDialects, 'openai-transcriptions', 'openai-speech'],
   adapters: { 'openai-transcriptions': transcription },
-  amend: amendments(maxTokensOnly, developerAsSystem, dropped('stream_format')),
-  refine,
+  quirks: {
+    amend: amendments(maxTokensOnly, developerAsSystem, dropped('stream_format')),
+    refine,
+  },
 }) satisfies Vendor

@@ -137,10 +137,11 @@ export const stability = {
   baseUrl: 'https://api.stability.ai',
   environment: 'STABILITY_API_KEY',
   speaks: ['openai-images', 'openai-image-edits'],
-  usageOnStream: 'always',
+  quirks: {
+    usageOnStream: 'always',
+    refine,
+  },
   address: (_call, { baseUrl }) => `${baseUrl}/v2beta/stable-image/generate/sd3`,
-  headers: ({ key }) => (key === null ? [] : [['authorization', `Bearer ${key}`]]),
-  quirks: {},
-  refine,
+  signature: { headers: ({ key }) => (key === null ? [] : [['authorization', `Bearer ${key}`]]) },
   adapters: { 'openai-images': adapter, 'openai-image-edits': adapter },
 } satisfies Vendor

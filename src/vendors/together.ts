@@ -26,6 +26,8 @@ export const together = openaiCompatible({
   environment: 'TOGETHER_API_KEY',
   speaks: [...allDialects, ...audioDialects],
   adapters: { 'openai-transcriptions': transcription, 'openai-translations': transcription },
-  amend: amendments(maxTokensOnly, dropped('stream_format')),
-  quirks: { usage: topLevelCached },
+  quirks: {
+    amend: amendments(maxTokensOnly, dropped('stream_format')),
+    usage: topLevelCached,
+  },
 }) satisfies Vendor

@@ -67,6 +67,45 @@ export interface NamedCall {
   readonly asked: string
 }
 
+/** How calls to a vendor are signed. */
+export interface Signature {
+  /** Headers that sign a call, lower-case names; called once per channel, not per request. */
+  headers(settings: ChannelSettings): readonly (readonly [name: string, value: string])[]
+  /** Further headers that sign one request, its body and time included; lower-case names, none where the key signs alone. */
+  sign?(
+    request: SignedRequest,
+    settings: ChannelSettings,
+    nowMs: number,
+  ): readonly (readonly [name: string, value: string])[]
+  /**
+   * For keys that are only good for a token: whom to ask for one. It is kept, renewed before it runs out, and sent as
+   * `authorization: Bearer`; null where the key signs by itself. Throws where the key is a broken one.
+   */
+  authorize?(settings: ChannelSettings): Authority | null
+  /** A bearer token made of the key for each call of an adapter, where the key itself is not sent. */
+  token?(settings: ChannelSettings, nowMs: number): string | null
+}
+
+/** What is odd about a vendor, in requests and in replies. */
+export interface VendorQuirks extends ReplyQuirks {
+  /** `ask`: usage on streams comes only with stream_options; `always`: unasked, and stream_options may be refused. */
+  readonly usageOnStream: 'ask' | 'always'
+  /** What of a request must be put differently for this vendor; `needsAmend` says when. */
+  readonly amend?: Amend
+  /** Parameters that a model refuses; null: it takes all of its format. Called per request: to be cheap. */
+  parameters?(call: NamedCall): ParameterRule | null
+  /** Answers 400 where a message holds what the model thought, but for the vendor's own opaque state. */
+  readonly refusesThoughts?: true
+  /** Accepts `include` of encrypted reasoning in a Responses request: what it does not keep itself can be given back. */
+  readonly encryptsReasoning?: true
+  /** Takes every type of tool that the formats it speaks have: namespaces, input that is text, tools the client runs. */
+  readonly everyTool?: true
+  /** Sharpens what the dialect made of this vendor's error reply. */
+  refine?(fault: Fault, status: number, body: string): Fault
+  /** A model's name without the settings that may follow it; null where it has none. */
+  withoutSettings?(name: string): string | null
+}
+
 export interface Vendor {
   /** The value of `vendor` in the configuration. */
   readonly id: string
@@ -84,46 +123,16 @@ export interface Vendor {
   readonly keyless?: boolean
   /** Dialects spoken, best first. */
   readonly speaks: readonly VendorDialectId[]
-  /** `ask`: usage on streams comes only with stream_options; `always`: unasked, and stream_options may be refused. */
-  readonly usageOnStream: 'ask' | 'always'
   /** Whole address of one call. */
   address(call: Call, settings: ChannelSettings): string
   /** Counts the tokens of a request without answering it: at the address of a call with `counts`. */
   readonly countsTokens?: boolean
-  /** Headers that sign a call, lower-case names; called once per channel, not per request. */
-  headers(settings: ChannelSettings): readonly (readonly [name: string, value: string])[]
-  /** Further headers that sign one request, its body and time included; lower-case names, none where the key signs alone. */
-  sign?(
-    request: SignedRequest,
-    settings: ChannelSettings,
-    nowMs: number,
-  ): readonly (readonly [name: string, value: string])[]
-  /**
-   * For keys that are only good for a token: whom to ask for one. It is kept, renewed before it runs out, and sent as
-   * `authorization: Bearer`; null where the key signs by itself. Throws where the key is a broken one.
-   */
-  authorize?(settings: ChannelSettings): Authority | null
-  /** A bearer token made of the key for each call of an adapter, where the key itself is not sent. */
-  token?(settings: ChannelSettings, nowMs: number): string | null
-  /** What of a request must be put differently for this vendor; `needsAmend` says when. */
-  readonly amend?: Amend
-  /** Parameters that a model refuses; null: it takes all of its format. Called per request: to be cheap. */
-  parameters?(call: NamedCall): ParameterRule | null
-  readonly quirks: ReplyQuirks
-  /** Answers 400 where a message holds what the model thought, but for the vendor's own opaque state. */
-  readonly refusesThoughts?: true
-  /** Accepts `include` of encrypted reasoning in a Responses request: what it does not keep itself can be given back. */
-  readonly encryptsReasoning?: true
-  /** Takes every type of tool that the formats it speaks have: namespaces, input that is text, tools the client runs. */
-  readonly everyTool?: true
-  /** Sharpens what the dialect made of this vendor's error reply. */
-  refine?(fault: Fault, status: number, body: string): Fault
+  readonly signature: Signature
+  readonly quirks: VendorQuirks
   /** By OpenAI's operation: how this vendor is asked it in its own way. Each such dialect stands in `speaks` too. */
   readonly adapters?: Readonly<Partial<Record<VendorDialectId, MediaAdapter>>>
   /** How its jobs are followed; each has `adapters['openai-videos']` by `videoStarts` too. */
   readonly videos?: VideoAdapter
-  /** A model's name without the settings that may follow it; null where it has none. */
-  withoutSettings?(name: string): string | null
   /** Served inside this process, without a connection. */
   readonly local?: LocalService
 }

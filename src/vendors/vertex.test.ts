@@ -45,14 +45,14 @@ test('a stream, an endpoint, another address', () => {
 describe('a service account', () => {
   const settings = { baseUrl, key: account, options: {} }
   test('signs with a token and not with itself', async () => {
-    expect(vertex.headers(settings)).toEqual([])
-    expect(vertex.authorize(settings)?.url).toBe('https://oauth2.googleapis.com/token')
+    expect(vertex.signature.headers(settings)).toEqual([])
+    expect(vertex.signature.authorize(settings)?.url).toBe('https://oauth2.googleapis.com/token')
     // The private key is none.
-    expect(vertex.authorize(settings)?.body(0)).rejects.toThrow()
-    expect(vertex.authorize({ ...settings, key: 'plain' })).toBeNull()
+    expect(vertex.signature.authorize(settings)?.body(0)).rejects.toThrow()
+    expect(vertex.signature.authorize({ ...settings, key: 'plain' })).toBeNull()
   })
 
   test.each(['{', '{}', '{"client_email":"a@b"}'])('broken: %s', (key) => {
-    expect(() => vertex.authorize({ ...settings, key })).toThrow('vertex')
+    expect(() => vertex.signature.authorize({ ...settings, key })).toThrow('vertex')
   })
 })

@@ -106,14 +106,15 @@ export const vertex = {
   baseUrl: usualBase,
   environment: 'GOOGLE_VERTEX_API_KEY',
   speaks: ['gemini', 'openai-images', 'openai-image-edits', ...audioDialects],
-  usageOnStream: 'always',
+  quirks: { usageOnStream: 'always' },
   address,
-  headers(settings) {
-    const { key } = settings
-    return key === null || accountOf(settings) !== null ? [] : [['x-goog-api-key', key]]
+  signature: {
+    headers(settings) {
+      const { key } = settings
+      return key === null || accountOf(settings) !== null ? [] : [['x-goog-api-key', key]]
+    },
+    authorize,
   },
-  authorize,
-  quirks: {},
   adapters: {
     'openai-images': geminiImages,
     'openai-image-edits': geminiImages,

@@ -17,6 +17,6 @@ export const vllm = openaiCompatible({
   baseUrl: 'http://127.0.0.1:8000/v1',
   keyless: true,
   speaks: [...allDialects, ...audioDialects],
-  amend: amendments(dropped('stream_format')),
+  quirks: { amend: amendments(dropped('stream_format')) },
   adapters: { 'openai-transcriptions': transcription, 'openai-translations': transcription },
 }) satisfies Vendor

@@ -13,8 +13,7 @@ export const voyage: Vendor = {
   baseUrl: 'https://api.voyageai.com/v1',
   environment: 'VOYAGE_API_KEY',
   speaks: ['voyage-embeddings', 'voyage-rerank'],
-  usageOnStream: 'always',
+  quirks: { usageOnStream: 'always' },
   address,
-  headers: bearer,
-  quirks: {},
+  signature: { headers: bearer },
 }

@@ -55,15 +55,17 @@ export const xai = openaiCompatible({
     'openai-image-edits',
     'openai-videos',
   ],
-  quirks: { usage: wholeCount },
-  parameters: ({ dialect, model }) =>
-    dialect === 'openai-chat' && thinking.test(model) ? refused : null,
-  amend: amendments(
-    droppedWhen('frequency_penalty', 0, null),
-    droppedWhen('presence_penalty', 0, null),
-    droppedWhen('stop', null),
-  ),
-  refine,
+  quirks: {
+    parameters: ({ dialect, model }) =>
+      dialect === 'openai-chat' && thinking.test(model) ? refused : null,
+    amend: amendments(
+      droppedWhen('frequency_penalty', 0, null),
+      droppedWhen('presence_penalty', 0, null),
+      droppedWhen('stop', null),
+    ),
+    refine,
+    usage: wholeCount,
+  },
   adapters: {
     'openai-images': xaiImages,
     'openai-image-edits': xaiImages,

@@ -32,8 +32,14 @@ export const zhipu = openaiCompatible({
   environment: 'ZHIPU_API_KEY',
   environmentElsewhere: { ZAI_API_KEY: 'https://api.z.ai/api/paas/v4' },
   speaks: chatAndEmbeddings,
-  usageOnStream: 'always',
-  // Embeddings know no `encoding_format`: the floats that come are brought to the client's form.
-  amend: amendments(maxTokensOnly, dropped('stream_options', 'encoding_format'), developerAsSystem),
-  refine,
+  quirks: {
+    usageOnStream: 'always',
+    // Embeddings know no `encoding_format`: the floats that come are brought to the client's form.
+    amend: amendments(
+      maxTokensOnly,
+      dropped('stream_options', 'encoding_format'),
+      developerAsSystem,
+    ),
+    refine,
+  },
 }) satisfies Vendor

@@ -137,7 +137,7 @@ export function playedTools(vendorId: string, played: PlayedVendor): PlayedTools
         (name) => reply.header(name),
         body,
       )
-      return new MediaFault(vendor.refine?.(fault, reply.status, body) ?? fault)
+      return new MediaFault(vendor.quirks.refine?.(fault, reply.status, body) ?? fault)
     },
     async fetch(url) {
       fetched.push(url)

@@ -21,7 +21,6 @@ const stillLarge: ReadonlySet<string> = new Set([
   'RealtimeSession',
   'SharedState',
   'ValkeyLimiter',
-  'Vendor',
   'VideoScene',
 ])
 

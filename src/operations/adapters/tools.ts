@@ -110,7 +110,7 @@ export class MediaWork implements MediaTools {
     const { payload, status } = reply
     const body = Buffer.from(payload.read(0, Math.min(payload.size, 65_536))).toString('utf8')
     const fault = dialect.vendor.fault(status, (name) => reply.header(name), body)
-    return new MediaFault(channel.vendor.refine?.(fault, status, body) ?? fault)
+    return new MediaFault(channel.vendor.quirks.refine?.(fault, status, body) ?? fault)
   }
 
   async fetch(url: string): Promise<Payload> {

@@ -118,7 +118,7 @@ function attempt(
     },
     refused(status, header, body) {
       const fault = rooms.dialects[dialect].vendor.fault(status, header, body)
-      failed(channel.vendor.refine?.(fault, status, body) ?? fault)
+      failed(channel.vendor.quirks.refine?.(fault, status, body) ?? fault)
     },
     fault: failed,
   }

@@ -206,7 +206,7 @@ function wantsEncrypted({ vendorOf }: ResponseRooms, candidates: readonly Candid
   const alike = candidates.filter(({ identity }) => identity)
   return alike.every(
     ({ channelId, model }) =>
-      vendorOf(channelId)?.encryptsReasoning === true && encryptsReasoning(model),
+      vendorOf(channelId)?.quirks.encryptsReasoning === true && encryptsReasoning(model),
   )
 }
 

@@ -16,6 +16,6 @@ export const sandbox = openaiCompatible({
   speaks: [...allDialects, ...beyondText, 'openai-videos'],
   adapters: { ...sandboxAdapters, 'openai-videos': videoStarts(sandboxVideos) },
   videos: sandboxVideos,
-  withoutSettings: (name) => (name.includes('+') ? sandboxBaseModel(name) : null),
+  quirks: { withoutSettings: (name) => (name.includes('+') ? sandboxBaseModel(name) : null) },
   local: sandboxService,
 }) satisfies Vendor
