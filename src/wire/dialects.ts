@@ -62,7 +62,7 @@ const openaiResponses = format('openai-responses', {
     stateHeaders: ['x-codex-turn-state'],
     toolMarks,
     // OpenAI opens it for the organisation alone that it was made for.
-    sealName: 'encrypted_content',
+    opaqueMember: 'encrypted_content',
     frames: () => new ResponsesFrames(),
     hub: responsesHub,
   },
@@ -81,7 +81,7 @@ const openaiCompaction = format('openai-compaction', {
     peek: peekCompaction,
     hub: compactionHub,
   },
-  vendor: { ...openaiResponses.vendor, sealedBy: 'openai-responses', hub: compactionHub },
+  vendor: { ...openaiResponses.vendor, opaqueFrom: 'openai-responses', hub: compactionHub },
   identity: openaiResponses.identity,
 })
 
