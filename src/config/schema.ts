@@ -130,7 +130,7 @@ const server = section({
   ),
   writeStallMs: key(
     milliseconds,
-    'A client that takes nothing of its reply for this long is let go.',
+    'A client that takes nothing of its reply for this long is disconnected.',
     serverDefaults.writeStallMs,
   ),
   bodyTimeoutMs: key(
