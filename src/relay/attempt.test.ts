@@ -71,14 +71,13 @@ function attemptAt(stream: boolean) {
       operation: null,
     },
     {
-      emit: () => undefined,
-      commit: () => undefined,
       completed: () => undefined,
       answered: () => undefined,
       attemptFailed: (fault) => faults.push(fault),
       attemptUnsayable: () => undefined,
       broken: () => undefined,
     },
+    { emit: () => undefined, commit: () => undefined },
     performance.now(),
   )
   attempt.carriedBy({ pause: () => undefined, resume: () => undefined, abort: () => aborted++ })

@@ -12,11 +12,15 @@ import { markedSeals, marksSeals, originOf } from './sealed-bytes.ts'
 import { stateFrom } from './state.ts'
 import { translatedPath } from './translate.ts'
 
-/** What the call does with an attempt's news. */
-export interface AttemptOwner {
+/** Takes what an attempt has for the client. */
+export interface AttemptSink {
   emit(bytes: Uint8Array): void
-  /** The vendor accepted a stream: the call may commit it by a heartbeat. */
+  /** The vendor has said something that a client would miss. */
   commit(): void
+}
+
+/** What the call does with an attempt's news: exactly one of these ends it. */
+export interface AttemptOwner {
   completed(summary: ReplySummary): void
   answered(bytes: Uint8Array, summary: ReplySummary): void
   attemptFailed(fault: Fault): void
@@ -40,26 +44,27 @@ export class Attempt implements AttemptHandler, PathListener {
   state: PassedHeaders = {}
   /** What of the request the vendor was not told, by name. */
   unsaid: readonly string[]
+  /** How its reply is read; null until its head is there. */
+  path: ReplyPath | null = null
   private readonly owner: AttemptOwner
-  /** The reply is handed through, and what is sealed in it might be brought to another channel. */
-  private readonly marks: boolean
+  private readonly sink: AttemptSink
+  /** The member of a reply handed through that might be brought to another channel; null: there is none. */
+  private readonly opaqueMember: string | null
   private exchange: Exchange | null = null
-  private path: ReplyPath | null = null
   private over = false
   private paused = false
-  private lastBytesMs: number
-  private lastSemanticMs: number | null = null
-  /** Since when nothing is missing. */
-  private completeMs: number | null = null
+  private readonly times: ReplyTimes
 
-  constructor(plan: AttemptPlan, owner: AttemptOwner, nowMs: number) {
+  constructor(plan: AttemptPlan, owner: AttemptOwner, sink: AttemptSink, nowMs: number) {
     this.plan = plan
     this.unsaid = plan.dropped
     this.owner = owner
+    this.sink = sink
     const { request, identity } = plan
-    this.marks = identity && marksSeals(request.dialect, request.candidates)
+    const marks = identity && marksSeals(request.dialect, request.candidates)
+    this.opaqueMember = (marks && request.dialect.vendor?.opaqueMember) || null
     this.sentMs = nowMs
-    this.lastBytesMs = nowMs
+    this.times = { lastBytesMs: nowMs, lastSemanticMs: null, completeMs: null }
   }
 
   /** Gives the attempt its connection; what it did before that is not lost. */
@@ -72,21 +77,6 @@ export class Attempt implements AttemptHandler, PathListener {
     return this.path?.summary ?? nothingSeen
   }
 
-  /** Media type of a reply that is neither JSON nor a stream of events. */
-  get type(): string | null {
-    return this.path?.type ?? null
-  }
-
-  /** As `ReplyPath.inFrame`. */
-  get inFrame(): boolean {
-    return this.path?.inFrame === true
-  }
-
-  /** As `ReplyPath.fail`; null where nothing was said yet. */
-  failFrames(error: GatewayError): string | null {
-    return this.path?.fail?.(error) ?? null
-  }
-
   pause(): void {
     this.paused = true
     this.exchange?.pause()
@@ -94,7 +84,7 @@ export class Attempt implements AttemptHandler, PathListener {
 
   resume(): void {
     this.paused = false
-    this.lastBytesMs = performance.now()
+    this.times.lastBytesMs = performance.now()
     this.exchange?.resume()
   }
 
@@ -119,7 +109,7 @@ export class Attempt implements AttemptHandler, PathListener {
 
   bytes(chunk: Uint8Array): void {
     if (this.over) return
-    this.lastBytesMs = performance.now()
+    this.times.lastBytesMs = performance.now()
     this.plan.request.media?.passed?.(chunk.length)
     try {
       this.path?.bytes(chunk)
@@ -143,13 +133,16 @@ export class Attempt implements AttemptHandler, PathListener {
   }
 
   emit(bytes: Uint8Array): void {
-    if (!this.over) this.owner.emit(this.plan.request.peek.stream ? this.marked(bytes) : bytes)
+    if (!this.over)
+      this.sink.emit(
+        this.plan.request.peek.stream ? marked(this.plan, this.opaqueMember, bytes) : bytes,
+      )
   }
 
   semantic(): void {
     if (this.over) return
-    if (this.lastSemanticMs === null) this.owner.commit()
-    this.lastSemanticMs = this.lastBytesMs
+    if (this.times.lastSemanticMs === null) this.sink.commit()
+    this.times.lastSemanticMs = this.times.lastBytesMs
   }
 
   completed(summary: ReplySummary): void {
@@ -162,15 +155,7 @@ export class Attempt implements AttemptHandler, PathListener {
   answered(bytes: Uint8Array, summary: ReplySummary): void {
     if (this.over) return
     this.over = true
-    this.owner.answered(this.marked(bytes), summary)
-  }
-
-  /** Whole frames, or a whole reply: in a part of one a seal may be cut. */
-  private marked(bytes: Uint8Array): Uint8Array {
-    const { request, channel } = this.plan
-    const { opaqueMember: sealName } = request.dialect.vendor ?? {}
-    if (!this.marks || sealName === undefined) return bytes
-    return markedSeals(bytes, sealName, originOf(request.dialect, channel))
+    this.owner.answered(marked(this.plan, this.opaqueMember, bytes), summary)
   }
 
   failed(fault: Fault): void {
@@ -218,33 +203,8 @@ export class Attempt implements AttemptHandler, PathListener {
   /** Ends the attempt when one of its timers has run out. A client that takes nothing stops the vendor's clocks. */
   tick(nowMs: number): void {
     if (this.over || this.paused) return
-    const late = this.lateness(nowMs)
+    const late = lateness(this, this.times, nowMs)
     if (late !== null) this.stopped({ kind: 'timeout', message: late })
-  }
-
-  private lateness(nowMs: number): string | null {
-    const { timeouts, request } = this.plan
-    if (this.path?.complete) {
-      // From then on, whatever still comes: comments may come for ever.
-      this.completeMs ??= nowMs
-      return nowMs - this.completeMs > lingerMs ? 'the vendor did not end its stream' : null
-    }
-    // What is told as a stream may have to be heard whole before.
-    const isWhole =
-      !request.peek.stream || (request.media !== undefined && this.lastSemanticMs === null)
-    if (isWhole) {
-      return nowMs - this.sentMs > timeouts.replyMs
-        ? 'the vendor did not finish its reply in time'
-        : null
-    }
-    if (this.lastSemanticMs === null) {
-      if (nowMs - this.sentMs > timeouts.firstEventMs)
-        return 'the vendor did not begin its stream in time'
-    } else if (nowMs - this.lastSemanticMs > timeouts.semanticIdleMs)
-      return 'the stream brought nothing new for too long'
-    return this.accepted && nowMs - this.lastBytesMs > timeouts.idleMs
-      ? 'the stream fell silent'
-      : null
   }
 }
 
@@ -277,4 +237,44 @@ function choosePath(
   return streamed
     ? new IdentityStream(request, identity, vendor, listener)
     : new IdentityWhole(request, identity, vendor, listener)
+}
+
+/** Whole frames, or a whole reply: in a part of one opaque state may be cut. */
+function marked(
+  { request, channel }: AttemptPlan,
+  opaqueMember: string | null,
+  bytes: Uint8Array,
+): Uint8Array {
+  if (opaqueMember === null) return bytes
+  return markedSeals(bytes, opaqueMember, originOf(request.dialect, channel))
+}
+
+/** When a reply last moved, by `performance.now()`. */
+interface ReplyTimes {
+  lastBytesMs: number
+  lastSemanticMs: number | null
+  /** Since when nothing is missing. */
+  completeMs: number | null
+}
+
+/** Which of the attempt's timers has run out. */
+function lateness(attempt: Attempt, times: ReplyTimes, nowMs: number): string | null {
+  const { plan, path, sentMs, accepted } = attempt
+  const { timeouts, request } = plan
+  if (path?.complete === true) {
+    // From then on, whatever still comes: comments may come for ever.
+    times.completeMs ??= nowMs
+    return nowMs - times.completeMs > lingerMs ? 'the vendor did not end its stream' : null
+  }
+  // What is told as a stream may have to be heard whole before.
+  const isWhole =
+    !request.peek.stream || (request.media !== undefined && times.lastSemanticMs === null)
+  if (isWhole) {
+    return nowMs - sentMs > timeouts.replyMs ? 'the vendor did not finish its reply in time' : null
+  }
+  if (times.lastSemanticMs === null) {
+    if (nowMs - sentMs > timeouts.firstEventMs) return 'the vendor did not begin its stream in time'
+  } else if (nowMs - times.lastSemanticMs > timeouts.semanticIdleMs)
+    return 'the stream brought nothing new for too long'
+  return accepted && nowMs - times.lastBytesMs > timeouts.idleMs ? 'the stream fell silent' : null
 }

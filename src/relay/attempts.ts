@@ -1,20 +1,31 @@
 // The attempts of one request in their order: which comes next, whether one may follow a failure, what to say after the last.
 
+import { failedAttempt } from '../billing/charging-policy.ts'
 import { type Fault, faultTable, type GatewayError } from '../errors.ts'
 import { plan } from '../router/plan.ts'
-import type { Blocked, Candidate } from '../router/route.ts'
+import type { Blocked, Candidate, Outcome } from '../router/route.ts'
+import type { FailedAttempt } from '../store/usage-row.ts'
 import { scrub } from '../telemetry/scrub.ts'
+import { Attempt, type AttemptOwner, type AttemptSink } from './attempt.ts'
 import { finalError, refusalFor } from './final-error.ts'
 import type { RelayOperation } from './operation.ts'
 import type { RelayRequest, RelayRooms } from './request.ts'
 import { sealedFirst } from './sealed.ts'
-import { mayRepeat, type Prepared, prepare } from './send.ts'
+import { mayRepeat, type Prepared, prepare, send } from './send.ts'
 import { type DecodedRequest, decodedRequestOf } from './translate.ts'
 
 export class Attempts {
   /** Those handed out. */
   tried = 0
+  /** The one that runs, or was the last. */
+  current: Attempt | null = null
   readonly faults: Fault[] = []
+  /** Those nobody is charged for: what their vendors may ask for them is the gateway's own cost. */
+  readonly failed: FailedAttempt[] = []
+  /** Milliseconds spent waiting for vendors until now. */
+  vendorMs = 0
+  /** Until a vendor said something that a client waits for. */
+  ttftMs: number | null = null
   readonly rooms: RelayRooms
   readonly operation: RelayOperation | null
   private readonly request: RelayRequest
@@ -26,6 +37,9 @@ export class Attempts {
   private readonly client: DecodedRequest
   /** Why the last channel could not even be asked: its format cannot say what the client wants. */
   private unsayable: GatewayError | null = null
+  private startedMs = 0
+  /** Health was told how the current attempt ended. */
+  private reported = true
 
   constructor(
     rooms: RelayRooms,
@@ -72,6 +86,58 @@ export class Attempts {
     return prepared
   }
 
+  begin(prepared: Prepared, owner: AttemptOwner, sink: AttemptSink): void {
+    const { channelId, model } = prepared.plan.candidate
+    const nowMs = performance.now()
+    this.startedMs = nowMs
+    this.reported = false
+    this.rooms.health.begin(channelId, model, nowMs, this.tried > 1)
+    const attempt = new Attempt(prepared.plan, owner, sink, nowMs)
+    this.current = attempt
+    attempt.carriedBy(send(prepared, attempt))
+  }
+
+  /** The vendor of the current attempt is waited for no more: it answers, or has failed. */
+  waited(nowMs: number): void {
+    this.vendorMs += nowMs - this.startedMs
+  }
+
+  /** Tells health, once, how the current attempt ended. */
+  report(outcome: Outcome): void {
+    const candidate = this.current?.plan.candidate
+    if (candidate === undefined || this.reported) return
+    this.reported = true
+    const { channelId, model } = candidate
+    this.rooms.health.report(channelId, model, outcome, performance.now(), this.tried > 1)
+  }
+
+  /** Nobody wants the current one's reply any more: its vendor is let go, and not to blame. */
+  stop(): void {
+    this.current?.abort()
+    this.report({ kind: 'none' })
+  }
+
+  /** The current one has failed; returns the fault as it may be shown. */
+  fail(fault: Fault): Fault {
+    const shown = { ...fault, message: scrub(fault.message, this.secrets) }
+    this.report({ kind: 'fault', fault: shown })
+    this.faults.push(fault)
+    return shown
+  }
+
+  /** Tells of that, and of whether another takes over. */
+  tell(shown: Fault, again: boolean): void {
+    const { current, request } = this
+    if (current !== null) this.rooms.observer.attemptFailed(request, current.plan, shown, again)
+  }
+
+  /** Nobody is charged for the current one. */
+  writeOff(fault: Fault): void {
+    const { current, request } = this
+    if (current !== null)
+      this.failed.push(failedAttempt(request, current.plan.channel.id, current, fault))
+  }
+
   /** Whether another channel may take over after the fault, before the client has heard anything. */
   mayFollow(fault: Fault): boolean {
     const row = faultTable[fault.kind]
@@ -87,15 +153,21 @@ export class Attempts {
   }
 
   /** What the client is told when no attempt is left. */
-  refusal(secrets: readonly string[]): GatewayError {
+  refusal(): GatewayError {
     if (this.faults.length === 0 && this.unsayable !== null) return this.unsayable
+    const { secrets } = this
     return finalError(this.faults, (text) => scrub(text, secrets), this.blocked)
   }
 
   /** The attempt that was handed out last asked its vendor nothing. */
   unsaid(error: GatewayError): void {
+    this.report({ kind: 'none' })
     this.tried--
     this.pass(error)
+  }
+
+  private get secrets(): readonly string[] {
+    return this.current?.plan.channel.secrets ?? []
   }
 
   /** Another channel may speak a format that can say it. */

@@ -1,8 +1,108 @@
-// The end of a request: its money is closed, and whoever is to hear of it is told.
+// The end of a request: its money is closed once, whatever happens, and whoever is to hear of it is told.
 
-import { type Priced, settle } from '../billing/settle.ts'
-import type { Keeping } from '../billing/settlement.ts'
-import type { Observer, RelayRequest } from './request.ts'
+import { type Priced, price, progress, settle } from '../billing/settle.ts'
+import type { Captured, Keeping, ReplySummary, Settlement } from '../billing/settlement.ts'
+import type { Fault } from '../errors.ts'
+import type { Attempts } from './attempts.ts'
+import type { Observer, RelayRequest, RelayRooms } from './request.ts'
+
+/** How it ended. */
+export interface End {
+  /** The client's HTTP status; 499 when it left before the end. */
+  readonly status: number
+  readonly fault: Fault | null
+  readonly errorCode: string | null
+}
+
+export const wellEnded: End = { status: 200, fault: null, errorCode: null }
+
+export class Ending {
+  /** Nothing more will be relayed. */
+  over = false
+  /** The money and the record are done. */
+  settled = false
+  /** The client has left, and the vendor is heard to its end: until then, by `performance.now()`. */
+  drainsUntilMs: number | null = null
+  private readonly rooms: Pick<RelayRooms, 'drains' | 'observer'>
+  private readonly request: RelayRequest
+  private readonly attempts: Attempts
+  private readonly capture: Captured | null
+
+  constructor(
+    rooms: Pick<RelayRooms, 'drains' | 'observer'>,
+    request: RelayRequest,
+    attempts: Attempts,
+    capture: Captured | null,
+  ) {
+    this.rooms = rooms
+    this.request = request
+    this.attempts = attempts
+    this.capture = capture
+  }
+
+  /** The client has left: whether its vendor is heard to the end all the same, for the true usage. */
+  drain(): boolean {
+    const { drains } = this.rooms
+    const { clientLeaves } = this.request.authorization.rooms.policies
+    const isAccepted = this.attempts.current?.accepted === true
+    if (clientLeaves !== 'drain' || !isAccepted || drains.running >= drains.most) return false
+    drains.running++
+    this.drainsUntilMs = performance.now() + drains.limitMs
+    return true
+  }
+
+  /** Notes what is owed by now, in case the process dies. */
+  note(): void {
+    progress(this.settlement(wellEnded, this.attempts.current?.summary ?? null))
+  }
+
+  price(end: End, summary: ReplySummary | null): Priced {
+    return price(this.settlement(end, summary))
+  }
+
+  /** Once; of no effect after it. */
+  settle(end: End, summary: ReplySummary | null, keeping: Keeping): void {
+    if (this.settled) return
+    this.settled = true
+    this.close(this.price(end, summary), keeping)
+  }
+
+  close(priced: Priced, keeping: Keeping): void {
+    this.settled = true
+    const { request, rooms } = this
+    if (request.settle === undefined) settleRequest(rooms.observer, request, priced, keeping)
+    else request.settle(request, priced, keeping)
+  }
+
+  /** Gives back what the request held while it ran. */
+  leave(): void {
+    this.request.media?.spool.close()
+    if (this.drainsUntilMs !== null) this.rooms.drains.running--
+  }
+
+  private settlement({ status, fault, errorCode }: End, summary: ReplySummary | null): Settlement {
+    const { request, attempts } = this
+    const { current, tried, failed, ttftMs, vendorMs } = attempts
+    return {
+      request,
+      candidate: current?.plan.candidate ?? null,
+      vendor: current?.plan.channel.vendor.id ?? null,
+      attempts: tried,
+      failedAttempts: failed,
+      accepted: current?.accepted === true,
+      drained: this.drainsUntilMs !== null,
+      reply: this.capture,
+      type: current?.path?.type ?? null,
+      summary,
+      status,
+      fault,
+      errorCode,
+      ttftMs,
+      durationMs: performance.now() - request.startedMs,
+      vendorMs,
+    }
+  }
+}
 
 export function settleRequest(
   observer: Observer,
@@ -14,15 +114,4 @@ export function settleRequest(
   settle(priced, keeping)
   observer.settled(request, priced)
   observer.settling(performance.now() - beganMs)
-}
-
-/** The same, where its operation does not close it otherwise. */
-export function closeRequest(
-  observer: Observer,
-  request: RelayRequest,
-  priced: Priced,
-  keeping: Keeping,
-): void {
-  if (request.settle === undefined) settleRequest(observer, request, priced, keeping)
-  else request.settle(request, priced, keeping)
 }

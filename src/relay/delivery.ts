@@ -1,0 +1,223 @@
+// Between the attempts of a request and its client: held back until the commit, paid for before it is handed on, at the client's pace.
+
+import { HoldGate, type HoldGateOwner } from '../billing/hold-gate.ts'
+import { costOf } from '../billing/settle.ts'
+import type { Captured, ReplySummary } from '../billing/settlement.ts'
+import type { GatewayError } from '../errors.ts'
+import { join } from '../wire/json/splice.ts'
+import type { AttemptSink } from './attempt.ts'
+import type { Attempts } from './attempts.ts'
+import { type BackpressureOwner, BackpressureQueue } from './backpressure-queue.ts'
+import { type Ending, wellEnded } from './ending.ts'
+import type { Answer, RelayRequest } from './request.ts'
+
+const encoder = new TextEncoder()
+
+export interface DeliveryOwner {
+  /** No more can be held for what comes. */
+  stopFor(why: 'refused' | 'over-cap'): void
+}
+
+export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
+  readonly answer = Promise.withResolvers<Answer>()
+  /** Made at the commit: from then on the client has its status. */
+  queue: BackpressureQueue | null = null
+  readonly gate: HoldGate
+  private readonly request: RelayRequest
+  private readonly attempts: Attempts
+  private readonly ending: Ending
+  private readonly capture: Capture | null
+  private readonly owner: DeliveryOwner
+  private held: Uint8Array[] = []
+  /** The vendor waits until the client has taken what there is. */
+  private clientBehind = false
+  private clientWatched = false
+  private lastEmitMs = 0
+
+  constructor(
+    request: RelayRequest,
+    attempts: Attempts,
+    ending: Ending,
+    capture: Capture | null,
+    owner: DeliveryOwner,
+  ) {
+    this.request = request
+    this.attempts = attempts
+    this.ending = ending
+    this.capture = capture
+    this.owner = owner
+    this.gate = new HoldGate(request.authorization, this)
+  }
+
+  /** Paid for, then delivered: nothing goes to the client that its hold does not cover. */
+  emit(bytes: Uint8Array): void {
+    this.gate.emit(bytes)
+  }
+
+  commit(): void {
+    this.attempts.ttftMs ??= performance.now() - this.request.startedMs
+    this.open()
+  }
+
+  /** From here on the client has its status, and no other channel may take over. */
+  open(): BackpressureQueue {
+    if (this.queue !== null) return this.queue
+    this.watchClient()
+    const nowMs = performance.now()
+    const queue = new BackpressureQueue(this, nowMs)
+    this.queue = queue
+    this.lastEmitMs = nowMs
+    this.attempts.waited(nowMs)
+    for (const bytes of this.held) queue.push(bytes)
+    this.held = []
+    this.answer.resolve(this.answerOf(queue.body(), this.request.peek.stream, null))
+    return queue
+  }
+
+  /** The whole reply at once; its money is closed first. */
+  whole(bytes: Uint8Array, summary: ReplySummary): void {
+    const { authorization, dialect } = this.request
+    const priced = this.ending.price(wellEnded, summary)
+    const cost = costOf(priced)
+    const shown = authorization.options.showCost ? dialect.client.withCost(bytes, cost) : bytes
+    const body = this.transformed(shown, 'whole')
+    this.capture?.add(body)
+    const answer = this.answerOf(body, false, cost)
+    this.ending.close(priced, { then: () => this.answer.resolve(answer) })
+  }
+
+  /** Ends a reply that has begun: a stream in an error frame, past all that waits to be paid for; a whole one breaks. */
+  fail(queue: BackpressureQueue, error: GatewayError): void {
+    const { dialect, requestId, peek } = this.request
+    if (!peek.stream) {
+      queue.break(error.message)
+      return
+    }
+    const own = this.attempts.current?.path?.fail?.(error)
+    this.hand(encoder.encode(own ?? dialect.client.errorFrames(error, requestId)))
+    queue.end()
+  }
+
+  /** Another attempt begins, and the client has heard nothing. */
+  restart(): void {
+    this.held = []
+    this.gate.restart()
+    this.capture?.clear()
+  }
+
+  /** What is known of the reply; of one whose end was not paid for, what the client has. */
+  get summary(): ReplySummary | null {
+    const summary = this.attempts.current?.summary ?? null
+    if (summary === null || !this.gate.isBehind) return summary
+    const { deliveredBytes: outputBytes } = this.gate
+    return { usage: null, outputBytes, finishReason: null, model: summary.model }
+  }
+
+  /** Not from the start: most replies are there before their first tick, and watching costs more than they do. */
+  watchClient(): void {
+    if (this.clientWatched || this.ending.settled) return
+    this.clientWatched = true
+    this.request.clientSlot.watchClient()
+  }
+
+  /** A quiet stream shows signs of life, or proxies on the way take it for dead. */
+  heartbeat(nowMs: number): void {
+    const { queue, ending, request, attempts } = this
+    const { current } = attempts
+    if (ending.over || ending.drainsUntilMs !== null || !request.peek.stream) return
+    if (queue !== null && queue.waitingBytes > 0) return
+    const { heartbeatMs, commitAfterMs } = attempts.rooms
+    const due =
+      queue === null
+        ? current?.accepted === true && nowMs - current.sentMs > commitAfterMs
+        : nowMs - this.lastEmitMs > heartbeatMs
+    if (!due || current?.path?.inFrame === true) return
+    this.open()
+    this.emit(encoder.encode(request.dialect.client.heartbeat))
+  }
+
+  get settled(): boolean {
+    return this.ending.settled
+  }
+
+  get outputBytes(): number {
+    return this.attempts.current?.summary.outputBytes ?? 0
+  }
+
+  hand(paid: Uint8Array): void {
+    if (this.ending.drainsUntilMs !== null) return
+    const bytes = this.transformed(paid, 'piece')
+    this.capture?.add(bytes)
+    if (this.queue === null) this.held.push(bytes)
+    else {
+      this.lastEmitMs = performance.now()
+      this.queue.push(bytes)
+    }
+  }
+
+  paid(): void {
+    this.ending.note()
+  }
+
+  stopFor(why: 'refused' | 'over-cap'): void {
+    this.owner.stopFor(why)
+  }
+
+  holdBack(wait: boolean): void {
+    if (wait) this.attempts.current?.pause()
+    else if (!this.ending.over) this.flow()
+  }
+
+  pause(): void {
+    this.clientBehind = true
+    this.attempts.current?.pause()
+  }
+
+  resume(): void {
+    this.clientBehind = false
+    this.flow()
+  }
+
+  /** The vendor goes on where neither the client nor the money holds it back. */
+  private flow(): void {
+    if (!this.clientBehind && !this.gate.waiting) this.attempts.current?.resume()
+  }
+
+  private transformed(bytes: Uint8Array, kind: 'whole' | 'piece'): Uint8Array {
+    const { transform } = this.request
+    if (transform === undefined) return bytes
+    const { candidate, channel } = this.attempts.current?.plan ?? {}
+    const origin = candidate && channel && { dialect: candidate.dialect, channel: channel.tag }
+    return transform(bytes, kind, origin ?? null)
+  }
+
+  private answerOf(body: Answer['body'], stream: boolean, cost: string | null): Answer {
+    const { current, vendorMs } = this.attempts
+    const { path = null, unsaid: dropped = [], state: headers = {} } = current ?? {}
+    return { stream, body, type: path?.type ?? null, vendorMs, cost, dropped, headers }
+  }
+}
+
+/** A larger reply is not kept: its key then only tells that the work was done. */
+const maxCapturedBytes = 1_048_576
+
+/** Keeps a copy of a reply whose client may ask for it again by its `Idempotency-Key`. */
+export class Capture implements Captured {
+  private chunks: Uint8Array[] = []
+  private length = 0
+
+  add(chunk: Uint8Array): void {
+    this.length += chunk.length
+    if (this.length <= maxCapturedBytes) this.chunks.push(chunk)
+    else this.chunks = []
+  }
+
+  clear(): void {
+    this.chunks = []
+    this.length = 0
+  }
+
+  bytes(): Uint8Array | null {
+    return this.length <= maxCapturedBytes ? join(this.chunks) : null
+  }
+}
