@@ -107,7 +107,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'cancel',
-    about: 'Ctrl-C amid a stream: the vendor is let go, what came is charged',
+    about: "Ctrl-C amid a stream: the vendor's request is aborted, what came is charged",
     script: { kind: 'silent' },
     prompt: work,
     cancels: true,
