@@ -6,9 +6,9 @@ import type { Exchange, TransportFault } from '../vendors/transport.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import type { PassedHeaders } from './channel.ts'
 import { IdentityStream, IdentityWhole } from './identity.ts'
+import { markedOpaque, marksOpaque, originOf } from './opaque-bytes.ts'
 import type { AttemptHandler, AttemptPlan } from './operation.ts'
 import { ErrorReply, type PathListener, type ReplyPath } from './path.ts'
-import { markedSeals, marksSeals, originOf } from './sealed-bytes.ts'
 import { stateFrom } from './state.ts'
 import { translatedPath } from './translate.ts'
 
@@ -61,7 +61,7 @@ export class Attempt implements AttemptHandler, PathListener {
     this.owner = owner
     this.sink = sink
     const { request, identity } = plan
-    const marks = identity && marksSeals(request.dialect, request.candidates)
+    const marks = identity && marksOpaque(request.dialect, request.candidates)
     this.opaqueMember = (marks && request.dialect.vendor?.opaqueMember) || null
     this.sentMs = nowMs
     this.times = { lastBytesMs: nowMs, lastSemanticMs: null, completeMs: null }
@@ -246,7 +246,7 @@ function marked(
   bytes: Uint8Array,
 ): Uint8Array {
   if (opaqueMember === null) return bytes
-  return markedSeals(bytes, opaqueMember, originOf(request.dialect, channel))
+  return markedOpaque(bytes, opaqueMember, originOf(request.dialect, channel))
 }
 
 /** When a reply last moved, by `performance.now()`. */

@@ -8,9 +8,9 @@ import type { FailedAttempt } from '../store/usage-row.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { Attempt, type AttemptOwner, type AttemptSink } from './attempt.ts'
 import { finalError, refusalFor } from './final-error.ts'
+import { originFirst } from './opaque-state.ts'
 import type { RelayOperation } from './operation.ts'
 import type { RelayRequest, RelayRooms } from './request.ts'
-import { sealedFirst } from './sealed.ts'
 import { mayRepeat, type Prepared, prepare, send } from './send.ts'
 import { type DecodedRequest, decodedRequestOf } from './translate.ts'
 
@@ -52,7 +52,7 @@ export class Attempts {
     this.rooms = rooms
     this.request = request
     this.operation = operation
-    this.order = sealedFirst(planned.attempts, rooms, request)
+    this.order = originFirst(planned.attempts, rooms, request)
     this.blocked = planned.blocked
     this.client = decodedRequestOf(request)
   }

@@ -50,7 +50,7 @@ export interface Media {
   readonly spool: Spool
 }
 
-/** `origin`: who made it, for what was sealed there. Returns what the client is given in its place. */
+/** `origin`: who made it, for its opaque state. Returns what the client is given in its place. */
 export type ResponseTransform = (
   bytes: Uint8Array,
   kind: 'whole' | 'piece',

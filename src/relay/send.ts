@@ -10,10 +10,10 @@ import type { Peek } from '../wire/request.ts'
 import { openAuthorized } from './authorized.ts'
 import type { Channel } from './channel.ts'
 import { identityRequest } from './identity.ts'
+import { openedOpaque, originOf } from './opaque-bytes.ts'
+import { hasOpaqueState } from './opaque-state.ts'
 import type { AttemptHandler, AttemptPlan, RelayOperation } from './operation.ts'
 import type { RelayRequest, RelayRooms } from './request.ts'
-import { bearsSeals } from './sealed.ts'
-import { openedSeals, originOf } from './sealed-bytes.ts'
 import { passedTo } from './state.ts'
 import { type DecodedRequest, type Encoded, encoded, offersForeign } from './translate.ts'
 
@@ -49,7 +49,7 @@ export function prepare(
   const cut = request.peek.dropped ?? []
   const unsaid = { decoded: null, fitted: null, dropped: cut, path: null }
   const plan = { rooms, request, operation, candidate, channel, identity, timeouts, ...unsaid }
-  // What was sealed elsewhere must be opened or left out: such a request is put in the vendor's words anew.
+  // Opaque state of others must be left out: such a request is encoded anew in the vendor's format.
   const alike = candidate.identity && request.rebuilt !== true && !foreign
   const peek = alike ? openedFor(request, channel) : null
   const to = vendor.local ?? destinationOf(plan)
@@ -80,10 +80,10 @@ function destinationOf({ request, candidate, channel }: AttemptPlan): Destinatio
   return channel.destination({ dialect, model, stream: request.peek.stream }, passed)
 }
 
-/** The request as the client put it, this channel's seals opened; null where it bears another's. */
+/** The request as the client put it, this channel's opaque state opened; null where it holds another's. */
 function openedFor({ dialect, peek }: RelayRequest, channel: Channel): Peek | null {
-  if (dialect.client.hub === undefined || !bearsSeals(peek.body)) return peek
-  const opened = openedSeals(peek.body, originOf(dialect, channel))
+  if (dialect.client.hub === undefined || !hasOpaqueState(peek.body)) return peek
+  const opened = openedOpaque(peek.body, originOf(dialect, channel))
   return opened && { ...peek, vendorEdits: [...(peek.vendorEdits ?? []), ...opened] }
 }
 

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { vendors } from '../vendors/registry.ts'
 import type { ChatRequest, RequestPart } from '../wire/ir.ts'
-import { withoutThoughts } from './sealed.ts'
+import { withoutThoughts } from './opaque-state.ts'
 
 const text: RequestPart = { type: 'text', text: 'a' }
 const sealed: RequestPart = { type: 'reasoning', text: 'b', sealed: 's' }

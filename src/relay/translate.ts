@@ -23,11 +23,11 @@ import { FrameError, type FrameSource } from '../wire/reply.ts'
 import { SseFrames } from '../wire/sse-frames.ts'
 import type { Channel } from './channel.ts'
 import { fetchMissing, type Inlined, missingAddresses, withBytes } from './inline-files.ts'
+import { markedEvent, openedRequest, withoutThoughts } from './opaque-state.ts'
 import { ruleFor, withoutRefused } from './parameters.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
 import type { RelayRequest, RelayRooms } from './request.ts'
-import { sealedEvent, unsealedRequest, withoutThoughts } from './sealed.ts'
 
 /** What a vendor's whole reply may weigh before it is given up. */
 const maxWholeBytes = 67_108_864
@@ -88,17 +88,13 @@ function encodedNow(
   channel: Channel,
   client: DecodedRequest,
 ): Encoded {
-  const {
-    hub: target,
-    usageAlways,
-    opaqueFrom: sealedBy,
-  } = rooms.dialects[candidate.dialect].vendor
+  const { hub: target, usageAlways, opaqueFrom } = rooms.dialects[candidate.dialect].vendor
   if (target === undefined) throw notHere(request)
   const { vendor } = channel
   const { dialect, model } = candidate
   const { value, dropped } = client.request()
   const decoded = withBytes(value, target, client.inlined)
-  const own = unsealedRequest(decoded, sealedBy ?? dialect, channel, request.dialect.id === dialect)
+  const own = openedRequest(decoded, opaqueFrom ?? dialect, channel, request.dialect.id === dialect)
   const fitted = fitTools(own, toolTraits(candidate, channel, target))
   const written = target.encodeRequest(
     vendor.quirks.refusesThoughts ? withoutThoughts(fitted.request) : fitted.request,
@@ -358,7 +354,7 @@ class Translated implements ReplyPath {
     const { candidate, channel } = this.translation
     for (const said of events) {
       if (this.over) return
-      const event = sealedEvent(said, candidate.dialect, channel)
+      const event = markedEvent(said, candidate.dialect, channel)
       if (event.type === 'fault') {
         this.over = true
         this.listener.failed(event.fault)

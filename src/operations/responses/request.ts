@@ -66,7 +66,7 @@ export interface Queued {
   readonly row: ResponseRow
   /** As it is shown until it ends. */
   readonly response: JsonObject
-  /** Who made it, for what was sealed there; null until that is known. */
+  /** Who made it, for its opaque state; null until that is known. */
   readonly origin: () => OpaqueOrigin | null
 }
 

@@ -1,4 +1,4 @@
-// What vendors sealed in replies that are handed through: marked where another account might be brought it, and opened.
+// Opaque state in replies that are handed through: marked where another account might be brought it, and opened.
 
 import { Buffer } from 'node:buffer'
 import type { Candidate } from '../router/route.ts'
@@ -16,19 +16,19 @@ import type { Channel } from './channel.ts'
 const quote = 0x22
 const colon = 0x3a
 
-/** Who is said to have sealed what a channel's reply holds. */
+/** Whose the opaque state in a channel's reply is. */
 export function originOf(dialect: ClientDialect, { tag }: Channel): OpaqueOrigin {
   return { dialect: dialect.vendor?.opaqueFrom ?? dialect.id, channel: tag }
 }
 
-/** Where one channel alone may be asked in a format, its seals need no mark to find it again. */
-export function marksSeals({ vendor }: ClientDialect, candidates: readonly Candidate[]): boolean {
+/** Where one channel alone may be asked in a format, its opaque state needs no mark to find it again. */
+export function marksOpaque({ vendor }: ClientDialect, candidates: readonly Candidate[]): boolean {
   if (vendor?.opaqueMember === undefined || candidates.length < 2) return false
   return candidates.filter(({ identity }) => identity).length > 1
 }
 
-/** The bytes, whole values in them, with every sealed text marked; the same bytes where there is none. */
-export function markedSeals(bytes: Uint8Array, name: string, origin: OpaqueOrigin): Uint8Array {
+/** The bytes, whole values in them, with all opaque state marked; the same bytes where there is none. */
+export function markedOpaque(bytes: Uint8Array, name: string, origin: OpaqueOrigin): Uint8Array {
   const needle = `"${name}"`
   const found = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const edits: Edit[] = []
@@ -53,7 +53,7 @@ function isOpaque(value: string): boolean {
  * What opens every marked text in a request, where all of them are of this origin: the request can go on as it is. Null
  * where one is another's, or stands where it was not put.
  */
-export function openedSeals(bytes: Uint8Array, origin: OpaqueOrigin): readonly Edit[] | null {
+export function openedOpaque(bytes: Uint8Array, origin: OpaqueOrigin): readonly Edit[] | null {
   const found = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const edits: Edit[] = []
   for (let at = found.indexOf(opaquePrefix); at >= 0; at = found.indexOf(opaquePrefix, at + 1)) {

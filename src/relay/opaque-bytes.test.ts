@@ -5,7 +5,7 @@ import type { Candidate } from '../router/route.ts'
 import { dialects } from '../wire/dialects.ts'
 import { wrapOpaque } from '../wire/hub/opaque-state.ts'
 import { join, splice } from '../wire/json/splice.ts'
-import { markedSeals, marksSeals, openedSeals } from './sealed-bytes.ts'
+import { markedOpaque, marksOpaque, openedOpaque } from './opaque-bytes.ts'
 
 const origin = { dialect: 'openai-responses', channel: '0a1b2c3d' }
 const other = { ...origin, channel: 'ffffffff' }
@@ -14,11 +14,11 @@ const bytesOf = (text: string) => encoder.encode(text)
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 function marked(text: string): string {
-  return textOf(markedSeals(bytesOf(text), 'encrypted_content', origin))
+  return textOf(markedOpaque(bytesOf(text), 'encrypted_content', origin))
 }
 
 function opened(text: string, by = origin): string | null {
-  const edits = openedSeals(bytesOf(text), by)
+  const edits = openedOpaque(bytesOf(text), by)
   return edits && textOf(join(splice(bytesOf(text), edits)))
 }
 
@@ -49,7 +49,7 @@ test.each([
   '{"encrypted_content"',
 ])('nothing is sealed in %s', (text) => {
   const bytes = bytesOf(text)
-  expect(markedSeals(bytes, 'encrypted_content', origin)).toBe(bytes)
+  expect(markedOpaque(bytes, 'encrypted_content', origin)).toBe(bytes)
   expect(opened(text)).toBe(text)
 })
 
@@ -72,8 +72,8 @@ test('a mark that somebody made up stays within its text', () => {
 test('marks are made only where several channels are handed a request as it is', () => {
   const channel = (identity: boolean) => ({ identity }) as Candidate
   const responses = dialects['openai-responses']
-  expect(marksSeals(responses, [channel(true)])).toBe(false)
-  expect(marksSeals(responses, [channel(true), channel(false)])).toBe(false)
-  expect(marksSeals(responses, [channel(true), channel(true)])).toBe(true)
-  expect(marksSeals(dialects['anthropic-messages'], [channel(true), channel(true)])).toBe(false)
+  expect(marksOpaque(responses, [channel(true)])).toBe(false)
+  expect(marksOpaque(responses, [channel(true), channel(false)])).toBe(false)
+  expect(marksOpaque(responses, [channel(true), channel(true)])).toBe(true)
+  expect(marksOpaque(dialects['anthropic-messages'], [channel(true), channel(true)])).toBe(false)
 })

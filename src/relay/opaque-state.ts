@@ -1,4 +1,4 @@
-// What vendors sealed, to and from the client: marked with its channel on the way out, opened for that channel alone.
+// Opaque state of vendors, to and from the client: marked with its channel on the way out, opened for that channel alone.
 
 import { Buffer } from 'node:buffer'
 import type { Candidate } from '../router/route.ts'
@@ -9,7 +9,7 @@ import type { RelayRequest, RelayRooms } from './request.ts'
 import { stateTag } from './state.ts'
 
 /** The event as the client may be given it. */
-export function sealedEvent(event: ChatEvent, dialect: string, channel: Channel): ChatEvent {
+export function markedEvent(event: ChatEvent, dialect: string, channel: Channel): ChatEvent {
   if (event.type !== 'part-end' || event.sealed === undefined) return event
   const { sealed, ...rest } = event
   const marked = wrapOpaque(sealed, { dialect, channel: channel.tag })
@@ -17,19 +17,19 @@ export function sealedEvent(event: ChatEvent, dialect: string, channel: Channel)
 }
 
 /**
- * The request as this channel may be given it: what it sealed itself is opened, what others did is left out, for a
+ * The request as this channel may be given it: its own opaque state is opened, that of others is left out, for a
  * vendor refuses what it cannot verify. What was never marked is taken for the vendor's where `own` says that the client
  * speaks its dialect.
  */
-export function unsealedRequest(
+export function openedRequest(
   request: ChatRequest,
   dialect: string,
   channel: Channel,
   own: boolean,
 ): ChatRequest {
-  if (!request.messages.some(({ parts }) => parts.some(isSealed))) return request
+  if (!request.messages.some(({ parts }) => parts.some(isOpaque))) return request
   const opened = (part: RequestPart): RequestPart[] => {
-    if (!isSealed(part)) return [part]
+    if (!isOpaque(part)) return [part]
     const { sealed, ...rest } = part
     const found = unwrapOpaque(sealed)
     const mine = found?.origin.dialect === dialect && found.origin.channel === channel.tag
@@ -43,9 +43,9 @@ export function unsealedRequest(
   return { ...request, messages }
 }
 
-/** The request without what a model thought, for vendors that refuse it; what this one sealed stays. */
+/** The request without what a model thought, for vendors that refuse it; this one's opaque state stays. */
 export function withoutThoughts(request: ChatRequest): ChatRequest {
-  const isKept = (part: RequestPart): boolean => part.type !== 'reasoning' || isSealed(part)
+  const isKept = (part: RequestPart): boolean => part.type !== 'reasoning' || isOpaque(part)
   if (request.messages.every(({ parts }) => parts.every(isKept))) return request
   const messages = request.messages.map((message) => ({
     ...message,
@@ -54,20 +54,20 @@ export function withoutThoughts(request: ChatRequest): ChatRequest {
   return { ...request, messages }
 }
 
-function isSealed(part: RequestPart): part is RequestPart & { readonly sealed: string } {
+function isOpaque(part: RequestPart): part is RequestPart & { readonly sealed: string } {
   return 'sealed' in part && part.sealed !== undefined
 }
 
-/** Something in the request was sealed by a vendor and marked here. */
-export function bearsSeals(body: Uint8Array): boolean {
+/** Something in the request is opaque state that was marked here. */
+export function hasOpaqueState(body: Uint8Array): boolean {
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(opaquePrefix)
 }
 
-/** The longest head of a sealed text that names its channel. */
+/** The longest head of a marked text that names its channel. */
 const headBytes = 128
 
-/** The tag of the channel that sealed what the client brings back, the latest where several did; null where none did. */
-function sealingChannel(body: Uint8Array): string | null {
+/** The tag of the channel whose opaque state the client brings back, the latest of several; null for none. */
+function originChannel(body: Uint8Array): string | null {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const at = bytes.lastIndexOf(opaquePrefix)
   if (at < 0) return null
@@ -79,14 +79,14 @@ function sealingChannel(body: Uint8Array): string | null {
   return unwrapOpaque(head.slice(0, head.length - (head.length % 4)))?.origin.channel ?? null
 }
 
-/** The attempts, those at the channel that sealed, or keeps the state of, what the client brings back first. */
-export function sealedFirst(
+/** The attempts, those at the channel that made, or keeps, the state that the client brings back first. */
+export function originFirst(
   attempts: readonly Candidate[],
   rooms: RelayRooms,
   request: RelayRequest,
 ): readonly Candidate[] {
   if (attempts.length < 2) return attempts
-  const tag = stateTag(request) ?? sealingChannel(request.peek.body)
+  const tag = stateTag(request) ?? originChannel(request.peek.body)
   if (tag === null) return attempts
   const isThere = ({ channelId }: Candidate) => rooms.channels.get(channelId)?.tag === tag
   return [...attempts.filter(isThere), ...attempts.filter((each) => !isThere(each))]
