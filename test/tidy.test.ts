@@ -10,6 +10,7 @@ import {
   schemaKeys,
   vendorsHaveFixtures,
 } from './tidy/coverage.ts'
+import { namesNoKind } from './tidy/kinds.ts'
 import {
   bunStaysInItsFiles,
   environmentIsConfig,
@@ -161,6 +162,24 @@ const rules: readonly { rule: Rule; bad: readonly Sample[]; good: readonly Sampl
       ['src/config/load.ts', 'const a = process.env.KEY'],
       ['src/cli/serve.ts', 'const a = process.env.KEY'],
       ['src/telemetry/log.ts', 'const a = process.pid'],
+    ],
+  },
+  {
+    rule: namesNoKind,
+    bad: [
+      ['src/http/reply.ts', `import { a } from '../operations/images/request.ts'`],
+      ['src/http/body/read.ts', `import { a } from '../../wire/openai-chat/peek.ts'`],
+      ['src/http/reply.ts', `import { a } from '../vendors/anthropic.ts'`],
+      ['src/http/reply.ts', `const a = operation === 'speech'`],
+      ['src/http/admission.ts', 'const a = dialects.gemini'],
+      ['src/http/front.ts', `const a = dialects['openai-chat']`],
+      ['src/http/front.ts', 'function sandbox() {}'],
+    ],
+    good: [
+      ['src/http/endpoints.ts', `import { a } from '../operations/images/request.ts'`],
+      ['src/http/admission.ts', `import { a } from '../operations/operation.ts'`],
+      ['src/http/reply.test.ts', `const a = dialects['openai-chat']`],
+      ['src/router/plan.ts', `const a = 'openai-chat'`],
     ],
   },
   {

@@ -94,7 +94,7 @@ export class Admission implements ClientSlot {
     }
     addCaller(this.fields, this.caller)
     addCors(this.fields, request.headers.get('origin'), front.server.corsOrigins)
-    this.incoming = new Incoming(front.bodies, dialect, request)
+    this.incoming = new Incoming(front.bodies, dialect, operation.files ?? null, request)
   }
 
   /** The reply, whatever happens; undefined: the client has its socket. */

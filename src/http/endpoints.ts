@@ -1,7 +1,7 @@
 // The table of what is served: each row is a path, who may ask, and what answers. A new endpoint is one row.
 
 import { GatewayError } from '../errors.ts'
-import { mediaRelay } from '../operations/adapters/operation.ts'
+import { speech, transcriptions, translations } from '../operations/audio/request.ts'
 import { countMessages } from '../operations/count-tokens/count-tokens.ts'
 import { countResponse } from '../operations/count-tokens/responses.ts'
 import { listRelay } from '../operations/embeddings/translate.ts'
@@ -105,9 +105,9 @@ const rows: readonly Endpoint[] = [
   { path: '/images/generations', method: 'POST', access: 'key', operation: generations },
   { path: '/images/edits', method: 'POST', access: 'key', operation: edits },
   { path: '/images/variations', method: 'POST', access: 'key', operation: variations },
-  plain('/audio/transcriptions', 'openai-transcriptions', mediaRelay),
-  plain('/audio/translations', 'openai-translations', mediaRelay),
-  plain('/audio/speech', 'openai-speech', mediaRelay),
+  { path: '/audio/transcriptions', method: 'POST', access: 'key', operation: transcriptions },
+  { path: '/audio/translations', method: 'POST', access: 'key', operation: translations },
+  { path: '/audio/speech', method: 'POST', access: 'key', operation: speech },
   plain('/moderations', 'openai-moderations'),
   {
     path: '/realtime',

@@ -4,12 +4,11 @@ import { needsRestart } from '../config/describe.ts'
 import type { Flags } from '../config/settings.ts'
 import type { Config } from '../config/types.ts'
 import { checkPort } from '../http/server.ts'
-import { startText } from '../http/welcome.ts'
-
 import { createLog } from '../telemetry/log.ts'
 import { onSignals } from './signals.ts'
 import { StartError } from './start-error.ts'
 import { takeData } from './take-data.ts'
+import { startText } from './welcome.ts'
 import { startWorkers } from './workers.ts'
 
 export interface SuperviseOptions {

@@ -1,9 +1,9 @@
 // A worker's side of the supervisor: who it is, that it serves, and when it shall stop.
 
-import type { FirstModel } from '../http/welcome.ts'
 import { isHolder } from '../store/lock.ts'
 import { oncePerPress } from './signals.ts'
 import { StartError } from './start-error.ts'
+import type { FirstModel } from './welcome.ts'
 
 /** The variable that makes a process a worker; its value is the slot, from 0. */
 export const slotVariable = 'TOLLGATE_WORKER'

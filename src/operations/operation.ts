@@ -116,6 +116,8 @@ export interface Operation<in S = unknown> {
   readonly dialect: ClientDialectId
   /** What its path says of the request. */
   readonly address?: Address
+  /** What is asked or answered may be files; of a form's, these are taken. */
+  readonly files?: FilesTaken
   /** Reads the request in place of its dialect. Throws GatewayError naming the field. */
   peek?(unread: Unread, services: S & CoreServices): Peek | Promise<Peek>
   /** Finds the channels, and fills in what the model decides; unless given, `resolveModel`. Throws GatewayError. */
@@ -133,6 +135,9 @@ export interface Operation<in S = unknown> {
   /** Answers for free, in place of authorizing and relaying; leaves no record. */
   answer?(request: AdmittedRequest, services: S & CoreServices): Promise<Reply>
 }
+
+/** What the files of forms are. */
+export type FilesTaken = 'pictures' | 'sounds'
 
 /** What every operation may use. */
 export interface CoreServices {

@@ -3,11 +3,11 @@
 import type { Spools } from '../../blobs/spool.ts'
 import type { ServerSettings, UploadSettings } from '../../config/types.ts'
 import { GatewayError } from '../../errors.ts'
+import type { FilesTaken } from '../../operations/operation.ts'
 import type { Deadlines } from '../../relay/deadlines.ts'
 import type { Media } from '../../relay/request.ts'
 import type { Spool, Upload } from '../../vendors/media.ts'
 import type { ClientDialect } from '../../wire/dialect.ts'
-import type { Operation } from '../../wire/formats.ts'
 import type { FileInfo } from '../../wire/request.ts'
 import type { Load } from '../load.ts'
 import { declaredLength, readBody } from './read.ts'
@@ -45,11 +45,19 @@ export class Incoming {
   private spool: Spool | null = null
   private readonly rooms: BodyRooms
   private readonly dialect: ClientDialect
+  /** What its files are; null: nothing but text is asked or answered. */
+  private readonly taken: FilesTaken | null
   private readonly request: Request
 
-  constructor(rooms: BodyRooms, dialect: ClientDialect, request: Request) {
+  constructor(
+    rooms: BodyRooms,
+    dialect: ClientDialect,
+    taken: FilesTaken | null,
+    request: Request,
+  ) {
     this.rooms = rooms
     this.dialect = dialect
+    this.taken = taken
     this.request = request
   }
 
@@ -65,11 +73,11 @@ export class Incoming {
   /** Judges the head and takes a place. Throws GatewayError. */
   enter(): void {
     const { server, uploads } = this.rooms
-    const { dialect, request } = this
+    const { dialect, request, taken } = this
     if (request.method === 'GET') return this.take(0, 0)
     this.boundary = formBoundary(dialect, request.headers.get('content-type'))
     const isForm = this.boundary !== null
-    const maxBytes = isForm ? formBoundFor(dialect, uploads) : server.maxBodyBytes
+    const maxBytes = isForm ? formBoundFor(dialect, taken, uploads) : server.maxBodyBytes
     const length = declaredLength(request, maxBytes)
     // A form's files do not stay in memory.
     this.take(length, isForm ? 0 : (length ?? 0))
@@ -89,7 +97,7 @@ export class Incoming {
 
   /** `hashes`: the request must be told from others. Rejects with GatewayError. */
   async read(hashes: boolean): Promise<Content> {
-    const { boundary, rooms, request, dialect } = this
+    const { boundary, rooms, request, dialect, taken } = this
     const { server, deadlines } = rooms
     const timeoutMs = server.bodyTimeoutMs
     if (boundary === null) {
@@ -102,12 +110,12 @@ export class Incoming {
       boundary,
       {
         fields: dialect.client.form ?? {},
-        files: fileRuleFor(dialect.operation, rooms.uploads),
+        files: fileRuleFor(taken, rooms.uploads),
         spool: this.openSpool(),
         hashes,
         grow: this.grow,
       },
-      { maxBytes: formBoundFor(dialect, rooms.uploads), progressMs: timeoutMs },
+      { maxBytes: formBoundFor(dialect, taken, rooms.uploads), progressMs: timeoutMs },
       deadlines,
     )
     return { body, files: uploads.map(infoOf), media: this.mediaOf(uploads, true), digests }
@@ -128,7 +136,7 @@ export class Incoming {
   }
 
   private mediaOf(uploads: readonly Upload[], isForm: boolean): Media | null {
-    if (!isMedia(this.dialect)) return null
+    if (this.taken === null) return null
     const { passed } = this.rooms.spools
     return { isForm, uploads, passed, spool: this.openSpool() }
   }
@@ -138,19 +146,6 @@ export class Incoming {
     return this.spool
   }
 }
-
-/** Beside text: what is asked or answered may be files. */
-function isMedia({ operation }: ClientDialect): boolean {
-  return media.has(operation)
-}
-
-const media: ReadonlySet<Operation> = new Set([
-  'image',
-  'transcription',
-  'translation',
-  'speech',
-  'video',
-])
 
 function infoOf({ field, name, payload, seconds }: Upload): FileInfo {
   return { field, name, type: payload.type, size: payload.size, seconds }

@@ -13,6 +13,7 @@ import { resolveModel } from '../resolve.ts'
 function imageRequest(dialect: ClientDialectId, operation: ImageOperation): Operation {
   return {
     dialect,
+    files: 'pictures',
     upstream: imageRelay,
     resolve(read, services) {
       const resolved = resolveModel(read, services)

@@ -31,6 +31,7 @@ interface WithVideos {
 
 export const newVideo: Operation<WithVideos> = {
   dialect: 'openai-videos',
+  files: 'pictures',
   resolve: (peeked, services) => planned(peeked, resolveModel(peeked, services), null),
   relay: (request, authorization, services) => begin(request, authorization, services, null),
 }
@@ -38,6 +39,7 @@ export const newVideo: Operation<WithVideos> = {
 /** A new video with all of its source's but the prompt. */
 export const remix: Operation<WithVideos> = {
   dialect: 'openai-videos',
+  files: 'pictures',
   async peek({ dialect, principal, body, address, incoming }, { videos }) {
     if (address.files !== undefined) throw notJson()
     const source = await findVideo(videos, principal.account, sourceIn(incoming))

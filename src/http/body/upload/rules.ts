@@ -1,8 +1,8 @@
-// Which files each operation takes, how large each may be, and what the setting is called.
+// Which files a form takes, how large each may be, and what the setting is called.
 
 import type { UploadSettings } from '../../../config/types.ts'
+import type { FilesTaken } from '../../../operations/operation.ts'
 import type { ClientDialect } from '../../../wire/dialect.ts'
-import type { Operation } from '../../../wire/formats.ts'
 import { safeName } from './file-name.ts'
 
 export interface FileRule {
@@ -36,11 +36,9 @@ const sounds = {
   names: 'flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav, webm',
 }
 
-const hearing: ReadonlySet<Operation> = new Set(['transcription', 'translation'])
-
-/** Of images unless the operation hears. */
-export function fileRuleFor(operation: Operation, uploads: UploadSettings): FileRule {
-  return hearing.has(operation)
+/** Pictures unless sounds are said. */
+export function fileRuleFor(files: FilesTaken | null, uploads: UploadSettings): FileRule {
+  return files === 'sounds'
     ? { ...sounds, maxBytes: uploads.maxAudioBytes, setting: 'uploads.maxAudioBytes' }
     : { ...images, maxBytes: uploads.maxImageBytes, setting: 'uploads.maxImageBytes' }
 }
@@ -75,13 +73,14 @@ const besideFilesBytes = 3 * 1_048_576
 
 /** What a whole form may weigh: where it takes single files alone, no more than they. */
 export function formBoundFor(
-  { client, operation }: ClientDialect,
+  { client }: ClientDialect,
+  taken: FilesTaken | null,
   uploads: UploadSettings,
 ): number {
   const { form = {} } = client
   const kinds = Object.values(form)
   if (kinds.includes('files')) return uploads.maxFormBytes
-  const { maxBytes } = fileRuleFor(operation, uploads)
+  const { maxBytes } = fileRuleFor(taken, uploads)
   const files = kinds.filter((kind) => kind === 'file').length
   return Math.min(uploads.maxFormBytes, files * maxBytes + besideFilesBytes)
 }

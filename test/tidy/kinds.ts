@@ -1,0 +1,41 @@
+// The rule that the front door names no format, no operation and no vendor: a new one does not touch it.
+import { vendors } from '../../src/vendors/registry.ts'
+import { operationOf } from '../../src/wire/formats.ts'
+import { isTest } from './layers.ts'
+import type { Source } from './source.ts'
+
+/** The endpoint table is where they are named. */
+const table = 'src/http/endpoints.ts'
+const unaware = /^src\/http\//
+
+const ids: ReadonlySet<string> = new Set([
+  ...Object.keys(operationOf),
+  ...Object.values(operationOf),
+  ...Object.keys(vendors),
+])
+/** The same as a name in code. */
+const named: ReadonlySet<string> = new Set([...ids].flatMap((id) => [id, inCamelCase(id)]))
+
+function inCamelCase(id: string): string {
+  return id.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** A folder of an operation's, or a folder or file by the name of a format or vendor. */
+function isOfOneKind(specifier: string): boolean {
+  if (/\/operations\/[^/]+\//.test(specifier)) return true
+  return specifier.split('/').some((part) => ids.has(part.replace(/\.ts$/, '')))
+}
+
+export function namesNoKind(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ path }) => unaware.test(path) && path !== table && !isTest(path))
+    .flatMap(({ path, imports, strings, names, references }) => {
+      const lines = [
+        ...imports.filter(({ specifier }) => isOfOneKind(specifier)),
+        ...strings.filter(({ text }) => ids.has(text)),
+        ...names.filter(({ text }) => named.has(text)),
+        ...references.filter(({ name, member }) => named.has(name) || named.has(member)),
+      ].map(({ line }) => line)
+      return [...new Set(lines)].map((line) => `${path}:${line}: names one kind of request`)
+    })
+}
