@@ -12,14 +12,19 @@ import {
   type ImageRequest,
   imageRequest,
   lookAfter,
-  moderated,
   needed,
   refuseTransparent,
   times,
   unreadable,
   untilDone,
 } from './images.ts'
-import type { MediaAdapter, MediaCall, MediaTools, Picture } from './media.ts'
+import {
+  type MediaAdapter,
+  type MediaCall,
+  type MediaTools,
+  moderated,
+  type Picture,
+} from './media.ts'
 
 /** Models that make several images in one call; of the others each call makes one. */
 const makesSeveral = /^(qwen-image-2|qwen-image-edit-(plus|max)|wan)/

@@ -23,7 +23,6 @@ const keptMs = 86_400_000
 
 /** Model Studio, "Wan video generation", models from 2.7 on. */
 export const wan: VideoAdapter = {
-  variants: ['video'],
   async start(call, tools) {
     const { prompt, seconds, size } = call.fields
     const body = new JsonBody()

@@ -5,11 +5,18 @@ import type { JsonObject } from '../wire/ir.ts'
 import { isObject } from '../wire/json/value.ts'
 import { amendments, developerAsSystem, maxTokensOnly } from './amendments.ts'
 import { allDialects, openaiCompatible } from './compatible.ts'
-import { dashscopeImages } from './dashscope-images.ts'
-import { wan } from './dashscope-videos.ts'
+import { lazyAdapter } from './media.ts'
 import { detail } from './usage.ts'
 import type { Vendor } from './vendor.ts'
-import { videoStarts } from './video.ts'
+import { type VendorVideos, videoStarts } from './video.ts'
+
+const dashscopeImages = lazyAdapter(
+  async () => (await import('./dashscope-images.ts')).dashscopeImages,
+)
+const wan: VendorVideos = {
+  variants: ['video'],
+  load: async () => (await import('./dashscope-videos.ts')).wan,
+}
 
 /** Tokens written to an explicit cache have a name of their own. */
 function cacheWrites(usage: JsonObject): JsonObject {

@@ -15,13 +15,12 @@ import {
   imageRequest,
   jobAddress,
   lookAfter,
-  moderated,
   placed,
   read,
   refuseTransparent,
   untilDone,
 } from './images.ts'
-import type { ImagesReply, MediaAdapter } from './media.ts'
+import { type ImagesReply, type MediaAdapter, moderated } from './media.ts'
 import { pathSegments } from './path-segment.ts'
 
 /** Models that take several images take them by another name. */

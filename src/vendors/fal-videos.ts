@@ -22,7 +22,6 @@ import {
 
 /** fal, "Queue API", and the pages of its models. */
 export const falVideos: VideoAdapter = {
-  variants: ['video'],
   async start(call, tools) {
     const { prompt, seconds, size } = call.fields
     const { model } = call

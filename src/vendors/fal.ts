@@ -1,11 +1,16 @@
 // fal: models of many makers behind one queue.
 
 import type { Fault } from '../errors.ts'
-import { falImages } from './fal-images.ts'
-import { falVideos } from './fal-videos.ts'
+import { lazyAdapter } from './media.ts'
 import { pathSegments } from './path-segment.ts'
 import type { Vendor } from './vendor.ts'
-import { videoStarts } from './video.ts'
+import { type VendorVideos, videoStarts } from './video.ts'
+
+const falImages = lazyAdapter(async () => (await import('./fal-images.ts')).falImages)
+const falVideos: VendorVideos = {
+  variants: ['video'],
+  load: async () => (await import('./fal-videos.ts')).falVideos,
+}
 
 /** An account without money is answered 403 as if its key were refused; what is moderated says so in its type. */
 function refine(fault: Fault, status: number, body: string): Fault {

@@ -12,11 +12,18 @@ import {
   givenImages,
   type ImageRequest,
   imageRequest,
-  moderated,
   refuseTransparent,
   times,
 } from './images.ts'
-import type { MediaAdapter, MediaCall, MediaTools, MediaUsage, Payload, Picture } from './media.ts'
+import {
+  type MediaAdapter,
+  type MediaCall,
+  type MediaTools,
+  type MediaUsage,
+  moderated,
+  type Payload,
+  type Picture,
+} from './media.ts'
 
 /** Google, "Image generation with Gemini" and "GenerateContentResponse". */
 export const geminiImages: MediaAdapter = {

@@ -20,7 +20,6 @@ import {
 const keptMs = 2 * 86_400_000
 /** `models.predictLongRunning` and the operation it names. */
 export const veo: VideoAdapter = {
-  variants: ['video'],
   async start(call, tools) {
     const { prompt, seconds, size } = call.fields
     const body = new JsonBody()

@@ -1,12 +1,23 @@
 // Google's Gemini API: the model and the method stand in the address, the key in a header of its own.
 
-import { geminiImages } from './gemini-images.ts'
-import { geminiSpeech } from './google-speech.ts'
-import { geminiTranscripts } from './google-transcripts.ts'
-import { veo } from './google-videos.ts'
+import { lazyAdapter } from './media.ts'
 import { pathSegments } from './path-segment.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
-import { videoStarts } from './video.ts'
+import { type VendorVideos, videoStarts } from './video.ts'
+
+export const geminiImages = lazyAdapter(
+  async () => (await import('./gemini-images.ts')).geminiImages,
+)
+export const geminiTranscripts = lazyAdapter(
+  async () => (await import('./google-transcripts.ts')).geminiTranscripts,
+)
+export const geminiSpeech = lazyAdapter(
+  async () => (await import('./google-speech.ts')).geminiSpeech,
+)
+const veo: VendorVideos = {
+  variants: ['video'],
+  load: async () => (await import('./google-videos.ts')).veo,
+}
 
 /** The method, by which a call says whether it wants events. */
 export function methodOf(call: Call): string {

@@ -172,15 +172,6 @@ export async function lookAfter(
   return objectOf((await read(reply, tools)).json)
 }
 
-/** What was asked, or came of it, is against the vendor's rules: the client's own doing, and no other channel's to try. */
-export function moderated(message: string): MediaFault {
-  return new MediaFault({
-    kind: 'rejected',
-    message: `The request was refused by the content policy: ${message}`,
-    code: 'content_policy_violation',
-  })
-}
-
 /** The vendor took the job and could not do it. */
 export function failed(message: string): MediaFault {
   return new MediaFault({ kind: 'vendor_error', message })

@@ -18,7 +18,6 @@ import {
 
 /** app.klingai.com/global/dev/document-api: text2video, image2video. */
 export const klingVideos: VideoAdapter = {
-  variants: ['video'],
   async start(call, tools) {
     const { prompt, seconds, size } = call.fields
     const body = new JsonBody()

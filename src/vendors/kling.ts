@@ -2,9 +2,13 @@
 
 import { createHmac } from 'node:crypto'
 import type { Fault } from '../errors.ts'
-import { klingVideos } from './kling-videos.ts'
 import type { ChannelSettings, Vendor } from './vendor.ts'
-import { videoStarts } from './video.ts'
+import { type VendorVideos, videoStarts } from './video.ts'
+
+const klingVideos: VendorVideos = {
+  variants: ['video'],
+  load: async () => (await import('./kling-videos.ts')).klingVideos,
+}
 
 const tokenSeconds = 1_800
 /** Clocks differ. */

@@ -99,6 +99,15 @@ export class MediaFault extends Error {
   }
 }
 
+/** What was asked, or came of it, is against the vendor's rules: the client's own doing, and no other channel's to try. */
+export function moderated(message: string): MediaFault {
+  return new MediaFault({
+    kind: 'rejected',
+    message: `The request was refused by the content policy: ${message}`,
+    code: 'content_policy_violation',
+  })
+}
+
 /** What an adapter works with; one per attempt. All of it rejects once the request is over. */
 export interface MediaTools {
   /** All that stands before the vendor's own paths, without a trailing slash. */
@@ -187,6 +196,11 @@ export interface PlainReply extends ReplyBase {
 }
 
 export type MediaReply = ImagesReply | TranscriptReply | SoundReply | PlainReply
+
+/** An adapter whose code is loaded at its first call: most processes never see one. */
+export function lazyAdapter(load: () => Promise<MediaAdapter>): MediaAdapter {
+  return { serve: async (call, tools) => (await load()).serve(call, tools) }
+}
 
 /** A vendor that serves one of OpenAI's operations in a form of its own. */
 export interface MediaAdapter {

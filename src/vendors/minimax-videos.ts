@@ -17,7 +17,6 @@ import {
 
 /** platform.minimax.io/docs, "Video generation". */
 export const minimaxVideos: VideoAdapter = {
-  variants: ['video'],
   async start(call, tools) {
     const { prompt, seconds, size } = call.fields
     const body = new JsonBody()

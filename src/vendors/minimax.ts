@@ -3,9 +3,13 @@
 import type { Fault } from '../errors.ts'
 import { amendments, developerAsSystem } from './amendments.ts'
 import { chatOnly, openaiCompatible } from './compatible.ts'
-import { minimaxVideos } from './minimax-videos.ts'
 import type { Vendor } from './vendor.ts'
-import { videoStarts } from './video.ts'
+import { type VendorVideos, videoStarts } from './video.ts'
+
+const minimaxVideos: VendorVideos = {
+  variants: ['video'],
+  load: async () => (await import('./minimax-videos.ts')).minimaxVideos,
+}
 
 /** MiniMax's status codes, by its error code page. */
 const kinds: Readonly<Record<string, Fault['kind']>> = {

@@ -14,10 +14,12 @@ import {
 } from './amendments.ts'
 import { chatAndEmbeddings, openaiCompatible } from './compatible.ts'
 import { identifier } from './hash.ts'
-import { voxtralSpeech } from './mistral-speech.ts'
+import { lazyAdapter } from './media.ts'
 import { voxtral } from './mistral-transcripts.ts'
 import { count, detail, withCached, withSound } from './usage.ts'
 import type { Vendor } from './vendor.ts'
+
+const voxtralSpeech = lazyAdapter(async () => (await import('./mistral-speech.ts')).voxtralSpeech)
 
 const nativeId = /^[a-zA-Z0-9]{9}$/
 

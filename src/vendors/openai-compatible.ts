@@ -1,8 +1,8 @@
 // Whoever else speaks OpenAI's format: the operator gives the address, and a key where one is needed.
 
 import { allDialects, beyondText, openaiCompatible } from './compatible.ts'
+import { openaiVideos } from './openai.ts'
 import { compatibleImages } from './openai-images.ts'
-import { openaiVideos } from './openai-videos.ts'
 import { makersParameters } from './parameters.ts'
 import type { Vendor } from './vendor.ts'
 import { videoStarts } from './video.ts'

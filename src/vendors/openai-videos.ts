@@ -3,11 +3,10 @@
 import type { JsonObject } from '../wire/ir.ts'
 import { isObject } from '../wire/json/value.ts'
 import { MediaFault } from './media.ts'
-import { jsonCall, successOf, type VideoAdapter, type VideoNews, videoVariants } from './video.ts'
+import { jsonCall, successOf, type VideoAdapter, type VideoNews } from './video.ts'
 
 /** Below the base address: the API reference, "Videos". */
 export const openaiVideos: VideoAdapter = {
-  variants: videoVariants,
   async poll({ handle }, tools) {
     const reply = await tools.ask({ method: 'GET', url: placeOf(tools.baseUrl, handle) })
     const hint = Number(reply.header('openai-poll-after-ms') ?? Number.NaN)

@@ -3,10 +3,16 @@
 import { allAndCompaction, beyondText, openaiCompatible } from './compatible.ts'
 import { openaiImages } from './openai-images.ts'
 import { openaiListeners } from './openai-transcripts.ts'
-import { openaiVideos } from './openai-videos.ts'
 import { makersParameters } from './parameters.ts'
 import type { Vendor } from './vendor.ts'
-import { videoStarts } from './video.ts'
+import { type VendorVideos, videoStarts, videoVariants } from './video.ts'
+
+/** Also of servers that have taken over its interface. */
+export const openaiVideos: VendorVideos = {
+  variants: videoVariants,
+  startsPlainly: true,
+  load: async () => (await import('./openai-videos.ts')).openaiVideos,
+}
 
 export const openai = openaiCompatible({
   id: 'openai',

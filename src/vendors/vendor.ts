@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import type { ReplyQuirks } from '../wire/reply.ts'
 import type { MediaAdapter } from './media.ts'
 import type { LocalService } from './transport.ts'
-import type { VideoAdapter } from './video.ts'
+import type { VendorVideos } from './video.ts'
 
 /** What an operator set for one channel, resolved and frozen. */
 export interface ChannelSettings {
@@ -132,7 +132,7 @@ export interface Vendor {
   /** By OpenAI's operation: how this vendor is asked it in its own way. Each such dialect stands in `speaks` too. */
   readonly adapters?: Readonly<Partial<Record<VendorDialectId, MediaAdapter>>>
   /** How its jobs are followed; each has `adapters['openai-videos']` by `videoStarts` too. */
-  readonly videos?: VideoAdapter
+  readonly videos?: VendorVideos
   /** Served inside this process, without a connection. */
   readonly local?: LocalService
 }

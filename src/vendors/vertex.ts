@@ -3,10 +3,7 @@
 import { importPKCS8, SignJWT } from 'jose'
 import { isObject } from '../wire/json/value.ts'
 import { audioDialects } from './compatible.ts'
-import { geminiImages } from './gemini-images.ts'
-import { methodOf } from './google.ts'
-import { geminiSpeech } from './google-speech.ts'
-import { geminiTranscripts } from './google-transcripts.ts'
+import { geminiImages, geminiSpeech, geminiTranscripts, methodOf } from './google.ts'
 import { pathSegments } from './path-segment.ts'
 import type { Authority, Call, ChannelSettings, Vendor } from './vendor.ts'
 

@@ -59,13 +59,20 @@ export type VideoVariant = (typeof videoVariants)[number]
 /** What is fetched as the call says, following redirects; or what is here already. */
 export type VideoContent = { readonly call: VendorCall } | { readonly payload: Payload }
 
+/** What is known of a vendor's videos before the code that makes them is loaded. */
+export interface VendorVideos {
+  readonly variants: readonly VideoVariant[]
+  /** The vendor takes OpenAI's own request, and answers with OpenAI's object: its adapter has no `start`. */
+  readonly startsPlainly?: true
+  load(): Promise<VideoAdapter>
+}
+
 export interface VideoAdapter {
-  /** Absent: the vendor takes OpenAI's own request, and answers with OpenAI's object. Rejects as `MediaAdapter.serve`. */
+  /** Absent: see `startsPlainly`. Rejects as `MediaAdapter.serve`. */
   start?(call: MediaCall, tools: MediaTools): Promise<VideoStarted>
   /** Rejects with MediaFault where the vendor could not be reached; it is then asked again. */
   poll(job: VideoJob, tools: MediaTools): Promise<VideoNews>
-  readonly variants: readonly VideoVariant[]
-  /** One of `variants`, of a job that was completed. */
+  /** One of the vendor's `variants`, of a job that was completed. */
   content(job: VideoJob, variant: VideoVariant, tools: MediaTools): Promise<VideoContent>
   /** Another video from one that was completed. Absent: the vendor has no such thing. */
   remix?(job: VideoJob, prompt: string, tools: MediaTools): Promise<VideoStarted>
@@ -77,11 +84,11 @@ export interface VideoAdapter {
 export const remixField = 'remixed_job'
 
 /** Begins jobs in the vendor's own way; what comes back is put as OpenAI's object, by which the gateway knows the job. */
-export function videoStarts(videos: VideoAdapter): MediaAdapter {
+export function videoStarts(videos: VendorVideos): MediaAdapter {
   return {
-    adapts: ({ fields }) => videos.start !== undefined || fields[remixField] !== undefined,
+    adapts: ({ fields }) => !videos.startsPlainly || fields[remixField] !== undefined,
     async serve(call, tools) {
-      const started = await startOf(videos, call, tools)
+      const started = await startOf(await videos.load(), call, tools)
       const { handle, kept = {}, pollAfterMs = null } = started
       const body = JSON.stringify({ id: handle, kept, poll_after_ms: pollAfterMs })
       return { kind: 'plain', type: 'application/json', chunks: once(body) }

@@ -10,10 +10,9 @@ import {
   givenImages,
   type ImageRequest,
   imageRequest,
-  moderated,
   refuseTransparent,
 } from './images.ts'
-import type { MediaAdapter } from './media.ts'
+import { type MediaAdapter, moderated } from './media.ts'
 import { imagesOf } from './openai-images.ts'
 
 /** xAI, "Image generations" and "Image edits". */

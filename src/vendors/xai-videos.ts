@@ -19,7 +19,6 @@ import {
 
 /** docs.x.ai, "Video generation". */
 export const xaiVideos: VideoAdapter = {
-  variants: ['video'],
   async start(call, tools) {
     const { prompt, seconds, size } = call.fields
     const body = new JsonBody()

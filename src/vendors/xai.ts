@@ -4,12 +4,17 @@ import type { Fault } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { amendments, droppedWhen } from './amendments.ts'
 import { openaiCompatible } from './compatible.ts'
+import { lazyAdapter } from './media.ts'
 import { refuses } from './parameters.ts'
 import { count, detail } from './usage.ts'
 import type { Vendor } from './vendor.ts'
-import { videoStarts } from './video.ts'
-import { xaiImages } from './xai-images.ts'
-import { xaiVideos } from './xai-videos.ts'
+import { type VendorVideos, videoStarts } from './video.ts'
+
+const xaiImages = lazyAdapter(async () => (await import('./xai-images.ts')).xaiImages)
+const xaiVideos: VendorVideos = {
+  variants: ['video'],
+  load: async () => (await import('./xai-videos.ts')).xaiVideos,
+}
 
 /**
  * `completion_tokens` leaves reasoning out (recorded: prompt 12, completion 1, reasoning 290, total 303),

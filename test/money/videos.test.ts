@@ -59,7 +59,6 @@ async function stage({ poll, longestMs = 24 * hourMs, change }: StageOptions): P
   const logged: string[] = []
   let polls = 0
   const adapter: VideoAdapter = {
-    variants: ['video'],
     poll: async () => poll(++polls),
     content: () => Promise.reject(new Error('not asked for')),
     remove: async ({ handle }) => void removed.push(handle),
@@ -67,7 +66,7 @@ async function stage({ poll, longestMs = 24 * hourMs, change }: StageOptions): P
   const channel = {
     baseUrl: 'https://vendor.example/v1',
     timeouts: {},
-    vendor: { videos: adapter },
+    vendor: { videos: { variants: ['video'], load: async () => adapter } },
   }
   const relay = {
     channels: new Map([['films', channel as unknown as Channel]]),

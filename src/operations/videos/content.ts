@@ -39,11 +39,11 @@ export async function openContent(
   range: string | null,
 ): Promise<VideoBytes> {
   const channel = rooms.relay().channels.get(work.channel)
-  const adapter = channel?.vendor.videos
-  if (channel === undefined || adapter === undefined)
+  const videos = channel?.vendor.videos
+  if (channel === undefined || videos === undefined)
     throw new GatewayError('service_unavailable', 'The channel of this video is not configured.')
-  if (!adapter.variants.includes(variant)) {
-    const known = adapter.variants.join(', ')
+  if (!videos.variants.includes(variant)) {
+    const known = videos.variants.join(', ')
     throw new GatewayError(
       'invalid_request_error',
       `variant: the model of this video has no ${variant}; it has ${known}.`,
@@ -52,6 +52,7 @@ export async function openContent(
   }
   const tools = openTools(rooms, channel)
   try {
+    const adapter = await videos.load()
     const content = await within(headLimitMs, adapter.content(work, variant, tools.work))
     if ('payload' in content) return ofPayload(content.payload, range, tools.close)
     const stream = await within(headLimitMs, followed(tools.work, content.call, range))

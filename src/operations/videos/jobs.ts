@@ -212,12 +212,12 @@ export class VideoJobs {
     task: (adapter: VideoAdapter, tools: ReturnType<typeof openTools>['work']) => Promise<Result>,
   ): Promise<Result> {
     const channel: Channel | undefined = this.rooms.relay().channels.get(id)
-    const adapter = channel?.vendor.videos
-    if (channel === undefined || adapter === undefined)
+    const videos = channel?.vendor.videos
+    if (channel === undefined || videos === undefined)
       throw new MediaFault({ kind: 'unreachable', message: 'its channel is not configured' })
     const tools = openTools(this.rooms, channel)
     try {
-      return await within(pollLimitMs, task(adapter, tools.work))
+      return await within(pollLimitMs, task(await videos.load(), tools.work))
     } finally {
       tools.close()
     }

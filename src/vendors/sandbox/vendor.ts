@@ -1,12 +1,21 @@
 // The built-in vendor: answers inside this process, deterministically, at a chosen pace or fault.
 
 import { allDialects, beyondText, openaiCompatible } from '../compatible.ts'
+import { lazyAdapter } from '../media.ts'
 import type { Vendor } from '../vendor.ts'
-import { videoStarts } from '../video.ts'
-import { sandboxAdapters } from './media/adapters.ts'
-import { sandboxVideos } from './media/videos.ts'
+import { type VendorVideos, videoStarts } from '../video.ts'
 import { sandboxService } from './service.ts'
 import { sandboxBaseModel } from './settings.ts'
+
+const images = lazyAdapter(async () => (await import('./media/adapters.ts')).sandboxImages)
+const transcripts = lazyAdapter(
+  async () => (await import('./media/adapters.ts')).sandboxTranscripts,
+)
+const speech = lazyAdapter(async () => (await import('./media/adapters.ts')).sandboxSpeech)
+const videos: VendorVideos = {
+  variants: ['video', 'thumbnail'],
+  load: async () => (await import('./media/videos.ts')).sandboxVideos,
+}
 
 export const sandbox = openaiCompatible({
   id: 'sandbox',
@@ -14,8 +23,16 @@ export const sandbox = openaiCompatible({
   baseUrl: 'http://sandbox.invalid/v1',
   keyless: true,
   speaks: [...allDialects, ...beyondText, 'openai-videos'],
-  adapters: { ...sandboxAdapters, 'openai-videos': videoStarts(sandboxVideos) },
-  videos: sandboxVideos,
+  adapters: {
+    'openai-images': images,
+    'openai-image-edits': images,
+    'openai-image-variations': images,
+    'openai-transcriptions': transcripts,
+    'openai-translations': transcripts,
+    'openai-speech': speech,
+    'openai-videos': videoStarts(videos),
+  },
+  videos,
   quirks: { withoutSettings: (name) => (name.includes('+') ? sandboxBaseModel(name) : null) },
   local: sandboxService,
 }) satisfies Vendor

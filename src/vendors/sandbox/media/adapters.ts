@@ -1,6 +1,5 @@
-// The sandbox beside text: by operation, which of its models answers it and how.
+// The sandbox beside text: which of its models answers what, and how.
 
-import type { VendorDialectId } from '../../../wire/formats.ts'
 import {
   type MediaAdapter,
   type MediaCall,
@@ -35,11 +34,6 @@ function settingsOf({ model: name, dialect }: MediaCall, model: SandboxModel): S
   })
 }
 
-export const sandboxAdapters: Readonly<Partial<Record<VendorDialectId, MediaAdapter>>> = {
-  'openai-images': adapter('sandbox/image', imageReply),
-  'openai-image-edits': adapter('sandbox/image', imageReply),
-  'openai-image-variations': adapter('sandbox/image', imageReply),
-  'openai-transcriptions': adapter('sandbox/transcription', transcriptReply),
-  'openai-translations': adapter('sandbox/transcription', transcriptReply),
-  'openai-speech': adapter('sandbox/speech', speechReply),
-}
+export const sandboxImages = adapter('sandbox/image', imageReply)
+export const sandboxTranscripts = adapter('sandbox/transcription', transcriptReply)
+export const sandboxSpeech = adapter('sandbox/speech', speechReply)

@@ -11,7 +11,7 @@ import {
   type Payload,
   type Upload,
 } from '../../media.ts'
-import { sandboxAdapters } from './adapters.ts'
+import { sandbox } from '../vendor.ts'
 
 export function payloadOf(bytes: Uint8Array, type: string): Payload {
   return { type, size: bytes.length, read: (start, end) => bytes.subarray(start, end) }
@@ -62,7 +62,7 @@ export async function serve(
   const model = String(fields['model'])
   const stream = fields['stream'] === true
   const call: MediaCall = { dialect, model, fields, uploads, stream }
-  const adapter = sandboxAdapters[dialect]
+  const adapter = sandbox.adapters?.[dialect]
   if (adapter === undefined) throw new Error(`no adapter for ${dialect}`)
   return adapter.serve(call, at.tools)
 }

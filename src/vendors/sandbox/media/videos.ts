@@ -14,7 +14,6 @@ const queuedMs = 100
 const pollAfterMs = 100
 
 export const sandboxVideos: VideoAdapter = {
-  variants: ['video', 'thumbnail'],
   async start({ model, fields }, tools) {
     const settings = settingsOf(model)
     // What breaks later, breaks the job: the rest breaks its beginning.
