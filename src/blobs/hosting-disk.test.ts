@@ -183,7 +183,7 @@ describe('on disk', () => {
     await host(payloadOf(jpeg, 'image/jpeg'))
   })
 
-  test('a disk that cannot be written to is told, and is no fault of the vendor', async () => {
+  test('a disk that cannot be written to is reported, and is no fault of the vendor', async () => {
     const { host, folder } = open()
     await Bun.write(folder, 'a file where the folder should be')
     const refused = host(payloadOf(jpeg, 'image/jpeg'))

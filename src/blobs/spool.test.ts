@@ -124,7 +124,7 @@ describe('the bound', () => {
     third.close()
   })
 
-  test('is told as what it is: nobody else would have room for it either', () => {
+  test('is reported as what it is: nobody else would have room for it either', () => {
     try {
       createSpools(folder).open(1_000).keeper('a/b').push(Buffer.alloc(100_000))
       expect.unreachable()

@@ -35,7 +35,7 @@ const data = {
   },
 }
 
-test('the form is told from our own and from the list of genai-prices', () => {
+test('the form is distinguished from our own and from the list of genai-prices', () => {
   expect(isModelsDev(data)).toBeTrue()
   for (const other of [{}, [], null, 'x', { o3: { prices: { input: '1' } } }]) {
     expect(isModelsDev(other)).toBeFalse()

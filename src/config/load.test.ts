@@ -306,7 +306,7 @@ keys: [{ name: k, secret: "\${DIGITS}" }]`
     expect(config.keys[0]?.secret).toBe('1234567890123456')
   })
 
-  test('a variable that is not set is told once, by path and name', async () => {
+  test('a variable that is not set is reported once, by path and name', async () => {
     const found = await problems('keys: [{ name: k, secret: "${NOT_SET}" }]')
     expect(found).toEqual([
       { path: 'keys[0].secret', message: 'environment variable NOT_SET is not set' },
@@ -439,7 +439,7 @@ describe('values in files of their own', () => {
     expect(config.sources).toEqual([file, join(file, '../vendor.key'), join(file, '../team.key')])
   })
 
-  test('a file that is missing or empty is a problem of its place, and all are told', async () => {
+  test('a file that is missing or empty is a problem of its place, and all are reported', async () => {
     const file = folderOf({
       'tollgate.yaml': `${channel}\nkeys: [{ name: k, secret: { file: gone } }]\nnodes: 0`,
       'vendor.key': '\n',

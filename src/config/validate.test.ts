@@ -47,7 +47,7 @@ describe('unknown keys', () => {
 })
 
 describe('values', () => {
-  test('each is told what is expected, many at once', () => {
+  test('each says what is expected, many at once', () => {
     const found = problems({
       server: { port: 65_536, maxBodyBytes: 'much', publicUrl: 'ftp://h', corsOrigins: '*' },
       databaseUrl: 'mysql://h',
@@ -248,7 +248,7 @@ test('no message shows a value, whatever is wrong with it', () => {
   expect(Object.values(vendor).join(' ')).not.toContain(secret)
 })
 
-test('what is wrong between entries is told together with what is wrong in others', () => {
+test('what is wrong between entries is reported together with what is wrong in others', () => {
   const found = problems({
     nodes: 0,
     ledger: { renewMs: 50_000 },

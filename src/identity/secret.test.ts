@@ -16,7 +16,7 @@ test('100,000 secrets have the form and the checksum, and no two are alike', () 
   expect(seen.size).toBe(count)
 })
 
-test('a change of any one character to any other is told', () => {
+test('a change of any one character to any other is recognised', () => {
   for (let round = 0; round < 20; round += 1) {
     const secret = createSecret()
     for (let place = 0; place < secret.length; place += 1) {
@@ -30,7 +30,7 @@ test('a change of any one character to any other is told', () => {
   }
 })
 
-test('other lengths, and text that merely begins like one, are told', () => {
+test('other lengths, and text that merely begins like one, are recognised', () => {
   const secret = createSecret()
   for (const other of [
     '',

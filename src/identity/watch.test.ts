@@ -67,7 +67,7 @@ test('a key made and then disabled elsewhere counts within a second at the defau
   expect(errors).toEqual([])
 })
 
-test('while the store is away the keys stay, one error is told, and then it catches up', async () => {
+test('while the store is away the keys stay, one error is reported, and then it catches up', async () => {
   await store.keys.insert(row)
   const { revision, rows } = await loadKeys(store.keys)
   const keyring = createKeyring({ configured: [], stored: rows })

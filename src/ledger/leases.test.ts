@@ -339,7 +339,7 @@ describe('B5: worst-case holds do not lock others out', () => {
     expect(second).toEqual({ refused: 'in-flight' })
   })
 
-  test('an account that spent nothing is told what pins its money, not that it has none', async () => {
+  test('the refusal of an account that spent nothing says what pins its money, not that it has none', async () => {
     const stage = scene()
     await leased(stage, 25n)
     admitted(stage.leases.hold('a', 'k', 25n))

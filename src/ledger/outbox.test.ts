@@ -144,7 +144,7 @@ describe('the writer', () => {
     expect([writer.unsettledRecords, writer.oldestUnsettledMs()]).toEqual([0, 0])
   })
 
-  test('a callback that throws keeps nobody else from being told', () => {
+  test('a callback that throws keeps no other from being called', () => {
     const failures: unknown[] = []
     const writer = makeWriter({ failures })
     let called = false
@@ -284,7 +284,7 @@ describe('what a process left', () => {
   })
 })
 
-test('P5: a sync that fails is told as such, and not tried again in silence', async () => {
+test('P5: a sync that fails is reported as such, and not tried again in silence', async () => {
   const error = Object.assign(new Error('i/o error'), { code: 'EIO' })
   const sync = new OutboxSync({ logs: [{ datasync: () => Promise.reject(error) }], state })
   await sync.sync()

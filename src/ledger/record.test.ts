@@ -116,7 +116,7 @@ test('a record of the version before is read: it tells of no address, id or trac
   })
 })
 
-describe('what cannot be read is told apart, and leaves its neighbours alone', () => {
+describe('what cannot be read is recognised, and leaves its neighbours alone', () => {
   const good = encodeRecord('final', 1, 0n, finishedRequest({ requestId: 'req_1' }))
   const kinds = (body: string): string[] => decodeBody(body, 'n', 1).map(({ kind }) => kind)
 

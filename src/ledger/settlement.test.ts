@@ -115,7 +115,7 @@ describe('settlement', () => {
     expect(scene.settled).toHaveLength(6)
   })
 
-  test('what cannot be set aside either is told with all it was', async () => {
+  test('what cannot be set aside either is reported with all it was', async () => {
     const scene = makeScene({ poison: new Set(['req_0']), refuseAside: true })
     await scene.settler.settle(entries(2))
     expect(scene.lost).toEqual(['raw 0'])

@@ -129,7 +129,7 @@ describe('of several nodes', () => {
   const one = declare({ m: { input: '1' } })
   const two = declare({ m: { input: '2' } })
 
-  test('the first to say what a model costs is heard; a file that differs later is not', async () => {
+  test('the first file to price a model counts; one that differs later does not', async () => {
     const table = memoryPrices()
     await ensurePrices(table, one, [], 1, at('a'))
     await ensurePrices(table, two, [], 2, at('b'))
@@ -141,7 +141,7 @@ describe('of several nodes', () => {
     expect(await wrote(table)).toEqual(['1', '3'])
   })
 
-  test('a raised revision is heard whole, one that is behind never, an equal one only alone', async () => {
+  test('a raised revision counts whole, one that is behind never, an equal one only alone', async () => {
     const table = memoryPrices()
     await ensurePrices(table, one, [], 1, at('a'))
     await ensurePrices(table, one, [], 1, at('b'))
@@ -153,7 +153,7 @@ describe('of several nodes', () => {
     expect(await wrote(table)).toEqual(['1', '2', undefined])
   })
 
-  test('a file that is alone is heard where it changed, and not where it was overruled', async () => {
+  test('a file that is alone counts where it changed, and not where it was overruled', async () => {
     const table = memoryPrices()
     await ensurePrices(table, one, [], 1)
     await ensurePrices(table, two, [], 2)

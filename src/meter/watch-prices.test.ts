@@ -8,7 +8,7 @@ import { watchPrices } from './watch-prices.ts'
 /** A promise and what settles it. */
 const event = <T>() => Promise.withResolvers<T>()
 
-test('new versions are told whole, after an outage too, which is told once', async () => {
+test('new versions are passed on whole, after an outage too, which is reported once', async () => {
   const table = memoryPrices()
   await table.append([priceRow({ version: 0, model: 'a' })])
   let notified = event<readonly PriceRow[]>()

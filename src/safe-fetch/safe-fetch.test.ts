@@ -91,7 +91,7 @@ describe('a reply that may be long', () => {
     ).rejects.toThrow('took too long')
   })
 
-  test('ends when nobody waits for it, and its server is told', async () => {
+  test('ends when nobody waits for it, and so does its connection', async () => {
     const gone = Promise.withResolvers<void>()
     const port = serve((request) => {
       request.signal.addEventListener('abort', () => gone.resolve())

@@ -263,7 +263,7 @@ function receive(
         receiver.push(chunk)
       }),
     end: () => resolve(null),
-    fault: ({ message }) => reject(new NotFetched(`its server cannot be heard: ${message}`)),
+    fault: ({ message }) => reject(new NotFetched(`its server cannot be reached: ${message}`)),
   }
   const bounds = { connectMs: timeoutMs, sendIdleMs: timeoutMs }
   const exchange = options.dialer.open({ destination, segments: [], ...bounds }, handler)

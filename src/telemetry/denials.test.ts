@@ -22,7 +22,7 @@ function scene() {
   return { lines, denials, minute: () => due.splice(0).forEach((run) => run()), due }
 }
 
-test('the first of an address is told at once, the others as a number within a minute', () => {
+test('the first of an address is logged at once, the others as a number within a minute', () => {
   const { lines, denials, minute } = scene()
   for (let n = 0; n < 1_000; n += 1) denials.note(denial)
   expect(lines).toEqual([

@@ -44,7 +44,7 @@ export interface ConnectionOwner {
 }
 
 const maxHeadBytes = 65_536
-/** The end of a reply that nobody hears any more is waited for this long. */
+/** The end of a reply that nobody reads any more is waited for this long. */
 const lingerMs = 1_000
 const maxInterims = 16
 /** Up to this size a request goes out in one write with its head. */
@@ -267,7 +267,7 @@ export class Connection {
     if (this.lingers) this.linger()
   }
 
-  /** Nobody hears the rest of the reply: the connection is kept if that soon ends, and closed if not. */
+  /** Nobody reads the rest of the reply: the connection is kept if that soon ends, and closed if not. */
   linger(): void {
     this.lingers = true
     if (this.phase !== 'body' || this.reading) return
@@ -276,7 +276,7 @@ export class Connection {
     else this.timer ??= setTimeout(() => this.destroy(), lingerMs)
   }
 
-  /** The vendor closed its side in good order. */
+  /** The vendor closed its side cleanly. */
   ended(): void {
     if (this.phase === 'body' && this.head?.framing.kind === 'until-close') {
       this.complete()
@@ -393,7 +393,7 @@ export class Connection {
     return taken
   }
 
-  /** The reply is whole: the connection is free before the handler hears of it, so it may be used at once. */
+  /** The reply is whole: the connection is free before the handler is called, so it may be used at once. */
   private complete(): void {
     if (this.finished) return
     this.finished = true

@@ -30,7 +30,7 @@ export interface ContentDecoder {
   abort(): void
 }
 
-/** A decoder pushing into the exchange's handler, which also hears of an unknown coding or broken data. */
+/** A decoder pushing into the exchange's handler, which is also given an unknown coding or broken data as a fault. */
 export function decoderFor(coding: string, exchange: DecodedCall): ContentDecoder {
   const stream = streamFor(coding)
   if (stream === null) return unknownCoding(coding, exchange)

@@ -69,7 +69,7 @@ test('whole, byte by byte, and in pieces of every size up to 40', () => {
   }
 })
 
-test('nothing is heard after it was stopped, even of the same piece', () => {
+test('nothing is passed on after it was stopped, even of the same piece', () => {
   const seen: string[] = []
   const made = new FrameReader(
     {

@@ -151,7 +151,7 @@ class DialledSocket implements VendorSocket {
     this.write(Buffer.from(head, 'latin1'))
   }
 
-  /** From now on the listener hears of messages, of those first that have come already. */
+  /** From now on the listener receives messages, those first that have come already. */
   start(listener: SocketListener): void {
     this.listener = listener
     const early = this.carry
@@ -181,7 +181,7 @@ class DialledSocket implements VendorSocket {
     this.socket?.resume()
   }
 
-  /** Closes in good order; the listener hears nothing more. */
+  /** Closes cleanly; the listener is not called again. */
   close(code: number, reason: string): void {
     if (this.phase !== 'open') {
       if (this.phase !== 'closing') this.abort()
@@ -196,7 +196,7 @@ class DialledSocket implements VendorSocket {
     this.timer.unref()
   }
 
-  /** Ends it at once; nobody hears anything more. */
+  /** Ends it at once; no callback is called again. */
   abort(): void {
     if (this.phase === 'closed') return
     this.phase = 'closed'

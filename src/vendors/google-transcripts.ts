@@ -1,4 +1,4 @@
-// Transcripts and translations of Gemini's models that hear: asked for in words, answered in JSON where times are wanted.
+// Transcripts and translations of Gemini's models that take sound: asked for in words, answered in JSON where times are wanted.
 
 import { GatewayError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'

@@ -28,7 +28,7 @@ test.each([
   [1303, 'rate_limited'],
   [5000, 'vendor_error'],
   [4242, 'unreachable'],
-] as const)('code %i is told as %s', (code, kind) => {
+] as const)('code %i is the fault %s', (code, kind) => {
   const fault = { kind: 'unreachable', message: 'x' } as const
   expect(kling.quirks.refine(fault, 400, `{"code":${code},"message":"m"}`).kind).toBe(kind)
 })

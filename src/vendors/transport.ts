@@ -19,13 +19,13 @@ export interface TransportFault {
   readonly unsent: boolean
 }
 
-/** One call under way. After `abort` the handler hears nothing more. */
+/** One call under way. After `abort` the handler is not called again. */
 export interface Exchange {
   pause(): void
   resume(): void
   abort(): void
   /**
-   * The handler has all it wants and hears nothing more. A connection whose reply soon ends may carry another call, any
+   * The handler has all it wants and is not called again. A connection whose reply soon ends may carry another call, any
    * other is closed; absent where there is none.
    */
   release?(): void
@@ -58,9 +58,9 @@ export interface VendorSocket {
   /** The listener is not called until `resume`. */
   pause(): void
   resume(): void
-  /** Closes in good order; the listener hears nothing more. */
+  /** Closes cleanly; the listener is not called again. */
   close(code: number, reason: string): void
-  /** Ends it at once, in its handshake too; nobody hears anything more. */
+  /** Ends it at once, in its handshake too; no callback is called again. */
   abort(): void
 }
 

@@ -92,7 +92,7 @@ test('a long unpaced stream stops within one burst of a pause', async () => {
   expect(watched.said.join('').match(/"content":"[^"]/g)).toHaveLength(20_000)
 })
 
-test('nothing is heard after an abort, whenever it comes', async () => {
+test('nothing comes after an abort, whenever it comes', async () => {
   const early = watch('sandbox/chat', true)
   early.exchange.abort()
   const middle = watch('sandbox/chat+gap=5+tokens=10', true, (self) => {

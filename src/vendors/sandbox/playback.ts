@@ -13,7 +13,7 @@ const burstLength = 65_536
 
 const encoder = new TextEncoder()
 
-/** Starts once the caller has the exchange in hand: the handler hears nothing before `play` returns. */
+/** Starts once the caller has the exchange in hand: the handler is not called before `play` returns. */
 export function play(reply: Reply, pace: Pace, handler: ReplyHandler): Exchange {
   const playback = new Playback(reply, pace, handler)
   playback.start()

@@ -412,7 +412,7 @@ test('a body that is not JSON is refused', async () => {
   expect(received).toBe(400)
 })
 
-test('nothing is heard before the exchange is in hand', async () => {
+test('nothing comes before the exchange is in hand', async () => {
   let opened: Exchange | null = null
   const inHand = await new Promise<boolean>((resolve) => {
     const ignore = (): undefined => undefined

@@ -27,7 +27,7 @@ function again(more: JsonObject, model = 'claude-sonnet-4-5'): JsonObject {
   return encodeRequest(decodeRequest({ ...base, ...more }).value, model).value
 }
 
-describe('a vendor of chat is told', () => {
+describe('a vendor of chat is sent', () => {
   test('the system prompt first, its blocks as parts', () => {
     const { messages, dropped } = chat({
       system: [

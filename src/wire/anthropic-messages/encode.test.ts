@@ -53,7 +53,7 @@ describe('tools', () => {
     expect(chat({ parallel_tool_calls: false }).value.tool_choice).toBeUndefined()
   })
 
-  test('where only some tools may be called the others are not told', () => {
+  test('where only some tools may be called the others are not sent', () => {
     const { value } = hub({
       tools: ['a', 'b', 'c'].map((name) => ({ type: 'function', name })),
       toolChoice: { mode: 'allowed', names: ['a', 'c'], required: true },

@@ -166,7 +166,7 @@ describe('refusals', () => {
     }
   })
 
-  test('what no retry mends is no overload, and a finer code is told', () => {
+  test('what no retry mends is no overload, and a finer code is given', () => {
     const gone = new GatewayError('service_unavailable', 'why', { retry: false })
     expect(refusalStatus(gone)).toBe(503)
     expect(JSON.parse(anthropicMessages.client.refuse(gone, 'r')).error.type).toBe('api_error')

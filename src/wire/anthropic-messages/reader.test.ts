@@ -184,7 +184,7 @@ describe('the reader', () => {
     expect(given).toMatchObject({ tool_calls: [{ function: { arguments: '{"a":1}' } }] })
   })
 
-  test('W1: parallel calls are told by their place among the calls, not among the blocks', () => {
+  test('W1: parallel calls are known by their place among the calls, not among the blocks', () => {
     const tool = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} })
     const events = read(
       start,
@@ -291,7 +291,7 @@ describe('the reader', () => {
     expect(streamed(read(...events))).toEqual(contentOf(read(...events)))
   })
 
-  test('a stop text is told', () => {
+  test('a stop text is read', () => {
     expect(read(start, end('stop_sequence', { stop_sequence: 'END' }), last).at(-1)).toMatchObject({
       reason: 'stop',
       stopText: 'END',

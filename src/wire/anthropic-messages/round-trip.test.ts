@@ -54,7 +54,7 @@ describe('chat, Anthropic, chat', () => {
     { type: 'function', function: { name: 'g', parameters: { type: 'object', properties: {} } } },
   ]
 
-  test('keeps roles, order, ids, arguments and seals', () => {
+  test('keeps roles, order, ids, arguments and opaque state', () => {
     const again = through(
       { model: 'm', messages, tools, tool_choice: 'auto' },
       chatHub,
@@ -101,7 +101,7 @@ describe('Anthropic, chat, Anthropic', () => {
     },
   ]
 
-  test('keeps turns, order, ids, input and seals', () => {
+  test('keeps turns, order, ids, input and opaque state', () => {
     const body = {
       model: 'm',
       max_tokens: 50,

@@ -124,7 +124,7 @@ describe('the writer', () => {
     expect(contentOf(events)).toEqual(streamed(events))
   })
 
-  test('W15, W16: the delta that begins a block is told, with its index and kind', () => {
+  test('W15, W16: the delta that begins a block is written, with its index and kind', () => {
     const list = eventsIn(
       written(reply(part(0, thought, ['hm']), part(1, text, ['first', ' second']))),
     )
@@ -137,7 +137,7 @@ describe('the writer', () => {
     ])
   })
 
-  test('W1: calls whose input comes interleaved are told one after the other', () => {
+  test('W1: calls whose input comes interleaved are written one after the other', () => {
     const at = (number: number, said: string): ChatEvent => ({
       type: 'part-delta',
       choice: 0,
@@ -232,7 +232,7 @@ describe('the writer', () => {
     expect(eventsIn(written(events)).at(-2)?.delta).toMatchObject(expected)
   })
 
-  test('what a model refused with is shown, and told as the reason', () => {
+  test('what a model refused with is shown, and given as the reason', () => {
     const events = reply(part(0, { type: 'refusal' }, ['I ', 'will not']))
     const expected = {
       stop_reason: 'refusal',
@@ -277,7 +277,7 @@ describe('the writer', () => {
     expect(back.value.messages[0]?.parts).toEqual([{ type: 'text', text: 'Earth is' }])
   })
 
-  test('tools another vendor ran itself, and pictures, are not told', () => {
+  test('tools another vendor ran itself, and pictures, are not written', () => {
     const other: PartHead = { type: 'other', extra: { 'openai-responses': { type: 'x' } } }
     const events = reply(
       part(0, other, ['{}']),
@@ -304,7 +304,7 @@ describe('the writer', () => {
   })
 })
 
-describe('seals come back on the parts they are of', () => {
+describe('opaque state comes back on the parts it is of', () => {
   const events = reply(
     part(0, thought, ['hm'], 'seal-0'),
     part(1, { type: 'reasoning', redacted: true }, [], 'seal-1'),

@@ -53,7 +53,7 @@ test('a prompt that is too long has the code clients know', () => {
   })
 })
 
-test('what is no JSON is told by its status', () => {
+test('what is no JSON is judged by its status', () => {
   expect(readBedrockFault(502, () => null, '<html>bad gateway</html>')).toMatchObject({
     kind: 'vendor_error',
     status: 502,

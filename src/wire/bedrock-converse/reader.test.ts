@@ -261,7 +261,7 @@ test.each([
   expect(said(read([begin, delta(0, { text: 'a' }), end(word)]))).toMatchObject({ reason })
 })
 
-test('the stop text is told where Bedrock was asked for it', () => {
+test('the stop text is read where Bedrock was asked for it', () => {
   const streamed = read([
     begin,
     delta(0, { text: 'a' }),

@@ -193,7 +193,7 @@ describe('tool calls in the history', () => {
     expect(result.toolUseId).toBe(uses[0]?.toolUseId)
   })
 
-  test('tools must be listed where there are calls: Claude is told not to call, others in words', () => {
+  test('tools must be listed where there are calls: Claude by its own member, others by an instruction', () => {
     const bare = { tools: [{ toolSpec: { name: 'weather', inputSchema: expect.anything() } }] }
     expect(encoded({ messages: history })).toMatchObject({
       toolConfig: bare,

@@ -116,7 +116,7 @@ const steering = [{ text: 'Answer in words. Do not call any tool.' }]
 
 /**
  * Tools that may not be called. They must be listed where the conversation has calls of them; Converse has no choice of
- * none, so that Claude is told in its own words and any other model in plain ones.
+ * none, so that Claude gets its own member and any other model an instruction.
  */
 function withheld(list: readonly JsonObject[], called: readonly string[], writing: Writing) {
   if (called.length === 0) return none

@@ -94,7 +94,7 @@ test.each([
   ['rate_limit_exceeded', 429, 'RESOURCE_EXHAUSTED', 'RATE_LIMIT_EXCEEDED'],
   ['service_unavailable', 503, 'UNAVAILABLE', 'SERVICE_UNAVAILABLE'],
   ['server_error', 500, 'INTERNAL', 'SERVER_ERROR'],
-] as const)('%s is told as %i %s', (code, status, name, reason) => {
+] as const)('%s is written as %i %s', (code, status, name, reason) => {
   const error = new GatewayError(code, 'why', { param: 'contents[0]', retryAfterMs: 1_500 })
   expect(JSON.parse(refuse(error))).toEqual({
     error: {

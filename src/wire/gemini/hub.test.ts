@@ -130,7 +130,7 @@ describe.each(Object.entries(cases))('%s', (_name, { stream, whole }) => {
     expect(breaches([...readBody(whole)])).toEqual([])
   })
 
-  test('a client of this format is told it as it was', () => {
+  test('a client of this format gets it as it was', () => {
     expect(geminiHub.writeWhole(readBody(whole), head)).toEqual(whole)
     expect(geminiHub.writeWhole(events, head)).toEqual(whole)
     expect(meaning(readFrames(written(events)))).toEqual(meaning(events))
@@ -156,7 +156,7 @@ describe.each(Object.entries(cases))('%s', (_name, { stream, whole }) => {
     expect(geminiHub.readWhole(stream, {})).toEqual(events)
   })
 
-  test('a chat client is told the same, streamed and whole', () => {
+  test('a chat client gets the same, streamed and whole', () => {
     const writer = chatHub.writer(head)
     const text = events.map((event) => writer.event(event)).join('') + writer.end()
     const reader = chatHub.reader({})
@@ -347,7 +347,7 @@ describe('ends', () => {
   })
 })
 
-test('W40: several texts of a reply are all told', () => {
+test('W40: several texts of a reply are all written', () => {
   const chat = chatHub.writeWhole(readBody(reply([{ text: 'a' }, { text: 'b' }], 'STOP')), head)
   expect(JSON.stringify(chat)).toContain('"content":"ab"')
 })

@@ -17,7 +17,7 @@ test('any ASCII text comes back with its origin, and begins as all do', () => {
   )
 })
 
-test('a text of other characters is not sealed', () => {
+test('a text of other characters is not wrapped', () => {
   expect(wrapOpaque('схема', origin)).toBeNull()
 })
 

@@ -175,7 +175,7 @@ describe('reranking', () => {
     expect(shown).toMatchObject({ id: 'rerank-1', results: ranking, meta: { billed_units: {} } })
   })
 
-  test('searches are told and counted as Cohere bills them', () => {
+  test('searches are shown and counted as Cohere bills them', () => {
     const answer = { results: ranking, meta: { billed_units: { search_units: 3 } } }
     const { shown } = through('rerank', 'cohere-rerank', body, answer)
     expect(shown).toMatchObject({ meta: { billed_units: { search_units: 3 } } })

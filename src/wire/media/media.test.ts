@@ -55,7 +55,7 @@ test.each(files)('%s is %s of %d s', (name, type, seconds) => {
   }
 })
 
-test('every file is told', () => {
+test('every file is recognised', () => {
   expect(readdirSync(folder).sort()).toEqual(files.map(([name]) => name).sort())
 })
 

@@ -195,7 +195,7 @@ describe('what a transcript cost', () => {
     expect(fault({ error: { message: 'no', type: 'invalid_request_error' } })).toBe('rejected')
   })
 
-  test('of bytes nobody reads: what is told beside them', () => {
+  test('of bytes passed on unread: what is reported beside them', () => {
     expect(rawSound(peekOf(), null).units).toBeUndefined()
     expect(rawSound(peekOf(), { type: 'duration', seconds: 5 }).units).toEqual({ second: 5 })
   })

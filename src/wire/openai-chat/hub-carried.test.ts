@@ -72,7 +72,7 @@ describe('tools', () => {
       { type: 'custom', custom: { name: 'g' } },
       { mode: 'tool', name: 'g' },
     ],
-  ] as const)('W38: the choice %j is told both ways', (choice, meant) => {
+  ] as const)('W38: the choice %j goes both ways', (choice, meant) => {
     const tools = [tool, { type: 'custom', custom: { name: 'g' } }]
     const value = decoded({ tools, tool_choice: choice })
     expect(value.toolChoice).toEqual(meant)
@@ -170,7 +170,7 @@ describe('reasoning given back', () => {
     ])
   })
 
-  test('W31: as thinking blocks with their seals', () => {
+  test('W31: as thinking blocks with their opaque state', () => {
     const message = {
       role: 'assistant',
       content: 'a',
@@ -215,7 +215,7 @@ describe('reasoning given back', () => {
     ] as JsonObject[])
   })
 
-  test('a seal made by the gateway is read from either member', () => {
+  test('opaque state marked by the gateway is read from either member', () => {
     const marked = wrapOpaque('sig', { dialect: 'anthropic-messages', channel: 'c1' }) ?? ''
     const detail = { type: 'reasoning.text', text: 't', signature: marked }
     const expected = { type: 'reasoning', text: 't', sealed: marked } as const
@@ -334,7 +334,7 @@ describe('turns', () => {
   })
   const image = { type: 'image', url: 'data:image/png;base64,AA==' } as const
 
-  test('W36: calls told in several messages are one, answers keep their order', () => {
+  test('W36: calls in several messages are one, answers keep their order', () => {
     const { body } = asked({
       messages: [
         { role: 'assistant', parts: [{ type: 'text', text: 'a' }, call('1')] },
@@ -402,7 +402,7 @@ describe('turns', () => {
 })
 
 describe('the rest', () => {
-  test('is told by the hub', () => {
+  test('is known to the hub', () => {
     expect(
       decoded({
         logprobs: true,

@@ -61,8 +61,8 @@ function reply(...parts: readonly (readonly ChatEvent[])[]): ChatEvent[] {
   ]
 }
 
-describe('reasoning with seals', () => {
-  test('is told as thinking blocks, in the order thought', () => {
+describe('reasoning with opaque state', () => {
+  test('is written as thinking blocks, in the order thought', () => {
     const events = reply(
       part(0, { type: 'reasoning' }, 'one', 's1'),
       part(1, { type: 'reasoning', redacted: true }, '', 'd'),
@@ -123,7 +123,7 @@ describe('reasoning with seals', () => {
   })
 })
 
-test('W31: the signature of a call is told beside it', () => {
+test('W31: the signature of a call is written beside it', () => {
   const events = reply(
     part(0, { type: 'tool-call', id: 'c', name: 'f' }, '{}', 'sig'),
     part(1, { type: 'tool-call', id: 'd', name: 'f' }, '{}'),
@@ -213,7 +213,7 @@ test('probabilities of tokens go with their text', () => {
   ])
 })
 
-test('images are told as data URLs, and read so', () => {
+test('images are written as data URLs, and read so', () => {
   const events = reply(
     part(0, { type: 'text' }, 'here'),
     part(1, { type: 'image', mediaType: 'image/png' }, 'AAAA'),
@@ -234,7 +234,7 @@ test('what only another dialect tells is not shown', () => {
   expect(JSON.stringify(chunksOf(events))).not.toContain('query')
 })
 
-test('a client that asked with functions is told its call as function_call', () => {
+test('a client that asked with functions gets its call as function_call', () => {
   const { value } = chatHub.decodeRequest({
     model: 'm',
     messages: [{ role: 'user', content: 'hi' }],
@@ -265,7 +265,7 @@ describe('the mistakes of others', () => {
   const open = (index: number, id: string): JsonObject =>
     call(index, { id, type: 'function', function: { name: 'f', arguments: '' } })
 
-  test('W1: parallel calls are told by their place, W2: which no chunk begins again', () => {
+  test('W1: parallel calls are known by their place, W2: which no chunk begins again', () => {
     const list = [open(0, 'a'), call(0, { function: { arguments: '{' } }), open(1, 'b')]
     const ends = [
       call(1, { function: { arguments: '{}' } }),
@@ -291,7 +291,7 @@ describe('the mistakes of others', () => {
     })
   })
 
-  test('W6, W7, W8: usage beside choices is told once, in a chunk without any', () => {
+  test('W6, W7, W8: usage beside choices is written once, in a chunk without any', () => {
     const usage = {
       prompt_tokens: 5,
       completion_tokens: 1,

@@ -100,7 +100,7 @@ describe('given back', () => {
     expect(JSON.stringify(first?.parts)).toContain('Sunny.')
   })
 
-  test('a vendor’s own is sealed, and only that vendor’s', () => {
+  test('a vendor’s own is opaque, and only that vendor’s', () => {
     const request = decode('gist')
     expect(request.messages[0]?.parts).toMatchObject([{ type: 'reasoning', sealed: 'gist' }])
     const { value } = responsesHub.encodeRequest(request, 'gpt-5')

@@ -308,7 +308,7 @@ describe('what a client says', () => {
   })
 })
 
-test('a refusal is told as the event that clients look for', () => {
+test('a refusal is written as the event that clients look for', () => {
   const error = new GatewayError('insufficient_quota', 'No more.', { param: 'x' })
   expect(JSON.parse(errorEvent(error, 'event_1', 'mine'))).toEqual({
     type: 'error',

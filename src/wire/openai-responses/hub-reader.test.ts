@@ -73,7 +73,7 @@ describe('the reader', () => {
     expect(message.content).toBe('one two')
   })
 
-  test('what no delta told is read at the end of its part, its item or the response', () => {
+  test('what no delta brought is read at the end of its part, its item or the response', () => {
     const content = [
       {
         type: 'output_text',
@@ -92,7 +92,7 @@ describe('the reader', () => {
     expect(messageOf(stream([], { output: [item] }))).toMatchObject(expected)
   })
 
-  test('summaries are paragraphs, and raw reasoning beside them is not told twice', () => {
+  test('summaries are paragraphs, and raw reasoning beside them is not read twice', () => {
     const piece = (index: number, text: string): JsonObject => ({
       type: 'response.reasoning_summary_text.delta',
       output_index: 0,
@@ -117,7 +117,7 @@ describe('the reader', () => {
     }
   })
 
-  test('reasoning of which nothing but the seal is told is redacted', () => {
+  test('reasoning with nothing but opaque state is redacted', () => {
     const item = { type: 'reasoning', summary: [], encrypted_content: 'sealed' }
     const done = { type: 'response.output_item.done', output_index: 0, item }
     expect(messageOf(stream([done])).thinking_blocks).toEqual([

@@ -231,7 +231,7 @@ describe('to a chat', () => {
     expect(() => asChat(fields)).toThrow(expect.objectContaining({ detail: { param } }))
   })
 
-  test('what it cannot be told is named', () => {
+  test('what it does not support is named', () => {
     const { dropped } = asChat({ truncation: 'auto', max_tool_calls: 1, metadata: { a: 'b' } })
     expect(dropped).toEqual(['truncation', 'max_tool_calls', 'metadata'])
   })
@@ -303,7 +303,7 @@ describe('of a chat', () => {
     ])
   })
 
-  test('W46: sealed reasoning goes back as it was, any other is not invented', () => {
+  test('W46: encrypted reasoning goes back as it was, any other is not invented', () => {
     const parts: RequestPart[] = [
       { type: 'reasoning', text: 'why', sealed: 'enc' },
       { type: 'reasoning', text: 'lost' },

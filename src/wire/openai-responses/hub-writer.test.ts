@@ -223,7 +223,7 @@ describe('the writer', () => {
     ])
   })
 
-  test('keeps the seals of reasoning, calls and texts, which come back to where they belong', () => {
+  test('keeps the opaque state of reasoning, calls and texts, which comes back to where it belongs', () => {
     const withOpaque = (list: ChatEvent[], opaque: string): ChatEvent[] =>
       list.map((event) => (event.type === 'part-end' ? { ...event, sealed: opaque } : event))
     const call = { type: 'tool-call', id: 'functions.f:0', name: 'f' } as const
@@ -293,7 +293,7 @@ describe('the writer', () => {
     expect(whole).not.toHaveProperty('input')
   })
 
-  test('W48: a failure is told as an event of both shapes, and as the response it ends', () => {
+  test('W48: a failure is written as an event of both shapes, and as the response it ends', () => {
     const writer = responsesHub.writer(head)
     const text = [start, ...part(0, { type: 'text' }, ['a'])].map((event) => writer.event(event))
     const error = new GatewayError('service_unavailable', 'gone')

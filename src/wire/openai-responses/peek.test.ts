@@ -102,7 +102,7 @@ test.each([
   expect(peek(body).imageParam).toBeNull()
 })
 
-test('no request is told of an image in the one before it', () => {
+test('no request counts an image of the one before it', () => {
   peek({ model: 'm', input: [{ role: 'user', content: [image] }] })
   expect(peek(base).imageParam).toBeNull()
 })

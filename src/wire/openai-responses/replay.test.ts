@@ -41,7 +41,7 @@ const rich: ChatEvent[] = [
 ]
 
 describe('followed while it is made', () => {
-  test('it is told as it is told later', () => {
+  test('it is sent as it is sent later', () => {
     const { live, again, last } = followed(eventsOf(written(rich)))
     expect(live).toBe(again)
     expect(eventsOf(live).at(-1)?.['response']).toEqual(last)
@@ -49,7 +49,7 @@ describe('followed while it is made', () => {
     expect(numbers).toEqual(numbers.map((_, at) => at))
   })
 
-  test('text is told before its item has ended', () => {
+  test('text is sent before its item has ended', () => {
     const source = new ResponseSoFar({ id: 'resp_1' })
     const frames = replay(source, -1)
     const item = { type: 'message', id: 'msg_1', status: 'in_progress', content: [] }
@@ -85,7 +85,7 @@ describe('followed while it is made', () => {
     )
   })
 
-  test('a vendor that leaves the output out of the end has told it before', () => {
+  test('a vendor that leaves the output out of the end has sent it before', () => {
     const events = eventsOf(written(rich))
     const output = (events.at(-1)?.['response'] as JsonObject)['output']
     const bare = events.map((event, at) => {
@@ -105,7 +105,7 @@ describe('followed while it is made', () => {
   })
 })
 
-describe('told again', () => {
+describe('replayed', () => {
   const final = eventsOf(written(rich)).at(-1)?.['response'] as JsonObject
   const frames = replayed(final)
 

@@ -72,7 +72,7 @@ test('the id at the beginning of a reply that is cut off', () => {
   expect(idAtStart(encoder.encode('{"object":"response"'))).toBeNull()
 })
 
-describe('what a vendor is told', () => {
+describe('what a vendor is sent', () => {
   const sentOf = (body: string, encrypted = true) => {
     const peek = peekResponses(encoder.encode(body))
     return decoder.decode(join(splice(peek.body, vendorEdits(peek, encrypted))))

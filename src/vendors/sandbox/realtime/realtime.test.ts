@@ -194,7 +194,7 @@ test('the same turn says the same, byte for byte', async () => {
   expect(await run()).toEqual(await run())
 })
 
-test('sound that is heard: appended, cleared, committed, transcribed, answered', async () => {
+test('sound of the client: appended, cleared, committed, transcribed, answered', async () => {
   const session = await open()
   const audio = Buffer.alloc(24_000).toString('base64')
   const transcription = { model: 'sandbox/transcription' }

@@ -54,7 +54,7 @@ export function changedSession(session: JsonObject, change: JsonValue | undefine
   const changed = merged(session, change, 'session')
   checkFormat(changed, 'input', ['audio/pcm', 'audio/pcmu', 'audio/pcma'])
   checkFormat(changed, 'output', ['audio/pcm'])
-  // It hears no pauses, and says so.
+  // It detects no pauses, and says so.
   return merged(changed, { audio: { input: { turn_detection: null } } }, 'session')
 }
 
