@@ -28,7 +28,7 @@ import { DataError } from './store/sqlite-file.ts'
 import { createLog, type Log } from './telemetry/log.ts'
 import { labelled } from './telemetry/registry.ts'
 import { vendors } from './vendors/registry.ts'
-import { dialects } from './wire/dialects.ts'
+import { operationOf } from './wire/formats.ts'
 
 const oldestBun = '1.4.5'
 /** Where the ledger cannot be opened, a worker listens all the same after this, and says so. */
@@ -106,7 +106,7 @@ async function serve(argv: readonly string[]): Promise<void> {
       addresslessVendors: Object.values(vendors)
         .filter(({ baseUrl }) => baseUrl === null)
         .map(({ id }) => id),
-      knownDialects: Object.keys(dialects),
+      knownDialects: Object.keys(operationOf),
       apart: true,
     })
   const load = () => loadWith(flags)

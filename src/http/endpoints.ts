@@ -1,7 +1,6 @@
 // The table of what is served: each row is a path, who may ask, and what answers. A new endpoint is one row.
 
 import { GatewayError } from '../errors.ts'
-import { speech, transcriptions, translations } from '../operations/audio/request.ts'
 import { countMessages } from '../operations/count-tokens/count-tokens.ts'
 import { countResponse } from '../operations/count-tokens/responses.ts'
 import { listRelay } from '../operations/embeddings/translate.ts'
@@ -11,11 +10,9 @@ import {
   isGoogleClient,
   isGooglePath,
 } from '../operations/google.ts'
-import { edits, generations, variations } from '../operations/images/request.ts'
 import { isAnthropic, readModel, readModels } from '../operations/models/read.ts'
 import type { Fields } from '../operations/operation.ts'
 import { belowPrefix } from '../operations/path.ts'
-import { realtime } from '../operations/realtime/request.ts'
 import { compaction, responses } from '../operations/responses/operation.ts'
 import {
   cancelResponse,
@@ -23,8 +20,6 @@ import {
   readResponse,
   removeResponse,
 } from '../operations/responses/read.ts'
-import { listVideos, readContent, readVideo, removeVideo } from '../operations/videos/read.ts'
-import { newVideo, remix } from '../operations/videos/request.ts'
 import type { RelayOperation } from '../relay/operation.ts'
 import type { ClientDialectId } from '../wire/formats.ts'
 import { readHosted } from './files.ts'
@@ -86,6 +81,13 @@ export function wrongMethod({ method }: Request, fields: Fields, allow: string):
   return new GatewayError('method_not_allowed', `This path takes ${allow}, not ${method}.`)
 }
 
+/** Beside text: loaded at the first request for it. */
+const audio = () => import('../operations/audio/request.ts')
+const images = () => import('../operations/images/request.ts')
+const realtime = () => import('../operations/realtime/request.ts')
+const videos = () => import('../operations/videos/request.ts')
+const videosRead = () => import('../operations/videos/read.ts')
+
 /** Paths below a prefix of `apiPrefixes`, or of the row's own. */
 const rows: readonly Endpoint[] = [
   plain('/chat/completions', 'openai-chat'),
@@ -102,32 +104,92 @@ const rows: readonly Endpoint[] = [
   { path: '/responses/:id/cancel', method: 'POST', access: 'key', read: cancelResponse },
   { path: '/responses/:id/input_items', method: 'GET', access: 'key', read: listInput },
   plain('/embeddings', 'openai-embeddings', listRelay),
-  { path: '/images/generations', method: 'POST', access: 'key', operation: generations },
-  { path: '/images/edits', method: 'POST', access: 'key', operation: edits },
-  { path: '/images/variations', method: 'POST', access: 'key', operation: variations },
-  { path: '/audio/transcriptions', method: 'POST', access: 'key', operation: transcriptions },
-  { path: '/audio/translations', method: 'POST', access: 'key', operation: translations },
-  { path: '/audio/speech', method: 'POST', access: 'key', operation: speech },
+  {
+    path: '/images/generations',
+    method: 'POST',
+    access: 'key',
+    load: async () => (await images()).generations,
+  },
+  {
+    path: '/images/edits',
+    method: 'POST',
+    access: 'key',
+    load: async () => (await images()).edits,
+  },
+  {
+    path: '/images/variations',
+    method: 'POST',
+    access: 'key',
+    load: async () => (await images()).variations,
+  },
+  {
+    path: '/audio/transcriptions',
+    method: 'POST',
+    access: 'key',
+    load: async () => (await audio()).transcriptions,
+  },
+  {
+    path: '/audio/translations',
+    method: 'POST',
+    access: 'key',
+    load: async () => (await audio()).translations,
+  },
+  {
+    path: '/audio/speech',
+    method: 'POST',
+    access: 'key',
+    load: async () => (await audio()).speech,
+  },
   plain('/moderations', 'openai-moderations'),
   {
     path: '/realtime',
     method: 'GET',
     access: 'key',
-    operation: realtime,
+    load: async () => (await realtime()).realtime,
     socketOnly: 'Realtime is served over WebSocket: connect to wss://.../v1/realtime?model=NAME.',
   },
-  { path: '/videos', method: 'POST', access: 'key', operation: newVideo },
-  { path: '/videos', method: 'GET', access: 'key', read: listVideos },
+  {
+    path: '/videos',
+    method: 'POST',
+    access: 'key',
+    load: async () => (await videos()).newVideo,
+  },
+  {
+    path: '/videos',
+    method: 'GET',
+    access: 'key',
+    read: async (...asked) => (await videosRead()).listVideos(...asked),
+  },
   ...[
     '/videos/edits',
     '/videos/extensions',
     '/videos/characters',
     '/videos/characters/:id',
   ].flatMap(notOffered),
-  { path: '/videos/:id', method: 'GET', access: 'key', read: readVideo },
-  { path: '/videos/:id', method: 'DELETE', access: 'key', read: removeVideo },
-  { path: '/videos/:id/content', method: 'GET', access: 'key', read: readContent },
-  { path: '/videos/:id/remix', method: 'POST', access: 'key', operation: remix },
+  {
+    path: '/videos/:id',
+    method: 'GET',
+    access: 'key',
+    read: async (...asked) => (await videosRead()).readVideo(...asked),
+  },
+  {
+    path: '/videos/:id',
+    method: 'DELETE',
+    access: 'key',
+    read: async (...asked) => (await videosRead()).removeVideo(...asked),
+  },
+  {
+    path: '/videos/:id/content',
+    method: 'GET',
+    access: 'key',
+    read: async (...asked) => (await videosRead()).readContent(...asked),
+  },
+  {
+    path: '/videos/:id/remix',
+    method: 'POST',
+    access: 'key',
+    load: async () => (await videos()).remix,
+  },
   plain('/rerank', 'rerank', listRelay),
   // Where Cohere's clients look for it.
   plain('/v2/rerank', 'rerank', listRelay),

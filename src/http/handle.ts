@@ -16,7 +16,7 @@ import { baseFields, refuse, shapeFor } from './refuse.ts'
 import { plainReply } from './reply.ts'
 import { asksSocket, pathOf } from './request.ts'
 import { refusalOf } from './respond.ts'
-import type { Endpoint, OperationEndpoint } from './row.ts'
+import type { Endpoint, LaterEndpoint } from './row.ts'
 
 /** `undefined`: the request has become a socket. */
 export type Answered = Response | undefined
@@ -27,7 +27,14 @@ export type Handle = (
 ) => Answered | Promise<Answered>
 
 export function handleOf(endpoint: Endpoint): Handle {
-  if ('operation' in endpoint) return operationHandle(endpoint)
+  if ('load' in endpoint) {
+    const handle = laterHandle(endpoint)
+    return endpoint.socketOnly === undefined ? handle : socketAlone(endpoint.socketOnly, handle)
+  }
+  if ('operation' in endpoint) {
+    const { operation } = endpoint
+    return (front, request, connection) => run(front, operation, request, connection)
+  }
   if ('operationAt' in endpoint) {
     return (front, request, connection) => {
       const fields = baseFields(front, request)
@@ -47,14 +54,21 @@ export function handleOf(endpoint: Endpoint): Handle {
     })
 }
 
-function operationHandle({ operation, socketOnly }: OperationEndpoint): Handle {
-  if (socketOnly === undefined)
-    return (front, request, connection) => run(front, operation, request, connection)
+/** Refuses who does not ask for a socket where there is nothing else. */
+function socketAlone(told: string, handle: Handle): Handle {
   return (front, request, connection) => {
-    if (asksSocket(request)) return run(front, operation, request, connection)
+    if (asksSocket(request)) return handle(front, request, connection)
     const fields = { ...baseFields(front, request), upgrade: 'websocket' }
-    const error = new GatewayError('upgrade_required', socketOnly)
-    return refuse(error, fields, shapeFor(front, request))
+    return refuse(new GatewayError('upgrade_required', told), fields, shapeFor(front, request))
+  }
+}
+
+/** The first request waits for what its operation needs to be loaded. */
+function laterHandle({ load }: LaterEndpoint): Handle {
+  let loaded: Operation<Services> | null = null
+  return async (front, request, connection) => {
+    loaded ??= await load()
+    return run(front, loaded, request, connection)
   }
 }
 

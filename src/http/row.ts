@@ -17,6 +17,12 @@ interface Place {
 export interface OperationEndpoint extends Place {
   readonly access: 'key'
   readonly operation: Operation<Services>
+}
+
+/** The same with an operation that is loaded at its first request. */
+export interface LaterEndpoint extends Place {
+  readonly access: 'key'
+  load(): Promise<Operation<Services>>
   /** What is told to who asks for it in another way than to become a socket. */
   readonly socketOnly?: string
 }
@@ -62,6 +68,7 @@ export interface PublicEndpoint extends Place {
 
 export type Endpoint =
   | OperationEndpoint
+  | LaterEndpoint
   | AddressedEndpoint
   | KeyEndpoint
   | AnyEndpoint

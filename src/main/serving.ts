@@ -14,9 +14,10 @@ import type { RelayRooms } from '../relay/request.ts'
 import { createSafeFetch } from '../safe-fetch/safe-fetch.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { Gauge } from '../telemetry/registry.ts'
 import { vendors } from '../vendors/registry.ts'
 import type { Vendor } from '../vendors/vendor.ts'
-import { dialects } from '../wire/dialects.ts'
+import { dialects } from '../wire/registry.ts'
 import { buildAuthorizer } from './billing.ts'
 import type { Lasting } from './lasting.ts'
 import { resultsFor } from './results.ts'
@@ -88,19 +89,20 @@ function observerOf(
   { metrics, log, ledger, denials }: Lasting,
   observer: RelayRooms['observer'],
 ): FrontObserver {
-  const underWay = new Map(
-    Object.values(dialects).flatMap(({ id, client }) =>
-      client === undefined ? [] : [[id, metrics.requestsInFlight.with(client.path)]],
-    ),
-  )
+  const inFlight = new Map<string, Gauge>()
+  const inFlightAt = (path: string): Gauge => {
+    const gauge = inFlight.get(path) ?? metrics.requestsInFlight.with(path)
+    inFlight.set(path, gauge)
+    return gauge
+  }
   const unrelayed = (row: UsageRow | null, path: string, status: number, durationMs: number) => {
     if (row !== null) ledger.finish(null, { row, capNano: null, idempotency: null }, null)
     observer.unrelayed(row, path, status, durationMs)
   }
   return {
     overhead: { auth: metrics.overhead.with('auth'), route: metrics.overhead.with('route') },
-    underWay(dialect, change) {
-      underWay.get(dialect.id)?.add(change)
+    underWay({ client }, change) {
+      inFlightAt(client.path).add(change)
     },
     refused(refusal) {
       const { cause, requestId, dialect, status, durationMs, error, caller } = refusal

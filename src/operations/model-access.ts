@@ -10,9 +10,15 @@ import type { LimitScope } from '../limits/limiter.ts'
 import type { PriceBook } from '../meter/meter.ts'
 import type { Directory } from '../router/directory.ts'
 import type { Candidate } from '../router/route.ts'
-import type { ClientDialect, Dialect, VendorDialect } from '../wire/dialect.ts'
-import { dialects } from '../wire/dialects.ts'
-import type { ClientDialectId, Operation, VendorDialectId } from '../wire/formats.ts'
+import type { ClientDialect } from '../wire/dialect.ts'
+import {
+  type ClientDialectId,
+  type DialectId,
+  type Operation,
+  operationOf,
+  type VendorDialectId,
+} from '../wire/formats.ts'
+import { loadedDialect } from '../wire/registry.ts'
 
 export interface ModelRoute {
   readonly model: Model
@@ -50,23 +56,25 @@ const endpointOfKind: Readonly<Record<string, string>> = {
 /** A multiplier of 1, in millionths. */
 const million = 1_000_000
 
-function isServed(dialect: Dialect): dialect is ClientDialect {
-  return dialect.client !== undefined
+/** Formats that are only vendors' are loaded from the start. */
+function isServed(id: DialectId): id is ClientDialectId {
+  const dialect = loadedDialect(id)
+  return dialect === undefined || dialect.client !== undefined
 }
 
+const dialectIds = Object.keys(operationOf) as readonly DialectId[]
+
 function dialectsOf(operation: Operation): readonly ClientDialectId[] {
-  return Object.values<Dialect>(dialects)
-    .filter(isServed)
-    .filter((each) => each.operation === operation)
-    .map(({ id }) => id)
+  return dialectIds.filter(isServed).filter((id) => operationOf[id] === operation)
 }
 
 /** A translation there is: chats and legacy completions in any format on vendors that chat in any other, and likewise lists. */
 function hubbed(from: ClientDialectId, to: VendorDialectId): boolean {
-  const { client, operation }: ClientDialect = dialects[from]
-  const { vendor, operation: asked }: VendorDialect = dialects[to]
-  if (client.list !== undefined && vendor.list !== undefined) return operation === asked
-  return client.hub !== undefined && vendor.hub !== undefined && asked === 'chat'
+  const client = loadedDialect(from)?.client
+  const vendor = loadedDialect(to)?.vendor
+  if (client?.list !== undefined && vendor?.list !== undefined)
+    return operationOf[from] === operationOf[to]
+  return client?.hub !== undefined && vendor?.hub !== undefined && operationOf[to] === 'chat'
 }
 
 /** Whoever has a key of the group that restricts nothing. */

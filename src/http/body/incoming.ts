@@ -11,8 +11,7 @@ import type { ClientDialect } from '../../wire/dialect.ts'
 import type { FileInfo } from '../../wire/request.ts'
 import type { Load } from '../load.ts'
 import { declaredLength, readBody } from './read.ts'
-import { boundaryOf } from './upload/multipart.ts'
-import { readForm } from './upload/read.ts'
+import { boundaryOf } from './upload/boundary.ts'
 import { fileRuleFor, formBoundFor } from './upload/rules.ts'
 
 export interface BodyRooms {
@@ -105,6 +104,7 @@ export class Incoming {
       const body = await readBody(request, this.length, bounds, deadlines)
       return { body, files: null, media: this.mediaOf([], false), digests: [] }
     }
+    const { readForm } = await import('./upload/read.ts')
     const { body, uploads, digests } = await readForm(
       request,
       boundary,

@@ -5,10 +5,14 @@ import { invalidRequest } from '../../errors.ts'
 import type { Candidate } from '../../router/route.ts'
 import type { ClientDialectId } from '../../wire/formats.ts'
 import { outputTokensOf, unitsOf } from '../../wire/openai-images/cost.ts'
+import { imageDialects } from '../../wire/openai-images/dialects.ts'
+import { addDialects } from '../../wire/registry.ts'
 import type { FileInfo, Peek, RequestedImages } from '../../wire/request.ts'
 import { imageRelay } from '../adapters/operation.ts'
 import type { Operation } from '../operation.ts'
 import { resolveModel } from '../resolve.ts'
+
+addDialects(imageDialects)
 
 function imageRequest(dialect: ClientDialectId, operation: ImageOperation): Operation {
   return {

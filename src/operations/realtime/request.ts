@@ -9,7 +9,9 @@ import { newRequestId } from '../../history/request-id.ts'
 import { presentedSecret } from '../../identity/authenticate.ts'
 import type { Keyring } from '../../identity/principal.ts'
 import type { Limiter, LimitScope } from '../../limits/limiter.ts'
-import { peekRealtime } from '../../wire/openai-realtime/dialect.ts'
+import { audioDialects } from '../../wire/openai-audio/dialects.ts'
+import { realtime as dialect, peekRealtime } from '../../wire/openai-realtime/dialect.ts'
+import { addDialects } from '../../wire/registry.ts'
 import type { Address } from '../../wire/request.ts'
 import type {
   AdmittedRequest,
@@ -72,6 +74,9 @@ class ClientLink implements ClientSocket, SocketLink {
     this.socket?.terminate()
   }
 }
+
+// What is heard in a session is recorded as a transcription.
+addDialects({ 'openai-realtime': dialect, ...audioDialects })
 
 const betaProtocol = 'openai-beta.realtime-v1'
 const ownProtocol = 'realtime'

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
 import fc from 'fast-check'
 import { GatewayError } from '../../../errors.ts'
-import { boundaryOf, MultipartParser, type PartHead } from './multipart.ts'
+import { boundaryOf } from './boundary.ts'
+import { MultipartParser, type PartHead } from './multipart.ts'
 
 interface Part {
   readonly head: PartHead
