@@ -14,6 +14,7 @@ import type { ClientDialect } from '../wire/dialect.ts'
 import {
   type ClientDialectId,
   type DialectId,
+  endpointOf,
   type Operation,
   operationOf,
   type VendorDialectId,
@@ -37,20 +38,6 @@ export interface ModelAccess {
   whyNot(principal: KeyPrincipal, name: string): string | null
   /** The limits this caller is under. */
   scopes(principal: KeyPrincipal): readonly LimitScope[]
-}
-
-const endpointOfKind: Readonly<Record<string, string>> = {
-  chat: '/v1/chat/completions',
-  completion: '/v1/completions',
-  embedding: '/v1/embeddings',
-  rerank: '/v1/rerank',
-  image: '/v1/images/generations',
-  transcription: '/v1/audio/transcriptions',
-  translation: '/v1/audio/translations',
-  speech: '/v1/audio/speech',
-  video: '/v1/videos',
-  moderation: '/v1/moderations',
-  realtime: '/v1/realtime',
 }
 
 /** A multiplier of 1, in millionths. */
@@ -222,10 +209,8 @@ function throughChat(
 }
 
 function wrongKind(model: Model, dialect: ClientDialect) {
-  const place = endpointOfKind[model.kind]
-  const hint = place === undefined ? '' : ` Use ${place}.`
   return invalidRequest(
-    `The model '${model.id}' is not ${named(dialect.operation)} model.${hint}`,
+    `The model '${model.id}' is not ${named(dialect.operation)} model. Use ${endpointOf[model.kind]}.`,
     'model',
   )
 }

@@ -42,3 +42,18 @@ export type VendorDialectId = keyof typeof common | keyof typeof ofVendors
 export type DialectId = ClientDialectId | VendorDialectId
 export type CommonDialectId = keyof typeof common
 export type Operation = (typeof operationOf)[DialectId]
+
+/** Where OpenAI's clients ask for each. */
+export const endpointOf: Readonly<Record<Operation, string>> = {
+  chat: '/v1/chat/completions',
+  completion: '/v1/completions',
+  embedding: '/v1/embeddings',
+  rerank: '/v1/rerank',
+  image: '/v1/images/generations',
+  transcription: '/v1/audio/transcriptions',
+  translation: '/v1/audio/translations',
+  speech: '/v1/audio/speech',
+  video: '/v1/videos',
+  moderation: '/v1/moderations',
+  realtime: '/v1/realtime',
+}
