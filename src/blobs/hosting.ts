@@ -23,7 +23,7 @@ export interface HostingOptions {
   readonly store: FileStore
   readonly urlHours: number
   readonly nowMs: () => number
-  /** Told of each file that is kept: an address says nothing of whose it is. */
+  /** Called for each file that is kept: an address says nothing of whose it is. */
   readonly hosted: (account: string, file: HostedFile, bytes: number) => void
 }
 

@@ -1,7 +1,7 @@
-// Has memory taken back while media pass: the runtime would let a multiple of what is in use gather first.
+// Forces garbage collection while media pass: the runtime by itself would wait for a multiple of what is in use.
 
 export interface Collector {
-  /** Takes back all that nobody uses; nothing else runs meanwhile. */
+  /** Collects all garbage; nothing else runs meanwhile. */
   collect(): void
   /** Memory of the whole process. */
   residentBytes(): number
@@ -9,18 +9,18 @@ export interface Collector {
   liveBytes(): number
 }
 
-/** So often is looked. */
+/** Bytes passed between two checks. */
 const stepBytes = 4_194_304
 const leastGrowthBytes = 25_165_824
-/** A process that is no larger is let be. */
+/** Skip forced collection below 150 MiB. */
 const smallBytes = 157_286_400
-/** Collecting takes longer the more is in use: so much more may gather before it is done again. */
+/** Collecting takes longer the more is in use: garbage may grow by this factor of it before the next. */
 const growthPerLiveByte = 4
 
 export class MemoryTrimmer {
   private readonly collector: Collector
   private bytes = 0
-  /** The process as it was when nothing could be taken back. */
+  /** Resident memory at its least since the last collection. */
   private leastBytes = Number.POSITIVE_INFINITY
   private growthBytes = leastGrowthBytes
 
@@ -28,7 +28,7 @@ export class MemoryTrimmer {
     this.collector = collector
   }
 
-  /** Told of bytes that were read, written or relayed, and left a buffer behind. */
+  /** Called with the bytes that were read, written or relayed, and left a buffer behind. */
   readonly passed = (bytes: number): void => {
     this.bytes += bytes
     if (this.bytes < stepBytes) return

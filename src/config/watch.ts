@@ -75,7 +75,7 @@ class Watching implements ConfigWatch {
     let polls = 0
     this.#poll = setInterval(() => {
       polls += 1
-      // What the system tells of by itself is looked after only now and then: a look wakes other threads too.
+      // What the system notifies of is polled only now and then: a look wakes other threads too.
       const watched = this.#folder !== null && this.#sources.length === 0
       if (!watched || polls % watchedPolls === 0) void this.#enqueue(() => this.#look())
     }, pollMs ?? 2_000)

@@ -27,7 +27,7 @@ interface Unsettled {
   readonly seq: number
   readonly records: number
   readonly atMs: number
-  /** Told when the ledger has it. */
+  /** Called when the ledger has it. */
   readonly kept: readonly Kept[]
 }
 

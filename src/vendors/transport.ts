@@ -3,7 +3,7 @@
 import type { Buffer } from 'node:buffer'
 import type { Upload } from './media.ts'
 
-/** Told of one reply, synchronously and in order: head once, bytes, then exactly one of end or fault. */
+/** Called with one reply, synchronously and in order: head once, bytes, then exactly one of end or fault. */
 export interface ReplyHandler {
   head(status: number, header: (name: string) => string | null): void
   /** The chunk is the handler's to keep. */
@@ -64,7 +64,7 @@ export interface VendorSocket {
   abort(): void
 }
 
-/** Told how the handshake ended: exactly one of these, never before whoever opens the socket has it in hand. */
+/** Called as the handshake ends: exactly one of these, never before whoever opens the socket has it in hand. */
 export interface HandshakeHandler {
   /** Its listener is not called before `VendorSocket.start`. */
   open(socket: VendorSocket): void

@@ -12,7 +12,7 @@ export function decodeContent(content: JsonValue | undefined): RequestPart[] {
   return decodeBlocks(objectsIn(content))
 }
 
-/** Seals that stand beside the part they are of go back onto it. */
+/** Opaque state that stands beside the part it is of goes back onto it. */
 export function decodeBlocks(blocks: readonly JsonObject[]): RequestPart[] {
   const parts: RequestPart[] = []
   let next: string | null = null

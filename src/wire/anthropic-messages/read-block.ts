@@ -172,7 +172,7 @@ class OtherBlock extends Block {
   private readonly pieces: JsonObject = {}
 
   start(): void {
-    // Told at its stop.
+    // Sent at its stop.
   }
 
   delta(delta: JsonObject): void {

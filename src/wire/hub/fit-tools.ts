@@ -69,7 +69,7 @@ class Names {
   readonly original = new Map<string, string>()
   private readonly given = new Map<string, string>()
   private readonly taken: ReadonlySet<string>
-  /** Told apart by so many so far. */
+  /** Numbers given so far to tell such names apart. */
   private twins = 1
 
   constructor(tools: readonly Tool[]) {

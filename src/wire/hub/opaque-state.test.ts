@@ -1,4 +1,4 @@
-// Sealed texts come back as they were, with where they are from, and nothing else is taken for one.
+// Wrapped texts come back as they were, with where they are from, and nothing else is taken for one.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

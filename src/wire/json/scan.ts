@@ -128,7 +128,7 @@ export function valueEnd(bytes: Uint8Array, at: number): number {
   return scalarEnd(bytes, at)
 }
 
-/** Told of a document's structure while it is stepped through. */
+/** Called with a document's structure while it is stepped through. */
 export interface StructureVisitor {
   open(isObject: boolean): void
   /** The key whose opening quote is at `at`; gives the offset behind its closing quote. */

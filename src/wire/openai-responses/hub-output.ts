@@ -279,7 +279,7 @@ export class Output {
 
   private beginSummary(part: Part): string {
     if (part.contentIndex > 0) return ''
-    // Told from here on.
+    // Sent from here on.
     part.contentIndex = 1
     const summary = { type: 'summary_text', text: '' }
     const place = { item_id: part.item?.id, output_index: part.item?.index, summary_index: 0 }

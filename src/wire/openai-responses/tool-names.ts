@@ -4,7 +4,7 @@
 export class ToolNames {
   private readonly names = new Map<string, string>()
   private readonly taken: Set<string>
-  /** Told apart by so many so far. */
+  /** Numbers given so far to tell such names apart. */
   private twins = 1
 
   /** `plain`: names of tools that stand in no namespace, which stay as they are. */
