@@ -1,4 +1,4 @@
-// Realtime sessions without any vendor, by the official SDK through a door of TLS: heard, decoded, paid for to the nano.
+// Realtime sessions without any vendor, by the official SDK through a TLS proxy: received, decoded, paid for to the nano.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import OpenAI from 'openai'

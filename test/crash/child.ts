@@ -61,9 +61,9 @@ async function stream(node: LedgerNode, account: string): Promise<void> {
   const id = newId()
   const chargeNano = costOf(id)
   for (const share of [4n, 2n]) {
-    const owed = finishedRequest({ requestId: id, account, chargeNano: chargeNano / share })
-    node.progress(held, owed)
-    say('owed', id, chargeNano / share)
+    const used = finishedRequest({ requestId: id, account, chargeNano: chargeNano / share })
+    node.progress(held, used)
+    say('used', id, chargeNano / share)
     await nextTurn()
   }
   node.finishNow(held, finishedRequest({ requestId: id, account, chargeNano, stream: true }))

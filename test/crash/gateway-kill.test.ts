@@ -50,7 +50,7 @@ async function killAgainAndAgain(deployment: Deployment): Promise<Killed> {
   return killed
 }
 
-/** Every stream the kill has cut is charged for what it had said it owed. Returns how many there were. */
+/** Every stream the kill has cut is charged for what was noted of it. Returns how many there were. */
 function expectProgress(seen: readonly Seen[], rows: ReadonlyMap<string, UsageRow>): number {
   const cut = seen.filter(
     ({ whole, status, dueNano, deliveredBytes }) =>

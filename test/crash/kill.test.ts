@@ -10,12 +10,12 @@ const rounds = 17
 const slots = [0, 1, 2]
 const accounts = ['acme', 'bell', 'cyan']
 const depositNano = 1_000_000_000_000n
-/** Less than the requests cost: what is above is written off, never owed twice. */
+/** Less than the requests cost: what is above is written off, never charged twice. */
 const smallDepositNano = 2_000_000n
 
 interface Promised {
   readonly kept: Map<string, bigint>
-  readonly owed: Map<string, bigint>
+  readonly used: Map<string, bigint>
   opened: number
 }
 
@@ -40,7 +40,7 @@ async function killOnce(scene: LedgerScene, round: number, slot: number, promise
   for (const line of child.lines) {
     const [word, id = '', amount = ''] = line.split(' ')
     if (word === 'kept') promised.kept.set(id, BigInt(amount))
-    if (word === 'owed') promised.owed.set(id, BigInt(amount))
+    if (word === 'used') promised.used.set(id, BigInt(amount))
   }
 }
 
@@ -85,7 +85,7 @@ const deposits = new Map([
 ])
 
 async function killAgainAndAgain(scene: LedgerScene): Promise<Promised> {
-  const promised: Promised = { kept: new Map(), owed: new Map(), opened: 0 }
+  const promised: Promised = { kept: new Map(), used: new Map(), opened: 0 }
   for (const [account, amountNano] of deposits) await scene.deposit(account, amountNano)
   for (let round = 0; round < rounds; round += 1) {
     await Promise.all(slots.map((slot) => killOnce(scene, round, slot, promised)))
@@ -112,10 +112,10 @@ describe.each(engines)('kill -9 on $engine', ({ engine, url }) => {
       for (const [id, cost] of promised.kept)
         expect([id, usage.get(id)]).toEqual([id, { whole: cost, code: null }])
       let died = 0
-      for (const [id, owed] of promised.owed) {
+      for (const [id, used] of promised.used) {
         const row = usage.get(id)
         if (row?.code === 'service_unavailable') died += 1
-        expect([id, row !== undefined && row.whole >= owed]).toEqual([id, true])
+        expect([id, row !== undefined && row.whole >= used]).toEqual([id, true])
       }
       await checkBooks(scene)
       expect(promised.kept.size).toBeGreaterThan(0)

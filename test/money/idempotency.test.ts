@@ -353,7 +353,7 @@ describe('across a kill -9', () => {
         for (let bytes = 0; bytes < 2 * 4_096; ) {
           bytes += (await reader?.read())?.value?.length ?? 0
         }
-        // A stream's first hold covers 1,024 tokens; as it grows, what is owed is written down.
+        // A stream's first hold covers 1,024 tokens; as it grows, what was used is written down.
         const textNano = 2_000n * BigInt(Math.ceil((2 * 4_096) / 4))
         await eventually(async () =>
           BigInt((await balanceOf(at, ann)).heldNano) > textNano ? true : undefined,

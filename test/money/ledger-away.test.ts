@@ -89,7 +89,7 @@ describe('the database is locked', () => {
     expect((await ready(shop)).status).toBe(200)
     {
       using _lock = lockLedger(shop)
-      // Rich enough to be served from its lease for ever; it is the lag that closes the door.
+      // Rich enough to be served from its lease for ever; it is the lag that refuses requests.
       const closed = await eventually(async () => {
         const seen = await shop.chat(few)
         return seen.status === 200 ? undefined : seen

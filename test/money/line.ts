@@ -128,7 +128,7 @@ export function openLine(options: LineOptions = {}): Line {
   )
   const taking = Promise.withResolvers<void>()
   const reply = readReply(call, taking.promise)
-  // A test that does not look at it still sees no stray rejection.
+  // A test that does not look at it still sees no unhandled rejection.
   reply.catch(() => undefined)
   return { call, vendor, reply, take: taking.resolve, asked, rows, progress }
 }

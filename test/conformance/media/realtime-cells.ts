@@ -1,4 +1,4 @@
-// What is tried of realtime: sessions by the official client, which asks for TLS and so goes through a door of it.
+// What is tried of realtime: sessions by the official client, which asks for TLS and so goes through a proxy of it.
 
 import { Buffer } from 'node:buffer'
 import { type AddressInfo, connect } from 'node:net'
