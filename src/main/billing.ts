@@ -3,12 +3,16 @@
 import { type Authorizer, createAuthorizer } from '../billing/authorize.ts'
 import type { Config } from '../config/types.ts'
 import { parseUnits } from '../money.ts'
-import type { Lasting } from './lasting.ts'
+import type { ProcessParts } from './process.ts'
 
 const tellAgainMs = 60_000
 
-export function buildAuthorizer(config: Config, lasting: Lasting): Authorizer {
-  const { ledger, prices, estimates, log, metrics } = lasting
+type AuthorizerParts = Pick<ProcessParts, 'ledger' | 'prices' | 'estimates' | 'log' | 'metrics'>
+
+export function buildAuthorizer(
+  config: Config,
+  { ledger, prices, estimates, log, metrics }: AuthorizerParts,
+): Authorizer {
   const multipliers = new Map(
     Object.values(config.groups).map(({ id, multiplier }) => [id, millionths(multiplier)]),
   )

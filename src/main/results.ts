@@ -7,7 +7,7 @@ import { BucketFiles } from '../blobs/hosting-s3.ts'
 import { createResults, type Results } from '../blobs/results.ts'
 import type { Config } from '../config/types.ts'
 import { encryptionKey } from './encryption-key.ts'
-import type { Lasting } from './lasting.ts'
+import type { ProcessParts } from './process.ts'
 
 /** A result may take as long as its request; this long nothing may come. */
 const quietMs = 30_000
@@ -18,9 +18,10 @@ export function openDiskFiles(config: Config): DiskFiles {
   return new DiskFiles({ folder: join(config.dataDir, 'media'), key: encryptionKey(config), nowMs })
 }
 
-export function resultsFor(config: Config, lasting: Lasting): Results {
+type ResultParts = Pick<ProcessParts, 'dialer' | 'diskFiles' | 'log'>
+
+export function resultsFor(config: Config, { dialer, diskFiles, log }: ResultParts): Results {
   const { media } = config
-  const { dialer, diskFiles, log } = lasting
   const store = storeFor(config, diskFiles)
   const hosting = createHosting({
     store,
@@ -40,7 +41,10 @@ function storeFor({ media }: Config, diskFiles: DiskFiles): FileStore {
 }
 
 /** Removes now and from time to time what has expired, also from the disk that was used before a bucket. */
-export function sweepResults(config: () => Config, { diskFiles, log }: Lasting): void {
+export function sweepResults(
+  config: () => Config,
+  { diskFiles, log }: Pick<ResultParts, 'diskFiles' | 'log'>,
+): void {
   const sweep = async () => {
     try {
       await diskFiles.sweep(nowMs())

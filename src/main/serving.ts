@@ -19,7 +19,7 @@ import { vendors } from '../vendors/registry.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import { dialects } from '../wire/registry.ts'
 import { buildAuthorizer } from './billing.ts'
-import type { Lasting } from './lasting.ts'
+import type { ProcessParts } from './process.ts'
 import { resultsFor } from './results.ts'
 import { videosFor } from './videos.ts'
 
@@ -37,31 +37,30 @@ const mostDrains = 64
 const safeFetchBounds = { maxBytes: 10_485_760, timeoutMs: 10_000 }
 const drainLimitMs = 30_000
 
-export function buildServing(config: Config, lasting: Lasting): Serving {
+export function buildServing(config: Config, parts: ProcessParts): Serving {
   const configured = channelConfigs(config, process.env, vendors)
   const channels = createChannels(configured, vendors)
-  const observer = createObserver(lasting)
-  const relay = relayOf(config, lasting, channels, observer)
-  const modelAccess = buildModelAccess(config, configured, () => lasting.prices.book)
+  const relay = relayOf(config, parts, channels)
+  const modelAccess = buildModelAccess(config, configured, () => parts.prices.book)
   return {
     config,
     channelIds: configured.filter(({ disabled }) => !disabled).map(({ id }) => id),
-    front: frontOf(config, lasting, { relay, modelAccess }),
+    front: frontOf(config, parts, { relay, modelAccess }),
   }
 }
 
-function frontOf(config: Config, lasting: Lasting, core: CoreServices): Front {
+function frontOf(config: Config, parts: ProcessParts, core: CoreServices): Front {
   const { server, billing } = config
-  const { keyring, limiter, load, metrics, ledger, log } = lasting
+  const { keyring, limiter, load, metrics, ledger, log, spools, deadlines } = parts
   const { relay, modelAccess } = core
-  const authorizer = buildAuthorizer(config, lasting)
+  const authorizer = buildAuthorizer(config, parts)
   const draining = () => load.draining
   return {
     server,
     load,
     callers: createCallers(server),
     keyring,
-    bodies: { ...lasting, server, uploads: config.uploads },
+    bodies: { server, uploads: config.uploads, load, spools, deadlines },
     authorizer,
     hooks: [
       limitHook({
@@ -75,25 +74,27 @@ function frontOf(config: Config, lasting: Lasting, core: CoreServices): Front {
     ],
     services: {
       ...core,
-      responses: responsesFor(config, lasting, (id) => relay.channels.get(id)?.vendor),
+      responses: responsesFor(config, parts, (id) => relay.channels.get(id)?.vendor),
       realtime: { settings: config.realtime, authorizer, limiter, keyring, draining },
-      videos: videosFor(config, lasting, relay),
-      me: { store: lasting.store, currency: config.currency, prices: () => lasting.prices.book },
-      files: lasting.diskFiles,
+      videos: videosFor(config, parts, relay),
+      me: { store: parts.store, currency: config.currency, prices: () => parts.prices.book },
+      files: parts.diskFiles,
     },
-    observer: observerOf(lasting, relay.observer),
+    observer: observerOf(parts, relay.observer),
   }
 }
 
 function observerOf(
-  { metrics, log, ledger, denials }: Lasting,
+  { metrics, log, ledger, denials }: Pick<ProcessParts, 'metrics' | 'log' | 'ledger' | 'denials'>,
   observer: RelayRooms['observer'],
 ): FrontObserver {
   const inFlight = new Map<string, Gauge>()
   const inFlightAt = (path: string): Gauge => {
-    const gauge = inFlight.get(path) ?? metrics.requestsInFlight.with(path)
-    inFlight.set(path, gauge)
-    return gauge
+    const known = inFlight.get(path)
+    if (known !== undefined) return known
+    const made = metrics.requestsInFlight.with(path)
+    inFlight.set(path, made)
+    return made
   }
   const unrelayed = (row: UsageRow | null, path: string, status: number, durationMs: number) => {
     if (row !== null) ledger.finish(null, { row, capNano: null, idempotency: null }, null)
@@ -123,13 +124,15 @@ function observerOf(
 
 function relayOf(
   config: Config,
-  lasting: Lasting,
+  parts: ProcessParts,
   channels: RelayRooms['channels'],
-  observer: RelayRooms['observer'],
 ): RelayRooms {
   const { server } = config
+  const { health, dialer, deadlines } = parts
   return {
-    ...lasting,
+    health,
+    dialer,
+    deadlines,
     channels,
     dialects,
     timeouts: config.timeouts,
@@ -137,17 +140,17 @@ function relayOf(
     heartbeatMs: server.heartbeatMs,
     commitAfterMs: server.commitAfterMs,
     writeStallMs: server.writeStallMs,
-    safeFetch: createSafeFetch({ dialer: lasting.dialer, ...safeFetchBounds }),
-    results: resultsFor(config, lasting),
+    safeFetch: createSafeFetch({ dialer, ...safeFetchBounds }),
+    results: resultsFor(config, parts),
     drains: { running: 0, most: mostDrains, limitMs: drainLimitMs },
     random: Math.random,
-    observer,
+    observer: createObserver(parts),
   }
 }
 
 function responsesFor(
   { responses, server }: Config,
-  { kept }: Lasting,
+  { kept }: Pick<ProcessParts, 'kept'>,
   vendorOf: (channelId: string) => Vendor | undefined,
 ): Front['services']['responses'] {
   return {
@@ -162,7 +165,7 @@ function responsesFor(
 
 const hourMs = 3_600_000
 
-function keysFor(hours: number, ledger: Lasting['ledger'], log: Log): Idempotency {
+function keysFor(hours: number, ledger: ProcessParts['ledger'], log: Log): Idempotency {
   return {
     async begin(entry) {
       const nowMs = Date.now()

@@ -25,9 +25,9 @@ import { startLoopLag } from '../telemetry/loop-lag.ts'
 import { createMetrics, type LedgerReading } from '../telemetry/metrics.ts'
 import { createDialer } from '../upstream/dial.ts'
 import { Activity } from './activity.ts'
-import type { Lasting } from './lasting.ts'
 import { settleLeftOutboxes } from './left-outboxes.ts'
 import { Prices } from './prices.ts'
+import type { ProcessParts } from './process.ts'
 import { openDiskFiles, sweepResults } from './results.ts'
 import { buildServing, type Serving } from './serving.ts'
 import { createVideoJobs } from './videos.ts'
@@ -71,7 +71,6 @@ export async function buildState(options: StateOptions) {
     },
   })
   const shared = {
-    version,
     log,
     store,
     health,
@@ -90,11 +89,11 @@ export async function buildState(options: StateOptions) {
     spools: createSpools(join(config.dataDir, 'tmp'), new MemoryTrimmer(collector).passed),
   }
   const videoJobs = createVideoJobs(shared, () => current)
-  const lasting: Lasting = { ...shared, videoJobs }
-  let current: Serving = buildServing(config, lasting)
-  sweepResults(() => current.config, lasting)
+  const parts: ProcessParts = { ...shared, videoJobs }
+  let current: Serving = buildServing(config, parts)
+  sweepResults(() => current.config, parts)
   return {
-    ...lasting,
+    ...parts,
     activity,
     firstSecret,
     keyRevision,
@@ -104,7 +103,7 @@ export async function buildState(options: StateOptions) {
     },
     /** Swaps all of it at once; requests under way keep those they began with. */
     async replace(next: Config) {
-      const serving = buildServing(next, lasting)
+      const serving = buildServing(next, parts)
       await keepNames(store, next)
       await prices.load(next)
       keyring.replace({ configured: next.keys })

@@ -5,12 +5,18 @@ import type { Front } from '../http/front.ts'
 import type { Services } from '../operations/services.ts'
 import { VideoJobs } from '../operations/videos/jobs.ts'
 import type { RelayRooms } from '../relay/request.ts'
-import type { Lasting } from './lasting.ts'
+import type { ProcessParts } from './process.ts'
 
 const hourMs = 3_600_000
 
 export function createVideoJobs(
-  { store, ledger, prices, spools, log }: Omit<Lasting, 'videoJobs'>,
+  {
+    store,
+    ledger,
+    prices,
+    spools,
+    log,
+  }: Pick<ProcessParts, 'store' | 'ledger' | 'prices' | 'spools' | 'log'>,
   present: () => { readonly config: Config; readonly front: Pick<Front, 'services'> },
 ): VideoJobs {
   return new VideoJobs({
@@ -26,7 +32,13 @@ export function createVideoJobs(
 
 export function videosFor(
   config: Config,
-  { store, ledger, spools, log, videoJobs }: Lasting,
+  {
+    store,
+    ledger,
+    spools,
+    log,
+    videoJobs,
+  }: Pick<ProcessParts, 'store' | 'ledger' | 'spools' | 'log' | 'videoJobs'>,
   relay: RelayRooms,
 ): Services['videos'] {
   return {

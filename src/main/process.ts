@@ -1,4 +1,4 @@
-// What every set of rooms shares: it outlives a change of the configuration.
+// What a process has once: it outlives a change of the configuration, and each builder takes its part of it.
 
 import type { DiskFiles } from '../blobs/hosting-disk.ts'
 import type { Spools } from '../blobs/spool.ts'
@@ -19,8 +19,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { createDialer } from '../upstream/dial.ts'
 import type { Prices } from './prices.ts'
 
-export interface Lasting {
-  readonly version: string
+export interface ProcessParts {
   readonly log: Log
   readonly store: Store
   readonly health: Health
