@@ -238,7 +238,7 @@ const rules: readonly { rule: Rule; bad: readonly Sample[]; good: readonly Sampl
         'src/wire/ir.ts',
         'const a = b.verdict\n// What the vendor is told still, by an indoor sensor.',
       ],
-      ['src/wire/ir.ts', 'interface AskedFor { ask(): void; askedMs: number }'],
+      ['src/wire/ir.ts', 'interface AskedFor { ask(): void; askedMs: number; sealed: A }'],
       ['test/door.ts', 'const told = 1'],
     ],
   },

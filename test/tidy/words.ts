@@ -5,7 +5,7 @@ import type { Source } from './source.ts'
 /** In names, as words of their own. */
 const inNames: ReadonlySet<string> = new Set(
   `till tab owed owes litter door sight heard told untold wishes wished passing hindrance unsaid
-   purse purses stray strays verdict outlet outlets lasting unpaid`.split(/\s+/),
+   purse purses stray strays verdict outlet outlets lasting unpaid seal seals unseal`.split(/\s+/),
 )
 /** As types; the verb of a method, and `asked` for what was asked, are plain English. */
 const noun = /^(?=[A-Z])(\w*[a-z])?Ask(ed)?$/
