@@ -12,7 +12,7 @@ export interface BucketOptions {
   readonly nowMs: () => number
 }
 
-/** Bun takes a session token from the environment, where it cannot be told not to, and shows it in every address. */
+/** Bun takes a session token from the environment, where it cannot be kept from it, and shows it in every address. */
 const leak = {
   path: 'media.store.s3',
   message: 'start without AWS_SESSION_TOKEN, or with an empty S3_SESSION_TOKEN beside it',

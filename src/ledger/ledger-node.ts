@@ -211,7 +211,7 @@ class Node implements LedgerNode {
   async beginVideo(hold: Hold, beginning: VideoBeginning): Promise<'begun' | 'insufficient'> {
     const row = { ...beginning.row, heldNano: hold.amountNano }
     const change = { kind: 'begin', row, idempotency: beginning.idempotency } as const
-    // What a lost lease had is the wallet's free money again; this epoch's lease owes nothing for it.
+    // What a lost lease had is the wallet's free money again; this epoch's lease is not charged for it.
     const epoch = this.#leases.covers(hold) ? this.#epoch() : noEpoch
     const question = { ask: 'video', epoch, change } as const
     try {

@@ -109,7 +109,7 @@ export interface MediaSide {
   replay(peek: Peek, mediaType: string): Replay
 }
 
-/** The parts of a format: those that it lacks are nobody's here. */
+/** The parts of a format: those it lacks are left out. */
 export interface Sides {
   readonly client?: ClientSide
   readonly vendor?: VendorSide

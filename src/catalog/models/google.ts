@@ -6,7 +6,7 @@ import { embeds, films, type ShippedModel, type ShippedModels, speaks, thinks } 
 const paints: ShippedModel = { kind: 'image', also: ['chat'], vision: true }
 /** Chats that answer in sound. */
 const reads: ShippedModel = { ...speaks, also: ['chat'] }
-/** Chats that hear, and can be asked what was said. */
+/** Chats that take sound, and can be asked what was said. */
 const hears: ShippedModel = { ...thinks, also: ['transcription'], vision: true }
 
 const models: ShippedModels['models'] = {

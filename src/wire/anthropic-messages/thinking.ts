@@ -41,7 +41,7 @@ export function thinkingOf(
 ): Thinking {
   const { traits, forced } = bounds
   if (forced) {
-    // A model that thinks by itself must be told not to, for thinking and a forced call exclude each other.
+    // Thinking that a model does by itself must be switched off, for thinking and a forced call exclude each other.
     if (reasoning !== undefined && reasoning.effort !== 'none') dropped.push('reasoning_effort')
     return traits.adaptive && traits.canDisable ? disabled : none
   }

@@ -374,7 +374,7 @@ test('settings: changed one by one, and shown as they are in force', async () =>
   const input = { turn_detection: { type: 'server_vad' }, format: { type: 'audio/pcmu' } }
   session.send({ type: 'session.update', session: { audio: { input, output: { voice: 'x' } } } })
   const { session: shown } = await session.first('session.updated')
-  // It hears no pauses.
+  // It detects no pauses.
   expect(shown.audio.input).toMatchObject({ turn_detection: null, format: { type: 'audio/pcmu' } })
   expect(shown.audio.output).toEqual({
     format: { type: 'audio/pcm', rate: 24_000 },
