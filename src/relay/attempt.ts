@@ -61,8 +61,10 @@ export class Attempt implements AttemptHandler, PathListener {
     this.owner = owner
     this.sink = sink
     const { request, identity } = plan
-    const marks = identity && marksOpaque(request.dialect, request.candidates)
-    this.opaqueMember = (marks && request.dialect.vendor?.opaqueMember) || null
+    const { opaqueMember } = request.dialect.vendor ?? {}
+    const isMarked = identity && opaqueMember !== undefined
+    this.opaqueMember =
+      isMarked && marksOpaque(request.dialect, request.candidates) ? opaqueMember : null
     this.sentMs = nowMs
     this.times = { lastBytesMs: nowMs, lastSemanticMs: null, completeMs: null }
   }
@@ -99,7 +101,8 @@ export class Attempt implements AttemptHandler, PathListener {
     if (this.over) return
     this.accepted = status >= 200 && status < 300
     const { identity, request, channel } = this.plan
-    if (this.accepted && identity) this.state = stateFrom(request.dialect, channel, header)
+    const keepsState = identity && request.dialect.vendor?.stateHeaders !== undefined
+    if (this.accepted && keepsState) this.state = stateFrom(request.dialect, channel, header)
     try {
       this.path = choosePath(this.plan, status, header, this)
     } catch (error) {

@@ -34,7 +34,8 @@ export class Attempts {
   private at = 0
   /** No channel may be tried: why, and for how long. */
   private readonly blocked: Blocked | null
-  private readonly client: DecodedRequest
+  /** Made where it is needed: a plain chat's bytes are only relayed. */
+  private client: DecodedRequest | null = null
   /** Why the last channel could not even be asked: its format cannot say what the client wants. */
   private unsayable: GatewayError | null = null
   private startedMs = 0
@@ -52,9 +53,9 @@ export class Attempts {
     this.rooms = rooms
     this.request = request
     this.operation = operation
-    this.order = originFirst(planned.attempts, rooms, request)
+    const { attempts } = planned
+    this.order = attempts.length < 2 ? attempts : originFirst(attempts, rooms, request)
     this.blocked = planned.blocked
-    this.client = decodedRequestOf(request)
   }
 
   /** The next attempt made ready; null where none is left. A promise where something has to be fetched for it. */
@@ -64,12 +65,17 @@ export class Attempts {
       if (candidate === undefined) return null
       this.at++
       try {
-        const prepared = prepare(this.rooms, this.request, candidate, this.client, this.operation)
+        const prepared = prepare(this.rooms, this.request, candidate, this, this.operation)
         return prepared instanceof Promise ? this.later(prepared) : this.ready(prepared)
       } catch (error) {
         this.pass(error)
       }
     }
+  }
+
+  decoded(): DecodedRequest {
+    this.client ??= decodedRequestOf(this.request)
+    return this.client
   }
 
   private async later(prepared: Promise<Prepared>): Promise<Prepared | null> {

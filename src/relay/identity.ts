@@ -8,13 +8,11 @@ import type { Candidate } from '../router/route.ts'
 import { needsAmend } from '../vendors/amendments.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import type { IdentitySide } from '../wire/dialect.ts'
-import type { Operation } from '../wire/formats.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { type Edit, join, splice } from '../wire/json/splice.ts'
 import { frameKind, type Watcher } from '../wire/reply.ts'
 import type { Peek } from '../wire/request.ts'
 import { FrameSplitter, frameTooLong } from '../wire/sse.ts'
-import { Occurrences } from './occurrences.ts'
 import { refusedIn, ruleFor, withoutRefused } from './parameters.ts'
 import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
@@ -306,14 +304,13 @@ const maxHeldBytes = 1_048_576
 const maxVectorBytes = 67_108_864
 /** So much of a reply shows the form of its vectors. */
 const headBytes = 4_096
-const saysText: ReadonlySet<string> = new Set(['chat', 'completion'])
 
 /** A whole reply: judged when it is complete, or passed through once it is too large to hold. */
 export class IdentityWhole implements ReplyPath {
   readonly complete = false
   summary: ReplySummary = { usage: null, outputBytes: 0, finishReason: null, model: null }
   private readonly format: IdentitySide
-  private readonly operation: Operation
+  private readonly saysText: boolean
   private readonly peek: Peek
   private readonly vendor: Vendor
   private readonly listener: PathListener
@@ -331,7 +328,7 @@ export class IdentityWhole implements ReplyPath {
     listener: PathListener,
   ) {
     this.format = format
-    this.operation = dialect.operation
+    this.saysText = dialect.client.hub !== undefined
     this.items = format.itemMark === undefined ? null : new Occurrences(format.itemMark)
     this.peek = peek
     this.vendor = vendor
@@ -372,7 +369,7 @@ export class IdentityWhole implements ReplyPath {
     if (this.passing) {
       const seen = this.format.tail(whole, this.vendor.quirks, this.peek, this.items?.count)
       // A reply of text says most of its bytes, and a part of it was dropped. Nothing else is counted by bytes.
-      const outputBytes = saysText.has(this.operation) ? this.passedBytes : 0
+      const outputBytes = this.saysText ? this.passedBytes : 0
       this.summary = { ...seen, outputBytes }
       this.listener.completed(this.summary)
       return
@@ -389,4 +386,36 @@ export class IdentityWhole implements ReplyPath {
       this.heldBytes -= this.chunks.shift()?.length ?? 0
     }
   }
+}
+
+/** Counts how often a text stands in bytes that pass by in pieces. */
+export class Occurrences {
+  count = 0
+  private readonly text: Buffer
+  /** The end of what passed, shorter than the text: it may be the beginning of one. */
+  private carried: Buffer = Buffer.alloc(0)
+
+  /** A text that cannot overlap itself. */
+  constructor(text: string) {
+    this.text = Buffer.from(text, 'utf8')
+  }
+
+  push(chunk: Uint8Array): void {
+    const { text } = this
+    const piece = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    const most = text.length - 1
+    const seam = Buffer.concat([this.carried, piece.subarray(0, most)])
+    if (this.carried.length > 0) this.count += countIn(seam, text)
+    this.count += countIn(piece, text)
+    this.carried =
+      piece.length >= most
+        ? Buffer.from(piece.subarray(piece.length - most))
+        : seam.subarray(Math.max(0, seam.length - most))
+  }
+}
+
+function countIn(bytes: Buffer, text: Buffer): number {
+  let count = 0
+  for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + text.length)) count++
+  return count
 }

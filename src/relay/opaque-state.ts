@@ -58,11 +58,6 @@ function isOpaque(part: RequestPart): part is RequestPart & { readonly sealed: s
   return 'sealed' in part && part.sealed !== undefined
 }
 
-/** Something in the request is opaque state that was marked here. */
-export function hasOpaqueState(body: Uint8Array): boolean {
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(opaquePrefix)
-}
-
 /** The longest head of a marked text that names its channel. */
 const headBytes = 128
 
@@ -85,7 +80,6 @@ export function originFirst(
   rooms: RelayRooms,
   request: RelayRequest,
 ): readonly Candidate[] {
-  if (attempts.length < 2) return attempts
   const tag = stateTag(request) ?? originChannel(request.peek.body)
   if (tag === null) return attempts
   const isThere = ({ channelId }: Candidate) => rooms.channels.get(channelId)?.tag === tag

@@ -13,8 +13,8 @@ import { dialects } from '../wire/dialects.ts'
 import type { VendorDialectId } from '../wire/formats.ts'
 import type { JsonValue } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
-import { openAuthorized } from './authorized.ts'
 import { type Channel, createChannel } from './channel.ts'
+import { openAuthorized } from './tokens.ts'
 
 export interface Probe {
   readonly ok: boolean

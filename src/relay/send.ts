@@ -1,21 +1,26 @@
 // Readies one attempt: the bytes for the vendor, and the way there.
 
+import { Buffer } from 'node:buffer'
 import type { TimeoutSettings } from '../config/types.ts'
 import type { Candidate } from '../router/route.ts'
 import type { Destination, DialCall } from '../upstream/connection.ts'
 import type { Segment } from '../vendors/media.ts'
 import type { Exchange, LocalService } from '../vendors/transport.ts'
+import { opaquePrefix } from '../wire/hub/opaque-state.ts'
 import { join } from '../wire/json/splice.ts'
 import type { Peek } from '../wire/request.ts'
-import { openAuthorized } from './authorized.ts'
 import type { Channel } from './channel.ts'
 import { identityRequest } from './identity.ts'
 import { openedOpaque, originOf } from './opaque-bytes.ts'
-import { hasOpaqueState } from './opaque-state.ts'
 import type { AttemptHandler, AttemptPlan, RelayOperation } from './operation.ts'
 import type { RelayRequest, RelayRooms } from './request.ts'
 import { passedTo } from './state.ts'
+import { openAuthorized } from './tokens.ts'
 import { type DecodedRequest, type Encoded, encoded, offersForeign } from './translate.ts'
+
+export interface RequestDecoder {
+  decoded(): DecodedRequest
+}
 
 export interface Prepared {
   readonly plan: AttemptPlan
@@ -27,14 +32,14 @@ export interface Prepared {
 }
 
 /**
- * `asked` is the request in the hub's words. Throws, or rejects with, GatewayError where it cannot be put in the vendor's
+ * `client` decodes the request where it has to be put in other words. Throws, or rejects with, GatewayError where it cannot be put in the vendor's
  * format.
  */
 export function prepare(
   rooms: RelayRooms,
   request: RelayRequest,
   candidate: Candidate,
-  client: DecodedRequest,
+  client: RequestDecoder,
   operation: RelayOperation | null = null,
 ): Prepared | Promise<Prepared> {
   const channel = rooms.channels.get(candidate.channelId)
@@ -42,7 +47,10 @@ export function prepare(
   const { vendor } = channel
   // Re-writing is for what is said in text; there is nothing to put sound or vectors into.
   const rewritten = vendor.quirks.rewrite === true && request.dialect.client.hub !== undefined
-  const foreign = candidate.identity && offersForeign(request, candidate, channel, client)
+  const foreign =
+    candidate.identity &&
+    mayOfferForeign(request, channel) &&
+    offersForeign(request, candidate, channel, client.decoded())
   const identity = candidate.identity && !rewritten && !foreign
   const general = operation?.timeouts?.(rooms.timeouts) ?? rooms.timeouts
   const timeouts = timeoutsOf(general, request, channel)
@@ -69,15 +77,27 @@ export function prepare(
     contentType,
     to,
   })
-  const made = encoded(rooms, request, candidate, channel, client)
+  const made = encoded(rooms, request, candidate, channel, client.decoded())
   return made instanceof Promise ? made.then(planned) : planned(made)
 }
 
 /** Throws GatewayError where the model's name cannot stand in an address. */
 function destinationOf({ request, candidate, channel }: AttemptPlan): Destination {
   const { dialect, model } = candidate
-  const passed = passedTo(request, channel, candidate)
+  const { address, caller } = request
+  const isPlain = address?.headers === undefined && caller.traceparent === null
+  const passed = isPlain ? undefined : passedTo(request, channel, candidate)
   return channel.destination({ dialect, model, stream: request.peek.stream }, passed)
+}
+
+/** Something in the request is opaque state that was marked here. */
+function hasOpaqueState(body: Uint8Array): boolean {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(opaquePrefix)
+}
+
+/** Some vendors of the client's own format lack tools of it. */
+function mayOfferForeign({ dialect }: RelayRequest, { vendor }: Channel): boolean {
+  return dialect.vendor?.toolMarks !== undefined && vendor.quirks.everyTool !== true
 }
 
 /** The request as the client put it, this channel's opaque state opened; null where it holds another's. */

@@ -136,7 +136,7 @@ export function offersForeign(
 ): boolean {
   const { dialect, peek } = request
   const { toolMarks, hub = {} } = dialect.vendor ?? {}
-  if (channel.vendor.quirks.everyTool === true || toolMarks === undefined) return false
+  if (toolMarks === undefined) return false
   const body = Buffer.from(peek.body.buffer, peek.body.byteOffset, peek.body.byteLength)
   if (!toolMarks.some((mark) => body.includes(mark))) return false
   const { value } = client.request()

@@ -153,7 +153,9 @@ function sent(way: (typeof ways)[number], text: string): Sent | null {
       caller,
       model: { timeouts: {} },
     } as unknown as RelayRequest
-    const made = prepare(rooms as unknown as RelayRooms, ask, candidate, decodedRequestOf(ask))
+    const made = prepare(rooms as unknown as RelayRooms, ask, candidate, {
+      decoded: () => decodedRequestOf(ask),
+    })
     if (made instanceof Promise) throw new Error('nothing is to be fetched here')
     const bytes = made.segments.map((each) => {
       if (!(each instanceof Uint8Array)) throw new Error('no file was given')

@@ -1,7 +1,7 @@
 // A text counted in bytes that pass by in pieces of any length.
 
 import { expect, test } from 'bun:test'
-import { Occurrences } from './occurrences.ts'
+import { Occurrences } from './identity.ts'
 
 test('a text is counted once, wherever it is cut', () => {
   const whole = Buffer.from('"x"..."x""x"."x')
