@@ -41,8 +41,8 @@ export interface LeaseState {
   readonly waiting: number
 }
 
-/** Closed when made: `open` when the ledger has opened the node. */
-export interface Leases {
+/** What requests do with the leases. */
+export interface Holds {
   /** At once where the lease covers it and nobody waits before; else a promise of at most 300 ms. Throws RangeError below 0. */
   hold(account: string, keyId: string, amountNano: Nano): Hold | NoHold | Promise<Hold | NoHold>
   /** As `hold`, before new requests that wait. False where the money is not there, or the hold is closed. */
@@ -56,6 +56,10 @@ export interface Leases {
   release(hold: Hold): void
   /** Whether the present epoch's lease has the hold's money. */
   covers(hold: Hold): boolean
+}
+
+/** What the node does with them. Closed when made: `open` when the ledger has opened the node. */
+export interface LeaseUpkeep {
   /** Gives back all that no request holds: another node starves. */
   recall(account: string): void
   /** The epoch is over: all leases are forgotten, and nothing is admitted until `open`. */
@@ -79,6 +83,8 @@ export interface Leases {
   /** null where this node knows nothing of the account. */
   state(account: string): LeaseState | null
 }
+
+export type Leases = Holds & LeaseUpkeep
 
 export function createLeases(options: LeasesOptions): Leases {
   return new NodeLeases(options)

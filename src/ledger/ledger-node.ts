@@ -2,16 +2,15 @@
 
 import type { LedgerSettings } from '../config/types.ts'
 import type { Nano } from '../money.ts'
-import type { IdempotencyFound, NodeRef, OutboxPlace } from '../store/ledger.ts'
+import type { NodeRef, OutboxPlace } from '../store/ledger.ts'
 import type { StoreSettings } from '../store/open.ts'
 import { readMark } from '../store/outbox-mark.ts'
-import type { ResponseChange } from '../store/responses.ts'
 import { type Outbox, openOutbox } from '../store/sqlite-outbox.ts'
-import type { VideoChange, VideoChanged } from '../store/video-table.ts'
 import type { Log } from '../telemetry/log.ts'
+import { type LedgerChanges, WorkerChanges } from './changes.ts'
 import { createLeases, type Leases } from './leases.ts'
 import type { Finished, Hold, Ledger, LedgerStats, NoHold } from './ledger.ts'
-import type { FromWorker, IdempotencyEntry, VideoBeginning, WorkerStart } from './messages.ts'
+import type { FromWorker, WorkerStart } from './messages.ts'
 import { OutboxWriter } from './outbox-writer.ts'
 import { Pace } from './pace.ts'
 import { type EncodedRecord, encodeRecord } from './record.ts'
@@ -43,20 +42,7 @@ export interface LedgerNode extends Ledger {
   /** Resolves when `ready` first holds. */
   readonly opened: Promise<void>
   stats(): LedgerStats
-  /** Takes an `Idempotency-Key` for a request, or says who has it. Rejects where the ledger cannot be reached. */
-  begin(entry: IdempotencyEntry): Promise<IdempotencyFound>
-  /** Frees the key of a request that was refused before it was settled. */
-  forget(account: string, key: string, requestId: string): Promise<void>
-  /** Keeps and removes responses, in one transaction. Rejects where the store cannot be reached. */
-  changeResponses(changes: readonly ResponseChange[]): Promise<readonly number[]>
-  /**
-   * Begins a video: what the hold has is set aside in the ledger until the video ends, whatever becomes of this node,
-   * and the hold is closed. `insufficient`: a lease that was lost had the money. Rejects where nobody can say; then
-   * the hold is closed, and what was set aside, if it was, is found with the video.
-   */
-  beginVideo(hold: Hold, beginning: VideoBeginning): Promise<'begun' | 'insufficient'>
-  /** Every other change of a video. Rejects where the store cannot be reached. */
-  changeVideo(change: Exclude<VideoChange, { readonly kind: 'begin' }>): Promise<VideoChanged>
+  readonly changes: LedgerChanges
   /**
    * Called when what running requests hold is not safe any more: they must end and settle at once. Returns what
    * takes the callback back.
@@ -81,8 +67,6 @@ const watchMs = 50
 const noteHeldMs = 250
 const tickMs = 1_000
 const quietMs = 1_000
-/** Epochs count from 1. */
-const noEpoch = 0
 const closedHold: NoHold = { refused: 'closed' }
 
 class Node implements LedgerNode {
@@ -92,6 +76,7 @@ class Node implements LedgerNode {
   readonly #leases: Leases
   readonly #writer: OutboxWriter
   readonly #link: WorkerLink
+  readonly changes: LedgerChanges
   readonly #leftUntil: number
   readonly #left: OutboxPlace | null
   readonly #fenceCallbacks = new Set<() => void>()
@@ -130,6 +115,7 @@ class Node implements LedgerNode {
       onMessage: (message) => this.#take(message),
       onDeath: (error, retryMs) => this.#workerDied(error, retryMs),
     })
+    this.changes = new WorkerChanges(this.#link, this.#leases, () => this.#epoch())
     this.#rouse()
   }
 
@@ -194,40 +180,6 @@ class Node implements LedgerNode {
       setAside,
       heldNano,
     }
-  }
-
-  begin(entry: IdempotencyEntry): Promise<IdempotencyFound> {
-    return this.#link.ask({ ask: 'begin', entry })
-  }
-
-  async forget(account: string, key: string, requestId: string): Promise<void> {
-    await this.#link.ask({ ask: 'forget', account, key, requestId })
-  }
-
-  changeResponses(changes: readonly ResponseChange[]): Promise<readonly number[]> {
-    return this.#link.ask({ ask: 'keep', changes })
-  }
-
-  async beginVideo(hold: Hold, beginning: VideoBeginning): Promise<'begun' | 'insufficient'> {
-    const row = { ...beginning.row, heldNano: hold.amountNano }
-    const change = { kind: 'begin', row, idempotency: beginning.idempotency } as const
-    // What a lost lease had is the wallet's free money again; this epoch's lease is not charged for it.
-    const epoch = this.#leases.covers(hold) ? this.#epoch() : noEpoch
-    const question = { ask: 'video', epoch, change } as const
-    try {
-      // Doing it again changes nothing where it was done.
-      const { state } = await this.#link.ask(question).catch(() => this.#link.ask(question))
-      this.#leases.close(hold, state === 'insufficient' ? 0n : hold.amountNano)
-      return state === 'insufficient' ? state : 'begun'
-    } catch (error) {
-      // It may have been taken all the same: nobody here counts on it any more.
-      this.#leases.close(hold, hold.amountNano)
-      throw error
-    }
-  }
-
-  changeVideo(change: Exclude<VideoChange, { readonly kind: 'begin' }>): Promise<VideoChanged> {
-    return this.#link.ask({ ask: 'video', epoch: this.#epoch(), change })
   }
 
   onFenced(callback: () => void): () => void {

@@ -81,6 +81,6 @@ async function finishAll({ state, listener, log, close }: DrainOptions): Promise
     log.error({ err: error }, 'the server did not stop in good order')
     code = 1
   }
-  log.flush()
+  log.output.flush()
   process.exit(code)
 }

@@ -170,7 +170,7 @@ function keysFor(hours: number, ledger: ProcessParts['ledger'], log: Log): Idemp
     async begin(entry) {
       const nowMs = Date.now()
       try {
-        return await ledger.begin({ ...entry, nowMs, expiresAt: nowMs + hours * hourMs })
+        return await ledger.changes.begin({ ...entry, nowMs, expiresAt: nowMs + hours * hourMs })
       } catch (error) {
         log.error(
           { err: error, request_id: entry.requestId },
@@ -180,7 +180,7 @@ function keysFor(hours: number, ledger: ProcessParts['ledger'], log: Log): Idemp
       }
     },
     forget(account, key, requestId) {
-      ledger.forget(account, key, requestId).catch((error: unknown) => {
+      ledger.changes.forget(account, key, requestId).catch((error: unknown) => {
         log.warn(
           { err: error, request_id: requestId },
           'an Idempotency-Key could not be freed: it stays taken until it expires',

@@ -63,8 +63,8 @@ export async function buildState(options: StateOptions) {
     sources: {
       channelStates: () => statesOf([...current.front.services.relay.channels.keys()], health),
       ledger: () => readingOf(ledger),
-      logPending: () => log.pending,
-      logDropped: () => log.dropped,
+      logPending: () => log.output.pending,
+      logDropped: () => log.output.dropped,
       loopLagMs: () => lag.lagMs(),
       limitsShared: isShared,
       priceConflicts: () => prices.conflicts.length,
@@ -145,7 +145,7 @@ function keptResponses(store: Store, ledger: LedgerNode, log: Log) {
     log.error({ err: error }, 'a response could not be kept: whoever asks for it will not find it')
   const keeper = new ResponseKeeper({
     table: store.responses,
-    apply: (changes) => ledger.changeResponses(changes),
+    apply: (changes) => ledger.changes.changeResponses(changes),
     onLost,
   })
   return { keeper, background: new Background(keeper, onLost) }

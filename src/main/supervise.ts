@@ -42,7 +42,7 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
       process.stdout.write(startText({ ...ready, version, currency: config.currency })),
     onEnd: (code) => {
       lock.release()
-      log.flush()
+      log.output.flush()
       process.exit(code)
     },
   })

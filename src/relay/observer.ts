@@ -50,7 +50,7 @@ export function createObserver(rooms: ObserverRooms): Observer {
         metrics.streamAborts.with(status === 499 ? 'client' : 'upstream').inc()
       }
       if (isUnbelieved(settlement)) alarm(rooms, settlement, row)
-      if (log.writes('info')) logLine(log, row)
+      if (log.lines.writes('info')) logLine(log, row)
     },
     settling(tookMs) {
       settling.observe(tookMs / 1000)
@@ -75,7 +75,7 @@ export function createObserver(rooms: ObserverRooms): Observer {
     },
     unrelayed(row, route, status, durationMs) {
       answered(route, status, durationMs)
-      if (row !== null && log.writes('info')) logLine(log, row)
+      if (row !== null && log.lines.writes('info')) logLine(log, row)
     },
   }
 }
@@ -155,7 +155,7 @@ function logLine(log: Log, row: UsageRow): void {
     row.errorCode === null
       ? ''
       : `,"err":${JSON.stringify({ code: row.errorCode, cause: row.errorCause })}`
-  log.members(
+  log.lines.members(
     `"request_id":"${row.requestId}","operation":"${row.operation}","status":${row.status}` +
       `,"dur_ms":${row.durationMs},"ttft_ms":${row.ttftMs},"model":${quoted(scrub(row.modelAsked))}` +
       `,"channel":${quoted(row.channel)},"attempts":${row.attempts},"stream":${row.stream}` +

@@ -37,7 +37,7 @@ test('a line is one JSON object with time, level, message and fields', () => {
       { request_id: 'req_1', status: 200, tokens: { input: 3 }, cost: 12n, none: null },
       'request',
     )
-    log.flush()
+    log.output.flush()
   })
   expect(line).toEqual({
     level: 'info',
@@ -57,13 +57,13 @@ test('levels, children and a change of level', () => {
     const child = log.child({ channel: 'main', key: 'hidden-by-name' })
     log.info({}, 'no')
     child.warn({}, 'one')
-    expect(child.writes('info')).toBe(false)
-    log.setLevel('debug')
+    expect(child.lines.writes('info')).toBe(false)
+    log.output.setLevel('debug')
     child.debug({}, 'two')
     log.trace({}, 'no')
-    log.setLevel('silent')
+    log.output.setLevel('silent')
     child.fatal({}, 'no')
-    log.flush()
+    log.output.flush()
   })
   expect(written.map(({ level, msg, channel, key }) => [level, msg, channel, key])).toEqual([
     ['warn', 'one', 'main', '[redacted]'],
@@ -102,7 +102,7 @@ test('secrets are hidden by name and by look, at any depth, in errors and in mes
     log
       .child({ 'api-key': 'plainword8', note: secret })
       .info({ a: { b: { c: { d: { e: { f: { token: 'plainword9' } } } } } } }, 'deep')
-    log.flush()
+    log.output.flush()
   })
   const text = JSON.stringify(written)
   expect(written.length).toBe(3)
@@ -162,7 +162,7 @@ test('a line stays one line of JSON whatever is in it', () => {
         const written = lines((fd) => {
           const log = createLog({ level: 'info', fd })
           for (const each of fields) log.info(each, message)
-          log.flush()
+          log.output.flush()
         })
         expect(written.length).toBe(fields.length)
       },
@@ -193,8 +193,8 @@ test('lines of a worker name it, those of requests and of children too', () => {
     const log = createLog({ level: 'info', fd, worker: 2 })
     log.info({}, 'plain')
     log.child({ part: 'a' }).info({}, 'child')
-    log.members('"status":200', 'request')
-    log.flush()
+    log.lines.members('"status":200', 'request')
+    log.output.flush()
   })
   expect(written.map(({ worker, msg }) => [worker, msg])).toEqual([
     [2, 'plain'],

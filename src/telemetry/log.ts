@@ -14,18 +14,24 @@ export interface Log {
   info(fields: LogFields, message: string): void
   warn(fields: LogFields, message: string): void
   error(fields: LogFields, message: string): void
-  /**
-   * An `info` line whose fields are JSON members already, `"a":1,"b":"c"`, for lines written at every
-   * request: nothing is cleaned here, so the caller answers for what is in them.
-   */
-  members(members: string, message: string): void
   /** The last line of a process that cannot go on: written before the call returns. */
   fatal(fields: LogFields, message: string): void
   /** A log whose every line carries these fields too. */
   child(fields: LogFields): Log
+  readonly lines: LogLines
+  readonly output: LogOutput
+}
+
+/** Lines written at every request. */
+export interface LogLines {
   /** Whether lines of a level are written: asked before fields are gathered that cost something. */
   writes(level: Exclude<LogLevel, 'silent'>): boolean
-  /** Changes the level from here on, of the children too. */
+  /** An `info` line whose fields are JSON members already, `"a":1,"b":"c"`: nothing is cleaned here, so the caller answers for what is in them. */
+  members(members: string, message: string): void
+}
+
+/** Where all lines of a process go, of its children's logs too. */
+export interface LogOutput {
   setLevel(level: LogLevel): void
   /** Characters waiting to be written. */
   readonly pending: number
@@ -33,8 +39,6 @@ export interface Log {
   readonly dropped: number
   /** Writes what waits, blocking. */
   flush(): void
-  /** Resolves when all lines so far have left. */
-  drained(): Promise<void>
 }
 
 export interface LogOptions {
@@ -111,29 +115,32 @@ function wrap(target: pino.Logger, shared: Shared, sink: Sink): Log {
     info: line('info'),
     warn: line('warn'),
     error: line('error'),
-    members(members, message) {
-      if (!writes('info')) return
-      sink.write(
-        `{"level":"info","ts":"${isoNow()}",${shared.lead}${members},"msg":"${message}"}\n`,
-      )
-    },
     fatal(fields, message) {
       if (shared.level !== 'silent') target.fatal(fields, scrub(message))
       sink.flush()
     },
     child: (fields) => wrap(target.child(redact(fields, 0)), shared, sink),
-    writes,
-    setLevel(level) {
-      shared.level = level
+    lines: {
+      writes,
+      members(members, message) {
+        if (!writes('info')) return
+        sink.write(
+          `{"level":"info","ts":"${isoNow()}",${shared.lead}${members},"msg":"${message}"}\n`,
+        )
+      },
     },
-    get pending() {
-      return sink.pending
+    output: {
+      setLevel(level) {
+        shared.level = level
+      },
+      get pending() {
+        return sink.pending
+      },
+      get dropped() {
+        return sink.dropped
+      },
+      flush: () => sink.flush(),
     },
-    get dropped() {
-      return sink.dropped
-    },
-    flush: () => sink.flush(),
-    drained: () => sink.drained(),
   }
 }
 

@@ -236,7 +236,9 @@ describe.each(engines)('a ledger node on $engine', ({ url }) => {
       expiresAt: nowMs + 60_000,
     }
     const begun = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => node.begin({ ...entry, requestId: `req_${index}` })),
+      Array.from({ length: 20 }, (_, index) =>
+        node.changes.begin({ ...entry, requestId: `req_${index}` }),
+      ),
     )
     expect(begun.filter(({ state }) => state === 'new')).toHaveLength(1)
     expect(begun.filter(({ state }) => state === 'running')).toHaveLength(19)

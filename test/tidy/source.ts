@@ -237,10 +237,17 @@ function noteShape(node: ts.Node, parent: ts.Node, { tree, shapes }: Facts): voi
   const owner = ts.isTypeLiteralNode(node) ? parent : node
   const isNamed = ts.isInterfaceDeclaration(owner) || ts.isTypeAliasDeclaration(owner)
   const named = isNamed || ts.isClassLikeDeclaration(owner) ? owner.name : undefined
-  const methods = [...node.members].filter(isMethod).length
+  // A getter and a setter of one name are one.
+  const methods = new Set(
+    [...node.members].filter(isMethod).map((member) => memberName(member)?.getText(tree)),
+  ).size
   const kind = isClass ? 'class' : 'interface'
   const name = named?.getText(tree) ?? 'without a name'
   shapes.push({ kind, name, line: lineOf(tree, node), methods })
+}
+
+function memberName(member: ts.ClassElement | ts.TypeElement): ts.Node | undefined {
+  return 'name' in member ? (member.name as ts.Node) : undefined
 }
 
 function isMethod(member: ts.Node): boolean {
