@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { loadConfiguration } from './admin/configuration.ts'
 import type { Collector } from './blobs/memory-trimmer.ts'
 import { needsRestart } from './config/describe.ts'
-import { loadConfig } from './config/load.ts'
 import { ConfigError } from './config/problems.ts'
 import type { Flags } from './config/settings.ts'
 import type { Config } from './config/types.ts'
@@ -19,16 +19,14 @@ import { onSignals } from './main/signals.ts'
 import { StartError } from './main/start-error.ts'
 import { buildState, type State } from './main/state.ts'
 import { supervise } from './main/supervise.ts'
-import { takeData } from './main/take-data.ts'
 import { firstModel, frontPage, startText } from './main/welcome.ts'
 import { readWorker, Stops, slotVariable, type Worker } from './main/worker.ts'
 import { watchPrices } from './meter/watch-prices.ts'
+import { lockData } from './store/lock.ts'
 import { openStore } from './store/open.ts'
 import { DataError } from './store/sqlite-file.ts'
 import { createLog, type Log } from './telemetry/log.ts'
 import { labelled } from './telemetry/registry.ts'
-import { vendors } from './vendors/registry.ts'
-import { operationOf } from './wire/formats.ts'
 
 const oldestBun = '1.4.5'
 /** Where the ledger cannot be opened, a worker listens all the same after this, and says so. */
@@ -99,16 +97,7 @@ function readFlags(argv: readonly string[]) {
 async function serve(argv: readonly string[]): Promise<void> {
   const flags = readFlags(argv)
   const loadWith = (given: Flags) =>
-    loadConfig({
-      flags: given,
-      env: process.env,
-      knownVendors: Object.keys(vendors),
-      addresslessVendors: Object.values(vendors)
-        .filter(({ baseUrl }) => baseUrl === null)
-        .map(({ id }) => id),
-      knownDialects: Object.keys(operationOf),
-      apart: true,
-    })
+    loadConfiguration({ flags: given, env: process.env, apart: true })
   const load = () => loadWith(flags)
   const config = await load()
   const worker = readWorker(process.env[slotVariable], config.dataDir)
@@ -117,7 +106,7 @@ async function serve(argv: readonly string[]): Promise<void> {
     return
   }
   const log = createLog({ level: config.logLevel, worker: worker?.slot ?? null })
-  const lock = worker === null ? takeData(config.dataDir) : null
+  const lock = worker === null ? lockData(config.dataDir) : null
   const store = await openStore(config)
   const state = await buildState({ version, config, store, log, worker, collector })
   const stops = new Stops()

@@ -11,19 +11,10 @@ import type { Context } from './command.ts'
 
 /** The whole configuration, as the server would read it. `file` stands above `--config`. */
 export async function loadFor(context: Context, file?: string): Promise<Config> {
-  const [{ loadConfig }, { vendors }, { dialects }] = await Promise.all([
-    import('../config/load.ts'),
-    import('../vendors/registry.ts'),
-    import('../wire/dialects.ts'),
-  ])
-  return loadConfig({
+  const { loadConfiguration } = await import('../admin/configuration.ts')
+  return loadConfiguration({
     flags: { config: file ?? context.flags.text('config'), data: context.flags.text('data') },
     env: context.env,
-    knownVendors: Object.keys(vendors),
-    addresslessVendors: Object.values(vendors)
-      .filter(({ baseUrl }) => baseUrl === null)
-      .map(({ id }) => id),
-    knownDialects: Object.keys(dialects),
   })
 }
 

@@ -4,10 +4,10 @@ import { needsRestart } from '../config/describe.ts'
 import type { Flags } from '../config/settings.ts'
 import type { Config } from '../config/types.ts'
 import { checkPort } from '../http/server.ts'
+import { lockData } from '../store/lock.ts'
 import { createLog } from '../telemetry/log.ts'
 import { onSignals } from './signals.ts'
 import { StartError } from './start-error.ts'
-import { takeData } from './take-data.ts'
 import { startText } from './welcome.ts'
 import { startWorkers } from './workers.ts'
 
@@ -24,12 +24,12 @@ export interface SuperviseOptions {
 /** What a server that was killed just now may take to leave its port. */
 const leavingMs = 1_000
 
-/** Resolves when the workers have been started; the process then lives until they have ended. Throws StartError, DataLocked. */
+/** Resolves when the workers have been started; the process then lives until they have ended. Throws StartError, DataError. */
 export async function supervise(options: SuperviseOptions): Promise<void> {
   const { config, version, script } = options
   checkPlatform(process.platform)
   const log = createLog({ level: config.logLevel })
-  const lock = takeData(config.dataDir)
+  const lock = lockData(config.dataDir)
   await waitForPort(config.server.host, config.server.port)
   const workers = startWorkers({
     count: config.server.workers,

@@ -13,12 +13,36 @@ export class DataLocked extends DataError {
   override readonly name = 'DataLocked'
 }
 
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist and cannot be made here',
+  EEXIST: 'it is a file, not a folder',
+  ENOTDIR: 'a part of its path is a file, not a folder',
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  EROFS: 'its file system is read-only',
+  ENOSPC: 'its file system is full',
+}
+
 /**
- * Takes the data directory for this server, or throws `DataLocked` with the other's pid. The lock is a
- * transaction held open on an SQLite file of its own, so the system frees it when the process ends, also
- * by kill -9. The command line does not take it and works beside a server.
+ * Takes the data directory for this process. Throws `DataLocked` with the other's pid, or `DataError` where the
+ * directory cannot be made or written to. The lock is a transaction held open on an SQLite file of its own, so the
+ * system frees it when the process ends, also by kill -9. Commands that work beside a server do not take it.
  */
 export function lockData(dataDir: string): DataLock {
+  try {
+    return lockFiles(dataDir)
+  } catch (error) {
+    if (error instanceof DataLocked || !(error instanceof Error)) throw error
+    const reason = reasons['code' in error ? String(error.code) : '']
+    if (reason === undefined && error instanceof DataError) throw error
+    throw new DataError(
+      `Cannot use the data directory ${dataDir}: ${reason ?? error.message}. Name another with --data.`,
+      { cause: error },
+    )
+  }
+}
+
+function lockFiles(dataDir: string): DataLock {
   makeDataDir(dataDir)
   const path = join(dataDir, 'server.lock')
   const lock = openFile(path)
@@ -30,7 +54,7 @@ export function lockData(dataDir: string): DataLock {
     if (!isBusy(error)) throw error
     const holder = runningPid(pidFile)
     throw new DataLocked(
-      `Another Tollgate server${holder === null ? '' : ` (pid ${holder})`} has the data in ${resolve(dataDir)}. Stop it first, or give this server a directory of its own with --data.`,
+      `Another Tollgate server${holder === null ? '' : ` (pid ${holder})`} has the data in ${resolve(dataDir)}. Stop it first, or name another directory with --data.`,
     )
   }
   naming(pidFile, () => writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 }))

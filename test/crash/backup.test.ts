@@ -114,7 +114,13 @@ test('a server goes on from what was restored; a restore says what it will not d
     const runs = await run(deployment, dataDir, 'restore', file, '--force')
     expect(runs.code).toBe(1)
     expect(runs.err).toContain(`(pid ${server.pid}) has the data`)
+    expect(runs.err).toEndWith('Stop it first, or name another directory with --data.\n')
     await server.kill()
+    const onFile = await run(deployment, file, 'restore', file)
+    expect([onFile.code, onFile.err]).toEqual([
+      1,
+      `tollgate: Cannot use the data directory ${file}: it is a file, not a folder. Name another with --data.\n`,
+    ])
 
     const full = await run(deployment, dataDir, 'restore', file)
     expect([full.code, full.err]).toEqual([
