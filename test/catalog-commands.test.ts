@@ -99,6 +99,11 @@ describe('catalog update', () => {
       expect([from, code, err.trim().split('\n').length]).toEqual([from, 1, 1])
     }
     expect((await run('catalog', 'update', '--data', data)).code).toBe(2)
+    const folder = await run('catalog', 'update', '--from', data, '--data', data)
+    expect(folder.err).toBe(`tollgate: Cannot read ${data}: it is a folder, not a file\n`)
+    expect((await run('price', 'import', '--file', '/nosuch', '--data', data)).err).toBe(
+      'tollgate: Cannot read /nosuch: there is no such file\n',
+    )
   })
 })
 

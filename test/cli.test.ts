@@ -280,6 +280,25 @@ describe('help and version', () => {
     expect((await cli.run(['help', 'nothing'])).code).toBe(1)
   })
 
+  test.each(['key', 'account', 'price', 'catalog', 'channel', 'config'])(
+    '%s --help lists what begins so',
+    async (group) => {
+      const listed = await cli.run(['help', group])
+      expect(listed.out).toContain(`  ${group} `)
+      expect(await cli.run([group, '--help'])).toEqual({ code: 0, out: listed.out, err: '' })
+      expect(await cli.run([group, '-h'])).toEqual(listed)
+    },
+  )
+
+  test('serve, which prints no value, has no --json', async () => {
+    expect((await cli.run(['serve', '--help'])).out).not.toContain('--json')
+    expect(await cli.run(['serve', '--json'])).toEqual({
+      code: 2,
+      out: '',
+      err: 'tollgate: serve has no --json\n',
+    })
+  })
+
   test('version is that of the package', async () => {
     const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'))
     expect((await cli.run(['version'])).out).toBe(`${manifest.version}\n`)

@@ -1,8 +1,7 @@
 // `tollgate catalog update`: the prices of a published document, shown beside those in force and applied when told to.
 
-import { readFile } from 'node:fs/promises'
 import type { Command } from './command.ts'
-import { importFrom, importOptions } from './price-import.ts'
+import { importFrom, importOptions, readDocument } from './price-import.ts'
 
 /** Gets the text at an address; the message of what it throws names the cause. */
 export type FetchText = (address: string) => Promise<string>
@@ -24,7 +23,7 @@ export function catalogUpdate(load: () => Promise<FetchText>): Command {
     async run(context) {
       const from = context.flags.required('from')
       const isAddress = /^https?:\/\//i.test(from)
-      const text = isAddress ? await (await load())(from) : await readFile(from, 'utf8')
+      const text = isAddress ? await (await load())(from) : await readDocument(from)
       return importFrom(context, from, text)
     },
   }

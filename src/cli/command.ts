@@ -23,6 +23,8 @@ export interface Command {
   readonly words: readonly string[]
   readonly summary: string
   readonly options: Readonly<Record<string, Option>>
+  /** It prints no value, so it takes no `--json`. */
+  readonly json?: false
   /** Returns the exit code when it is not 0. */
   run(context: Context): Promise<number | undefined>
 }

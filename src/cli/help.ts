@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command, Option } from './command.ts'
 import { print, printJson } from './output.ts'
-import { sharedOptions } from './parse.ts'
+import { optionsOf, sharedOptions } from './parse.ts'
 
 export const version: Command = {
   name: 'version',
@@ -43,14 +43,10 @@ export function createHelp(others: readonly Command[]): Command {
 }
 
 export function commandHelp(command: Command): string {
-  const own = Object.entries(command.options)
-  const shared = Object.entries(sharedOptions)
   return [
     `Usage: tollgate ${[command.name, ...command.words].join(' ')} [options]`,
     `\n${command.summary}\n`,
-    ...aligned(
-      [...own, ...shared].map(([name, option]) => [optionName(name, option), option.help]),
-    ),
+    ...optionLines(optionsOf(command)),
     '',
   ].join('\n')
 }
@@ -60,19 +56,23 @@ function overview(commands: readonly Command[]): string {
     'Usage: tollgate COMMAND [options]\n',
     ...aligned(commands.map((each) => [[each.name, ...each.words].join(' '), each.summary])),
     '\nWith every command:',
-    ...aligned(
-      Object.entries(sharedOptions).map(([name, each]) => [optionName(name, each), each.help]),
-    ),
+    ...optionLines(sharedOptions),
     '\nDATABASE_URL names a PostgreSQL in place of the data directory.\n',
   ].join('\n')
 }
 
-function commandView({ name, words, summary, options }: Command) {
-  return { name, words, summary, options: { ...options, ...sharedOptions } }
+function commandView(command: Command) {
+  const { name, words, summary } = command
+  return { name, words, summary, options: optionsOf(command) }
 }
 
-function optionName(name: string, option: Option): string {
-  return `--${name}${option.value === undefined ? '' : ` ${option.value}`}`
+function optionLines(options: Readonly<Record<string, Option>>): string[] {
+  return aligned(
+    Object.entries(options).map(([name, { value, help }]) => [
+      `--${name}${value === undefined ? '' : ` ${value}`}`,
+      help,
+    ]),
+  )
 }
 
 function aligned(rows: readonly (readonly [string, string])[]): string[] {

@@ -5,11 +5,17 @@ import { suggestion } from '../config/problems.ts'
 import { type Command, Flags, type Option, UsageError } from './command.ts'
 
 /** Every command takes these. */
-export const sharedOptions: Readonly<Record<string, Option>> = {
+export const sharedOptions = {
   json: { type: 'boolean', help: 'print one JSON value and nothing else' },
   data: { type: 'string', value: 'DIR', help: 'data directory (TOLLGATE_DATA, ./data)' },
   config: { type: 'string', value: 'FILE', help: 'configuration file (TOLLGATE_CONFIG)' },
   help: { type: 'boolean', help: 'say how the command is used' },
+} satisfies Readonly<Record<string, Option>>
+
+/** What a command takes: its own options, then those of all. */
+export function optionsOf({ options, json: answersJson }: Command) {
+  const { json, ...rest } = sharedOptions
+  return { ...options, ...(answersJson !== false && { json }), ...rest }
 }
 
 export interface Line {
@@ -20,9 +26,10 @@ export interface Line {
 
 /** Throws `UsageError`, with a suggestion where a known name is near. */
 export function parseLine(args: readonly string[], commands: readonly Command[]): Line {
-  const command = findCommand(args, commands)
-  const rest = args.slice(command.name.split(' ').length)
-  const options = { ...sharedOptions, ...command.options }
+  const words = withoutGroupHelp(args, commands)
+  const command = findCommand(words, commands)
+  const rest = words.slice(command.name.split(' ').length)
+  const options: Readonly<Record<string, Option>> = optionsOf(command)
   const { tokens, positionals } = parseArgs({
     args: [...rest],
     options: { ...optionTypes(options), h: { type: 'boolean' } },
@@ -67,6 +74,22 @@ function valueOf(token: OptionToken, option: Option): string {
     throw new UsageError(`${token.rawName} needs a value: ${token.rawName} ${option.value ?? ''}`)
   }
   return token.value
+}
+
+/** `key --help`, where `key` begins the names of several commands, asks what `help key` does. */
+function withoutGroupHelp(
+  args: readonly string[],
+  commands: readonly Command[],
+): readonly string[] {
+  const [first = '', second = ''] = args
+  const isHelp = (word: string) => word === '--help' || word === '-h'
+  if (!second.startsWith('-') || !args.some(isHelp) || !isGroup(first, commands)) return args
+  return ['help', ...args.filter((word) => !isHelp(word))]
+}
+
+function isGroup(word: string, commands: readonly Command[]): boolean {
+  const names = commands.map(({ name }) => name)
+  return !names.includes(word) && names.some((name) => name.startsWith(`${word} `))
 }
 
 function findCommand(args: readonly string[], commands: readonly Command[]): Command {

@@ -36,8 +36,25 @@ export const priceImport: Command = {
   },
   async run(context) {
     const file = context.flags.required('file')
-    return importFrom(context, file, await readFile(file, 'utf8'))
+    return importFrom(context, file, await readDocument(file))
   },
+}
+
+const unreadable: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'this user may not read it',
+  EISDIR: 'it is a folder, not a file',
+}
+
+/** Throws an error that names the file where it cannot be read. */
+export async function readDocument(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    const reason = unreadable['code' in error ? String(error.code) : ''] ?? error.message
+    throw new Error(`Cannot read ${file}: ${reason}`, { cause: error })
+  }
 }
 
 /** `text` is that of the document `file`. */

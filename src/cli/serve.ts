@@ -8,6 +8,7 @@ export const serve: Command = {
   name: 'serve',
   words: [],
   summary: 'run the server',
+  json: false,
   options: {
     port: { type: 'string', value: 'N', help: 'port to listen on (PORT, 8787)' },
     host: { type: 'string', value: 'H', help: 'address to listen on (HOST, 127.0.0.1)' },
