@@ -1,9 +1,20 @@
-// `tollgate account list`: the accounts in the store, and what they have.
+// `tollgate account` and `tollgate balance`: what accounts have, and an operator's own entries in the journal.
 
-import type { Command, Context } from './command.ts'
-import { print, printJson, table, timeText } from './output.ts'
+import { adjustBalance, type Balance, listAccounts, readBalance } from '../admin/accounts.ts'
+import { readInput } from '../admin/input.ts'
+import { formatUnits } from '../money.ts'
+import type { Command, Context, Option } from './command.ts'
+import { type Cell, print, printJson, say, table } from './output.ts'
 import { withStore } from './settings.ts'
-import { currencyOf, walletCells, walletHeadings, walletView } from './wallet.ts'
+
+const headings = ['CURRENCY', 'AVAILABLE', 'HELD', 'POSTED']
+const hints = { 'not_found account': '; `tollgate account list` lists them' }
+
+/** Amounts in the currency's units, to the last place. */
+function cells(balance: Balance): Cell[] {
+  const amounts = [balance.availableNano, balance.heldNano, balance.postedNano]
+  return [balance.currency, ...amounts.map((nano) => formatUnits(BigInt(nano)))]
+}
 
 export const accountList: Command = {
   name: 'account list',
@@ -11,26 +22,92 @@ export const accountList: Command = {
   summary: 'list the accounts and what they have',
   options: {},
   async run(context) {
-    const views = await readViews(context)
-    if (context.json) {
-      await printJson(views)
-      return undefined
+    const { items } = await withStore(context, (admin) => listAccounts(admin, {}))
+    if (context.json) await printJson(items)
+    else {
+      const rows = items.map((each) => [each.account, ...cells(each), each.createdAt])
+      await print(table(['ACCOUNT', ...headings, 'CREATED'], rows))
     }
-    const cells = views.map((view) => [view.account, ...walletCells(view), view.createdAt])
-    await print(table(['ACCOUNT', ...walletHeadings, 'CREATED'], cells))
     return undefined
   },
 }
 
-function readViews(context: Context) {
-  return withStore(context, async (store) => {
-    const currency = await currencyOf(store, context)
-    const accounts = await store.accounts.all()
-    const wallets = new Map((await store.journal.wallets()).map((each) => [each.account, each]))
-    return accounts.map(({ id, createdAt }) => {
-      const empty = { account: id, postedNano: 0n, leasedNano: 0n, heldNano: 0n }
-      const wallet = wallets.get(id) ?? empty
-      return { ...walletView(wallet, currency), createdAt: timeText(createdAt) }
-    })
+export const balance: Command = {
+  name: 'balance',
+  words: ['ACCOUNT'],
+  summary: 'show what an account has',
+  options: {},
+  hints,
+  async run(context) {
+    const [account = ''] = context.words
+    const found = await withStore(context, (admin) => readBalance(admin, { account }))
+    if (context.json) await printJson(found)
+    else await print(table(['ACCOUNT', ...headings], [[found.account, ...cells(found)]]))
+    return undefined
+  },
+}
+
+const adjusting = {
+  words: ['ACCOUNT', 'AMOUNT'],
+  fields: { account: 'ACCOUNT', amount: 'AMOUNT' },
+  hints: { ...hints, 'conflict reference': ': choose another --reference' },
+}
+
+const options: Readonly<Record<string, Option>> = {
+  reason: { type: 'string', value: 'TEXT', help: 'why; kept with the entry' },
+  reference: {
+    type: 'string',
+    value: 'ID',
+    help: 'posts once however often it is run with the same one',
+  },
+  actor: { type: 'string', value: 'NAME', help: 'who does it; the user running this unless said' },
+}
+
+export const accountCredit: Command = {
+  ...adjusting,
+  name: 'account credit',
+  summary: 'give an account money',
+  options: {
+    ...options,
+    create: { type: 'boolean', help: 'make the account where it is missing' },
+  },
+  run: (context) => adjust(context, 'credit'),
+}
+
+export const accountDebit: Command = {
+  ...adjusting,
+  name: 'account debit',
+  summary: 'take money from an account, as far as running requests leave it free',
+  options,
+  run: (context) => adjust(context, 'debit'),
+}
+
+async function adjust(context: Context, direction: 'credit' | 'debit'): Promise<undefined> {
+  const { flags, words } = context
+  const createAccount = flags.has('create')
+  const input = await readInput('adjustBalance', {
+    account: words[0],
+    amount: words[1],
+    direction,
+    reference: flags.text('reference'),
+    reason: flags.text('reason'),
+    createAccount,
   })
+  const done = await withStore(
+    context,
+    (admin) => adjustBalance(admin, input),
+    createAccount ? 'make' : undefined,
+  )
+  if (context.json) {
+    await printJson(done)
+    return undefined
+  }
+  const { account, currency, id, posted, availableNano } = done
+  const amount = `${formatUnits(input.amount)} ${currency}`
+  const what = direction === 'credit' ? `Credited ${amount} to` : `Debited ${amount} from`
+  const available = formatUnits(BigInt(availableNano))
+  say(
+    `${posted ? what : 'Posted before, nothing changed for'} ${account}: ${available} ${currency} available (${id}).`,
+  )
+  return undefined
 }

@@ -1,20 +1,8 @@
-// `tollgate backup`: one file with the ledger, and settled in it what the outboxes held, whether a server runs or not.
+// `tollgate backup` and `tollgate restore`: the ledger as one file, and that file as the ledger.
 
-import { randomUUID } from 'node:crypto'
-import { existsSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
-import { settleCopies } from '../ledger/settle-copy.ts'
-import { databaseFile } from '../store/sqlite.ts'
-import {
-  copyDatabase,
-  finishCopy,
-  isDataName,
-  openCopy,
-  placeCopy,
-  removeCopy,
-} from '../store/sqlite-copy.ts'
-import { copyOutboxes } from '../store/sqlite-outbox-copy.ts'
-import { examine } from './audit.ts'
+import { resolve } from 'node:path'
+import { backUp } from '../admin/backup.ts'
+import { restore as restoreBackup } from '../admin/restore.ts'
 import type { Command } from './command.ts'
 import { print, printJson } from './output.ts'
 import { requireData, storeSettings } from './settings.ts'
@@ -26,57 +14,43 @@ export const backup: Command = {
   options: {},
   async run(context) {
     const [word = ''] = context.words
-    const file = resolve(word)
-    const { dataDir, databaseUrl } = await storeSettings(context)
-    if (databaseUrl !== null) {
-      throw new Error(
-        'the ledger is kept in PostgreSQL: back it up with pg_dump (docs/storage.md says what of the nodes belongs with it)',
-      )
-    }
-    requireData(dataDir)
-    if (existsSync(file)) throw new Error(`${file} is there already: name a new file`)
-    if (dirname(file) === resolve(dataDir) && isDataName(basename(file))) {
-      throw new Error(`${file} is a name of the server's own files: name another file`)
-    }
-    const made = await writeBackup(dataDir, file)
-    const { findings } = made
-    const told = { ok: findings === 0, file, bytes: statSync(file).size, ...made }
-    if (context.json) await printJson(told)
+    const settings = await storeSettings(context)
+    if (settings.databaseUrl === null) requireData(settings.dataDir)
+    const made = await backUp(settings, resolve(word))
+    const { ok, file, bytes, transfers, usageRows, settled, wallets, findings } = made
+    if (context.json) await printJson(made)
     else {
-      const { bytes, transfers, usageRows, wallets, settled } = told
-      const verdict = findings === 0 ? 'no difference' : `${findings} findings, as in the ledger`
+      const verdict = ok ? 'no difference' : `${findings} findings, as in the ledger`
       await print(
         `${file}: ${bytes} bytes, ${transfers} transfers, ${usageRows} usage rows (${settled} of them from outboxes), ${wallets} wallets: ${verdict}.\n`,
       )
     }
-    return findings === 0 ? 0 : 1
+    return ok ? 0 : 1
   },
 }
 
-/** The outboxes first: what leaves them meanwhile is in the ledger by the time it is copied. */
-async function writeBackup(dataDir: string, file: string) {
-  const folder = `${file}.${randomUUID()}`
-  try {
-    const outboxes = copyOutboxes(dataDir)
-    copyDatabase(join(dataDir, databaseFile), folder)
-    const copy = await openCopy(folder)
-    try {
-      const settled = await settleCopies(copy, outboxes)
-      await copy.endNodes()
-      const { report } = await examine(copy)
-      const damaged = report.findings.find(({ kind }) => kind === 'integrity')
-      if (damaged !== undefined) {
-        throw new Error(`the ledger is damaged, and no backup was made: ${damaged.message}`)
-      }
-      await copy.close()
-      placeCopy(finishCopy(folder), file)
-      const { transfers, usageRows, wallets, findings } = report
-      return { transfers, usageRows, settled, wallets, findings: findings.length }
-    } catch (error) {
-      await copy.close()
-      throw error
+export const restore: Command = {
+  name: 'restore',
+  words: ['FILE'],
+  summary: 'put a backup into the data directory; the server must not run',
+  options: {
+    force: { type: 'boolean', help: 'move what is there aside, into a folder beside it' },
+  },
+  hints: { 'conflict force': ', or say --force' },
+  async run(context) {
+    const [word = ''] = context.words
+    const settings = await storeSettings(context)
+    const input = { file: resolve(word), force: context.flags.has('force') }
+    const restored = await restoreBackup(settings, input, context.nowMs)
+    const { ok, dataDir, transfers, usageRows, wallets, findings, aside } = restored
+    if (context.json) await printJson(restored)
+    else {
+      const verdict = ok ? 'no difference' : `${findings} findings, as in the ledger backed up`
+      const moved = aside === null ? '' : ` What was there is in ${aside}.`
+      await print(
+        `${dataDir}: ${transfers} transfers, ${usageRows} usage rows, ${wallets} wallets: ${verdict}.${moved}\n`,
+      )
     }
-  } finally {
-    removeCopy(folder)
-  }
+    return ok ? 0 : 1
+  },
 }

@@ -23,6 +23,10 @@ export interface Command {
   readonly words: readonly string[]
   readonly summary: string
   readonly options: Readonly<Record<string, Option>>
+  /** What of the line gave a field of the use case's input: an option or a word, where it is not called as the field. */
+  readonly fields?: Readonly<Record<string, string>>
+  /** Advice that only a command line can give, by refusal and field: `not_found id`. */
+  readonly hints?: Readonly<Record<string, string>>
   /** It prints no value, so it takes no `--json`. */
   readonly json?: false
   /** Returns the exit code when it is not 0. */
@@ -58,14 +62,17 @@ export class Flags {
     return value
   }
 
-  /** A whole number from 1 to `max`. */
-  count(name: string, max: number): number | undefined {
+  /** Not a number where it is no whole one. */
+  number(name: string): number | undefined {
     const value = this.text(name)
     if (value === undefined) return undefined
-    const count = /^\d+$/.test(value) ? Number(value) : 0
-    if (count < 1 || count > max) {
-      throw new UsageError(`--${name} ${value}: expected a whole number from 1 to ${max}`)
-    }
-    return count
+    return /^\d+$/.test(value) ? Number(value) : Number.NaN
   }
+}
+
+/** A command line, taken apart. */
+export interface Line {
+  readonly command: Command
+  readonly words: readonly string[]
+  readonly flags: Flags
 }

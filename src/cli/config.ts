@@ -1,61 +1,36 @@
 // `tollgate config`: checks the configuration, and shows what is in force.
 
 import { ConfigError, type Problem } from '../config/problems.ts'
-import type { ChannelConfig, Config } from '../config/types.ts'
-import { firstPrices } from '../meter/ensure-prices.ts'
-import { type PriceConflict, priceConflicts } from '../meter/file-prices.ts'
-import type { PriceBook } from '../meter/meter.ts'
-import { createPriceBook } from '../meter/price-book.ts'
-import type { PriceRow } from '../store/ledger.ts'
+import type { PriceConflict } from '../meter/file-prices.ts'
 import type { Command, Context } from './command.ts'
 import { print, printJson, say } from './output.ts'
 import { conflictText } from './price-apply.ts'
-import { loadFor, storedIn, withChannels } from './settings.ts'
+import { loadFor, storedIn } from './settings.ts'
 
-/** Says what of it would not be answered. */
-export type Unanswered = (
-  config: Config,
-  channels: readonly ChannelConfig[],
-  book: PriceBook,
-) => readonly Problem[]
-
-/** `load` brings the rooms that know what would be answered, only when they are wanted. */
-export function configCheck(load: () => Promise<Unanswered>): Command {
-  return {
-    name: 'config check',
-    words: ['[FILE]'],
-    summary: 'say whether the server would take this configuration, and answer all of it',
-    options: {},
-    async run(context) {
-      const [word] = context.words
-      try {
-        const config = await loadFor(context, word)
-        const stored = await storedIn(context, config)
-        const { channels } = await withChannels(context, config)
-        const problems = (await load())(config, channels, await bookOf(config, stored))
-        const prices = stored === null ? null : priceConflicts(stored, config.models)
-        await tell(context, config.file, problems, prices)
-        return problems.length === 0 ? undefined : 1
-      } catch (error) {
-        if (!(error instanceof ConfigError) || !context.json) throw error
-        const file = word ?? context.flags.text('config') ?? null
-        await printJson({ valid: false, file, problems: error.problems })
-        return 1
-      }
-    },
-  }
-}
-
-/** What would be charged: by the store, and by what this configuration would add to it. */
-async function bookOf(config: Config, stored: readonly PriceRow[] | null): Promise<PriceBook> {
-  const [{ shippedPrices }, { aliasPrices }] = await Promise.all([
-    import('../catalog/shipped-prices.ts'),
-    import('../catalog/alias-prices.ts'),
-  ])
-  const shipped = shippedPrices(config.currency)
-  const cards = [...shipped, ...aliasPrices(config.channels, shipped)]
-  const rows = [...firstPrices(config.models, cards), ...(stored ?? [])]
-  return createPriceBook(rows.map((row, index) => ({ ...row, version: index + 1 })))
+export const configCheck: Command = {
+  name: 'config check',
+  words: ['[FILE]'],
+  summary: 'say whether the server would take this configuration, and answer all of it',
+  options: {},
+  async run(context) {
+    const [word] = context.words
+    try {
+      const config = await loadFor(context, word)
+      const stored = await storedIn(context, config)
+      const [{ withChannels }, { checkConfiguration }] = await Promise.all([
+        import('../admin/channels.ts'),
+        import('../admin/check-configuration.ts'),
+      ])
+      const { problems, prices } = checkConfiguration(withChannels(config, context.env), stored)
+      await tell(context, config.file, problems, prices)
+      return problems.length === 0 ? undefined : 1
+    } catch (error) {
+      if (!(error instanceof ConfigError) || !context.json) throw error
+      const file = word ?? context.flags.text('config') ?? null
+      await printJson({ valid: false, file, problems: error.problems })
+      return 1
+    }
+  },
 }
 
 /** `prices` is null where no store was asked. */

@@ -1,16 +1,10 @@
 // `tollgate key`: makes, lists, disables and removes the keys kept in the store.
 
-import { suggestion } from '../config/problems.ts'
-import { configuredKeyId } from '../identity/keyring.ts'
-import { createSecret, hashSecret, hintOf, randomBase62 } from '../identity/secret.ts'
-import type { KeyRow, KeyTable, Store } from '../store/store.ts'
+import { readInput } from '../admin/input.ts'
+import { createKey, disableKey, listKeys, removeKey } from '../admin/keys.ts'
 import { type Command, type Context, UsageError } from './command.ts'
-import { readName } from './name.ts'
-import { print, printJson, say, table, timeText } from './output.ts'
+import { print, printJson, say, table } from './output.ts'
 import { withStore } from './settings.ts'
-import { readTime } from './time.ts'
-
-const mostPerMinute = 1_000_000_000_000
 
 export const keyCreate: Command = {
   name: 'key create',
@@ -35,23 +29,39 @@ export const keyCreate: Command = {
     concurrency: { type: 'string', value: 'N', help: 'requests at once' },
     'show-cost': { type: 'boolean', help: 'its replies carry what they cost' },
   },
+  fields: {
+    expiresAt: 'expires',
+    requestsPerMinute: 'rpm',
+    tokensPerMinute: 'tpm',
+    concurrentRequests: 'concurrency',
+  },
   async run(context) {
-    const secret = createSecret()
-    const row = readKey(context, secret)
-    const insert = async (store: Store) => {
-      checkGroup(row.group, await store.deployment.groups())
-      await store.accounts.ensure(row.account, row.createdAt)
-      await store.keys.insert(row)
+    const { flags } = context
+    const input = await readInput('createKey', {
+      account: flags.text('account'),
+      group: flags.text('group'),
+      name: flags.text('name'),
+      expiresAt: flags.text('expires'),
+      models: readModels(flags.text('models')),
+      requestsPerMinute: flags.number('rpm'),
+      tokensPerMinute: flags.number('tpm'),
+      concurrentRequests: flags.number('concurrency'),
+      showCost: flags.has('show-cost'),
+    })
+    const key = await withStore(context, (admin) => createKey(admin, input), 'make')
+    if (context.json) await printJson(key)
+    else {
+      say(`Key ${key.id} (${key.name}) of account ${key.account}. Its secret is shown this once:`)
+      await print(`${key.secret}\n`)
     }
-    await withStore(context, insert, 'make')
-    if (context.json) {
-      await printJson({ ...keyView(row, context.nowMs), secret })
-      return undefined
-    }
-    say(`Key ${row.id} (${row.name}) of account ${row.account}. Its secret is shown this once:`)
-    await print(`${secret}\n`)
     return undefined
   },
+}
+
+function readModels(text: string | undefined): readonly string[] | undefined {
+  const models = text?.split(',').map((model) => model.trim())
+  if (models?.includes('')) throw new UsageError('--models: a name between commas is empty')
+  return models
 }
 
 export const keyList: Command = {
@@ -60,14 +70,13 @@ export const keyList: Command = {
   summary: 'list the keys kept in the store, never their secrets',
   options: {},
   async run(context) {
-    const rows = await withStore(context, (store) => store.keys.all())
-    const views = rows.map((row) => keyView(row, context.nowMs))
+    const { items } = await withStore(context, (admin) => listKeys(admin, {}))
     if (context.json) {
-      await printJson(views)
+      await printJson(items)
       return undefined
     }
     const headings = ['ID', 'NAME', 'ACCOUNT', 'GROUP', 'HINT', 'STATUS', 'EXPIRES', 'MODELS']
-    const cells = views.map((key) => [
+    const cells = items.map((key) => [
       key.id,
       key.name,
       key.account,
@@ -82,91 +91,30 @@ export const keyList: Command = {
   },
 }
 
-export const keyDisable: Command = {
-  name: 'key disable',
+const changing = {
   words: ['ID'],
-  summary: 'stop a key within a second; it stays in the list',
+  hints: { 'not_found id': '; `tollgate key list` lists them' },
   options: {},
-  run: (context) => change(context, 'disabled', (keys, id) => keys.disable(id, context.nowMs)),
+}
+
+export const keyDisable: Command = {
+  ...changing,
+  name: 'key disable',
+  summary: 'stop a key within a second; it stays in the list',
+  run: (context) => change(context, 'disabled', disableKey),
 }
 
 export const keyRemove: Command = {
+  ...changing,
   name: 'key remove',
-  words: ['ID'],
   summary: 'stop a key within a second and forget it; its usage stays',
-  options: {},
-  run: (context) => change(context, 'removed', (keys, id) => keys.remove(id)),
+  run: (context) => change(context, 'removed', removeKey),
 }
 
-type Change = (keys: KeyTable, id: string) => Promise<boolean>
-
-async function change(context: Context, done: string, work: Change): Promise<undefined> {
+async function change(context: Context, done: string, work: typeof disableKey): Promise<undefined> {
   const [id = ''] = context.words
-  if (id.startsWith(configuredKeyId(''))) {
-    throw new Error(`key ${id} is declared in the configuration: change it there`)
-  }
-  const found = await withStore(context, (store) => work(store.keys, id))
-  if (!found)
-    throw new Error(`there is no key ${JSON.stringify(id)}; \`tollgate key list\` lists them`)
+  await withStore(context, (admin) => work(admin, { id }))
   if (context.json) await printJson({ id, [done]: true })
   else say(`Key ${id} ${done}.`)
   return undefined
-}
-
-/** Before the first start of a server nobody knows the groups there will be. */
-function checkGroup(group: string, known: readonly string[]): void {
-  if (known.length === 0 || known.includes(group)) return
-  const near = suggestion(group, known) || `; the configuration has ${known.join(', ')}`
-  throw new UsageError(`--group ${group}: there is no such group${near}`)
-}
-
-function readKey({ flags, nowMs }: Context, secret: string): KeyRow {
-  const expires = flags.text('expires')
-  const expiresAt = expires === undefined ? null : readTime('expires', expires)
-  if (expiresAt !== null && expiresAt <= nowMs) {
-    throw new UsageError(`--expires ${expires}: is in the past`)
-  }
-  const models = flags
-    .text('models')
-    ?.split(',')
-    .map((model) => model.trim())
-  if (models?.includes('')) throw new UsageError('--models: a name between commas is empty')
-  return {
-    id: `key_${randomBase62(16)}`,
-    name: readName(flags.required('name'), '--name'),
-    account: readName(flags.required('account'), '--account'),
-    group: readName(flags.required('group'), '--group'),
-    hash: hashSecret(secret),
-    hint: hintOf(secret),
-    createdAt: nowMs,
-    expiresAt,
-    disabledAt: null,
-    models: models ?? null,
-    requestsPerMinute: flags.count('rpm', mostPerMinute) ?? null,
-    tokensPerMinute: flags.count('tpm', mostPerMinute) ?? null,
-    concurrentRequests: flags.count('concurrency', mostPerMinute) ?? null,
-    showCost: flags.has('show-cost'),
-  }
-}
-
-function keyView(row: KeyRow, nowMs: number) {
-  const expired = row.expiresAt !== null && row.expiresAt <= nowMs
-  return {
-    id: row.id,
-    name: row.name,
-    account: row.account,
-    group: row.group,
-    hint: row.hint,
-    status: row.disabledAt !== null ? 'disabled' : expired ? 'expired' : 'active',
-    createdAt: timeText(row.createdAt),
-    expiresAt: timeText(row.expiresAt),
-    disabledAt: timeText(row.disabledAt),
-    models: row.models,
-    showCost: row.showCost,
-    limits: {
-      requestsPerMinute: row.requestsPerMinute,
-      tokensPerMinute: row.tokensPerMinute,
-      concurrentRequests: row.concurrentRequests,
-    },
-  }
 }

@@ -1,30 +1,21 @@
 // The command line: finds the command, runs it, and turns failures into one line and an exit code.
 
+import { AdminError } from '../admin/use-case.ts'
 import { ConfigError } from '../config/problems.ts'
-import { accountList } from './account.ts'
-import { accountCredit, accountDebit } from './adjust.ts'
+import { accountCredit, accountDebit, accountList, balance } from './account.ts'
 import { audit } from './audit.ts'
-import { backup } from './backup.ts'
-import { balance } from './balance.ts'
-import { catalogUpdate, type FetchText } from './catalog-update.ts'
-import {
-  channelList,
-  channelModels,
-  channelTest,
-  type ListModels,
-  type TestChannel,
-} from './channel.ts'
-import { type Command, UsageError } from './command.ts'
-import { configCheck, configShow, type Unanswered } from './config.ts'
+import { backup, restore } from './backup.ts'
+import { channelList, channelModels, channelTest } from './channel.ts'
+import { type Command, type Line, UsageError } from './command.ts'
+import { configCheck, configShow } from './config.ts'
 import { commandHelp, createHelp, version } from './help.ts'
 import { keyCreate, keyDisable, keyList, keyRemove } from './key.ts'
 import { print, say } from './output.ts'
 import { parseLine } from './parse.ts'
-import { priceList } from './price.ts'
+import { priceList, priceRollback, priceSchedule, priceSet, priceWithdraw } from './price.ts'
 import { priceApply } from './price-apply.ts'
-import { priceImport } from './price-import.ts'
-import { priceRollback, priceSchedule, priceSet, priceWithdraw } from './price-set.ts'
-import { restore } from './restore.ts'
+import { catalogUpdate, priceImport } from './price-import.ts'
+import { refusalOf } from './refusal.ts'
 import { serve } from './serve.ts'
 import { usage } from './usage.ts'
 
@@ -49,59 +40,39 @@ const commands: readonly Command[] = [
   priceRollback,
   priceImport,
   priceApply,
-  catalogUpdate(loadFetchText),
+  catalogUpdate,
   channelList,
-  channelTest(loadTestChannel),
-  channelModels(loadVendorModels),
-  configCheck(loadUnanswered),
+  channelTest,
+  channelModels,
+  configCheck,
   configShow,
   version,
 ]
 
-async function loadTestChannel(): Promise<TestChannel> {
-  const room: { testChannel: TestChannel } = await import(
-    new URL('../relay/probe.ts', import.meta.url).href
-  )
-  return room.testChannel
-}
-
-async function loadVendorModels(): Promise<ListModels> {
-  const room: { vendorModels: ListModels } = await import(
-    new URL('../http/vendor-models.ts', import.meta.url).href
-  )
-  return room.vendorModels
-}
-
-async function loadFetchText(): Promise<FetchText> {
-  const room: { fetchText: FetchText } = await import(
-    new URL('../safe-fetch/fetch-text.ts', import.meta.url).href
-  )
-  return room.fetchText
-}
-
-async function loadUnanswered(): Promise<Unanswered> {
-  const room: { unanswered: Unanswered } = await import(
-    new URL('../http/unanswered.ts', import.meta.url).href
-  )
-  return room.unanswered
-}
-
 /** Returns the exit code: 0 done, 1 failed, 2 the command line is wrong. */
 async function run(args: readonly string[]): Promise<number> {
   try {
-    const { command, words, flags } = parseLine(args, [...commands, createHelp(commands)])
-    if (flags.has('help')) {
-      await print(commandHelp(command))
-      return 0
-    }
-    const json = flags.has('json')
-    const code = await command.run({ words, flags, json, env: process.env, nowMs: Date.now() })
-    return code ?? 0
+    return await runLine(parseLine(args, [...commands, createHelp(commands)]))
   } catch (error) {
     // The reader of a pipe, such as `head`, has seen enough.
     if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return 0
     say(`tollgate: ${describe(error)}`)
     return error instanceof UsageError ? 2 : 1
+  }
+}
+
+async function runLine(line: Line): Promise<number> {
+  const { command, words, flags } = line
+  if (flags.has('help')) {
+    await print(commandHelp(command))
+    return 0
+  }
+  try {
+    const json = flags.has('json')
+    const code = await command.run({ words, flags, json, env: process.env, nowMs: Date.now() })
+    return code ?? 0
+  } catch (error) {
+    throw error instanceof AdminError ? refusalOf(error, line) : error
   }
 }
 

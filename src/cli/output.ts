@@ -39,10 +39,3 @@ export function table(headings: readonly string[], rows: readonly (readonly Cell
 function cellText(cell: Cell): string {
   return cell === null ? '-' : String(cell).replaceAll(/\p{C}/gu, '\uFFFD')
 }
-
-/** RFC 3339 in UTC. */
-export function timeText(ms: number): string
-export function timeText(ms: number | null): string | null
-export function timeText(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString()
-}

@@ -2,7 +2,7 @@
 
 import { parseArgs } from 'node:util'
 import { suggestion } from '../config/problems.ts'
-import { type Command, Flags, type Option, UsageError } from './command.ts'
+import { type Command, Flags, type Line, type Option, UsageError } from './command.ts'
 
 /** Every command takes these. */
 export const sharedOptions = {
@@ -16,12 +16,6 @@ export const sharedOptions = {
 export function optionsOf({ options, json: answersJson }: Command) {
   const { json, ...rest } = sharedOptions
   return { ...options, ...(answersJson !== false && { json }), ...rest }
-}
-
-export interface Line {
-  readonly command: Command
-  readonly words: readonly string[]
-  readonly flags: Flags
 }
 
 /** Throws `UsageError`, with a suggestion where a known name is near. */

@@ -1,20 +1,18 @@
-// `tollgate price import`: shows what a file of prices would change, and applies it when told to.
+// `tollgate price import` and `catalog update`: what a document of prices would change, and the change when told to.
 
 import { readFile } from 'node:fs/promises'
-import type { PriceRow } from '../store/ledger.ts'
-import type { Store } from '../store/store.ts'
-import { type Command, type Context, type Option, UsageError } from './command.ts'
+import { readInput } from '../admin/input.ts'
+import { type ImportChange, importPrices } from '../admin/price-import.ts'
+import { AdminError } from '../admin/use-case.ts'
+import type { Command, Context, Option } from './command.ts'
 import { type Cell, print, printJson, say, table } from './output.ts'
-import { cardsInForce, compareCards, type Difference } from './price-card.ts'
-import { type ImportedCard, type PriceImport, readPriceImport } from './price-file.ts'
-import { actor, allowLarge, newRow, ofCommands } from './price-set.ts'
+import { actor, allowLarge, tooLarge } from './price.ts'
 import { withStore } from './settings.ts'
-import { currencyOf } from './wallet.ts'
 
 /** What a script can tell from a failure: there are changes, and nobody said yes. */
 const notApplied = 3
 
-export const importOptions: Readonly<Record<string, Option>> = {
+const importOptions: Readonly<Record<string, Option>> = {
   vendor: { type: 'string', value: 'V', help: 'all that the document has of this vendor' },
   model: {
     type: 'string',
@@ -36,7 +34,29 @@ export const priceImport: Command = {
   },
   async run(context) {
     const file = context.flags.required('file')
-    return importFrom(context, file, await readDocument(file))
+    return importDocument(context, file, await readDocument(file))
+  },
+}
+
+export const catalogUpdate: Command = {
+  name: 'catalog update',
+  words: [],
+  summary: 'show what a published list of prices would change; with --yes, change it',
+  options: {
+    from: {
+      type: 'string',
+      value: 'FILE|URL',
+      help: "models.dev's api.json or genai-prices' data.json",
+    },
+    ...importOptions,
+  },
+  async run(context) {
+    const from = context.flags.required('from')
+    if (!/^https?:\/\//i.test(from)) {
+      return importDocument(context, from, await readDocument(from))
+    }
+    const { fetchText } = await import('../safe-fetch/fetch-text.ts')
+    return importDocument(context, from, await fetchText(from))
   },
 }
 
@@ -47,7 +67,7 @@ const unreadable: Readonly<Record<string, string>> = {
 }
 
 /** Throws an error that names the file where it cannot be read. */
-export async function readDocument(file: string): Promise<string> {
+async function readDocument(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
@@ -57,114 +77,48 @@ export async function readDocument(file: string): Promise<string> {
   }
 }
 
-/** `text` is that of the document `file`. */
-export async function importFrom(
+async function importDocument(
   context: Context,
-  file: string,
-  text: string,
+  name: string,
+  document: string,
 ): Promise<number | undefined> {
-  const { flags, nowMs } = context
-  const pattern = readPattern(flags.text('model'))
-  const read = readPriceImport(text, file, flags.text('vendor'), nowMs)
-  const cards = read.cards.filter(({ model }) => pattern(model))
-  if (cards.length === 0) throw new Error(`${file}: has no prices for what is asked`)
-  return withStore(context, (store) => importCards(context, store, { ...read, cards }))
-}
-
-/** A model whose card the file would change. */
-interface Change {
-  readonly card: ImportedCard
-  readonly before: PriceRow | null
-  readonly differences: readonly Difference[]
-}
-
-async function importCards(
-  context: Context,
-  store: Store,
-  { cards, currency }: PriceImport,
-): Promise<number | undefined> {
-  const ours = await currencyOf(store, context)
-  if (currency !== null && currency !== ours) {
-    throw new Error(
-      `not imported: the file's prices are in ${currency}, the data counts in ${ours}`,
+  const { flags, json } = context
+  const input = await readInput('importPrices', {
+    document,
+    vendor: flags.text('vendor'),
+    model: flags.text('model'),
+    apply: flags.has('yes'),
+    allowLarge: flags.has('allow-large'),
+  })
+  const done = await withStore(context, (admin) => importPrices(admin, input)).catch((error) => {
+    if (!(error instanceof AdminError) || error.field !== 'document') throw error
+    throw new Error(`${name}: ${error.message}`, { cause: error })
+  })
+  const { applied, models, changes, versions, refused, inFile } = done
+  if (!json && changes.length > 0) await print(table(headings, changes.flatMap(changeCells)))
+  if (inFile.length > 0) {
+    say(
+      `note: the configuration file prices ${inFile.join(', ')}; the change holds once it does not`,
     )
   }
-  const rows = await store.prices.all()
-  const changes = changesOf(context, rows, cards)
-  if (!context.json && changes.length > 0)
-    await print(table(headings, changes.flatMap(changeCells)))
-  noteFile(context, rows, changes)
-  const large = changes.filter(({ differences }) => differences.some((each) => each.large))
-  const refused = large.length > 0 && !context.flags.has('allow-large')
-  const applied = context.flags.has('yes') && !refused && changes.length > 0
-  const versions = applied
-    ? await store.prices.append(changes.map(({ card }) => newRow(context, 'import', card)))
-    : []
-  if (context.json) await printJson({ applied, changes: changes.map(changeView), versions })
-  if (refused) {
-    const names = large.map(({ card }) => card.model).join(', ')
-    throw new Error(
-      `not applied: a price grows or shrinks more than tenfold, or becomes 0 (${names}); --allow-large applies it`,
-    )
-  }
-  const count = `${changes.length} of ${cards.length} models`
+  if (json) await printJson({ applied, changes, versions })
+  if (refused.length > 0) throw tooLarge(refused)
+  const count = `${changes.length} of ${models} models`
   if (applied) say(`${count} changed.`)
   else
     say(changes.length === 0 ? 'Nothing would change.' : `${count} would change: --yes applies it.`)
   return applied || changes.length === 0 ? undefined : notApplied
 }
 
-function changesOf(
-  { nowMs }: Context,
-  rows: readonly PriceRow[],
-  cards: readonly ImportedCard[],
-): Change[] {
-  const inForce = cardsInForce(ofCommands(rows), nowMs)
-  return cards
-    .map((card) => {
-      const before = inForce(card.model)
-      return { card, before, differences: compareCards(before?.prices ?? null, card.prices) }
-    })
-    .filter(({ differences }) => differences.length > 0)
-}
-
-function readPattern(pattern: string | undefined): (model: string) => boolean {
-  if (pattern === undefined) return () => true
-  if (/\*./.test(pattern)) {
-    throw new UsageError(
-      `--model ${pattern}: expected a name, or a beginning with one * at its end`,
-    )
-  }
-  if (!pattern.endsWith('*')) return (model) => model === pattern
-  return (model) => model.startsWith(pattern.slice(0, -1))
-}
-
-/** Says which of the changed models the configuration file has the last word on. */
-function noteFile({ nowMs }: Context, rows: readonly PriceRow[], changes: readonly Change[]): void {
-  const inForce = cardsInForce(rows, nowMs)
-  const priced = changes.filter(({ card }) => inForce(card.model)?.origin === 'file')
-  if (priced.length === 0) return
-  const names = priced.map(({ card }) => card.model).join(', ')
-  say(`note: the configuration file prices ${names}; the change holds once it does not`)
-}
-
 const headings = ['MODEL', 'PRICE', 'OLD', 'NEW', 'PERCENT', '']
 
-function changeCells({ card, differences }: Change): Cell[][] {
+function changeCells({ model, differences }: ImportChange): Cell[][] {
   return differences.map(({ name, before, after, percent, large }) => [
-    card.model,
+    model,
     name,
     before,
     after,
     percent,
     large ? 'large' : '',
   ])
-}
-
-function changeView({ card, before, differences }: Change) {
-  return {
-    ...card,
-    before: before && { version: before.version, prices: before.prices },
-    differences,
-  }
 }

@@ -1,10 +1,29 @@
-// `tollgate price list`: the cards of prices, those in force or all there are.
+// `tollgate price list`, `set`, `schedule`, `withdraw` and `rollback`.
 
-import type { PriceRow } from '../store/ledger.ts'
-import type { Command, Context } from './command.ts'
-import { print, printJson, table, timeText } from './output.ts'
-import { cardsInForce, cardView, pricesText } from './price-card.ts'
+import { readInput } from '../admin/input.ts'
+import type { Difference, PriceCard, Prices } from '../admin/price-card.ts'
+import {
+  type ListedCard,
+  listPrices,
+  rollbackPrices,
+  setPrices,
+  withdrawPrices,
+} from '../admin/prices.ts'
+import { timeText } from '../admin/time.ts'
+import { type Command, type Context, type Option, UsageError } from './command.ts'
+import { print, printJson, say, table } from './output.ts'
 import { withStore } from './settings.ts'
+
+export const actor: Option = {
+  type: 'string',
+  value: 'NAME',
+  help: 'who does it; the user running this unless said',
+}
+
+export const allowLarge: Option = {
+  type: 'boolean',
+  help: 'also where a price grows or shrinks more than tenfold, or becomes 0',
+}
 
 export const priceList: Command = {
   name: 'price list',
@@ -13,55 +32,150 @@ export const priceList: Command = {
   options: {
     all: { type: 'boolean', help: 'every version, also what is past and what is scheduled' },
   },
+  hints: { 'not_found model': '; `tollgate price set` sets one' },
   async run(context) {
-    const rows = await withStore(context, (store) => store.prices.all())
-    const shown = shownRows(context, rows)
-    if (context.json) await printJson(shown.map(({ row, state }) => ({ ...cardView(row), state })))
-    else await print(table(headings, shown.map(cells)))
+    const [model] = context.words
+    const all = context.flags.has('all')
+    const { items } = await withStore(context, (admin) => listPrices(admin, { model, all }))
+    if (context.json) await printJson(items)
+    else await print(table(headings, items.map(cells)))
     return undefined
   },
 }
 
-/** `in force` now, `scheduled` for later, or `replaced`: by a later card, or by one that stands above it. */
-interface Shown {
-  readonly row: PriceRow
-  readonly state: 'in force' | 'scheduled' | 'replaced'
-}
-
-function shownRows({ words, flags, nowMs }: Context, rows: readonly PriceRow[]): Shown[] {
-  const [model] = words
-  const inForce = cardsInForce(rows, nowMs)
-  const stateOf = (row: PriceRow): Shown['state'] => {
-    if (row.effectiveFrom > nowMs) return 'scheduled'
-    return inForce(row.model)?.version === row.version ? 'in force' : 'replaced'
-  }
-  const known = rows.filter((row) => model === undefined || row.model === model)
-  const all = known
-    .map((row) => ({ row, state: stateOf(row) }))
-    .sort((a, b) => compareText(a.row.model, b.row.model) || a.row.version - b.row.version)
-  const shown = flags.has('all') ? all : all.filter(({ state }) => state === 'in force')
-  if (model === undefined || shown.length > 0) return shown
-  const pattern = inForce(model)
-  if (pattern !== null) return [{ row: pattern, state: 'in force' }]
-  throw new Error(`there is no price for ${JSON.stringify(model)}; \`tollgate price set\` sets one`)
-}
-
-function compareText(one: string, other: string): number {
-  return one === other ? 0 : one < other ? -1 : 1
-}
-
 const headings = ['MODEL', 'VERSION', 'FROM', 'ORIGIN', 'STATE', 'PRICES', 'SOURCE', 'DATE']
 
-function cells({ row, state }: Shown) {
-  return [
-    row.model,
-    row.version,
-    // A model's first card holds from the beginning.
-    row.effectiveFrom === 0 ? null : timeText(row.effectiveFrom),
-    row.origin,
-    state,
-    pricesText(row.prices),
-    row.source,
-    row.sourceDate,
-  ]
+/** From when a model's first card holds. */
+const beginning = timeText(0)
+
+function cells({ model, version, from, origin, state, prices, source, sourceDate }: ListedCard) {
+  const since = from === beginning ? null : from
+  return [model, version, since, origin, state, pricesText(prices), source, sourceDate]
+}
+
+const setting = {
+  words: ['MODEL', 'NAME=PRICE...'],
+  fields: { model: 'MODEL', prices: 'NAME=PRICE...' },
+}
+
+const settingOptions: Readonly<Record<string, Option>> = {
+  source: { type: 'string', value: 'TEXT', help: 'where the prices are from' },
+  actor,
+  'allow-large': allowLarge,
+}
+
+export const priceSet: Command = {
+  ...setting,
+  name: 'price set',
+  summary: "set a model's prices, for a million units each, from now on",
+  options: settingOptions,
+  run: (context) => change(context, undefined),
+}
+
+export const priceSchedule: Command = {
+  ...setting,
+  name: 'price schedule',
+  summary: "set a model's prices from a moment ahead",
+  options: {
+    from: { type: 'string', value: 'TIME', help: 'from when: 2027-01-31T00:00:00Z' },
+    ...settingOptions,
+  },
+  run: (context) => change(context, context.flags.required('from')),
+}
+
+async function change(context: Context, from: string | undefined): Promise<undefined> {
+  const [model = '', ...words] = context.words
+  const input = await readInput('setPrices', {
+    model,
+    prices: readPrices(words),
+    from,
+    source: context.flags.text('source') ?? 'command line',
+    allowLarge: context.flags.has('allow-large'),
+  })
+  const done = await withStore(context, (admin) => setPrices(admin, input))
+  if (done.isUnknown) say(`note: ${model} is not a model known so far`)
+  if (done.missing !== null) say(`note: without ${done.missing}, requests to ${model} are refused`)
+  if (done.isInFile) noteFile(model)
+  sayDifferences(model, done.differences)
+  if (done.card === null) throw tooLarge([])
+  await tell(context, done.card)
+  return undefined
+}
+
+/** `['input=0.15', 'output=0.60']`. */
+function readPrices(words: readonly string[]): Prices {
+  const prices = new Map<string, string>()
+  for (const word of words) {
+    const at = word.lastIndexOf('=')
+    if (at < 1) throw new UsageError(`${word}: expected NAME=PRICE, such as input=0.15`)
+    const name = word.slice(0, at)
+    if (prices.has(name)) throw new UsageError(`${name}: is given twice`)
+    prices.set(name, word.slice(at + 1))
+  }
+  return Object.fromEntries(prices)
+}
+
+export const priceWithdraw: Command = {
+  name: 'price withdraw',
+  words: ['MODEL'],
+  summary: 'take back what was set or imported: the shipped prices hold again',
+  options: { actor },
+  async run(context) {
+    const [model = ''] = context.words
+    await tell(context, await withStore(context, (admin) => withdrawPrices(admin, { model })))
+    return undefined
+  },
+}
+
+export const priceRollback: Command = {
+  name: 'price rollback',
+  words: ['MODEL'],
+  summary: 'bring back an earlier card of a model, as a new version',
+  options: {
+    to: { type: 'string', value: 'VERSION', help: 'which; the one before the newest unless said' },
+    actor,
+  },
+  fields: { model: 'MODEL', version: 'to' },
+  hints: { 'not_found model': '; `tollgate price list MODEL --all` lists what there is' },
+  async run(context) {
+    const [model = ''] = context.words
+    const version = context.flags.number('to')
+    const input = await readInput('rollbackPrices', { model, version })
+    const { card, isInFile } = await withStore(context, (admin) => rollbackPrices(admin, input))
+    if (isInFile) noteFile(model)
+    await tell(context, card)
+    return undefined
+  },
+}
+
+/** The configuration file has the last word on the model's prices. */
+function noteFile(model: string): void {
+  say(`note: the configuration file prices ${model}; this holds once it does not`)
+}
+
+async function tell({ json }: Context, card: PriceCard): Promise<void> {
+  if (json) await printJson(card)
+  else
+    say(`Version ${card.version} for ${card.model}, from ${card.from}: ${pricesText(card.prices)}.`)
+}
+
+function pricesText(prices: Prices): string {
+  const entries = Object.entries(prices)
+  return entries.length === 0 ? 'withdrawn' : entries.map((entry) => entry.join(' ')).join(', ')
+}
+
+/** Lines such as `gpt-4o: input 0.15 -> 0.2 (+33.3%)`. */
+export function sayDifferences(model: string, differences: readonly Difference[]): void {
+  for (const { name, before, after, percent } of differences) {
+    const change = percent === null ? '' : ` (${percent}%)`
+    say(`${model}: ${name} ${before ?? '-'} -> ${after ?? '-'}${change}`)
+  }
+}
+
+/** What is said where a difference is too large to be applied unasked. */
+export function tooLarge(models: readonly string[]): Error {
+  const names = models.length === 0 ? '' : ` (${models.join(', ')})`
+  return new Error(
+    `not applied: a price grows or shrinks more than tenfold, or becomes 0${names}; --allow-large applies it`,
+  )
 }

@@ -2,6 +2,8 @@
 
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { AdminContext } from '../admin/use-case.ts'
+import { generalDefaults } from '../config/defaults.ts'
 import type { Config } from '../config/types.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import { openStore, type StoreSettings } from '../store/open.ts'
@@ -24,17 +26,27 @@ export async function loadFor(context: Context, file?: string): Promise<Config> 
  */
 export async function withStore<Result>(
   context: Context,
-  work: (store: Store) => Promise<Result>,
+  work: (admin: AdminContext) => Promise<Result>,
   make?: 'make',
 ): Promise<Result> {
   const settings = await storeSettings(context)
   if (make !== 'make' && settings.databaseUrl === null) requireData(settings.dataDir)
   const store = await openStore(settings)
+  const { flags, env, nowMs } = context
+  const actor = flags.text('actor') ?? env.USER ?? env.LOGNAME ?? 'command line'
   try {
-    return await work(store)
+    return await work({ store, actor, nowMs, currency: () => currencyOf(store, context) })
   } finally {
     await store.close()
   }
+}
+
+/** The one the data counts in; before the server's first start, the one it would count in. */
+async function currencyOf(store: Store, context: Context): Promise<string> {
+  const kept = await store.deployment.currency()
+  if (kept !== null) return kept
+  const configured = context.flags.has('config') || Boolean(context.env.TOLLGATE_CONFIG)
+  return configured ? (await loadFor(context)).currency : generalDefaults.currency
 }
 
 export function requireData(dataDir: string): void {
@@ -69,15 +81,8 @@ export async function storedIn(
   }
 }
 
-/** The configuration with the channels the server would serve: its own, the environment's or the sandbox. */
-export async function withChannels({ env }: Context, config: Config): Promise<Config> {
-  const [{ channelConfigs }, { vendors }] = await Promise.all([
-    import('../relay/channels.ts'),
-    import('../vendors/registry.ts'),
-  ])
-  return { ...config, channels: channelConfigs(config, env, vendors) }
-}
-
+/** The configuration with the channels the server would serve. */
 export async function loadWithChannels(context: Context): Promise<Config> {
-  return withChannels(context, await loadFor(context))
+  const { withChannels } = await import('../admin/channels.ts')
+  return withChannels(await loadFor(context), context.env)
 }

@@ -1,17 +1,16 @@
 // `tollgate usage`: finished requests, newest first.
 
-import { usageView } from '../http/usage-view.ts'
-import { createPriceBook } from '../meter/price-book.ts'
-import { formatUnits } from '../money.ts'
-import type { Store, UsageFilter } from '../store/store.ts'
-import type { UsageRow } from '../store/usage-row.ts'
-import type { Command, Context } from './command.ts'
-import { print, table, timeText } from './output.ts'
+import { readInput } from '../admin/input.ts'
+import type { Input } from '../admin/schema.ts'
+import { listUsage, type Usage } from '../admin/usage.ts'
+import type { AdminContext } from '../admin/use-case.ts'
+import { type Command, UsageError } from './command.ts'
+import { print, table } from './output.ts'
 import { withStore } from './settings.ts'
-import { readSince } from './time.ts'
 
 /** Rows read at once, so that a long list needs no more memory than a short one. */
 const pageRows = 5_000
+const mostRows = 1_000_000
 
 export const usage: Command = {
   name: 'usage',
@@ -25,46 +24,47 @@ export const usage: Command = {
     since: { type: 'string', value: 'T', help: 'only since then: 1h, 2d, 2027-01-31T08:00:00Z' },
   },
   async run(context) {
-    const filter = readFilter(context)
-    await withStore(context, (store) =>
-      context.json ? printAsJson(store, filter) : printAsTable(store, filter),
-    )
+    const { flags } = context
+    const total = flags.number('limit') ?? 100
+    if (!(total >= 1 && total <= mostRows)) {
+      throw new UsageError(
+        `--limit ${flags.text('limit')}: expected a whole number from 1 to ${mostRows}`,
+      )
+    }
+    const input = await readInput('listUsage', {
+      account: flags.text('account'),
+      key: flags.text('key'),
+      model: flags.text('model'),
+      since: flags.text('since'),
+    })
+    await withStore(context, (admin) => {
+      const found = pages(admin, input, total)
+      return context.json ? printAsJson(found) : printAsTable(found)
+    })
     return undefined
   },
 }
 
-function readFilter({ flags, nowMs }: Context): UsageFilter {
-  const account = flags.text('account')
-  const key = flags.text('key')
-  const model = flags.text('model')
-  const since = flags.text('since')
-  return {
-    ...(account !== undefined && { account }),
-    ...(key !== undefined && { key }),
-    ...(model !== undefined && { model }),
-    ...(since !== undefined && { since: readSince('since', since, nowMs) }),
-    limit: flags.count('limit', 1_000_000) ?? 100,
-  }
-}
+type Pages = AsyncIterable<readonly Usage[]>
 
-async function* pages(store: Store, filter: UsageFilter): AsyncGenerator<readonly UsageRow[]> {
-  let left = filter.limit
-  let before: UsageFilter['before']
-  while (left > 0) {
+async function* pages(
+  admin: AdminContext,
+  input: Input<'listUsage'>,
+  total: number,
+): AsyncGenerator<readonly Usage[]> {
+  let cursor: string | null | undefined
+  for (let left = total; left > 0 && cursor !== null; left -= pageRows) {
     const limit = Math.min(left, pageRows)
-    const rows = await store.usage.list({ ...filter, ...(before && { before }), limit })
-    if (rows.length > 0) yield rows
-    if (rows.length < limit) return
-    before = rows.at(-1)
-    left -= rows.length
+    const { items, next } = await listUsage(admin, { ...input, limit, cursor })
+    if (items.length > 0) yield items
+    cursor = next
   }
 }
 
-async function printAsJson(store: Store, filter: UsageFilter): Promise<void> {
-  const book = createPriceBook(await store.prices.all())
+async function printAsJson(found: Pages): Promise<void> {
   let separator = '[\n'
-  for await (const rows of pages(store, filter)) {
-    await print(separator + rows.map((row) => JSON.stringify(usageView(row, book))).join(',\n'))
+  for await (const rows of found) {
+    await print(separator + rows.map((row) => JSON.stringify(row)).join(',\n'))
     separator = ',\n'
   }
   await print(separator === '[\n' ? '[]\n' : '\n]\n')
@@ -85,20 +85,20 @@ const headings = [
   'ERROR',
 ]
 
-async function printAsTable(store: Store, filter: UsageFilter): Promise<void> {
+async function printAsTable(found: Pages): Promise<void> {
   let shown = headings
-  for await (const rows of pages(store, filter)) {
+  for await (const rows of found) {
     const cells = rows.map((row) => [
-      timeText(row.at),
+      row.at,
       row.requestId,
       row.account,
       row.keyName,
-      row.modelAsked,
+      row.model,
       row.channel,
       row.status,
       promptTokens(row),
       replyTokens(row),
-      formatUnits(row.chargeNano),
+      row.cost,
       row.durationMs,
       row.errorCode,
     ])
@@ -109,11 +109,11 @@ async function printAsTable(store: Store, filter: UsageFilter): Promise<void> {
   if (shown.length > 0) await print(table(headings, []))
 }
 
-function promptTokens(row: UsageRow): number {
-  const cached = row.cachedInput + row.cacheWrite + row.cacheWrite1h
-  return row.input + cached + row.audioInput + row.imageInput
+function promptTokens({ tokens }: Usage): number {
+  const cached = tokens.cachedInput + tokens.cacheWrite + tokens.cacheWrite1h
+  return tokens.input + cached + tokens.audioInput + tokens.imageInput
 }
 
-function replyTokens(row: UsageRow): number {
-  return row.output + row.reasoning + row.audioOutput + row.imageOutput
+function replyTokens({ tokens }: Usage): number {
+  return tokens.output + tokens.reasoning + tokens.audioOutput + tokens.imageOutput
 }

@@ -1,5 +1,6 @@
 // What a caller may know of its account: the balance, and what each request cost.
 
+import { callerView } from '../admin/usage-view.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { PriceBook } from '../meter/meter.ts'
@@ -7,7 +8,6 @@ import { formatUnits } from '../money.ts'
 import type { Reading, Reply } from '../operations/operation.ts'
 import { idIn } from '../operations/path.ts'
 import type { Store, UsageFilter } from '../store/store.ts'
-import { callerView } from './usage-view.ts'
 
 export interface MeRooms {
   readonly store: Pick<Store, 'journal' | 'usage'>

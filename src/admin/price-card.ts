@@ -1,4 +1,4 @@
-// Cards of prices as commands read, compare and show them.
+// Cards of prices as they are read, compared and shown.
 
 import { priceNamePattern, priceNames } from '../config/prices.ts'
 import { suggestion } from '../config/problems.ts'
@@ -6,7 +6,8 @@ import { readCard, type TokenKind } from '../meter/card.ts'
 import { createPriceBook } from '../meter/price-book.ts'
 import { formatUnits, parseUnits } from '../money.ts'
 import type { PriceRow } from '../store/ledger.ts'
-import { timeText } from './output.ts'
+import { timeText } from './time.ts'
+import type { AdminContext } from './use-case.ts'
 
 export type Prices = PriceRow['prices']
 
@@ -77,6 +78,11 @@ function priceOf(prices: Prices, name: string): bigint | null {
   return band?.prices.get(kind as TokenKind) ?? units.get(name) ?? null
 }
 
+/** What users decide: a card of the configuration file stands above it and is not theirs to change. */
+export function withoutFile(rows: readonly PriceRow[]): readonly PriceRow[] {
+  return rows.filter(({ origin }) => origin !== 'file')
+}
+
 /** The cards in force at a moment, by model. */
 export function cardsInForce(
   rows: readonly PriceRow[],
@@ -87,7 +93,8 @@ export function cardsInForce(
   return (model) => byVersion.get(book.find(model, atMs, 1_000_000)?.version ?? 0) ?? null
 }
 
-/** A card as `--json` shows it. */
+export type PriceCard = ReturnType<typeof cardView>
+
 export function cardView(row: PriceRow) {
   return {
     model: row.model,
@@ -102,13 +109,27 @@ export function cardView(row: PriceRow) {
   }
 }
 
-export function pricesText(prices: Prices): string {
-  const entries = Object.entries(prices)
-  return entries.length === 0 ? 'withdrawn' : entries.map((entry) => entry.join(' ')).join(', ')
+export interface NewCard {
+  readonly model: string
+  readonly prices: Prices
+  readonly source: string
+  readonly sourceDate?: string | null
+  readonly effectiveFrom?: number
 }
 
-/** Lines such as `input 0.15 -> 0.2 (+33.3%)`. */
-export function differenceText({ name, before, after, percent }: Difference): string {
-  const change = percent === null ? '' : ` (${percent}%)`
-  return `${name} ${before ?? '-'} -> ${after ?? '-'}${change}`
+export function newRow(
+  { actor, nowMs }: Pick<AdminContext, 'actor' | 'nowMs'>,
+  origin: PriceRow['origin'],
+  { model, prices, source, sourceDate, effectiveFrom }: NewCard,
+): Omit<PriceRow, 'version'> {
+  return {
+    model,
+    prices,
+    effectiveFrom: effectiveFrom ?? nowMs,
+    origin,
+    source,
+    sourceDate: sourceDate ?? null,
+    actor,
+    createdAt: nowMs,
+  }
 }

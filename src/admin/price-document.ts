@@ -4,6 +4,7 @@ import { readVendorPrices, type VendorPrices } from '../catalog/genai-prices.ts'
 import { isModelsDev, readModelsDev } from '../catalog/models-dev.ts'
 import { shippedModels } from '../catalog/shipped-models.ts'
 import { type Prices, plainPrices, priceProblem } from './price-card.ts'
+import { AdminError } from './use-case.ts'
 
 export interface ImportedCard {
   readonly model: string
@@ -12,22 +13,23 @@ export interface ImportedCard {
   readonly sourceDate: string | null
 }
 
-export interface PriceImport {
+export interface PriceDocument {
   readonly cards: readonly ImportedCard[]
   /** What the amounts are in; null: in the deployment's currency, whatever it is. */
   readonly currency: string | null
 }
 
-/** `vendor`: every model the data has of it, in place of the shipped ones. Throws where the text of `file` is of no kind. */
-export function readPriceImport(
+/** `vendor`: every model the data has of it, in place of the shipped ones. Throws AdminError where the text is of no kind. */
+export function readPriceDocument(
   text: string,
-  file: string,
   vendor: string | undefined,
   nowMs: number,
-): PriceImport {
-  const data = readJson(text, file)
+): PriceDocument {
+  const data = readJson(text)
   if (!Array.isArray(data) && !isModelsDev(data)) {
-    if (vendor !== undefined) throw new Error(`--vendor: ${file} does not say whose prices it has`)
+    if (vendor !== undefined) {
+      throw new AdminError('not_found', 'vendor', 'the document does not say whose prices it has')
+    }
     return { cards: ownCards(data), currency: null }
   }
   const prices = Array.isArray(data) ? readVendorPrices(data) : readModelsDev(data)
@@ -36,12 +38,17 @@ export function readPriceImport(
   return { cards, currency: 'USD' }
 }
 
-function readJson(text: string, file: string): unknown {
+function readJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new Error(`${file} is not JSON`, { cause: error })
+    if (error instanceof SyntaxError) throw invalid('is not JSON')
+    throw error
   }
+}
+
+function invalid(message: string): AdminError {
+  return new AdminError('invalid', 'document', message)
 }
 
 function shippedCards(data: VendorPrices, nowMs: number): ImportedCard[] {
@@ -57,7 +64,9 @@ function shippedCards(data: VendorPrices, nowMs: number): ImportedCard[] {
 
 function vendorCards(data: VendorPrices, vendor: string, nowMs: number): ImportedCard[] {
   const known = data.models(vendor)
-  if (known === null) throw new Error(`--vendor ${vendor}: the file has no prices of it`)
+  if (known === null) {
+    throw new AdminError('not_found', 'vendor', `${vendor}: the document has no prices of it`)
+  }
   const shipped = shippedModels.find((list) => list.vendor === vendor)?.models ?? {}
   const names = new Set([...known, ...Object.keys(shipped)])
   return [...names].flatMap((model) => vendorCard(data, vendor, model, nowMs) ?? [])
@@ -102,7 +111,7 @@ function ownCards(data: unknown): ImportedCard[] {
   })
   if (sectionOf(data) === null)
     problems.push('expected an object of models, or a list of providers')
-  if (problems.length > 0) throw new Error(`not imported: ${problems.join('; ')}`)
+  if (problems.length > 0) throw invalid(problems.join('; '))
   return cards
 }
 

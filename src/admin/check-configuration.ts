@@ -1,14 +1,43 @@
 // What a configuration promises and would not answer: models without a price or a way, patterns that match no model.
 
+import { aliasPrices } from '../catalog/alias-prices.ts'
+import { shippedPrices } from '../catalog/shipped-prices.ts'
 import { defaultGroup } from '../config/defaults.ts'
 import { type Problem, pathText } from '../config/problems.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
+import { firstPrices } from '../meter/ensure-prices.ts'
+import { type PriceConflict, priceConflicts } from '../meter/file-prices.ts'
 import type { PriceBook } from '../meter/meter.ts'
+import { createPriceBook } from '../meter/price-book.ts'
 import { anyoneOf } from '../operations/model-access.ts'
 import { buildModelAccess } from '../operations/offering.ts'
+import type { PriceRow } from '../store/ledger.ts'
+
+export interface Checked {
+  /** What of it would not be answered. */
+  readonly problems: readonly Problem[]
+  /** Prices that differ from those written down; null where no store was asked. */
+  readonly prices: readonly PriceConflict[] | null
+}
+
+/** `config` has the channels that serve; `stored` every price of its store, or null. */
+export function checkConfiguration(config: Config, stored: readonly PriceRow[] | null): Checked {
+  return {
+    problems: unanswered(config, config.channels, bookOf(config, stored)),
+    prices: stored === null ? null : priceConflicts(stored, config.models),
+  }
+}
+
+/** What would be charged: by the store, and by what this configuration would add to it. */
+function bookOf(config: Config, stored: readonly PriceRow[] | null): PriceBook {
+  const shipped = shippedPrices(config.currency)
+  const cards = [...shipped, ...aliasPrices(config.channels, shipped)]
+  const rows = [...firstPrices(config.models, cards), ...(stored ?? [])]
+  return createPriceBook(rows.map((row, index) => ({ ...row, version: index + 1 })))
+}
 
 /** Every problem there is. `channels` are those that serve; names that only a pattern would serve are not judged. */
-export function unanswered(
+function unanswered(
   config: Config,
   channels: readonly ChannelConfig[],
   book: PriceBook,

@@ -1,0 +1,160 @@
+// Accounts, what they have, and an operator's own entries in the journal.
+
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { formatUnits, type Nano } from '../money.ts'
+import { house, type Transfer, type Wallet, walletOf } from '../store/ledger.ts'
+import type { Store } from '../store/store.ts'
+import { type Page, pageOf } from './page.ts'
+import type { Input } from './schema.ts'
+import { timeText } from './time.ts'
+import { type AdminContext, AdminError } from './use-case.ts'
+
+/** Amounts in nano-units; `availableNano + heldNano = postedNano`. */
+export interface Balance {
+  readonly account: string
+  readonly currency: string
+  readonly availableNano: string
+  readonly heldNano: string
+  readonly postedNano: string
+}
+
+export interface Account extends Balance {
+  readonly createdAt: string
+}
+
+/** By name. */
+export async function listAccounts(
+  { store, currency }: AdminContext,
+  input: Input<'listAccounts'>,
+): Promise<Page<Account>> {
+  const { items, next } = pageOf(await store.accounts.all(), ({ id }) => id, input)
+  const wallets = new Map((await store.journal.wallets()).map((each) => [each.account, each]))
+  const code = await currency()
+  const shown = items.map(({ id, createdAt }) => {
+    const empty = { account: id, postedNano: 0n, leasedNano: 0n, heldNano: 0n }
+    return { ...balanceOf(wallets.get(id) ?? empty, code), createdAt: timeText(createdAt) }
+  })
+  return { items: shown, next }
+}
+
+export async function readBalance(
+  { store, currency }: AdminContext,
+  { account }: Input<'account'>,
+): Promise<Balance> {
+  return balanceOf(await findWallet(store, account), await currency())
+}
+
+export interface Adjustment extends Balance {
+  /** `adjust:REFERENCE`. */
+  readonly id: string
+  /** False where the same was posted before: nothing has changed. */
+  readonly posted: boolean
+  /** Below 0 for a debit. */
+  readonly amountNano: string
+}
+
+/**
+ * Gives an account money or takes it, once for each reference. A debit takes all of it or nothing: what running
+ * requests hold is theirs, and what servers have leased without need is asked back for up to 3 s.
+ */
+export async function adjustBalance(
+  { store, actor, nowMs, currency }: AdminContext,
+  input: Input<'adjustBalance'>,
+): Promise<Adjustment> {
+  const { account, amount, direction, reason, createAccount } = input
+  if (createAccount) await store.accounts.ensure(account, nowMs)
+  await findWallet(store, account)
+  const wallet = walletOf(account)
+  const transfer: Transfer = {
+    id: `adjust:${input.reference ?? randomUUID()}`,
+    code: 'adjust',
+    debit: direction === 'credit' ? house.adjust : wallet,
+    credit: direction === 'credit' ? wallet : house.adjust,
+    amountNano: amount,
+    actor,
+    reason,
+    at: nowMs,
+  }
+  const code = await currency()
+  const posted = await post(store, account, transfer, code)
+  const { id, amountNano } = transfer
+  return {
+    id,
+    posted,
+    amountNano: String(direction === 'credit' ? amountNano : -amountNano),
+    ...balanceOf(await findWallet(store, account), code),
+  }
+}
+
+function balanceOf({ account, postedNano, heldNano }: Wallet, currency: string): Balance {
+  return {
+    account,
+    currency,
+    availableNano: String(postedNano - heldNano),
+    heldNano: String(heldNano),
+    postedNano: String(postedNano),
+  }
+}
+
+async function findWallet(store: Store, account: string): Promise<Wallet> {
+  const wallet = await store.journal.wallet(account)
+  if (wallet !== null) return wallet
+  throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(account)}`)
+}
+
+/** Returns false where the same was posted before. */
+async function post(
+  store: Store,
+  account: string,
+  transfer: Transfer,
+  currency: string,
+): Promise<boolean> {
+  const outcome = await postWhenFree(store, account, transfer)
+  if (outcome === 'insufficient') {
+    const { postedNano, heldNano } = await findWallet(store, account)
+    throw new AdminError(
+      'conflict',
+      'amount',
+      `${account} has ${formatUnits(postedNano - heldNano)} ${currency} that no running request holds: ${formatUnits(transfer.amountNano)} cannot be taken`,
+    )
+  }
+  if (outcome === 'known') await checkSame(store, account, transfer)
+  return outcome === 'posted'
+}
+
+const patienceMs = 3_000
+const pauseMs = 50
+
+/** Servers lease money ahead of need: what no request holds is asked back, and waited for. */
+async function postWhenFree(store: Store, account: string, transfer: Transfer) {
+  let outcome = await store.journal.post([transfer])
+  const until = performance.now() + patienceMs
+  while (outcome === 'insufficient' && performance.now() < until) {
+    const { postedNano, heldNano } = await findWallet(store, account)
+    if (postedNano - heldNano < transfer.amountNano) break
+    // Of no node, so that every node is asked.
+    await store.leases.recall(account, { node: 'admin', epoch: 0 })
+    await setTimeout(pauseMs)
+    outcome = await store.journal.post([transfer])
+  }
+  return outcome
+}
+
+const mostTransfers = 1_000_000
+
+/** The same reference for something else is a mistake, not a repetition. */
+async function checkSame(store: Store, account: string, transfer: Transfer): Promise<void> {
+  const transfers = await store.journal.transfers({ account, limit: mostTransfers })
+  const known = transfers.find(({ id }) => id === transfer.id)
+  const { debit, credit, amountNano } = transfer
+  const same = known?.debit === debit && known.credit === credit && known.amountNano === amountNano
+  if (same) return
+  const what = known === undefined ? 'another account' : `${signed(known, account)} for ${account}`
+  throw new AdminError('conflict', 'reference', `${transfer.id} was posted before, for ${what}`)
+}
+
+function signed({ credit, amountNano }: Transfer, account: string): string {
+  const effect: Nano = credit === walletOf(account) ? amountNano : -amountNano
+  return formatUnits(effect)
+}

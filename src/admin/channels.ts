@@ -1,0 +1,40 @@
+// The channels that serve, a small call to one of them, and the models of its vendor.
+
+import { suggestion } from '../config/problems.ts'
+import type { ChannelConfig, Config } from '../config/types.ts'
+import { channelConfigs } from '../relay/channels.ts'
+import { type Probe, testChannel as probe } from '../relay/probe.ts'
+import { vendors } from '../vendors/registry.ts'
+import type { Input } from './schema.ts'
+import { AdminError } from './use-case.ts'
+import { vendorModels } from './vendor-models.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The configuration with the channels the server would serve: its own, the environment's or the sandbox. */
+export function withChannels(config: Config, env: Environment): Config {
+  return { ...config, channels: channelConfigs(config, env, vendors) }
+}
+
+/** Throws AdminError, with the nearest name, where there is none. */
+function findChannel({ channels }: Config, id: string): ChannelConfig {
+  const found = channels.find((channel) => channel.id === id)
+  if (found !== undefined) return found
+  const near = suggestion(
+    id,
+    channels.map((channel) => channel.id),
+  )
+  throw new AdminError('not_found', 'id', `there is no channel ${JSON.stringify(id)}${near}`)
+}
+
+/** Makes one small call to the channel. */
+export async function testChannel(config: Config, { id }: Input<'channel'>): Promise<Probe> {
+  findChannel(config, id)
+  return probe(config, id)
+}
+
+/** The models of the channel's vendor, by the vendor's own list. */
+export async function listVendorModels(config: Config, { id }: Input<'channel'>) {
+  const channel = findChannel(config, id)
+  return { channel: id, vendor: channel.vendor, models: await vendorModels(config, channel) }
+}

@@ -1,0 +1,41 @@
+// Lists in pages: each says where the next one begins.
+
+import { Buffer } from 'node:buffer'
+
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  /** The `cursor` that asks for the next page; null: this is the last. */
+  readonly next: string | null
+}
+
+export interface PageInput {
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
+
+/** Sorted by a text that no other item has; items that come and go between two pages shift no others. */
+export function pageOf<Item>(
+  items: readonly Item[],
+  placeOf: (item: Item) => string,
+  { limit, cursor }: PageInput,
+): Page<Item> {
+  const after = cursor === undefined ? null : placeIn(cursor)
+  const left = items
+    .map((item) => ({ item, place: placeOf(item) }))
+    .filter(({ place }) => after === null || place > after)
+    .sort((one, other) => (one.place < other.place ? -1 : 1))
+  const shown = left.slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    items: shown.map(({ item }) => item),
+    next: last === undefined || shown.length === left.length ? null : cursorAfter(last.place),
+  }
+}
+
+export function cursorAfter(place: string): string {
+  return Buffer.from(place).toString('base64url')
+}
+
+export function placeIn(cursor: string): string {
+  return Buffer.from(cursor, 'base64url').toString()
+}

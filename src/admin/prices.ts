@@ -1,0 +1,155 @@
+// Cards of prices: listed, set from now or later, withdrawn, rolled back. Each change appends one version of a model's card.
+
+import { createCatalog } from '../catalog/catalog.ts'
+import { readCard } from '../meter/card.ts'
+import { missingPrice } from '../meter/required.ts'
+import type { PriceRow } from '../store/ledger.ts'
+import { type Page, pageOf } from './page.ts'
+import {
+  cardsInForce,
+  cardView,
+  compareCards,
+  type Difference,
+  type NewCard,
+  newRow,
+  type PriceCard,
+  plainPrices,
+  withoutFile,
+} from './price-card.ts'
+import type { Input } from './schema.ts'
+import { type AdminContext, AdminError } from './use-case.ts'
+
+/** `in force` now, `scheduled` for later, or `replaced`: by a later card, or by one that stands above it. */
+export interface ListedCard extends PriceCard {
+  readonly state: 'in force' | 'scheduled' | 'replaced'
+}
+
+/** By model and version: those in force, or `all`. Of a model without a card, the one that speaks for it. */
+export async function listPrices(
+  { store, nowMs }: AdminContext,
+  { model, all, ...page }: Input<'listPrices'>,
+): Promise<Page<ListedCard>> {
+  const rows = await store.prices.all()
+  const inForce = cardsInForce(rows, nowMs)
+  const stateOf = (row: PriceRow): ListedCard['state'] => {
+    if (row.effectiveFrom > nowMs) return 'scheduled'
+    return inForce(row.model)?.version === row.version ? 'in force' : 'replaced'
+  }
+  const cards = rows
+    .filter((row) => model === undefined || row.model === model)
+    .map((row) => ({ ...cardView(row), state: stateOf(row) }))
+    .filter(({ state }) => all || state === 'in force')
+  if (model === undefined || cards.length > 0) return pageOf(cards, placeOf, page)
+  const pattern = inForce(model)
+  if (pattern !== null)
+    return { items: [{ ...cardView(pattern), state: 'in force' as const }], next: null }
+  throw new AdminError('not_found', 'model', `there is no price for ${JSON.stringify(model)}`)
+}
+
+function placeOf({ model, version }: PriceCard): string {
+  return `${model}\0${String(version).padStart(15, '0')}`
+}
+
+export interface PriceChange {
+  /** null: not applied, because a difference is large and `allowLarge` was not said. */
+  readonly card: PriceCard | null
+  readonly differences: readonly Difference[]
+  /** No model of this name is known so far. */
+  readonly isUnknown: boolean
+  /** The price without which requests to the model are refused. */
+  readonly missing: string | null
+  /** The configuration file prices the model: the card holds once it does not. */
+  readonly isInFile: boolean
+}
+
+/** From now on unless `from` says otherwise. */
+export async function setPrices(
+  context: AdminContext,
+  input: Input<'setPrices'>,
+): Promise<PriceChange> {
+  const { model, allowLarge, source, from = context.nowMs } = input
+  const prices = plainPrices(input.prices)
+  const rows = await context.store.prices.all()
+  const before = cardsInForce(withoutFile(rows), from)(model)
+  const shipped = createCatalog({}).find(model)
+  const differences = compareCards(before?.prices ?? null, prices)
+  const refused = !allowLarge && differences.some(({ large }) => large)
+  return {
+    card: refused ? null : await append(context, { model, prices, source, effectiveFrom: from }),
+    differences,
+    isUnknown: shipped === null && before === null,
+    missing: shipped && missingPrice(readCard(prices), shipped.kind, null),
+    isInFile: isInFile(rows, model, from),
+  }
+}
+
+/** Takes back what was set or imported: the shipped prices hold again. */
+export async function withdrawPrices(
+  context: AdminContext,
+  { model }: Input<'withdrawPrices'>,
+): Promise<PriceCard> {
+  const rows = await context.store.prices.all()
+  const inForce = cardsInForce(withoutFile(rows), context.nowMs)(model)
+  if (inForce === null || inForce.origin === 'shipped') {
+    throw new AdminError(
+      'conflict',
+      'model',
+      `nothing was set for ${JSON.stringify(model)} that could be withdrawn`,
+    )
+  }
+  return append(context, { model, prices: {}, source: 'withdrawn' })
+}
+
+export interface Rollback {
+  readonly card: PriceCard
+  /** As in `PriceChange`. */
+  readonly isInFile: boolean
+}
+
+/** Brings an earlier card back as a new version: the one before the newest unless `version` names it. */
+export async function rollbackPrices(
+  context: AdminContext,
+  { model, version }: Input<'rollbackPrices'>,
+): Promise<Rollback> {
+  const rows = await context.store.prices.all()
+  const earlier = earlierCard(rows, model, version, context.nowMs)
+  const { prices, sourceDate } = earlier
+  const source = `version ${earlier.version}: ${earlier.source}`
+  const card = await append(context, { model, prices, source, sourceDate })
+  return { card, isInFile: isInFile(rows, model, context.nowMs) }
+}
+
+/** Without a version: the card before the one that holds, or, where it was withdrawn, before that. */
+function earlierCard(
+  rows: readonly PriceRow[],
+  model: string,
+  version: number | undefined,
+  nowMs: number,
+): PriceRow {
+  const own = rows.filter((row) => row.model === model)
+  const begun = withoutFile(own).filter((row) => row.effectiveFrom <= nowMs)
+  const latest = latestOf(begun.filter(({ origin }) => origin !== 'shipped')) ?? latestOf(begun)
+  const cards = version === undefined ? begun : own
+  const found = cards.findLast(
+    (row) =>
+      Object.keys(row.prices).length > 0 &&
+      (version === undefined ? row.version < (latest?.version ?? 0) : row.version === version),
+  )
+  if (found !== undefined) return found
+  const which = version === undefined ? 'earlier card' : `card of version ${version}`
+  throw new AdminError('not_found', 'model', `${model} has no ${which}`)
+}
+
+function latestOf(rows: readonly PriceRow[]): PriceRow | undefined {
+  return rows.toSorted((a, b) => a.effectiveFrom - b.effectiveFrom || a.version - b.version).at(-1)
+}
+
+function isInFile(rows: readonly PriceRow[], model: string, atMs: number): boolean {
+  return cardsInForce(rows, atMs)(model)?.origin === 'file'
+}
+
+async function append(context: AdminContext, card: NewCard): Promise<PriceCard> {
+  const row = newRow(context, 'set', card)
+  const [version = 0] = await context.store.prices.append([row])
+  return cardView({ ...row, version })
+}

@@ -1,0 +1,84 @@
+// Puts a backup into a data directory that no server has, checked before it takes its place.
+
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { lockData } from '../store/lock.ts'
+import type { StoreSettings } from '../store/open.ts'
+import { databaseFile } from '../store/sqlite.ts'
+import {
+  copyDatabase,
+  dataFiles,
+  finishCopy,
+  moveAside,
+  openCopy,
+  placeCopy,
+  removeCopy,
+} from '../store/sqlite-copy.ts'
+import { auditLedger } from './audit.ts'
+import { AdminError } from './use-case.ts'
+
+export interface RestoreInput {
+  readonly file: string
+  /** Moves what is there aside, into a folder beside it. */
+  readonly force: boolean
+}
+
+/** Throws DataLocked where a server runs on the data. */
+export async function restore(
+  { dataDir, databaseUrl }: StoreSettings,
+  { file, force }: RestoreInput,
+  nowMs: number,
+) {
+  if (databaseUrl !== null) {
+    throw refused('the ledger is kept in PostgreSQL: restore it with pg_restore or psql')
+  }
+  const lock = lockData(dataDir)
+  try {
+    if (!force && dataFiles(dataDir).length > 0) {
+      throw new AdminError(
+        'conflict',
+        'force',
+        `there is data in ${dataDir} already: name another directory`,
+      )
+    }
+    const restored = await putBack(file, dataDir, nowMs)
+    return { ok: restored.findings === 0, file, dataDir, ...restored }
+  } finally {
+    lock.release()
+  }
+}
+
+function refused(message: string): AdminError {
+  return new AdminError('conflict', 'file', message)
+}
+
+async function putBack(file: string, dataDir: string, nowMs: number) {
+  const folder = join(dataDir, `restore-${randomUUID()}`)
+  try {
+    copyDatabase(file, folder)
+    const { transfers, usageRows, wallets, findings } = await check(folder)
+    // Before anything is moved: what was there must not be gone where there is no room.
+    const finished = finishCopy(folder)
+    const stamp = new Date(nowMs).toISOString().replaceAll(/[:.]/g, '-')
+    const aside = dataFiles(dataDir).length === 0 ? null : join(dataDir, `replaced-${stamp}`)
+    if (aside !== null) moveAside(dataDir, aside)
+    placeCopy(finished, join(dataDir, databaseFile))
+    return { transfers, usageRows, wallets, findings: findings.length, aside }
+  } finally {
+    removeCopy(folder)
+  }
+}
+
+/** Nothing is replaced by what is damaged; what else the audit finds was in the ledger, and is told. */
+async function check(folder: string) {
+  const copy = await openCopy(folder)
+  try {
+    await copy.endNodes()
+    const audit = await auditLedger({ store: copy })
+    const damaged = audit.findings.find(({ kind }) => kind === 'integrity')
+    if (damaged === undefined) return audit
+    throw refused(`the backup is damaged, and nothing was changed: ${damaged.message}`)
+  } finally {
+    await copy.close()
+  }
+}
