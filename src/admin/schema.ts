@@ -47,9 +47,11 @@ function readBy<Value>(read: (value: string) => Value | null, expected: string) 
 }
 
 const prices = z.record(z.string(), z.string()).superRefine((given, check) => {
+  // A card without prices is how one is withdrawn.
+  if (Object.keys(given).length === 0) check.addIssue('expected at least one')
   for (const [price, decimal] of Object.entries(given)) {
     const problem = priceProblem(price, decimal)
-    if (problem !== null) check.addIssue({ code: 'custom', message: problem })
+    if (problem !== null) check.addIssue(problem)
   }
 })
 

@@ -29,11 +29,11 @@ export async function withStore<Result>(
   work: (admin: AdminContext) => Promise<Result>,
   make?: 'make',
 ): Promise<Result> {
+  const { flags, env, nowMs } = context
+  const actor = flags.text('actor') ?? env.USER ?? env.LOGNAME ?? 'command line'
   const settings = await storeSettings(context)
   if (make !== 'make' && settings.databaseUrl === null) requireData(settings.dataDir)
   const store = await openStore(settings)
-  const { flags, env, nowMs } = context
-  const actor = flags.text('actor') ?? env.USER ?? env.LOGNAME ?? 'command line'
   try {
     return await work({ store, actor, nowMs, currency: () => currencyOf(store, context) })
   } finally {

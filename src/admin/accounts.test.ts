@@ -1,0 +1,79 @@
+// Accounts and entries of operators, on both engines.
+
+import { expect, test } from 'bun:test'
+import { onEachEngine } from '../../test/contract/engines.ts'
+import { adminOf, allPages } from '../../test/support/admin.ts'
+import { adjustBalance, listAccounts, readBalance } from './accounts.ts'
+import type { Input } from './schema.ts'
+
+const gift: Input<'adjustBalance'> = {
+  account: 'ann',
+  amount: 10_000_000_000n,
+  direction: 'credit',
+  reason: 'a gift',
+  createAccount: true,
+}
+
+onEachEngine('accounts', (start) => {
+  test('an entry names who made it and why, and is posted once for each reference', async () => {
+    const { store, open } = await start()
+    const input = { ...gift, reference: 'invoice 7' }
+    const stores = [store, await open(), await open()]
+    const done = await Promise.all(stores.map((each) => adjustBalance(adminOf(each), input)))
+    expect(done.map(({ posted }) => posted).sort()).toEqual([false, false, true])
+    for (const { posted, ...rest } of done) {
+      expect(rest).toEqual({
+        id: 'adjust:invoice 7',
+        amountNano: '10000000000',
+        account: 'ann',
+        currency: 'USD',
+        availableNano: '10000000000',
+        heldNano: '0',
+        postedNano: '10000000000',
+      })
+    }
+    expect(await store.journal.transfers({ account: 'ann', limit: 10 })).toMatchObject([
+      { actor: 'op', reason: 'a gift', code: 'adjust' },
+    ])
+  })
+
+  test('a reference used for something else, too little money and no account are told by field', async () => {
+    const admin = adminOf((await start()).store)
+    await adjustBalance(admin, { ...gift, reference: 'r' })
+    await expect(
+      adjustBalance(admin, { ...gift, amount: 1n, reference: 'r' }),
+    ).rejects.toMatchObject({
+      refusal: 'conflict',
+      field: 'reference',
+      message: 'adjust:r was posted before, for 10 for ann',
+    })
+    await expect(
+      adjustBalance(admin, { ...gift, direction: 'debit', amount: 10_000_000_001n }),
+    ).rejects.toMatchObject({ refusal: 'conflict', field: 'amount' })
+    for (const missing of [
+      () => adjustBalance(admin, { ...gift, account: 'bob', createAccount: false }),
+      () => readBalance(admin, { account: 'bob' }),
+    ]) {
+      await expect(missing()).rejects.toMatchObject({ refusal: 'not_found', field: 'account' })
+    }
+    const spent = await adjustBalance(admin, { ...gift, direction: 'debit' })
+    expect(spent).toMatchObject({ amountNano: '-10000000000', postedNano: '0' })
+    expect(await readBalance(admin, { account: 'ann' })).toMatchObject({ availableNano: '0' })
+  })
+
+  test('a list in pages is the whole list', async () => {
+    const { store } = await start()
+    for (const name of ['cat', 'ann', 'Bob', 'zoe', 'bob']) await store.accounts.ensure(name, 1)
+    const admin = adminOf(store)
+    const whole = await listAccounts(admin, {})
+    expect(whole.next).toBeNull()
+    expect(whole.items.map(({ account }) => account)).toEqual(['Bob', 'ann', 'bob', 'cat', 'zoe'])
+    expect(whole.items[0]).toMatchObject({
+      availableNano: '0',
+      createdAt: '1970-01-01T00:00:00.001Z',
+    })
+    const pages = await allPages((page) => listAccounts(admin, page), 2)
+    expect(pages.map(({ length }) => length)).toEqual([2, 2, 1])
+    expect(pages.flat()).toEqual([...whole.items])
+  })
+})
