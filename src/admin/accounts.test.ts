@@ -37,7 +37,7 @@ onEachEngine('accounts', (start) => {
     ])
   })
 
-  test('a reference used for something else, too little money and no account are told by field', async () => {
+  test('a reference used for something else, too little money and no account name their field', async () => {
     const admin = adminOf((await start()).store)
     await adjustBalance(admin, { ...gift, reference: 'r' })
     await expect(

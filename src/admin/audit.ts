@@ -4,7 +4,7 @@ import { createPriceBook } from '../meter/price-book.ts'
 import type { Store } from '../store/store.ts'
 import { timeText } from './time.ts'
 
-/** So many set-aside rows are shown; their number is told in any case. */
+/** So many set-aside rows are shown; `setAside` counts all. */
 const mostShown = 1_000
 
 export type Audit = Awaited<ReturnType<typeof auditLedger>>

@@ -25,16 +25,16 @@ test('what is backed up is what is restored; nothing is written over', async () 
   const gift = { account: 'ann', amount: 5n, direction: 'credit', reason: 'a gift' } as const
   await adjustBalance(adminOf(store), { ...gift, createAccount: true })
   expect(await auditLedger({ store })).toMatchObject({ ok: true, transfers: 1, setAsides: [] })
-  const made = await backUp(from, file)
+  const made = await backUp(from, { file })
   expect(made).toMatchObject({ ok: true, file, transfers: 1, usageRows: 0, settled: 0, wallets: 1 })
   await store.close()
 
   const conflict = (field: string) => ({ refusal: 'conflict', field })
-  await expect(backUp(from, file)).rejects.toMatchObject(conflict('file'))
+  await expect(backUp(from, { file })).rejects.toMatchObject(conflict('file'))
   const own = join(from.dataDir, 'outbox-0.db')
-  await expect(backUp(from, own)).rejects.toMatchObject(conflict('file'))
+  await expect(backUp(from, { file: own })).rejects.toMatchObject(conflict('file'))
   const elsewhere = { ...from, databaseUrl: 'postgres://db' }
-  await expect(backUp(elsewhere, `${file}-2`)).rejects.toMatchObject(conflict('file'))
+  await expect(backUp(elsewhere, { file: `${file}-2` })).rejects.toMatchObject(conflict('file'))
   await expect(restore(elsewhere, { file, force: true }, nowMs)).rejects.toMatchObject(
     conflict('file'),
   )

@@ -16,10 +16,11 @@ import {
 } from '../store/sqlite-copy.ts'
 import { copyOutboxes } from '../store/sqlite-outbox-copy.ts'
 import { auditLedger } from './audit.ts'
+import type { Input } from './schema.ts'
 import { AdminError } from './use-case.ts'
 
 /** Writes a new file and checks the ledger in it. Throws where the ledger is damaged; no file is left then. */
-export async function backUp({ dataDir, databaseUrl }: StoreSettings, file: string) {
+export async function backUp({ dataDir, databaseUrl }: StoreSettings, { file }: Input<'backUp'>) {
   if (databaseUrl !== null) {
     throw refused(
       'the ledger is kept in PostgreSQL: back it up with pg_dump (docs/storage.md says what of the nodes belongs with it)',

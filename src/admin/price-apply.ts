@@ -4,6 +4,7 @@ import type { Config } from '../config/types.ts'
 import { commandNode, declaredPrices, newestOfFile, samePrices } from '../meter/file-prices.ts'
 import type { PriceFileNote, PriceRow } from '../store/ledger.ts'
 import { compareCards, type Difference, newRow, type Prices } from './price-card.ts'
+import type { Input } from './schema.ts'
 import type { AdminContext } from './use-case.ts'
 
 export interface FilePriceChange {
@@ -26,7 +27,7 @@ export interface FilePrices {
 export async function applyFilePrices(
   context: AdminContext,
   config: Pick<Config, 'models' | 'priceRevision'>,
-  { allowLarge }: { readonly allowLarge: boolean },
+  { allowLarge }: Input<'applyFilePrices'>,
 ): Promise<FilePrices> {
   const table = context.store.prices
   for (;;) {

@@ -15,18 +15,13 @@ import {
   removeCopy,
 } from '../store/sqlite-copy.ts'
 import { auditLedger } from './audit.ts'
+import type { Input } from './schema.ts'
 import { AdminError } from './use-case.ts'
 
-export interface RestoreInput {
-  readonly file: string
-  /** Moves what is there aside, into a folder beside it. */
-  readonly force: boolean
-}
-
-/** Throws DataLocked where a server runs on the data. */
+/** `force` moves what is there aside, into a folder beside it. Throws DataLocked where a server runs on the data. */
 export async function restore(
   { dataDir, databaseUrl }: StoreSettings,
-  { file, force }: RestoreInput,
+  { file, force }: Input<'restore'>,
   nowMs: number,
 ) {
   if (databaseUrl !== null) {
@@ -69,7 +64,7 @@ async function putBack(file: string, dataDir: string, nowMs: number) {
   }
 }
 
-/** Nothing is replaced by what is damaged; what else the audit finds was in the ledger, and is told. */
+/** Nothing is replaced by what is damaged; what else the audit finds was in the ledger, and is counted. */
 async function check(folder: string) {
   const copy = await openCopy(folder)
   try {

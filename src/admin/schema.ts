@@ -118,6 +118,9 @@ const inputs = {
     model: text,
     version: count(Number.MAX_SAFE_INTEGER).optional(),
   }),
+  applyFilePrices: z.strictObject({ allowLarge: z.boolean().default(false) }),
+  backUp: z.strictObject({ file: text }),
+  restore: z.strictObject({ file: text, force: z.boolean().default(false) }),
   importPrices: z.strictObject({
     document: z.string(),
     vendor: text.optional(),

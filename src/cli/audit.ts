@@ -14,12 +14,13 @@ export const audit: Command = {
   async run(context) {
     const found = await withStore(context, auditLedger)
     if (context.json) await printJson(found)
-    else await print(tell(found))
+    else await print(reportText(found))
     return found.ok ? 0 : 1
   },
 }
 
-function tell({ findings, setAside, setAsides, transfers, usageRows, wallets }: Audit): string {
+function reportText(audit: Audit): string {
+  const { findings, setAside, setAsides, transfers, usageRows, wallets } = audit
   const verdict = findings.length === 0 ? 'no difference' : `${findings.length} findings`
   const parts = [
     `${transfers} transfers, ${usageRows} usage rows, ${wallets} wallets: ${verdict}.\n`,

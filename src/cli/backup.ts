@@ -16,7 +16,7 @@ export const backup: Command = {
     const [word = ''] = context.words
     const settings = await storeSettings(context)
     if (settings.databaseUrl === null) requireData(settings.dataDir)
-    const made = await backUp(settings, resolve(word))
+    const made = await backUp(settings, { file: resolve(word) })
     const { ok, file, bytes, transfers, usageRows, settled, wallets, findings } = made
     if (context.json) await printJson(made)
     else {

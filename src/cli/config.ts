@@ -22,7 +22,7 @@ export const configCheck: Command = {
         import('../admin/check-configuration.ts'),
       ])
       const { problems, prices } = checkConfiguration(withChannels(config, context.env), stored)
-      await tell(context, config.file, problems, prices)
+      await printResult(context, config.file, problems, prices)
       return problems.length === 0 ? undefined : 1
     } catch (error) {
       if (!(error instanceof ConfigError) || !context.json) throw error
@@ -34,7 +34,7 @@ export const configCheck: Command = {
 }
 
 /** `prices` is null where no store was asked. */
-async function tell(
+async function printResult(
   { json }: Context,
   file: string | null,
   problems: readonly Problem[],

@@ -30,11 +30,11 @@ export function createHelp(others: readonly Command[]): Command {
     async run({ json, words }) {
       const all = [...others, help]
       const name = words.join(' ')
-      const told = all.filter((command) => command.name === name)
-      const shown = told.length > 0 ? told : all.filter((each) => each.name.startsWith(name))
+      const exact = all.find((command) => command.name === name)
+      const shown = exact ? [exact] : all.filter((each) => each.name.startsWith(name))
       if (shown.length === 0) throw new Error(`there is no command ${JSON.stringify(name)}`)
       if (json) await printJson(shown.map(commandView))
-      else if (told[0] !== undefined) await print(commandHelp(told[0]))
+      else if (exact !== undefined) await print(commandHelp(exact))
       else await print(overview(shown))
       return undefined
     },

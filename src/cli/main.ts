@@ -82,6 +82,6 @@ function describe(error: unknown): string {
   return error instanceof ConfigError ? text : (text.split('\n', 1)[0] ?? '')
 }
 
-// `print` reports it too; unheard here it would end the process with a stack trace.
+// `print` reports it too; without a listener it would end the process with a stack trace.
 process.stdout.on('error', () => undefined)
 process.exitCode = await run(process.argv.slice(2))

@@ -98,7 +98,7 @@ async function change(context: Context, from: string | undefined): Promise<undef
   if (done.isInFile) noteFile(model)
   sayDifferences(model, done.differences)
   if (done.card === null) throw tooLarge([])
-  await tell(context, done.card)
+  await printCard(context, done.card)
   return undefined
 }
 
@@ -122,7 +122,7 @@ export const priceWithdraw: Command = {
   options: { actor },
   async run(context) {
     const [model = ''] = context.words
-    await tell(context, await withStore(context, (admin) => withdrawPrices(admin, { model })))
+    await printCard(context, await withStore(context, (admin) => withdrawPrices(admin, { model })))
     return undefined
   },
 }
@@ -143,7 +143,7 @@ export const priceRollback: Command = {
     const input = await readInput('rollbackPrices', { model, version })
     const { card, isInFile } = await withStore(context, (admin) => rollbackPrices(admin, input))
     if (isInFile) noteFile(model)
-    await tell(context, card)
+    await printCard(context, card)
     return undefined
   },
 }
@@ -153,7 +153,7 @@ function noteFile(model: string): void {
   say(`note: the configuration file prices ${model}; this holds once it does not`)
 }
 
-async function tell({ json }: Context, card: PriceCard): Promise<void> {
+async function printCard({ json }: Context, card: PriceCard): Promise<void> {
   if (json) await printJson(card)
   else
     say(`Version ${card.version} for ${card.model}, from ${card.from}: ${pricesText(card.prices)}.`)

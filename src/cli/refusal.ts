@@ -23,7 +23,7 @@ function placeOf(field: string, { command, words, flags }: Line) {
   return at < 0 ? null : { label: name, given: words[at] }
 }
 
-/** What cannot be told from what stands around it is left out. */
+/** What would be hard to make out in the line is left out. */
 function shown(given: string): string {
   const isPlain = given === given.trim() && given.length <= 128 && !/\p{C}/u.test(given)
   return isPlain ? ` ${given}` : ''
