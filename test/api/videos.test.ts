@@ -22,7 +22,7 @@ afterEach(() => scene.reset())
 afterAll(() => scene.stop())
 
 const client = (key?: string) => scene.client(key)
-const url = (path: string) => scene.url(path)
+const url = (path: string) => `${scene.gateway.url}/v1/videos${path}`
 const get = (path: string, headers?: Readonly<Record<string, string>>) => scene.get(path, headers)
 const made = (body?: Readonly<Record<string, unknown>>) => scene.made(body)
 const ended = (id: string) => scene.ended(id)

@@ -12,7 +12,6 @@ export interface VideoScene {
   readonly gateway: Gateway
   client(key?: string): ReturnType<typeof openaiClient>
   /** Below `/v1/videos`. */
-  url(path: string): string
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>
   /** A video that is completed. */
   made(body?: Readonly<Record<string, unknown>>): ReturnType<VideoScene['ended']>
@@ -40,7 +39,6 @@ export async function startVideoScene(): Promise<VideoScene> {
     vendor,
     gateway,
     client,
-    url,
     get: (path, headers = authorized()) => fetch(url(path), { headers }),
     async made(body = {}) {
       vendor.first = 'completed'

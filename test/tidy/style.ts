@@ -15,7 +15,6 @@ const stillLarge: ReadonlySet<string> = new Set([
   'Output',
   'RealtimeSession',
   'ValkeyLimiter',
-  'VideoScene',
 ])
 
 export function functionsAreShort(sources: readonly Source[]): string[] {
