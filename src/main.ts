@@ -192,7 +192,7 @@ function startListening(state: State, config: Config, log: Log, worker: Worker |
       sharePort: worker !== null,
       maxMessageBytes: config.realtime.maxMessageBytes,
       healthPort: healthPort === null ? null : healthPort + (worker?.slot ?? 0),
-      front: () => state.current.front,
+      front: state.front,
       arrived: state.activity.arrived,
       health: {
         version,

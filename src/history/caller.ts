@@ -1,4 +1,6 @@
-// Who sent a request, as far as the request tells: part of its record.
+// How a request is named, and who sent it as far as it tells: part of its record.
+
+import { randomBytes } from 'node:crypto'
 
 export interface Caller {
   /** The address it came from; null where the connection was gone already. */
@@ -12,4 +14,21 @@ export interface Caller {
 /** Of the record: the trace that the request is part of. */
 export function traceIdOf({ traceparent }: Caller): string | null {
   return traceparent === null ? null : traceparent.slice(3, 35)
+}
+
+/** Distinguishes this process from every other, on this machine or another. */
+const node = randomBytes(5).toString('hex')
+let counter = 0
+
+let lastAtMs = -1
+let prefix = ''
+
+/** `req_` and 28 hex digits: milliseconds, counter, node. */
+export function newRequestId(atMs: number): string {
+  if (atMs !== lastAtMs) {
+    lastAtMs = atMs
+    prefix = `req_${atMs.toString(16).padStart(12, '0')}`
+  }
+  counter = counter === 0xffffff ? 0 : counter + 1
+  return `${prefix}${(counter + 0x1000000).toString(16).slice(1)}${node}`
 }

@@ -2,8 +2,7 @@
 
 import type { Authorization, RequestOptions } from '../billing/authorization.ts'
 import { GatewayError } from '../errors.ts'
-import type { Caller } from '../history/caller.ts'
-import { newRequestId } from '../history/request-id.ts'
+import { type Caller, newRequestId } from '../history/caller.ts'
 import { authenticate } from '../identity/authenticate.ts'
 import type { KeyPrincipal } from '../identity/principal.ts'
 import type {
@@ -29,10 +28,17 @@ import type { Address, Peek } from '../wire/request.ts'
 import { checkHeaderBytes, headersOf } from './body/head.ts'
 import { type Content, Incoming } from './body/incoming.ts'
 import type { Front } from './front.ts'
-import { originOf } from './origin.ts'
-import { plainReply, relayedReply } from './reply.ts'
+import { originOf } from './request.ts'
 import { type ReadOptions, readRequestOptions } from './request-options.ts'
-import { addCaller, addCors, addRefusal, idleSeconds, refusalOf } from './respond.ts'
+import {
+  addCaller,
+  addCors,
+  addRefusal,
+  idleSeconds,
+  plainReply,
+  refusalOf,
+  relayedReply,
+} from './respond.ts'
 
 /** A body that is not there by then is not waited for to name a refused request's model. */
 const namingMs = 500

@@ -13,9 +13,8 @@ import { mayShowKeyInAddress } from './endpoints.ts'
 import type { Front } from './front.ts'
 import { denialOf } from './refusal.ts'
 import { baseFields, refuse, shapeFor } from './refuse.ts'
-import { plainReply } from './reply.ts'
 import { asksSocket, pathOf } from './request.ts'
-import { refusalOf } from './respond.ts'
+import { plainReply, refusalOf } from './respond.ts'
 import type { Endpoint, LaterEndpoint } from './row.ts'
 
 /** `undefined`: the request has become a socket. */

@@ -1,7 +1,7 @@
 // Refusals outside of a request to a model: in whose shape they are put, and the reply they become.
 
 import { errorTable, type GatewayError } from '../errors.ts'
-import { newRequestId } from '../history/request-id.ts'
+import { newRequestId } from '../history/caller.ts'
 import type { Fields } from '../operations/operation.ts'
 import type { ClientSide } from '../wire/dialect.ts'
 import { clientFormat } from './endpoints.ts'

@@ -1,5 +1,7 @@
 // What a request shows before anything of it is judged.
 
+import type { ServerSettings } from '../config/types.ts'
+
 /** Of a URL that may hold nothing but a path, where the client's Host made no sense. */
 export function pathOf(url: string): string {
   const scheme = url.indexOf('://')
@@ -10,4 +12,16 @@ export function pathOf(url: string): string {
 
 export function asksSocket({ headers }: Request): boolean {
   return headers.get('upgrade')?.toLowerCase() === 'websocket'
+}
+
+/**
+ * What the gateway's own addresses begin with, for the client that asks: the public address, or the host the client
+ * named; '' where it named none that makes sense.
+ */
+export function originOf(
+  { url }: Pick<Request, 'url'>,
+  { publicUrl }: Pick<ServerSettings, 'publicUrl'>,
+): string {
+  if (publicUrl !== null) return publicUrl
+  return URL.canParse(url) ? new URL(url).origin : ''
 }

@@ -1,7 +1,7 @@
 // The listener: turns the endpoint table into routes, guards hosts and methods, and takes leave of connections.
 
 import { GatewayError, invalidRequest } from '../errors.ts'
-import { newRequestId } from '../history/request-id.ts'
+import { newRequestId } from '../history/caller.ts'
 import type { Fields, ServerSocket, SocketLink } from '../operations/operation.ts'
 import type { ClientConnection } from './admission.ts'
 import { hasTwoHosts } from './body/head.ts'

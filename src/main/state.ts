@@ -101,6 +101,8 @@ export async function buildState(options: StateOptions) {
     get current() {
       return current
     },
+    /** Asked for each request. */
+    front: () => current.front,
     /** Swaps all of it at once; requests under way keep those they began with. */
     async replace(next: Config) {
       const serving = buildServing(next, parts)
