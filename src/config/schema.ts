@@ -46,6 +46,7 @@ import {
   yesOrNo,
 } from './schema-parts.ts'
 import { uploads } from './schema-uploads.ts'
+import { modelKinds } from './types.ts'
 
 const day = 86_400_000
 const milliseconds = wholeNumber(1, day)
@@ -303,20 +304,6 @@ const priceName = z.string().regex(priceNamePattern, {
       : `unknown price${suggestion(base, priceNames) || `; expected one of ${priceNames.join(', ')}`}`
   },
 })
-
-export const modelKinds = [
-  'chat',
-  'completion',
-  'embedding',
-  'image',
-  'transcription',
-  'translation',
-  'speech',
-  'video',
-  'moderation',
-  'rerank',
-  'realtime',
-] as const
 
 const model = section({
   kind: key(choice(modelKinds), 'What it does; left out: as shipped, else chat.'),

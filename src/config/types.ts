@@ -1,17 +1,19 @@
 // The shape of the configuration once read, checked and frozen: what every room is built from.
 
-export type ModelKind =
-  | 'chat'
-  | 'completion'
-  | 'embedding'
-  | 'image'
-  | 'transcription'
-  | 'translation'
-  | 'speech'
-  | 'video'
-  | 'moderation'
-  | 'rerank'
-  | 'realtime'
+export const modelKinds = [
+  'chat',
+  'completion',
+  'embedding',
+  'image',
+  'transcription',
+  'translation',
+  'speech',
+  'video',
+  'moderation',
+  'rerank',
+  'realtime',
+] as const
+export type ModelKind = (typeof modelKinds)[number]
 
 /** Ceilings for one key or one group; an absent one does not limit. */
 export interface LimitSettings {
