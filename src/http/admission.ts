@@ -314,7 +314,7 @@ export class Admission implements ClientSlot {
       if (content !== null) this.peek = await this.peekOf(content.body, this.principal)
     } catch (error) {
       // What else is amiss with it is not what it is refused for.
-      if (!(error instanceof GatewayError)) throw error
+      if (!(error instanceof GatewayError)) this.front.observer.crashed(error)
     } finally {
       clearTimeout(timer)
     }

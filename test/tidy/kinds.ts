@@ -6,7 +6,7 @@ import type { Source } from './source.ts'
 
 /** The endpoint table is where they are named. */
 const table = 'src/http/endpoints.ts'
-const unaware = /^src\/http\//
+const unaware = /^src\/(http|relay)\//
 
 const ids: ReadonlySet<string> = new Set([
   ...Object.keys(operationOf),
