@@ -2,9 +2,9 @@
 
 import { suggestion } from '../config/problems.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
-import { channelConfigs } from '../relay/channels.ts'
-import { type Probe, testChannel as probe } from '../relay/probe.ts'
+import { channelConfigs } from '../vendors/channel-configs.ts'
 import { vendors } from '../vendors/registry.ts'
+import { type Probe, testChannel as probe } from './probe.ts'
 import type { Input } from './schema.ts'
 import { AdminError } from './use-case.ts'
 import { vendorModels } from './vendor-models.ts'

@@ -8,7 +8,7 @@ import { firstPrices } from '../meter/ensure-prices.ts'
 import { createPriceBook } from '../meter/price-book.ts'
 import { anyoneOf } from '../operations/model-access.ts'
 import { buildModelAccess } from '../operations/offering.ts'
-import { listModels } from '../relay/model-list.ts'
+import { listModels } from './model-list.ts'
 
 /** By the prices of the file and the shipped ones. Throws, without secrets, where the vendor's list cannot be had. */
 export async function vendorModels(config: Config, channel: ChannelConfig) {

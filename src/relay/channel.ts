@@ -171,3 +171,18 @@ function destinationOf(
       'accept-encoding: identity\r\nuser-agent: tollgate\r\ncontent-length: ',
   }
 }
+
+/** Throws where a channel's vendor is unknown or lacks what it needs. */
+export function createChannels(
+  configs: readonly ChannelConfig[],
+  vendors: Readonly<Record<string, Vendor>>,
+): ReadonlyMap<string, Channel> {
+  return new Map(
+    configs.map((config) => {
+      const vendor = vendors[config.vendor]
+      if (vendor === undefined)
+        throw new Error(`channel ${config.id}: unknown vendor ${config.vendor}`)
+      return [config.id, createChannel(config, vendor)] as const
+    }),
+  )
+}

@@ -1,4 +1,4 @@
-// The rule that the front door names no format, no operation and no vendor: a new one does not touch it.
+// The rule that the front door and the relay name no format, no operation and no vendor: a new one touches neither.
 import { vendors } from '../../src/vendors/registry.ts'
 import { operationOf } from '../../src/wire/formats.ts'
 import { isTest } from './layers.ts'
@@ -8,13 +8,14 @@ import type { Source } from './source.ts'
 const table = 'src/http/endpoints.ts'
 const unaware = /^src\/(http|relay)\//
 
-const ids: ReadonlySet<string> = new Set([
-  ...Object.keys(operationOf),
-  ...Object.values(operationOf),
-  ...Object.keys(vendors),
-])
-/** The same as a name in code. */
-const named: ReadonlySet<string> = new Set([...ids].flatMap((id) => [id, inCamelCase(id)]))
+/** Formats and vendors, whose names are in code what they are in text. */
+const ids: readonly string[] = [...Object.keys(operationOf), ...Object.keys(vendors)]
+const named: ReadonlySet<string> = new Set(ids.flatMap((id) => [id, inCamelCase(id)]))
+/** What is also a part of a message. */
+const partType = 'image'
+const texts: ReadonlySet<string> = new Set(
+  [...ids, ...Object.values(operationOf)].filter((text) => text !== partType),
+)
 
 function inCamelCase(id: string): string {
   return id.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
@@ -23,7 +24,7 @@ function inCamelCase(id: string): string {
 /** A folder of an operation's, or a folder or file by the name of a format or vendor. */
 function isOfOneKind(specifier: string): boolean {
   if (/\/operations\/[^/]+\//.test(specifier)) return true
-  return specifier.split('/').some((part) => ids.has(part.replace(/\.ts$/, '')))
+  return specifier.split('/').some((part) => texts.has(part.replace(/\.ts$/, '')))
 }
 
 export function namesNoKind(sources: readonly Source[]): string[] {
@@ -32,7 +33,7 @@ export function namesNoKind(sources: readonly Source[]): string[] {
     .flatMap(({ path, imports, strings, names, references }) => {
       const lines = [
         ...imports.filter(({ specifier }) => isOfOneKind(specifier)),
-        ...strings.filter(({ text }) => ids.has(text)),
+        ...strings.filter(({ text }) => texts.has(text)),
         ...names.filter(({ text }) => named.has(text)),
         ...references.filter(({ name, member }) => named.has(name) || named.has(member)),
       ].map(({ line }) => line)

@@ -4,6 +4,8 @@ import { Buffer } from 'node:buffer'
 import { createCatalog } from '../catalog/catalog.ts'
 import type { Config, ModelKind } from '../config/types.ts'
 import type { Fault } from '../errors.ts'
+import { type Channel, createChannel } from '../relay/channel.ts'
+import { openAuthorized } from '../relay/tokens.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { createDialer, type Dialer } from '../upstream/dial.ts'
 import { vendors } from '../vendors/registry.ts'
@@ -13,8 +15,6 @@ import { dialects } from '../wire/dialects.ts'
 import type { VendorDialectId } from '../wire/formats.ts'
 import type { JsonValue } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
-import { type Channel, createChannel } from './channel.ts'
-import { openAuthorized } from './tokens.ts'
 
 export interface Probe {
   readonly ok: boolean

@@ -3,8 +3,7 @@
 import { ConfigError } from '../config/problems.ts'
 import { baseUrlExpected, isBaseUrl } from '../config/rules.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
-import type { Vendor } from '../vendors/vendor.ts'
-import { type Channel, createChannel } from './channel.ts'
+import type { Vendor } from './vendor.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 type Vendors = Readonly<Record<string, Vendor>>
@@ -68,19 +67,4 @@ function fromEnvironment(vendor: Vendor, env: Environment): ChannelConfig[] {
     const id = at === 0 ? vendor.id : `${vendor.id}-${at + 1}`
     return [{ ...shared, id, vendor: vendor.id, baseUrl, key, origin: 'environment' as const }]
   })
-}
-
-/** Throws where a channel's vendor is unknown or lacks what it needs. */
-export function createChannels(
-  configs: readonly ChannelConfig[],
-  vendors: Vendors,
-): ReadonlyMap<string, Channel> {
-  return new Map(
-    configs.map((config) => {
-      const vendor = vendors[config.vendor]
-      if (vendor === undefined)
-        throw new Error(`channel ${config.id}: unknown vendor ${config.vendor}`)
-      return [config.id, createChannel(config, vendor)] as const
-    }),
-  )
 }

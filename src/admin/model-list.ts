@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import type { ChannelConfig } from '../config/types.ts'
+import { createChannel } from '../relay/channel.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { createDialer, type Dialer } from '../upstream/dial.ts'
 import { modelListOf } from '../vendors/model-lists.ts'
@@ -10,7 +11,6 @@ import { sandboxModels } from '../vendors/sandbox/settings.ts'
 import type { JsonValue } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
 import { isObject } from '../wire/json/value.ts'
-import { createChannel } from './channel.ts'
 
 const answerMs = 30_000
 const maxBytes = 33_554_432
