@@ -13,7 +13,6 @@ const stillLarge: ReadonlySet<string> = new Set([
   'Node',
   'NodeLeases',
   'Output',
-  'RealtimeSession',
   'ValkeyLimiter',
 ])
 

@@ -25,8 +25,9 @@ import type {
 import { resolveModel, unknownModel } from '../resolve.ts'
 import { type Connected, connectVendor } from './connect.ts'
 import { Expectation } from './expected.ts'
-import { type ClientSocket, RealtimeSession } from './session.ts'
+import { RealtimeSession } from './session.ts'
 import { SessionBilling } from './session-billing.ts'
+import type { ClientSocket } from './session-owner.ts'
 import { Transcribers } from './transcribers.ts'
 
 /** A client's socket: what the runtime tells of it goes to its session. */

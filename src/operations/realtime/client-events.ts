@@ -1,0 +1,103 @@
+// What the client of a realtime session says, on its way to the vendor.
+
+import { Buffer } from 'node:buffer'
+import { GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../wire/ir.ts'
+import {
+  modelsNamed,
+  readClientEvent,
+  withModelNames,
+} from '../../wire/openai-realtime/client-event.ts'
+import { closeCode } from './close-codes.ts'
+import { pinned } from './session-billing.ts'
+import type { SessionOwner } from './session-owner.ts'
+import type { Transcriber } from './transcribers.ts'
+
+export class ClientEvents {
+  /** The model that transcribes what is heard, where the client named one. */
+  transcriber: Transcriber | null = null
+  private readonly owner: SessionOwner
+  /** What the client said since it asked for a transcriber whose price is being looked up: it must not overtake that. */
+  private behind: (readonly [bytes: Uint8Array, isText: boolean])[] | null = null
+  private behindBytes = 0
+
+  constructor(owner: SessionOwner) {
+    this.owner = owner
+  }
+
+  take(bytes: Uint8Array, isText: boolean): void {
+    if (this.owner.isOver || this.owner.lingering !== null) return
+    this.owner.activeMs = performance.now()
+    if (this.behind !== null) {
+      this.behindBytes += bytes.length
+      if (this.takesMore(this.behindBytes)) this.behind.push([bytes, isText])
+      return
+    }
+    try {
+      const { bytes: own, settings, added, eventId } = readClientEvent(bytes)
+      this.owner.rooms.sessionBilling.expected.add(added)
+      if (settings === null) this.toVendor(own, isText)
+      else this.settingsFrom(settings, eventId, isText)
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error
+      this.owner.tell(error, eventIdIn(bytes))
+    }
+  }
+
+  private settingsFrom(settings: JsonObject, eventId: string | null, isText: boolean): void {
+    const names = new Map<string, string>()
+    const { model } = this.owner.vendor.candidate
+    let transcriber: Transcriber | null = null
+    for (const { param, role, name } of modelsNamed(settings)) {
+      if (role === 'transcription') {
+        transcriber = this.owner.rooms.transcribers.find(name, param)
+        names.set(param, transcriber.vendorModel)
+      } else if (name === this.owner.request.model || name === model) names.set(param, model)
+      else throw pinned(param)
+    }
+    const bytes = withModelNames(settings, names)
+    if (transcriber === null || transcriber === this.transcriber) {
+      this.toVendor(bytes, isText)
+      return
+    }
+    const chosen = transcriber
+    this.behind = []
+    const asked = this.owner.rooms.sessionBilling.checkPriced(chosen.model, chosen.dialect).then(
+      () => {
+        this.transcriber = chosen
+        this.toVendor(bytes, isText)
+      },
+      (error: unknown) => {
+        if (!(error instanceof GatewayError)) throw error
+        this.owner.tell(error, eventId)
+      },
+    )
+    void asked.then(() => this.catchUp()).catch((error: unknown) => this.owner.mistaken(error))
+  }
+
+  private catchUp(): void {
+    const behind = this.behind ?? []
+    this.behind = null
+    this.behindBytes = 0
+    for (const [bytes, isText] of behind) this.take(bytes, isText)
+  }
+
+  private toVendor(bytes: Uint8Array, isText: boolean): void {
+    if (this.owner.isOver) return
+    const { socket } = this.owner.vendor
+    if (this.takesMore(socket.waitingBytes + bytes.length)) socket.send(bytes, isText)
+  }
+
+  private takesMore(waitingBytes: number): boolean {
+    if (waitingBytes <= 2 * this.owner.rooms.settings.maxMessageBytes) return true
+    const message = 'The vendor does not take what is sent to it fast enough.'
+    this.owner.endWith(new GatewayError('service_unavailable', message), closeCode.later)
+    return false
+  }
+}
+
+/** For the answer to an event that could not be read. */
+function eventIdIn(bytes: Uint8Array): string | null {
+  const found = /"event_id"\s*:\s*"([\w-]{1,128})"/.exec(Buffer.from(bytes).toString('utf8'))
+  return found?.[1] ?? null
+}
