@@ -25,6 +25,11 @@ const limitMs = 10_000
 export const countMessages: Operation = {
   dialect: 'anthropic-messages',
   address: { counts: true },
+  // What no channel serves is estimated.
+  resolve: ({ peek, principal, dialect }, { modelAccess }) => ({
+    peek,
+    ...modelAccess.find(principal, peek.model, dialect),
+  }),
   async answer(request, { relay }) {
     return { body: (await askVendors(relay, request)) ?? estimated(request.peek) }
   },
