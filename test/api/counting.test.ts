@@ -28,6 +28,7 @@ afterAll(async () => {
   await gateway.stop()
 })
 
+const messages = [{ role: 'user', content: 'Hello there, world' }]
 const contents = [{ role: 'user', parts: [{ text: 'Hello there, world' }] }]
 const ways = [
   {
@@ -45,7 +46,7 @@ const ways = [
   {
     name: 'Anthropic',
     path: '/v1/messages/count_tokens',
-    body: { model: 'sandbox/chat', messages: [{ role: 'user', content: 'Hello there, world' }] },
+    body: { model: 'sandbox/chat', messages },
     count: 'input_tokens',
   },
 ] as const
@@ -71,6 +72,7 @@ describe.each(ways)('$name', ({ path, body, count }) => {
     expect(statuses.at(-1)).toBe(429)
     const refused = await ask(path, body, slowKey)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(refused.headers.get('x-ratelimit-limit-requests')).toBe('2')
   })
 
   test.each(['', '{', '[]', '"text"', 'null'])('refuses the body %j', async (text) => {
@@ -88,6 +90,8 @@ describe('a model that is not there, or not for the key', () => {
     ['/v1beta/models/sandbox/chat:countTokens', { contents }, smallKey],
     ['/v1/responses/input_tokens', { model: 'nothing', input: 'a' }, testKey],
     ['/v1/responses/input_tokens', { model: 'sandbox/chat', input: 'a' }, smallKey],
+    ['/v1/messages/count_tokens', { model: 'nothing', messages }, testKey],
+    ['/v1/messages/count_tokens', { model: 'sandbox/chat', messages }, smallKey],
   ])('%s %j', async (path, body, key) => {
     expect((await ask(path, body, key)).status).toBe(404)
   })

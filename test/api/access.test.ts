@@ -1,0 +1,44 @@
+// Who may ask what: each row of the endpoint table keeps to the access it declares.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { endpoints } from '../../src/http/endpoints.ts'
+import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({
+    config: { channels: [{ id: 'sandbox', vendor: 'sandbox', models: ['sandbox/*'] }] },
+  })
+})
+afterAll(async () => {
+  await gateway.stop()
+})
+
+/** A path that the row takes, as far as a path can say. */
+function pathOf(prefix: string, path: string): string {
+  return (prefix + path)
+    .replace('*', 'sandbox/chat:generateContent')
+    .replace(/:(id|project|location)\b/g, 'x')
+}
+
+const rows = endpoints.map((row) => [`${row.method} ${row.prefixes[0]}${row.path}`, row] as const)
+
+async function statusOf(row: (typeof endpoints)[number], key: string | null): Promise<number> {
+  const url = gateway.url + pathOf(row.prefixes[0] ?? '', row.path)
+  const socket = 'socketOnly' in row ? { upgrade: 'websocket' } : {}
+  const shown = key === null ? {} : { authorization: `Bearer ${key}` }
+  const body = row.method === 'POST' ? { body: '{}' } : {}
+  const headers = { 'content-type': 'application/json', ...socket, ...shown }
+  const reply = await fetch(url, { method: row.method, headers, ...body })
+  await reply.arrayBuffer()
+  return reply.status
+}
+
+test.each(rows)('%s', async (_, row) => {
+  if (row.access === 'public') expect(await statusOf(row, null)).not.toBe(401)
+  else {
+    expect(await statusOf(row, null)).toBe(401)
+    expect(await statusOf(row, 'sk-nobody-0123456789abcdef')).toBe(401)
+    expect(await statusOf(row, testKey)).not.toBe(401)
+  }
+})
