@@ -9,13 +9,11 @@ import {
   addressIn,
   contentAtUrl,
   getJson,
-  linesOf,
-  ratioOf,
-  referenceOf,
   successOf,
   type VideoAdapter,
   type VideoNews,
   videoFailed,
+  videoRequest,
 } from './video.ts'
 
 /** Results are kept for a day. */
@@ -24,18 +22,17 @@ const keptMs = 86_400_000
 /** Model Studio, "Wan video generation", models from 2.7 on. */
 export const wan: VideoAdapter = {
   async start(call, tools) {
-    const { prompt, seconds, size } = call.fields
+    const { prompt, seconds, ratio, lines, reference } = videoRequest(call)
     const body = new JsonBody()
-    const reference = referenceOf(call)
     const media =
       reference === null ? [] : [{ type: 'first_frame', url: addressIn(body, reference) }]
     const request = {
       model: call.model,
-      input: { prompt: String(prompt), ...(media.length > 0 && { media }) },
+      input: { prompt, ...(media.length > 0 && { media }) },
       parameters: {
-        resolution: `${linesOf(String(size))}P`,
-        ratio: ratioOf(String(size)),
-        duration: Number(seconds),
+        resolution: `${lines}P`,
+        ratio: ratio,
+        duration: seconds,
         watermark: false,
       },
     }

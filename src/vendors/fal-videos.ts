@@ -10,30 +10,27 @@ import {
   addressIn,
   contentAtUrl,
   getJson,
-  linesOf,
   postJson,
-  ratioOf,
-  referenceOf,
   successOf,
   type VideoAdapter,
   type VideoNews,
   videoFailed,
+  videoRequest,
 } from './video.ts'
 
 /** fal, "Queue API", and the pages of its models. */
 export const falVideos: VideoAdapter = {
   async start(call, tools) {
-    const { prompt, seconds, size } = call.fields
+    const { prompt, seconds, ratio, lines, reference } = videoRequest(call)
     const { model } = call
     const body = new JsonBody()
-    const reference = referenceOf(call)
     if (reference !== null && model.includes('text-to-video'))
       throw invalidRequest('This model makes videos of a text alone.', 'input_reference')
     const request = {
-      prompt: String(prompt),
+      prompt,
       duration: durationFor(model, String(seconds)),
-      aspect_ratio: ratioOf(String(size)),
-      resolution: `${linesOf(String(size))}p`,
+      aspect_ratio: ratio,
+      resolution: `${lines}p`,
       ...(reference !== null && { image_url: addressIn(body, reference) }),
     }
     const started = await postJson(tools, `${tools.baseUrl}/${pathSegments(model)}`, request, body)
@@ -55,7 +52,7 @@ export const falVideos: VideoAdapter = {
 /** Veo's own form is `8s`; most others take a bare number as text, and Sora a number. */
 function durationFor(model: string, seconds: string): string | number {
   if (/veo/.test(model)) return `${seconds}s`
-  return /sora/.test(model) ? Number(seconds) : seconds
+  return /sora/.test(model) ? seconds : seconds
 }
 
 /** A request that its model refuses is refused here: what was asked is the client's own doing. */

@@ -8,12 +8,11 @@ import type { MediaCall, MediaTools, Payload } from './media.ts'
 import { pathSegment } from './path-segment.ts'
 import {
   getJson,
-  linesOf,
   postJson,
-  ratioOf,
   type VideoAdapter,
   type VideoNews,
   videoFailed,
+  videoRequest,
 } from './video.ts'
 
 /** Files are kept for two days (ai.google.dev, "Generate videos with Veo"). */
@@ -21,19 +20,19 @@ const keptMs = 2 * 86_400_000
 /** `models.predictLongRunning` and the operation it names. */
 export const veo: VideoAdapter = {
   async start(call, tools) {
-    const { prompt, seconds, size } = call.fields
+    const { prompt, seconds, ratio, lines } = videoRequest(call)
     const body = new JsonBody()
     const reference = await imageOf(call, tools)
     const instance: JsonObject = {
-      prompt: String(prompt),
+      prompt,
       ...(reference !== null && {
         image: { bytesBase64Encoded: body.hole(reference), mimeType: reference.type },
       }),
     }
     const parameters = {
-      aspectRatio: ratioOf(String(size)) === '9:16' ? '9:16' : '16:9',
-      durationSeconds: Number(seconds),
-      ...resolutionOf(call.model, String(size)),
+      aspectRatio: ratio === '9:16' ? '9:16' : '16:9',
+      durationSeconds: seconds,
+      ...resolutionOf(call.model, lines),
     }
     const name = pathSegment(call.model.replace(/^models\//, ''))
     const url = `${tools.baseUrl}/models/${name}:predictLongRunning`
@@ -57,9 +56,8 @@ async function imageOf(call: MediaCall, tools: MediaTools): Promise<Payload | nu
 }
 
 /** Veo 2 makes 720 lines and has no parameter for it. */
-function resolutionOf(model: string, size: string): JsonObject {
+function resolutionOf(model: string, lines: number): JsonObject {
   if (/veo-2/.test(model)) return {}
-  const lines = linesOf(size)
   return { resolution: lines >= 2_160 ? '4k' : `${lines}p` }
 }
 

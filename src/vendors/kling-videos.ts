@@ -7,31 +7,26 @@ import { needed } from './images.ts'
 import type { MediaTools, Payload, VendorReply } from './media.ts'
 import {
   contentAtUrl,
-  linesOf,
-  ratioOf,
-  referenceOf,
   successOf,
   type VideoAdapter,
   type VideoNews,
   videoFailed,
+  videoRequest,
 } from './video.ts'
 
 /** app.klingai.com/global/dev/document-api: text2video, image2video. */
 export const klingVideos: VideoAdapter = {
   async start(call, tools) {
-    const { prompt, seconds, size } = call.fields
+    const { prompt, seconds, ratio, lines, reference } = videoRequest(call)
     const body = new JsonBody()
-    const reference = referenceOf(call)
     const kind = reference === null ? 'text2video' : 'image2video'
     const request = {
       model_name: call.model,
-      prompt: String(prompt),
+      prompt,
       duration: String(seconds),
       // `std` makes 720 lines, `pro` 1080.
-      ...(linesOf(String(size)) > 720 && { mode: 'pro' }),
-      ...(reference === null
-        ? { aspect_ratio: ratioOf(String(size)) }
-        : { image: imageIn(body, reference) }),
+      ...(lines > 720 && { mode: 'pro' }),
+      ...(reference === null ? { aspect_ratio: ratio } : { image: imageIn(body, reference) }),
     }
     const url = `${tools.baseUrl}/videos/${kind}`
     const reply = await tools.ask({ method: 'POST', url, body: body.segments(request) })

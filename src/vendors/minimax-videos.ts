@@ -7,25 +7,23 @@ import { unreadable } from './images.ts'
 import { MediaFault, type MediaTools, type VendorReply } from './media.ts'
 import {
   addressIn,
-  linesOf,
-  referenceOf,
   successOf,
   type VideoAdapter,
   type VideoNews,
   videoFailed,
+  videoRequest,
 } from './video.ts'
 
 /** platform.minimax.io/docs, "Video generation". */
 export const minimaxVideos: VideoAdapter = {
   async start(call, tools) {
-    const { prompt, seconds, size } = call.fields
+    const { prompt, seconds, lines, reference } = videoRequest(call)
     const body = new JsonBody()
-    const reference = referenceOf(call)
     const request = {
       model: call.model,
-      prompt: String(prompt),
-      duration: Number(seconds),
-      resolution: `${linesOf(String(size))}P`,
+      prompt,
+      duration: seconds,
+      resolution: `${lines}P`,
       ...(reference !== null && { first_frame_image: addressIn(body, reference) }),
     }
     const url = `${tools.baseUrl}/video_generation`

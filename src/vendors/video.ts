@@ -155,8 +155,20 @@ export function jsonCall(url: string, body: JsonObject): VendorCall {
   return { method: 'POST', url, body: [new TextEncoder().encode(JSON.stringify(body))] }
 }
 
+/** What is common to most requests for videos, by what the fields are to an adapter. */
+export function videoRequest(call: MediaCall) {
+  const { prompt, seconds, size } = call.fields
+  return {
+    prompt: String(prompt),
+    seconds: Number(seconds),
+    ratio: ratioOf(String(size)),
+    lines: linesOf(String(size)),
+    reference: referenceOf(call),
+  }
+}
+
 /** The image a video is to begin with: bytes of a form, or where it is (`https:`, `data:`); null: none. */
-export function referenceOf({ uploads, fields }: MediaCall): Payload | string | null {
+function referenceOf({ uploads, fields }: MediaCall): Payload | string | null {
   const upload = uploads.find(({ field }) => field === 'input_reference')
   if (upload !== undefined) return upload.payload
   const { input_reference: reference } = fields
@@ -165,7 +177,7 @@ export function referenceOf({ uploads, fields }: MediaCall): Payload | string | 
 }
 
 /** `16:9`, `9:16`, `1:1`: the ratio of a size, reduced; near ones are taken for them. */
-export function ratioOf(size: string): string {
+function ratioOf(size: string): string {
   const [width = 1, height = 1] = size.split('x').map(Number)
   const ratio = width / height
   const known = [
@@ -184,6 +196,6 @@ export function ratioOf(size: string): string {
 }
 
 /** Lines of a size, as resolutions are named: 1280x720 and 720x1280 have 720. */
-export function linesOf(size: string): number {
+function linesOf(size: string): number {
   return Math.min(...size.split('x').map(Number))
 }

@@ -7,28 +7,25 @@ import { needed } from './images.ts'
 import {
   addressIn,
   contentAtUrl,
-  linesOf,
   postJson,
-  ratioOf,
-  referenceOf,
   successOf,
   type VideoAdapter,
   type VideoNews,
   videoFailed,
+  videoRequest,
 } from './video.ts'
 
 /** docs.x.ai, "Video generation". */
 export const xaiVideos: VideoAdapter = {
   async start(call, tools) {
-    const { prompt, seconds, size } = call.fields
+    const { prompt, seconds, ratio, lines, reference } = videoRequest(call)
     const body = new JsonBody()
-    const reference = referenceOf(call)
     const request = {
       model: call.model,
-      prompt: String(prompt),
-      duration: Number(seconds),
-      aspect_ratio: ratioOf(String(size)),
-      resolution: `${linesOf(String(size))}p`,
+      prompt,
+      duration: seconds,
+      aspect_ratio: ratio,
+      resolution: `${lines}p`,
       ...(reference !== null && { image: { url: addressIn(body, reference) } }),
     }
     const url = `${tools.baseUrl}/videos/generations`

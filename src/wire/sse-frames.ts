@@ -29,13 +29,17 @@ export class SseFrames implements FrameSource {
     const { bytes, starts, ends } = this.splitter
     const found: string[] = []
     for (let at = 0; at < count && !this.done; at++) {
-      const start = starts[at] ?? 0
-      const end = ends[at] ?? 0
-      const data = frameData(bytes, start, end).data ?? unframedJson(bytes, start, end)
-      if (data.trim() === doneData) this.done = true
-      // An empty line of data says nothing.
-      else if (data.trim() !== '') found.push(data)
+      const data = this.dataOf(bytes, starts[at] ?? 0, ends[at] ?? 0)
+      if (data !== '') found.push(data)
     }
     return found
+  }
+
+  /** The data of one frame; empty where it says nothing. Sets `done` where it ends the stream. */
+  protected dataOf(bytes: Uint8Array, start: number, end: number): string {
+    const data = frameData(bytes, start, end).data ?? unframedJson(bytes, start, end)
+    const said = data.trim()
+    if (said === doneData) this.done = true
+    return said === doneData || said === '' ? '' : data
   }
 }

@@ -5,7 +5,7 @@ import { report } from '../hub/counts.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
 import { isObject, listOf, objectOf, stringOf } from '../json/value.ts'
 import { errorIn, faultInside, saidIn } from '../openai/fault.ts'
-import type { FrameSource, ReplyQuirks } from '../reply.ts'
+import type { ReplyQuirks } from '../reply.ts'
 import { frameObject } from '../reply.ts'
 import { SseFrames } from '../sse-frames.ts'
 import { Parts } from './parts.ts'
@@ -162,24 +162,10 @@ export class CohereReader implements Reader {
 const last = /"type"\s*:\s*"message-end"/
 
 /** The data of a stream's frames, until the event that ends it. */
-export class CohereFrames implements FrameSource {
-  private readonly events = new SseFrames()
-  private ended = false
-
-  get done(): boolean {
-    return this.ended || this.events.done
-  }
-
-  push(chunk: Uint8Array): readonly string[] {
-    return this.noted(this.events.push(chunk))
-  }
-
-  end(): readonly string[] {
-    return this.noted(this.events.end())
-  }
-
-  private noted(found: readonly string[]): readonly string[] {
-    if (found.some((data) => last.test(data))) this.ended = true
-    return found
+export class CohereFrames extends SseFrames {
+  protected override dataOf(bytes: Uint8Array, start: number, end: number): string {
+    const data = super.dataOf(bytes, start, end)
+    if (last.test(data)) this.done = true
+    return data
   }
 }
