@@ -10,6 +10,7 @@ import {
   schemaKeys,
   vendorsHaveFixtures,
 } from './tidy/coverage.ts'
+import { exportsAreUsed } from './tidy/exports.ts'
 import { namesNoKind } from './tidy/kinds.ts'
 import {
   bunStaysInItsFiles,
@@ -297,6 +298,23 @@ const rules: readonly { rule: Rule; bad: readonly Sample[]; good: readonly Sampl
     ],
     good: [['src/wire/sse.ts', `import { a } from './ir.ts'\nexport const b = a\nexport { a }`]],
   },
+  {
+    rule: exportsAreUsed,
+    bad: [
+      ['src/wire/a.ts', 'export function a() {}'],
+      ['src/wire/a.ts', 'export const a = 1\nconst b = a'],
+      ['src/wire/a.ts', 'export type A = 1'],
+      ['src/wire/a.ts', `export interface A {}\nimport { A } from './b.ts'`],
+    ],
+    good: [
+      ['src/wire/a.ts', 'export const a = 1, b = 2\nexport type C = 1\nconst d = b'],
+      ['src/wire/b.ts', `import { a, type C } from './a.ts'`],
+      ['src/wire/a.test.ts', `import { b } from './a.ts'\nimport { e } from './e.ts'`],
+      ['src/wire/e.ts', '// For tests: all.\nexport const e = 1'],
+      ['src/wire/f.ts', 'export const f = 1'],
+      ['src/cli/main.ts', `await import(new URL('../wire/f.ts', import.meta.url).href)`],
+    ],
+  },
 ]
 
 /** Samples may share a path, so each is parsed in a folder of its own. */
@@ -404,6 +422,16 @@ describe('a rule on the tree', () => {
     }
     const fine = `network/x ./root/x https://a.example${folder} <div>/root </div> issue 12`
     expect(nothingPointsElsewhere([{ path: 'docs/a.md', text: fine }])).toEqual([])
+  })
+
+  test('exportsAreUsed faults what only tests use', async () => {
+    const samples: Sample[] = [
+      ['src/wire/a.ts', 'export const a = 1'],
+      ['src/wire/a.test.ts', `import { a } from './a.ts'`],
+    ]
+    expect(exportsAreUsed(await parseSamples(samples))).toEqual([
+      'src/wire/a.ts:1: only tests use a',
+    ])
   })
 
   test('namesAreDocumented', () => {

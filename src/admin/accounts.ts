@@ -19,7 +19,7 @@ export interface Balance {
   readonly postedNano: string
 }
 
-export interface Account extends Balance {
+interface Account extends Balance {
   readonly createdAt: string
 }
 
@@ -45,7 +45,7 @@ export async function readBalance(
   return balanceOf(await findWallet(store, account), await currency())
 }
 
-export interface Adjustment extends Balance {
+interface Adjustment extends Balance {
   /** `adjust:REFERENCE`. */
   readonly id: string
   /** False where the same was posted before: nothing has changed. */

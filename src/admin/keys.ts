@@ -9,7 +9,7 @@ import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 
-export type Key = ReturnType<typeof keyView>
+type Key = ReturnType<typeof keyView>
 
 /** Makes the account where it is missing. The secret is in this reply and nowhere else. */
 export async function createKey(

@@ -8,7 +8,7 @@ export interface Page<Item> {
   readonly next: string | null
 }
 
-export interface PageInput {
+interface PageInput {
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
 }

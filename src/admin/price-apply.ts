@@ -17,7 +17,7 @@ export interface FilePriceChange {
   readonly version: number | null
 }
 
-export interface FilePrices {
+interface FilePrices {
   readonly changes: readonly FilePriceChange[]
   /** Models with a difference too large to apply unless `allowLarge` is said: then nothing was applied. */
   readonly refused: readonly string[]

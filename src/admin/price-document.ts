@@ -13,7 +13,7 @@ export interface ImportedCard {
   readonly sourceDate: string | null
 }
 
-export interface PriceDocument {
+interface PriceDocument {
   readonly cards: readonly ImportedCard[]
   /** What the amounts are in; null: in the deployment's currency, whatever it is. */
   readonly currency: string | null

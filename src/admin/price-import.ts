@@ -19,7 +19,7 @@ export interface ImportChange extends ImportedCard {
   readonly differences: readonly Difference[]
 }
 
-export interface PriceImport {
+interface PriceImport {
   readonly applied: boolean
   /** Of how many models the document has prices. */
   readonly models: number

@@ -50,7 +50,7 @@ function placeOf({ model, version }: PriceCard): string {
   return `${model}\0${String(version).padStart(15, '0')}`
 }
 
-export interface PriceChange {
+interface PriceChange {
   /** null: not applied, because a difference is large and `allowLarge` was not said. */
   readonly card: PriceCard | null
   readonly differences: readonly Difference[]
@@ -100,7 +100,7 @@ export async function withdrawPrices(
   return append(context, { model, prices: {}, source: 'withdrawn' })
 }
 
-export interface Rollback {
+interface Rollback {
   readonly card: PriceCard
   /** As in `PriceChange`. */
   readonly isInFile: boolean

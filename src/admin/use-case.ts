@@ -12,7 +12,7 @@ export interface AdminContext {
 }
 
 /** `invalid`: the input cannot be. `not_found`: what it names is not there. `conflict`: what is there forbids it. */
-export type Refusal = 'invalid' | 'not_found' | 'conflict'
+type Refusal = 'invalid' | 'not_found' | 'conflict'
 
 /** A refusal, for whoever asked: the message stands without the field's name. */
 export class AdminError extends Error {

@@ -20,7 +20,7 @@ import {
   type Uncounted,
 } from './authorization.ts'
 
-export interface AuthorizerOptions extends BillingRooms {
+interface AuthorizerOptions extends BillingRooms {
   readonly currency: string
   /** The prices of the moment. */
   prices(): PriceBook

@@ -10,7 +10,7 @@ import type { Usage } from '../wire/ir.ts'
 import { type Authorization, noUsage } from './authorization.ts'
 import type { BilledRequest, ReplySummary, Settlement } from './settlement.ts'
 
-export interface Charges {
+interface Charges {
   readonly usage: Usage
   readonly units: Units | null
   readonly source: UsageRow['usageSource']

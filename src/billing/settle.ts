@@ -53,7 +53,7 @@ export function finishedOf({ settlement, row }: Priced): Finished {
   return { row, capNano, idempotency: idempotencyOf(settlement) }
 }
 
-export function usageRow(settlement: Settlement): UsageRow {
+function usageRow(settlement: Settlement): UsageRow {
   const { request, candidate, summary, fault } = settlement
   const { principal, peek, dialect, authorization, caller } = request
   const { usage, units, source, free, chargeNano, vendorCostNano } = chargesOf(settlement)

@@ -9,7 +9,7 @@ import type { Payload } from '../vendors/media.ts'
 import { type HostedFile, hourOf, isFileId, isHourOver, typeOfFile } from './hosted.ts'
 import { type FileStore, notKept, piecesOf } from './hosting.ts'
 
-export interface DiskOptions {
+interface DiskOptions {
   /** Made where it is missing. */
   readonly folder: string
   /** The deployment's; what is signed with is derived from it. */

@@ -7,7 +7,7 @@ import type { Payload } from '../vendors/media.ts'
 import { type HostedFile, hourOf, isFileId, isHourOver, typeOfFile } from './hosted.ts'
 import { type FileStore, notKept, piecesOf } from './hosting.ts'
 
-export interface BucketOptions {
+interface BucketOptions {
   readonly settings: BucketSettings
   readonly nowMs: () => number
 }

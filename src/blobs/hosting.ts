@@ -19,7 +19,7 @@ export interface Hosting {
   host(payload: Payload, account: string, origin: string): Promise<string>
 }
 
-export interface HostingOptions {
+interface HostingOptions {
   readonly store: FileStore
   readonly urlHours: number
   readonly nowMs: () => number

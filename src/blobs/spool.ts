@@ -8,7 +8,7 @@ import { type Keeper, MediaFault, type Payload, type Spool } from '../vendors/me
 import { join } from '../wire/json/splice.ts'
 
 /** A payload that is longer goes to disk, and is written in pieces of at least this. */
-export const heldBytes = 65_536
+const heldBytes = 65_536
 /** What all payloads of one request may hold in memory. */
 const spoolHeldBytes = 262_144
 

@@ -22,7 +22,7 @@ export interface ImageModel {
   readonly follows?: true
 }
 
-export interface SizeRule {
+interface SizeRule {
   /** The end of a sentence: `size must be ...`. */
   readonly says: string
   allows(size: string): boolean
@@ -34,12 +34,12 @@ interface Area {
 }
 
 /** null where it is no `WIDTHxHEIGHT`. */
-export function areaOf(size: string): Area | null {
+function areaOf(size: string): Area | null {
   const found = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(size)
   return found === null ? null : { width: Number(found[1]), height: Number(found[2]) }
 }
 
-export function listed(...sizes: readonly string[]): SizeRule {
+function listed(...sizes: readonly string[]): SizeRule {
   return { says: `one of ${sizes.join(', ')}`, allows: (size) => sizes.includes(size) }
 }
 

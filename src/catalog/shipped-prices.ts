@@ -18,7 +18,7 @@ export interface ShippedPrices {
  * The form of prices.json, which `scripts/prices.mjs` writes, and of prices-media.json, which is kept by hand: what
  * that data does not have, or has wrong. There each card names its own source whole.
  */
-export interface PriceFile {
+interface PriceFile {
   readonly source?: string
   readonly date: string
   readonly currency: string

@@ -1,6 +1,6 @@
 // Which sizes and lengths models of video make, by the vendors' pages; the first of each is what is made unless asked.
 
-export interface VideoShape {
+interface VideoShape {
   /** `WIDTHxHEIGHT`; null: whatever is asked. */
   readonly sizes: readonly string[] | null
   /** Whole seconds; null: whatever is asked. */

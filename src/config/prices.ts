@@ -18,7 +18,7 @@ export const tokenPrices = [
  * Priced per million of the unit; `image` may be narrowed by size and quality: `image/1024x1024/hd`, and `second` by a
  * video's size or its lines: `second/1920x1080`, `second/1080p`.
  */
-export const unitPrices = [
+const unitPrices = [
   'request',
   'search',
   'image',

@@ -6,7 +6,7 @@ import { type Problem, pathText } from './problems.ts'
 import type { Environment } from './settings.ts'
 
 /** Where paths start, and every file that was read, absolute: a change of one is a change of the configuration. */
-export interface FileValues {
+interface FileValues {
   readonly folder: string
   readonly files: string[]
 }

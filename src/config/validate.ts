@@ -17,7 +17,7 @@ export interface KnownNames {
 type Channel = z.output<typeof channel>
 type ApiKey = z.output<typeof apiKey>
 
-export type Validated =
+type Validated =
   | { readonly ok: true; readonly input: FileInput }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 

@@ -12,7 +12,7 @@ export interface Idempotency {
   forget(account: string, key: string, requestId: string): void
 }
 
-export interface IdempotencyEntry {
+interface IdempotencyEntry {
   readonly account: string
   readonly key: string
   /** SHA-256 of path and body, hex. */

@@ -9,7 +9,7 @@ import type { Fields, Hook, Passage } from '../operations/operation.ts'
 /** About four bytes of English text make a token; corrected by what the vendor reports. */
 const bytesPerToken = 4
 
-export interface LimitHookOptions {
+interface LimitHookOptions {
   readonly limiter: Limiter
   /** The limits this caller is under. */
   scopes(principal: KeyPrincipal): readonly LimitScope[]

@@ -2,7 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 
-export interface LoadBounds {
+interface LoadBounds {
   readonly maxInFlight: number
   readonly maxBufferedBytes: number
 }

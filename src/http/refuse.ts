@@ -21,7 +21,7 @@ export function baseFields(
 }
 
 /** How a refusal is put outside of a dialect's own requests. */
-export type Shape = Pick<ClientSide, 'refuse' | 'status' | 'replyHeaders'>
+type Shape = Pick<ClientSide, 'refuse' | 'status' | 'replyHeaders'>
 
 export const usualShape: Shape = { refuse: refusalBody }
 

@@ -10,7 +10,7 @@ import type { Reframe } from '../wire/reply.ts'
 
 const maxDroppedChars = 1_024
 export const jsonType = 'application/json'
-export const streamType = 'text/event-stream; charset=utf-8'
+const streamType = 'text/event-stream; charset=utf-8'
 
 const exposed =
   'x-request-id, x-client-request-id, request-id, openai-processing-ms, retry-after, retry-after-ms, x-should-retry, server-timing, ' +
@@ -22,7 +22,7 @@ const exposed =
 export const idleSeconds = 120
 
 /** Proxies on the way must pass a stream on as it comes. */
-export function addStreamFields(fields: Fields): void {
+function addStreamFields(fields: Fields): void {
   fields['cache-control'] = 'no-cache'
   fields['x-accel-buffering'] = 'no'
 }

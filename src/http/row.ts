@@ -14,7 +14,7 @@ interface Place {
 }
 
 /** Sends a request to a model. */
-export interface OperationEndpoint extends Place {
+interface OperationEndpoint extends Place {
   readonly access: 'key'
   readonly operation: Operation<Services>
 }
@@ -28,7 +28,7 @@ export interface LaterEndpoint extends Place {
 }
 
 /** The same where the address says which operation it is. Throws GatewayError; `fields` goes with the refusal. */
-export interface AddressedEndpoint extends Place {
+interface AddressedEndpoint extends Place {
   readonly access: 'key'
   operationAt(
     request: Request,
@@ -42,13 +42,13 @@ type Read<P extends Principal> = (
 ) => Reply | Promise<Reply>
 
 /** Reads or changes what the gateway itself knows, of a caller by key. */
-export interface KeyEndpoint extends Place {
+interface KeyEndpoint extends Place {
   readonly access: 'key'
   readonly read: Read<KeyPrincipal>
 }
 
 /** The same for whoever is known, by key or signed in. */
-export interface AnyEndpoint extends Place {
+interface AnyEndpoint extends Place {
   readonly access: 'any'
   readonly read: Read<Principal>
 }
@@ -61,7 +61,7 @@ export type PublicHandle = (
 ) => Reply | Promise<Reply>
 
 /** For everybody. */
-export interface PublicEndpoint extends Place {
+interface PublicEndpoint extends Place {
   readonly access: 'public'
   readonly handle: PublicHandle
 }

@@ -13,7 +13,7 @@ import { type Health, healthPaths, readyPaths, respondHealth } from './health.ts
 import { baseFields, refuse, shapeFor, usualShape } from './refuse.ts'
 import { idleSeconds } from './respond.ts'
 
-export interface ListenOptions extends FallbackOptions {
+interface ListenOptions extends FallbackOptions {
   readonly host: string
   readonly port: number
   /** Other processes listen there too, and the system divides the connections. */

@@ -5,7 +5,7 @@ import type { KeyRow } from '../store/store.ts'
 import type { KeyPrincipal, Keyring } from './principal.ts'
 import { hashSecret, looksWellFormed, secretPrefix } from './secret.ts'
 
-export interface KeyringContent {
+interface KeyringContent {
   /** Keys declared in the configuration; their id is `config:NAME`. */
   readonly configured: readonly KeyConfig[]
   /** Keys made in the store. */

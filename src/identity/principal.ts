@@ -20,7 +20,7 @@ export interface KeyPrincipal {
   readonly showCost: boolean
 }
 
-export type Role = 'user' | 'admin' | 'auditor'
+type Role = 'user' | 'admin' | 'auditor'
 
 /** A person who is signed in. */
 export interface SessionPrincipal {

@@ -4,12 +4,12 @@ import { type RevisionWatch, watchRevision } from '../store/revision.ts'
 import type { KeyRow, KeyTable } from '../store/store.ts'
 import type { ReplaceableKeyring } from './keyring.ts'
 
-export interface LoadedKeys {
+interface LoadedKeys {
   readonly revision: number
   readonly rows: readonly KeyRow[]
 }
 
-export interface KeyWatchOptions {
+interface KeyWatchOptions {
   /** The revision the keyring was filled at. */
   readonly revision: number
   /** Called once per outage, at its first failed look; the keyring stays as it was. */

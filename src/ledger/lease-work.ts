@@ -3,7 +3,7 @@
 import { maxNano, type Nano } from '../money.ts'
 import type { Grant, LeaseTable, NodeRef } from '../store/ledger.ts'
 
-export interface LeaseWorkOptions {
+interface LeaseWorkOptions {
   readonly leases: Pick<LeaseTable, 'grant' | 'giveBack' | 'recall'>
   /** The node as it is open now; null while it is not. */
   readonly ref: () => NodeRef | null

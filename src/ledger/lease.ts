@@ -169,7 +169,7 @@ export function isWorthAsking(lease: Lease, waiter: Waiter): boolean {
   return waiter.byNano > lease.freeNano && !isLacking(lease, waiter)
 }
 
-export interface Rest {
+interface Rest {
   /** What of the free part the account does not need. */
   readonly surplusNano: Nano
   /** What is to be asked for, so that the next requests find it here though the ledger may be away by then. */

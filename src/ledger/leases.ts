@@ -18,7 +18,7 @@ import {
 } from './lease.ts'
 import type { Hold, NoHold } from './ledger.ts'
 
-export interface LeasesOptions {
+interface LeasesOptions {
   readonly authority: Authority
   readonly settings: LeaseSettings
   /** A grant was rejected: whoever waited for it was refused. */
@@ -34,7 +34,7 @@ export interface LeaseSettings {
 }
 
 /** One account's lease, for tests and the health page. */
-export interface LeaseState {
+interface LeaseState {
   readonly freeNano: Nano
   readonly heldNano: Nano
   readonly holds: number
@@ -59,7 +59,7 @@ export interface Holds {
 }
 
 /** What the node does with them. Closed when made: `open` when the ledger has opened the node. */
-export interface LeaseUpkeep {
+interface LeaseUpkeep {
   /** Gives back all that no request holds: another node starves. */
   recall(account: string): void
   /** The epoch is over: all leases are forgotten, and nothing is admitted until `open`. */
@@ -425,7 +425,7 @@ function ours(hold: Hold): Held {
  * Calls for one account are carried out in the order they were made, each for the epoch that was open when it was made:
  * a grant must see what was given back before it, and what an earlier epoch gives back is not the present one's.
  */
-export interface Authority {
+interface Authority {
   /** At least `needNano` or nothing, up to `wantNano`. Rejects where the ledger cannot be reached. */
   grant(account: string, needNano: Nano, wantNano: Nano): Promise<Grant>
   /** Sends back what no request holds; never waits. */

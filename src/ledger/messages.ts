@@ -38,7 +38,7 @@ export interface WorkerStart {
 export type IdempotencyEntry = Omit<Parameters<IdempotencyTable['begin']>[0], 'by'>
 
 /** A video begins with money of the asker's own lease. */
-export type VideoRequest =
+type VideoRequest =
   | Exclude<VideoChange, { readonly kind: 'begin' }>
   | Omit<Extract<VideoChange, { readonly kind: 'begin' }>, 'from'>
 

@@ -2,7 +2,7 @@
 
 import type { LeaseTable, NodeRef, NodeTable } from '../store/ledger.ts'
 
-export interface NodeKeeperOptions {
+interface NodeKeeperOptions {
   readonly nodes: NodeTable
   readonly leases: Pick<LeaseTable, 'recalled'>
   readonly node: string

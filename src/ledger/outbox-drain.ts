@@ -6,7 +6,7 @@ import { type DecodedRecord, decodeBody } from './record.ts'
 import type { Entry, Settler } from './settlement.ts'
 import type { SharedState } from './shared.ts'
 
-export interface OutboxDrainOptions {
+interface OutboxDrainOptions {
   readonly reader: Pick<OutboxReader, 'read' | 'lastSeq' | 'recycle'>
   readonly state: SharedState
   readonly settler: Settler

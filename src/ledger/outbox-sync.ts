@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises'
 import type { SharedState } from './shared.ts'
 import { SyncFailed } from './sync-failure.ts'
 
-export interface OutboxSyncOptions {
+interface OutboxSyncOptions {
   /** The logs of both halves. */
   readonly logs: readonly Pick<FileHandle, 'datasync'>[]
   readonly state: SharedState

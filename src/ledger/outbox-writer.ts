@@ -4,7 +4,7 @@ import type { Half, Outbox } from '../store/sqlite-outbox.ts'
 import { type EncodedRecord, encodeBody, numberOf } from './record.ts'
 import type { SharedState } from './shared.ts'
 
-export interface OutboxWriterOptions {
+interface OutboxWriterOptions {
   readonly outbox: Outbox
   readonly state: SharedState
   /** Monotonic milliseconds. */

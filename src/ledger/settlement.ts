@@ -12,7 +12,7 @@ export interface Entry {
   readonly raw: () => string
 }
 
-export interface SettlerOptions {
+interface SettlerOptions {
   readonly settlements: Pick<SettlementTable, 'settle' | 'setAside'>
   /** Waits; rejects when the settler is to stop. */
   readonly delay: (delayMs: number) => Promise<void>

@@ -3,7 +3,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Answers, FromWorker, Question, ToWorker, WorkerStart } from './messages.ts'
 
-export interface WorkerLinkOptions {
+interface WorkerLinkOptions {
   /** The worker's first file. */
   readonly script: URL
   /** What the next worker starts with: asked each time. */

@@ -26,7 +26,7 @@ const firstSweep = 1_024
 export const unlimited: LimitState = Object.freeze({ requests: null, tokens: null })
 
 /** A node's part of a limit; never 0 of a limit that admits something. */
-export function part(limit: number, nodes: number): number {
+function part(limit: number, nodes: number): number {
   return nodes <= 1 ? limit : Math.max(Math.min(1, limit), Math.floor(limit / nodes))
 }
 

@@ -4,7 +4,7 @@ import type { Limiter } from './limiter.ts'
 import { createLocalLimiter } from './local.ts'
 import { createValkeyLimiter } from './valkey.ts'
 
-export interface LimiterOptions {
+interface LimiterOptions {
   /** `redis://`, `rediss://`, `valkey://` address; null for limits of this process alone. */
   readonly valkeyUrl: string | null
   /** How many servers share the limits until their processes were counted. */

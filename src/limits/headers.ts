@@ -2,7 +2,7 @@
 
 import type { LimitGauge, LimitState } from './limiter.ts'
 
-export type HeaderPair = readonly [name: string, value: string]
+type HeaderPair = readonly [name: string, value: string]
 
 /** The headers for a state; none where nothing limits. Whole numbers, and durations as Go prints them. */
 export function limitHeaders(state: LimitState): readonly HeaderPair[] {

@@ -11,7 +11,7 @@ export const free: Admitted = Object.freeze({
   finish: () => undefined,
 })
 
-export interface LocalLimiter extends Limiter {
+interface LocalLimiter extends Limiter {
   admit(scopes: readonly LimitScope[], tokens: number, nowMs: number): Admitted | Refused
 }
 
@@ -37,7 +37,7 @@ class LocalAdmission implements Admitted {
   }
 }
 
-export interface LocalOptions {
+interface LocalOptions {
   /** How many processes share the limits without seeing each other: each keeps to its part. */
   readonly workers?: number
   /** May be given to look into it. */

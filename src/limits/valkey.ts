@@ -9,7 +9,7 @@ import type { Admitted, Limiter, LimitScope, LimitState, Refused } from './limit
 import { free } from './local.ts'
 import { adjustScript, admitScript, beatScript, renewScript } from './valkey-scripts.ts'
 
-export interface ValkeyOptions {
+interface ValkeyOptions {
   readonly url: string
   /** How many nodes share the limits until they were counted. */
   readonly nodes: number

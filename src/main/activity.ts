@@ -3,7 +3,7 @@
 import type { Load } from '../http/load.ts'
 
 /** What rests by itself once the server is not busy. */
-export interface Resting {
+interface Resting {
   /** What is to be waited for; null: nothing. */
   wake(): Promise<void> | null | void
 }

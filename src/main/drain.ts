@@ -5,7 +5,7 @@ import type { Log } from '../telemetry/log.ts'
 import { isInForeground } from './signals.ts'
 import type { State } from './state.ts'
 
-export interface DrainOptions {
+interface DrainOptions {
   readonly state: State
   readonly listener: Listener
   readonly log: Log

@@ -11,7 +11,7 @@ export interface LeftNode {
   drain(): Promise<number>
 }
 
-export interface LeftOptions {
+interface LeftOptions {
   readonly dataDir: string
   /** Slots from 0 that are in use. */
   readonly workers: number

@@ -35,7 +35,7 @@ import type { Worker } from './worker.ts'
 
 export type State = Awaited<ReturnType<typeof buildState>>
 
-export interface StateOptions {
+interface StateOptions {
   readonly version: string
   readonly config: Config
   readonly store: Store

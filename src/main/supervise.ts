@@ -11,7 +11,7 @@ import { StartError } from './start-error.ts'
 import { startText } from './welcome.ts'
 import { startWorkers } from './workers.ts'
 
-export interface SuperviseOptions {
+interface SuperviseOptions {
   /** The script that a worker runs, with flags as this process was given. */
   readonly script: string
   readonly version: string

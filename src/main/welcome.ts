@@ -6,7 +6,7 @@ import type { Config, ModelKind } from '../config/types.ts'
 import { localCredit } from '../identity/first-key.ts'
 import { anyoneOf, type ModelAccess } from '../operations/model-access.ts'
 
-export interface Start {
+interface Start {
   readonly version: string
   readonly url: string
   /** A key made just now; null when there was one before. */

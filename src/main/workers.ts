@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Log } from '../telemetry/log.ts'
 import { type Ready, type Stop, slotVariable } from './worker.ts'
 
-export interface WorkersOptions {
+interface WorkersOptions {
   readonly count: number
   /** The words after the runtime's name that start a worker, once its port is known. */
   readonly command: (port: number) => readonly string[]
@@ -20,7 +20,7 @@ export interface WorkersOptions {
   readonly onEnd: (code: number) => void
 }
 
-export interface Workers {
+interface Workers {
   /** The first call drains all, the second ends their streams at once. */
   stop(): void
   /** Has all read the configuration again. */

@@ -6,7 +6,7 @@ import { type Nano, parseUnits } from '../money.ts'
 export type TokenKind = (typeof tokenPrices)[number]
 
 /** What a kind costs that has no price of its own. */
-export const parents: Readonly<Partial<Record<TokenKind, TokenKind>>> = {
+const parents: Readonly<Partial<Record<TokenKind, TokenKind>>> = {
   cachedInput: 'input',
   cacheWrite: 'input',
   cacheWrite1h: 'cacheWrite',
@@ -75,7 +75,7 @@ export function isImage(name: string): boolean {
   return name === 'image' || name.startsWith('image/')
 }
 
-export function isSecond(name: string): boolean {
+function isSecond(name: string): boolean {
   return name === 'second' || name.startsWith('second/')
 }
 

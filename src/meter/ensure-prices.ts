@@ -17,7 +17,7 @@ export interface ShippedCard {
 }
 
 /** Whose file the declared models are from. */
-export interface PriceFile {
+interface PriceFile {
   readonly node: string
   readonly revision: number
 }

@@ -195,7 +195,7 @@ const voxtralAudio = 12.5
  * A model of a family without a published rule: a token for each square of 28 pixels, which is what most open models
  * make of a picture, at most 16,384 of them (Qwen, "Visual understanding": the most that any vendor publishes).
  */
-export const otherRules: MediaRules = (() => {
+const otherRules: MediaRules = (() => {
   const picture: Pictures['picture'] = (size) => patches(size, 28)
   const pictures = atMost(() => 16_384, picture)
   const usual = { ...pictures, likelyPicture: () => picture({ width: 1_024, height: 1_024 }, null) }

@@ -6,7 +6,7 @@ import type { Peek } from '../wire/request.ts'
 import { type MediaRules, mediaRulesOf } from './media-rules.ts'
 
 /** Tokens of what stands beside the text. */
-export interface MediaTokens {
+interface MediaTokens {
   /** Of films and documents, which have no price of their own. */
   readonly other: number
   readonly image: number

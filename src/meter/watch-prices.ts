@@ -3,7 +3,7 @@
 import type { PriceRow, PriceTable } from '../store/ledger.ts'
 import { type RevisionWatch, watchRevision } from '../store/revision.ts'
 
-export interface PriceWatchOptions {
+interface PriceWatchOptions {
   /** Given every version, each time there is a new one. Where it throws, it is called again at the next look. */
   readonly onChange: (rows: readonly PriceRow[]) => void
   /** Called once per outage, at its first failed look; prices stay as they were. */

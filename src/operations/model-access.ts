@@ -79,7 +79,7 @@ export function anyoneOf(group: string): KeyPrincipal {
   }
 }
 
-export interface ModelAccessOptions {
+interface ModelAccessOptions {
   readonly config: Config
   readonly catalog: Catalog
   readonly directory: Directory

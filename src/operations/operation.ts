@@ -35,7 +35,7 @@ export interface AdmittedRequest extends Omit<RelayRequest, 'authorization'> {
 }
 
 /** A body that is not read yet. */
-export interface Unread {
+interface Unread {
   readonly dialect: ClientDialect
   readonly principal: KeyPrincipal
   readonly body: Uint8Array

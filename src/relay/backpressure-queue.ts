@@ -18,7 +18,7 @@ export interface BackpressureOwner {
 }
 
 /** The connection to the client is to be broken, so that nobody takes a cut reply for a whole one. */
-export class BrokenReply extends Error {}
+class BrokenReply extends Error {}
 
 export class BackpressureQueue {
   /** When the client last took bytes, or had nothing to take (`performance.now()`). */

@@ -21,7 +21,7 @@ import type { RelayRequest } from './request.ts'
 const injectedOptions = '{"include_usage":true}'
 
 /** The client's bytes as they go to the vendor, and what of the request is not said there, by name. */
-export interface IdentityRequest {
+interface IdentityRequest {
   readonly segments: readonly Uint8Array[]
   readonly dropped: readonly string[]
 }

@@ -11,7 +11,7 @@ import type { Counter, Histogram } from '../telemetry/registry.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import type { Observer } from './request.ts'
 
-export interface ObserverRooms {
+interface ObserverRooms {
   readonly estimates: OutputEstimates
   readonly metrics: Metrics
   readonly log: Log

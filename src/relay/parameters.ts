@@ -19,7 +19,7 @@ export function ruleFor(
   return null
 }
 
-export interface Refused {
+interface Refused {
   readonly edits: readonly Edit[]
   /** Names for the client, which is told what its reply was made without. */
   readonly dropped: readonly string[]

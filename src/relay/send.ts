@@ -18,7 +18,7 @@ import { passedTo } from './state.ts'
 import { openAuthorized } from './tokens.ts'
 import { type DecodedRequest, type Encoded, encoded, offersForeign } from './translate.ts'
 
-export interface RequestDecoder {
+interface RequestDecoder {
   decoded(): DecodedRequest
 }
 

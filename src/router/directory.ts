@@ -5,7 +5,7 @@ import type { ChannelConfig, GroupSettings } from '../config/types.ts'
 import type { ClientDialectId, VendorDialectId } from '../wire/formats.ts'
 import type { Candidate } from './route.ts'
 
-export interface DirectoryOptions {
+interface DirectoryOptions {
   readonly channels: readonly ChannelConfig[]
   readonly groups: Readonly<Record<string, GroupSettings>>
   /** Dialects a vendor speaks, best first; empty for a vendor nobody knows. */
@@ -21,7 +21,7 @@ export interface DirectoryOptions {
 }
 
 /** Whether a request in `from` can be translated to `to`. */
-export type Hubbed = (from: ClientDialectId, to: VendorDialectId) => boolean
+type Hubbed = (from: ClientDialectId, to: VendorDialectId) => boolean
 
 export interface Directory {
   /** Channels that serve `model` to `group`; empty where the group, or the model in it, is not known. `hubbed` is the same function on every call. */

@@ -14,7 +14,7 @@ import {
 } from './breaker.ts'
 import type { Block, Health, HealthReset, Outcome } from './route.ts'
 
-export interface HealthOptions {
+interface HealthOptions {
   /** Gives [0, 1); for the jitter of the breakers. */
   readonly random: () => number
   /** An operator's fault at a vendor: a key refused, credit used up, a model it does not know. */

@@ -2,7 +2,7 @@
 
 import type { Candidate, Health, Plan } from './route.ts'
 
-export interface PlanOptions {
+interface PlanOptions {
   readonly maxAttempts: number
 }
 

@@ -4,7 +4,7 @@ import type { Session } from './engine.ts'
 import type { Findings } from './findings.ts'
 
 /** Exact whatever the amounts: SQLite's own sum ends in an error past int64, which only corrupt data reaches. */
-export const exactSum = (column: string): string =>
+const exactSum = (column: string): string =>
   `(coalesce(sum(${column} / 1000000000), 0) * 1000000000 + coalesce(sum(${column} % 1000000000), 0))`
 
 const asText = (expression: string): string => `CAST(${expression} AS TEXT)`

@@ -37,7 +37,7 @@ interface Sums {
   vendorCostNano: bigint
 }
 
-export interface HourCheck {
+interface HourCheck {
   /** Whether the row begins another hour than the rows added since the last `close`. */
   isPast(row: UsageRow): boolean
   add(row: UsageRow): void

@@ -14,7 +14,7 @@ export interface Divided {
   readonly writeoffNano: Nano
 }
 
-export interface Division {
+interface Division {
   /** In the order given. */
   readonly rows: readonly Divided[]
   readonly chargedNano: Nano
@@ -25,12 +25,12 @@ export interface Division {
 }
 
 /** The name a lease has in the maps of a batch. */
-export function leaseName({ node, epoch }: NodeRef, account: string): string {
+function leaseName({ node, epoch }: NodeRef, account: string): string {
   return `${cleanText(node)}\0${epoch}\0${account}`
 }
 
 /** What of an amount a lease and a wallet's free money cover. */
-export interface Cover {
+interface Cover {
   readonly fromLeaseNano: Nano
   readonly fromFreeNano: Nano
 }

@@ -148,7 +148,7 @@ function cleanTransfer(transfer: Transfer): Transfer {
   }
 }
 
-export function transferValues(transfer: Transfer): Value[] {
+function transferValues(transfer: Transfer): Value[] {
   const { id, code, debit, credit, amountNano, actor, reason, at } = transfer
   return [id, code, debit, credit, amountNano, actor, reason, at]
 }

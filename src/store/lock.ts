@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { DataError, isBusy, makeDataDir, naming, openFile } from './sqlite-file.ts'
 
-export interface DataLock {
+interface DataLock {
   release(): void
 }
 

@@ -1,6 +1,6 @@
 // Watches a number in the store that grows with every change of a table, whichever process made it.
 
-export interface RevisionWatchOptions {
+interface RevisionWatchOptions {
   /** The number the caller's own copy was read at. */
   readonly known: number
   readonly read: () => Promise<number>

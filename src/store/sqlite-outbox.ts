@@ -51,7 +51,7 @@ export interface OutboxReader {
 }
 
 /** Another process has this slot. */
-export class OutboxTaken extends DataError {
+class OutboxTaken extends DataError {
   override readonly name = 'OutboxTaken'
 }
 

@@ -85,7 +85,7 @@ export interface UsageTable {
 }
 
 /** What a deployment is, as all its processes know it. */
-export interface DeploymentTable {
+interface DeploymentTable {
   /** The code of the currency all amounts are in; null before the first start. */
   currency(): Promise<string | null>
   /** Keeps it at the first start; throws, with what to do, where the data counts in another one. */

@@ -47,7 +47,7 @@ export interface VideoClaim {
   readonly only?: { readonly account: string; readonly id: string; readonly polledBeforeMs: number }
 }
 
-export interface VideoNote {
+interface VideoNote {
   readonly kind: 'note'
   readonly account: string
   readonly id: string
@@ -88,7 +88,7 @@ export interface VideoChanged {
   readonly settled: SettleResult
 }
 
-export interface VideoPage {
+interface VideoPage {
   readonly limit: number
   readonly order: 'asc' | 'desc'
   /** The last one of the page before. */

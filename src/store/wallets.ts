@@ -22,7 +22,7 @@ export interface WalletMove extends Change {
   readonly account: string
 }
 
-export interface HouseMove extends Change {
+interface HouseMove extends Change {
   readonly id: string
 }
 

@@ -11,7 +11,7 @@ export interface Denial {
   readonly reason: string
 }
 
-export interface DenialsOptions {
+interface DenialsOptions {
   readonly log: Pick<Log, 'warn'>
   /** Calls back once after a time; a timer that holds nothing up unless given. */
   readonly schedule?: (run: () => void, delayMs: number) => void

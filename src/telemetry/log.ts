@@ -5,7 +5,7 @@ import { redacted, scrub } from './scrub.ts'
 import type { Sink } from './sink.ts'
 import { createSink } from './sink.ts'
 
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
+type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
 export type LogFields = Readonly<Record<string, unknown>>
 
 export interface Log {
@@ -23,7 +23,7 @@ export interface Log {
 }
 
 /** Lines written at every request. */
-export interface LogLines {
+interface LogLines {
   /** Whether lines of a level are written: asked before fields are gathered that cost something. */
   writes(level: Exclude<LogLevel, 'silent'>): boolean
   /** An `info` line whose fields are JSON members already, `"a":1,"b":"c"`: nothing is cleaned here, so the caller answers for what is in them. */
@@ -31,7 +31,7 @@ export interface LogLines {
 }
 
 /** Where all lines of a process go, of its children's logs too. */
-export interface LogOutput {
+interface LogOutput {
   setLevel(level: LogLevel): void
   /** Characters waiting to be written. */
   readonly pending: number
@@ -41,7 +41,7 @@ export interface LogOutput {
   flush(): void
 }
 
-export interface LogOptions {
+interface LogOptions {
   readonly level: LogLevel
   /** File descriptor; stderr when left out. */
   readonly fd?: number

@@ -1,6 +1,6 @@
 // How late the event loop runs, sampled by a timer that costs two wake-ups a second while there is anything to be late for.
 
-export interface LoopLag {
+interface LoopLag {
   /** Milliseconds; the worst of the last two seconds, 0 while nothing is sampled. */
   lagMs(): number
   /** Samples again, where it had come to rest. */
@@ -8,7 +8,7 @@ export interface LoopLag {
   stop(): void
 }
 
-export interface LoopLagOptions {
+interface LoopLagOptions {
   /** Monotonic milliseconds. */
   readonly clock?: () => number
   /** Once false, sampling rests until it is woken; left out, it never does. */

@@ -67,7 +67,7 @@ export interface Metrics {
   readonly unpriced: Counter
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly version: string
   readonly runtime: string
   readonly sources: MetricSources

@@ -23,7 +23,7 @@ export interface Family<T> {
 
 export type Sample = readonly [labels: readonly string[], value: number]
 
-export interface Definition {
+interface Definition {
   readonly name: string
   readonly help: string
   readonly labels?: readonly string[]

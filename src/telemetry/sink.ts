@@ -14,7 +14,7 @@ export interface Sink {
   readonly dropped: number
 }
 
-export interface SinkOptions {
+interface SinkOptions {
   /** Characters that may wait; past them lines are dropped and counted. */
   readonly limit?: number
   /** Other processes write there too. */

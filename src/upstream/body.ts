@@ -4,7 +4,7 @@ import type { Buffer } from 'node:buffer'
 import type { Framing } from './head.ts'
 
 /** Where the reply's bytes go. */
-export interface BodySink {
+interface BodySink {
   bytes(chunk: Uint8Array): void
 }
 

@@ -15,7 +15,7 @@ const maxRatio = 200
 const freeBytes = 1_048_576
 
 /** The call whose reply is decoded. */
-export interface DecodedCall {
+interface DecodedCall {
   readonly over: boolean
   readonly handler: ReplyHandler
   /** Tells the handler that all has come. */

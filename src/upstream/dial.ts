@@ -3,7 +3,7 @@
 import type { Exchange, ReplyHandler } from '../vendors/transport.ts'
 import { Connection, type ConnectionOwner, type DialCall, DialExchange } from './connection.ts'
 
-export interface DialerSettings {
+interface DialerSettings {
   /** A connection unused for this long is closed. */
   readonly idleMs: number
   /** How often such ones are looked for. */

@@ -55,7 +55,7 @@ export class FrameFault extends Error {
   }
 }
 
-export interface FrameSink {
+interface FrameSink {
   message(payload: Buffer, isText: boolean): void
   ping(payload: Buffer): void
   pong(): void

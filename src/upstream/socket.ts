@@ -15,7 +15,7 @@ import type { Destination } from './connection.ts'
 import { clientFrame, closePayload, FrameFault, FrameReader, opcode } from './frames.ts'
 import { HeadError, parseHead, type ReplyHead } from './head.ts'
 
-export interface SocketCall {
+interface SocketCall {
   /** Its head is a whole request up to the key of the handshake. */
   readonly destination: Destination
   readonly connectMs: number

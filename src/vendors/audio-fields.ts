@@ -90,7 +90,7 @@ export function checkLength(input: string, most: number, model: string): void {
   throw invalidRequest(`input must be at most ${most} characters long with ${model}`, 'input')
 }
 
-export interface TokenCounts {
+interface TokenCounts {
   readonly input: number
   readonly audioInput: number
   readonly output: number

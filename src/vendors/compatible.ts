@@ -80,7 +80,7 @@ export function bearer(settings: ChannelSettings): readonly (readonly [string, s
 type Defaulted = 'ownedBy' | 'speaks' | 'address' | 'signature'
 
 /** What a compatible vendor must say of itself; the rest is as at OpenAI. */
-export type CompatibleVendor = Omit<Vendor, Defaulted | 'quirks'> &
+type CompatibleVendor = Omit<Vendor, Defaulted | 'quirks'> &
   Partial<Pick<Vendor, Defaulted>> & { readonly quirks?: Partial<VendorQuirks> }
 
 export function openaiCompatible(vendor: CompatibleVendor): Vendor {

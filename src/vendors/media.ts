@@ -142,7 +142,7 @@ export interface Picture {
 }
 
 /** What every reply may say. */
-export interface ReplyBase {
+interface ReplyBase {
   /** Fields the client sent and the vendor does not support, by name. */
   readonly dropped?: readonly string[]
 }
@@ -189,7 +189,7 @@ export interface SoundReply extends ReplyBase {
 }
 
 /** Already in OpenAI's form, JSON or not: the vendor speaks it, but for how it had to be asked. */
-export interface PlainReply extends ReplyBase {
+interface PlainReply extends ReplyBase {
   readonly kind: 'plain'
   readonly type: string
   readonly chunks: AsyncIterable<Uint8Array>

@@ -3,7 +3,7 @@
 import type { JsonValue } from '../wire/ir.ts'
 import { isObject } from '../wire/json/value.ts'
 
-export interface ModelList {
+interface ModelList {
   /** Whole address below a channel's base address. */
   address(baseUrl: string): string
   /** The vendor's own names; null where the reply is no such list. */

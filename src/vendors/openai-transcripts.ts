@@ -23,7 +23,7 @@ import type {
 import { multipart } from './multipart.ts'
 
 /** What a vendor can do of OpenAI's operation. */
-export interface Transcribes {
+interface Transcribes {
   /** Values of `response_format` it takes for a model; null: nobody knows, it is asked as it is. */
   formats(model: string): readonly string[] | null
   streams(model: string): boolean

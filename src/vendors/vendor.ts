@@ -68,7 +68,7 @@ export interface NamedCall {
 }
 
 /** How calls to a vendor are signed. */
-export interface Signature {
+interface Signature {
   /** Headers that sign a call, lower-case names; called once per channel, not per request. */
   headers(settings: ChannelSettings): readonly (readonly [name: string, value: string])[]
   /** Further headers that sign one request, its body and time included; lower-case names, none where the key signs alone. */

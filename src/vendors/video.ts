@@ -26,7 +26,7 @@ export interface VideoJob {
   readonly size: string
 }
 
-export interface VideoStarted {
+interface VideoStarted {
   readonly handle: string
   readonly kept?: JsonObject
   readonly pollAfterMs?: number
@@ -57,7 +57,7 @@ export const videoVariants = ['video', 'thumbnail', 'spritesheet'] as const
 export type VideoVariant = (typeof videoVariants)[number]
 
 /** What is fetched as the call says, following redirects; or what is here already. */
-export type VideoContent = { readonly call: VendorCall } | { readonly payload: Payload }
+type VideoContent = { readonly call: VendorCall } | { readonly payload: Payload }
 
 /** What is known of a vendor's videos before the code that makes them is loaded. */
 export interface VendorVideos {

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 
-export interface Samples {
+interface Samples {
   /** A second. */
   readonly rate: number
   readonly channels: number

@@ -110,7 +110,7 @@ export interface MediaSide {
 }
 
 /** The parts of a format: those it lacks are left out. */
-export interface Sides {
+interface Sides {
   readonly client?: ClientSide
   readonly vendor?: VendorSide
   readonly identity?: IdentitySide
@@ -133,8 +133,6 @@ export interface VendorDialect extends Dialect {
   readonly id: VendorDialectId
   readonly vendor: VendorSide
 }
-
-export type CommonDialect = ClientDialect & VendorDialect
 
 export type Dialects = Readonly<
   Record<ClientDialectId, ClientDialect> & Record<VendorDialectId, VendorDialect>

@@ -12,7 +12,7 @@ export type Extra = Readonly<Record<string, JsonObject>>
  * How one dialect words a tool, a call or an answer that other dialects know as a function's: a namespace, a type that the
  * client runs. For vendors alone that take every type of tool of that dialect.
  */
-export type Native = Extra
+type Native = Extra
 
 /**
  * Token counts by kind. The kinds are disjoint: no token is counted inside another kind, so that a
@@ -49,7 +49,7 @@ interface PartBase {
 }
 
 /** Text a person or a model wrote. `sealed`: the vendor's own, to be given back on this part. */
-export interface TextPart extends PartBase {
+interface TextPart extends PartBase {
   readonly type: 'text'
   readonly text: string
   readonly sealed?: string
@@ -72,7 +72,7 @@ export interface FilePart extends PartBase {
   readonly name?: string
 }
 
-export interface AudioPart extends PartBase {
+interface AudioPart extends PartBase {
   readonly type: 'audio'
   /** `wav`, `mp3`, ... */
   readonly format: string
@@ -103,7 +103,7 @@ export interface ToolCallPart extends PartBase {
 }
 
 /** A part only one dialect knows: it stands in `extra` under that dialect's name. */
-export interface OtherPart extends PartBase {
+interface OtherPart extends PartBase {
   readonly type: 'other'
   readonly extra: Extra
 }

@@ -8,7 +8,7 @@ const SPACE = 0x20
 const COLON = 0x3a
 
 /** Longest frame accepted unless said otherwise: 1 MiB. */
-export const maxFrameBytes = 1 << 20
+const maxFrameBytes = 1 << 20
 /** What `push` and `end` return when a frame is longer than the bound. */
 export const frameTooLong = -1
 
@@ -195,7 +195,7 @@ export class FrameSplitter {
   }
 }
 
-export interface FrameText {
+interface FrameText {
   /** The data lines joined with LF; null where the frame has none (a comment, say). */
   readonly data: string | null
   readonly event: string | null

@@ -36,7 +36,7 @@ export function delta(
 }
 
 /** What became of a stream. */
-export interface Relayed {
+interface Relayed {
   readonly text: string
   readonly kinds: readonly number[]
   readonly semantics: readonly boolean[]

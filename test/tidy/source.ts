@@ -43,6 +43,12 @@ export interface Reference {
   readonly line: number
 }
 
+/** Of the file's own declarations: names passed on from other files are imports. */
+export interface Export {
+  readonly name: string
+  readonly line: number
+}
+
 export interface TextFact {
   readonly text: string
   readonly line: number
@@ -50,6 +56,7 @@ export interface TextFact {
 
 export interface Source extends TreeFile {
   readonly imports: readonly Import[]
+  readonly exports: readonly Export[]
   readonly functions: readonly FunctionFact[]
   readonly shapes: readonly ShapeFact[]
   readonly references: readonly Reference[]
@@ -130,6 +137,7 @@ function collect(file: TreeFile, tree: ts.SourceFile): Source {
     path: file.path,
     text: file.text,
     imports: facts.imports,
+    exports: tree.statements.flatMap((statement) => exportsOf(statement, tree)),
     functions: facts.functions,
     shapes: facts.shapes,
     references: facts.references.map((one) => ({ ...one, own: facts.declared.has(one.name) })),
@@ -335,6 +343,18 @@ function findComments(text: string, { tree, literals }: Facts): TextFact[] {
     text: match[0],
     line: tree.getLineAndCharacterOfPosition(match.index).line + 1,
   }))
+}
+
+function exportsOf(statement: ts.Statement, tree: ts.SourceFile): Export[] {
+  if (!/^export (?!default\b)/.test(statement.getText(tree))) return []
+  const declared = ts.isVariableStatement(statement)
+    ? statement.declarationList.declarations
+    : [statement]
+  return declared.flatMap((node) =>
+    'name' in node && node.name
+      ? [{ name: node.name.getText(tree), line: lineOf(tree, node) }]
+      : [],
+  )
 }
 
 function isBarrel({ statements }: ts.SourceFile): boolean {

@@ -152,7 +152,7 @@ function infoOf({ field, name, payload, seconds }: Upload): FileInfo {
 }
 
 /** The boundary of a form; null: JSON. Throws GatewayError for a body of another kind than the format takes. */
-export function formBoundary(dialect: ClientDialect, type: string | null): string | null {
+function formBoundary(dialect: ClientDialect, type: string | null): string | null {
   const boundary = dialect.client.form === undefined ? null : boundaryOf(type)
   if (boundary !== null) return boundary
   if (dialect.client.formOnly) {
@@ -166,7 +166,7 @@ export function formBoundary(dialect: ClientDialect, type: string | null): strin
 }
 
 /** Throws GatewayError for a body that says it is no JSON. */
-export function checkContentType(type: string | null, takesForms = false): void {
+function checkContentType(type: string | null, takesForms = false): void {
   if (type === null || type.startsWith('application/json')) return
   if (/^application\/[\w.+-]*json\b/i.test(type)) return
   throw new GatewayError(

@@ -35,7 +35,7 @@ function broken(): GatewayError {
   return invalidRequest('The request body broke off before its end.', null)
 }
 
-export function tooLarge(maxBytes: number): GatewayError {
+function tooLarge(maxBytes: number): GatewayError {
   return new GatewayError('request_too_large', `The request body is larger than ${maxBytes} bytes.`)
 }
 
@@ -55,7 +55,7 @@ class BodyTimer implements Timed {
   }
 }
 
-export interface BodyBounds {
+interface BodyBounds {
   readonly maxBytes: number
   readonly timeoutMs: number
   /** Told of the bytes of a body that did not say its length, as they come; may throw. */

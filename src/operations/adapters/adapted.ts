@@ -9,7 +9,7 @@ import type { MediaWork } from './tools.ts'
 import { writeReply } from './write.ts'
 import type { WriteRooms } from './written.ts'
 
-export interface AdaptedWork {
+interface AdaptedWork {
   readonly adapter: MediaAdapter
   readonly call: MediaCall
   readonly work: MediaWork

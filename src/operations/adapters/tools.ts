@@ -23,7 +23,7 @@ import { BufferedReply } from './buffered-reply.ts'
 /** A reply in JSON that is longer is none: only then is it parsed in memory. */
 const maxJsonBytes = 16_777_216
 
-export interface ToolsOptions {
+interface ToolsOptions {
   readonly rooms: RelayRooms
   readonly request: Pick<RelayRequest, 'media'>
   readonly channel: Channel

@@ -20,7 +20,7 @@ export interface Connected {
 }
 
 /** What came of connecting, whether it did or not. */
-export interface Connecting {
+interface Connecting {
   readonly connected: Connected | null
   readonly attempts: number
   readonly failedAttempts: readonly FailedAttempt[]

@@ -34,7 +34,7 @@ export interface Ending {
 
 export const wellEnded: Ending = { status: 200, errorCode: null, fault: null, drained: false }
 
-export interface SessionBillingOptions {
+interface SessionBillingOptions {
   readonly relay: RelayRooms
   readonly authorizer: Authorizer
   readonly limiter: Limiter
@@ -45,14 +45,14 @@ export interface SessionBillingOptions {
 }
 
 /** How the vendor was reached. */
-export interface Reached {
+interface Reached {
   readonly candidate: Candidate | null
   readonly attempts: number
   readonly failedAttempts: readonly FailedAttempt[]
 }
 
 /** What a vendor says that a response used. */
-export interface Reported {
+interface Reported {
   readonly usage: Usage
   readonly cached: CachedMedia
 }

@@ -14,7 +14,7 @@ export interface Transcriber {
 }
 
 /** Looks a model up on the session's channel by the caller's name of it; null: not available to it there. */
-export type FindTranscriber = (name: string) => Transcriber | null
+type FindTranscriber = (name: string) => Transcriber | null
 
 export class Transcribers {
   private readonly lookUp: FindTranscriber

@@ -10,7 +10,7 @@ import { Live } from './live.ts'
 import { keptBody, type Queued } from './request.ts'
 
 /** The work behind a response; a relay's call is one. */
-export interface Work {
+interface Work {
   run(): Promise<Answer>
   cancel(): void
 }

@@ -6,7 +6,7 @@ import type { FoundResponse, ResponseChange, ResponseTable } from '../../store/r
 /** A response with its input that is larger is not kept, only that it was there. */
 export const maxKeptBytes = 1_048_576
 
-export interface KeeperRooms {
+interface KeeperRooms {
   readonly table: ResponseTable
   /** By the one thread that writes. */
   apply(changes: readonly ResponseChange[]): Promise<readonly number[]>

@@ -7,7 +7,7 @@ import { ResponseSoFar } from '../../wire/openai-responses/so-far.ts'
 import type { ResponseKeeper } from './keeper.ts'
 
 /** A response that may still grow. */
-export interface Source {
+interface Source {
   readonly soFar: ResponseSoFar
   /** Resolves to true when there may be more of it, to false after so long without. */
   changed(limitMs: number): Promise<boolean>
@@ -99,7 +99,7 @@ export function endedSource(response: JsonObject): Source {
   return { soFar, changed: async () => true }
 }
 
-export interface Following {
+interface Following {
   /** Events up to this number are left out; -1: none. */
   readonly after: number
   readonly heartbeat: string

@@ -11,7 +11,7 @@ import type { Background } from './background.ts'
 import { maxKeptBytes, type ResponseKeeper } from './keeper.ts'
 import { Elsewhere, endedSource, follow, isRunning } from './live.ts'
 
-export interface ReadRooms {
+interface ReadRooms {
   readonly keeper: ResponseKeeper
   readonly background: Background
   readonly maxBodyBytes: number

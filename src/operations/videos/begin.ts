@@ -24,7 +24,7 @@ export interface BeginRooms {
 }
 
 /** What a video is asked to be. */
-export interface VideoRequest {
+interface VideoRequest {
   readonly requestId: string
   readonly account: string
   readonly at: number
@@ -36,7 +36,7 @@ export interface VideoRequest {
 }
 
 /** How the call of a new video is relayed. */
-export interface VideoStart {
+interface VideoStart {
   readonly settle: NonNullable<RelayRequest['settle']>
   readonly transform: ResponseTransform
   /** Rejects where the vendor took the job and it could not be kept. */
@@ -47,7 +47,7 @@ const firstPollMs = 500
 const longestHintMs = 60_000
 
 /** The id of the video that a request began: what follows `req_`. */
-export function videoIdOf(requestId: string): string {
+function videoIdOf(requestId: string): string {
   return `video_${requestId.slice(requestId.indexOf('_') + 1)}`
 }
 

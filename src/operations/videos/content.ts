@@ -25,7 +25,7 @@ const headLimitMs = 60_000
 const idleLimitMs = 60_000
 const mostRedirects = 5
 /** No vendor makes so long a video; what is longer is none. */
-export const mostBytes = 2_147_483_648
+const mostBytes = 2_147_483_648
 const pieceBytes = 262_144
 
 /**

@@ -20,7 +20,7 @@ import {
   workOf,
 } from './work.ts'
 
-export interface VideoJobRooms extends VideoToolRooms {
+interface VideoJobRooms extends VideoToolRooms {
   relay(): RelayRooms
   readonly table: VideoTable
   change(change: Exclude<VideoChange, { readonly kind: 'begin' }>): Promise<VideoChanged>

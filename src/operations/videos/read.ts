@@ -56,7 +56,7 @@ async function withNews(rooms: VideoRooms, row: VideoRow): Promise<VideoRow> {
 }
 
 /** When there may be something new. */
-export function pollAfterMs({ pollAt }: Pick<VideoRow, 'pollAt'>): number {
+function pollAfterMs({ pollAt }: Pick<VideoRow, 'pollAt'>): number {
   const { leastMs, mostMs } = pollBounds
   return Math.max(leastMs, Math.min(mostMs, Math.round(pollAt - Date.now())))
 }

@@ -11,7 +11,7 @@ export interface VideoToolRooms {
 }
 
 /** What is at work, let go by whoever opened it. */
-export interface OpenTools {
+interface OpenTools {
   readonly work: MediaWork
   close(): void
 }

@@ -34,7 +34,7 @@ export interface VideoObject extends JsonObject {
   error: { code: string; message: string } | null
 }
 
-export interface VideoAuthorization {
+interface VideoAuthorization {
   /** As if it were done: its whole charge. */
   readonly row: UsageRow
   readonly capNano: Nano | null

@@ -8,7 +8,7 @@ import { promptsOf } from './completion.ts'
 import { type Reply, whole } from './reply.ts'
 import type { SandboxSettings } from './settings.ts'
 
-export const defaultDimensions = 256
+const defaultDimensions = 256
 const maxDimensions = 4096
 
 /** Components from a xorshift generator seeded by the text, scaled to length 1; a shorter vector is the longer one's beginning. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../wire/ir.ts'
 import type { TransportFault } from '../transport.ts'
 import { sandboxService } from './service.ts'
 
-export interface SandboxReply {
+interface SandboxReply {
   readonly status: number | null
   readonly header: (name: string) => string | null
   readonly text: string

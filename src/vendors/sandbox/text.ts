@@ -38,7 +38,7 @@ export function echo(said: string): string {
 }
 
 /** Splits text into output tokens: words, each with the space before it. */
-export function words(text: string): string[] {
+function words(text: string): string[] {
   return text.match(/\s*\S+/g) ?? []
 }
 

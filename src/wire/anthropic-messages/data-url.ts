@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 
-export interface DataUrl {
+interface DataUrl {
   /** In lower case, without parameters. */
   readonly mediaType: string
   /** Base64 without white space. */

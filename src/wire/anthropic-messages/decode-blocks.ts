@@ -37,7 +37,7 @@ function withOpaque(part: RequestPart, sealed: string): RequestPart {
   return part.type === 'text' || part.type === 'tool-call' ? { ...part, sealed } : part
 }
 
-export function decodeBlock(block: JsonObject): RequestPart {
+function decodeBlock(block: JsonObject): RequestPart {
   const fields = present(block)
   const { type } = fields
   if (type === 'text' && typeof fields.text === 'string') return textPart(fields)

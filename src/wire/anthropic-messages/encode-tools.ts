@@ -103,7 +103,7 @@ function offered({ tools: all = [], toolChoice: choice }: ChatRequest): readonly
   return tools.filter((tool) => tool.type !== 'other' && choice.names.includes(tool.name))
 }
 
-export interface EncodedTools {
+interface EncodedTools {
   readonly fields: JsonObject
   /** Some tool must be called, which rules thinking out. */
   readonly forced: boolean

@@ -5,7 +5,7 @@ import { encodePart, type Place } from './encode-blocks.ts'
 import { ownFields } from './fields.ts'
 import { toolId } from './ids.ts'
 
-export interface Turn {
+interface Turn {
   readonly role: 'user' | 'assistant'
   /** Of calls in the turn before: they stand first. */
   readonly results: JsonObject[]
@@ -13,7 +13,7 @@ export interface Turn {
   readonly extra: JsonObject
 }
 
-export interface Conversation {
+interface Conversation {
   readonly system: readonly JsonObject[]
   readonly turns: readonly Turn[]
 }

@@ -10,7 +10,7 @@ const documentBytesPerToken = 40
 /** What stands around each message and each tool. */
 const frameTokens = 8
 
-export interface Estimate {
+interface Estimate {
   /** Bytes of text whose tokens are to be counted. */
   bytes: number
   /** Tokens of everything else. */

@@ -2,7 +2,7 @@
 
 /** The block's signature is of the part behind it, or of the one before. */
 const marks = { next: 'next:', previous: 'prev:' } as const
-export type Side = keyof typeof marks
+type Side = keyof typeof marks
 
 export function carried(sealed: string, side: Side): string {
   return marks[side] + sealed

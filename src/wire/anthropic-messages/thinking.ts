@@ -10,7 +10,7 @@ export interface Thinking {
   readonly effort: string | null
 }
 
-export interface ThinkingBounds {
+interface ThinkingBounds {
   readonly traits: ModelTraits
   readonly maxTokens: number
   /** Some tool must be called. */

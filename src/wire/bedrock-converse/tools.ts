@@ -5,7 +5,7 @@ import { constrained, inputSchema, isExpressible } from '../anthropic-messages/s
 import type { ChatRequest, JsonObject, Tool } from '../ir.ts'
 import { cachePoint, type Writing } from './content.ts'
 
-export interface EncodedTools {
+interface EncodedTools {
   readonly toolConfig: JsonObject | null
   /** Anthropic's `tool_choice`, for what Converse lacks; it stands in place of Converse's own. */
   readonly claudeChoice: JsonObject | null

@@ -11,7 +11,7 @@ export interface Turn {
   readonly blocks: JsonObject[]
 }
 
-export interface Conversation {
+interface Conversation {
   readonly system: JsonObject[]
   readonly turns: readonly Turn[]
 }

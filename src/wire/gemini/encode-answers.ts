@@ -12,7 +12,7 @@ export interface KnownCall {
   readonly name: string
 }
 
-export interface Answers {
+interface Answers {
   readonly answers: readonly JsonObject[]
   /** Pictures and files, for models that take none inside an answer: they follow as the user's own. */
   readonly media: readonly JsonObject[]

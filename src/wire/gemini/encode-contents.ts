@@ -9,7 +9,7 @@ import { ownFields } from './fields.ts'
 import { isMadeId } from './ids.ts'
 import { type Encoding, type ModelTraits, noSignature } from './models.ts'
 
-export interface Contents {
+interface Contents {
   readonly system: JsonObject | null
   readonly contents: readonly JsonObject[]
 }

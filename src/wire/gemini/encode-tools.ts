@@ -8,7 +8,7 @@ import { asksNothing, schemaOf } from './schema.ts'
 
 type FunctionTool = Extract<Tool, { readonly type: 'function' }>
 
-export interface Offered {
+interface Offered {
   readonly tools?: JsonObject[]
   readonly toolConfig?: JsonObject
 }

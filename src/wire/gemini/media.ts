@@ -1,6 +1,6 @@
 // Bytes and addresses of pictures, sounds and files: data URLs and media types.
 
-export interface DataUrl {
+interface DataUrl {
   readonly mediaType: string
   /** Base64, without white space. */
   readonly data: string

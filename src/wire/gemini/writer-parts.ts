@@ -18,7 +18,7 @@ import { writeCitations } from './grounding.ts'
 import { writeLogprobs } from './logprobs.ts'
 import { writeUsage } from './usage.ts'
 
-export interface ReplyHead {
+interface ReplyHead {
   readonly id: string
   readonly model: string
 }
@@ -45,7 +45,7 @@ function argsOf(text: string, custom: boolean): JsonObject | null {
   }
 }
 
-export interface SaidPart {
+interface SaidPart {
   readonly head: PartHead
   readonly text: string
   readonly sealed: string | null

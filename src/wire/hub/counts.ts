@@ -9,7 +9,7 @@ const counted = /tokens?$|tokencount$|_units$|seconds$/i
 const maxDepth = 4
 
 /** A count that is there and is no whole number from 0 to 10^9: nothing that stands with it is believed. */
-export class BadCount extends Error {}
+class BadCount extends Error {}
 
 /** null where there is none. Throws BadCount. */
 export function countOf(value: JsonValue | undefined): number | null {
@@ -51,7 +51,7 @@ function isBad(value: JsonValue | undefined, mayHaveParts: boolean): boolean {
 }
 
 /** What a reply's usage is known to be until now. */
-export interface UsageSoFar {
+interface UsageSoFar {
   usage: Usage | null
   unbelieved?: boolean
 }

@@ -21,7 +21,7 @@ export interface ToolTraits {
   readonly hasToo?: ((tool: OtherTool) => boolean) | undefined
 }
 
-export type OtherTool = Extract<Tool, { readonly type: 'other' }>
+type OtherTool = Extract<Tool, { readonly type: 'other' }>
 
 /** One request fitted to one vendor. */
 export interface FittedTools {
@@ -32,7 +32,7 @@ export interface FittedTools {
   readonly calls: CallNames | null
 }
 
-export interface CallNames {
+interface CallNames {
   /** By the name the vendor knows: the client's. */
   readonly original: ReadonlyMap<string, string>
   /** The client's names of tools whose input is text, where the vendor is offered functions. */

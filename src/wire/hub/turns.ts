@@ -8,7 +8,7 @@ export interface Placed {
   readonly message: Message
 }
 
-export interface Turns {
+interface Turns {
   /** System and developer messages before all others. */
   readonly system: readonly Placed[]
   /** The rest in the client's order: user, assistant and tool. */

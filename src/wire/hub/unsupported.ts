@@ -19,7 +19,7 @@ const names = {
   cache: 'cache_control',
 } as const satisfies Partial<Record<keyof ChatRequest, string>>
 
-export type HintField = keyof typeof names
+type HintField = keyof typeof names
 
 /** The names of those of `fields` that the request has. */
 export function unsupported(request: ChatRequest, fields: readonly HintField[]): string[] {

@@ -7,7 +7,7 @@ import { isPdf, pagesOf } from './pages.ts'
 import { type PictureSize, pictureSize } from './picture-size.ts'
 import { type Bytes, sniffedType } from './sniff.ts'
 
-export type AttachmentKind = 'image' | 'audio' | 'video' | 'document' | 'text'
+type AttachmentKind = 'image' | 'audio' | 'video' | 'document' | 'text'
 
 /** One of them; what could not be read of it, or stands at an address, is null. */
 export interface Attachment {

@@ -75,7 +75,7 @@ export function id3Bytes(file: Bytes): number {
 }
 
 /** One frame of MPEG audio (ISO 11172-3, 2.4.1.3). */
-export interface AudioFrame {
+interface AudioFrame {
   readonly at: number
   readonly bytes: number
   readonly samples: number

@@ -8,11 +8,11 @@ const maxSeconds = 7
 /** A silence that ends a part, in seconds. */
 const pauseSeconds = 0.8
 
-export interface TimedWord extends Cue {
+interface TimedWord extends Cue {
   readonly speaker?: string
 }
 
-export interface SpokenCue extends Cue {
+interface SpokenCue extends Cue {
   readonly speaker?: string
 }
 

@@ -11,7 +11,7 @@ export interface EventSegment {
   readonly speaker: string
 }
 
-export interface TranscriptContent {
+interface TranscriptContent {
   readonly text: string
   readonly segments?: readonly EventSegment[]
   readonly usage: JsonObject | null

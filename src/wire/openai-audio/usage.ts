@@ -13,7 +13,7 @@ const leastBoundSeconds = 60
 
 const noTokens: Usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 
-export interface SoundUsage {
+interface SoundUsage {
   /** Of no tokens where the vendor counts in seconds; null where it said nothing. */
   readonly usage: Usage | null
   readonly seconds: number | null

@@ -49,7 +49,7 @@ function pieceOf(value: JsonObject): Piece {
 }
 
 /** What the calls need of the choice they belong to. */
-export interface CallOwner {
+interface CallOwner {
   readonly index: number
   /** A number for the next part. */
   nextPart(): number

@@ -33,7 +33,7 @@ export function writeCitation(citation: UrlCitation, base: number): JsonObject {
   return { type: 'url_citation', url_citation: cited }
 }
 
-export interface Tokens {
+interface Tokens {
   readonly content: readonly JsonObject[]
   readonly refusal: readonly JsonObject[]
 }

@@ -170,7 +170,7 @@ export class ChatReader implements Reader {
 }
 
 /** The error that a frame or a body reports in place of, or beside, its choices; null where it reports none. */
-export function faultIn(frame: JsonObject): Fault | null {
+function faultIn(frame: JsonObject): Fault | null {
   const error = errorIn(frame)
   if (error !== null) return faultInside(error)
   // vLLM: the frame itself is the error.

@@ -14,7 +14,7 @@ const numbers = [
 ] as const
 
 type SamplingField = (typeof numbers)[number][1] | 'stop' | 'logitBias' | 'user'
-export type Sampling = Pick<ChatRequest, SamplingField>
+type Sampling = Pick<ChatRequest, SamplingField>
 
 /** Takes the fields out of `rest`; one of an unexpected type stays there. */
 export function takeSampling(rest: JsonObject): Sampling {

@@ -41,7 +41,7 @@ export function unitsSaid(peek: Peek | undefined, said: Said, count: number): Un
   return unitsOf({ size, quality }, count)
 }
 
-export interface Said {
+interface Said {
   readonly size: string | null
   readonly quality: string | null
 }

@@ -9,7 +9,7 @@ import { stringOf } from '../openai/rules.ts'
 import type { Address, Peek } from '../request.ts'
 
 /** OpenAI, "Create moderation": what `model` is where it is left out. */
-export const defaultModel = 'omni-moderation-latest'
+const defaultModel = 'omni-moderation-latest'
 
 const format = mediaFormat(new Map(), ['input'])
 

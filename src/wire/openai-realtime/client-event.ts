@@ -18,7 +18,7 @@ export interface Added {
   readonly clears: boolean
 }
 
-export interface ClientEvent {
+interface ClientEvent {
   readonly type: string
   /** The client's own name for the event, which errors repeat. */
   readonly eventId: string | null
@@ -105,7 +105,7 @@ function textLength(value: JsonValue | undefined): number {
 }
 
 /** Where settings name a model that is paid for. */
-export interface ModelName {
+interface ModelName {
   /** As errors name it. */
   readonly param: string
   readonly role: 'session' | 'transcription'

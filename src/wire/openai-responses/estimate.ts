@@ -11,7 +11,7 @@ const fileBytesPerToken = 40
 /** What stands around each item and each tool. */
 const frameTokens = 4
 
-export interface Estimate {
+interface Estimate {
   /** Bytes of text whose tokens are to be counted. */
   bytes: number
   /** Tokens of everything else. */

@@ -64,7 +64,7 @@ function shownTool(tool: JsonObject[string]): JsonObject {
   return { description: null, strict: true, ...given }
 }
 
-export interface ResponseHead {
+interface ResponseHead {
   readonly id: string
   readonly model: string
   readonly createdAt: number

@@ -7,7 +7,7 @@ import { carried } from './hub-opaque-state.ts'
 import { inputIn, type ToolOrigins } from './tool-origins.ts'
 
 /** Gives one event its number and frame. */
-export type Emit = (type: string, fields: JsonObject) => string
+type Emit = (type: string, fields: JsonObject) => string
 
 type ToolCallHead = Extract<PartHead, { readonly type: 'tool-call' }>
 

@@ -7,7 +7,7 @@ import { frameOf } from './errors.ts'
 import { type ItemSoFar, isBroken, type ResponseSoFar } from './so-far.ts'
 
 /** Frames in their order; null: what comes next is not known yet. */
-export type Frames = Generator<string | null, void, void>
+type Frames = Generator<string | null, void, void>
 
 /** UTF-16 units of text in one event. */
 const pieceLength = 32

@@ -8,7 +8,7 @@ import { FrameSplitter, frameTooLong } from '../sse.ts'
 import { type Event, eventIn, terminals } from './events.ts'
 
 /** What the response is shown with in place of the vendor's own. */
-export type Correction = Readonly<JsonObject>
+type Correction = Readonly<JsonObject>
 
 export interface Shown {
   readonly bytes: Uint8Array

@@ -5,7 +5,7 @@ import { isObject } from '../json/value.ts'
 import { type ClientTool, clientToolOf } from './client-tools.ts'
 import { nativeOf } from './hub-tools.ts'
 
-export interface ToolOrigin {
+interface ToolOrigin {
   /** Members of the call's item: the namespace, and the name in it. */
   readonly names: JsonObject
   /** The call is an item of another type. */

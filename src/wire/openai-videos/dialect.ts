@@ -41,7 +41,7 @@ const form: FormFields = {
 }
 
 /** What so many seconds of a size are charged as. */
-export function videoUnits(seconds: number, size: string | null): Units {
+function videoUnits(seconds: number, size: string | null): Units {
   return { [size === null ? 'second' : `second/${size}`]: seconds }
 }
 

@@ -132,7 +132,7 @@ export function numberField(body: Body, key: string): number | null {
   return member === null ? null : numberOf(body.bytes, member.start, member.end)
 }
 
-export interface StreamOptions {
+interface StreamOptions {
   readonly stream: boolean
   readonly wantsUsage: boolean
   readonly streamOptionsSpan: Span | null

@@ -11,7 +11,7 @@ const leastStatus = 400
 const mostStatus = 599
 
 /** What a vendor says of an error, wherever it says it. */
-export interface Said {
+interface Said {
   readonly message: string
   readonly code: string | null
   readonly type: string | null

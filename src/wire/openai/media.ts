@@ -29,7 +29,7 @@ export type Found = Partial<
 >
 
 /** The fields of a format, and the names they go by. */
-export interface MediaFormat {
+interface MediaFormat {
   readonly rules: ReadonlyMap<string, Rule>
   readonly inside: Inside
 }

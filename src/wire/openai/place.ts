@@ -6,7 +6,7 @@ import type { Edit } from '../json/splice.ts'
 const COMMA = 0x2c
 
 /** Where a member stands: its key, its value, and what taking it out removes. */
-export interface Place {
+interface Place {
   readonly start: number
   readonly end: number
   readonly cut: Edit

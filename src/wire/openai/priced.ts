@@ -114,7 +114,7 @@ export function requestPlace(
 }
 
 /** What bounds a reply, as whichever spelling a vendor reads says it. */
-export interface Bounds {
+interface Bounds {
   /** null: none was given that every vendor reads. */
   readonly maxOutputTokens: number | null
   /** Tokens that may come where `maxOutputTokens` is null. */

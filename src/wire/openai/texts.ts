@@ -7,7 +7,7 @@ import { type Body, type Inside, present } from './body.ts'
 import { numberOf } from './rules.ts'
 
 /** What may stand in the field. */
-export interface InputRules {
+interface InputRules {
   /** The field, as errors name it. */
   readonly name: string
   /** Most elements of each list, and then nothing may be empty either; null: no bound. */
@@ -107,7 +107,7 @@ export function inputList(rules: InputRules, names: Place): Inside {
   return { key: rules.name, visit: (bytes, at) => checkList(bytes, at, rules), names }
 }
 
-export interface Input {
+interface Input {
   readonly holdsTokens: boolean
   /** Texts, or lists of token ids. */
   readonly items: number

@@ -33,7 +33,7 @@ export function withoutList(bytes: Uint8Array, at: number, end: number, list: st
 }
 
 /** Where the reply begins: behind white space, which some vendors send while they work, and a byte order mark. */
-export function replyStart(bytes: Uint8Array): number {
+function replyStart(bytes: Uint8Array): number {
   const mark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
   return skipSpace(bytes, mark)
 }
@@ -54,14 +54,14 @@ export function readable(bytes: Uint8Array, read: (at: number) => WholeReply): W
 }
 
 /** A reply's usage: what it means, and what must be put in its place for the client. */
-export interface Corrected {
+interface Corrected {
   readonly usage: Usage | null
   readonly unbelieved?: true
   readonly edit: Edit | null
 }
 
 /** A reply on which `correctUsage` works. */
-export interface ReplyText {
+interface ReplyText {
   readonly bytes: Uint8Array
   /** From the opening brace to behind the closing one. */
   readonly start: number

@@ -6,7 +6,7 @@ import { messageEnded } from '../read.ts'
 import { type Form, type FormOptions, FormSorter } from './form.ts'
 import { MultipartParser } from './multipart.ts'
 
-export interface FormBounds {
+interface FormBounds {
   /** Of the whole form. */
   readonly maxBytes: number
   /** `progressBytes` more must have come within this. */
@@ -104,6 +104,6 @@ function next(reader: ReadableStreamDefaultReader<Uint8Array>) {
   })
 }
 
-export function formTooLarge(maxBytes: number): GatewayError {
+function formTooLarge(maxBytes: number): GatewayError {
   return new GatewayError('request_too_large', `The form is larger than ${maxBytes} bytes.`)
 }

@@ -17,7 +17,7 @@ export function payloadOf(bytes: Uint8Array, type: string): Payload {
   return { type, size: bytes.length, read: (start, end) => bytes.subarray(start, end) }
 }
 
-export interface StandIn {
+interface StandIn {
   readonly tools: MediaTools
   /** Milliseconds of every wait, in order. */
   readonly waits: readonly number[]

@@ -2,26 +2,26 @@
 
 import { crc32, inflateSync } from 'node:zlib'
 
-export interface SeenPicture {
+interface SeenPicture {
   readonly type: 'png' | 'jpeg'
   readonly width: number
   readonly height: number
 }
 
-export interface SeenPng extends SeenPicture {
+interface SeenPng extends SeenPicture {
   /** Index into the palette of each pixel, row by row. */
   readonly pixels: Uint8Array<ArrayBuffer>
   readonly palette: Uint8Array
   readonly clear: boolean
 }
 
-export interface SeenSound {
+interface SeenSound {
   readonly rate: number
   readonly channels: number
   readonly seconds: number
 }
 
-export interface SeenFilm {
+interface SeenFilm {
   readonly width: number
   readonly height: number
   readonly seconds: number

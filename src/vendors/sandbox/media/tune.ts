@@ -5,7 +5,7 @@ import { hash } from '../../hash.ts'
 /** As OpenAI's own `pcm` has it. */
 export const sampleRate = 24_000
 /** About 150 words a minute. */
-export const charactersPerSecond = 15
+const charactersPerSecond = 15
 const leastSeconds = 0.25
 /** A pentatonic scale from the A below middle C, in hertz. */
 export const scale: readonly number[] = [220, 247.5, 277.2, 330, 371.3, 440, 495, 554.4]

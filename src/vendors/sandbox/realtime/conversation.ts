@@ -26,7 +26,7 @@ const leastSeconds = 0.1
 const maxItems = 10_000
 const listened = 'The sandbox of Tollgate transcribes, no model listened.'
 
-export interface Running {
+interface Running {
   readonly response: SandboxResponse
   /** Words. */
   readonly said: number

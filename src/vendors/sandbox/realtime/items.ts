@@ -17,7 +17,7 @@ export interface Item {
 /** Tokens an item costs besides its text, as a message of a chat does. */
 export const perItem = 4
 /** Of sound received: one for 100 ms, as realtime models count it. */
-export const inputTokensPerSecond = 10
+const inputTokensPerSecond = 10
 /** More of it is never echoed. */
 const keptChars = 1_000
 /** A `previous_item_id` of the conversation's beginning. */

@@ -9,7 +9,7 @@ import { echo, joined, type Output, sized } from '../text.ts'
 /** What the session says; who sends it gives it its `event_id`. */
 export type ServerEvent = JsonObject & { readonly type: string }
 
-export interface ResponseRequest {
+interface ResponseRequest {
   readonly responseId: string
   readonly itemId: string
   readonly previousItemId: string | null
@@ -28,7 +28,7 @@ export interface ResponseRequest {
 }
 
 /** Tokens. */
-export interface TokenCounts {
+interface TokenCounts {
   readonly text: number
   readonly audio: number
 }
