@@ -160,9 +160,10 @@ export interface Arrival {
  * A step that every request passes, or every one of an operation. Each part gives back what it does with this request,
  * or null, which costs nothing.
  *
- * A guardrail reads the request in `before` and refuses by throwing, or rewrites it; what it says of replies is a
- * `transform`. A cache answers in `before`, whole or as a stream of events, learns replies by a `transform`, keeps them in
- * `after`, and takes its own price by an authorization of its own, which it settles before it answers.
+ * A guardrail decodes the request in `before` (`dialect.client.hub`) and refuses by throwing, or gives back another; what
+ * it says of replies is a `transform`. A cache learns replies by a `transform` and keeps them in `after`. It answers at no
+ * charge by a `reply`, whole or as a stream of events; where it has a price, by a `relay`, for which the request is
+ * authorized, and which settles it by the usage it reports: as cached input, for instance.
  */
 export interface Hook<in S = unknown> {
   /** The caller is known and nothing of the body is read. Throws GatewayError to refuse. */

@@ -10,8 +10,8 @@ import type { Spool, Upload } from '../../vendors/media.ts'
 import type { ClientDialect } from '../../wire/dialect.ts'
 import type { FileInfo } from '../../wire/request.ts'
 import type { Load } from '../load.ts'
+import { boundaryOf } from './head.ts'
 import { declaredLength, readBody } from './read.ts'
-import { boundaryOf } from './upload/boundary.ts'
 import { fileRuleFor, formBoundFor } from './upload/rules.ts'
 
 export interface BodyRooms {

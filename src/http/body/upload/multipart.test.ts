@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
 import fc from 'fast-check'
 import { GatewayError } from '../../../errors.ts'
-import { boundaryOf } from './boundary.ts'
+import { boundaryOf } from '../head.ts'
 import { MultipartParser, type PartHead } from './multipart.ts'
 
 interface Part {
