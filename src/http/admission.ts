@@ -120,16 +120,16 @@ export class Admission implements ClientSlot {
       const resolved = this.resolve(peek, arrival.principal)
       observer.overhead.route.observe((performance.now() - beganMs) / 1000)
       let request = this.admitted(arrival.principal, resolved, options, content)
+      if (operation.answer !== undefined) {
+        const reply = await operation.answer(request, services)
+        this.leave()
+        return plainReply(reply, this.fields)
+      }
       for (const hook of operation.hooks === undefined ? hooks : [...hooks, ...operation.hooks]) {
         const found = hook.before?.(request, services) ?? null
         const passage = found instanceof Promise ? await found : found
         if (passage?.reply !== undefined) return this.replayed(request, passage.reply)
         if (passage !== null) request = this.pass(passage, request)
-      }
-      if (operation.answer !== undefined) {
-        const reply = await operation.answer(request, services)
-        this.leave()
-        return plainReply(reply, this.fields)
       }
       const opened = authorize(front, request)
       const authorization = opened instanceof Promise ? await opened : opened

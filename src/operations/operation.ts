@@ -132,7 +132,7 @@ export interface Operation<in S = unknown> {
     authorization: Authorization,
     services: S & CoreServices,
   ): Work | Promise<Work>
-  /** Answers for free, in place of authorizing and relaying; leaves no record. */
+  /** Answers for free, in place of all that follows: `before` of hooks, authorizing, relaying. Leaves no record. */
   answer?(request: AdmittedRequest, services: S & CoreServices): Promise<Reply>
 }
 
