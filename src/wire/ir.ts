@@ -230,6 +230,39 @@ export interface ChatRequest {
   readonly wording?: Extra
 }
 
+/** What a request asks beside its messages: what a format may have no word for. */
+export type ChatField = Exclude<
+  keyof ChatRequest,
+  'model' | 'messages' | 'stream' | 'extra' | 'wording'
+>
+
+/** The name clients know each by. */
+export const chatFieldNames: Readonly<Record<ChatField, string>> = {
+  maxOutputTokens: 'max_tokens',
+  temperature: 'temperature',
+  topP: 'top_p',
+  topK: 'top_k',
+  stop: 'stop',
+  choices: 'n',
+  seed: 'seed',
+  frequencyPenalty: 'frequency_penalty',
+  presencePenalty: 'presence_penalty',
+  logitBias: 'logit_bias',
+  user: 'user',
+  tools: 'tools',
+  toolChoice: 'tool_choice',
+  parallelToolCalls: 'parallel_tool_calls',
+  responseFormat: 'response_format',
+  reasoning: 'reasoning_effort',
+  logprobs: 'logprobs',
+  verbosity: 'verbosity',
+  serviceTier: 'service_tier',
+  metadata: 'metadata',
+  promptCacheKey: 'prompt_cache_key',
+  cache: 'cache_control',
+  modalities: 'modalities',
+}
+
 /** A place on the web that the text rests on; `start` and `end` are offsets in the part's text. */
 export interface UrlCitation {
   readonly url: string

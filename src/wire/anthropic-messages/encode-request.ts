@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
+import { droppedFields, supportedFields } from '../hub/dropped-fields.ts'
 import type { ChatRequest, JsonObject } from '../ir.ts'
 import { objectOf } from '../json/value.ts'
 import { answersByTool, encodeTools, formatOf } from './encode-tools.ts'
@@ -13,17 +14,8 @@ import { type Thinking, thinkingOf } from './thinking.ts'
 /** Members of other formats that say what the hub has carried already. */
 const carriedElsewhere: ReadonlySet<string> = new Set(['max_tokens'])
 
-/** What the hub holds and this format lacks, by the names clients know. */
-const unsupported: readonly (readonly [field: keyof ChatRequest, name: string])[] = [
-  ['seed', 'seed'],
-  ['frequencyPenalty', 'frequency_penalty'],
-  ['presencePenalty', 'presence_penalty'],
-  ['logitBias', 'logit_bias'],
-  ['logprobs', 'logprobs'],
-  ['verbosity', 'verbosity'],
-  ['metadata', 'metadata'],
-  ['promptCacheKey', 'prompt_cache_key'],
-]
+/** Of the hub's fields, beside what every format knows. */
+const supported = supportedFields('topK', 'user', 'reasoning', 'serviceTier', 'cache')
 
 /**
  * `model` is the vendor's name; what it takes is looked up in the table of models.ts. Throws GatewayError naming what
@@ -32,7 +24,9 @@ const unsupported: readonly (readonly [field: keyof ChatRequest, name: string])[
 export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
   refuseImpossible(request)
   const traits = traitsOf(model)
-  const dropped = droppedOf(request)
+  const dropped = droppedFields(request, self, supported).filter(
+    (name) => !carriedElsewhere.has(name),
+  )
   const { system, turns } = encodeConversation(request.messages, dropped)
   const maxTokens = maxTokensOf(request, traits, dropped)
   const { fields: tools, forced } = encodeTools(request, traits, calledTools(turns), dropped)
@@ -73,16 +67,6 @@ function refuseImpossible({ choices, modalities = [] }: ChatRequest): void {
   if (other !== undefined) {
     throw invalidRequest(`modalities: this model's vendor gives no ${other}`, 'modalities')
   }
-}
-
-function droppedOf(request: ChatRequest): string[] {
-  const names: string[] = []
-  for (const [owner, fields] of Object.entries(request.extra ?? {})) {
-    if (owner === self) continue
-    names.push(...Object.keys(fields).filter((name) => !carriedElsewhere.has(name)))
-  }
-  for (const [field, name] of unsupported) if (request[field] !== undefined) names.push(name)
-  return names
 }
 
 /** A limit above what a known model may say is the model's own, as the vendor would refuse it. */

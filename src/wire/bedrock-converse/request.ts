@@ -2,10 +2,14 @@
 
 import { thinkingOf } from '../anthropic-messages/thinking.ts'
 import type { Decoded } from '../codec.ts'
-import { clamped, refuseUnsupported, unsupported } from '../hub/unsupported.ts'
+import {
+  clamped,
+  droppedFields,
+  refuseUnsupported,
+  supportedFields,
+} from '../hub/dropped-fields.ts'
 import type { ChatRequest, JsonObject, Reasoning } from '../ir.ts'
 import { effortFor } from '../openai-chat/hub-options.ts'
-import { foreignFields } from '../openai-chat/hub-sampling.ts'
 import { cachePoint, type Writing } from './content.ts'
 import { type Family, familyOf } from './families.ts'
 import { encodeTools, outputConfigOf } from './tools.ts'
@@ -139,22 +143,13 @@ function present(name: string, fields: JsonObject): JsonObject {
   return Object.keys(fields).length === 0 ? {} : { [name]: fields }
 }
 
-const hints = [
-  'seed',
-  'frequencyPenalty',
-  'presencePenalty',
-  'logitBias',
-  'user',
-  'logprobs',
-  'verbosity',
-  'metadata',
-  'promptCacheKey',
-] as const
+/** Of the hub's fields, beside what every format knows. */
+const supported = supportedFields('topK', 'reasoning', 'serviceTier', 'cache')
 
 /** Throws GatewayError naming the field that must not be left out. */
 export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
   refuseUnsupported(request, maxStops)
-  const dropped = [...foreignFields(request, 'bedrock-converse'), ...unsupported(request, hints)]
+  const dropped = droppedFields(request, 'bedrock-converse', supported)
   const family = familyOf(model)
   const writing: Writing = { family, dropped, documents: new Set() }
   const { system, turns } = encodeConversation(request.messages, writing)

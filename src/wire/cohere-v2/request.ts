@@ -2,12 +2,25 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
-import { clamped, refuseUnsupported, unsupported } from '../hub/unsupported.ts'
+import {
+  clamped,
+  droppedFields,
+  refuseUnsupported,
+  supportedFields,
+} from '../hub/dropped-fields.ts'
 import type { ChatRequest, Effort, JsonObject, Tool } from '../ir.ts'
-import { foreignFields } from '../openai-chat/hub-sampling.ts'
 import { encodeMessages } from './messages.ts'
 
 const maxStops = 5
+
+/** Of the hub's fields, beside what every format knows. */
+const supported = supportedFields(
+  'topK',
+  'seed',
+  'frequencyPenalty',
+  'presencePenalty',
+  'reasoning',
+)
 
 /** Families that came before Cohere's models learned to think; any other is taken for one that does. */
 const plain =
@@ -122,19 +135,7 @@ function toolsOf(request: ChatRequest, dropped: string[]): JsonObject {
 /** Throws GatewayError naming the field that must not be left out. */
 export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
   refuseUnsupported(request, maxStops)
-  const dropped = [
-    ...foreignFields(request, 'cohere-v2'),
-    ...unsupported(request, [
-      'logitBias',
-      'user',
-      'logprobs',
-      'verbosity',
-      'serviceTier',
-      'metadata',
-      'promptCacheKey',
-      'cache',
-    ]),
-  ]
+  const dropped = droppedFields(request, 'cohere-v2', supported)
   const { maxOutputTokens } = request
   const value: JsonObject = {
     model,

@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
+import { droppedFields, supportedFields } from '../hub/dropped-fields.ts'
 import type { ChatRequest, JsonObject, ResponseFormat } from '../ir.ts'
 import { objectOf } from '../json/value.ts'
 import { encodeContents } from './encode-contents.ts'
@@ -16,22 +17,23 @@ const maxChoices = 8
 const maxTemperature = 2
 const maxLogprobs = 20
 
-/** Fields no model of Google's knows, by the names clients have for them. */
-function unknownFields(request: ChatRequest): string[] {
-  const fields: readonly (readonly [unknown, string])[] = [
-    [request.logitBias, 'logit_bias'],
-    [request.user, 'user'],
-    [request.verbosity, 'verbosity'],
-    [request.metadata, 'metadata'],
-    [request.serviceTier === 'auto' ? undefined : request.serviceTier, 'service_tier'],
-    [request.promptCacheKey, 'prompt_cache_key'],
-    [request.cache, 'cache_control'],
-  ]
-  const named = fields.flatMap(([value, name]) => (value === undefined ? [] : [name]))
-  for (const [owner, own] of Object.entries(request.extra ?? {})) {
-    if (owner !== self) named.push(...Object.keys(own))
-  }
-  return named
+/** Of the hub's fields, beside what every format knows. */
+const supported = supportedFields(
+  'topK',
+  'seed',
+  'frequencyPenalty',
+  'presencePenalty',
+  'reasoning',
+  'logprobs',
+  'serviceTier',
+)
+
+function droppedOf(request: ChatRequest): string[] {
+  const { serviceTier: tier } = request
+  const dropped = droppedFields(request, self, supported)
+  // What Google does anyway.
+  if (tier !== undefined && tier !== 'auto') dropped.push('service_tier')
+  return dropped
 }
 
 function sampling(request: ChatRequest, dropped: string[]): JsonObject {
@@ -113,7 +115,7 @@ function restored(body: JsonObject, own: JsonObject): void {
 
 /** `model` is the vendor's own name; it stands in the address, as does whether the reply is streamed. */
 export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
-  const encoding: Encoding = { traits: traitsOf(model), dropped: unknownFields(request) }
+  const encoding: Encoding = { traits: traitsOf(model), dropped: droppedOf(request) }
   const { system, contents } = encodeContents(request.messages, encoding)
   const own = ownFields(request.extra)
   checkSound(request, own)

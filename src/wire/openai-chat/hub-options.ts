@@ -1,5 +1,6 @@
 // Fields of a chat request beside its messages, tools and sampling: how to think, in what form to answer, for whom.
 
+import { supportedFields } from '../hub/dropped-fields.ts'
 import type {
   ChatRequest,
   Effort,
@@ -183,8 +184,25 @@ export function takeOptions(rest: JsonObject, wording: JsonObject): Options {
   return found
 }
 
+/**
+ * Fields of the hub that this format expresses, or refuses by name. OpenAI takes metadata for replies it stores, top_k is
+ * no member of its format, and neither are marks: they go out only as the client worded them in this format.
+ */
+export const supported = supportedFields(
+  'seed',
+  'frequencyPenalty',
+  'presencePenalty',
+  'logitBias',
+  'user',
+  'reasoning',
+  'logprobs',
+  'verbosity',
+  'serviceTier',
+  'promptCacheKey',
+)
+
 /** Members for which the client's own wording stands do not come twice: the caller lays that over these. */
-export function encodeOptions(request: ChatRequest, dropped: string[]): JsonObject {
+export function encodeOptions(request: ChatRequest): JsonObject {
   const { reasoning, responseFormat, logprobs, modalities } = request
   const body: JsonObject = {}
   const effort = reasoning === undefined ? null : effortFor(reasoning)
@@ -196,8 +214,5 @@ export function encodeOptions(request: ChatRequest, dropped: string[]): JsonObje
   }
   for (const [name, field] of texts) if (request[field] !== undefined) body[name] = request[field]
   if (modalities !== undefined) body['modalities'] = [...modalities]
-  // OpenAI takes metadata for replies it stores, top_k is no member of its format, and neither are marks.
-  if (request.metadata !== undefined) dropped.push('metadata')
-  if (request.cache !== undefined) dropped.push('cache_control')
   return body
 }

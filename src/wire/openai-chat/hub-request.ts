@@ -2,11 +2,18 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
+import { droppedFields } from '../hub/dropped-fields.ts'
 import type { ChatRequest, JsonObject } from '../ir.ts'
 import { hasFields, ownFields, present, withExtra } from './hub-fields.ts'
 import { decodeMessages, encodeMessages } from './hub-messages.ts'
-import { encodeOptions, takeOptions, takeReasoning, takeResponseFormat } from './hub-options.ts'
-import { foreignFields, takeSampling, writeSampling } from './hub-sampling.ts'
+import {
+  encodeOptions,
+  supported,
+  takeOptions,
+  takeReasoning,
+  takeResponseFormat,
+} from './hub-options.ts'
+import { takeSampling, writeSampling } from './hub-sampling.ts'
 import { encodeTools, takeToolChoice, takeTools } from './hub-tools.ts'
 
 /** OpenAI's bound on `stop`. */
@@ -67,19 +74,15 @@ export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
  * must not be left out: see `encodeMessages` and `encodeTools`.
  */
 export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
-  const dropped = foreignFields(request, 'openai-chat')
   const wording = ownFields(request.wording)
+  const dropped = droppedFields(request, 'openai-chat', supported).filter(
+    (name) => wording[name] === undefined,
+  )
   if (request.stop !== undefined && request.stop.length > maxStops) {
     throw invalidRequest(`stop may have at most ${maxStops} texts for this model`, 'stop')
   }
-  const sampling = writeSampling(request)
-  if (request.topK !== undefined && wording['top_k'] === undefined) {
-    delete sampling['top_k']
-    dropped.push('top_k')
-  }
-  const missing: string[] = []
-  const options = encodeOptions(request, missing)
-  dropped.push(...missing.filter((name) => wording[name] === undefined))
+  const { top_k: _, ...sampling } = writeSampling(request)
+  const options = encodeOptions(request)
   // Said in a vendor's own words, an effort beside them would say it twice.
   const worded = wording['reasoning'] !== undefined || wording['thinking'] !== undefined
   if (worded) delete options['reasoning_effort']

@@ -50,12 +50,3 @@ export function writeSampling(request: Sampling): JsonObject {
   if (request.user !== undefined) body['user'] = request.user
   return body
 }
-
-/** Top-level fields private to dialects other than `dialect`, by name. */
-export function foreignFields(request: ChatRequest, dialect: string): string[] {
-  const names: string[] = []
-  for (const [owner, fields] of Object.entries(request.extra ?? {})) {
-    if (owner !== dialect) names.push(...Object.keys(fields))
-  }
-  return names
-}

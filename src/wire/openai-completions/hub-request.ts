@@ -2,10 +2,10 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
-import { refuseUnsupported } from '../hub/unsupported.ts'
+import { droppedFields, refuseUnsupported, supportedFields } from '../hub/dropped-fields.ts'
 import type { ChatRequest, JsonObject, JsonValue, Message } from '../ir.ts'
 import { present } from '../openai-chat/hub-fields.ts'
-import { foreignFields, takeSampling, writeSampling } from '../openai-chat/hub-sampling.ts'
+import { takeSampling, writeSampling } from '../openai-chat/hub-sampling.ts'
 
 function refusal(what: string, param: string): Error {
   return invalidRequest(`${what}: this model only chats; use /v1/chat/completions`, param)
@@ -61,16 +61,15 @@ export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
 /** OpenAI's bound on `stop`. */
 const maxStops = 4
 
-/** What a model that only completes cannot be asked for, by the client's name of it. */
-const unsupported = [
-  ['reasoning', 'reasoning_effort'],
-  ['verbosity', 'verbosity'],
-  ['serviceTier', 'service_tier'],
-  ['metadata', 'metadata'],
-  ['promptCacheKey', 'prompt_cache_key'],
-  ['cache', 'cache_control'],
-  ['logprobs', 'logprobs'],
-] as const
+/** Fields of the hub that this format expresses, refuses by name, or (`topK`) names with the rest of its sampling. */
+const supported = supportedFields(
+  'topK',
+  'seed',
+  'frequencyPenalty',
+  'presencePenalty',
+  'logitBias',
+  'user',
+)
 
 /** Throws GatewayError where the chat is more than one text of the user's, or asks for more than text. */
 export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
@@ -99,9 +98,8 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
     ...(request.maxOutputTokens !== undefined && { max_tokens: request.maxOutputTokens }),
     ...(request.stream && { stream: true }),
   }
-  const dropped = foreignFields(request, 'openai-completions')
-  if (part.cache !== undefined) dropped.push('messages[0].content[0].cache_control')
-  for (const [field, name] of unsupported) if (request[field] !== undefined) dropped.push(name)
+  const dropped = droppedFields(request, 'openai-completions', supported)
   if (topK !== undefined) dropped.push('top_k')
+  if (part.cache !== undefined) dropped.push('messages[0].content[0].cache_control')
   return { value: body, dropped }
 }

@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
+import { droppedFields } from '../hub/dropped-fields.ts'
 import type {
   ChatRequest,
   JsonObject,
@@ -12,10 +13,9 @@ import type {
 } from '../ir.ts'
 import { isObject, listOf, stringOf } from '../json/value.ts'
 import { hasFields } from '../openai-chat/hub-fields.ts'
-import { foreignFields } from '../openai-chat/hub-sampling.ts'
 import { ownFields, self } from './hub-fields.ts'
 import { type ContentPart, encodePart } from './hub-parts.ts'
-import { encodeSettings } from './hub-settings.ts'
+import { encodeSettings, supported } from './hub-settings.ts'
 import { encryptsReasoning, withEncrypted } from './include.ts'
 
 class Input {
@@ -143,7 +143,7 @@ function contentOf(parts: readonly JsonObject[], said: boolean, own: JsonObject)
  * the vendor keeps nothing.
  */
 export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
-  const dropped = foreignFields(request, self)
+  const dropped = droppedFields(request, self, supported)
   const settings = encodeSettings(request, dropped)
   const input = new Input()
   for (const [index, message] of request.messages.entries()) input.take(message, index)

@@ -1,6 +1,7 @@
 // All of a Responses request but its input: what the client asked of the model, and what its reply repeats.
 
 import { invalidRequest } from '../../errors.ts'
+import { supportedFields } from '../hub/dropped-fields.ts'
 import type { ChatRequest, Effort, JsonObject, Reasoning, ResponseFormat } from '../ir.ts'
 import { isObject, stringOf } from '../json/value.ts'
 import { hasFields, present } from '../openai-chat/hub-fields.ts'
@@ -160,15 +161,16 @@ function encodeReasoning({ reasoning }: ChatRequest, own: JsonObject): JsonObjec
   return hasFields(body) ? { reasoning: body } : {}
 }
 
-/** What this format has no member for, and what may be left out of a request without changing it much. */
-const unsupported = [
-  ['topK', 'top_k'],
-  ['seed', 'seed'],
-  ['frequencyPenalty', 'frequency_penalty'],
-  ['presencePenalty', 'presence_penalty'],
-  ['logitBias', 'logit_bias'],
-  ['cache', 'cache_control'],
-] as const
+/** Of the hub's fields, beside what every format knows. */
+export const supported = supportedFields(
+  'user',
+  'reasoning',
+  'logprobs',
+  'verbosity',
+  'serviceTier',
+  'metadata',
+  'promptCacheKey',
+)
 
 /** Throws GatewayError for what must not be left out. */
 function refuse({ stop, choices = 1, modalities = [] }: ChatRequest): void {
@@ -187,7 +189,6 @@ function refuse({ stop, choices = 1, modalities = [] }: ChatRequest): void {
 /** The body's members but `model`, `input` and `stream`. */
 export function encodeSettings(request: ChatRequest, dropped: string[]): JsonObject {
   refuse(request)
-  for (const [field, name] of unsupported) if (request[field] !== undefined) dropped.push(name)
   const own = ownFields(request.extra)
   const body: JsonObject = { ...own }
   for (const [name, field] of texts) if (request[field] !== undefined) body[name] = request[field]

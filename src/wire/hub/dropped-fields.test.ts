@@ -1,0 +1,92 @@
+// What each encoder lists as supported it does express, and the rest is named: no field of a request is lost in silence.
+
+import { describe, expect, test } from 'bun:test'
+import { vendorHub } from '../../../test/support/dialects.ts'
+import { GatewayError } from '../../errors.ts'
+import type { DialectId } from '../formats.ts'
+import { type ChatField, type ChatRequest, chatFieldNames, type JsonObject } from '../ir.ts'
+
+/** A value of each field that a format with a word for it has to say, or to refuse. */
+const values: Required<Pick<ChatRequest, ChatField>> = {
+  maxOutputTokens: 77,
+  temperature: 0.3,
+  topP: 0.4,
+  topK: 5,
+  stop: ['END'],
+  choices: 2,
+  seed: 7,
+  frequencyPenalty: 0.5,
+  presencePenalty: 0.5,
+  logitBias: { '1': 2 },
+  user: 'ann',
+  tools: [{ type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }],
+  toolChoice: { mode: 'required' },
+  parallelToolCalls: false,
+  responseFormat: { type: 'json' },
+  reasoning: { effort: 'high' },
+  logprobs: 2,
+  verbosity: 'low',
+  serviceTier: 'flex',
+  metadata: { a: 'b' },
+  promptCacheKey: 'k',
+  cache: { ttl: '5m' },
+  modalities: ['image'],
+}
+
+const fields = Object.keys(chatFieldNames) as ChatField[]
+
+/** Formats and a model of each that takes what its format has words for. */
+const models: readonly (readonly [DialectId, string])[] = [
+  ['openai-chat', 'gpt-5.4'],
+  ['openai-completions', 'gpt-3.5-turbo-instruct'],
+  ['openai-responses', 'gpt-5.4'],
+  ['anthropic-messages', 'claude-sonnet-4-5'],
+  ['gemini', 'gemini-3-pro'],
+  ['bedrock-converse', 'anthropic.claude-sonnet-4-5-v1:0'],
+  ['cohere-v2', 'command-a-reasoning-08-2025'],
+]
+
+/** What says how a model uses its tools says nothing where there are none. */
+function baseFor(field: ChatField, format: DialectId): ChatRequest {
+  const messages: ChatRequest['messages'] = [
+    { role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
+  ]
+  const needsTools = field === 'toolChoice' || field === 'parallelToolCalls'
+  const tools = needsTools && format !== 'openai-completions' ? { tools: values.tools } : {}
+  return { model: 'm', messages, stream: false, ...tools }
+}
+
+describe.each([...models])('%s', (format, model) => {
+  const hub = vendorHub(format)
+
+  function encoded(request: ChatRequest): { body: JsonObject; dropped: readonly string[] } | null {
+    try {
+      const { value, dropped } = hub.encodeRequest(request, model)
+      return { body: value, dropped }
+    } catch (error) {
+      if (error instanceof GatewayError && error.detail.param) return null
+      throw error
+    }
+  }
+
+  test.each(fields)('%s is expressed, refused by name, or named as dropped', (field) => {
+    const base = baseFor(field, format)
+    const plain = encoded(base)
+    const asked = encoded({ ...base, [field]: values[field] })
+    if (asked === null) return
+    const isNamed = asked.dropped.includes(chatFieldNames[field])
+    const isExpressed = !Bun.deepEquals(asked.body, plain?.body)
+    // A format that refuses tools has nothing to choose among.
+    const isMoot = format === 'openai-completions' && /^(toolChoice|parallel)/.test(field)
+    expect({ field, isAccountedFor: isNamed || isExpressed || isMoot }).toEqual({
+      field,
+      isAccountedFor: true,
+    })
+    expect({ field, both: isNamed && isExpressed }).toEqual({ field, both: false })
+  })
+
+  test('fields of another format are named, its own are not', () => {
+    const extra = { elsewhere: { theirs: 1 }, [format]: {} }
+    expect(encoded({ ...baseFor('seed', format), extra })?.dropped).toEqual(['theirs'])
+  })
+})
