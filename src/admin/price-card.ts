@@ -1,8 +1,8 @@
 // Cards of prices as they are read, compared and shown.
 
-import { priceNamePattern, priceNames } from '../config/prices.ts'
+import { priceNamePattern, priceNames, type TokenKind } from '../config/prices.ts'
 import { suggestion } from '../config/problems.ts'
-import { readCard, type TokenKind } from '../meter/card.ts'
+import { readCard } from '../meter/card.ts'
 import { createPriceBook } from '../meter/price-book.ts'
 import { formatUnits, parseUnits } from '../money.ts'
 import type { PriceRow } from '../store/ledger.ts'

@@ -1,5 +1,6 @@
 // A finished request as the outside sees it: whole for its operator, and what concerns the caller for the caller.
 
+import { promptKinds, replyKinds, type TokenCounts } from '../config/prices.ts'
 import type { PriceBook } from '../meter/meter.ts'
 import { formatUnits } from '../money.ts'
 import type { UsageRow } from '../store/usage-row.ts'
@@ -30,18 +31,7 @@ export function usageView(row: UsageRow, book: PriceBook) {
     attempts: row.attempts,
     stream: row.stream,
     status: row.status,
-    tokens: {
-      input: row.input,
-      cachedInput: row.cachedInput,
-      cacheWrite: row.cacheWrite,
-      cacheWrite1h: row.cacheWrite1h,
-      audioInput: row.audioInput,
-      imageInput: row.imageInput,
-      output: row.output,
-      reasoning: row.reasoning,
-      audioOutput: row.audioOutput,
-      imageOutput: row.imageOutput,
-    },
+    tokens: tokensOf(row),
     units: row.units,
     usageSource: row.usageSource,
     cost: formatUnits(row.chargeNano),
@@ -58,6 +48,12 @@ export function usageView(row: UsageRow, book: PriceBook) {
     errorCause: row.errorCause,
     ...known(row),
   }
+}
+
+/** By kind, those of the prompt first. */
+function tokensOf(row: UsageRow): TokenCounts {
+  const counts = [...promptKinds, ...replyKinds].map((kind) => [kind, row[kind]])
+  return Object.fromEntries(counts) as TokenCounts
 }
 
 /** What requests need not tell. */

@@ -1,5 +1,6 @@
 // What a finished request owes: the stated policies, on plain data.
 
+import { promptTokens } from '../config/prices.ts'
 import type { BillingSettings } from '../config/types.ts'
 import { type Fault, faultTable } from '../errors.ts'
 import { bytesPerToken } from '../meter/ceiling.ts'
@@ -72,16 +73,11 @@ export function shownCost(
 
 /** A vendor that counts in units which the card has no price for has told nothing of the price. */
 function isMetered(authorization: Authorization, { usage, units }: ReplySummary): boolean {
-  if (usage === null || promptOf(usage) > 0 || units == null) return true
+  if (usage === null || promptTokens(usage) > 0 || units == null) return true
   return (
     Object.keys(units).some((name) => authorization.rate.prices(name)) ||
     authorization.rate.prices('request')
   )
-}
-
-function promptOf(usage: Usage): number {
-  const { input, cachedInput, cacheWrite, cacheWrite1h = 0, audioInput = 0, imageInput = 0 } = usage
-  return input + cachedInput + cacheWrite + cacheWrite1h + audioInput + imageInput
 }
 
 /** Reported by the vendor, else counted from the bytes that passed; nothing where nothing was delivered. */
@@ -118,7 +114,7 @@ export function isUnbelieved({ request, summary }: Settlement): boolean {
 function isBeyond({ model, dialect, peek }: BilledRequest, usage: Usage): boolean {
   if (model.context === null || !speaks(dialect.operation)) return false
   const most = mostRounds * model.context
-  return promptOf(usage) > most || replyOf(usage) > most * Math.max(1, peek.choices)
+  return promptTokens(usage) > most || replyOf(usage) > most * Math.max(1, peek.choices)
 }
 
 function countedOf(request: BilledRequest, summary: ReplySummary): Usage {

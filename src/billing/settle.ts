@@ -1,6 +1,7 @@
 // The end of a request's money: its record, with what it owes, and how that reaches the ledger.
 
 import { Buffer, isUtf8 } from 'node:buffer'
+import { tokenCounts } from '../config/prices.ts'
 import { causeOf } from '../errors.ts'
 import { traceIdOf } from '../history/caller.ts'
 import type { Finished } from '../ledger/ledger.ts'
@@ -58,6 +59,8 @@ function usageRow(settlement: Settlement): UsageRow {
   const { principal, peek, dialect, authorization, caller } = request
   const { usage, units, source, free, chargeNano, vendorCostNano } = chargesOf(settlement)
   return {
+    // First, where it costs least.
+    ...tokenCounts(usage),
     requestId: request.requestId,
     at: request.at,
     account: principal.account,
@@ -71,16 +74,6 @@ function usageRow(settlement: Settlement): UsageRow {
     vendor: settlement.vendor,
     attempts: settlement.attempts,
     stream: peek.stream,
-    input: usage.input,
-    cachedInput: usage.cachedInput,
-    cacheWrite: usage.cacheWrite,
-    output: usage.output,
-    reasoning: usage.reasoning,
-    cacheWrite1h: usage.cacheWrite1h ?? 0,
-    audioInput: usage.audioInput ?? 0,
-    audioOutput: usage.audioOutput ?? 0,
-    imageInput: usage.imageInput ?? 0,
-    imageOutput: usage.imageOutput ?? 0,
     units,
     usageSource: source,
     priceVersion: authorization.rate.version,

@@ -4,6 +4,7 @@ import { readInput } from '../admin/input.ts'
 import type { Input } from '../admin/schema.ts'
 import { listUsage, type Usage } from '../admin/usage.ts'
 import type { AdminContext } from '../admin/use-case.ts'
+import { promptTokens, replyTokens } from '../config/prices.ts'
 import { type Command, UsageError } from './command.ts'
 import { print, table } from './output.ts'
 import { withStore } from './settings.ts'
@@ -96,8 +97,8 @@ async function printAsTable(found: Pages): Promise<void> {
       row.model,
       row.channel,
       row.status,
-      promptTokens(row),
-      replyTokens(row),
+      promptTokens(row.tokens),
+      replyTokens(row.tokens),
       row.cost,
       row.durationMs,
       row.errorCode,
@@ -107,13 +108,4 @@ async function printAsTable(found: Pages): Promise<void> {
     shown = []
   }
   if (shown.length > 0) await print(table(headings, []))
-}
-
-function promptTokens({ tokens }: Usage): number {
-  const cached = tokens.cachedInput + tokens.cacheWrite + tokens.cacheWrite1h
-  return tokens.input + cached + tokens.audioInput + tokens.imageInput
-}
-
-function replyTokens({ tokens }: Usage): number {
-  return tokens.output + tokens.reasoning + tokens.audioOutput + tokens.imageOutput
 }

@@ -1,18 +1,67 @@
-// The names a price may have in the configuration.
+// What is priced: the one table of the kinds of token, and the names a price may have in the configuration.
 
-/** Priced per million tokens; each may have tiers by length of the prompt: `input>200000`. */
-export const tokenPrices = [
-  'input',
-  'cachedInput',
-  'cacheWrite',
-  'cacheWrite1h',
-  'output',
-  'reasoning',
-  'audioInput',
-  'audioOutput',
-  'imageInput',
-  'imageOutput',
-] as const
+/**
+ * The kinds of token: which side of a request each is of, and what a kind without a price of its own costs. They are
+ * disjoint, so that sums over them count no token twice. Priced per million; each may have tiers by length of the
+ * prompt: `input>200000`.
+ */
+const tokenKinds = {
+  input: { side: 'prompt', parent: null },
+  cachedInput: { side: 'prompt', parent: 'input' },
+  cacheWrite: { side: 'prompt', parent: 'input' },
+  cacheWrite1h: { side: 'prompt', parent: 'cacheWrite' },
+  output: { side: 'reply', parent: null },
+  reasoning: { side: 'reply', parent: 'output' },
+  audioInput: { side: 'prompt', parent: 'input' },
+  audioOutput: { side: 'reply', parent: 'output' },
+  imageInput: { side: 'prompt', parent: 'input' },
+  imageOutput: { side: 'reply', parent: 'output' },
+} as const
+
+export type TokenKind = keyof typeof tokenKinds
+export type TokenCounts = Readonly<Record<TokenKind, number>>
+
+export const tokenPrices = Object.keys(tokenKinds) as readonly TokenKind[]
+export const promptKinds = tokenPrices.filter((kind) => tokenKinds[kind].side === 'prompt')
+export const replyKinds = tokenPrices.filter((kind) => tokenKinds[kind].side === 'reply')
+
+/** Every kind, 0 where nothing was counted. Written out because each request's record is made with it. */
+export function tokenCounts(counts: Partial<TokenCounts>): TokenCounts {
+  return {
+    input: counts.input ?? 0,
+    cachedInput: counts.cachedInput ?? 0,
+    cacheWrite: counts.cacheWrite ?? 0,
+    cacheWrite1h: counts.cacheWrite1h ?? 0,
+    output: counts.output ?? 0,
+    reasoning: counts.reasoning ?? 0,
+    audioInput: counts.audioInput ?? 0,
+    audioOutput: counts.audioOutput ?? 0,
+    imageInput: counts.imageInput ?? 0,
+    imageOutput: counts.imageOutput ?? 0,
+  }
+}
+
+export const noTokens = tokenCounts({})
+
+/** The kind whose price this one has where it has none of its own. */
+export function parentOf(kind: TokenKind): TokenKind | null {
+  return tokenKinds[kind].parent
+}
+
+/** All that a prompt is made of, whatever it costs: what tiers go by. */
+export function promptTokens(counts: Partial<TokenCounts>): number {
+  return sumOf(counts, promptKinds)
+}
+
+export function replyTokens(counts: Partial<TokenCounts>): number {
+  return sumOf(counts, replyKinds)
+}
+
+function sumOf(counts: Partial<TokenCounts>, kinds: readonly TokenKind[]): number {
+  let sum = 0
+  for (const kind of kinds) sum += counts[kind] ?? 0
+  return sum
+}
 
 /**
  * Priced per million of the unit; `image` may be narrowed by size and quality: `image/1024x1024/hd`, and `second` by a

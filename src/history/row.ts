@@ -1,5 +1,6 @@
 // A usage row with nothing in it yet: what every record of a request starts from.
 
+import { noTokens } from '../config/prices.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 
 /** Fields whose value is nothing until something is known. */
@@ -8,16 +9,7 @@ export const emptyRow = {
   channel: null,
   vendor: null,
   attempts: 0,
-  input: 0,
-  cachedInput: 0,
-  cacheWrite: 0,
-  output: 0,
-  reasoning: 0,
-  cacheWrite1h: 0,
-  audioInput: 0,
-  audioOutput: 0,
-  imageInput: 0,
-  imageOutput: 0,
+  ...noTokens,
   units: null,
   usageSource: 'none',
   priceVersion: null,

@@ -1,21 +1,7 @@
 // A card's prices, written as names and decimals, read once into numbers: what each kind costs in which tier.
 
-import { priceNamePattern, tokenPrices } from '../config/prices.ts'
+import { parentOf, priceNamePattern, type TokenKind, tokenPrices } from '../config/prices.ts'
 import { type Nano, parseUnits } from '../money.ts'
-
-export type TokenKind = (typeof tokenPrices)[number]
-
-/** What a kind costs that has no price of its own. */
-const parents: Readonly<Partial<Record<TokenKind, TokenKind>>> = {
-  cachedInput: 'input',
-  cacheWrite: 'input',
-  cacheWrite1h: 'cacheWrite',
-  audioInput: 'input',
-  imageInput: 'input',
-  reasoning: 'output',
-  audioOutput: 'output',
-  imageOutput: 'output',
-}
 
 /** Prices of prompts longer than `above` tokens; a kind that has none, and whose parents have none, is absent. */
 export interface Band {
@@ -98,8 +84,8 @@ function priceOf(
   const tier = tiers.findLast((above) => own.has(`${kind}>${above}`))
   const price = own.get(tier === undefined ? kind : `${kind}>${tier}`)
   if (price !== undefined) return price
-  const parent = parents[kind]
-  return parent === undefined ? null : priceOf(own, parent, tiers)
+  const parent = parentOf(kind)
+  return parent === null ? null : priceOf(own, parent, tiers)
 }
 
 /**

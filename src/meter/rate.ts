@@ -1,11 +1,11 @@
 // A card with a multiplier, made ready for use: what usage costs, by one formula with one division.
 
-import { tokenPrices } from '../config/prices.ts'
+import { noTokens, promptKinds, replyKinds, type TokenKind, tokenPrices } from '../config/prices.ts'
 import type { ModelKind } from '../config/types.ts'
 import { ceilDiv, type Nano, parseUnits } from '../money.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import type { Usage } from '../wire/ir.ts'
-import { type Band, type Card, readCard, type TokenKind, unitPrice } from './card.ts'
+import { type Band, type Card, readCard, unitPrice } from './card.ts'
 import type { Expected, Rate, Units } from './meter.ts'
 import { missingPrice } from './required.ts'
 
@@ -13,27 +13,18 @@ const million = 1_000_000n
 /** Prices are per million units, multipliers in millionths. */
 const divisor = million * million
 
-/** All that a prompt is made of, whatever it costs: what tiers go by. */
-const promptKinds = [
-  'input',
-  'cachedInput',
-  'cacheWrite',
-  'cacheWrite1h',
-  'audioInput',
-  'imageInput',
-] as const satisfies readonly TokenKind[]
-
 /**
  * What a prompt may turn out to be, before it is known. Not audio: its bytes are a hundredfold its tokens. Not what
  * is written to the cache for an hour: rare, and dearer by less than what counting bytes is above the tokens.
  */
-const likelyInput: readonly TokenKind[] = ['input', 'cachedInput', 'cacheWrite', 'imageInput']
-const likelyOutput: readonly TokenKind[] = ['output', 'reasoning', 'audioOutput', 'imageOutput']
+const likelyInput = promptKinds.filter((kind) => kind !== 'audioInput' && kind !== 'cacheWrite1h')
 
 /** A band in the order of `tokenPrices`; 0 where a kind has no price. */
 interface CompiledBand {
   readonly above: number
   readonly prices: readonly Nano[]
+  /** The same as numbers: nearly every sum is a safe integer, and then exact. */
+  readonly plainPrices: readonly number[]
   /** The dearest of this band and those below it. */
   readonly dearestInput: Nano
   readonly dearestAudio: Nano
@@ -85,12 +76,7 @@ class CardRate implements Rate {
   }
 
   private total(usage: Usage, units: Units | null, multiplier: bigint): Nano {
-    const { prices } = this.bandFor(usage)
-    let sum = 0n
-    for (let at = 0; at < tokenPrices.length; at++) {
-      const count = countOf(usage, at)
-      if (count > 0) sum += BigInt(count) * (prices[at] ?? 0n)
-    }
+    const sum = priceOf(usage, this.bandFor(usage))
     if (units === null) return ceilDiv(sum * multiplier, divisor)
     let micro = sum * million
     for (const [name, count] of Object.entries(units)) {
@@ -123,7 +109,7 @@ class CardRate implements Rate {
       BigInt(audio) * dearestAudio +
       BigInt(whole(outputTokens)) * dearestOutput
     const tokens = ceilDiv(sum * this.multiplier, divisor)
-    return units === null ? tokens : tokens + this.charge(noUsage, units)
+    return units === null ? tokens : tokens + this.charge(noTokens, units)
   }
 
   missing(kind: ModelKind, units: Units | null): string | null {
@@ -152,22 +138,33 @@ class CardRate implements Rate {
   }
 }
 
-const noUsage: Usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
-
 /** The last of `bands` is the one compiled; those before it are below it. */
 function compileBand(bands: readonly Band[]): CompiledBand {
   const band = bands.at(-1)
+  const prices = tokenPrices.map((kind) => band?.prices.get(kind) ?? 0n)
   const dearest = (kinds: readonly TokenKind[]): Nano =>
     bands
       .flatMap(({ prices }) => kinds.map((kind) => prices.get(kind) ?? 0n))
       .reduce((a, b) => (a > b ? a : b), 0n)
   return {
     above: band?.above ?? 0,
-    prices: tokenPrices.map((kind) => band?.prices.get(kind) ?? 0n),
+    prices,
+    plainPrices: prices.map(Number),
     dearestInput: dearest(likelyInput),
     dearestAudio: dearest(['audioInput']),
-    dearestOutput: dearest(likelyOutput),
+    dearestOutput: dearest(replyKinds),
   }
+}
+
+/** Of all tokens, by the million. A safe integer in numbers has only safe integers in it; any other is summed again. */
+function priceOf(usage: Usage, { prices, plainPrices }: CompiledBand): bigint {
+  let plain = 0
+  for (let at = 0; at < plainPrices.length; at++)
+    plain += countOf(usage, at) * (plainPrices[at] ?? 0)
+  if (plain <= Number.MAX_SAFE_INTEGER) return BigInt(plain)
+  let sum = 0n
+  for (const [at, price] of prices.entries()) sum += BigInt(countOf(usage, at)) * price
+  return sum
 }
 
 function countOf(usage: Usage, at: number): number {

@@ -2,6 +2,7 @@
 
 import { isUnbelieved } from '../billing/charging-policy.ts'
 import type { Settlement } from '../billing/settlement.ts'
+import { promptTokens, replyTokens } from '../config/prices.ts'
 import type { OutputEstimates } from '../meter/output-estimate.ts'
 import type { Candidate } from '../router/route.ts'
 import type { UsageRow } from '../store/usage-row.ts'
@@ -93,9 +94,7 @@ function alarm({ metrics, log }: ObserverRooms, { summary }: Settlement, row: Us
 
 /** All of them, of whatever kind: what limits on tokens go by. */
 function tokensOf(row: UsageRow): number {
-  const { input, cachedInput, cacheWrite, cacheWrite1h, audioInput, imageInput } = row
-  const prompt = input + cachedInput + cacheWrite + cacheWrite1h + audioInput + imageInput
-  return prompt + row.output + row.reasoning + row.audioOutput + row.imageOutput
+  return promptTokens(row) + replyTokens(row)
 }
 
 /** Counts replies by route and status; the children of the metrics are looked up once. */

@@ -1,5 +1,7 @@
 // What a chat means, independent of any format: the hub every dialect decodes into and encodes from.
 
+import type { TokenCounts } from '../config/prices.ts'
+
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
 export interface JsonObject {
   [key: string]: JsonValue | undefined
@@ -18,19 +20,12 @@ type Native = Extra
  * Token counts by kind. The kinds are disjoint: no token is counted inside another kind, so that a
  * price is a plain sum. `input` excludes cached and cache-written tokens, `output` excludes reasoning.
  */
-export interface Usage {
-  readonly input: number
-  readonly cachedInput: number
-  readonly cacheWrite: number
-  readonly output: number
-  readonly reasoning: number
-  /** Written for an hour; `cacheWrite` is what is written for five minutes. */
-  readonly cacheWrite1h?: number
-  readonly audioInput?: number
-  readonly audioOutput?: number
-  readonly imageInput?: number
-  readonly imageOutput?: number
-}
+export interface Usage
+  extends Pick<TokenCounts, UsualKind>,
+    Partial<Omit<TokenCounts, UsualKind>> {}
+
+/** Kinds that every reader counts; few requests have the others. `cacheWrite` is what is written for five minutes. */
+type UsualKind = 'input' | 'cachedInput' | 'cacheWrite' | 'output' | 'reasoning'
 
 /** A choice that ends by the vendor's own trouble has no reason: it is a `fault`. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'

@@ -1,5 +1,6 @@
 // Anthropic's counts of tokens, into disjoint kinds and back.
 
+import { promptTokens, replyTokens } from '../../config/prices.ts'
 import { believed, countOf } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { objectOf, objectsIn } from '../json/value.ts'
@@ -94,20 +95,19 @@ function read(raw: JsonObject): Usage | null {
  */
 export function writeUsage(usage: Usage, reported: JsonObject): JsonObject {
   const more = believedBeside(reported)
-  const { reasoning } = usage
   const cacheWrite = usage.cacheWrite - more.cacheWrite
   const cacheWrite1h = (usage.cacheWrite1h ?? 0) - more.cacheWrite1h
-  const { audioInput = 0, imageInput = 0, audioOutput = 0, imageOutput = 0 } = usage
+  const cached = usage.cachedInput + usage.cacheWrite + (usage.cacheWrite1h ?? 0)
   const counts = {
-    input_tokens: usage.input + audioInput + imageInput - more.input,
+    input_tokens: promptTokens(usage) - cached - more.input,
     cache_creation_input_tokens: cacheWrite + cacheWrite1h,
     cache_read_input_tokens: usage.cachedInput - more.cachedInput,
     cache_creation: {
       ephemeral_5m_input_tokens: cacheWrite,
       ephemeral_1h_input_tokens: cacheWrite1h,
     },
-    output_tokens: usage.output + reasoning + audioOutput + imageOutput - more.output,
-    output_tokens_details: { thinking_tokens: reasoning },
+    output_tokens: replyTokens(usage) - more.output,
+    output_tokens_details: { thinking_tokens: usage.reasoning },
     server_tool_use: null,
     service_tier: 'standard',
     inference_geo: null,
@@ -119,5 +119,3 @@ export function writeUsage(usage: Usage, reported: JsonObject): JsonObject {
 function believedBeside(reported: JsonObject): Counts {
   return readUsage(reported) === null ? countsIn({}) : beside(reported)
 }
-
-export const noUsage: Usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }

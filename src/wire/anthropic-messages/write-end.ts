@@ -1,11 +1,12 @@
 // How a reply begins and ends in Anthropic's words.
 
+import { noTokens } from '../../config/prices.ts'
 import type { WriterHead } from '../codec.ts'
 import type { ChatEvent, Extra, FinishReason, JsonObject, Usage } from '../ir.ts'
 import { objectOf } from '../json/value.ts'
 import { ownFields } from './fields.ts'
 import { writeFinish } from './finish.ts'
-import { noUsage, writeUsage } from './usage.ts'
+import { writeUsage } from './usage.ts'
 
 type Start = Extract<ChatEvent, { readonly type: 'response-start' }>
 
@@ -49,7 +50,7 @@ export function writeEnding({ reason, stopText, extra, refusal }: Ending): JsonO
 
 /** The counts, with what the vendor said beside them where it is one of this format. */
 export function writeCounts(usage: Usage | null, extra: Extra | undefined): JsonObject {
-  return writeUsage(usage ?? noUsage, objectOf(ownFields(extra)['usage']))
+  return writeUsage(usage ?? noTokens, objectOf(ownFields(extra)['usage']))
 }
 
 /** Whether the vendor put the refusal where this format has its place. */

@@ -1,5 +1,6 @@
 // Reads and writes `usageMetadata`: Google's sums on one side, disjoint token kinds on the other.
 
+import { promptTokens, replyTokens } from '../../config/prices.ts'
 import { believed, countOf as count, Remainder } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { isObject, objectsIn, stringOf } from '../json/value.ts'
@@ -83,9 +84,9 @@ function details(text: number, audio: number, image: number): JsonObject[] {
 /** Disjoint counts as Google's `usageMetadata`, where the prompt is a sum. */
 export function writeUsage(usage: Usage): JsonObject {
   const { audioInput = 0, imageInput = 0, audioOutput = 0, imageOutput = 0 } = usage
-  const text = usage.input + usage.cachedInput + usage.cacheWrite + (usage.cacheWrite1h ?? 0)
-  const prompt = text + audioInput + imageInput
-  const said = usage.output + audioOutput + imageOutput
+  const prompt = promptTokens(usage)
+  const text = prompt - audioInput - imageInput
+  const said = replyTokens(usage) - usage.reasoning
   return {
     promptTokenCount: prompt,
     candidatesTokenCount: said,

@@ -1,5 +1,6 @@
 // Reads the `usage` object of OpenAI-style replies, in the spellings vendors use, into disjoint token kinds.
 
+import { promptTokens, replyTokens } from '../../config/prices.ts'
 import { believed, countOf as count, isUnbelievable, Remainder } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { isObject } from '../json/value.ts'
@@ -160,20 +161,10 @@ function readReply(totals: Totals, details: JsonObject) {
   }
 }
 
-/** Tokens of the prompt, whatever they cost. */
-function promptOf(usage: Usage): number {
-  const { input, cachedInput, cacheWrite, cacheWrite1h = 0, audioInput = 0, imageInput = 0 } = usage
-  return input + cachedInput + cacheWrite + cacheWrite1h + audioInput + imageInput
-}
-
-function completionOf({ output, reasoning, audioOutput = 0, imageOutput = 0 }: Usage): number {
-  return output + reasoning + audioOutput + imageOutput
-}
-
 /** Disjoint counts as OpenAI's `usage`, where prompt and completion are sums. */
 export function writeUsage(usage: Usage): JsonObject {
-  const prompt = promptOf(usage)
-  const completion = completionOf(usage)
+  const prompt = promptTokens(usage)
+  const completion = replyTokens(usage)
   const { cacheWrite, cacheWrite1h = 0 } = usage
   return {
     prompt_tokens: prompt,
@@ -213,7 +204,7 @@ export function shownUsage(raw: JsonObject): JsonObject | null {
   const usage = readUsage(raw)
   if (usage === null) return counts && !isUnbelievable(raw) ? raw : null
   const agrees =
-    raw.prompt_tokens === promptOf(usage) && raw.completion_tokens === completionOf(usage)
+    raw.prompt_tokens === promptTokens(usage) && raw.completion_tokens === replyTokens(usage)
   return counts && agrees ? raw : writeUsage(usage)
 }
 
