@@ -2,40 +2,17 @@
 
 import type { Session } from './engine.ts'
 import type { Findings } from './findings.ts'
+import {
+  differences,
+  dimensionsOf,
+  type HourTotal,
+  HourTotals,
+  hourOf,
+  type KeptHour,
+  nameOf,
+  selectHours,
+} from './hours.ts'
 import type { UsageRow } from './usage-row.ts'
-
-const hourMs = 3_600_000
-
-/** As they are kept: counts as text too, so that a wrong one cannot be too large to read. */
-const selectHour = `SELECT account, key_id AS key, model, channel, group_id AS "group", status,
-  CAST(requests AS TEXT) AS requests, CAST(input_tokens AS TEXT) AS "inputTokens",
-  CAST(output_tokens AS TEXT) AS "outputTokens", CAST(charge_nano AS TEXT) AS "chargeNano",
-  CAST(writeoff_nano AS TEXT) AS "writeoffNano", CAST(vendor_cost_nano AS TEXT) AS "vendorCostNano"
-  FROM usage_hour WHERE hour = ?`
-
-interface KeptHour {
-  readonly account: string
-  readonly key: string
-  readonly model: string
-  readonly channel: string
-  readonly group: string
-  readonly status: number
-  readonly requests: string
-  readonly inputTokens: string
-  readonly outputTokens: string
-  readonly chargeNano: string
-  readonly writeoffNano: string
-  readonly vendorCostNano: string
-}
-
-interface Sums {
-  requests: number
-  inputTokens: bigint
-  outputTokens: bigint
-  chargeNano: bigint
-  writeoffNano: bigint
-  vendorCostNano: bigint
-}
 
 interface HourCheck {
   /** Whether the row begins another hour than the rows added since the last `close`. */
@@ -50,106 +27,60 @@ interface HourCheck {
 /** Rows are added in the order of their time; one hour's groups are in memory at once. */
 export function createHourCheck(session: Session, findings: Findings): HourCheck {
   let hour: number | null = null
-  let groups = new Map<string, Sums>()
+  let totals = new HourTotals()
   const seen = new Set<number>()
 
   async function close(): Promise<void> {
     if (hour === null) return
     seen.add(hour)
-    await compare(session, hour, groups, findings)
+    await compare(session, hour, totals, findings)
     hour = null
-    groups = new Map()
+    totals = new HourTotals()
   }
 
   return {
     isPast: (row) => hour !== null && hourOf(row.at) !== hour,
     add(row) {
       hour = hourOf(row.at)
-      addTo(groups, row)
+      totals.add({ row, chargeNano: row.chargeNano, writeoffNano: row.writeoffNano })
     },
     close,
     async end() {
       await close()
       const sql = 'SELECT DISTINCT hour FROM usage_hour ORDER BY hour'
       for (const kept of await session.query<{ readonly hour: number }>(sql, [])) {
-        if (!seen.has(kept.hour)) await compare(session, kept.hour, new Map(), findings)
+        if (!seen.has(kept.hour)) await compare(session, kept.hour, new HourTotals(), findings)
       }
     },
   }
 }
 
-function hourOf(at: number): number {
-  return Math.floor(at / hourMs) * hourMs
-}
-
-/** JSON, so that no name can be taken for two. */
-function nameOf(row: KeptHour): string {
-  return JSON.stringify([row.account, row.key, row.model, row.channel, row.group, row.status])
-}
-
-function addTo(groups: Map<string, Sums>, row: UsageRow): void {
-  const name = JSON.stringify([
-    row.account,
-    row.key,
-    row.modelAsked,
-    row.channel ?? '',
-    row.group,
-    row.status,
-  ])
-  let sums = groups.get(name)
-  if (sums === undefined) {
-    sums = {
-      requests: 0,
-      inputTokens: 0n,
-      outputTokens: 0n,
-      chargeNano: 0n,
-      writeoffNano: 0n,
-      vendorCostNano: 0n,
-    }
-    groups.set(name, sums)
-  }
-  sums.requests += 1
-  sums.inputTokens += BigInt(row.input)
-  sums.outputTokens += BigInt(row.output)
-  sums.chargeNano += row.chargeNano
-  sums.writeoffNano += row.writeoffNano
-  sums.vendorCostNano += row.vendorCostNano
-}
-
-const measures = [
-  'requests',
-  'inputTokens',
-  'outputTokens',
-  'chargeNano',
-  'writeoffNano',
-  'vendorCostNano',
-] as const
-
 async function compare(
   session: Session,
   hour: number,
-  groups: ReadonlyMap<string, Sums>,
+  { byName }: HourTotals,
   findings: Findings,
 ): Promise<void> {
-  const missing = new Map(groups)
-  const subject = (name: string) => `${new Date(hour).toISOString()} ${name}`
-  for (const kept of await session.query<KeptHour>(selectHour, [hour])) {
-    const name = nameOf(kept)
-    const sums = groups.get(name)
-    missing.delete(name)
-    if (sums === undefined) {
-      findings.add('hour', subject(name), `has a total of ${kept.requests} requests, and no row`)
+  const missing = new Map(byName)
+  for (const kept of await session.query<KeptHour>(`${selectHours} WHERE hour = ?`, [hour])) {
+    const values = dimensionsOf(kept)
+    const total = byName.get(nameOf(values))
+    missing.delete(nameOf(values))
+    if (total === undefined) {
+      const message = `has a total of ${kept.requests} requests, and no row`
+      findings.add('hour', subjectOf(values), message)
       continue
     }
-    const wrong = measures.filter((measure) => kept[measure] !== String(sums[measure]))
-    if (wrong.length > 0) {
-      const differences = wrong.map(
-        (measure) => `${measure} ${kept[measure]}, rows make ${sums[measure]}`,
-      )
-      findings.add('hour', subject(name), differences.join('; '))
-    }
+    const wrong = differences(kept, total)
+    if (wrong.length > 0) findings.add('hour', subjectOf(values), wrong.join('; '))
   }
-  for (const [name, sums] of missing) {
-    findings.add('hour', subject(name), `has ${sums.requests} rows, and no total`)
+  for (const { dimensions, sums } of missing.values()) {
+    const [requests] = sums
+    findings.add('hour', subjectOf(dimensions), `has ${requests} rows, and no total`)
   }
+}
+
+/** JSON, so that no name can be taken for two. */
+function subjectOf([account, hour, ...others]: HourTotal['dimensions']): string {
+  return `${new Date(Number(hour)).toISOString()} ${JSON.stringify([account, ...others])}`
 }

@@ -46,7 +46,7 @@ export async function auditUsage(
     for (const kept of page) {
       const row = usageRowOf(kept)
       checkPrice(row, price, findings)
-      checkTransfers(kept, findings)
+      checkTransfers(row, kept, findings)
       if (hours.isPast(row)) await hours.close()
       hours.add(row)
       rows += 1
@@ -80,9 +80,9 @@ function checkPrice(
 }
 
 /** An amount above 0 has one entry, between its two accounts; 0 has none. */
-function checkTransfers(row: PageRow, findings: Findings): void {
-  const check = (code: string, debit: string, amount: string, found: string | null) => {
-    const expected = amount === '0' ? null : `${amount} from ${debit} to ${house.revenue}`
+function checkTransfers(row: UsageRow, { paid, lost }: PageRow, findings: Findings): void {
+  const check = (code: string, debit: string, amount: Nano, found: string | null) => {
+    const expected = amount === 0n ? null : `${amount} from ${debit} to ${house.revenue}`
     if (found === expected) return
     findings.add(
       'usage',
@@ -90,8 +90,8 @@ function checkTransfers(row: PageRow, findings: Findings): void {
       `${code}:${row.requestId} should be ${expected ?? 'missing'}, and is ${found ?? 'missing'}`,
     )
   }
-  check('usage', walletOf(row.account), row.chargeNano, row.paid)
-  check('writeoff', house.writeoff, row.writeoffNano, row.lost)
+  check('usage', walletOf(row.account), row.chargeNano, paid)
+  check('writeoff', house.writeoff, row.writeoffNano, lost)
 }
 
 const countTransfers = `SELECT count(*) AS count FROM transfer WHERE code IN ('usage', 'writeoff')`

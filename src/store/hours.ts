@@ -1,108 +1,141 @@
-// Hourly totals of usage: read here, added to by settling.
+// Hourly totals of usage: the one table of what they are told apart by and what is added up. Settling adds to them, the
+// audit adds them up again.
 
+import type { Divided } from './divide.ts'
 import type { Bulk, Engine, Value } from './engine.ts'
 import type { HourFilter, HourRow, HourTable } from './ledger.ts'
 import { cleanText } from './text.ts'
 import type { UsageRow } from './usage-row.ts'
 
+interface Dimension {
+  readonly name: string
+  readonly field: keyof HourRow
+  readonly type: 'text' | 'bigint' | 'integer'
+  readonly of: (row: UsageRow) => string | number
+}
+
+/** In the order in which totals are locked. */
+const dimensions: readonly Dimension[] = [
+  { name: 'account', field: 'account', type: 'text', of: ({ account }) => cleanText(account) },
+  { name: 'hour', field: 'hour', type: 'bigint', of: ({ at }) => hourOf(at) },
+  { name: 'key_id', field: 'key', type: 'text', of: ({ key }) => cleanText(key) },
+  { name: 'model', field: 'model', type: 'text', of: ({ modelAsked }) => cleanText(modelAsked) },
+  {
+    name: 'channel',
+    field: 'channel',
+    type: 'text',
+    of: ({ channel }) => cleanText(channel ?? ''),
+  },
+  { name: 'group_id', field: 'group', type: 'text', of: ({ group }) => cleanText(group) },
+  { name: 'status', field: 'status', type: 'integer', of: ({ status }) => status },
+]
+
+interface Sum {
+  readonly name: string
+  readonly field: keyof HourRow
+  readonly money?: true
+  readonly of: (divided: Divided) => bigint
+}
+
+/** The number of requests comes first. */
+const sums: readonly Sum[] = [
+  { name: 'requests', field: 'requests', of: () => 1n },
+  { name: 'input_tokens', field: 'inputTokens', of: ({ row }) => BigInt(row.input) },
+  { name: 'output_tokens', field: 'outputTokens', of: ({ row }) => BigInt(row.output) },
+  { name: 'charge_nano', field: 'chargeNano', money: true, of: ({ chargeNano }) => chargeNano },
+  {
+    name: 'writeoff_nano',
+    field: 'writeoffNano',
+    money: true,
+    of: ({ writeoffNano }) => writeoffNano,
+  },
+  {
+    name: 'vendor_cost_nano',
+    field: 'vendorCostNano',
+    money: true,
+    of: ({ row }) => row.vendorCostNano,
+  },
+]
+
 const hourMs = 3_600_000
 
-const columns = `account, hour, key_id, model, channel, group_id, status,
-  requests, input_tokens, output_tokens, charge_nano, writeoff_nano, vendor_cost_nano`
+/** The first moment of the hour. */
+export function hourOf(at: number): number {
+  return Math.floor(Math.round(at) / hourMs) * hourMs
+}
 
-const addUp = `ON CONFLICT (hour, account, key_id, model, channel, group_id, status) DO UPDATE SET
-  requests = usage_hour.requests + excluded.requests,
-  input_tokens = usage_hour.input_tokens + excluded.input_tokens,
-  output_tokens = usage_hour.output_tokens + excluded.output_tokens,
-  charge_nano = usage_hour.charge_nano + excluded.charge_nano,
-  writeoff_nano = usage_hour.writeoff_nano + excluded.writeoff_nano,
-  vendor_cost_nano = usage_hour.vendor_cost_nano + excluded.vendor_cost_nano`
+const columns = [...dimensions, ...sums].map(({ name }) => name).join(', ')
+const types = [...dimensions.map(({ type }) => type), ...sums.map(() => 'bigint')]
+
+const addUp = `ON CONFLICT (${dimensions.map(({ name }) => name).join(', ')}) DO UPDATE SET
+  ${sums.map(({ name }) => `${name} = usage_hour.${name} + excluded.${name}`).join(', ')}`
 
 /** Adds to the totals that are there; each total at most once in a call. */
 export const addHours: Bulk = {
-  sqlite: `INSERT INTO usage_hour (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ${addUp}`,
+  sqlite: `INSERT INTO usage_hour (${columns}) VALUES (${types.map(() => '?').join(', ')}) ${addUp}`,
   postgres: `INSERT INTO usage_hour (${columns})
-    SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[],
-      $7::integer[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[],
-      $13::bigint[])
-    ORDER BY 1, 2, 3, 4, 5, 6, 7 ${addUp}`,
+    SELECT * FROM unnest(${types.map((type, at) => `$${at + 1}::${type}[]`).join(', ')})
+    ORDER BY ${dimensions.map((_, at) => at + 1).join(', ')} ${addUp}`,
 }
 
-interface Total {
-  readonly dimensions: readonly Value[]
-  requests: number
-  inputTokens: bigint
-  outputTokens: bigint
-  chargeNano: bigint
-  writeoffNano: bigint
-  vendorCostNano: bigint
+export interface HourTotal {
+  readonly dimensions: readonly (string | number)[]
+  /** In the order of the columns. */
+  readonly sums: bigint[]
 }
 
-/** Adds up a batch, so that each total is touched once. */
+/** In `HourTotals.byName`; no cleaned text has a NUL in it. */
+export function nameOf(values: HourTotal['dimensions']): string {
+  return values.join('\0')
+}
+
+/** Adds up rows, so that each total is touched once. */
 export class HourTotals {
-  private readonly totals = new Map<string, Total>()
+  readonly byName = new Map<string, HourTotal>()
 
-  add(row: UsageRow, chargeNano: bigint, writeoffNano: bigint): void {
-    const total = this.totalOf(row)
-    total.requests += 1
-    total.inputTokens += BigInt(row.input)
-    total.outputTokens += BigInt(row.output)
-    total.chargeNano += chargeNano
-    total.writeoffNano += writeoffNano
-    total.vendorCostNano += row.vendorCostNano
+  add(divided: Divided): void {
+    const total = this.totalOf(divided.row)
+    for (let at = 0; at < sums.length; at += 1) {
+      total.sums[at] = (total.sums[at] ?? 0n) + (sums[at]?.of(divided) ?? 0n)
+    }
   }
 
   /** For `addHours`. */
   values(): Value[][] {
-    return [...this.totals.values()].map((total) => [
-      ...total.dimensions,
-      total.requests,
-      total.inputTokens,
-      total.outputTokens,
-      total.chargeNano,
-      total.writeoffNano,
-      total.vendorCostNano,
-    ])
+    return [...this.byName.values()].map((total) => [...total.dimensions, ...total.sums])
   }
 
-  private totalOf(row: UsageRow): Total {
-    const dimensions = [
-      cleanText(row.account),
-      Math.floor(Math.round(row.at) / hourMs) * hourMs,
-      cleanText(row.key),
-      cleanText(row.modelAsked),
-      cleanText(row.channel ?? ''),
-      cleanText(row.group),
-      row.status,
-    ]
-    // No cleaned text has a NUL in it.
-    const name = dimensions.join('\0')
-    let total = this.totals.get(name)
+  private totalOf(row: UsageRow): HourTotal {
+    const values = dimensions.map(({ of }) => of(row))
+    const name = nameOf(values)
+    let total = this.byName.get(name)
     if (total === undefined) {
-      total = {
-        dimensions,
-        requests: 0,
-        inputTokens: 0n,
-        outputTokens: 0n,
-        chargeNano: 0n,
-        writeoffNano: 0n,
-        vendorCostNano: 0n,
-      }
-      this.totals.set(name, total)
+      total = { dimensions: values, sums: sums.map(() => 0n) }
+      this.byName.set(name, total)
     }
     return total
   }
 }
 
-const select = `SELECT hour, account, key_id AS "key", model, channel, group_id AS "group", status,
-  requests, input_tokens AS "inputTokens", output_tokens AS "outputTokens",
-  CAST(charge_nano AS TEXT) AS "chargeNano", CAST(writeoff_nano AS TEXT) AS "writeoffNano",
-  CAST(vendor_cost_nano AS TEXT) AS "vendorCostNano" FROM usage_hour`
+/** As kept: sums as text, for money would lose its last digits as a number, and a wrong count may be too large for one. */
+export type KeptHour = Readonly<Record<keyof HourRow, string | number>>
 
-type KeptHour = Omit<HourRow, 'chargeNano' | 'writeoffNano' | 'vendorCostNano'> & {
-  readonly chargeNano: string
-  readonly writeoffNano: string
-  readonly vendorCostNano: string
+export const selectHours = `SELECT ${[
+  ...dimensions.map(({ name, field }) => `${name} AS "${field}"`),
+  ...sums.map(({ name, field }) => `CAST(${name} AS TEXT) AS "${field}"`),
+].join(', ')} FROM usage_hour`
+
+export function dimensionsOf(kept: KeptHour): readonly (string | number)[] {
+  return dimensions.map(({ field }) => kept[field])
+}
+
+/** Where a kept total is not what its rows make, in words: `requests 3, rows make 2`. */
+export function differences(kept: KeptHour, total: HourTotal): readonly string[] {
+  return sums.flatMap(({ field }, at) =>
+    kept[field] === String(total.sums[at])
+      ? []
+      : [`${field} ${kept[field]}, rows make ${total.sums[at]}`],
+  )
 }
 
 export function hourTable(engine: Engine): HourTable {
@@ -110,32 +143,30 @@ export function hourTable(engine: Engine): HourTable {
     async list(filter) {
       const { where, values } = conditions(filter)
       const kept = await engine.query<KeptHour>(
-        `${select}${where} ORDER BY hour, account, key_id, model, channel, group_id, status`,
+        `${selectHours}${where} ORDER BY hour, account, key_id, model, channel, group_id, status`,
         values,
       )
-      return kept.map((row) => ({
-        ...row,
-        chargeNano: BigInt(row.chargeNano),
-        writeoffNano: BigInt(row.writeoffNano),
-        vendorCostNano: BigInt(row.vendorCostNano),
-      }))
+      return kept.map(hourRowOf)
     },
   }
 }
 
+function hourRowOf(kept: KeptHour): HourRow {
+  const counted = sums.map(({ field, money }) => {
+    const text = String(kept[field])
+    return [field, money ? BigInt(text) : Number(text)] as const
+  })
+  return { ...kept, ...Object.fromEntries(counted) } as unknown as HourRow
+}
+
 function conditions(filter: HourFilter): { where: string; values: Value[] } {
-  const dimensions = [
-    ['account', filter.account],
-    ['key_id', filter.key],
-    ['model', filter.model],
-    ['channel', filter.channel],
-    ['group_id', filter.group],
-  ] as const
   const where: string[] = []
   const values: Value[] = []
-  for (const [column, value] of dimensions) {
-    if (value === undefined) continue
-    where.push(`${column} = ?`)
+  const wanted: Readonly<Record<string, unknown>> = { ...filter }
+  for (const { name, field } of dimensions) {
+    const value = wanted[field]
+    if (typeof value !== 'string') continue
+    where.push(`${name} = ?`)
     values.push(cleanText(value))
   }
   if (filter.since !== undefined) {

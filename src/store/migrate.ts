@@ -29,10 +29,12 @@ const ledgerExists = {
 /**
  * Applies what is missing, in one transaction that excludes other processes. Throws, with the database as
  * it was, when a file fails, an applied file has changed since, or the schema is newer than this version.
- * `folder` holds `0001-name.sql`, `0002-...`; it is this room's own unless a test says otherwise.
+ * `folder` holds `0001-name.sql`, `0002-...`; unless a test says otherwise it is this room's own, of which the steps that
+ * both engines take alike stand beside the folders of each.
  */
 export async function migrate(session: MigrationSession, folder?: string): Promise<void> {
-  const known = readMigrations(folder ?? join(import.meta.dirname, 'migrations', session.kind))
+  const own = join(import.meta.dirname, 'migrations')
+  const known = folder ? readMigrations(folder) : readMigrations(own, join(own, session.kind))
   // A database that is up to date is the common case, and takes no lock.
   const exists = (await session.query(ledgerExists[session.kind], [])).length > 0
   if (exists && (await missing(session, known)).length === 0) return
@@ -47,12 +49,13 @@ export async function migrate(session: MigrationSession, folder?: string): Promi
   }
 }
 
-/** Reads a folder of migrations; throws when their numbers do not run 1, 2, 3 without a gap. */
-export function readMigrations(folder: string): Migration[] {
-  const files = readdirSync(folder)
-    .filter((file) => file.endsWith('.sql'))
-    .sort()
-  return files.map((file, index) => {
+/** Reads folders of migrations together; throws when their numbers do not run 1, 2, 3 without a gap. */
+export function readMigrations(...folders: readonly string[]): Migration[] {
+  const files = folders
+    .flatMap((folder) => readdirSync(folder).map((file) => ({ file, folder })))
+    .filter(({ file }) => file.endsWith('.sql'))
+    .sort((one, other) => (one.file < other.file ? -1 : 1))
+  return files.map(({ file, folder }, index) => {
     const version = Number(/^(\d{4})-[a-z0-9-]+\.sql$/.exec(file)?.[1])
     if (version !== index + 1) throw new Error(`${file}: not migration number ${index + 1}`)
     // A checkout may have turned the line ends around.

@@ -91,7 +91,7 @@ export async function settleNew(
   await moveWallets(session, divided.moves)
   await writeLeases(session, divided.leases)
   const hours = new HourTotals()
-  for (const { row, chargeNano, writeoffNano } of rows) hours.add(row, chargeNano, writeoffNano)
+  for (const divided of rows) hours.add(divided)
   await session.bulk(addHours, hours.values())
   for (const { idempotency, row } of batch) {
     if (idempotency !== null) await completeIdempotency(session, idempotency, row.requestId)

@@ -4,60 +4,19 @@ import { maxNano } from '../money.ts'
 import type { Settlement } from './ledger.ts'
 import { RowRefused } from './store.ts'
 import { cleanText } from './text.ts'
-import type { UsageRow } from './usage-row.ts'
+import { type ColumnKind, columnValues, placesOf, usageColumns } from './usage-row.ts'
 
-type Field = keyof UsageRow
-
-const texts: readonly Field[] = [
-  'requestId',
-  'account',
-  'key',
-  'keyName',
-  'group',
-  'operation',
-  'modelAsked',
-  'usageSource',
-]
-const textsOrNull: readonly Field[] = [
-  'modelServed',
-  'channel',
-  'vendor',
-  'errorCode',
-  'errorCause',
-]
-const counts: readonly Field[] = [
-  'input',
-  'cachedInput',
-  'cacheWrite',
-  'output',
-  'reasoning',
-  'cacheWrite1h',
-  'audioInput',
-  'audioOutput',
-  'imageInput',
-  'imageOutput',
-  'multiplierPpm',
-]
-const smallCounts: readonly Field[] = ['attempts', 'status']
-const times: readonly Field[] = ['at', 'durationMs']
-const amounts: readonly Field[] = ['chargeNano', 'writeoffNano', 'vendorCostNano']
 /** What PostgreSQL's INTEGER holds. */
 const mostSmall = 2_147_483_647
 
 /** Throws `RowRefused`, which names the field. */
 export function checkSettlement(settlement: Settlement): void {
   const { row, epoch, node, place, fromLeaseNano, capNano } = settlement
-  for (const field of texts) demand(typeof row[field] === 'string', field)
-  for (const field of textsOrNull) demand(isNullOr('string', row[field]), field)
-  for (const field of counts) demand(isCount(row[field]), field)
-  for (const field of smallCounts) demand(isCount(row[field], mostSmall), field)
-  for (const field of times) demand(isTime(row[field]), field)
-  for (const field of amounts) demand(isAmount(row[field]), field)
+  const values = columnValues(row)
+  for (const { accepts, places } of checks) {
+    for (const at of places) if (!accepts(values[at])) refuse(usageColumns[at]?.field)
+  }
   demand(row.requestId !== '' && cleanText(row.requestId) === row.requestId, 'requestId')
-  demand(row.ttftMs === null || isTime(row.ttftMs), 'ttftMs')
-  demand(row.priceVersion === null || isCount(row.priceVersion), 'priceVersion')
-  demand(isNullOr('object', row.units), 'units')
-  demand(isNullOr('object', row.failedAttempts), 'failedAttempts')
   // The whole charge is in one place until settling divides it.
   demand(row.writeoffNano === 0n, 'writeoffNano')
   demand(typeof node === 'string' && isCount(epoch), 'node')
@@ -66,12 +25,30 @@ export function checkSettlement(settlement: Settlement): void {
   demand(capNano === null || isAmount(capNano), 'capNano')
 }
 
-function demand(isRight: boolean, field: string): void {
-  if (!isRight) throw new RowRefused(`A record cannot be kept for its ${field}`)
+const accepts: Readonly<Record<ColumnKind, (value: unknown) => boolean>> = {
+  text: (value) => typeof value === 'string',
+  textOrNull: (value) => value === null || typeof value === 'string',
+  count: (value) => isCount(value),
+  countOrNull: (value) => value === null || isCount(value),
+  small: (value) => isCount(value, mostSmall),
+  time: isTime,
+  timeOrNull: (value) => value === null || isTime(value),
+  flag: (value) => typeof value === 'boolean',
+  money: isAmount,
+  json: (value) => value === null || typeof value === 'object',
 }
 
-function isNullOr(type: 'string' | 'object', value: unknown): boolean {
-  return value === null || typeof value === type
+const checks = (Object.keys(accepts) as ColumnKind[]).map((kind) => ({
+  accepts: accepts[kind],
+  places: placesOf(kind),
+}))
+
+function demand(isRight: boolean, field: string): void {
+  if (!isRight) refuse(field)
+}
+
+function refuse(field: string | undefined): never {
+  throw new RowRefused(`A record cannot be kept for its ${field}`)
 }
 
 function isCount(value: unknown, most = Number.MAX_SAFE_INTEGER): boolean {
