@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ledgerDefaults } from '../src/config/defaults.ts'
+import { fileSchema } from '../src/config/schema.ts'
 import { createLeases, type Leases } from '../src/ledger/leases.ts'
 import { createLedger } from '../src/ledger/ledger-node.ts'
 import { OutboxWriter } from '../src/ledger/outbox-writer.ts'
@@ -119,7 +119,7 @@ async function measureWorker(dataDir: string): Promise<void> {
   const node = await createLedger({
     store: { dataDir, databaseUrl: null },
     dataDir,
-    settings: ledgerDefaults,
+    settings: fileSchema.parse({}).ledger,
     durability: 'normal',
     maxHeldPerKeyNano: null,
     maxHeldPerAccountNano: null,

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { AdminContext } from '../admin/use-case.ts'
-import { generalDefaults } from '../config/defaults.ts'
+import defaults from '../config/defaults.json' with { type: 'json' }
 import type { Config } from '../config/types.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import { openStore, type StoreSettings } from '../store/open.ts'
@@ -46,7 +46,7 @@ async function currencyOf(store: Store, context: Context): Promise<string> {
   const kept = await store.deployment.currency()
   if (kept !== null) return kept
   const configured = context.flags.has('config') || Boolean(context.env.TOLLGATE_CONFIG)
-  return configured ? (await loadFor(context)).currency : generalDefaults.currency
+  return configured ? (await loadFor(context)).currency : defaults.currency
 }
 
 export function requireData(dataDir: string): void {

@@ -3,7 +3,7 @@
 import { interpolate } from './interpolate.ts'
 import { parseFile } from './parse.ts'
 import type { Problem } from './problems.ts'
-import type { FileInput } from './schema.ts'
+import type { FileSettings } from './schema.ts'
 import { readEnvironment, readSecretFiles } from './secret-files.ts'
 import type { Environment } from './settings.ts'
 import { type KnownNames, validate } from './validate.ts'
@@ -18,7 +18,7 @@ export interface Question {
 export interface Checked {
   readonly problems: readonly Problem[]
   /** null where there are problems. Plain JSON data. */
-  readonly input: FileInput | null
+  readonly input: FileSettings | null
   /** Files that the configuration takes values from. */
   readonly files: readonly string[]
 }

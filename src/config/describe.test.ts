@@ -3,6 +3,9 @@
 import { expect, test } from 'bun:test'
 import { buildConfig } from './build.ts'
 import { describeConfig, needsRestart } from './describe.ts'
+import { fileSchema } from './schema.ts'
+import type { Override } from './settings.ts'
+import type { Config } from './types.ts'
 
 const input = {
   server: { metricsToken: 'S3CRET-metrics' },
@@ -13,7 +16,6 @@ const input = {
       id: 'a',
       vendor: 'azure-openai',
       key: 'S3CRET-vendor',
-      baseUrl: 'https://u:S3CRET-base@api.example/v1',
       options: { apiVersion: '2024-10-21', clientSecret: 'S3CRET-option' },
     },
   ],
@@ -23,10 +25,16 @@ const input = {
   keys: [{ name: 'k', secret: 'S3CRET-key-0123456789', expiresAt: '2027-01-31' }],
 }
 
+/** With credentials in an address, where the schema lets none be. */
+function build(said: object, override: Override = {}): Config {
+  const settings = fileSchema.parse(said)
+  const baseUrl = 'https://u:S3CRET-base@api.example/v1'
+  const channels = settings.channels.map((channel) => ({ ...channel, baseUrl }))
+  return buildConfig({ ...settings, channels }, override, null)
+}
+
 test('no secret is shown, and the rest is', () => {
-  const text = JSON.stringify(
-    describeConfig(buildConfig(input, { encryptionKey: 'S3CRET-signing' }, null)),
-  )
+  const text = JSON.stringify(describeConfig(build(input, { encryptionKey: 'S3CRET-signing' })))
   expect(text).not.toContain('S3CRET')
   for (const shown of [
     'db.example',
@@ -42,20 +50,14 @@ test('no secret is shown, and the rest is', () => {
 })
 
 test('what a reload cannot change is named', () => {
-  const before = buildConfig(input, {}, null)
-  const after = buildConfig(
-    { ...input, server: { port: 1, drainMs: 1 }, currency: 'EUR' },
-    {},
-    null,
-  )
+  const before = build(input)
+  const after = build({ ...input, server: { port: 1, drainMs: 1 }, currency: 'EUR' })
   expect(needsRestart(before, after)).toEqual(['currency', 'server.port'])
   const money = { ledger: { settleMs: 5 }, billing: { durability: 'strict' as const } }
-  expect(needsRestart(before, buildConfig({ ...input, ...money }, {}, null))).toEqual([
+  expect(needsRestart(before, build({ ...input, ...money }))).toEqual([
     'billing.durability',
     'ledger.settleMs',
   ])
   const billing = { vendorFails: 'free' as const }
-  expect(needsRestart(before, buildConfig({ ...input, billing, channels: [] }, {}, null))).toEqual(
-    [],
-  )
+  expect(needsRestart(before, build({ ...input, billing, channels: [] }))).toEqual([])
 })

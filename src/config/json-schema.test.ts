@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { configJsonSchema } from './json-schema.ts'
+import { configJsonSchema, defaultSettings } from './json-schema.ts'
 
 const root = join(import.meta.dir, '../..')
 
@@ -37,6 +37,11 @@ test('the committed schema is what the code generates', async () => {
   const committed = await Bun.file(join(root, 'config.schema.json')).text()
   expect(committed).toBe(`${JSON.stringify(configJsonSchema(), null, 2)}\n`)
   expect(configJsonSchema().$schema).toBe('https://json-schema.org/draft/2020-12/schema')
+})
+
+test('the committed defaults are what the schema makes of a file that says nothing', async () => {
+  const committed = await Bun.file(join(import.meta.dir, 'defaults.json')).text()
+  expect(committed).toBe(`${JSON.stringify(defaultSettings(), null, 2)}\n`)
 })
 
 test('every key is described and no section takes unknown keys', () => {

@@ -1,7 +1,7 @@
 // For tests: the file's schema as JSON Schema, which they hold `config.schema.json` to.
 
 import { z } from 'zod'
-import { fileSchema } from './schema.ts'
+import { type FileSettings, fileSchema } from './schema.ts'
 
 type Node = Readonly<Record<string, unknown>>
 
@@ -12,6 +12,11 @@ const fileReference: Node = {
   properties: { file: { type: 'string' } },
   required: ['file'],
   additionalProperties: false,
+}
+
+/** What a file that says nothing comes to, as committed in defaults.json: a start without a file loads no schema. */
+export function defaultSettings(): FileSettings {
+  return fileSchema.parse({})
 }
 
 /** Draft 2020-12, as committed in config.schema.json. */

@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path'
 import { buildConfig } from './build.ts'
 import type { Checked } from './check.ts'
 import { ConfigError, type Problem } from './problems.ts'
+import type { FileSettings } from './schema.ts'
 import { type Environment, type Flags, type Override, readOverride } from './settings.ts'
 import type { Config } from './types.ts'
 
@@ -27,9 +28,15 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const file = override.file === undefined ? null : resolve(override.file)
   if (file === null) {
     if (problems.length > 0) throw new ConfigError(problems, null)
-    return buildConfig({}, override, null)
+    return buildConfig(await defaultSettings(), override, null)
   }
   return readConfig(await readText(file, problems), file, override, problems, options)
+}
+
+/** As the schema has them, without loading it. */
+async function defaultSettings(): Promise<FileSettings> {
+  const { default: settings } = await import('./defaults.json', { with: { type: 'json' } })
+  return settings as FileSettings
 }
 
 async function readText(file: string, problems: Problem[]): Promise<string> {

@@ -1,8 +1,7 @@
 // The section of the file that is about images, sound and video.
 
-import { bucketPrefix, mediaDefaults } from './defaults.ts'
-import { isHttpUrl } from './rules.ts'
-import { checkedText, key, secretText, section, text, wholeNumber } from './schema-parts.ts'
+import { isHttpUrl, withoutTrailingSlash } from './rules.ts'
+import { checkedText, key, part, secretText, section, text, wholeNumber } from './schema-parts.ts'
 
 const bytes = wholeNumber(1_024, 1_099_511_627_776)
 /** A signed address of S3 holds for seven days at most (Signature Version 4, query string). */
@@ -10,7 +9,7 @@ const hours = wholeNumber(1, 168)
 
 const s3 = section({
   endpoint: key(
-    checkedText('expected an http or https address', isHttpUrl),
+    checkedText('expected an http or https address', isHttpUrl).transform(withoutTrailingSlash),
     "Address of the store; left out: Amazon's, by region. Clients fetch from there.",
   ),
   bucket: text().meta({ description: 'Name of the bucket.' }),
@@ -19,7 +18,7 @@ const s3 = section({
     description: 'Id of the key that reads, writes, lists and deletes.',
   }),
   secretAccessKey: secretText().meta({ description: 'The key itself.' }),
-  prefix: key(text(), 'Stands before the name of all that is kept there.', bucketPrefix),
+  prefix: key(text(), 'Stands before the name of all that is kept there.', 'tollgate/'),
 })
 
 const store = section({
@@ -27,16 +26,16 @@ const store = section({
 })
 
 export const media = section({
-  urlHours: key(hours, 'How long a hosted result is served.', mediaDefaults.urlHours),
+  urlHours: key(hours, 'How long a hosted result is served.', 24),
   maxResultBytes: key(
     bytes,
     'Largest result that is fetched from where a vendor keeps it.',
-    mediaDefaults.maxResultBytes,
+    1024 * 1024 * 1024,
   ),
   maxStoredBytes: key(
     bytes,
     "Hosted results on this machine's disk, in all; past it none is hosted.",
-    mediaDefaults.maxStoredBytes,
+    10 * 1024 * 1024 * 1024,
   ),
-  store: key(store, 'Where hosted results lie.'),
+  store: part(store, 'Where hosted results lie.'),
 })

@@ -81,14 +81,66 @@ export const modelPattern = z
 
 export const modelPatterns = z.array(modelPattern, 'expected a list of model names')
 
-/** An optional key with the words the documentation and the JSON Schema show for it. */
+/** What a key is that may be left out, or left empty. */
+type Settled<Type extends z.ZodType, Else> = z.ZodType<z.output<Type> | Else, unknown>
+
+/**
+ * A key with the words the documentation and the JSON Schema show for it, and its default: null where there is none to
+ * say.
+ */
+export function key<Type extends z.ZodType>(type: Type, description: string): Settled<Type, null>
 export function key<Type extends z.ZodType>(
   type: Type,
   description: string,
-  byDefault?: unknown,
+  byDefault: z.output<Type>,
+): Settled<Type, never>
+export function key<Type extends z.ZodType>(
+  type: Type,
+  description: string,
+  byDefault: z.output<Type> | null = null,
+): Settled<Type, null> {
+  const meta = byDefault === null ? { description } : { description, byDefault }
+  return type
+    .nullish()
+    .transform((value) => value ?? byDefault)
+    .meta(meta)
+}
+
+/** A section that may be left out: its keys have their defaults then. */
+export function part<Type extends z.ZodType>(
+  type: Type,
+  description: string,
+  empty: unknown = {},
+): Settled<Type, never> {
+  return type
+    .nullish()
+    .transform((value) => value ?? type.parse(empty))
+    .meta({ description })
+}
+
+/** A key of a `sparse` section. */
+export function sparseKey<Type extends z.ZodType>(
+  type: Type,
+  description: string,
 ): z.ZodOptional<z.ZodNullable<Type>> {
-  const meta = byDefault === undefined ? { description } : { description, byDefault }
-  return type.nullish().meta(meta)
+  return type.nullish().meta({ description })
+}
+
+/** A section that holds only what was said: what was left out stays as it is elsewhere. */
+export function sparse<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  return section(shape).transform(given)
+}
+
+/** The members that were said: neither left out nor left empty. */
+type Given<Section> = { [Name in keyof Section]?: NonNullable<Section[Name]> }
+
+function given<Section extends object>(section: Section): Given<Section> {
+  const said: Given<Section> = {}
+  for (const name in section) {
+    const value = section[name]
+    if (value !== undefined && value !== null) said[name] = value
+  }
+  return said
 }
 
 /** A section with fixed keys; an unknown one is refused. */

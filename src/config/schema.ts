@@ -1,18 +1,7 @@
 // The one schema of the configuration file: what may be in it, and what each key means.
 
 import { z } from 'zod'
-import {
-  defaultAccount,
-  defaultGroup,
-  generalDefaults,
-  groupDefaults,
-  realtimeDefaults,
-  responseDefaults,
-  retryDefaults,
-  serverDefaults,
-  timeoutDefaults,
-  videoDefaults,
-} from './defaults.ts'
+import { defaultAccount, defaultData, defaultGroup } from './defaults.ts'
 import { priceNamePattern, priceNames } from './prices.ts'
 import { suggestion } from './problems.ts'
 import {
@@ -25,6 +14,7 @@ import {
   logLevels,
   portRange,
   valkeySchemes,
+  withoutTrailingSlash,
   workersRange,
 } from './rules.ts'
 import { media } from './schema-media.ts'
@@ -39,115 +29,110 @@ import {
   modelPatterns,
   named,
   pairs,
+  part,
   secretText,
   section,
+  sparse,
+  sparseKey,
   text,
   wholeNumber,
   yesOrNo,
 } from './schema-parts.ts'
 import { uploads } from './schema-uploads.ts'
-import { modelKinds } from './types.ts'
 
 const day = 86_400_000
 const milliseconds = wholeNumber(1, day)
 const count = wholeNumber(1, 1_000_000_000)
 const bytes = wholeNumber(1_024, 1_099_511_627_776)
 
-const timeouts = (byDefault: Partial<typeof timeoutDefaults>) =>
-  section({
-    connectMs: key(milliseconds, 'Name look-up, connection and TLS.', byDefault.connectMs),
-    sendIdleMs: key(
-      milliseconds,
-      'The vendor took no byte of the request for this long.',
-      byDefault.sendIdleMs,
-    ),
-    firstEventMs: key(
-      milliseconds,
-      'Stream: from sending to the first event with meaning (content, tool call, reasoning, finish).',
-      byDefault.firstEventMs,
-    ),
-    replyMs: key(milliseconds, 'Whole reply: from sending to the last byte.', byDefault.replyMs),
-    idleMs: key(milliseconds, 'Stream: between two bytes.', byDefault.idleMs),
-    semanticIdleMs: key(
-      milliseconds,
-      'Stream: between two events with meaning; ends a stream that only pings.',
-      byDefault.semanticIdleMs,
-    ),
-    totalMs: key(milliseconds, 'The request as a whole, all attempts included.', byDefault.totalMs),
-  })
+/** Of one attempt; each may be set for all, by channel and by model. */
+const timers = {
+  connectMs: [5_000, 'Name look-up, connection and TLS.'],
+  sendIdleMs: [30_000, 'The vendor took no byte of the request for this long.'],
+  firstEventMs: [
+    60_000,
+    'Stream: from sending to the first event with meaning (content, tool call, reasoning, finish).',
+  ],
+  replyMs: [600_000, 'Whole reply: from sending to the last byte.'],
+  idleMs: [90_000, 'Stream: between two bytes.'],
+  semanticIdleMs: [
+    300_000,
+    'Stream: between two events with meaning; ends a stream that only pings.',
+  ],
+  totalMs: [1_800_000, 'The request as a whole, all attempts included.'],
+} as const
 
-const ownTimeouts = key(timeouts({}), 'Timers that differ here; the others stay as they are.')
+function eachTimer<Key>(make: (description: string, byDefault: number) => Key) {
+  const keys = Object.entries(timers).map(([name, [byDefault, text]]) => [
+    name,
+    make(text, byDefault),
+  ])
+  return Object.fromEntries(keys) as Record<keyof typeof timers, Key>
+}
 
-const limits = key(
-  section({
-    requestsPerMinute: key(count, 'Requests a minute.'),
-    tokensPerMinute: key(count, 'Tokens a minute, input and output together.'),
-    concurrentRequests: key(count, 'Requests under way at once.'),
+const timeouts = section(
+  eachTimer((description, byDefault) => key(milliseconds, description, byDefault)),
+)
+
+const ownTimeouts = part(
+  sparse(eachTimer((description) => sparseKey(milliseconds, description))),
+  'Timers that differ here; the others stay as they are.',
+)
+
+const limits = part(
+  sparse({
+    requestsPerMinute: sparseKey(count, 'Requests a minute.'),
+    tokensPerMinute: sparseKey(count, 'Tokens a minute, input and output together.'),
+    concurrentRequests: sparseKey(count, 'Requests under way at once.'),
   }),
   'Ceilings; an absent one does not limit.',
 )
 
 const server = section({
-  host: key(text(), 'Address to listen on; 0.0.0.0 or :: for every one.', serverDefaults.host),
+  host: key(text(), 'Address to listen on; 0.0.0.0 or :: for every one.', '127.0.0.1'),
   port: key(
     wholeNumber(portRange.min, portRange.max),
     'Port to listen on; 0 takes a free one.',
-    serverDefaults.port,
+    8_787,
   ),
   workers: key(
     wholeNumber(workersRange.min, workersRange.max),
     'Serving processes on this machine.',
-    serverDefaults.workers,
+    1,
   ),
   publicUrl: key(
-    checkedText('expected an http or https address', isHttpUrl),
+    checkedText('expected an http or https address', isHttpUrl).transform(withoutTrailingSlash),
     'Address under which browsers and callbacks reach this server.',
   ),
-  maxBodyBytes: key(bytes, 'Largest request body; past it 413.', serverDefaults.maxBodyBytes),
-  maxHeaderBytes: key(
-    bytes,
-    'Largest head of a request; past it 431.',
-    serverDefaults.maxHeaderBytes,
-  ),
-  maxInFlight: key(
-    count,
-    'Requests under way at once; past it 503 before a body is read.',
-    serverDefaults.maxInFlight,
-  ),
+  maxBodyBytes: key(bytes, 'Largest request body; past it 413.', 64 * 1024 * 1024),
+  maxHeaderBytes: key(bytes, 'Largest head of a request; past it 431.', 16 * 1024),
+  maxInFlight: key(count, 'Requests under way at once; past it 503 before a body is read.', 10_000),
   maxBufferedBytes: key(
     bytes,
     'Bytes of request bodies held at once; past it 503.',
-    serverDefaults.maxBufferedBytes,
+    256 * 1024 * 1024,
   ),
-  heartbeatMs: key(
-    milliseconds,
-    'A quiet stream gets a comment this often.',
-    serverDefaults.heartbeatMs,
-  ),
+  heartbeatMs: key(milliseconds, 'A quiet stream gets a comment this often.', 15_000),
   commitAfterMs: key(
     milliseconds,
     'A stream that a vendor accepted but has not begun is answered with a heartbeat after this; another channel cannot take it over from then on.',
-    serverDefaults.commitAfterMs,
+    15_000,
   ),
   writeStallMs: key(
     milliseconds,
     'A client that takes nothing of its reply for this long is disconnected.',
-    serverDefaults.writeStallMs,
+    60_000,
   ),
   bodyTimeoutMs: key(
     milliseconds,
     'A request body must have arrived within this; of a form, its next 64 KiB.',
-    serverDefaults.bodyTimeoutMs,
+    60_000,
   ),
   drainDelayMs: key(
     wholeNumber(0, day),
     'After SIGTERM, /readyz answers 503 for this long while requests are still served, so that load balancers turn away first; left out: 5000 where readiness was asked for within the last minute and no terminal started the server, else 0.',
   ),
-  drainMs: key(
-    milliseconds,
-    'After that, requests under way have this long to end.',
-    serverDefaults.drainMs,
-  ),
+  drainMs: key(milliseconds, 'After that, requests under way have this long to end.', 300_000),
   metricsToken: key(
     secretText(),
     'Bearer token that reads /metrics from elsewhere than this machine; without it only this machine may.',
@@ -159,7 +144,7 @@ const server = section({
   corsOrigins: key(
     z.array(text(), 'expected a list of origins'),
     'Origins whose pages may call the API from a browser; ["*"] for all.',
-    serverDefaults.corsOrigins,
+    ['*'],
   ),
   trustedProxies: key(
     z.array(
@@ -167,25 +152,21 @@ const server = section({
       'expected a list of addresses',
     ),
     'Proxies whose word on the address of their client is taken: addresses, or ranges such as 10.0.0.0/8.',
-    serverDefaults.trustedProxies,
+    [],
   ),
   forwardedHeader: key(
     choice(['x-forwarded-for', 'forwarded']),
     'Where trusted proxies name their client: only the header that all of them write themselves is safe.',
-    serverDefaults.forwardedHeader,
+    'x-forwarded-for',
   ),
 })
 
 const retry = section({
-  maxAttempts: key(
-    wholeNumber(1, 20),
-    'Channels tried for one request, the first included.',
-    retryDefaults.maxAttempts,
-  ),
+  maxAttempts: key(wholeNumber(1, 20), 'Channels tried for one request, the first included.', 3),
   retryUncertain: key(
     yesOrNo,
     'Try another channel although the vendor may have done the work: after a reset or a timeout. Text only.',
-    retryDefaults.retryUncertain,
+    true,
   ),
 })
 
@@ -193,21 +174,21 @@ const responses = section({
   keepDays: key(
     wholeNumber(0, 3_650),
     'How long a stored response is kept after it, or one that goes on from it, was made; 0: none is.',
-    responseDefaults.keepDays,
+    30,
   ),
 })
 
 const realtime = section({
-  maxSessionMs: key(milliseconds, 'The longest a session lasts.', realtimeDefaults.maxSessionMs),
+  maxSessionMs: key(milliseconds, 'The longest a session lasts.', 3_600_000),
   idleMs: key(
     milliseconds,
     'A session in which neither side said anything for this long is ended.',
-    realtimeDefaults.idleMs,
+    900_000,
   ),
   maxMessageBytes: key(
     bytes,
     'Largest message of either side; past it the session is closed with 1009.',
-    realtimeDefaults.maxMessageBytes,
+    16 * 1024 * 1024,
   ),
 })
 
@@ -215,28 +196,31 @@ const videos = section({
   maxHours: key(
     wholeNumber(1, 720),
     'A video that its vendor has not finished after this has failed, and costs nothing.',
-    videoDefaults.maxHours,
+    24,
   ),
   keepDays: key(
     wholeNumber(1, 3_650),
     'How long a video is listed after it was asked for. Its content stays where it was made, for as long as the vendor keeps it.',
-    videoDefaults.keepDays,
+    30,
   ),
 })
 
 const group = section({
-  multiplier: key(
-    decimal(6, '1.25'),
-    'What prices are multiplied by for keys of this group.',
-    groupDefaults.multiplier,
-  ),
+  multiplier: key(decimal(6, '1.25'), 'What prices are multiplied by for keys of this group.', '1'),
   models: key(
     modelPatterns,
     'Models that keys of this group may use: names, or beginnings with one * at the end.',
-    groupDefaults.models,
+    ['*'],
   ),
   limits,
 })
+
+const groups = named(identifier, group).transform(
+  (groups): Record<string, z.output<typeof group>> => ({
+    [defaultGroup]: group.parse({}),
+    ...groups,
+  }),
+)
 
 const channelModels = z.union(
   [
@@ -254,7 +238,7 @@ export const channel = section({
     description: 'Who serves it, such as openai, deepseek, ollama; openai-compatible for the rest.',
   }),
   baseUrl: key(
-    checkedText(baseUrlExpected, isBaseUrl),
+    checkedText(baseUrlExpected, isBaseUrl).transform(withoutTrailingSlash),
     "All that stands before the vendor's own path; left out: the vendor's usual address.",
   ),
   key: key(secretText(), "The vendor's key."),
@@ -305,6 +289,20 @@ const priceName = z.string().regex(priceNamePattern, {
   },
 })
 
+const modelKinds = [
+  'chat',
+  'completion',
+  'embedding',
+  'image',
+  'transcription',
+  'translation',
+  'speech',
+  'video',
+  'moderation',
+  'rerank',
+  'realtime',
+] as const
+
 const model = section({
   kind: key(choice(modelKinds), 'What it does; left out: as shipped, else chat.'),
   context: key(count, 'Context window in tokens; left out: as shipped, else unknown.'),
@@ -342,7 +340,9 @@ export const apiKey = section({
     )
     .meta({ description: 'The key itself, of any form, 16 characters or more.', fromFile: true }),
   expiresAt: key(
-    checkedText('expected a date such as 2027-01-31 or 2027-01-31T12:00:00Z', isInstant),
+    checkedText('expected a date such as 2027-01-31 or 2027-01-31T12:00:00Z', isInstant).transform(
+      (instant) => Date.parse(instant),
+    ),
     'Refused from then on: an ISO date (its first moment in UTC) or a date and time with its zone.',
   ),
   models: key(modelPatterns, 'Models it may use within its group; left out: all of them.'),
@@ -357,13 +357,16 @@ export const fileSchema = section({
     text(),
     "File of NAME=value lines that stand above the environment for ${NAME}, read again with every reload; a relative path starts at this file's folder.",
   ),
-  server: key(server, 'Where it listens and what it takes.'),
-  uploads: key(uploads, 'Files that clients send in forms.'),
-  data: key(
-    text(),
-    "Folder of the data; a relative one starts at the file's folder.",
-    generalDefaults.dataDir,
-  ),
+  server: part(server, 'Where it listens and what it takes.'),
+  uploads: part(uploads, 'Files that clients send in forms.'),
+  // Whether it was said decides where it starts.
+  data: text()
+    .nullish()
+    .transform((folder) => folder ?? null)
+    .meta({
+      description: "Folder of the data; a relative one starts at the file's folder.",
+      byDefault: defaultData,
+    }),
   databaseUrl: key(
     checkedText('expected a postgres:// address', (url) => isUrlOf(url, databaseSchemes)),
     'PostgreSQL in place of the built-in database.',
@@ -375,47 +378,45 @@ export const fileSchema = section({
   nodes: key(
     wholeNumber(1, 10_000),
     'Nodes that divide the limits among them while Valkey is away.',
-    generalDefaults.nodes,
+    1,
   ),
-  logLevel: key(
-    choice(logLevels),
-    'Least severe message that is logged.',
-    generalDefaults.logLevel,
-  ),
+  logLevel: key(choice(logLevels), 'Least severe message that is logged.', 'info'),
   currency: key(
     z
       .string('expected a currency code')
       .regex(/^[A-Z]{3}$/, 'expected three capital letters such as USD'),
     'The one currency of prices and balances.',
-    generalDefaults.currency,
+    'USD',
   ),
   priceRevision: key(
     wholeNumber(0, 1_000_000_000),
     'Raised with a change of prices: those of the file with the highest revision count, on every node. A single node without it takes its edited file as it is.',
-    generalDefaults.priceRevision,
+    0,
   ),
-  timeouts: key(timeouts(timeoutDefaults), 'Timers of one attempt, for every channel and model.'),
-  retry: key(retry, 'When another channel is tried.'),
-  billing: key(
+  timeouts: part(timeouts, 'Timers of one attempt, for every channel and model.'),
+  retry: part(retry, 'When another channel is tried.'),
+  billing: part(
     billing,
     'What is charged when a request does not end as it should, and what may be held at once.',
   ),
-  ledger: key(ledger, 'How nodes lease credit and settle what they spent.'),
-  responses: key(responses, 'Replies of the Responses format that are kept for their account.'),
-  realtime: key(realtime, 'Realtime sessions over WebSocket.'),
-  videos: key(videos, 'Videos, which are made as jobs.'),
-  media: key(media, 'Images, sound and video, and where results of them are kept.'),
-  groups: key(named(identifier, group), 'Groups of models by name; default always exists.'),
-  channels: key(
+  ledger: part(ledger, 'How nodes lease credit and settle what they spent.'),
+  responses: part(responses, 'Replies of the Responses format that are kept for their account.'),
+  realtime: part(realtime, 'Realtime sessions over WebSocket.'),
+  videos: part(videos, 'Videos, which are made as jobs.'),
+  media: part(media, 'Images, sound and video, and where results of them are kept.'),
+  groups: part(groups, 'Groups of models by name; default always exists.'),
+  channels: part(
     z.array(channel, 'expected a list of channels'),
     'Who serves models, and with which key.',
+    [],
   ),
-  models: key(
+  models: part(
     named(modelPattern, model),
     'Models by name: overrides and extends what is shipped, field by field. A name that ends in * speaks for models of that beginning that are neither declared nor shipped; the longest wins.',
   ),
-  accounts: key(named(identifier, account), 'Accounts by name.'),
-  keys: key(z.array(apiKey, 'expected a list of keys'), 'API keys declared here.'),
+  accounts: part(named(identifier, account), 'Accounts by name.'),
+  keys: part(z.array(apiKey, 'expected a list of keys'), 'API keys declared here.', []),
 })
 
-export type FileInput = z.output<typeof fileSchema>
+/** What a file says, with the default of all it leaves out. Plain JSON data. */
+export type FileSettings = z.output<typeof fileSchema>

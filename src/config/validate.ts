@@ -1,9 +1,9 @@
 // Holds a parsed file against the schema and against itself, and says everything that is wrong at once.
 
 import type { z } from 'zod'
-import { defaultGroup, ledgerDefaults } from './defaults.ts'
+import { defaultGroup } from './defaults.ts'
 import { type Problem, pathText, suggestion } from './problems.ts'
-import { apiKey, channel, type FileInput, fileSchema } from './schema.ts'
+import { apiKey, channel, type FileSettings, fileSchema } from './schema.ts'
 import { ledger } from './schema-money.ts'
 
 /** Names that only higher rooms know. */
@@ -18,7 +18,7 @@ type Channel = z.output<typeof channel>
 type ApiKey = z.output<typeof apiKey>
 
 type Validated =
-  | { readonly ok: true; readonly input: FileInput }
+  | { readonly ok: true; readonly input: FileSettings }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
 /** Never throws; messages name places and expectations, and never show a value of the file. */
@@ -28,16 +28,19 @@ export function validate(raw: unknown, known: KnownNames): Validated {
     const problems = parsed.error.issues.flatMap(issueProblems)
     return { ok: false, problems: [...problems, ...crossCheck(wholeParts(raw), known)] }
   }
-  const problems = crossCheck(parsed.data, known)
+  const said = Object(Object(raw).ledger)
+  const problems = crossCheck({ ...parsed.data, said }, known)
   return problems.length === 0 ? { ok: true, input: parsed.data } : { ok: false, problems }
 }
 
 /** What is checked against itself; an entry that is wrong by itself is null, so that the others keep their places. */
 interface Parts {
-  readonly ledger?: FileInput['ledger']
-  readonly groups?: Readonly<Record<string, unknown>> | null | undefined
-  readonly channels?: readonly (Channel | null)[] | null | undefined
-  readonly keys?: readonly (ApiKey | null)[] | null | undefined
+  readonly ledger: FileSettings['ledger'] | null
+  /** What the file says of the ledger, before its defaults. */
+  readonly said: Readonly<Record<string, unknown>>
+  readonly groups: Readonly<Record<string, unknown>>
+  readonly channels: readonly (Channel | null)[]
+  readonly keys: readonly (ApiKey | null)[]
 }
 
 /** The parts of a refused file that are right by themselves: what is wrong between them is reported as well. */
@@ -46,7 +49,8 @@ function wholeParts(raw: unknown): Parts {
   const entries = <Entry>(value: unknown, schema: z.ZodType<Entry>): (Entry | null)[] =>
     Array.isArray(value) ? value.map((entry) => schema.safeParse(entry).data ?? null) : []
   return {
-    ledger: ledger.safeParse(file.ledger).data,
+    ledger: ledger.safeParse(file.ledger ?? {}).data ?? null,
+    said: Object(file.ledger),
     groups: Object(file.groups),
     channels: entries(file.channels, channel),
     keys: entries(file.keys, apiKey),
@@ -72,7 +76,9 @@ function issueProblems(issue: z.core.$ZodIssue): Problem[] {
 function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): readonly string[] {
   const def = (schema as z.core.$ZodTypes)._zod.def
   if (def.type === 'optional' || def.type === 'nullable') return keysAt(def.innerType, path)
-  if (def.type === 'pipe') return keysAt(def.out, path)
+  if (def.type === 'pipe') {
+    return [...keysAt(def.in, path), ...keysAt(def.out, path)]
+  }
   const [step, ...rest] = path
   if (def.type === 'array') return keysAt(def.element, rest)
   if (def.type === 'record') return keysAt(def.valueType, rest)
@@ -83,11 +89,10 @@ function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): readonly
 }
 
 function crossCheck(input: Parts, known: KnownNames): Problem[] {
-  const channels = input.channels ?? []
-  const keys = input.keys ?? []
-  const groups = new Set([defaultGroup, ...Object.keys(input.groups ?? {})])
+  const { channels, keys } = input
+  const groups = new Set([defaultGroup, ...Object.keys(input.groups)])
   return [
-    ...ledgerProblems(input.ledger ?? {}),
+    ...(input.ledger === null ? [] : ledgerProblems(input.ledger, input.said)),
     ...repeats(channels, 'channels', 'id', (channel) => channel.id),
     ...channels.flatMap((entry, index) =>
       entry === null ? [] : channelProblems(entry, index, groups, known),
@@ -95,22 +100,19 @@ function crossCheck(input: Parts, known: KnownNames): Problem[] {
     ...repeats(keys, 'keys', 'name', (key) => key.name),
     ...repeats(keys, 'keys', 'secret', (key) => key.secret),
     ...keys.flatMap((key, index) =>
-      key === null
-        ? []
-        : unknownName(`keys[${index}].group`, 'group', key.group ?? defaultGroup, groups),
+      key === null ? [] : unknownName(`keys[${index}].group`, 'group', key.group, groups),
     ),
   ]
 }
 
 /** A node must renew before it fences itself, and fence itself before its leases are taken from it. */
-function ledgerProblems(ledger: NonNullable<FileInput['ledger']>): Problem[] {
+function ledgerProblems(ledger: FileSettings['ledger'], said: Parts['said']): Problem[] {
   const order = ['renewMs', 'fenceMs', 'leaseMs'] as const
   const problems: Problem[] = []
   for (const [index, name] of order.slice(1).entries()) {
     const earlier = order[index] ?? name
-    const low = ledger[earlier] ?? ledgerDefaults[earlier]
-    if (low < (ledger[name] ?? ledgerDefaults[name])) continue
-    const path = ledger[earlier] == null ? `ledger.${name}` : `ledger.${earlier}`
+    if (ledger[earlier] < ledger[name]) continue
+    const path = said[earlier] == null ? `ledger.${name}` : `ledger.${earlier}`
     problems.push({ path, message: `expected ${earlier} below ${name}` })
   }
   return problems
@@ -124,10 +126,10 @@ function channelProblems(
 ): Problem[] {
   const path = `channels[${index}]`
   const problems = unknownName(`${path}.vendor`, 'vendor', channel.vendor, known.vendors)
-  if (channel.baseUrl == null && known.addressless?.includes(channel.vendor)) {
+  if (channel.baseUrl === null && known.addressless?.includes(channel.vendor)) {
     problems.push({ path: `${path}.baseUrl`, message: `vendor ${channel.vendor} needs one` })
   }
-  if (channel.dialect != null) {
+  if (channel.dialect !== null) {
     problems.push(...unknownName(`${path}.dialect`, 'dialect', channel.dialect, known.dialects))
   }
   for (const [position, name] of (channel.groups ?? []).entries()) {

@@ -1,7 +1,7 @@
 // One attempt by itself: a mistake of the gateway's own while a reply is read must end the attempt, not hang it.
 
 import { afterAll, afterEach, expect, spyOn, test } from 'bun:test'
-import { timeoutDefaults } from '../config/defaults.ts'
+import { fileSchema } from '../config/schema.ts'
 import type { Fault } from '../errors.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import { dialects } from '../wire/dialects.ts'
@@ -63,7 +63,7 @@ function attemptAt(stream: boolean) {
         socket: fails,
       },
       identity: true,
-      timeouts: timeoutDefaults,
+      timeouts: fileSchema.parse({}).timeouts,
       decoded: null,
       fitted: null,
       dropped: [],

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import { Authorization } from '../../src/billing/authorization.ts'
-import { billingDefaults, retryDefaults, timeoutDefaults } from '../../src/config/defaults.ts'
+import { fileSchema } from '../../src/config/schema.ts'
 import type { BillingSettings, TimeoutSettings } from '../../src/config/types.ts'
 import type { Finished, Hold, Ledger } from '../../src/ledger/ledger.ts'
 import { compileRate } from '../../src/meter/rate.ts'
@@ -14,6 +14,8 @@ import type { UsageRow } from '../../src/store/usage-row.ts'
 import { vendors } from '../../src/vendors/registry.ts'
 import type { ReplyHandler } from '../../src/vendors/transport.ts'
 import { dialects } from '../../src/wire/dialects.ts'
+
+const defaults = fileSchema.parse({})
 
 /** A running call, from all its sides. */
 export interface Line {
@@ -100,7 +102,7 @@ const rate = compileRate({ model: 'm', version: 1, prices }, 1_000_000)
 export function openLine(options: LineOptions = {}): Line {
   const { stream = true, extend = () => true, heldNano = 0n, fails = false } = options
   const vendor = new HandVendor()
-  const billing = { ...billingDefaults, ...options.billing }
+  const billing = { ...defaults.billing, ...options.billing }
   const asked: bigint[] = []
   const rows: UsageRow[] = []
   const progress: UsageRow[] = []
@@ -122,7 +124,7 @@ export function openLine(options: LineOptions = {}): Line {
   const call = new Call(
     {
       ...roomsOf(channel, options.drains ?? { running: 0, most: 64, limitMs: 30_000 }),
-      timeouts: { ...timeoutDefaults, ...options.timeouts },
+      timeouts: { ...defaults.timeouts, ...options.timeouts },
     },
     askOf(stream, authorization),
   )
@@ -219,8 +221,8 @@ function roomsOf(channel: Channel, drains: Drains) {
     dialects,
     health: alwaysWell,
     deadlines: new Deadlines(),
-    timeouts: timeoutDefaults,
-    retry: retryDefaults,
+    timeouts: defaults.timeouts,
+    retry: defaults.retry,
     heartbeatMs: 15_000,
     commitAfterMs: 15_000,
     writeStallMs: 60_000,

@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test } from 'bun:test'
 import { createSpools } from '../../src/blobs/spool.ts'
-import { timeoutDefaults } from '../../src/config/defaults.ts'
+import { fileSchema } from '../../src/config/schema.ts'
 import { createPriceBook } from '../../src/meter/price-book.ts'
 import { VideoJobs } from '../../src/operations/videos/jobs.ts'
 import {
@@ -70,7 +70,7 @@ async function stage({ poll, longestMs = 24 * hourMs, change }: StageOptions): P
   }
   const relay = {
     channels: new Map([['films', channel as unknown as Channel]]),
-    timeouts: timeoutDefaults,
+    timeouts: fileSchema.parse({}).timeouts,
     dialects: {},
     scrub: (text: string) => text,
   } as unknown as RelayRooms

@@ -1,7 +1,7 @@
 // Ledger nodes with their real workers on a real database, for tests: SQLite, or a schema of its own on PostgreSQL.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { ledgerDefaults } from '../../src/config/defaults.ts'
+import { fileSchema } from '../../src/config/schema.ts'
 import type { LedgerSettings } from '../../src/config/types.ts'
 import { createLedger, type LedgerNode, type LedgerOptions } from '../../src/ledger/ledger-node.ts'
 import type { Nano } from '../../src/money.ts'
@@ -21,7 +21,7 @@ export interface LedgerScene {
   remove(): Promise<void>
 }
 
-export const quickly: LedgerSettings = { ...ledgerDefaults, settleMs: 5 }
+export const quickly: LedgerSettings = { ...fileSchema.parse({}).ledger, settleMs: 5 }
 
 /** `databaseUrl` null: on SQLite. `dataDir`: there instead of in a directory of its own. */
 export async function ledgerScene(
