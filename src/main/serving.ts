@@ -128,7 +128,6 @@ function relayOf(
   parts: ProcessParts,
   channels: RelayRooms['channels'],
 ): RelayRooms {
-  const { server } = config
   const { health, dialer, deadlines } = parts
   return {
     health,
@@ -138,13 +137,10 @@ function relayOf(
     dialects,
     timeouts: config.timeouts,
     retry: config.retry,
-    heartbeatMs: server.heartbeatMs,
-    commitAfterMs: server.commitAfterMs,
-    writeStallMs: server.writeStallMs,
+    client: config.server,
     safeFetch: createSafeFetch({ dialer, ...safeFetchBounds }),
     results: resultsFor(config, parts),
     drains: { running: 0, most: mostDrains, limitMs: drainLimitMs },
-    random: Math.random,
     observer: createObserver(parts),
   }
 }

@@ -49,7 +49,7 @@ export class Attempts {
     nowMs: number,
   ) {
     const { maxAttempts } = rooms.retry
-    const planned = plan(request.candidates, rooms.health, nowMs, rooms.random, { maxAttempts })
+    const planned = plan(request.candidates, rooms.health, nowMs, Math.random, { maxAttempts })
     this.rooms = rooms
     this.request = request
     this.operation = operation

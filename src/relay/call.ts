@@ -81,9 +81,9 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
   tick(nowMs: number): void {
     const { delivery, ending, attempts, request } = this
     const { queue } = delivery
-    const { timeouts, writeStallMs, deadlines } = this.rooms
+    const { timeouts, client, deadlines } = this.rooms
     delivery.watchClient()
-    if (queue !== null && queue.waitingBytes > 0 && nowMs - queue.takenAtMs > writeStallMs) {
+    if (queue !== null && queue.waitingBytes > 0 && nowMs - queue.takenAtMs > client.writeStallMs) {
       request.clientSlot.cutOff()
       this.clientGone()
       deadlines.delete(this)

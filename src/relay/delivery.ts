@@ -126,7 +126,7 @@ export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
     const { current } = attempts
     if (ending.over || ending.drainsUntilMs !== null || !request.peek.stream) return
     if (queue !== null && queue.waitingBytes > 0) return
-    const { heartbeatMs, commitAfterMs } = attempts.rooms
+    const { heartbeatMs, commitAfterMs } = attempts.rooms.client
     const due =
       queue === null
         ? current?.accepted === true && nowMs - current.sentMs > commitAfterMs

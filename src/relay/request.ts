@@ -4,7 +4,7 @@ import type { Priced } from '../billing/settle.ts'
 import type { BilledRequest, Keeping } from '../billing/settlement.ts'
 import type { Results } from '../blobs/results.ts'
 import type { Model } from '../catalog/model.ts'
-import type { RetrySettings, TimeoutSettings } from '../config/types.ts'
+import type { RetrySettings, ServerSettings, TimeoutSettings } from '../config/types.ts'
 import type { Fault } from '../errors.ts'
 import type { Candidate, Health } from '../router/route.ts'
 import type { SafeFetch } from '../safe-fetch/safe-fetch.ts'
@@ -128,10 +128,8 @@ export interface RelayRooms {
   readonly deadlines: Deadlines
   readonly timeouts: TimeoutSettings
   readonly retry: RetrySettings
-  readonly heartbeatMs: number
-  readonly commitAfterMs: number
-  readonly writeStallMs: number
+  /** How long a client waits for a sign of life, and is waited for. */
+  readonly client: Pick<ServerSettings, 'heartbeatMs' | 'commitAfterMs' | 'writeStallMs'>
   readonly drains: Drains
-  readonly random: () => number
   readonly observer: Observer
 }

@@ -223,11 +223,8 @@ function roomsOf(channel: Channel, drains: Drains) {
     deadlines: new Deadlines(),
     timeouts: defaults.timeouts,
     retry: defaults.retry,
-    heartbeatMs: 15_000,
-    commitAfterMs: 15_000,
-    writeStallMs: 60_000,
+    client: { heartbeatMs: 15_000, commitAfterMs: 15_000, writeStallMs: 60_000 },
     drains,
-    random: () => 0,
   }
 }
 

@@ -42,13 +42,13 @@ function estimated(peek: Peek): string {
 
 /** null where no vendor could say. */
 async function askVendors(relay: RelayRooms, request: AdmittedRequest): Promise<string | null> {
-  const { channels, health, random, retry } = relay
+  const { channels, health, retry } = relay
   const { peek, address } = request
   const counting = request.candidates.filter(({ identity, channelId }) => {
     const vendor = channels.get(channelId)?.vendor
     return identity && vendor?.countsTokens === true && vendor.local === undefined
   })
-  const { attempts } = plan(counting, health, performance.now(), random, retry)
+  const { attempts } = plan(counting, health, performance.now(), Math.random, retry)
   for (const candidate of attempts) {
     const channel = channels.get(candidate.channelId)
     if (channel === undefined) continue

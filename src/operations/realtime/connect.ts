@@ -42,7 +42,7 @@ export async function connectVendor(
 ): Promise<Connecting> {
   const { maxAttempts } = rooms.retry
   const own = request.candidates.filter(({ identity }) => identity)
-  const { attempts: order, blocked } = plan(own, rooms.health, performance.now(), rooms.random, {
+  const { attempts: order, blocked } = plan(own, rooms.health, performance.now(), Math.random, {
     maxAttempts,
   })
   const failedAttempts: FailedAttempt[] = []

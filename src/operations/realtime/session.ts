@@ -96,7 +96,7 @@ export class RealtimeSession implements Timed, SessionOwner {
       if (nowMs > this.lingersUntilMs) this.finishLingering()
       return
     }
-    const { writeStallMs, heartbeatMs, timeouts } = relay
+    const { writeStallMs, heartbeatMs } = relay.client
     if (this.behindMs !== null && nowMs - this.behindMs > writeStallMs) {
       const { client } = this
       this.clientClosed(1006, '')
@@ -106,7 +106,7 @@ export class RealtimeSession implements Timed, SessionOwner {
       this.expire('The session has reached its longest duration.', 'session_expired')
     else if (nowMs - this.activeMs > settings.idleMs)
       this.expire('Nothing was said in the session for too long.', 'session_idle')
-    else if (nowMs - this.vendor.socket.receivedMs > timeouts.idleMs)
+    else if (nowMs - this.vendor.socket.receivedMs > relay.timeouts.idleMs)
       this.vendorEvents.closed(1006, 'the vendor is silent')
     else if (nowMs - Math.max(this.vendor.socket.receivedMs, this.pingedMs) > heartbeatMs) {
       this.pingedMs = nowMs
