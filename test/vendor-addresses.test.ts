@@ -145,6 +145,7 @@ describe('what adapters ask', () => {
       uploads: [],
       stream: false,
     })
+    let judged = 0
     for (const ofName of [
       (name: string) => of(name, 'benign'),
       (name: string) => of('benign', name),
@@ -154,11 +155,16 @@ describe('what adapters ask', () => {
       await fc.assert(
         fc.asyncProperty(names, async (name) => {
           const address = await asked(vendor, ofName(name))
-          if (address !== null && usual !== null) expectBelow(address, usual)
+          if (address === null || usual === null) return
+          expectBelow(address, usual)
+          judged += 1
         }),
         { numRuns: 60 },
       )
     }
+    // Where OpenAI's own path is spoken, a form goes on as it came; the adapter only remixes.
+    const isFormAlone = dialect === 'openai-videos' && vendor.id.startsWith('openai')
+    expect(judged > 0).toBe(!isFormAlone)
   })
 })
 

@@ -185,11 +185,12 @@ describe('serving', () => {
     const words = ['--workers', '3', '--config', file]
     const server = await start({ words, env: { LOG_LEVEL: 'info' } }, first.dataDir)
     server.signal('SIGHUP')
-    await eventually(() => {
+    const workers = await eventually(() => {
       const lines = server.stderr.split('\n').filter((line) => line.includes('was taken over'))
-      const workers = new Set(lines.map((line) => (JSON.parse(line) as { worker: number }).worker))
-      return workers.size === 3 ? true : undefined
+      const said = new Set(lines.map((line) => (JSON.parse(line) as { worker: number }).worker))
+      return said.size === 3 ? said : undefined
     })
+    expect([...workers].sort()).toEqual([0, 1, 2])
   })
 })
 

@@ -17,6 +17,7 @@ test('100,000 secrets have the form and the checksum, and no two are alike', () 
 })
 
 test('a change of any one character to any other is recognised', () => {
+  const taken: string[] = []
   for (let round = 0; round < 20; round += 1) {
     const secret = createSecret()
     for (let place = 0; place < secret.length; place += 1) {
@@ -24,10 +25,11 @@ test('a change of any one character to any other is recognised', () => {
         const character = String.fromCharCode(code)
         if (character === secret[place]) continue
         const flipped = secret.slice(0, place) + character + secret.slice(place + 1)
-        if (looksWellFormed(flipped)) throw new Error(`${secret} -> ${flipped}`)
+        if (looksWellFormed(flipped)) taken.push(`${secret} -> ${flipped}`)
       }
     }
   }
+  expect(taken).toEqual([])
 })
 
 test('other lengths, and text that merely begins like one, are recognised', () => {

@@ -243,6 +243,6 @@ describe('after its end', () => {
     await response.body?.getReader().read()
     left.abort()
     await eventually(() => (gateway.sockets() <= sockets ? true : undefined))
-    await client.responses.cancel(id)
+    expect((await client.responses.cancel(id)).status).toBe('cancelled')
   })
 })

@@ -122,10 +122,11 @@ test('a second Ctrl-C within the same second is the same one; a later one stops 
 test.each(commands)('a closed terminal ends it: %s', async (command) => {
   const terminal = await open(command)
   terminal.close()
-  await eventually(() =>
+  const refused = await eventually(() =>
     fetch(`${terminal.url}/healthz`).then(
       () => undefined,
-      () => true,
+      (error: Error) => error,
     ),
   )
+  expect(refused).toBeInstanceOf(Error)
 })

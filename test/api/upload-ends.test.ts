@@ -85,8 +85,10 @@ describe('refused while it is still sent', () => {
     client.send(headOf(transcriptions, 'content-length: 200000'))
     client.send(Buffer.concat([...hear, file('file', 'a.wav', wav(6)).subarray(0, 90_000)]))
     await eventually(() => (stage.openFiles() === 1 ? true : undefined))
+    const asked = stage.upstream.requests.length
     client.socket.destroy()
     await eventually(() => (stage.openFiles() === 0 ? true : undefined))
+    expect(stage.upstream.requests).toHaveLength(asked)
   })
 })
 

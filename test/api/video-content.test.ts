@@ -103,13 +103,13 @@ describe('its content', () => {
 
   test('a client that leaves in the middle lets the vendor go', async () => {
     const { id } = await made()
-    const gone = Promise.withResolvers<void>()
+    const gone = Promise.withResolvers<string>()
     vendor.hooks = {
       content: () =>
         new Response(
           new ReadableStream({
             pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
-            cancel: () => gone.resolve(),
+            cancel: () => gone.resolve('let go'),
           }),
           { headers: { 'content-type': 'video/mp4' } },
         ),
@@ -121,7 +121,7 @@ describe('its content', () => {
     })
     await reply.body?.getReader().read()
     abort.abort()
-    await gone.promise
+    expect(await gone.promise).toBe('let go')
   })
 })
 

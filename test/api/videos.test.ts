@@ -148,10 +148,11 @@ describe('the lifecycle', () => {
     abort.abort()
     await left.catch(() => undefined)
     goOn.resolve()
-    await eventually(async () => {
+    const video = await eventually(async () => {
       const { data } = await client().videos.list({ limit: 5 })
-      return data.some(({ prompt }) => prompt === 'left alone') ? true : undefined
+      return data.find(({ prompt }) => prompt === 'left alone')
     })
+    expect(video.model).toBe('sora-2')
   })
 
   test('the same Idempotency-Key gives the same video', async () => {

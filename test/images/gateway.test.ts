@@ -325,10 +325,11 @@ describe('faults', () => {
 
   test('nothing stays held for any of them', async () => {
     const headers = { authorization: `Bearer ${gateway.key}` }
-    await eventually(async () => {
+    const heldNano = await eventually(async () => {
       const reply = await fetch(`${gateway.url}/api/me/balance`, { headers })
-      const { heldNano } = (await reply.json()) as { heldNano: string }
-      return heldNano === '0' ? true : undefined
+      const balance = (await reply.json()) as { heldNano: string }
+      return balance.heldNano === '0' ? balance.heldNano : undefined
     })
+    expect(heldNano).toBe('0')
   })
 })

@@ -130,6 +130,7 @@ describe.each(engines)('a ledger node on $engine', ({ url }) => {
     node.release(held)
     await eventually('its end is noted', async () => (await heldNano()) === 0n)
     await node.drain()
+    expect(await heldNano()).toBe(0n)
   })
 
   test('what a stream owed counts only until its end', async () => {
