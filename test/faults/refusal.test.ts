@@ -1,7 +1,8 @@
 // What a vendor's refusal becomes: rate limits and their waits, failures, redirects, and secrets in its words (U10, U11, U19, U21).
 
 import { expect, test } from 'bun:test'
-import { expectError, expectFailover, onStage, secrets } from '../support/scene.ts'
+import { expectError, expectFailover, onStage } from '../support/scene.ts'
+import { secrets } from '../support/shared-gateways.ts'
 import { json, reply, startUpstream } from '../support/upstream.ts'
 
 const limited = { error: { message: 'Rate limit reached.', type: 'requests', code: null } }

@@ -1,27 +1,20 @@
 // Two scripted vendors behind one gateway, and what a client saw of a request: the stage of the fault tests.
 
-import { expect } from 'bun:test'
-import { type Gateway, startGateway, testKey } from './gateway.ts'
-import { startUpstream, type Upstream } from './upstream.ts'
-
-/** Keys of the channels: they must never be seen by a client or in a log. */
-export const secrets = ['sk-first-vendor-secret-4f1c', 'sk-second-vendor-secret-9b2e']
+import { afterAll, expect } from 'bun:test'
+import type { Gateway } from './gateway.ts'
+import {
+  expectCleanLog,
+  SharedGateways,
+  type StageGateway,
+  type StageOptions,
+  secrets,
+} from './shared-gateways.ts'
+import type { Upstream } from './upstream.ts'
 
 type Section = Readonly<Record<string, unknown>>
 
-export interface SceneOptions {
-  /** Only the first channel: nothing to fail over to. */
-  readonly alone?: boolean
-  /** In place of the first upstream's address. */
-  readonly firstUrl?: string
-  readonly timeouts?: Section
-  readonly server?: Section
-  readonly retry?: Section
-  readonly env?: Readonly<Record<string, string>>
-}
-
 export interface Scene {
-  readonly gateway: Gateway
+  readonly gateway: StageGateway
   /** Asked first, always. */
   readonly first: Upstream
   /** Asked only when the first cannot serve. */
@@ -57,65 +50,38 @@ export interface WireError {
   readonly code: string | null
 }
 
+export const chatBody = { model: 'm', messages: [{ role: 'user', content: 'Say hello.' }] }
+
+const gateways = new SharedGateways()
+afterAll(() => gateways.stop())
+
 /**
  * Runs `play` on a stage, then holds what every test of a fault must hold: no vendor's key in the
  * client's bytes or in the log, and no mistake of the gateway's own.
  */
 export async function onStage(
-  options: SceneOptions,
+  options: StageOptions,
   play: (scene: Scene) => Promise<void>,
 ): Promise<void> {
-  await using first = await startUpstream()
-  await using second = await startUpstream()
+  await using stage = await gateways.lend(options)
   const seen: string[] = []
-  let log = ''
-  {
-    await using gateway = await startGateway(gatewayOptions(options, first, second))
-    const ask = async (body: Section) => {
-      const one = await request(gateway, body)
-      seen.push(one.text, JSON.stringify(one.headers))
-      return one
-    }
-    await play({
-      gateway,
-      first,
-      second,
-      chat: (more) => ask({ ...chatBody, ...more }),
-      stream: (more) => ask({ ...chatBody, stream: true, ...more }),
-    })
-    log = gateway.stderr
+  const ask = async (body: Section) => {
+    const one = await request(stage.gateway, body)
+    seen.push(one.text, JSON.stringify(one.headers))
+    return one
   }
-  for (const secret of secrets) {
-    expect(seen.join('\n')).not.toContain(secret)
-    expect(log).not.toContain(secret)
-  }
-  expect(log).not.toContain(testKey)
-  expect(log).not.toContain('internal error:')
-}
-
-export const chatBody = { model: 'm', messages: [{ role: 'user', content: 'Say hello.' }] }
-
-function gatewayOptions(options: SceneOptions, first: Upstream, second: Upstream) {
-  const channel = { vendor: 'openai-compatible', models: ['m*'] }
-  const channels = [
-    { ...channel, id: 'first', baseUrl: options.firstUrl ?? first.url, key: secrets[0] },
-    // Weight 0: only when no other is left.
-    { ...channel, id: 'second', baseUrl: second.url, key: secrets[1], weight: 0 },
-  ]
-  return {
-    config: {
-      channels: options.alone ? channels.slice(0, 1) : channels,
-      ...(options.timeouts && { timeouts: options.timeouts }),
-      ...(options.server && { server: options.server }),
-      ...(options.retry && { retry: options.retry }),
-    },
-    ...(options.env && { env: options.env }),
-  }
+  await play({
+    ...stage,
+    chat: (more) => ask({ ...chatBody, ...more }),
+    stream: (more) => ask({ ...chatBody, stream: true, ...more }),
+  })
+  for (const secret of secrets) expect(seen.join('\n')).not.toContain(secret)
+  expectCleanLog(stage.log())
 }
 
 /** Sends one request and reads its reply to the end, whatever that is. */
 export async function request(
-  gateway: Gateway,
+  gateway: Pick<Gateway, 'post'>,
   body: Section,
   path = '/v1/chat/completions',
   headers: Readonly<Record<string, string>> = {},

@@ -1,7 +1,7 @@
 // Every way in which a vendor may end, break or outlive its stream, as scripts with what must become of each.
 
 import { Buffer } from 'node:buffer'
-import { secrets } from '../../support/scene.ts'
+import { secrets } from '../../support/shared-gateways.ts'
 import {
   chunk,
   forever,

@@ -1,0 +1,15 @@
+// What `npm test` does briefly and `npm run test:long` does at length: it runs the files that import this one, one after
+// another with nothing beside them, so that they may also measure time and memory.
+
+export const isLong = Bun.env['TEST_LONG'] === '1'
+
+/** Of a count in `npm test` and the one at length. */
+export function repetitions(brief: number, long: number): number {
+  return isLong ? long : brief
+}
+
+/** Lets time go by where time itself is measured, which `npm test` does not do. */
+export function lasts(ms: number): Promise<void> {
+  if (!isLong) throw new Error('time is measured by npm run test:long alone')
+  return Bun.sleep(ms)
+}
