@@ -1,6 +1,7 @@
-// Runs the tests with a private PostgreSQL and Valkey beside them (`npm test`); closes with `N passed, N failed`.
+// Runs the tests with a private PostgreSQL and Valkey beside them (`npm test`, and with `--long` `npm run test:long`);
+// closes with `N passed, N failed`.
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensure, startPostgres, startValkey } from './services.mjs'
 import { bun, root, say, setupOrExit } from './setup.mjs'
@@ -10,6 +11,8 @@ const services = [
   { name: 'Valkey', variable: 'TEST_VALKEY_URL', start: startValkey },
   { name: 'system calls', variable: 'TEST_STRACE', start: findStrace },
 ]
+/** Files run at once: as many as two cores keep busy, so that what passes here passes on a small host. */
+const together = 2
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 
 let interruptedBy
@@ -25,7 +28,10 @@ setupOrExit({ development: true })
 const { env, stops, leftOut } = await startServices()
 let result
 try {
-  result = await runTests(process.argv.slice(2), env)
+  const isLong = process.argv[2] === '--long'
+  result = isLong
+    ? await runTests(process.argv.slice(3), { ...env, TEST_LONG: '1' }, longTests())
+    : await runTests([`--parallel=${together}`, ...process.argv.slice(2)], env, ['./src', './test'])
 } finally {
   await Promise.all(stops.map((stop) => stop()))
 }
@@ -56,17 +62,35 @@ async function findStrace() {
   return { url: ensure('strace', ['strace']), stop: () => undefined }
 }
 
+/** The files that do more at length. They measure time and memory too, so each runs alone. */
+function longTests() {
+  return ['src', 'test']
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
+    )
+    .filter((path) => path.endsWith('.test.ts'))
+    .filter((path) => readFileSync(join(root, path), 'utf8').includes("support/long.ts'"))
+    .map((path) => `./${path}`)
+    .sort()
+}
+
 /** Resolves to Bun's exit code and the end of what it wrote to stderr, where its summary is. */
-function runTests(args, env) {
+function runTests(args, env, all) {
   // Paths narrow the run; anything else is an option for Bun.
-  const paths = args.some((arg) => existsSync(join(root, arg))) ? [] : ['./src', './test']
+  const paths = args.some((arg) => existsSync(join(root, arg))) ? [] : all
   return new Promise((resolve, reject) => {
     if (interruptedBy) return resolve({ code: 1, summary: '' })
     // A log that nobody watches is read for what failed.
     const quiet = process.env.CI ? ['--only-failures'] : []
     tests = spawn(
       bun,
-      ['test', '--no-env-file', '--no-orphans', '--timeout', '60000', ...quiet, ...args, ...paths],
+      [
+        ...['test', '--no-env-file', '--no-orphans', '--timeout', '60000'],
+        ...['--preload', './test/support/every-test-asserts.ts'],
+        ...quiet,
+        ...args,
+        ...paths,
+      ],
       {
         cwd: root,
         env: process.stderr.isTTY ? { FORCE_COLOR: '1', ...env } : env,

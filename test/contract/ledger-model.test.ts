@@ -7,12 +7,13 @@ import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { createStore } from '../../src/store/tables.ts'
 import { LedgerBook, modelTables } from '../support/ledger-model.ts'
+import { repetitions } from '../support/long.ts'
 import { makeDirectory, makeSchema, testDatabaseUrl } from './databases.ts'
 import { accounts, answer, type Command, commands, keptBy, keptByModel } from './ledger-model.ts'
 
 describe('I1, I2, I5, I22: the ledger is its model', () => {
   test('on sqlite', async () => {
-    await compare(150, async (work) => {
+    await compare(repetitions(25, 150), async (work) => {
       const directory = makeDirectory()
       const engine = await openSqlite(directory.path)
       await work(engine).finally(async () => {
@@ -25,7 +26,7 @@ describe('I1, I2, I5, I22: the ledger is its model', () => {
   const url = testDatabaseUrl
   if (url === null) return
   test('on postgres', async () => {
-    await compare(20, async (work) => {
+    await compare(repetitions(4, 20), async (work) => {
       const schema = await makeSchema(url)
       const engine = await openPostgres(schema.url)
       await work(engine).finally(async () => {

@@ -1,12 +1,13 @@
 // kill -9 at any instant: what was promised is charged once, and nothing else is.
 import { describe, expect, test } from 'bun:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { testDatabaseUrl } from '../contract/databases.ts'
+import { anyInstant } from '../support/clients.ts'
 import { type LedgerScene, ledgerScene, quickly } from '../support/ledger-node.ts'
+import { repetitions } from '../support/long.ts'
 import { startChild } from './lines.ts'
 
 /** Each round kills one process in every slot. */
-const rounds = 17
+const rounds = repetitions(2, 17)
 const slots = [0, 1, 2]
 const accounts = ['acme', 'bell', 'cyan']
 const depositNano = 1_000_000_000_000n
@@ -33,7 +34,7 @@ async function killOnce(scene: LedgerScene, round: number, slot: number, promise
   })
   await child.says('opened')
   const openMs = performance.now() - startedAt
-  await delay(Math.random() * 250)
+  await anyInstant(250)
   child.signal('SIGKILL')
   await child.ended
   promised.opened = Math.max(promised.opened, openMs)

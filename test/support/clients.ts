@@ -35,6 +35,11 @@ export function ask(text: string): { role: 'user'; content: string }[] {
   return [{ role: 'user', content: text }]
 }
 
+/** After so long, or less: for what must be right whenever it comes. */
+export function anyInstant(mostMs: number): Promise<void> {
+  return Bun.sleep(Math.random() * mostMs)
+}
+
 /** Looks again until `found` gives something. Throws when `timeoutMs` have passed. */
 export async function eventually<T>(
   found: () => T | undefined | Promise<T | undefined>,
