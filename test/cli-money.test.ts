@@ -8,6 +8,7 @@ import type { Store } from '../src/store/store.ts'
 import { makeSchema, testDatabaseUrl } from './contract/databases.ts'
 import { usageRow } from './contract/store.ts'
 import { settlementOf, useCli } from './support/cli.ts'
+import { pace } from './support/clients.ts'
 
 const cli = useCli()
 const nano = '000000000'
@@ -168,7 +169,7 @@ describe('debit', () => {
           for (const account of await store.leases.recalled(node)) {
             await store.leases.giveBack(node, account, 7_000_000_000n)
           }
-          await Bun.sleep(5)
+          await pace(5)
         }
       })()
       try {

@@ -31,6 +31,7 @@ import {
   noBarrels,
   nothingIsLeftToDo,
   nothingPointsElsewhere,
+  nothingSleeps,
   shapesAreSmall,
 } from './tidy/style.ts'
 import { wordsAreOfTheField } from './tidy/words.ts'
@@ -287,8 +288,21 @@ const rules: readonly { rule: Rule; bad: readonly Sample[]; good: readonly Sampl
       ['src/a.test.ts', `it.todo('a')`],
       ['src/a.test.ts', `test.only.each([1])('a', () => {})`],
       ['src/a.test.ts', `xit('a', () => {})`],
+      ['test/a.test.ts', `const isLong = Bun.env['TEST_LONG'] === '1'`],
     ],
     good: [['src/a.test.ts', `test.skipIf(false)('a', () => {})\nstream.skip(1)`]],
+  },
+  {
+    rule: nothingSleeps,
+    bad: [
+      ['test/a.test.ts', 'await Bun.sleep(50)'],
+      ['src/a.test.ts', 'await new Promise((resolve) => setTimeout(resolve, 50))'],
+      ['test/a.test.ts', `import { setTimeout as delay } from 'node:timers/promises'`],
+    ],
+    good: [
+      ['test/a.test.ts', 'await eventually(() => found)\nconst program = "setTimeout(f, 5)"'],
+      ['test/support/clients.ts', 'await Bun.sleep(10)'],
+    ],
   },
   {
     rule: noBarrels,
@@ -386,6 +400,16 @@ describe('the tree', () => {
       text: readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'),
     }
     expect(namedPathsExist(page, files)).toEqual([])
+  })
+})
+
+test('CI runs all tests, briefly and at length', () => {
+  const text = readFileSync(join(root, '.ci/run'), 'utf8')
+  expect(text).toContain('for script in test test:long; do')
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  expect(scripts).toMatchObject({
+    test: 'node scripts/test.mjs',
+    'test:long': 'node scripts/test.mjs --long',
   })
 })
 

@@ -1,6 +1,7 @@
 // Results fetched from a vendor's store over real connections, and everything that is no result.
 
 import { afterEach, describe, expect, test } from 'bun:test'
+import { eventually } from '../../test/support/clients.ts'
 import type { SafeFetchOptions } from '../safe-fetch/safe-fetch.ts'
 import { createDialer } from '../upstream/dial.ts'
 import { MediaFault, type Payload, type Spool } from '../vendors/media.ts'
@@ -149,7 +150,7 @@ describe('no result', () => {
       await expect(open().fetchInto(url, spool)).rejects.toThrow('larger than 1000000 bytes')
       expect(spool.pieces.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(1_100_000)
     }
-    while (stopped === 0) await Bun.sleep(5)
+    await eventually(() => stopped > 0 || undefined)
   })
 
   test('what leads inside, but for what lies beside the vendor itself', async () => {

@@ -1,6 +1,7 @@
 // Safe fetch over real servers on this machine: what it fetches, and everything it refuses.
 
 import { afterEach, describe, expect, test } from 'bun:test'
+import { pace } from '../../test/support/clients.ts'
 import { createDialer } from '../upstream/dial.ts'
 import { createSafeFetch, fetchTo, type SafeFetch, type SafeFetchOptions } from './safe-fetch.ts'
 
@@ -78,7 +79,7 @@ describe('a reply that may be long', () => {
   test('may take longer than each wait between two of its pieces', async () => {
     const pieces = async function* () {
       for (let piece = 0; piece < 10; piece++) {
-        await Bun.sleep(100)
+        await pace(100)
         yield new TextEncoder().encode('piece ')
       }
     }

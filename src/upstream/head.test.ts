@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
+import { isLong } from '../../test/support/long.ts'
 import { HeadError, parseHead } from './head.ts'
 
 /** A head as it stands on the wire, without its blank line. */
@@ -112,5 +113,5 @@ test('a long malformed head is refused at once', () => {
   const startedMs = performance.now()
   const line = `x-one: ${'a:b '.repeat(15_000)}\0`
   expect(() => parse(ok, line)).toThrow(HeadError)
-  expect(performance.now() - startedMs).toBeLessThan(100)
+  if (isLong) expect(performance.now() - startedMs).toBeLessThan(100)
 })

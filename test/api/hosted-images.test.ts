@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
 import { startBucket } from '../support/bucket.ts'
+import { eventually } from '../support/clients.ts'
 import { type Gateway, startGateway } from '../support/gateway.ts'
 
 const model = 'grok-imagine-image'
@@ -185,7 +186,7 @@ describe('what a vendor made', () => {
   test('is let go when its client leaves', async () => {
     const leaving = new AbortController()
     const drawn = draw(gateway, '/stuck.png', {}, leaving.signal)
-    while (!vendor.fetches.some(({ path }) => path === '/stuck.png')) await Bun.sleep(5)
+    await eventually(() => vendor.fetches.some(({ path }) => path === '/stuck.png') || undefined)
     leaving.abort()
     await expect(drawn).rejects.toThrow()
     await vendor.left.promise

@@ -279,7 +279,9 @@ describe('through the socket', () => {
     const opened = await open()
     const session = await vendor.arrived(1)
     session.ping()
-    await Bun.sleep(700)
+    await session.control.until(() => session.control.of('pong')[0])
+    // Each time it has been quiet for a heartbeat, for as long as it answers.
+    await session.control.until(() => session.control.of('ping')[2])
     session.send({ type: 'input_audio_buffer.committed' })
     await opened.until('input_audio_buffer.committed')
   })

@@ -5,7 +5,7 @@ import { Buffer } from 'node:buffer'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { toFile } from 'openai'
-import { openaiClient } from '../support/clients.ts'
+import { openaiClient, pace } from '../support/clients.ts'
 import {
   audioBytes,
   edits,
@@ -145,7 +145,7 @@ describe('what the vendor gets', () => {
     client.send(headOf(transcriptions, `content-length: ${whole.length}`))
     for (let at = 0; at < whole.length; at += 70_000) {
       client.send(whole.subarray(at, at + 70_000))
-      await Bun.sleep(450)
+      await pace(450)
     }
     const reply = parseReply(await client.until((text) => text.includes('hello')))
     expect(reply.status).toBe(200)

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { eventually } from '../support/clients.ts'
+import { eventually, pace } from '../support/clients.ts'
 import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
 import { portOf, post, RawClient, statusesIn } from '../support/socket.ts'
 
@@ -44,7 +44,7 @@ async function askUntilClosed(port: number, pauseMs: () => number): Promise<Ende
     const last = /^connection: close\r$/im.test(received)
     received = ''
     waiting = false
-    if (!last) setTimeout(send, pauseMs())
+    if (!last) void pace(pauseMs()).then(send)
   })
   socket.on('end', () => {
     over = true

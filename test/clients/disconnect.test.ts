@@ -1,7 +1,7 @@
 // Clients that leave: the vendor is let go at once, and what was used is recorded.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { authorized } from '../support/clients.ts'
+import { authorized, eventually } from '../support/clients.ts'
 import { type Gateway, startGateway } from '../support/gateway.ts'
 import { parseReply, portOf, post, RawClient } from '../support/socket.ts'
 import {
@@ -64,11 +64,7 @@ async function leave(client: RawClient, model: string): Promise<number> {
 }
 
 async function arrived(model: string): Promise<void> {
-  const before = performance.now()
-  while (upstream.of(model).length === 0) {
-    if (performance.now() - before > 3_000) throw new Error('the vendor was not called')
-    await Bun.sleep(2)
-  }
+  await eventually(() => upstream.of(model).length > 0 || undefined)
 }
 
 /** The newest row of a model; waits for it. */

@@ -1,7 +1,7 @@
 // Requests no SDK would send: smuggled, misframed, oddly addressed, endless or idle.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { authorized, eventually } from '../support/clients.ts'
+import { authorized, eventually, steady } from '../support/clients.ts'
 import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
 import { parseReply, portOf, post, RawClient, statusesIn } from '../support/socket.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
@@ -36,12 +36,8 @@ afterEach(async () => {
 async function exchange(bytes: string, quietMs = 80): Promise<string> {
   const client = await RawClient.open(port)
   client.send(bytes)
-  let before = -1
-  while (client.closedMs === null && (client.bytes !== before || client.bytes === 0)) {
-    before = client.bytes
-    await Bun.sleep(quietMs)
-    if (client.bytes === 0 && before === 0) break
-  }
+  await eventually(() => client.bytes > 0 || client.closedMs !== null || undefined)
+  if (client.closedMs === null) await steady(() => client.bytes, quietMs)
   client.destroy()
   return client.received
 }
@@ -210,7 +206,7 @@ describe('other protocols', () => {
     const request = post(chat, { ...authorized(), expect: '100-continue' }, hello)
     const split = request.indexOf('\r\n\r\n') + 4
     client.send(request.slice(0, split))
-    await Bun.sleep(50)
+    await client.until((text) => text.includes('HTTP/1.1 100'))
     client.send(request.slice(split))
     await client.until((text) => text.includes('HTTP/1.1 200'))
     client.destroy()

@@ -1,7 +1,7 @@
 // Limits as clients meet them: requests, tokens and places, of a key and of a group, and what the headers say.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { authorized } from '../support/clients.ts'
+import { authorized, eventually } from '../support/clients.ts'
 import { type Gateway, startGateway } from '../support/gateway.ts'
 import { expectRefusal, postJson } from '../support/requests.ts'
 import { chatReply, hang, json, startUpstream, type Upstream } from '../support/upstream.ts'
@@ -143,13 +143,7 @@ describe('places', () => {
 
 /** A place is free as soon as the abort has arrived. */
 async function served(key: string): Promise<void> {
-  const startedMs = performance.now()
-  for (;;) {
-    const { status } = await call(key)
-    if (status === 200) return
-    if (performance.now() - startedMs > 1_000) throw new Error(`still ${status}`)
-    await Bun.sleep(10)
-  }
+  await eventually(async () => (await call(key)).status === 200 || undefined)
 }
 
 test('requests of a group: shared by its keys', async () => {

@@ -4,9 +4,10 @@ import { expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { type Gateway, startGateway } from '../support/gateway.ts'
+import { isLong, repetitions } from '../support/long.ts'
 import { wav } from '../support/samples.ts'
 
-const count = 50
+const count = repetitions(3, 50)
 const fileBytes = 25_000_000
 const imageBytes = 8_000_000
 /** Of the whole process, at any moment. */
@@ -52,7 +53,7 @@ function peakBytes({ pid }: Gateway): number {
 function expectFlat(gateway: Gateway, what: string): void {
   const peak = peakBytes(gateway)
   console.log(`${count} ${what} at once: at most ${Math.round(peak / 1e6)} MB resident`)
-  expect(peak).toBeLessThan(limitBytes)
+  if (isLong) expect(peak).toBeLessThan(limitBytes)
 }
 
 function atOnce<Result>(work: () => Promise<Result>): Promise<Result[]> {

@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeDirectory } from '../contract/databases.ts'
+import { eventually } from '../support/clients.ts'
 import { runCommand } from '../support/command-line.ts'
 import { chat, costNano, type Deployment, deploy } from '../support/deployment.ts'
 import { expectCharged, ready, type Seen, startLoad } from './gateway-load.ts'
@@ -59,7 +60,7 @@ test.each([1, 2])(
       const server = await deployment.start({ workers })
       await ready(server)
       const load = startLoad([server.url], Object.keys(credits), 12)
-      while (load.seen.length < 60) await Bun.sleep(1)
+      await eventually(() => load.seen.length >= 60 || undefined, 30_000)
       const before: Seen[] = [...load.seen]
       const file = join(deployment.dataDir(), '..', 'copy.backup')
       const made = await run(deployment, deployment.dataDir(), 'backup', file, '--json')

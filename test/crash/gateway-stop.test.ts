@@ -2,8 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
-import { eventually } from '../support/clients.ts'
+import { eventually, pace } from '../support/clients.ts'
 import {
   chat,
   type Deployment,
@@ -124,7 +123,7 @@ describe.each(postgresCases)('I21, P3 on $engine', ({ databaseUrl }) => {
       // All is the other node's now; it spends what there is.
       const spent = await spendAll(other.url)
       const asked = Array.from({ length: 20 }, () => chat(still.url, 'acme', hello))
-      await delay(200)
+      await pace(200)
       still.signal('SIGCONT')
       const continuedMs = performance.now()
       const refused = await Promise.all(asked)
@@ -184,7 +183,7 @@ async function spendAll(url: string): Promise<number> {
   for (let refusals = 0; refusals < 10; ) {
     const { status, text } = await chat(url, 'acme', hello)
     if (status === 503 && performance.now() < deadlineMs) {
-      await delay(50)
+      await pace(50)
       continue
     }
     if (status === 429) {

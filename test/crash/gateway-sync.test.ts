@@ -3,8 +3,9 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
+import { eventually } from '../support/clients.ts'
 import { deploy } from '../support/deployment.ts'
+import { isLong, repetitions } from '../support/long.ts'
 import { startLoad } from './gateway-load.ts'
 
 const given = Bun.env['TEST_STRACE'] ?? Bun.which('strace')
@@ -69,7 +70,7 @@ describe.each(given === null ? [] : [{ strace: given }])('a power cut', ({ strac
       const server = await deployment.start({ under: noting(strace, file) })
       const startedMs = Date.now()
       const load = startLoad([server.url], ['acme'], 12)
-      await delay(3_000)
+      await eventually(() => load.seen.length >= repetitions(1_000, 10_000) || undefined, 60_000)
       const endedMs = Date.now()
       await load.stop()
       server.signal('SIGTERM')
@@ -77,18 +78,19 @@ describe.each(given === null ? [] : [{ strace: given }])('a power cut', ({ strac
       const found = readCalls(readFileSync(file, 'utf8'))
       const log = join(deployment.dataDir(), 'outbox-0-a.db-wal')
       const gaps = unsafeMs(found, log, startedMs, endedMs)
-      expect(gaps.length).toBeGreaterThan(20)
+      expect(gaps.length).toBeGreaterThan(repetitions(3, 20))
       const worstMs = gaps.at(-1) ?? 0
       const ofServing = found.filter(
         ({ thread, startMs }) => thread === server.pid && startMs >= startedMs,
       )
       const ofLedger = found.filter(({ path }) => path.endsWith('/tollgate.db-wal'))
-      expect(ofLedger.length).toBeGreaterThan(10)
+      expect(ofLedger.length).toBeGreaterThan(repetitions(1, 10))
       console.log(
         `${load.seen.length} requests: on the disk after at most ${gaps[gaps.length >> 1]?.toFixed(1)} ms (median), ` +
           `${worstMs.toFixed(1)} ms (worst of ${gaps.length} syncs); ${ofLedger.length} syncs of the ledger`,
       )
       expect(ofServing).toEqual([])
+      if (!isLong) return
       expect(gaps[Math.floor(gaps.length * 0.9)]).toBeLessThanOrEqual(boundMs)
       expect(worstMs).toBeLessThan(strangersMs)
     } finally {

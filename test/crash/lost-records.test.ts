@@ -4,11 +4,14 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { eventually } from '../support/clients.ts'
 import { chat, type Deployment, deploy, engineCases } from '../support/deployment.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { ready } from './gateway-load.ts'
 
 const requests = 10
+/** For what comes in the end: a busy host takes its time. */
+const patienceMs = 30_000
 /** Long enough that nothing is settled before it is removed; a start and an end settle all the same. */
 const config = { ledger: { settleMs: 4_000 } }
 
@@ -23,11 +26,11 @@ async function serve(server: ServerProcess, before: number): Promise<Left> {
   for (let each = 0; each < requests; each += 1) {
     expect((await chat(server.url, 'acme', { model: 'sandbox/chat+tokens=3' })).status).toBe(200)
   }
-  for (;;) {
+  return await eventually(() => {
     const [node = '', epoch = '', number] = mark(server.dataDir)
-    if (number === String(requests) && Number(epoch) > before) return { node, epoch: Number(epoch) }
-    await Bun.sleep(5)
-  }
+    const isWritten = number === String(requests) && Number(epoch) > before
+    return isWritten ? { node, epoch: Number(epoch) } : undefined
+  }, patienceMs)
 }
 
 function mark(dataDir: string): string[] {
@@ -117,15 +120,12 @@ describe.each(engineCases)(
         const running = await deployment.start()
         const left = await serve(running, before)
         removeRows(running.dataDir, 2, 2)
-        for (;;) {
-          const metrics = await (await fetch(`${running.url}/metrics`)).text()
-          if (metrics.includes(`tollgate_records_settled_total ${requests - 1}`)) {
-            expect(metrics).toContain(`tollgate_records_total ${requests}\n`)
-            expect(metrics).toContain('tollgate_records_missing 1\n')
-            break
-          }
-          await Bun.sleep(10)
-        }
+        const metrics = await eventually(async () => {
+          const text = await (await fetch(`${running.url}/metrics`)).text()
+          return text.includes(`tollgate_records_settled_total ${requests - 1}`) ? text : undefined
+        }, patienceMs)
+        expect(metrics).toContain(`tollgate_records_total ${requests}\n`)
+        expect(metrics).toContain('tollgate_records_missing 1\n')
         await expectNamed(left, 'record 2')
       } finally {
         await deployment.remove()

@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { eventually } from '../support/clients.ts'
 import { type Deployment, deploy, expectBalances, expectCleanAudit } from '../support/deployment.ts'
 import { locksOn } from '../support/locks.ts'
 import type { ServerProcess } from '../support/server-process.ts'
@@ -95,7 +96,7 @@ async function live(
     expect(existsSync(join(deployment.dataDir(), file))).toBe(true)
   }
   const answered = load.seen.length
-  while (load.seen.length < answered + clients) await Bun.sleep(1)
+  await eventually(() => load.seen.length >= answered + clients || undefined, 30_000)
   await server.kill()
   await load.stop()
   return load.seen

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { formatClients } from '../faults/stream-ends/clients.ts'
-import { eventually } from '../support/clients.ts'
+import { eventually, pace } from '../support/clients.ts'
 import { type Gateway, startGateway } from '../support/gateway.ts'
 import {
   delta,
@@ -111,7 +111,7 @@ test('so does a second Ctrl-C, long before the drain is over', async () => {
     // Signals within a second of one that counted are the same press.
     while (isAlive(pid)) {
       process.kill(pid, 'SIGINT')
-      await Bun.sleep(100)
+      await pace(100)
     }
   })
 }, 60_000)

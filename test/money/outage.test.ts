@@ -1,10 +1,9 @@
 // What the gateway needs goes away under load and comes back: money is neither lost nor doubled, nor spent twice.
 
 import { describe, expect, test } from 'bun:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { expectCharged, startLoad } from '../crash/gateway-load.ts'
-import { eventually } from '../support/clients.ts'
+import { expectCharged, type Load, startLoad } from '../crash/gateway-load.ts'
+import { anyInstant, eventually } from '../support/clients.ts'
 import {
   chat,
   codeOf,
@@ -14,6 +13,7 @@ import {
   expectCleanAudit,
   postgresCases,
 } from '../support/deployment.ts'
+import { isLong, repetitions } from '../support/long.ts'
 import { type Proxy, startProxy } from '../support/proxy.ts'
 
 const hello = { model: 'sandbox/chat+tokens=2' }
@@ -83,8 +83,8 @@ describe.each(postgresCases)('P6: $engine goes away', ({ databaseUrl }) => {
         const { answered, refused } = await askUntilRefused(url, 100)
         expect(answered).toBeGreaterThan(5)
         expect([refused.status, codeOf(refused)]).toEqual([503, 'service_unavailable'])
-        expect(refused.elapsedMs).toBeLessThan(1_000)
-        await delay(1_000)
+        if (isLong) expect(refused.elapsedMs).toBeLessThan(1_000)
+        await anyInstant(1_000)
         proxy.restore()
         const againMs = await servedAgain(url)
         await settled(deployment, 3 + answered + 1)
@@ -148,9 +148,9 @@ describe.each(postgresCases)('P6: $engine goes away', ({ databaseUrl }) => {
       const admin = new pg.Client({ connectionString: databaseUrl ?? '' })
       await admin.connect()
       const load = startLoad([url], ['acme'], 18)
-      const breaks = 40
+      const breaks = repetitions(6, 40)
       for (let n = 0; n < breaks; n += 1) {
-        await delay(20 + Math.random() * 80)
+        await anyInstant(100)
         if (n % 2 === 0) proxy.breakAll()
         else {
           await admin.query(
@@ -181,6 +181,12 @@ describe.each(postgresCases)('P6: $engine goes away', ({ databaseUrl }) => {
   }, 60_000)
 })
 
+/** As many replies as there are clients. */
+async function someMore(load: Load): Promise<void> {
+  const before = load.seen.length
+  await eventually(() => load.seen.length >= before + 18 || undefined, 30_000)
+}
+
 const valkeyUrl = Bun.env['TEST_VALKEY_URL']
 const valkeyCases = valkeyUrl === undefined ? [] : [{ url: valkeyUrl }]
 
@@ -197,9 +203,9 @@ describe.each(valkeyCases)('P7: the server of the limits goes away', ({ url: val
       const server = await deployment.start({ env: { VALKEY_URL: proxy.through(valkey) } })
       const load = startLoad([server.url], ['acme'], 18)
       for (const take of [proxy.cut, proxy.stall, proxy.breakAll]) {
-        await delay(300)
+        await someMore(load)
         take()
-        await delay(700)
+        await someMore(load)
         proxy.restore()
       }
       await load.stop()

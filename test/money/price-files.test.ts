@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { eventually } from '../support/clients.ts'
 import { runCommand } from '../support/command-line.ts'
 import {
   chat,
@@ -153,7 +154,7 @@ describe.each(postgresCases)('several nodes on $engine', ({ databaseUrl }) => {
     expect(await asked(first)).toBe(0.3)
     const [, second] = old
     if (second === undefined) throw new Error('not started')
-    while ((await conflictsOf(second)) === 0) await Bun.sleep(20)
+    await eventually(async () => (await conflictsOf(second)) > 0 || undefined)
     expect(await asked(second)).toBe(0.3)
     await second.said('contradict')
     await second.kill()

@@ -1,7 +1,8 @@
 // What realtime sessions cost: each response to the nano, whoever ends it and however the money ends.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { eventually } from '../support/clients.ts'
+import { ready } from '../crash/gateway-load.ts'
+import { eventually, pace } from '../support/clients.ts'
 import { keyOf } from '../support/deployment.ts'
 import {
   begin,
@@ -114,7 +115,7 @@ async function speakOn(session: VendorSession, id: string, mostTokens: number): 
   while (spoken < mostTokens && session.received.of('response.cancel').length === 0) {
     speak(session, id, 16)
     spoken += 16
-    await Bun.sleep(1)
+    await pace(1)
   }
   return spoken
 }
@@ -200,9 +201,10 @@ describe('a response that nobody ends', () => {
 
   test('the vendor breaks off: charged by counting', async () => {
     await using stage = await onStage(vendor, '10')
-    halfway((session) => setTimeout(() => session.terminate(), 50))
+    halfway(() => undefined)
     const client = await stage.open()
     await ask(client)
+    ;(await vendor.arrived(1)).terminate()
     await client.closed()
     const [row] = await stage.rows(1)
     expect(row).toMatchObject({
@@ -216,9 +218,10 @@ describe('a response that nobody ends', () => {
 
   test('the same where that is free', async () => {
     await using stage = await onStage(vendor, '10', { billing: { vendorFails: 'free' } })
-    halfway((session) => setTimeout(() => session.terminate(), 50))
+    halfway(() => undefined)
     const client = await stage.open()
     await ask(client)
+    ;(await vendor.arrived(1)).terminate()
     await client.closed()
     expect((await stage.rows(1))[0]).toMatchObject({ audioOutput: 20, chargeNano: 0n })
   })
@@ -426,7 +429,7 @@ test('kill -9 within a response: what had ended is charged once, what ran at mos
   await stage.server.kill()
   await client.closed()
   const again = await stage.deployment.start()
-  while ((await fetch(`${again.url}/readyz`)).status !== 200) await Bun.sleep(5)
+  await ready(again)
   again.signal('SIGTERM')
   expect(await again.exited).toBe(0)
   const rows = await stage.rows(3)

@@ -40,6 +40,20 @@ export function anyInstant(mostMs: number): Promise<void> {
   return Bun.sleep(Math.random() * mostMs)
 }
 
+/** How slow a client or a vendor is that a test plays. Never to wait for something: that is what `eventually` is for. */
+export function pace(ms: number): Promise<void> {
+  return Bun.sleep(ms)
+}
+
+/** What a count comes to that has no event of its own: looked at again until it has not changed for a while. */
+export async function steady(count: () => number, quietMs = 100): Promise<number> {
+  for (;;) {
+    const before = count()
+    await Bun.sleep(quietMs)
+    if (count() === before) return before
+  }
+}
+
 /** Looks again until `found` gives something. Throws when `timeoutMs` have passed. */
 export async function eventually<T>(
   found: () => T | undefined | Promise<T | undefined>,

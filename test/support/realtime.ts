@@ -68,6 +68,8 @@ export class VendorSession {
   readonly url: URL
   readonly headers: Headers
   readonly received = new EventLog()
+  /** `ping` and `pong`, which are no events of a session. */
+  readonly control = new EventLog()
   private socket: Bun.ServerWebSocket<VendorSession> | null = null
   responses = 0
 
@@ -218,6 +220,8 @@ export function startRealtimeVendor(tls?: {
         const event = own.events.at(-1)
         if (event !== undefined) vendor.play(socket.data, event)
       },
+      ping: (socket) => socket.data.control.add('{"type":"ping"}'),
+      pong: (socket) => socket.data.control.add('{"type":"pong"}'),
       close: (socket, code, reason) => socket.data.received.close({ code, reason }),
     },
   })

@@ -61,8 +61,41 @@ export function nothingIsLeftToDo(sources: readonly Source[]): string[] {
   )
 }
 
-/** `skipIf` and `if` stay: they depend on what the machine has, and npm test says what it left out. */
+/**
+ * `skipIf` and `if` stay: they depend on what the machine has, and npm test says what it left out. What waits for
+ * TEST_LONG asks `test/support/long.ts`, since the files that import it are those that npm run test:long runs.
+ */
 export function everyTestRuns(sources: readonly Source[]): string[] {
+  return [...switchedOff(sources), ...leftOutAtLength(sources)]
+}
+
+function leftOutAtLength(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ path }) => path.endsWith('.test.ts'))
+    .flatMap(({ path, strings }) =>
+      strings
+        .filter(({ text }) => text === 'TEST_LONG')
+        .map(({ line }) => `${path}:${line}: asks for TEST_LONG itself`),
+    )
+}
+
+/** A test waits for what it waits for: time alone is too short on a busy host and too long on any other. */
+export function nothingSleeps(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ path }) => path.endsWith('.test.ts'))
+    .flatMap(({ path, references, imports }) => [
+      ...references
+        .filter(({ name, member, own }) => {
+          return !own && (name === 'setTimeout' || (name === 'Bun' && /^sleep/.test(member)))
+        })
+        .map(({ name, line }) => `${path}:${line}: ${name} waits for time`),
+      ...imports
+        .filter(({ specifier }) => /^(node:)?timers\/promises$/.test(specifier))
+        .map(({ line }) => `${path}:${line}: imports sleep`),
+    ])
+}
+
+function switchedOff(sources: readonly Source[]): string[] {
   const runners = new Set(['test', 'it', 'describe'])
   const off = new Set(['only', 'skip', 'todo', 'failing'])
   return sources.flatMap(({ path, references }) =>
