@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
+import { isLong } from '../support/long.ts'
 import { expectCutStream, expectError, expectFailover, onStage } from '../support/scene.ts'
 import {
   chunk,
@@ -82,7 +83,7 @@ test('U9 silence after content: the stream ends in an error', async () => {
     scene.first.on('m', [send(sseHead), send(words('Hi')), hang])
     const seen = await scene.stream()
     expectCutStream(seen, 'Hi')
-    expect(seen.elapsedMs).toBeLessThan(1_500)
+    if (isLong) expect(seen.elapsedMs).toBeLessThan(1_500)
   })
 })
 
@@ -184,7 +185,7 @@ test('U14 an event of 64 MB before anything else: let go at 1 MiB, another chann
     })
     expect(await gateway.row(seen.requestId)).toMatchObject({ attempts: 2, channel: 'second' })
     await first.of('m')[0]?.gone
-    expect(gateway.rss() - before).toBeLessThan(24 * mebibyte)
+    if (isLong) expect(gateway.rss() - before).toBeLessThan(24 * mebibyte)
   })
 })
 
@@ -201,7 +202,7 @@ test('U14 an event of 64 MB after content: an error event, what was delivered is
       output: 1,
       errorCause: "the vendor's reply could not be read",
     })
-    expect(gateway.rss() - before).toBeLessThan(24 * mebibyte)
+    if (isLong) expect(gateway.rss() - before).toBeLessThan(24 * mebibyte)
   })
 })
 
@@ -212,7 +213,7 @@ test('U15 a stream that never ends: the total limit ends it in an error, and cou
     expectCutStream(seen, seen.content)
     const pieces = seen.content.split(' ').length - 1
     expect(pieces).toBeGreaterThan(10)
-    expect(seen.elapsedMs).toBeLessThan(1_600)
+    if (isLong) expect(seen.elapsedMs).toBeLessThan(1_600)
     const row = await scene.gateway.row(seen.requestId)
     expect(row.output).toBe(Math.ceil((pieces * 5) / 4))
     await scene.first.requests[0]?.gone

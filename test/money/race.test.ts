@@ -11,6 +11,7 @@ import {
   keyOf,
   postgresCases,
 } from '../support/deployment.ts'
+import { isLong } from '../support/long.ts'
 import { parseReply, portOf, post, RawClient } from '../support/socket.ts'
 
 const requests = 1_000
@@ -103,7 +104,7 @@ async function race(what: string, deployment: Deployment, urls: readonly string[
   expect(statuses.get(429) ?? 0).toBe(requests - affordable - unanswered)
   const slowestMs = await spendTheRest(urls)
   // The bound itself is held by tests with a clock of their own; this machine may be busy with others.
-  expect(slowestMs).toBeLessThan(10 * admissionLimitMs)
+  if (isLong) expect(slowestMs).toBeLessThan(10 * admissionLimitMs)
   await eventually(async () => {
     const wallet = await deployment.store.journal.wallet('acme')
     return wallet?.postedNano === 0n ? true : undefined
