@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../support/clients.ts'
 import { chat, type Deployment, deploy, engineCases } from '../support/deployment.ts'
+import { briefly } from '../support/long.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { ready } from './gateway-load.ts'
 
@@ -82,7 +83,7 @@ describe.each(engineCases)(
   },
 )
 
-describe.each(engineCases)(
+describe.each(briefly(1, engineCases))(
   'records lost from an outbox, the ledger on $engine',
   ({ databaseUrl }) => {
     test('are named by node, epoch and number: from its middle, from its end, with a whole half, and while it runs', async () => {
@@ -92,16 +93,15 @@ describe.each(engineCases)(
         expected.push(`outbox ${node}/${epoch}: ${which} never came into the ledger`)
         expect(await findings(deployment)).toEqual(expected)
       }
+      let server = await deployment.start()
       let before = 0
       const died = async (lose: (dataDir: string) => void) => {
-        const server = await deployment.start()
         const left = await serve(server, before)
         before = left.epoch
         await server.kill()
         lose(server.dataDir)
-        const next = await deployment.start()
-        await ready(next)
-        await next.kill()
+        server = await deployment.start()
+        await ready(server)
         return left
       }
       try {
@@ -117,11 +117,10 @@ describe.each(engineCases)(
         })
         await expectNamed(withHalf, `records 1 to ${requests}`)
 
-        const running = await deployment.start()
-        const left = await serve(running, before)
-        removeRows(running.dataDir, 2, 2)
+        const left = await serve(server, before)
+        removeRows(server.dataDir, 2, 2)
         const metrics = await eventually(async () => {
-          const text = await (await fetch(`${running.url}/metrics`)).text()
+          const text = await (await fetch(`${server.url}/metrics`)).text()
           return text.includes(`tollgate_records_settled_total ${requests - 1}`) ? text : undefined
         }, patienceMs)
         expect(metrics).toContain(`tollgate_records_total ${requests}\n`)

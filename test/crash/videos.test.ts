@@ -11,7 +11,7 @@ import {
   keyOf,
   postgresCases,
 } from '../support/deployment.ts'
-import { isLong, repetitions } from '../support/long.ts'
+import { briefly, isLong, repetitions } from '../support/long.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { type JobStatus, startVideoVendor, type VideoVendor } from '../support/video-vendor.ts'
 import { ready } from './gateway-load.ts'
@@ -120,7 +120,7 @@ async function killedWhile(scene: Scene, status: JobStatus): Promise<void> {
   vendor.hooks = {}
 }
 
-describe.each(engineCases)(
+describe.each(briefly(1, engineCases))(
   'I6, I7: videos of a gateway that is killed, on $engine',
   (engineCase) => {
     const { databaseUrl } = engineCase

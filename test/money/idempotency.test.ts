@@ -309,65 +309,72 @@ describe('a reply that cannot be kept is not worked for again', () => {
   })
 })
 
-describe('across a kill -9', () => {
-  const engines: readonly [string, ShopOptions | null][] = [
-    ['SQLite', {}],
-    ['PostgreSQL', testDatabaseUrl === null ? null : { databaseUrl: testDatabaseUrl }],
-  ]
-  for (const [engine, options] of engines) {
-    test.skipIf(options === null)(`on ${engine} what had its reply is given it again`, async () => {
-      const at = await openOther(options ?? {})
-      const first = await at.post(chat, bodyOf('m'), keyed('k'))
-      const bytes = await first.bytes()
-      await at.kill()
-      await at.start()
-      await expectReplay(at, await at.post(chat, bodyOf('m'), keyed('k')), first, bytes)
-      expect(at.upstream.of('m')).toHaveLength(1)
-      expect(await posted(at, ann)).toBe(100_000_000_000n - chargeNano)
-    })
+const engines = [
+  { engine: 'SQLite', options: {} },
+  ...(testDatabaseUrl === null
+    ? []
+    : [{ engine: 'PostgreSQL', options: { databaseUrl: testDatabaseUrl } }]),
+]
 
-    test.skipIf(options === null)(`on ${engine} what had come to nothing is done`, async () => {
-      const at = await openOther(options ?? {})
-      at.upstream.on('m', [hang], [json(200, chatReply())])
-      const first = at.post(chat, bodyOf('m'), keyed('k')).catch(() => null)
-      await at.upstream.arrived(1)
-      await at.kill()
-      await first
-      await at.start()
-      const again = await at.post(chat, bodyOf('m'), keyed('k'))
-      expect(again.status).toBe(200)
-      expect(again.headers.get('idempotent-replayed')).toBeNull()
-      await at.row(again.headers.get('x-request-id'))
-      expect(await posted(at, ann)).toBe(100_000_000_000n - chargeNano)
-    })
+describe.each(engines)('across a kill -9 on $engine', ({ options }) => {
+  let at: Shop
+  let whole: Response
+  let wholeBytes: Uint8Array
+  let streamed: Response
+  const streamBody = bodyOf('m-streamed', { stream: true })
 
-    test.skipIf(options === null)(
-      `on ${engine} a stream that was charged for stays done`,
-      async () => {
-        const at = await openOther(options ?? {})
-        const part = event(delta({ content: 'z'.repeat(4_096) }))
-        at.upstream.on('m', [send(sseHead), send(part), send(part), hang])
-        const body = bodyOf('m', { stream: true })
-        const first = await at.post(chat, body, keyed('k'))
-        const reader = first.body?.getReader()
-        for (let bytes = 0; bytes < 2 * 4_096; ) {
-          bytes += (await reader?.read())?.value?.length ?? 0
-        }
-        // A stream's first hold covers 1,024 tokens; as it grows, what was used is written down.
-        const textNano = 2_000n * BigInt(Math.ceil((2 * 4_096) / 4))
-        await eventually(async () =>
-          BigInt((await balanceOf(at, ann)).heldNano) > textNano ? true : undefined,
-        )
-        await at.kill()
-        await at.start()
-        const row = await at.row(first.headers.get('x-request-id'))
-        expect(row.chargeNano).toBeGreaterThan(0n)
-        const again = await at.post(chat, body, keyed('k'))
-        await expectRefusal(again, 409, 'reply_not_kept')
-        expect(at.upstream.of('m')).toHaveLength(1)
-      },
+  beforeAll(async () => {
+    at = await openShop(options)
+    whole = await at.post(chat, bodyOf('m-whole'), keyed('whole'))
+    wholeBytes = await whole.bytes()
+    const part = event(delta({ content: 'z'.repeat(4_096) }))
+    at.upstream.on('m-streamed', [send(sseHead), send(part), send(part), hang])
+    streamed = await at.post(chat, streamBody, keyed('streamed'))
+    const reader = streamed.body?.getReader()
+    for (let bytes = 0; bytes < 2 * 4_096; ) {
+      bytes += (await reader?.read())?.value?.length ?? 0
+    }
+    // A stream's first hold covers 1,024 tokens; as it grows, what was used is written down.
+    const textNano = 2_000n * BigInt(Math.ceil((2 * 4_096) / 4))
+    await eventually(async () =>
+      BigInt((await balanceOf(at, ann)).heldNano) > textNano ? true : undefined,
     )
-  }
+    at.upstream.on('m-none', [hang], [json(200, chatReply())])
+    const lost = at.post(chat, bodyOf('m-none'), keyed('none')).catch(() => null)
+    await at.upstream.arrived(3)
+    await at.kill()
+    await lost
+    await at.start()
+  })
+  afterAll(() => at[Symbol.asyncDispose]())
+
+  test('what had its reply is given it again', async () => {
+    const again = await at.post(chat, bodyOf('m-whole'), keyed('whole'))
+    await expectReplay(at, again, whole, wholeBytes)
+    expect(at.upstream.of('m-whole')).toHaveLength(1)
+    expect((await at.row(whole.headers.get('x-request-id'))).chargeNano).toBe(chargeNano)
+  })
+
+  test('what had come to nothing is done', async () => {
+    const again = await at.post(chat, bodyOf('m-none'), keyed('none'))
+    expect(again.status).toBe(200)
+    expect(again.headers.get('idempotent-replayed')).toBeNull()
+    expect((await at.row(again.headers.get('x-request-id'))).chargeNano).toBe(chargeNano)
+  })
+
+  test('a stream that was charged for stays done', async () => {
+    const row = await at.row(streamed.headers.get('x-request-id'))
+    expect(row.chargeNano).toBeGreaterThan(0n)
+    await expectRefusal(await at.post(chat, streamBody, keyed('streamed')), 409, 'reply_not_kept')
+    expect(at.upstream.of('m-streamed')).toHaveLength(1)
+  })
+
+  test('and the balance is what all of it cost', async () => {
+    const charges = (await at.rows()).map((row) => row.chargeNano)
+    const total = charges.reduce((sum, each) => sum + each, 0n)
+    expect(total).toBeGreaterThan(2n * chargeNano)
+    expect(await posted(at, ann)).toBe(100_000_000_000n - total)
+  })
 })
 
 test.each([

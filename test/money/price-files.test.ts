@@ -13,6 +13,7 @@ import {
   keyOf,
   postgresCases,
 } from '../support/deployment.ts'
+import { briefly } from '../support/long.ts'
 import { parsePrometheus } from '../support/prometheus.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 
@@ -74,7 +75,7 @@ const cli = (...words: string[]) => {
   return runCommand([...words, ...data], dirname(deployment.configFile), { USER: 'op', ...env })
 }
 
-describe.each(engineCases)('one node on $engine', ({ databaseUrl }) => {
+describe.each(briefly(1, engineCases))('one node on $engine', ({ databaseUrl }) => {
   test('its edited file counts from its next start, back to an earlier price too', async () => {
     deployment = await deploy({ databaseUrl, credits: { ann: '100' } })
     for (const price of ['0.15', '0.2', '0.15', null]) {

@@ -121,7 +121,7 @@ async function race(what: string, deployment: Deployment, urls: readonly string[
 }
 
 describe.each(engineCases)('I13 on $engine', ({ engine, databaseUrl }) => {
-  test.each([1, 4])(
+  test.each(isLong ? [1, 4] : [databaseUrl === null ? 4 : 1])(
     '%d serving processes behind one port',
     async (workers) => {
       const deployment = await deploy({

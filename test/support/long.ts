@@ -8,6 +8,11 @@ export function repetitions(brief: number, long: number): number {
   return isLong ? long : brief
 }
 
+/** Of the cases that `npm run test:long` goes through, as many as `npm test` does. */
+export function briefly<Case>(count: number, all: readonly Case[]): readonly Case[] {
+  return isLong ? all : all.slice(0, count)
+}
+
 /** Lets time go by where time itself is measured, which `npm test` does not do. */
 export function lasts(ms: number): Promise<void> {
   if (!isLong) throw new Error('time is measured by npm run test:long alone')
