@@ -105,6 +105,8 @@ test('U3 files that lie on disk reach a vendor over TLS as they are, many at onc
   await using gateway = await startGateway({
     env: environment(),
     config: {
+      // The vendor is in this process, which is busy with the files meanwhile.
+      timeouts: { connectMs: 60_000 },
       channels: [
         { id: 'main', vendor: 'openai', baseUrl: addressOf(vendor), key: 'k', models: ['hear'] },
       ],
