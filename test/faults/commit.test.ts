@@ -109,9 +109,11 @@ test('a finish without usage and without [DONE] is an end, where the reply ends 
   })
 })
 
+const soon = { server: { commitAfterMs: 300, heartbeatMs: 200 } }
+const impatient = { ...soon, timeouts: { firstEventMs: 1_500 } }
+
 test('accepted, then silent: committed with a heartbeat, and from then on no failover', async () => {
-  const server = { commitAfterMs: 400, heartbeatMs: 300 }
-  await onStage({ server, timeouts: { firstEventMs: 1_500 } }, async (scene) => {
+  await onStage(impatient, async (scene) => {
     scene.first.on('m', [send(sseHead), hang])
     const seen = await scene.stream()
     expectCutStream(seen, '')
@@ -123,7 +125,7 @@ test('accepted, then silent: committed with a heartbeat, and from then on no fai
 })
 
 test('accepted, silent and then well: heartbeats first, then the whole stream', async () => {
-  await onStage({ server: { commitAfterMs: 300, heartbeatMs: 300 } }, async (scene) => {
+  await onStage(soon, async (scene) => {
     scene.first.on('m', [send(sseHead), send(role), wait(900), send(words('Hi')), send(streamEnd)])
     const seen = await scene.stream()
     expect(seen.comments).toBeGreaterThanOrEqual(1)
@@ -135,15 +137,14 @@ test('accepted, silent and then well: heartbeats first, then the whole stream', 
 })
 
 test('a vendor that does not answer at all is not committed by waiting', async () => {
-  const options = { server: { commitAfterMs: 200 }, timeouts: { firstEventMs: 700 } }
-  await onStage(options, async (scene) => {
+  await onStage(impatient, async (scene) => {
     scene.first.on('m', [hang])
     await expectFailover(scene, await scene.stream(), 'Hello there')
   })
 })
 
 test('a quiet stream after its commit gets heartbeats, between events and never within one', async () => {
-  await onStage({ server: { heartbeatMs: 200 } }, async (scene) => {
+  await onStage(soon, async (scene) => {
     const halves = [chunk('data: {"choices":[{"index":0,'), chunk('"delta":{"content":"!"}}]}\n\n')]
     scene.first.on('m', [
       send(sseHead),
@@ -213,6 +214,8 @@ test('a whole reply of 5 MB arrives as it is, and its usage is recorded', async 
   })
 })
 
+const certainOnly = { retry: { retryUncertain: false }, timeouts: { replyMs: 500 } }
+
 const uncertain: readonly [name: string, script: Script][] = [
   ['a reset before the reply', [reset]],
   ['a cut body', [send(longReply(10).head), reset]],
@@ -222,19 +225,16 @@ const uncertain: readonly [name: string, script: Script][] = [
 
 for (const [name, script] of uncertain) {
   test(`retryUncertain false: ${name} is not tried elsewhere`, async () => {
-    await onStage(
-      { retry: { retryUncertain: false }, timeouts: { replyMs: 500 } },
-      async (scene) => {
-        scene.first.on('m', script)
-        expectError(await scene.chat(), 503, 'service_unavailable')
-        expect(scene.second.requests).toHaveLength(0)
-      },
-    )
+    await onStage(certainOnly, async (scene) => {
+      scene.first.on('m', script)
+      expectError(await scene.chat(), 503, 'service_unavailable')
+      expect(scene.second.requests).toHaveLength(0)
+    })
   })
 }
 
 test('retryUncertain false: what the vendor refused is tried elsewhere all the same', async () => {
-  await onStage({ retry: { retryUncertain: false } }, async (scene) => {
+  await onStage(certainOnly, async (scene) => {
     scene.first.on('m', [send(head(503, 'content-length: 0'))])
     await expectFailover(scene, await scene.chat(), 'Hello')
   })

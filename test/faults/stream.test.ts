@@ -57,8 +57,10 @@ for (const [name, ending] of cuts) {
   })
 }
 
+const impatient = { timeouts: { firstEventMs: 500, semanticIdleMs: 500, idleMs: 300 } }
+
 test('U9 only pings, from the beginning: they do not stand for an event, another channel serves', async () => {
-  await onStage({ timeouts: { firstEventMs: 500, idleMs: 300 } }, async (scene) => {
+  await onStage(impatient, async (scene) => {
     scene.first.on('m', [send(sseHead), forever(chunk(': ping\n\n'), 50)])
     await expectFailover(scene, await scene.stream(), 'Hello there')
     await scene.first.requests[0]?.gone
@@ -66,7 +68,7 @@ test('U9 only pings, from the beginning: they do not stand for an event, another
 })
 
 test('U9 only pings after content: the stream ends in an error when nothing new comes', async () => {
-  await onStage({ timeouts: { semanticIdleMs: 500, idleMs: 300 } }, async (scene) => {
+  await onStage(impatient, async (scene) => {
     scene.first.on('m', [send(sseHead), send(words('Hi')), forever(chunk(': ping\n\n'), 50)])
     const seen = await scene.stream()
     expectCutStream(seen, 'Hi')
@@ -79,7 +81,7 @@ test('U9 only pings after content: the stream ends in an error when nothing new 
 })
 
 test('U9 silence after content: the stream ends in an error', async () => {
-  await onStage({ timeouts: { idleMs: 300 } }, async (scene) => {
+  await onStage(impatient, async (scene) => {
     scene.first.on('m', [send(sseHead), send(words('Hi')), hang])
     const seen = await scene.stream()
     expectCutStream(seen, 'Hi')

@@ -24,15 +24,11 @@ import {
 const body = JSON.stringify(chatReply('Hello'))
 const jsonHead = (...fields: string[]) => head(200, 'content-type: application/json', ...fields)
 
-async function closedPort(): Promise<string> {
-  const upstream = await startUpstream()
-  const { url } = upstream
-  await upstream.close()
-  return url
-}
+const impatient = { firstEventMs: 500, replyMs: 500 }
 
 test('U1 connection refused: another channel serves, and the breaker opens after five', async () => {
-  await onStage({ firstUrl: await closedPort() }, async (scene) => {
+  await onStage({}, async (scene) => {
+    await scene.first.close()
     for (let n = 1; n <= 5; n++) {
       const seen = await scene.chat()
       expect({ status: seen.status, content: seen.content }).toEqual({
@@ -52,7 +48,8 @@ test('U1 connection refused: another channel serves, and the breaker opens after
 })
 
 test('U1 connection refused and nobody else: 503 within a second, and nothing is counted', async () => {
-  await onStage({ alone: true, firstUrl: await closedPort() }, async (scene) => {
+  await onStage({ alone: true }, async (scene) => {
+    await scene.first.close()
     const seen = await scene.chat()
     expectError(seen, 503, 'service_unavailable')
     if (isLong) expect(seen.elapsedMs).toBeLessThan(1_000)
@@ -147,7 +144,7 @@ for (const [name, script] of cutBodies) {
 const slowStream = sseHead + event(delta({ content: 'Hello' })).toString('latin1') + lastChunk
 
 test('U7 a byte now and then: the stream does not begin in time, 503, and the socket is let go', async () => {
-  await onStage({ alone: true, timeouts: { firstEventMs: 500 } }, async (scene) => {
+  await onStage({ alone: true, timeouts: impatient }, async (scene) => {
     scene.first.on('m', [drip(slowStream, 1, 50)])
     const seen = await scene.stream()
     expectError(seen, 503, 'service_unavailable')
@@ -159,7 +156,7 @@ test('U7 a byte now and then: the stream does not begin in time, 503, and the so
 })
 
 test('U7 a byte now and then of a whole reply: bounded by the reply limit, another channel serves', async () => {
-  await onStage({ timeouts: { replyMs: 500 } }, async (scene) => {
+  await onStage({ timeouts: impatient }, async (scene) => {
     scene.first.on('m', [drip(jsonHead(`content-length: ${body.length}`) + body, 1, 50)])
     const seen = await scene.chat()
     await expectFailover(scene, seen, 'Hello')
@@ -168,13 +165,12 @@ test('U7 a byte now and then of a whole reply: bounded by the reply limit, anoth
 })
 
 test('U8 a head and then silence: another channel serves the stream, else 503', async () => {
-  const timeouts = { firstEventMs: 400 }
-  await onStage({ timeouts }, async (scene) => {
+  await onStage({ timeouts: impatient }, async (scene) => {
     scene.first.on('m', [send(sseHead), hang])
     await expectFailover(scene, await scene.stream(), 'Hello there')
     await scene.first.requests[0]?.gone
   })
-  await onStage({ timeouts, alone: true }, async (scene) => {
+  await onStage({ timeouts: impatient, alone: true }, async (scene) => {
     scene.first.on('m', [send(sseHead), hang])
     const seen = await scene.stream()
     expectError(seen, 503, 'service_unavailable')
