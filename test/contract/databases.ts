@@ -20,7 +20,7 @@ export function makeDirectory(): TestDirectory {
 }
 
 export interface TestSchema {
-  /** Connects with the fresh schema in front. */
+  /** Connects with the fresh schema in front, under its name: other tests use the same server. */
   readonly url: string
   drop(): Promise<void>
 }
@@ -30,11 +30,19 @@ export async function makeSchema(databaseUrl: string): Promise<TestSchema> {
   await runSql(databaseUrl, `CREATE SCHEMA ${schema}`)
   const url = new URL(databaseUrl)
   url.searchParams.set('options', `-c search_path=${schema}`)
+  url.searchParams.set('application_name', schema)
   return {
     // URLSearchParams writes a space as `+`, which the driver does not read back.
     url: url.href.replaceAll('+', '%20'),
     drop: () => runSql(databaseUrl, `DROP SCHEMA ${schema} CASCADE`),
   }
+}
+
+/** Ends every connection that was made by such a URL, but for the one this is sent on. */
+export function cutOf(schemaUrl: string): string {
+  const name = new URL(schemaUrl).searchParams.get('application_name')
+  return `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name = '${name}' AND pid <> pg_backend_pid()`
 }
 
 async function runSql(url: string, sql: string): Promise<void> {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { Hold } from '../../src/ledger/ledger.ts'
 import type { LedgerNode } from '../../src/ledger/ledger-node.ts'
-import { testDatabaseUrl } from '../contract/databases.ts'
+import { cutOf, testDatabaseUrl } from '../contract/databases.ts'
 import { crashChannel } from '../support/crashing-worker.ts'
 import { finishedRequest } from '../support/finished.ts'
 import { eventually, type LedgerScene, ledgerScene, quickly } from '../support/ledger-node.ts'
@@ -259,7 +259,7 @@ describe.skipIf(testDatabaseUrl === null)('a ledger node whose PostgreSQL goes a
     const node = await scene.start()
     const admin = new pg.Client({ connectionString: settings.databaseUrl ?? '' })
     await admin.connect()
-    const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'tollgate'`
+    const cut = cutOf(settings.databaseUrl ?? '')
     node.release(await hold(node, 100_000_000n))
     let cuts = 0
     for (let index = 0; index < 300; index += 1) {

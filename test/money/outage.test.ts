@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import pg from 'pg'
+import { cutOf } from '../contract/databases.ts'
 import { expectCharged, type Load, startLoad } from '../crash/gateway-load.ts'
 import { anyInstant, eventually } from '../support/clients.ts'
 import {
@@ -153,10 +154,7 @@ describe.each(postgresCases)('P6: $engine goes away', ({ databaseUrl }) => {
         await anyInstant(100)
         if (n % 2 === 0) proxy.breakAll()
         else {
-          await admin.query(
-            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-              WHERE application_name = 'tollgate' AND pid <> pg_backend_pid()`,
-          )
+          await admin.query(cutOf(deployment.databaseUrl ?? ''))
         }
       }
       await load.stop()

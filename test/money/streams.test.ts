@@ -220,7 +220,10 @@ describe('max_cost', () => {
       })
     }
     for (const value of ['-1', 'much', '0x10', '1,5']) {
-      const { status, error } = await shop.stream({ model: 'm-wrong' }, { 'x-tollgate-max-cost': value })
+      const { status, error } = await shop.stream(
+        { model: 'm-wrong' },
+        { 'x-tollgate-max-cost': value },
+      )
       expect({ value, status, param: error?.param }).toEqual({
         value,
         status: 400,
