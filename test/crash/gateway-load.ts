@@ -82,14 +82,18 @@ async function askOnce(url: string, account: string, kind: Kind): Promise<Seen> 
   }
 }
 
-/** A stream that outlasts any drain; `begun` resolves with its first bytes. */
-export function startLongStream(
+/** A stream that outlasts any drain, once its first bytes have come; who is told to come again on a busy host does. */
+export async function startLongStream(
   url: string,
   account: string,
-): { readonly begun: Promise<void>; readonly ended: Promise<Outcome> } {
-  const { promise: begun, resolve } = Promise.withResolvers<void>()
+): Promise<{ readonly ended: Promise<Outcome> }> {
   const body = { model: 'sandbox/chat+tokens=20000+gap=50', stream: true }
-  return { begun, ended: chat(url, account, body, undefined, resolve) }
+  for (;;) {
+    const { promise: begun, resolve } = Promise.withResolvers<number>()
+    const ended = chat(url, account, body, undefined, resolve)
+    if ((await begun) !== 503) return { ended }
+    await ended
+  }
 }
 
 function contentBytes(text: string): number {

@@ -39,8 +39,7 @@ describe.each(engineCases)('P2: SIGTERM under load on $engine', ({ engine, datab
       try {
         const server = await deployment.start({ workers })
         const load = startLoad([server.url], ['acme'], 24)
-        const long = startLongStream(server.url, 'acme')
-        await long.begun
+        const long = await startLongStream(server.url, 'acme')
         await eventually(() => (load.seen.length > 200 ? true : undefined), patienceMs)
         server.signal('SIGTERM')
         const startedMs = performance.now()

@@ -163,6 +163,7 @@ describe('retries of the SDK', () => {
     }
     const [request] = upstream.of('endless')
     await request?.gone
+    expect(request?.goneBy).not.toBeNull()
     if (isLong) expect((request?.goneMs ?? Number.NaN) - abortedMs).toBeLessThan(200)
   })
 })

@@ -190,14 +190,14 @@ export interface Outcome {
 
 /**
  * Sends a chat and reads the reply to its end, or until `signal` says to leave. A broken connection is an outcome.
- * `onBytes` is told of each piece of the reply.
+ * `onBytes` is told of each piece of the reply, by its status.
  */
 export async function chat(
   url: string,
   account: string,
   body: Section,
   signal?: AbortSignal,
-  onBytes?: () => void,
+  onBytes?: (status: number) => void,
 ): Promise<Outcome> {
   const startedMs = performance.now()
   let [requestId, status, text, whole] = ['', 0, '', false]
@@ -213,7 +213,7 @@ export async function chat(
     const decoder = new TextDecoder()
     for await (const bytes of reply.body ?? []) {
       text += decoder.decode(bytes, { stream: true })
-      onBytes?.()
+      onBytes?.(status)
     }
     whole = body['stream'] !== true || status !== 200 || text.endsWith('data: [DONE]\n\n')
   } catch {
