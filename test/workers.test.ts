@@ -1,7 +1,8 @@
 // Several workers behind one port: all serve, one may die, none outlives the server, and a stop drains them.
 
-import { afterEach, describe, expect, test } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { authorized, eventually } from './support/clients.ts'
 import { parsePrometheus } from './support/prometheus.ts'
@@ -19,16 +20,27 @@ const keyForm = /sk-tg-[0-9A-Za-z]{38}/g
 
 const servers: ServerProcess[] = []
 afterEach(async () => {
-  for (const server of servers.splice(0)) {
-    await server.kill()
-    server.remove()
-  }
+  for (const server of servers.splice(0)) await end(server)
 })
+
+async function end(server: ServerProcess): Promise<void> {
+  await server.kill()
+  server.remove()
+}
 
 async function start(options: ServerOptions = {}, dataDir?: string): Promise<ServerProcess> {
   const server = await startServer(dataDir, { words: ['--workers', '3'], ...options })
   servers.push(server)
   return server
+}
+
+/** With this configuration from its first start. */
+async function startWith(config: object, env: Record<string, string> = {}) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-server-'))
+  const file = join(dataDir, 'tollgate.yaml')
+  writeFileSync(file, JSON.stringify(config))
+  const server = await start({ words: ['--workers', '3', '--config', file], env }, dataDir)
+  return { server, file }
 }
 
 /** What a start that must not succeed says. */
@@ -129,8 +141,13 @@ async function openStream(server: ServerProcess): Promise<{ rest: Promise<string
 }
 
 describe('serving', () => {
+  let server: ServerProcess
+  beforeAll(async () => {
+    server = await startServer(undefined, { words: ['--workers', '3'] })
+  })
+  afterAll(() => end(server))
+
   test('every worker answers, under one key printed once', async () => {
-    const server = await start()
     expect(childrenOf(server.pid)).toHaveLength(3)
     expect([...(await answering(server, 3)).keys()].sort()).toEqual(['0', '1', '2'])
     const secret = secretOf(server)
@@ -140,7 +157,6 @@ describe('serving', () => {
   })
 
   test('a limit is divided among them', async () => {
-    const server = await start()
     const words = [
       'key',
       'create',
@@ -161,12 +177,8 @@ describe('serving', () => {
   })
 
   test('each alone answers for its health at a port of its own', async () => {
-    const first = await start()
-    await first.kill()
-    const file = join(first.dataDir, 'tollgate.yaml')
     const healthPort = await freePorts(3)
-    writeFileSync(file, JSON.stringify({ server: { healthPort } }))
-    const server = await start({ words: ['--workers', '3', '--config', file] }, first.dataDir)
+    const { server: own } = await startWith({ server: { healthPort } })
     for (const slot of [0, 1, 2]) {
       const at = `http://127.0.0.1:${healthPort + slot}`
       expect((await fetch(`${at}/readyz`)).status).toBe(200)
@@ -174,19 +186,14 @@ describe('serving', () => {
       const samples = parsePrometheus(await (await fetch(`${at}/metrics`)).text())
       expect(new Set(samples.map(({ labels }) => labels['worker']))).toEqual(new Set([`${slot}`]))
     }
-    expect((await chat(server, secretOf(first))).status).toBe(200)
+    expect((await chat(own, secretOf(own))).status).toBe(200)
   })
 
   test('SIGHUP has all of them read the configuration again', async () => {
-    const first = await start()
-    await first.kill()
-    const file = join(first.dataDir, 'tollgate.yaml')
-    writeFileSync(file, '{ "currency": "USD" }')
-    const words = ['--workers', '3', '--config', file]
-    const server = await start({ words, env: { LOG_LEVEL: 'info' } }, first.dataDir)
-    server.signal('SIGHUP')
+    const { server: own } = await startWith({ currency: 'USD' }, { LOG_LEVEL: 'info' })
+    own.signal('SIGHUP')
     const workers = await eventually(() => {
-      const lines = server.stderr.split('\n').filter((line) => line.includes('was taken over'))
+      const lines = own.stderr.split('\n').filter((line) => line.includes('was taken over'))
       const said = new Set(lines.map((line) => (JSON.parse(line) as { worker: number }).worker))
       return said.size === 3 ? said : undefined
     })
@@ -214,25 +221,23 @@ describe('a worker that dies', () => {
   })
 
   test('stays away while the configuration wants a restart of all', async () => {
-    const first = await start()
-    await first.kill()
-    const file = join(first.dataDir, 'tollgate.yaml')
-    writeFileSync(file, '{ "currency": "USD" }')
-    const server = await start({ words: ['--workers', '3', '--config', file] }, first.dataDir)
+    const { server, file } = await startWith({ currency: 'USD' })
     writeFileSync(file, '{ "currency": "EUR" }')
     const [victim = 0] = childrenOf(server.pid)
     process.kill(victim, 'SIGKILL')
     await eventually(() =>
       server.stderr.includes('changed until the next start: currency') ? true : undefined,
     )
-    expect((await chat(server, secretOf(first))).status).toBe(200)
+    expect((await chat(server, secretOf(server))).status).toBe(200)
     expect(childrenOf(server.pid)).toHaveLength(2)
   })
 })
 
 describe('the end', () => {
+  const pair = { words: ['--workers', '2'] }
+
   test('kill -9 takes the workers along, also one that is stopped; the next start has the data at once', async () => {
-    const first = await start()
+    const first = await start(pair)
     const secret = secretOf(first)
     const pids = childrenOf(first.pid)
     process.kill(pids[1] ?? 0, 'SIGSTOP')
@@ -241,7 +246,7 @@ describe('the end', () => {
     await eventually(() => (pids.some(runs) ? undefined : true), 1_000)
     const goneMs = performance.now() - startedMs
     const second = await start(
-      { words: ['--workers', '3', '--port', new URL(first.url).port] },
+      { words: ['--workers', '2', '--port', new URL(first.url).port] },
       first.dataDir,
     )
     expect((await chat(second, secret)).status).toBe(200)
@@ -249,15 +254,15 @@ describe('the end', () => {
   })
 
   test('a start that does not wait for the killed ones takes over the same port', async () => {
-    const first = await start()
+    const first = await start(pair)
     const port = new URL(first.url).port
     await first.kill()
-    const second = await start({ words: ['--workers', '3', '--port', port] }, first.dataDir)
+    const second = await start({ words: ['--workers', '2', '--port', port] }, first.dataDir)
     expect((await chat(second, secretOf(first))).status).toBe(200)
   })
 
   test.each(['SIGTERM', 'SIGINT'] as const)('%s drains a running stream', async (signal) => {
-    const server = await start()
+    const server = await start(pair)
     const pids = childrenOf(server.pid)
     const stream = await openStream(server)
     server.signal(signal)
@@ -267,7 +272,7 @@ describe('the end', () => {
   })
 
   test('Ctrl-C, which a terminal sends to every process, drains as well', async () => {
-    const server = await start()
+    const server = await start(pair)
     const stream = await openStream(server)
     for (const pid of [...childrenOf(server.pid), server.pid]) process.kill(pid, 'SIGINT')
     expect(await stream.rest).toEndWith('data: [DONE]\n\n')
@@ -275,7 +280,7 @@ describe('the end', () => {
   })
 
   test('a second signal ends streams at once', async () => {
-    const server = await start()
+    const server = await start(pair)
     const long = { ...slowStream, model: 'sandbox/chat+tokens=600+gap=50' }
     const reply = await postJson(
       `${server.url}/v1/chat/completions`,
@@ -293,8 +298,13 @@ describe('the end', () => {
 })
 
 describe('refused', () => {
+  let server: ServerProcess
+  beforeAll(async () => {
+    server = await startServer(undefined, { words: ['--workers', '2'] })
+  })
+  afterAll(() => end(server))
+
   test('a second server on the same data, with and without workers', async () => {
-    const server = await start()
     for (const words of [['--workers', '2'], []]) {
       const message = await refusal({ words }, server.dataDir)
       expect(message).toContain('ended with 1')
@@ -303,7 +313,6 @@ describe('refused', () => {
   })
 
   test('the port of another server, also of one that shares it with its own', async () => {
-    const server = await start()
     for (const count of ['1', '2']) {
       const words = ['--workers', count, '--port', new URL(server.url).port]
       expect(await refusal({ words })).toContain('Cannot listen on')
@@ -311,7 +320,6 @@ describe('refused', () => {
   })
 
   test('a worker without a supervisor', async () => {
-    const server = await start()
     const message = 'TOLLGATE_WORKER is set by Tollgate itself'
     const env = { TOLLGATE_WORKER: '1' }
     expect(await refusal({ words: [], env }, server.dataDir)).toContain(message)
