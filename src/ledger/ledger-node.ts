@@ -94,6 +94,7 @@ class Node implements LedgerNode {
   /** All of `closed` that does not depend on the moment. */
   #shut: string | null = null
   #stalled = false
+  #fenced = 0
   #notedChange = 0
   /** Requests that have ended, and the number of the last one's record. */
   #finished = 0
@@ -241,7 +242,7 @@ class Node implements LedgerNode {
 
   /** Judged at each call: a process that was stopped for a while must know before its first timer. */
   #isStalled(): boolean {
-    return monotonicMs() - this.#state.renewedMs > this.#options.settings.fenceMs
+    return this.#state.isStalled(this.#fenced, this.#options.settings.fenceMs)
   }
 
   #judge(): void {
@@ -330,7 +331,7 @@ class Node implements LedgerNode {
         break
       case 'fenced':
         this.#options.log.error({}, 'this node was closed in the ledger; ending running streams')
-        this.#fence()
+        this.#fence(message.count)
         break
       case 'recalled':
         for (const account of message.accounts) this.#leases.recall(account)
@@ -347,9 +348,10 @@ class Node implements LedgerNode {
   }
 
   /** All this node has leased is released already, or will be as it is opened anew. */
-  #fence(): void {
+  #fence(count: number): void {
     this.#rouse()
     this.#ref = null
+    this.#fenced = Math.max(this.#fenced, count)
     this.#leases.fence()
     this.#judge()
     this.#tellFenced()
@@ -368,7 +370,7 @@ class Node implements LedgerNode {
       { err: error, retry_ms: retryMs },
       "the ledger's worker died; starting another",
     )
-    if (this.#everOpened) this.#fence()
+    if (this.#everOpened) this.#fence(this.#state.noteFenced())
   }
 
   #workerStart(): WorkerStart {

@@ -476,7 +476,7 @@ class LedgerWorker {
         state.renewedMs = sinceMs
       },
       onOpened: (ref) => this.#tell({ kind: 'opened', ref }),
-      onFenced: () => this.#tell({ kind: 'fenced' }),
+      onFenced: () => this.#tell({ kind: 'fenced', count: state.noteFenced() }),
       onSwept: (refs) => {
         const fields = { nodes: refs.map(({ node, epoch }) => `${node}/${epoch}`) }
         const message = 'nodes had not renewed in time; closed them and released their leases'

@@ -98,7 +98,7 @@ export type ToWorker =
 export type FromWorker =
   | { readonly kind: 'opened'; readonly ref: NodeRef }
   /** The epoch is dead: another node closed it. */
-  | { readonly kind: 'fenced' }
+  | { readonly kind: 'fenced'; readonly count: number }
   | { readonly kind: 'recalled'; readonly accounts: readonly string[] }
   | { readonly kind: 'settled' }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Answers[keyof Answers] }

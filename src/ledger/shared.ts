@@ -25,6 +25,7 @@ const fields = [
   'clean0',
   'clean1',
   'renewedMs',
+  'fenced',
   'rows',
   'charged',
   'writtenOff',
@@ -118,6 +119,19 @@ export class SharedState {
   }
   set renewedMs(atMs: number) {
     this.#set('renewedMs', BigInt(Math.floor(atMs)))
+  }
+
+  /** The ledger has closed this node, or its worker has died; gives how often that has been. */
+  noteFenced(): number {
+    this.#add('fenced', 1n)
+    return Number(this.#get('fenced'))
+  }
+  /**
+   * Whether nothing may be held: not renewed for so long, or closed more often than the `known` times
+   * that the serving thread was told of. It may be open anew by then, and renewed.
+   */
+  isStalled(known: number, fenceMs: number): boolean {
+    return Number(this.#get('fenced')) !== known || monotonicMs() - this.renewedMs > fenceMs
   }
 
   /** The ledger was away when it was last asked whether this node is open, or what others need; the worker's. */
