@@ -11,8 +11,8 @@ const services = [
   { name: 'Valkey', variable: 'TEST_VALKEY_URL', start: startValkey },
   { name: 'system calls', variable: 'TEST_STRACE', start: findStrace },
 ]
-/** Files run at once: as many as two cores keep busy, so that what passes here passes on a small host. */
-const together = 2
+/** Files run at once: as many as keep two cores busy, since a test waits for a good part of its time. */
+const together = 3
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 
 let interruptedBy

@@ -13,7 +13,7 @@ import {
   type Outcome,
   postgresCases,
 } from '../support/deployment.ts'
-import { isLong } from '../support/long.ts'
+import { isLong, repetitions } from '../support/long.ts'
 import { expectCharged, startLoad, startLongStream } from './gateway-load.ts'
 
 const unitNano = 1_000_000_000n
@@ -40,7 +40,10 @@ describe.each(engineCases)('P2: SIGTERM under load on $engine', ({ engine, datab
         const server = await deployment.start({ workers })
         const load = startLoad([server.url], ['acme'], 24)
         const long = await startLongStream(server.url, 'acme')
-        await eventually(() => (load.seen.length > 200 ? true : undefined), patienceMs)
+        await eventually(
+          () => (load.seen.length > repetitions(60, 200) ? true : undefined),
+          patienceMs,
+        )
         server.signal('SIGTERM')
         const startedMs = performance.now()
         expect(await server.exited).toBe(0)
