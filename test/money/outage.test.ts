@@ -157,11 +157,12 @@ describe.each(postgresCases)('P6: $engine goes away', ({ databaseUrl }) => {
           await admin.query(cutOf(deployment.databaseUrl ?? ''))
         }
       }
+      const answers = () => load.seen.filter(({ status, whole }) => status === 200 && whole)
+      await eventually(() => answers().length > breaks || undefined, 30_000)
       await load.stop()
       await admin.end()
       await servedAgain(url)
-      const answered = load.seen.filter(({ status, whole }) => status === 200 && whole)
-      expect(answered.length).toBeGreaterThan(breaks)
+      const answered = answers()
       const refused = load.seen.filter(({ status }) => status !== 200 && status !== 0)
       expect(refused.filter(({ status }) => status !== 503)).toEqual([])
       await eventually(async () => {
