@@ -93,15 +93,16 @@ describe.each(briefly(1, engineCases))(
         expected.push(`outbox ${node}/${epoch}: ${which} never came into the ledger`)
         expect(await findings(deployment)).toEqual(expected)
       }
-      let server = await deployment.start()
       let before = 0
       const died = async (lose: (dataDir: string) => void) => {
+        const server = await deployment.start()
         const left = await serve(server, before)
         before = left.epoch
         await server.kill()
         lose(server.dataDir)
-        server = await deployment.start()
-        await ready(server)
+        const next = await deployment.start()
+        await ready(next)
+        await next.kill()
         return left
       }
       try {
@@ -117,10 +118,11 @@ describe.each(briefly(1, engineCases))(
         })
         await expectNamed(withHalf, `records 1 to ${requests}`)
 
-        const left = await serve(server, before)
-        removeRows(server.dataDir, 2, 2)
+        const running = await deployment.start()
+        const left = await serve(running, before)
+        removeRows(running.dataDir, 2, 2)
         const metrics = await eventually(async () => {
-          const text = await (await fetch(`${server.url}/metrics`)).text()
+          const text = await (await fetch(`${running.url}/metrics`)).text()
           return text.includes(`tollgate_records_settled_total ${requests - 1}`) ? text : undefined
         }, patienceMs)
         expect(metrics).toContain(`tollgate_records_total ${requests}\n`)
