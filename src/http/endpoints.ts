@@ -1,6 +1,7 @@
 // The table of what is served: each row is a path, who may ask, and what answers. A new endpoint is one row.
 
 import { GatewayError } from '../errors.ts'
+import { speech, transcriptions, translations } from '../operations/audio/request.ts'
 import { countMessages } from '../operations/count-tokens/count-tokens.ts'
 import { countResponse } from '../operations/count-tokens/responses.ts'
 import { listRelay } from '../operations/embeddings/translate.ts'
@@ -10,6 +11,7 @@ import {
   isGoogleClient,
   isGooglePath,
 } from '../operations/google.ts'
+import { edits, generations, variations } from '../operations/images/request.ts'
 import { isAnthropic, readModel, readModels } from '../operations/models/read.ts'
 import type { Fields } from '../operations/operation.ts'
 import { belowPrefix } from '../operations/path.ts'
@@ -81,9 +83,7 @@ export function wrongMethod({ method }: Request, fields: Fields, allow: string):
   return new GatewayError('method_not_allowed', `This path takes ${allow}, not ${method}.`)
 }
 
-/** Beside text: loaded at the first request for it. */
-const audio = () => import('../operations/audio/request.ts')
-const images = () => import('../operations/images/request.ts')
+/** Loaded at the first request for it. What takes uploads is not: they would pile up in memory meanwhile. */
 const realtime = () => import('../operations/realtime/request.ts')
 const videos = () => import('../operations/videos/request.ts')
 const videosRead = () => import('../operations/videos/read.ts')
@@ -108,37 +108,37 @@ const rows: readonly Endpoint[] = [
     path: '/images/generations',
     method: 'POST',
     access: 'key',
-    load: async () => (await images()).generations,
+    operation: generations,
   },
   {
     path: '/images/edits',
     method: 'POST',
     access: 'key',
-    load: async () => (await images()).edits,
+    operation: edits,
   },
   {
     path: '/images/variations',
     method: 'POST',
     access: 'key',
-    load: async () => (await images()).variations,
+    operation: variations,
   },
   {
     path: '/audio/transcriptions',
     method: 'POST',
     access: 'key',
-    load: async () => (await audio()).transcriptions,
+    operation: transcriptions,
   },
   {
     path: '/audio/translations',
     method: 'POST',
     access: 'key',
-    load: async () => (await audio()).translations,
+    operation: translations,
   },
   {
     path: '/audio/speech',
     method: 'POST',
     access: 'key',
-    load: async () => (await audio()).speech,
+    operation: speech,
   },
   plain('/moderations', 'openai-moderations'),
   {

@@ -12,6 +12,7 @@ import type { FileInfo } from '../../wire/request.ts'
 import type { Load } from '../load.ts'
 import { boundaryOf } from './head.ts'
 import { declaredLength, readBody } from './read.ts'
+import { readForm } from './upload/read.ts'
 import { fileRuleFor, formBoundFor } from './upload/rules.ts'
 
 export interface BodyRooms {
@@ -104,7 +105,6 @@ export class Incoming {
       const body = await readBody(request, this.length, bounds, deadlines)
       return { body, files: null, media: this.mediaOf([], false), digests: [] }
     }
-    const { readForm } = await import('./upload/read.ts')
     const { body, uploads, digests } = await readForm(
       request,
       boundary,
