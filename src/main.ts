@@ -140,7 +140,7 @@ async function serve(argv: readonly string[]): Promise<void> {
   // Health is answered meanwhile; requests are taken when what the last run left is settled.
   await state.ledger.opened
   state.videoJobs.start()
-  const told = {
+  const reported = {
     url: listener.url,
     secret: state.firstSecret,
     model: firstOf(state),
@@ -148,10 +148,10 @@ async function serve(argv: readonly string[]): Promise<void> {
   }
   // Last: whoever waits for this may send a signal at once.
   if (worker !== null) {
-    worker.ready({ ...told, port: listener.port })
+    worker.ready({ ...reported, port: listener.port })
     return
   }
-  process.stdout.write(startText({ ...told, version, currency: config.currency }))
+  process.stdout.write(startText({ ...reported, version, currency: config.currency }))
 }
 
 function logMistakes(log: Log): void {

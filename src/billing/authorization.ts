@@ -92,9 +92,9 @@ export class Authorization {
   /** Makes sure of the money for another quantum of output. */
   extend(outputBytes: number): Extension {
     const { capNano } = this.options
-    if (capNano !== null && this.owedAt(outputBytes) >= capNano) return 'over-cap'
+    if (capNano !== null && this.chargeAt(outputBytes) >= capNano) return 'over-cap'
     this.dueBytes = this.dueAfter(outputBytes)
-    const missingNano = this.capped(this.owedAt(this.dueBytes)) - this.hold.amountNano
+    const missingNano = this.capped(this.chargeAt(this.dueBytes)) - this.hold.amountNano
     if (missingNano <= 0n) return 'enough'
     const extended = this.rooms.ledger.extend(this.hold, missingNano)
     if (typeof extended === 'boolean') return said(extended)
@@ -113,14 +113,14 @@ export class Authorization {
   private dueAfter(outputBytes: number): number {
     const { capNano } = this.options
     if (capNano === null) return outputBytes + quantumBytes
-    const owedNano = this.owedAt(outputBytes)
-    const quantumNano = this.owedAt(outputBytes + quantumBytes) - owedNano
-    const leftNano = capNano - owedNano
+    const dueNano = this.chargeAt(outputBytes)
+    const quantumNano = this.chargeAt(outputBytes + quantumBytes) - dueNano
+    const leftNano = capNano - dueNano
     if (quantumNano <= leftNano) return outputBytes + quantumBytes
     return outputBytes + Math.max(1, Number((BigInt(quantumBytes) * leftNano) / quantumNano))
   }
 
-  private owedAt(outputBytes: number): Nano {
+  private chargeAt(outputBytes: number): Nano {
     return this.rate.charge(this.counted(outputBytes), this.units)
   }
 }

@@ -62,12 +62,12 @@ export function shownCost(
   { usage, summary }: { readonly usage: Usage; readonly summary: ReplySummary },
 ): string {
   const { authorization } = request
-  const owed = isBeyond(request, usage) ? countedOf(request, summary) : usage
-  const free = isFreeAnswer(request, owed, authorization.rooms.policies)
+  const charged = isBeyond(request, usage) ? countedOf(request, summary) : usage
+  const free = isFreeAnswer(request, charged, authorization.rooms.policies)
   return formatUnits(
     free
       ? 0n
-      : authorization.capped(authorization.rate.charge(owed, unitsOf(authorization, summary))),
+      : authorization.capped(authorization.rate.charge(charged, unitsOf(authorization, summary))),
   )
 }
 
@@ -89,13 +89,18 @@ function usageOf(
   const outputBytes = outputOf(settlement.request, summary)
   // Its client left, or its money ended: the vendor has worked on the prompt all the same.
   const stopped = errorCode === 'client_closed_request' || errorCode === 'insufficient_quota'
-  const told = summary?.usage && !isUnbelieved(settlement) ? summary.usage : null
-  if (summary && told && (!isEmpty(told) || isMetered(settlement.request.authorization, summary))) {
-    return { usage: told, source: settlement.drained ? 'drained' : 'reported' }
+  const reported = summary?.usage && !isUnbelieved(settlement) ? summary.usage : null
+  if (
+    summary &&
+    reported &&
+    (!isEmpty(reported) || isMetered(settlement.request.authorization, summary))
+  ) {
+    return { usage: reported, source: settlement.drained ? 'drained' : 'reported' }
   }
   // An error without content is nobody's debt.
-  const owes = outputBytes > 0 || (status === 200 && errorCode === null) || (stopped && accepted)
-  if (summary === null || !owes) return nothing
+  const isCharged =
+    outputBytes > 0 || (status === 200 && errorCode === null) || (stopped && accepted)
+  if (summary === null || !isCharged) return nothing
   return { usage: countedOf(settlement.request, summary), source: 'counted' }
 }
 

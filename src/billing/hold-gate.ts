@@ -23,7 +23,7 @@ export class HoldGate {
   waiting = false
   private readonly authorization: Authorization
   private readonly owner: HoldGateOwner
-  private unpaid: Uint8Array[] = []
+  private uncovered: Uint8Array[] = []
   private end: (() => void) | null = null
 
   constructor(authorization: Authorization, owner: HoldGateOwner) {
@@ -33,7 +33,7 @@ export class HoldGate {
 
   /** Something came that nobody has paid for yet. */
   get isBehind(): boolean {
-    return this.unpaid.length > 0
+    return this.uncovered.length > 0
   }
 
   emit(bytes: Uint8Array): void {
@@ -41,7 +41,7 @@ export class HoldGate {
       this.hand(bytes)
       return
     }
-    this.unpaid.push(bytes)
+    this.uncovered.push(bytes)
     if (!this.waiting) this.cover()
   }
 
@@ -53,7 +53,7 @@ export class HoldGate {
 
   /** What is not paid for is nobody's any more. */
   drop(): void {
-    this.unpaid = []
+    this.uncovered = []
     this.end = null
   }
 
@@ -100,9 +100,9 @@ export class HoldGate {
       this.cover()
       return
     }
-    const { unpaid, end } = this
+    const { uncovered, end } = this
     this.drop()
-    for (const bytes of unpaid) this.hand(bytes)
+    for (const bytes of uncovered) this.hand(bytes)
     end?.()
   }
 }

@@ -21,9 +21,9 @@ export const audit: Command = {
 
 function reportText(audit: Audit): string {
   const { findings, setAside, setAsides, transfers, usageRows, wallets } = audit
-  const verdict = findings.length === 0 ? 'no difference' : `${findings.length} findings`
+  const outcome = findings.length === 0 ? 'no difference' : `${findings.length} findings`
   const parts = [
-    `${transfers} transfers, ${usageRows} usage rows, ${wallets} wallets: ${verdict}.\n`,
+    `${transfers} transfers, ${usageRows} usage rows, ${wallets} wallets: ${outcome}.\n`,
   ]
   if (findings.length > 0) {
     const cells = findings.map(({ kind, subject, message }) => [kind, subject, message])

@@ -20,9 +20,9 @@ export const backup: Command = {
     const { ok, file, bytes, transfers, usageRows, settled, wallets, findings } = made
     if (context.json) await printJson(made)
     else {
-      const verdict = ok ? 'no difference' : `${findings} findings, as in the ledger`
+      const outcome = ok ? 'no difference' : `${findings} findings, as in the ledger`
       await print(
-        `${file}: ${bytes} bytes, ${transfers} transfers, ${usageRows} usage rows (${settled} of them from outboxes), ${wallets} wallets: ${verdict}.\n`,
+        `${file}: ${bytes} bytes, ${transfers} transfers, ${usageRows} usage rows (${settled} of them from outboxes), ${wallets} wallets: ${outcome}.\n`,
       )
     }
     return ok ? 0 : 1
@@ -45,10 +45,10 @@ export const restore: Command = {
     const { ok, dataDir, transfers, usageRows, wallets, findings, aside } = restored
     if (context.json) await printJson(restored)
     else {
-      const verdict = ok ? 'no difference' : `${findings} findings, as in the ledger backed up`
+      const outcome = ok ? 'no difference' : `${findings} findings, as in the ledger backed up`
       const moved = aside === null ? '' : ` What was there is in ${aside}.`
       await print(
-        `${dataDir}: ${transfers} transfers, ${usageRows} usage rows, ${wallets} wallets: ${verdict}.${moved}\n`,
+        `${dataDir}: ${transfers} transfers, ${usageRows} usage rows, ${wallets} wallets: ${outcome}.${moved}\n`,
       )
     }
     return ok ? 0 : 1

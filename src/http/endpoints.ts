@@ -213,7 +213,7 @@ const rows: readonly Endpoint[] = [
 export const endpoints = rows.map((row) => ({ prefixes: apiPrefixes, ...row }))
 
 /** What no path of the table is, and is served all the same. */
-export function strayEndpoint(request: Request): Endpoint | null {
+export function unknownEndpoint(request: Request): Endpoint | null {
   const { method, url } = request
   // Some of Google's clients put a model's name with a `/` in it where others say `models/`.
   if (method !== 'POST' || !isGooglePath(pathOf(url)) || googleCallOf(url) === null) return null

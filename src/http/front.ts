@@ -1,4 +1,4 @@
-// What the front door works with, and what it tells of the requests that the relay never had.
+// What the HTTP layer works with, and what it reports of requests that never reached the relay.
 
 import type { Authorizer } from '../billing/authorize.ts'
 import type { ServerSettings } from '../config/types.ts'

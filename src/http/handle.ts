@@ -54,11 +54,11 @@ export function handleOf(endpoint: Endpoint): Handle {
 }
 
 /** Refuses who does not ask for a socket where there is nothing else. */
-function socketAlone(told: string, handle: Handle): Handle {
+function socketAlone(message: string, handle: Handle): Handle {
   return (front, request, connection) => {
     if (asksSocket(request)) return handle(front, request, connection)
     const fields = { ...baseFields(front, request), upgrade: 'websocket' }
-    return refuse(new GatewayError('upgrade_required', told), fields, shapeFor(front, request))
+    return refuse(new GatewayError('upgrade_required', message), fields, shapeFor(front, request))
   }
 }
 

@@ -1,4 +1,4 @@
-// The usage record of a request the front door answered itself: every request of a known caller leaves one.
+// The usage record of a request that was answered without the relay: every request of a known caller leaves one.
 
 import type { GatewayError } from '../errors.ts'
 import { traceIdOf } from '../history/caller.ts'

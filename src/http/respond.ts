@@ -1,4 +1,4 @@
-// Builds every reply of the front door: headers that all share, what the relay, operations and hooks answer, refusals.
+// Builds every reply: headers that all share, what the relay, operations and hooks answer, refusals.
 
 import { Buffer } from 'node:buffer'
 import { errorTable, GatewayError } from '../errors.ts'

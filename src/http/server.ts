@@ -6,7 +6,7 @@ import type { Fields, ServerSocket, SocketLink } from '../operations/operation.t
 import type { ClientConnection } from './admission.ts'
 import { hasTwoHosts } from './body/head.ts'
 import { Departure } from './departure.ts'
-import { endpoints, strayEndpoint } from './endpoints.ts'
+import { endpoints, unknownEndpoint } from './endpoints.ts'
 import { type FallbackOptions, fallback, refuseMethod } from './fallback.ts'
 import { type Answered, type Handle, handleOf } from './handle.ts'
 import { type Health, healthPaths, readyPaths, respondHealth } from './health.ts'
@@ -60,7 +60,7 @@ export function listen(options: ListenOptions): Listener {
     port: options.port,
     reusePort: options.sharePort,
     idleTimeout: idleSeconds,
-    // The bound of the configuration is checked by the front door, which answers in JSON.
+    // The bound of the configuration is checked at admission, which answers in JSON.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
     routes,
@@ -68,13 +68,13 @@ export function listen(options: ListenOptions): Listener {
     fetch: departure.ending(
       ofOneHost(
         options,
-        awaited(options, (request, server) => stray(options, request, server)),
+        awaited(options, (request, server) => unknownPath(options, request, server)),
       ),
     ),
     error: (error) => {
       options.onCrash(error)
-      const told = new GatewayError('server_error', 'The gateway failed to handle this request.')
-      return refuse(told, {}, usualShape)
+      const refusal = new GatewayError('server_error', 'The gateway failed to handle this request.')
+      return refuse(refusal, {}, usualShape)
     },
   })
   const healthServer = serveHealth(options, health)
@@ -226,8 +226,8 @@ function handlerOf({ front }: ListenOptions, handle: Handle): Handler {
 }
 
 /** What no route took. */
-function stray(options: ListenOptions, request: Request, server: Serving) {
-  const endpoint = strayEndpoint(request)
+function unknownPath(options: ListenOptions, request: Request, server: Serving) {
+  const endpoint = unknownEndpoint(request)
   if (endpoint === null) return fallback(options, request)
   return handlerOf(options, handleOf(endpoint))(request, server)
 }

@@ -1,4 +1,4 @@
-// Builds the till from the prices of the moment, and tells the operator of models that nobody priced.
+// Builds the authorizer from the prices of the moment, and tells the operator of models that nobody priced.
 
 import { type Authorizer, createAuthorizer } from '../billing/authorize.ts'
 import type { Config } from '../config/types.ts'
@@ -16,7 +16,7 @@ export function buildAuthorizer(
   const multipliers = new Map(
     Object.values(config.groups).map(({ id, multiplier }) => [id, millionths(multiplier)]),
   )
-  const told = new Map<string, number>()
+  const reported = new Map<string, number>()
   return createAuthorizer({
     ledger,
     policies: config.billing,
@@ -27,10 +27,10 @@ export function buildAuthorizer(
     unpriced(model, missing) {
       metrics.unpriced.inc()
       const nowMs = performance.now()
-      if (nowMs - (told.get(model) ?? Number.NEGATIVE_INFINITY) < tellAgainMs) return
+      if (nowMs - (reported.get(model) ?? Number.NEGATIVE_INFINITY) < tellAgainMs) return
       // Names come from outside: what is remembered of them is bounded.
-      if (told.size >= 1_000) told.clear()
-      told.set(model, nowMs)
+      if (reported.size >= 1_000) reported.clear()
+      reported.set(model, nowMs)
       const fix = `tollgate price set '${model}' input=... output=..., or models.${model}.prices`
       log.error({ model, missing, fix }, 'a model without a price was asked for and refused')
     },

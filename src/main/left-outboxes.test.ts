@@ -37,12 +37,12 @@ test('each is settled before it is closed; one that fails does not hold up the n
       },
     }
   }
-  const told: unknown[] = []
-  const note = (fields: object, message: string) => void told.push([fields, message])
+  const reports: unknown[] = []
+  const note = (fields: object, message: string) => void reports.push([fields, message])
   await settleLeftOutboxes({ dataDir, workers: 1, open, log: { info: note, error: note } })
   const last = ['open 12', 'settled 12', 'closed 12']
   expect(events).toEqual(['open 2', 'open 10', 'settled 10', 'closed 10', ...last])
-  expect(told).toEqual([
+  expect(reports).toEqual([
     [{ err: new Error('broken'), slot: 2 }, 'the outbox of a former worker cannot be settled'],
     [{ slot: 10, unsettled: 3 }, 'the outbox of a former worker still holds records'],
     [{ slot: 12, unsettled: 3 }, 'the outbox of a former worker still holds records'],

@@ -64,9 +64,9 @@ export class Prices {
     this.book = createPriceBook(rows)
     this.rows = rows
     const conflicts = priceConflicts(rows, this.#config.models)
-    const isTold = JSON.stringify(conflicts) === JSON.stringify(this.conflicts)
+    const isReported = JSON.stringify(conflicts) === JSON.stringify(this.conflicts)
     this.conflicts = conflicts
-    if (isTold) return
+    if (isReported) return
     if (conflicts.length === 0)
       this.#log.info({}, "the prices of this node's file are those that count")
     else

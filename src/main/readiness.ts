@@ -27,9 +27,9 @@ function channelsReason({ current, health }: Needed, nowMs: number): string | nu
     else refused += 1
   }
   if (failing + refused === 0) return 'no channel takes requests'
-  const told = [
+  const reported = [
     ...(failing > 0 ? [`${failing} failing or cooling down`] : []),
     ...(refused > 0 ? [`${refused} whose vendor refuses its key`] : []),
   ]
-  return `no channel can be used: ${told.join(', ')}`
+  return `no channel can be used: ${reported.join(', ')}`
 }

@@ -69,8 +69,8 @@ export function readWorker(slotText: string | undefined, dataDir: string): Worke
   return { slot, ready, onStop }
 }
 
-function ready(told: Ready): void {
-  process.send?.(told)
+function ready(report: Ready): void {
+  process.send?.(report)
 }
 
 function onStop(stop: () => void): void {

@@ -99,16 +99,16 @@ test('a stop while they start ends them', async () => {
 })
 
 test('a reload reaches one that was starting when it came', async () => {
-  const [began, heard] = [join(folder, 'began'), join(folder, 'heard')]
+  const [began, received] = [join(folder, 'began'), join(folder, 'heard')]
   const note = (path: string) => `require('node:fs').writeFileSync(${JSON.stringify(path)}, '');`
-  const hears = `process.on('SIGHUP', () => { ${note(heard)} }); ${untilStopped} ${serve}`
+  const hears = `process.on('SIGHUP', () => { ${note(received)} }); ${untilStopped} ${serve}`
   const { workers, ended } = start(
     `process.on('SIGHUP', () => {}); ${untilStopped} ${serve}`,
     `${note(began)} setTimeout(() => { ${hears} }, 200)`,
   )
   await eventually(() => (existsSync(began) ? true : undefined))
   workers.reload()
-  await eventually(() => (existsSync(heard) ? true : undefined))
+  await eventually(() => (existsSync(received) ? true : undefined))
   workers.stop()
   expect(await ended).toBe(0)
 })

@@ -1,4 +1,4 @@
-// What an operation is to the front door, and what the two hand each other: plain data, and nothing of the server.
+// What an operation is to admission, and what the two hand each other: plain data, and nothing of the server.
 
 import type { Authorization, RequestOptions } from '../billing/authorization.ts'
 import type { KeyPrincipal, Principal } from '../identity/principal.ts'

@@ -43,7 +43,7 @@ export class Attempt implements AttemptHandler, PathListener {
   /** What the vendor hands its client beside the reply. */
   state: PassedHeaders = {}
   /** What of the request the vendor was not told, by name. */
-  unsaid: readonly string[]
+  droppedFields: readonly string[]
   /** How its reply is read; null until its head is there. */
   path: ReplyPath | null = null
   private readonly owner: AttemptOwner
@@ -57,7 +57,7 @@ export class Attempt implements AttemptHandler, PathListener {
 
   constructor(plan: AttemptPlan, owner: AttemptOwner, sink: AttemptSink, nowMs: number) {
     this.plan = plan
-    this.unsaid = plan.dropped
+    this.droppedFields = plan.dropped
     this.owner = owner
     this.sink = sink
     const { request, identity } = plan
@@ -189,7 +189,7 @@ export class Attempt implements AttemptHandler, PathListener {
   }
 
   dropped(names: readonly string[]): void {
-    this.unsaid = [...this.unsaid, ...names]
+    this.droppedFields = [...this.droppedFields, ...names]
   }
 
   metered(usage: JsonObject): void {

@@ -166,7 +166,7 @@ export class Attempts {
   }
 
   /** The attempt that was handed out last asked its vendor nothing. */
-  unsaid(error: GatewayError): void {
+  unsupported(error: GatewayError): void {
     this.report({ kind: 'none' })
     this.tried--
     this.pass(error)

@@ -7,8 +7,12 @@ import { BackpressureQueue } from './backpressure-queue.ts'
 const pieceBytes = 65_536
 
 function owner() {
-  const told: string[] = []
-  return { told, pause: () => void told.push('pause'), resume: () => void told.push('resume') }
+  const calls: string[] = []
+  return {
+    calls,
+    pause: () => void calls.push('pause'),
+    resume: () => void calls.push('resume'),
+  }
 }
 
 async function read(queue: BackpressureQueue): Promise<Uint8Array[]> {
@@ -18,13 +22,13 @@ async function read(queue: BackpressureQueue): Promise<Uint8Array[]> {
 }
 
 test('parts of large buffers that wait for a slow client do not keep them alive', async () => {
-  const { told, ...rest } = owner()
+  const { calls, ...rest } = owner()
   const queue = new BackpressureQueue(rest, 0)
   // As a read of the vendor's connection, of which the client gets a part.
   const large = new Uint8Array(8 * pieceBytes).fill(7)
   queue.push(large.subarray(pieceBytes, 4 * pieceBytes + 10))
   queue.end()
-  expect(told).toEqual(['pause'])
+  expect(calls).toEqual(['pause'])
   const pieces = await read(queue)
   expect(pieces.map(({ buffer }) => buffer.byteLength)).toEqual([
     pieceBytes,
@@ -32,7 +36,7 @@ test('parts of large buffers that wait for a slow client do not keep them alive'
     pieceBytes,
     10,
   ])
-  expect(told).toEqual(['pause', 'resume'])
+  expect(calls).toEqual(['pause', 'resume'])
 })
 
 test('whatever the chunks, a client has all bytes in order, in pieces of at most 64 KiB', async () => {

@@ -178,7 +178,7 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
   }
 
   attemptUnsayable(error: GatewayError): void {
-    this.attempts.unsaid(error)
+    this.attempts.unsupported(error)
     this.next()
   }
 

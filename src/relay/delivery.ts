@@ -193,7 +193,7 @@ export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
 
   private answerOf(body: Answer['body'], stream: boolean, cost: string | null): Answer {
     const { current, vendorMs } = this.attempts
-    const { path = null, unsaid: dropped = [], state: headers = {} } = current ?? {}
+    const { path = null, droppedFields: dropped = [], state: headers = {} } = current ?? {}
     return { stream, body, type: path?.type ?? null, vendorMs, cost, dropped, headers }
   }
 }

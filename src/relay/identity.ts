@@ -317,7 +317,7 @@ export class IdentityWhole implements ReplyPath {
   private maxBytes = maxHeldBytes
   private chunks: Uint8Array[] = []
   private heldBytes = 0
-  private passing = false
+  private passesOn = false
   private passedBytes = 0
   private readonly items: Occurrences | null
 
@@ -339,7 +339,7 @@ export class IdentityWhole implements ReplyPath {
     this.chunks.push(chunk)
     this.heldBytes += chunk.length
     this.items?.push(chunk)
-    if (this.passing) {
+    if (this.passesOn) {
       this.passedBytes += chunk.length
       this.listener.emit(chunk)
       this.dropBeforeTail()
@@ -351,7 +351,7 @@ export class IdentityWhole implements ReplyPath {
       this.maxBytes = maxVectorBytes
       return
     }
-    this.passing = true
+    this.passesOn = true
     this.passedBytes = this.heldBytes
     for (const held of this.chunks) this.listener.emit(held)
     this.listener.semantic()
@@ -366,7 +366,7 @@ export class IdentityWhole implements ReplyPath {
 
   end(): void {
     const whole = join(this.chunks)
-    if (this.passing) {
+    if (this.passesOn) {
       const seen = this.format.tail(whole, this.vendor.quirks, this.peek, this.items?.count)
       // A reply of text says most of its bytes, and a part of it was dropped. Nothing else is counted by bytes.
       const outputBytes = this.saysText ? this.passedBytes : 0

@@ -1,4 +1,4 @@
-// What the front door asks of the relay, what it gets back, and what is known when it is over.
+// What the relay is asked, what it gives back, and what is known when it is over.
 
 import type { Priced } from '../billing/settle.ts'
 import type { BilledRequest, Keeping } from '../billing/settlement.ts'
@@ -65,7 +65,7 @@ export interface Ended {
   readonly status: number
 }
 
-/** What the request holds at the front door. */
+/** What the request holds of the server: its place among those under way, and its connection. */
 export interface ClientSlot {
   /** Given back at settlement, once. */
   giveBack(ended: Ended): void

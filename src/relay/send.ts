@@ -55,8 +55,8 @@ export function prepare(
   const general = operation?.timeouts?.(rooms.timeouts) ?? rooms.timeouts
   const timeouts = timeoutsOf(general, request, channel)
   const cut = request.peek.dropped ?? []
-  const unsaid = { decoded: null, fitted: null, dropped: cut, path: null }
-  const plan = { rooms, request, operation, candidate, channel, identity, timeouts, ...unsaid }
+  const unchanged = { decoded: null, fitted: null, dropped: cut, path: null }
+  const plan = { rooms, request, operation, candidate, channel, identity, timeouts, ...unchanged }
   // Opaque state of others must be left out: such a request is encoded anew in the vendor's format.
   const alike = candidate.identity && request.rebuilt !== true && !foreign
   const peek = alike ? openedFor(request, channel) : null

@@ -361,9 +361,9 @@ class Translated implements ReplyPath {
         return
       }
       this.summary.note(event)
-      const told = this.calls === null ? event : this.calls.event(event)
-      if ('type' in told) this.tell(told)
-      else for (const each of told) this.tell(each)
+      const shown = this.calls === null ? event : this.calls.event(event)
+      if ('type' in shown) this.tell(shown)
+      else for (const each of shown) this.tell(each)
       if (this.writer !== null && isSemantic(event)) this.listener.semantic()
     }
   }

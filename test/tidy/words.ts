@@ -1,5 +1,4 @@
 // A rule on words: docs/glossary.md has a plain term for each of these.
-import { roomOf } from './layers.ts'
 import type { Source } from './source.ts'
 
 /** In names, as words of their own. */
@@ -12,19 +11,9 @@ const noun = /^(?=[A-Z])(\w*[a-z])?Ask(ed)?$/
 const inText = /\b(till|litter|purses?|hindrances?|outlets?|stray|(the|front) door)\b/i
 const words = /[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g
 
-/** These rooms have some still. Nothing is added here. */
-const stillOld: ReadonlySet<string> = new Set([
-  'relay',
-  'billing',
-  'operations',
-  'http',
-  'main',
-  'cli',
-])
-
 export function wordsAreOfTheField(sources: readonly Source[]): string[] {
   return sources
-    .filter(({ path }) => path.startsWith('src/') && !stillOld.has(roomOf(path) ?? ''))
+    .filter(({ path }) => path.startsWith('src/'))
     .flatMap((source) => {
       const { path, names, comments, strings } = source
       const file = { text: path.replace(/^src\/|\.\w+$/g, ''), line: 1 }

@@ -80,8 +80,8 @@ class Adapted implements Exchange {
       await turn()
     }
     if (this.aborted) return
-    const told = usage?.() ?? null
-    if (told !== null) this.handler.metered(told)
+    const reported = usage?.() ?? null
+    if (reported !== null) this.handler.metered(reported)
     this.handler.end()
   }
 }

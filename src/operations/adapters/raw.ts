@@ -12,7 +12,7 @@ export class RawReply implements ReplyPath {
   private readonly request: RelayRequest
   private readonly listener: PathListener
   private begun = false
-  private told: JsonObject | null = null
+  private reported: JsonObject | null = null
 
   /** `type` is the vendor's `content-type`. */
   constructor(request: RelayRequest, type: string, listener: PathListener) {
@@ -30,13 +30,13 @@ export class RawReply implements ReplyPath {
   }
 
   metered(usage: JsonObject): void {
-    this.told = usage
+    this.reported = usage
     this.see()
   }
 
   private see(): void {
     const { dialect, peek } = this.request
-    this.summary = { ...this.summary, ...dialect.media?.raw(peek, this.told) }
+    this.summary = { ...this.summary, ...dialect.media?.raw(peek, this.reported) }
   }
 
   end(): void {

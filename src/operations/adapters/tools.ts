@@ -68,7 +68,7 @@ export class MediaWork implements MediaTools {
   letGo(): void {
     if (this.isOver) return
     this.isOver = true
-    for (const heard of this.underWay) heard.stop()
+    for (const reply of this.underWay) reply.stop()
     this.leaving.abort()
     this.over.reject(new MediaFault({ kind: 'cut', message: 'the request is over' }))
   }
@@ -96,13 +96,13 @@ export class MediaWork implements MediaTools {
         : { ...destination, head: withAuthorization(destination.head, header) }
     if (this.isOver) throw new MediaFault({ kind: 'cut', message: 'the request is over' })
     for (const each of this.underWay) if (each.isOver) this.underWay.delete(each)
-    const heard = new BufferedReply()
-    this.underWay.add(heard)
+    const reply = new BufferedReply()
+    this.underWay.add(reply)
     // What it begins may be dear; what it looks after may be asked twice.
     const onKept = call.method === 'POST' ? ('avoid' as const) : undefined
     const dialled = { destination: authorized, segments, connectMs, sendIdleMs, onKept }
-    heard.carriedBy(rooms.dialer.open(dialled, heard))
-    return { ...(await heard.replied), chunks: heard.chunks() }
+    reply.carriedBy(rooms.dialer.open(dialled, reply))
+    return { ...(await reply.replied), chunks: reply.chunks() }
   }
 
   faultOf(reply: VendorReply): MediaFault {

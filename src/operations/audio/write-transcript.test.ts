@@ -69,17 +69,17 @@ test('many speakers have letters in the order in which they speak', async () => 
     speaker: `who-${28 - at}`,
   }))
   const { text } = await written({ response_format: 'diarized_json' }, { segments })
-  const told = JSON.parse(text) as { segments: { speaker: string }[] }
-  expect(told.segments.map(({ speaker }) => speaker).slice(-4)).toEqual(['Y', 'Z', 'AA', 'AB'])
+  const body = JSON.parse(text) as { segments: { speaker: string }[] }
+  expect(body.segments.map(({ speaker }) => speaker).slice(-4)).toEqual(['Y', 'Z', 'AA', 'AB'])
 })
 
 test('what the vendor did not tell is refused by name; silence is no reason', async () => {
-  const untold = { words: null }
+  const plain = { words: null }
   for (const response_format of ['srt', 'vtt', 'verbose_json', 'diarized_json'])
-    await expect(written({ response_format }, untold)).rejects.toThrow('not possible')
+    await expect(written({ response_format }, plain)).rejects.toThrow('not possible')
   const speechless = { response_format: 'diarized_json' }
   await expect(written(speechless)).rejects.toThrow('does not tell who speaks')
-  const silence = await written({ response_format: 'vtt' }, { ...untold, text: ' ' })
+  const silence = await written({ response_format: 'vtt' }, { ...plain, text: ' ' })
   expect(silence.text).toBe('WEBVTT\n\n')
 })
 

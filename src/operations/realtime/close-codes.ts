@@ -13,8 +13,8 @@ export const closeCode = {
 } as const
 
 /** What a close frame may carry in place of `code`: itself, `unsaid` for what is never sent, else 1000. */
-export function toldOr(code: number, unsaid: number): number {
-  if (unsendable.has(code)) return unsaid
+export function knownOr(code: number, otherwise: number): number {
+  if (unsendable.has(code)) return otherwise
   const known = (code >= 1000 && code <= 1014) || (code >= 3000 && code <= 4999)
   return known ? code : closeCode.normal
 }

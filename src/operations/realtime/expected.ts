@@ -7,7 +7,7 @@ import type { Added } from '../../wire/openai-realtime/client-event.ts'
 import { type SessionFacts, usualFacts } from '../../wire/openai-realtime/session-facts.ts'
 
 /** OpenAI, "Managing costs" of realtime: sound heard is a token for 100 ms, sound made for 50 ms. */
-const heardPerSecond = 10
+const inputPerSecond = 10
 const saidPerSecond = 20
 /** A picture is at most about so many. */
 const tokensPerImage = 1_536
@@ -35,7 +35,7 @@ export class Expectation {
   add({ textBytes, audioBytes, images, clears }: Added): void {
     if (clears) this.audioTokens = 0
     this.textTokens += countedTokens(textBytes)
-    this.audioTokens += (audioBytes / this.facts.inputBytesPerSecond) * heardPerSecond
+    this.audioTokens += (audioBytes / this.facts.inputBytesPerSecond) * inputPerSecond
     this.imageTokens += images * tokensPerImage
   }
 

@@ -223,7 +223,7 @@ class Handshake {
     )
   }
 
-  /** What the session held at the door is given back; its responses have counted their tokens themselves. */
+  /** What the session held at admission is given back; its responses have counted their tokens themselves. */
   private over(status: number): void {
     this.request.clientSlot.giveBack({ tokens: 0, status })
   }

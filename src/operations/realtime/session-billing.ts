@@ -213,10 +213,10 @@ export class SessionBilling {
         peek: { ...this.opening.peek, model: by.model.id },
       }),
     }
-    const heard = (seconds ?? 0) * transcriptTokensPerSecond
+    const received = (seconds ?? 0) * transcriptTokensPerSecond
     const opened = await this.open({
       ...opening,
-      usage: { ...usage, audioInput: (usage.audioInput ?? 0) + Math.ceil(heard) },
+      usage: { ...usage, audioInput: (usage.audioInput ?? 0) + Math.ceil(received) },
       units: { second: seconds ?? (usage.audioInput ?? 0) / transcriptTokensPerSecond },
     })
     // It was made, and is owed before anything that is only expected.
@@ -432,9 +432,9 @@ interface Used {
 /** Some transcribing models are priced by the second, some by tokens, whichever the vendor counts. */
 function pricedBy({ rate }: Authorization, usage: Usage, seconds: number | null): Used {
   if (seconds === null) {
-    const heard = (usage.audioInput ?? 0) / transcriptTokensPerSecond
+    const received = (usage.audioInput ?? 0) / transcriptTokensPerSecond
     const bySecond = rate.prices('second') && rate.charge(usage, null) === 0n
-    return { usage, units: bySecond ? { second: heard } : null }
+    return { usage, units: bySecond ? { second: received } : null }
   }
   if (rate.prices('second')) return { usage, units: { second: seconds } }
   const audioInput = Math.ceil(seconds * transcriptTokensPerSecond)

@@ -6,7 +6,7 @@ import type { Timed } from '../../relay/deadlines.ts'
 import { scrub } from '../../telemetry/scrub.ts'
 import { cancelEvent, errorEvent } from '../../wire/openai-realtime/dialect.ts'
 import { ClientEvents } from './client-events.ts'
-import { closeCode, toldOr } from './close-codes.ts'
+import { closeCode, knownOr } from './close-codes.ts'
 import type { Connected } from './connect.ts'
 import { type Ending, wellEnded } from './session-billing.ts'
 import type { ClientSocket, SessionOwner, SessionRequest, SessionRooms } from './session-owner.ts'
@@ -86,7 +86,7 @@ export class RealtimeSession implements Timed, SessionOwner {
       this.linger(left, drains.limitMs)
       return
     }
-    this.vendor.socket.close(toldOr(code, closeCode.normal), reason)
+    this.vendor.socket.close(knownOr(code, closeCode.normal), reason)
     this.leave(runs ? left : wellEnded)
   }
 
@@ -196,7 +196,7 @@ export class RealtimeSession implements Timed, SessionOwner {
     const said = scrub(reason, channel.secrets).slice(0, longestReasonChars)
     const inOrder = code === 1000 || code === 1001 || code === 1005
     if (inOrder && sessionBilling.responses.length === 0) {
-      this.dismiss(toldOr(code, closeCode.normal), said)
+      this.dismiss(knownOr(code, closeCode.normal), said)
       this.leave(wellEnded)
       return
     }
@@ -208,7 +208,7 @@ export class RealtimeSession implements Timed, SessionOwner {
     relay.observer.attemptFailed(sessionBilling.request, this.vendor, fault, false)
     const message = `The session ended early: ${causeOf(fault)}.`
     this.tell(new GatewayError('service_unavailable', message), null)
-    this.dismiss(toldOr(code, closeCode.mistake), said)
+    this.dismiss(knownOr(code, closeCode.mistake), said)
     socket.abort()
     this.leave({ status: 200, errorCode: 'service_unavailable', fault, drained: false })
   }
@@ -216,11 +216,11 @@ export class RealtimeSession implements Timed, SessionOwner {
   /** A mistake of ours ends the session, and is told to the operator alone. */
   mistaken(error: unknown): void {
     reportError(error)
-    const told = new GatewayError('server_error', 'The gateway failed to handle this session.')
-    this.tell(told, null)
-    this.dismiss(closeCode.mistake, told.message)
+    const refusal = new GatewayError('server_error', 'The gateway failed to handle this session.')
+    this.tell(refusal, null)
+    this.dismiss(closeCode.mistake, refusal.message)
     this.vendor.socket.abort()
-    this.leave({ status: 200, errorCode: told.code, fault: null, drained: false })
+    this.leave({ status: 200, errorCode: refusal.code, fault: null, drained: false })
   }
 
   private leave(ending: Ending): void {

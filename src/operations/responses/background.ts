@@ -43,7 +43,7 @@ export class Background {
     const live = new Live(queued.response)
     const ended = work
       .run()
-      .then((answer) => heard(queued, answer, live))
+      .then((answer) => finish(queued, answer, live))
       .catch((error: unknown) => failed(queued.response, error))
       .then((response) => this.finish(queued, live, live.soFar.ending(response)))
       .catch((error: unknown) => {
@@ -65,9 +65,9 @@ export class Background {
   async cancel(account: string, id: string, response: JsonObject): Promise<JsonObject | null> {
     const live = this.live(account, id)
     const cancelled = { ...response, status: 'cancelled' }
-    const told = live?.soFar.ending(cancelled) ?? cancelled
-    const { body, items } = keptBody(told, null)
-    const kept = body === null ? cancelled : told
+    const ended = live?.soFar.ending(cancelled) ?? cancelled
+    const { body, items } = keptBody(ended, null)
+    const kept = body === null ? cancelled : ended
     const text = JSON.stringify(kept)
     const count = await this.keeper.change({ kind: 'finish', account, id, body: text, items })
     if (count > 0) live?.end(kept)
@@ -121,7 +121,7 @@ function keyOf(account: string, id: string): string {
 }
 
 /** The response at its end. */
-async function heard({ response }: Queued, answer: Answer, live: Live): Promise<JsonObject> {
+async function finish({ response }: Queued, answer: Answer, live: Live): Promise<JsonObject> {
   const { body } = answer
   if (body instanceof Uint8Array) {
     return JSON.parse(Buffer.from(body).toString('utf8')) as JsonObject

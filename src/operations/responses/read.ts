@@ -22,8 +22,8 @@ interface ReadRooms {
 const usualItems = 20
 const mostItems = 100
 
-/** Asked by an account of its own. */
-type Asked = Pick<Reading, 'principal' | 'url'>
+/** By an account, of what is its own. */
+type OwnReading = Pick<Reading, 'principal' | 'url'>
 
 interface WithResponses {
   readonly responses: ReadRooms
@@ -31,7 +31,7 @@ interface WithResponses {
 
 /** The response as JSON, or with `stream=true` as its events. Throws GatewayError `not_found`. */
 export async function readResponse(
-  { principal, url }: Asked,
+  { principal, url }: OwnReading,
   { responses: rooms }: WithResponses,
 ): Promise<Reply> {
   const { account } = principal
@@ -78,7 +78,7 @@ function followed(rooms: ReadRooms, account: string, response: JsonObject, after
 
 /** Also ends one that runs. Throws GatewayError `not_found`. */
 export async function removeResponse(
-  { principal, url }: Asked,
+  { principal, url }: OwnReading,
   { responses: { keeper, background } }: WithResponses,
 ): Promise<Reply> {
   const { account } = principal
@@ -92,7 +92,7 @@ export async function removeResponse(
 
 /** The response, cancelled or as it had ended before. Throws GatewayError where it was not made in the background. */
 export async function cancelResponse(
-  { principal, url }: Asked,
+  { principal, url }: OwnReading,
   { responses: rooms }: WithResponses,
 ): Promise<Reply> {
   const { account } = principal
@@ -108,7 +108,7 @@ export async function cancelResponse(
 
 /** What the model was given, as a page of a list. Throws GatewayError. */
 export async function listInput(
-  { principal, url }: Asked,
+  { principal, url }: OwnReading,
   { responses: rooms }: WithResponses,
 ): Promise<Reply> {
   const { account } = principal

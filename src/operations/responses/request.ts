@@ -194,9 +194,9 @@ function rebuiltPeek(
   const body = parsedObject(peek.body)
   const items = withHistory({ ...body, input: own.map(replayed) }, before.map(replayed))
   const { previous_response_id: previous } = body
-  const told = previous === undefined ? items : { ...items, previous_response_id: previous }
+  const sent = previous === undefined ? items : { ...items, previous_response_id: previous }
   return {
-    ...dialect.client.peek(Buffer.from(JSON.stringify(told), 'utf8')),
+    ...dialect.client.peek(Buffer.from(JSON.stringify(sent), 'utf8')),
     dropped: peek.dropped ?? [],
   }
 }
@@ -269,7 +269,7 @@ class ReplyKeeper {
       model: peek.model,
       output: [],
       usage: null,
-      ...told(parsedObject(peek.body)),
+      ...sent(parsedObject(peek.body)),
       ...this.correction,
     }
     const row = this.row(this.ownId, JSON.stringify(response), [], true)
@@ -336,7 +336,7 @@ export function keptBody(
 }
 
 /** What a response that has not begun repeats of its request. */
-function told(body: JsonObject): JsonObject {
+function sent(body: JsonObject): JsonObject {
   const { instructions = null, metadata, tools = [], tool_choice: choice = 'auto' } = body
   const { temperature = 1, top_p: topP = 1, parallel_tool_calls: parallel = true } = body
   const { max_output_tokens: most = null, text, reasoning } = body

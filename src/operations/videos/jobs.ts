@@ -46,7 +46,7 @@ const longestGapMs = 15_000
 const longestMissMs = 60_000
 /** A job that its vendor does not know of may not have reached all of its machines yet. */
 const unknownMs = 60_000
-const toldMisses = 10
+const reportedMisses = 10
 /** So often in a row a vendor must refuse to tell of a job before it counts as lost. */
 const mostRefusals = 5
 const writeRetriesMs = [250, 1_000, 4_000, 15_000]
@@ -255,7 +255,7 @@ export class VideoJobs {
   /** Now and then, so that an operator sees a key that is refused or a vendor that is away. */
   private tellMiss(row: VideoRow, { fault }: MediaFault): void {
     const { channel: id, misses } = workOf(row)
-    if (misses % toldMisses !== 0) return
+    if (misses % reportedMisses !== 0) return
     const { channels } = this.rooms.relay()
     const detail = scrub(fault.message, channels.get(id)?.secrets ?? [])
     const fields = { video: row.id, channel: id, kind: fault.kind, status: fault.status, detail }

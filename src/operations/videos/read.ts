@@ -25,7 +25,7 @@ const mostVideos = 100
 const newsMs = 1_500
 const pollBounds = { leastMs: 250, mostMs: 10_000 }
 
-type Asked = Pick<Reading, 'principal' | 'url'>
+type OwnReading = Pick<Reading, 'principal' | 'url'>
 
 interface WithVideos {
   readonly videos: VideoRooms
@@ -36,7 +36,10 @@ function videoIdIn({ pathname }: URL): string {
 }
 
 /** The video as JSON, and when to ask again. */
-export async function readVideo({ principal, url }: Asked, { videos }: WithVideos): Promise<Reply> {
+export async function readVideo(
+  { principal, url }: OwnReading,
+  { videos }: WithVideos,
+): Promise<Reply> {
   const found = await findVideo(videos, principal.account, videoIdIn(url))
   const row = await withNews(videos, found)
   if (row.state !== 'running') return { body: row.video }
@@ -63,7 +66,7 @@ function pollAfterMs({ pollAt }: Pick<VideoRow, 'pollAt'>): number {
 
 /** A page of the account's videos. Throws GatewayError. */
 export async function listVideos(
-  { principal, url }: Asked,
+  { principal, url }: OwnReading,
   { videos: rooms }: WithVideos,
 ): Promise<Reply> {
   const { account } = principal
@@ -92,7 +95,7 @@ export async function listVideos(
 
 /** Also ends one that is being made, which then costs nothing. */
 export async function removeVideo(
-  { principal, url }: Asked,
+  { principal, url }: OwnReading,
   { videos: rooms }: WithVideos,
 ): Promise<Reply> {
   const { account } = principal
