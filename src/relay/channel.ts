@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import type { ChannelConfig, TimeoutSettings } from '../config/types.ts'
-import type { Destination } from '../upstream/connection.ts'
+import type { Destination } from '../upstream/connect.ts'
 import type { VendorCall } from '../vendors/media.ts'
 import type { Call, Vendor } from '../vendors/vendor.ts'
 import { Tokens } from './tokens.ts'

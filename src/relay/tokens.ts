@@ -1,7 +1,8 @@
 // Short-lived tokens for channels whose vendors want one: asked for once, kept, renewed before they run out.
 
 import { Buffer } from 'node:buffer'
-import type { Destination, DialCall } from '../upstream/connection.ts'
+import type { Destination } from '../upstream/connect.ts'
+import type { DialCall } from '../upstream/connection.ts'
 import type { Dialer } from '../upstream/dial.ts'
 import type { Exchange, ReplyHandler, TransportFault } from '../vendors/transport.ts'
 import type { Authority } from '../vendors/vendor.ts'

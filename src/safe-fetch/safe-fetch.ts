@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import { lookup } from 'node:dns/promises'
-import type { Destination } from '../upstream/connection.ts'
+import type { Destination } from '../upstream/connect.ts'
 import type { Dialer } from '../upstream/dial.ts'
 import type { ReplyHandler } from '../vendors/transport.ts'
 import { join } from '../wire/json/splice.ts'

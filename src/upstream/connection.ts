@@ -1,26 +1,13 @@
 // One HTTP/1.1 connection to a vendor: sends a request, pushes its reply, and says when it may be used again.
 
 import { Buffer } from 'node:buffer'
-import { checkServerIdentity } from 'node:tls'
-import type { Socket } from 'bun'
-import type { Payload, Segment } from '../vendors/media.ts'
+import type { Segment } from '../vendors/media.ts'
 import type { Exchange, ReplyHandler, TransportFault } from '../vendors/transport.ts'
 import { BodyDecoder, BodyError } from './body.ts'
+import type { Destination, Peer, VendorConnection } from './connect.ts'
 import { type ContentDecoder, decoderFor } from './content.ts'
-import { HeadError, parseHead, type ReplyHead } from './head.ts'
-
-/** Where a call goes: worked out once per channel and model, not per request. */
-export interface Destination {
-  /** Connections are shared by destinations of the same origin. */
-  readonly origin: string
-  readonly host: string
-  /** The address to connect to, where it was looked up and judged before; the name is then only proved. */
-  readonly address?: string
-  readonly port: number
-  readonly tls: boolean
-  /** Request line and headers, up to and including `content-length: `. */
-  readonly head: string
-}
+import { HeadError, HeadReader, type ReplyHead } from './head.ts'
+import { sizeOf, WriteQueue } from './write-queue.ts'
 
 export interface DialCall {
   readonly destination: Destination
@@ -43,19 +30,11 @@ export interface ConnectionOwner {
   resend(exchange: DialExchange): void
 }
 
-const maxHeadBytes = 65_536
 /** The end of a reply that nobody reads any more is waited for this long. */
 const lingerMs = 1_000
 const maxInterims = 16
 /** Up to this size a request goes out in one write with its head. */
 const joinedBodyBytes = 32_768
-/** Of a payload, this much is read at once. */
-const stretchBytes = 262_144
-const headEnd = Buffer.from('\r\n\r\n')
-const empty = Buffer.alloc(0)
-/** Every connection's: what a socket did not take of it is read again. */
-const scratch = Buffer.allocUnsafeSlow(stretchBytes)
-
 /** One call on its way; what the relay holds of it. */
 export class DialExchange implements Exchange {
   readonly call: DialCall
@@ -119,29 +98,19 @@ export class DialExchange implements Exchange {
   }
 }
 
-function stretchOf(payload: Payload, from: number): Uint8Array {
-  return payload.read(from, Math.min(payload.size, from + stretchBytes), scratch)
-}
-
-function sizeOf(segment: Segment): number {
-  return segment instanceof Uint8Array ? segment.length : segment.size
-}
-
 type Phase = 'connecting' | 'idle' | 'head' | 'body' | 'closed'
 
-export class Connection {
-  readonly origin: string
+export class Connection implements Peer {
+  readonly destination: Destination
   idleSince = 0
   private readonly owner: ConnectionOwner
-  private readonly destination: Destination
-  private socket: Socket<Connection> | null = null
+  private socket: VendorConnection | null = null
   private exchange: DialExchange | null
   private phase: Phase = 'connecting'
   /** Calls begun on this connection; the first cannot have met a stale one. */
   private calls = 0
-  private pending: Segment[] = []
-  private pendingOffset = 0
-  private carry: Buffer = empty
+  private readonly output = new WriteQueue()
+  private readonly heads = new HeadReader()
   private interims = 0
   private head: ReplyHead | null = null
   private decoder: BodyDecoder | null = null
@@ -152,23 +121,22 @@ export class Connection {
   private reading = false
   private lingers = false
 
-  constructor(destination: Destination, exchange: DialExchange, owner: ConnectionOwner) {
-    this.origin = destination.origin
-    this.destination = destination
+  constructor(exchange: DialExchange, owner: ConnectionOwner) {
+    this.destination = exchange.call.destination
     this.exchange = exchange
     this.owner = owner
     exchange.connection = this
-    this.timer = setTimeout(() => this.connectTimedOut(), exchange.call.connectMs)
+    const message = 'the vendor did not accept a connection in time'
+    const fault: TransportFault = { kind: 'unreachable', message, unsent: true }
+    this.timer = setTimeout(() => this.fail(fault), exchange.call.connectMs)
   }
 
-  /** The handshake begins: one that stalls must be closed like any other connection. */
-  greeting(socket: Socket<Connection>): void {
+  greeting(socket: VendorConnection): void {
     if (this.phase === 'closed') socket.terminate()
     else this.socket = socket
   }
 
-  /** The connection is up (and, with TLS, the vendor proved its name). */
-  opened(socket: Socket<Connection>): void {
+  opened(socket: VendorConnection): void {
     this.socket = socket
     this.stopTimer()
     if (this.phase === 'closed') {
@@ -183,22 +151,6 @@ export class Connection {
     else this.send(exchange)
   }
 
-  /** Judges the certificate: no connection is used whose name or chain does not hold. */
-  secured(socket: Socket<Connection>, authorized: boolean, error: Error | null): void {
-    if (!authorized || error !== null) {
-      this.refuse(`TLS failed: ${error?.message ?? 'the certificate is not trusted'}`)
-      socket.terminate()
-      return
-    }
-    const misnamed = checkServerIdentity(this.destination.host, socket.getPeerCertificate())
-    if (misnamed !== undefined) {
-      this.refuse(`TLS failed: ${misnamed.message}`)
-      socket.terminate()
-      return
-    }
-    this.opened(socket)
-  }
-
   /** Sends a call on an idle connection. */
   send(exchange: DialExchange): void {
     this.exchange = exchange
@@ -206,42 +158,32 @@ export class Connection {
     this.phase = 'head'
     this.calls++
     this.finished = false
-    this.carry = empty
     this.interims = 0
     this.lingers = false
     const { destination, segments } = exchange.call
     let length = 0
     for (const segment of segments) length += sizeOf(segment)
     const head = `${destination.head}${length}\r\n\r\n`
-    if (length <= joinedBodyBytes) this.pending = [join(head, segments, length)]
-    else this.pending = [Buffer.from(head, 'latin1'), ...segments]
-    this.pendingOffset = 0
+    if (length <= joinedBodyBytes) this.output.push(join(head, segments, length))
+    else {
+      this.output.push(Buffer.from(head, 'latin1'))
+      for (const segment of segments) this.output.push(segment)
+    }
     if (exchange.paused) this.socket?.pause()
     this.flush()
   }
 
   /** Writes what the socket takes; the rest goes when it drains. */
   flush(): void {
-    const { socket } = this
-    if (socket === null || this.pending.length === 0) return
-    while (this.pending.length > 0) {
-      const segment = this.pending[0] ?? empty
-      const isHere = segment instanceof Uint8Array
-      const piece = isHere ? segment : stretchOf(segment, this.pendingOffset)
-      const from = isHere ? this.pendingOffset : 0
-      // The length must be said: the runtime's default does not take the offset off it.
-      const wrote = socket.write(piece, from, piece.length - from)
-      if (wrote < 0 || this.phase === 'closed') return
-      this.pendingOffset += wrote
-      if (from + wrote < piece.length) {
-        this.restartTimer(this.exchange?.call.sendIdleMs ?? 0, () => this.sendTimedOut())
-        return
-      }
-      if (this.pendingOffset < sizeOf(segment)) continue
-      this.pending.shift()
-      this.pendingOffset = 0
-    }
+    const { socket, output } = this
+    if (socket === null || output.waitingBytes === 0) return
+    const written = output.flush(socket)
+    if (written === 'closed') return
     this.stopTimer()
+    if (written === 'all') return
+    const message = 'the vendor stopped reading the request'
+    const fault: TransportFault = { kind: 'timeout', message, unsent: false }
+    this.timer = setTimeout(() => this.fail(fault), this.exchange?.call.sendIdleMs ?? 0)
   }
 
   received(chunk: Buffer): void {
@@ -255,12 +197,14 @@ export class Connection {
       let at = 0
       while (at < chunk.length && this.phase !== 'closed') {
         if (this.phase === 'body') at += this.takeBody(chunk, at)
-        else if (this.phase === 'head') at = this.takeHead(chunk, at)
-        else break
+        else if (this.phase === 'head') {
+          this.takeHead(chunk, at)
+          at = this.heads.next
+        } else break
       }
     } catch (error) {
       if (!(error instanceof HeadError || error instanceof BodyError)) throw error
-      this.broken(error.message)
+      this.fail({ kind: 'unreadable', message: error.message, unsent: false })
     } finally {
       this.reading = false
     }
@@ -272,11 +216,10 @@ export class Connection {
     this.lingers = true
     if (this.phase !== 'body' || this.reading) return
     // Of what was sent before the vendor had taken its request nothing may be kept.
-    if (this.pending.length > 0) this.destroy()
+    if (this.output.waitingBytes > 0) this.destroy()
     else this.timer ??= setTimeout(() => this.destroy(), lingerMs)
   }
 
-  /** The vendor closed its side cleanly. */
   ended(): void {
     if (this.phase === 'body' && this.head?.framing.kind === 'until-close') {
       this.complete()
@@ -284,8 +227,7 @@ export class Connection {
     } else this.lost('the vendor closed the connection')
   }
 
-  /** The connection is gone, for whatever reason. */
-  lost(reason: string): void {
+  lost(reason = 'the connection to the vendor was reset'): void {
     if (this.phase === 'closed') return
     const phase = this.phase
     const exchange = this.exchange
@@ -294,23 +236,12 @@ export class Connection {
     if (phase === 'connecting')
       exchange.fail({ kind: 'unreachable', message: reason, unsent: true })
     else if (phase === 'body') exchange.fail({ kind: 'cut', message: reason, unsent: false })
-    else if (this.mayResend(exchange)) {
+    // A kept connection that died before a byte of the reply.
+    else if (this.calls > 1 && !this.heads.begun && mayResend(exchange)) {
       exchange.resent = true
       exchange.connection = null
       this.owner.resend(exchange)
     } else exchange.fail({ kind: 'reset', message: reason, unsent: false })
-  }
-
-  /** A kept connection that died before a byte of the reply. */
-  private mayResend({ call, resent }: DialExchange): boolean {
-    const allowed = call.onKept === undefined || call.onKept === 'resend'
-    return allowed && this.calls > 1 && this.carry.length === 0 && !resent
-  }
-
-  refuse(reason: string): void {
-    const exchange = this.exchange
-    this.close()
-    exchange?.fail({ kind: 'unreachable', message: reason, unsent: true })
   }
 
   pause(): void {
@@ -331,41 +262,26 @@ export class Connection {
     if (this.phase === 'closed') return
     this.phase = 'closed'
     this.stopTimer()
-    this.pending = []
+    this.output.clear()
     this.content?.abort()
     this.content = null
     this.owner.closed(this)
   }
 
-  private broken(message: string): void {
+  private fail(fault: TransportFault): void {
     const exchange = this.exchange
     this.destroy()
-    exchange?.fail({ kind: 'unreadable', message, unsent: false })
+    exchange?.fail(fault)
   }
 
-  /** Gathers the head, which may be cut anywhere; returns where the next bytes stand. */
-  private takeHead(chunk: Buffer, from: number): number {
-    const whole =
-      this.carry.length === 0 && from === 0
-        ? chunk
-        : Buffer.concat([this.carry, chunk.subarray(from)])
-    const end = whole.indexOf(headEnd)
-    if (end > maxHeadBytes || (end === -1 && whole.length > maxHeadBytes)) {
-      throw new HeadError('the reply head is too long')
-    }
-    if (end === -1) {
-      this.carry = whole
-      return chunk.length
-    }
-    const head = parseHead(whole, end)
-    const next = chunk.length - (whole.length - end - headEnd.length)
-    this.carry = empty
+  private takeHead(chunk: Buffer, from: number): void {
+    const head = this.heads.take(chunk, from)
+    if (head === null) return
     if (head.status === 101) throw new HeadError('the vendor switched protocols unasked')
     if (head.status < 200) {
       // Interim replies (100, 103) announce the real one.
       if (++this.interims > maxInterims) throw new HeadError('the vendor only announces its reply')
-    } else this.begin(head, next < chunk.length)
-    return next
+    } else this.begin(head, this.heads.next < chunk.length)
   }
 
   private begin(head: ReplyHead, more: boolean): void {
@@ -401,7 +317,7 @@ export class Connection {
     const exchange = this.exchange
     const content = this.content
     // A reply that came before the request was taken whole leaves the connection in doubt.
-    const reusable = this.head?.keepAlive === true && this.pending.length === 0
+    const reusable = this.head?.keepAlive === true && this.output.waitingBytes === 0
     this.exchange = null
     this.content = null
     if (exchange?.paused) this.socket?.resume()
@@ -415,30 +331,14 @@ export class Connection {
     else exchange.finished()
   }
 
-  private connectTimedOut(): void {
-    this.refuse('the vendor did not accept a connection in time')
-    this.socket?.terminate()
-  }
-
-  private sendTimedOut(): void {
-    const exchange = this.exchange
-    this.destroy()
-    exchange?.fail({
-      kind: 'timeout',
-      message: 'the vendor stopped reading the request',
-      unsent: false,
-    })
-  }
-
-  private restartTimer(ms: number, action: () => void): void {
-    this.stopTimer()
-    this.timer = setTimeout(action, ms)
-  }
-
   private stopTimer(): void {
     if (this.timer !== null) clearTimeout(this.timer)
     this.timer = null
   }
+}
+
+function mayResend({ call: { onKept = 'resend' }, resent }: DialExchange): boolean {
+  return onKept === 'resend' && !resent
 }
 
 function join(head: string, segments: readonly Segment[], length: number): Buffer {

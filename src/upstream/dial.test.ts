@@ -19,7 +19,8 @@ import {
   until,
 } from '../../test/support/upstream.ts'
 import type { Exchange } from '../vendors/transport.ts'
-import type { Destination, DialCall } from './connection.ts'
+import type { Destination } from './connect.ts'
+import type { DialCall } from './connection.ts'
 import { createDialer, type Dialer } from './dial.ts'
 
 const ended: (() => void | Promise<void>)[] = []

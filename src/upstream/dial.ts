@@ -1,6 +1,7 @@
-// Opens connections to vendors, the only file that does, and keeps those that may carry another call.
+// Sends calls to vendors, each on a connection of its own, and keeps those that may carry another.
 
 import type { Exchange, ReplyHandler } from '../vendors/transport.ts'
+import { connect } from './connect.ts'
 import { Connection, type ConnectionOwner, type DialCall, DialExchange } from './connection.ts'
 
 interface DialerSettings {
@@ -21,40 +22,6 @@ export interface Dialer {
   readonly connections: number
   close(): void
 }
-
-const handlers = {
-  binaryType: 'buffer',
-  open(socket: Bun.Socket<Connection>) {
-    socket.data.opened(socket)
-  },
-  data(socket: Bun.Socket<Connection>, chunk: Buffer) {
-    socket.data.received(chunk)
-  },
-  drain(socket: Bun.Socket<Connection>) {
-    socket.data.flush()
-  },
-  end(socket: Bun.Socket<Connection>) {
-    socket.data.ended()
-    socket.end()
-  },
-  close(socket: Bun.Socket<Connection>) {
-    socket.data.lost('the connection to the vendor was reset')
-  },
-  error(socket: Bun.Socket<Connection>, error: Error) {
-    socket.data.lost(`the connection to the vendor failed: ${error.message}`)
-  },
-} as const
-
-const secureHandlers = {
-  ...handlers,
-  open(socket: Bun.Socket<Connection>) {
-    // Nothing is sent before the handshake has proved who answers.
-    socket.data.greeting(socket)
-  },
-  handshake(socket: Bun.Socket<Connection>, success: boolean, error: Error | null) {
-    socket.data.secured(socket, success && socket.authorized, error)
-  },
-} as const
 
 class Pool implements Dialer, ConnectionOwner {
   private readonly idleByOrigin = new Map<string, Connection[]>()
@@ -85,9 +52,9 @@ class Pool implements Dialer, ConnectionOwner {
   }
 
   idle(connection: Connection): void {
-    const list = this.idleByOrigin.get(connection.origin)
+    const list = this.idleByOrigin.get(connection.destination.origin)
     connection.idleSince = performance.now()
-    if (list === undefined) this.idleByOrigin.set(connection.origin, [connection])
+    if (list === undefined) this.idleByOrigin.set(connection.destination.origin, [connection])
     else if (list.length >= maxIdlePerOrigin) connection.destroy()
     else list.push(connection)
     if (this.sweeper === null) {
@@ -98,7 +65,7 @@ class Pool implements Dialer, ConnectionOwner {
 
   closed(connection: Connection): void {
     this.all.delete(connection)
-    const list = this.idleByOrigin.get(connection.origin)
+    const list = this.idleByOrigin.get(connection.destination.origin)
     const at = list?.lastIndexOf(connection) ?? -1
     if (at !== -1) list?.splice(at, 1)
   }
@@ -110,17 +77,9 @@ class Pool implements Dialer, ConnectionOwner {
   }
 
   private connect(exchange: DialExchange): void {
-    const { destination } = exchange.call
-    const connection = new Connection(destination, exchange, this)
+    const connection = new Connection(exchange, this)
     this.all.add(connection)
-    const hostname = destination.address ?? destination.host
-    const at = { hostname, port: destination.port, data: connection }
-    const connecting = destination.tls
-      ? Bun.connect({ ...at, socket: secureHandlers, tls: { serverName: destination.host } })
-      : Bun.connect({ ...at, socket: handlers })
-    connecting.catch((error: Error) =>
-      connection.refuse(`cannot reach the vendor: ${error.message}`),
-    )
+    connect(connection)
   }
 
   private sweep(): void {

@@ -1,6 +1,6 @@
 // Reads the head of one HTTP/1.1 reply, strictly: what two parsers could read in two ways is refused.
 
-import type { Buffer } from 'node:buffer'
+import { Buffer } from 'node:buffer'
 
 /** How the length of the body is known (RFC 9112, section 6.3). */
 export type Framing =
@@ -14,6 +14,9 @@ export class HeadError extends Error {}
 
 const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\r\n]*)?$/
 const maxFields = 256
+const maxHeadBytes = 65_536
+const headEnd = Buffer.from('\r\n\r\n')
+const empty = Buffer.alloc(0)
 const maxLengthDigits = 15
 
 const none: Framing = { kind: 'none' }
@@ -111,4 +114,29 @@ export class ReplyHead {
 /** The head in the bytes before the blank line at `end`. Throws HeadError. */
 export function parseHead(bytes: Buffer, end: number): ReplyHead {
   return new ReplyHead(bytes.toString('latin1', 0, end))
+}
+
+/** Gathers heads, which may be cut anywhere. */
+export class HeadReader {
+  /** Where in the last chunk the bytes after the head stand. */
+  next = 0
+  private carry: Buffer = empty
+
+  /** Part of a head has come. */
+  get begun(): boolean {
+    return this.carry.length > 0
+  }
+
+  /** Null until the head is whole. Throws HeadError. */
+  take(chunk: Buffer, from: number): ReplyHead | null {
+    const whole =
+      !this.begun && from === 0 ? chunk : Buffer.concat([this.carry, chunk.subarray(from)])
+    const end = whole.indexOf(headEnd)
+    if (end > maxHeadBytes || (end === -1 && whole.length > maxHeadBytes)) {
+      throw new HeadError('the reply head is too long')
+    }
+    this.carry = end === -1 ? whole : empty
+    this.next = end === -1 ? chunk.length : chunk.length - (whole.length - end - headEnd.length)
+    return end === -1 ? null : parseHead(whole, end)
+  }
 }

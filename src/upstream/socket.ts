@@ -11,7 +11,7 @@ import type {
   VendorSocket,
 } from '../vendors/transport.ts'
 import { BodyDecoder, BodyError } from './body.ts'
-import type { Destination } from './connection.ts'
+import type { Destination } from './connect.ts'
 import { clientFrame, closePayload, FrameFault, FrameReader, opcode } from './frames.ts'
 import { HeadError, parseHead, type ReplyHead } from './head.ts'
 

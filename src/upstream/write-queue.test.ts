@@ -1,0 +1,51 @@
+// What a connection that takes little at a time is given: every byte once, in order, files among them.
+
+import { expect, test } from 'bun:test'
+import { Buffer } from 'node:buffer'
+import type { Payload } from '../vendors/media.ts'
+import { WriteQueue } from './write-queue.ts'
+
+const bytes = Buffer.from('0123456789')
+const file: Payload = {
+  type: '',
+  size: bytes.length,
+  read: (from, to = bytes.length) => bytes.subarray(from, to),
+}
+
+test('bytes and files go out once and in order, whatever the socket takes at a time', () => {
+  const queue = new WriteQueue()
+  const parts = [Buffer.from('head'), file, Buffer.alloc(0), Buffer.from('end')]
+  for (const part of parts) queue.push(part)
+  expect(queue.waitingBytes).toBe(17)
+  let taken = ''
+  let left = 0
+  const sink = {
+    write(piece: Uint8Array, from: number, length: number): number {
+      const wrote = Math.min(3, left, length)
+      left -= wrote
+      taken += Buffer.from(piece.subarray(from, from + wrote)).toString()
+      return wrote
+    },
+  }
+  let rounds = 0
+  for (let ended = false; !ended && rounds < 20; rounds++) {
+    left = 3
+    ended = queue.flush(sink) === 'all'
+  }
+  expect(taken).toBe('head0123456789end')
+  expect(queue.waitingBytes).toBe(0)
+})
+
+test('a socket that is gone, and a queue cleared while it is written, end it', () => {
+  const queue = new WriteQueue()
+  queue.push(bytes)
+  expect(queue.flush({ write: () => -1 })).toBe('closed')
+  const clearing = {
+    write(_: Uint8Array, _from: number, length: number): number {
+      queue.clear()
+      return length
+    },
+  }
+  expect(queue.flush(clearing)).toBe('closed')
+  expect(queue.waitingBytes).toBe(0)
+})

@@ -1,0 +1,59 @@
+// What waits until a vendor's connection takes it.
+
+import { Buffer } from 'node:buffer'
+import type { Payload, Segment } from '../vendors/media.ts'
+
+/** Of a payload, this much is read at once. */
+const stretchBytes = 262_144
+/** Every connection's: what a socket did not take of it is read again. */
+const scratch = Buffer.allocUnsafeSlow(stretchBytes)
+
+interface Sink {
+  write(bytes: Uint8Array, from: number, length: number): number
+}
+
+export class WriteQueue {
+  waitingBytes = 0
+  private segments: Segment[] = []
+  /** How much of the first segment is written. */
+  private offset = 0
+
+  push(segment: Segment): void {
+    this.segments.push(segment)
+    this.waitingBytes += sizeOf(segment)
+  }
+
+  /** Writes what the sink takes. `closed`: it takes no more, or the queue was cleared meanwhile. */
+  flush(sink: Sink): 'all' | 'some' | 'closed' {
+    for (;;) {
+      const segment = this.segments[0]
+      if (segment === undefined) return 'all'
+      const isHere = segment instanceof Uint8Array
+      const piece = isHere ? segment : stretchOf(segment, this.offset)
+      const from = isHere ? this.offset : 0
+      // The length must be said: the runtime's default does not take the offset off it.
+      const wrote = sink.write(piece, from, piece.length - from)
+      if (wrote < 0 || this.segments.length === 0) return 'closed'
+      this.offset += wrote
+      this.waitingBytes -= wrote
+      if (from + wrote < piece.length) return 'some'
+      if (this.offset < sizeOf(segment)) continue
+      this.segments.shift()
+      this.offset = 0
+    }
+  }
+
+  clear(): void {
+    this.segments = []
+    this.offset = 0
+    this.waitingBytes = 0
+  }
+}
+
+export function sizeOf(segment: Segment): number {
+  return segment instanceof Uint8Array ? segment.length : segment.size
+}
+
+function stretchOf(payload: Payload, from: number): Uint8Array {
+  return payload.read(from, Math.min(payload.size, from + stretchBytes), scratch)
+}
