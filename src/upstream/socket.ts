@@ -1,19 +1,18 @@
-// One WebSocket to a vendor (RFC 6455): its handshake with whatever the vendor says instead, its messages, its end.
+// One WebSocket to a vendor (RFC 6455): from its connection to its end.
 
 import { Buffer } from 'node:buffer'
-import { createHash, randomBytes } from 'node:crypto'
-import { checkServerIdentity } from 'node:tls'
-import type { Socket } from 'bun'
 import type {
   HandshakeHandler,
   SocketListener,
   TransportFault,
   VendorSocket,
 } from '../vendors/transport.ts'
-import { BodyDecoder, BodyError } from './body.ts'
-import type { Destination } from './connect.ts'
+import { BodyError } from './body.ts'
+import { connect, type Destination, type Peer, type VendorConnection } from './connect.ts'
 import { clientFrame, closePayload, FrameFault, FrameReader, opcode } from './frames.ts'
-import { HeadError, parseHead, type ReplyHead } from './head.ts'
+import { Handshake } from './handshake.ts'
+import { HeadError } from './head.ts'
+import { WriteQueue } from './write-queue.ts'
 
 interface SocketCall {
   /** Its head is a whole request up to the key of the handshake. */
@@ -24,85 +23,40 @@ interface SocketCall {
   readonly maxMessageBytes: number
 }
 
-/** What a WebSocket's key is answered with (section 4.2.2). */
-const acceptSuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
-const maxHeadBytes = 65_536
-const maxRefusalBytes = 65_536
 /** The other side's close frame is waited for this long. */
 const closeMs = 2_000
 /** A vendor that does not read its answers is given no more of them. */
 const maxPongBytes = 16_384
-const headEnd = Buffer.from('\r\n\r\n')
+const empty = Buffer.alloc(0)
 
-type Phase = 'connecting' | 'answer' | 'refusal' | 'open' | 'closing' | 'closed'
-
-const handlers = {
-  binaryType: 'buffer',
-  open(socket: Bun.Socket<DialledSocket>) {
-    socket.data.connected(socket)
-  },
-  data(socket: Bun.Socket<DialledSocket>, chunk: Buffer) {
-    socket.data.received(chunk)
-  },
-  drain(socket: Bun.Socket<DialledSocket>) {
-    socket.data.flush()
-  },
-  end(socket: Bun.Socket<DialledSocket>) {
-    socket.data.lost('the vendor closed the connection')
-    socket.end()
-  },
-  close(socket: Bun.Socket<DialledSocket>) {
-    socket.data.lost('the connection to the vendor was lost')
-  },
-  error(socket: Bun.Socket<DialledSocket>, error: Error) {
-    socket.data.lost(`the connection to the vendor failed: ${error.message}`)
-  },
-} as const
-
-const secureHandlers = {
-  ...handlers,
-  open(socket: Bun.Socket<DialledSocket>) {
-    socket.data.greeting(socket)
-  },
-  handshake(socket: Bun.Socket<DialledSocket>, success: boolean, error: Error | null) {
-    socket.data.secured(socket, success && socket.authorized, error)
-  },
-} as const
+type Phase = 'connecting' | 'answer' | 'open' | 'closing' | 'closed'
 
 /** Connects and asks for a socket; `abort` on what is returned ends it at any time. */
 export function openSocket(call: SocketCall, handler: HandshakeHandler): DialledSocket {
   const made = new DialledSocket(call, handler)
-  const { destination } = call
-  const hostname = destination.address ?? destination.host
-  const at = { hostname, port: destination.port, data: made }
-  const connecting = destination.tls
-    ? Bun.connect({ ...at, socket: secureHandlers, tls: { serverName: destination.host } })
-    : Bun.connect({ ...at, socket: handlers })
-  connecting.catch((error: Error) => made.lost(`cannot reach the vendor: ${error.message}`))
+  connect(made)
   return made
 }
 
-class DialledSocket implements VendorSocket {
+class DialledSocket implements VendorSocket, Peer {
+  readonly destination: Destination
   receivedMs = performance.now()
   private readonly call: SocketCall
   private readonly handler: HandshakeHandler
-  private readonly key = randomBytes(16).toString('base64')
+  private readonly handshake = new Handshake()
   private readonly frames: FrameReader
   private listener: SocketListener | null = null
-  private socket: Socket<DialledSocket> | null = null
+  private socket: VendorConnection | null = null
   private phase: Phase = 'connecting'
-  private timer: ReturnType<typeof setTimeout> | null
-  /** What came and was not read yet: an answer that is not whole, or messages that nobody listens to. */
-  private carry: Buffer = Buffer.alloc(0)
-  private refusal: { readonly head: ReplyHead; readonly body: BodyDecoder } | null = null
-  private refusalText: Buffer[] = []
+  private timer: ReturnType<typeof setTimeout>
+  /** Messages that came before anybody listened. */
+  private early: Buffer = empty
   private paused = false
-  private pending: Uint8Array[] = []
-  private pendingOffset = 0
-  waitingBytes = 0
+  private readonly output = new WriteQueue()
 
   constructor(call: SocketCall, handler: HandshakeHandler) {
     this.call = call
+    this.destination = call.destination
     this.handler = handler
     this.frames = new FrameReader(
       {
@@ -111,33 +65,27 @@ class DialledSocket implements VendorSocket {
           if (this.waitingBytes < maxPongBytes) this.write(clientFrame(opcode.pong, payload))
         },
         pong: () => undefined,
-        close: (code, reason) => this.closedBy(code, reason),
+        close: (code, reason) => {
+          const { listener } = this
+          this.close(code === 1005 ? 1000 : code, '')
+          listener?.closed(code, reason)
+        },
       },
       call.maxMessageBytes,
     )
     this.timer = setTimeout(() => this.tooLate('connecting took too long'), call.connectMs)
   }
 
-  greeting(socket: Socket<DialledSocket>): void {
+  get waitingBytes(): number {
+    return this.output.waitingBytes
+  }
+
+  greeting(socket: VendorConnection): void {
     if (this.phase === 'closed') socket.terminate()
     else this.socket = socket
   }
 
-  /** No connection is used whose certificate's name or chain does not hold. */
-  secured(socket: Socket<DialledSocket>, authorized: boolean, error: Error | null): void {
-    const misnamed = authorized
-      ? checkServerIdentity(this.call.destination.host, socket.getPeerCertificate())
-      : undefined
-    if (authorized && error === null && misnamed === undefined) {
-      this.connected(socket)
-      return
-    }
-    const why = error?.message ?? misnamed?.message ?? 'the certificate is not trusted'
-    this.lost(`TLS failed: ${why}`)
-    socket.terminate()
-  }
-
-  connected(socket: Socket<DialledSocket>): void {
+  opened(socket: VendorConnection): void {
     this.socket = socket
     if (this.phase === 'closed') {
       socket.terminate()
@@ -145,17 +93,17 @@ class DialledSocket implements VendorSocket {
     }
     socket.setNoDelay(true)
     this.phase = 'answer'
-    this.stopTimer()
+    clearTimeout(this.timer)
     this.timer = setTimeout(() => this.tooLate('the vendor did not answer'), this.call.answerMs)
-    const head = `${this.call.destination.head}sec-websocket-key: ${this.key}\r\n\r\n`
+    const head = `${this.destination.head}sec-websocket-key: ${this.handshake.key}\r\n\r\n`
     this.write(Buffer.from(head, 'latin1'))
   }
 
   /** From now on the listener receives messages, those first that have come already. */
   start(listener: SocketListener): void {
     this.listener = listener
-    const early = this.carry
-    this.carry = Buffer.alloc(0)
+    const { early } = this
+    this.early = empty
     if (early.length > 0) this.read(early)
     this.resume()
   }
@@ -202,8 +150,8 @@ class DialledSocket implements VendorSocket {
     this.phase = 'closed'
     this.listener = null
     this.frames.stop()
-    this.stopTimer()
-    this.pending = []
+    clearTimeout(this.timer)
+    this.output.clear()
     this.socket?.terminate()
   }
 
@@ -211,9 +159,8 @@ class DialledSocket implements VendorSocket {
     this.receivedMs = performance.now()
     try {
       if (this.phase === 'answer') this.answered(chunk)
-      else if (this.phase === 'refusal') this.refusing(chunk, 0)
       else if (this.phase !== 'open') return
-      else if (this.listener === null) this.carry = Buffer.concat([this.carry, chunk])
+      else if (this.listener === null) this.early = Buffer.concat([this.early, chunk])
       else this.read(chunk)
     } catch (error) {
       if (!(error instanceof HeadError || error instanceof BodyError)) throw error
@@ -223,25 +170,16 @@ class DialledSocket implements VendorSocket {
 
   /** Writes what the socket takes; the rest goes when it drains. */
   flush(): void {
-    const { socket } = this
-    if (socket === null || this.pending.length === 0) return
-    while (this.pending.length > 0) {
-      const first = this.pending[0] ?? new Uint8Array(0)
-      const wrote = socket.write(first, this.pendingOffset, first.length - this.pendingOffset)
-      if (wrote < 0 || this.pending.length === 0) return
-      this.pendingOffset += wrote
-      this.waitingBytes -= wrote
-      if (this.pendingOffset < first.length) return
-      this.pending.shift()
-      this.pendingOffset = 0
-    }
+    if (this.socket !== null && this.waitingBytes > 0) this.output.flush(this.socket)
   }
 
-  /** The connection is gone, for whatever reason. */
-  lost(reason: string): void {
+  ended(): void {
+    this.lost('the vendor closed the connection')
+  }
+
+  lost(reason = 'the connection to the vendor was lost'): void {
     const { phase, listener } = this
-    if (phase === 'closed') return
-    if (phase === 'refusal') this.refusalEnds()
+    if (phase === 'closed' || this.refused()) return
     const unsent = phase === 'connecting'
     if (unsent || phase === 'answer') {
       this.failed({ kind: unsent ? 'unreachable' : 'reset', message: reason, unsent })
@@ -252,9 +190,9 @@ class DialledSocket implements VendorSocket {
   }
 
   private write(bytes: Uint8Array): void {
-    this.pending.push(bytes)
-    this.waitingBytes += bytes.length
-    if (this.pending.length === 1) this.flush()
+    const waited = this.waitingBytes > 0
+    this.output.push(bytes)
+    if (!waited) this.flush()
   }
 
   private read(chunk: Buffer): void {
@@ -268,76 +206,33 @@ class DialledSocket implements VendorSocket {
     }
   }
 
-  private closedBy(code: number, reason: string): void {
-    const { listener } = this
-    this.close(code === 1005 ? 1000 : code, '')
-    listener?.closed(code, reason)
-  }
-
   private answered(chunk: Buffer): void {
-    const bytes = this.carry.length === 0 ? chunk : Buffer.concat([this.carry, chunk])
-    const end = bytes.indexOf(headEnd)
-    if (end === -1) {
-      if (bytes.length > maxHeadBytes) throw new HeadError('the head of the reply is too long')
-      this.carry = bytes
-      return
-    }
-    const head = parseHead(bytes, end)
-    const rest = bytes.subarray(end + headEnd.length)
-    this.carry = Buffer.alloc(0)
-    if (head.status !== 101) {
-      this.phase = 'refusal'
-      const body = new BodyDecoder(head.framing, { bytes: (piece) => this.keepRefusal(piece) })
-      this.refusal = { head, body }
-      this.refusing(rest, 0)
-      return
-    }
-    const due = createHash('sha1')
-      .update(this.key + acceptSuffix)
-      .digest('base64')
-    if (head.header('sec-websocket-accept') !== due)
-      throw new HeadError('the vendor did not prove that it speaks WebSocket')
-    this.stopTimer()
+    const first = this.handshake.accepted(chunk)
+    if (this.handshake.over) this.refused()
+    if (first === null) return
+    clearTimeout(this.timer)
     this.phase = 'open'
-    this.carry = Buffer.from(rest)
+    this.early = first
     this.pause()
     this.handler.open(this)
   }
 
-  private keepRefusal(piece: Uint8Array): void {
-    const kept = this.refusalText.reduce((sum, { length }) => sum + length, 0)
-    if (kept < maxRefusalBytes) this.refusalText.push(Buffer.from(piece))
-  }
-
-  private refusing(chunk: Buffer, from: number): void {
-    const body = this.refusal?.body
-    if (body === undefined) return
-    if (!body.done && chunk.length > from) body.push(chunk, from)
-    if (body.done) this.refusalEnds()
-  }
-
-  private refusalEnds(): void {
-    const { refusal } = this
-    if (refusal === null) return
-    this.refusal = null
-    const { status, header } = refusal.head
-    const text = Buffer.concat(this.refusalText).toString('utf8')
+  /** Whether the vendor has refused: what it said of it by now is told. */
+  private refused(): boolean {
+    const { refusal } = this.handshake
+    if (refusal === null || this.phase !== 'answer') return false
     this.abort()
-    this.handler.refused(status, header, text)
+    this.handler.refused(refusal.status, refusal.header, this.handshake.text())
+    return true
   }
 
   private tooLate(message: string): void {
-    if (this.phase === 'refusal') this.refusalEnds()
-    else this.failed({ kind: 'timeout', message, unsent: this.phase === 'connecting' })
+    if (this.refused()) return
+    this.failed({ kind: 'timeout', message, unsent: this.phase === 'connecting' })
   }
 
   private failed(fault: TransportFault): void {
     this.abort()
     this.handler.fault(fault)
-  }
-
-  private stopTimer(): void {
-    if (this.timer !== null) clearTimeout(this.timer)
-    this.timer = null
   }
 }
