@@ -10,7 +10,6 @@ const stillLarge: ReadonlySet<string> = new Set([
   'LedgerWorker',
   'Node',
   'NodeLeases',
-  'Output',
   'ValkeyLimiter',
 ])
 

@@ -47,7 +47,7 @@ export class ResponsesWriter implements Writer {
         return ''
       case 'extra':
         if (event.choice === null) this.take(event.extra)
-        else if (event.choice === 0) this.output.takeItem(ownFields(event.extra))
+        else if (event.choice === 0) this.output.items.takeNext(ownFields(event.extra)['item'])
         return ''
       case 'fault':
         // The relay tells the client of a fault, in the format's own words.
@@ -87,7 +87,7 @@ export class ResponsesWriter implements Writer {
       asked,
       extras,
     )
-    body['output'] = this.output.items()
+    body['output'] = this.output.items.all()
     body['usage'] = usage === null ? null : usageOf(usage)
     return body
   }

@@ -1,0 +1,82 @@
+// The output items of a response: their ids, their order, and the events of each as a whole.
+
+import type { JsonObject } from '../ir.ts'
+import { isObject } from '../json/value.ts'
+
+/** Gives one event its number and frame. */
+export type Emit = (type: string, fields: JsonObject) => string
+
+/** One item and its place among the output. */
+export interface Item {
+  readonly index: number
+  readonly id: string
+  value: JsonObject
+}
+
+const prefixes: Readonly<Record<string, string>> = {
+  message: 'msg',
+  reasoning: 'rs',
+  function_call: 'fc',
+  custom_tool_call: 'ctc',
+  image_generation_call: 'ig',
+  local_shell_call: 'lsh',
+  shell_call: 'sh',
+  apply_patch_call: 'apc',
+  tool_search_call: 'tsc',
+}
+
+export class OutputItems {
+  readonly emit: Emit
+  private readonly base: string
+  private readonly done: JsonObject[] = []
+  /** Private members of the next item, where the vendor speaks this format. */
+  private nextItem: JsonObject = {}
+
+  /** `base` makes the ids. */
+  constructor(base: string, emit: Emit) {
+    this.base = base
+    this.emit = emit
+  }
+
+  /** All as far as they came. */
+  all(): JsonObject[] {
+    return [...this.done]
+  }
+
+  takeNext(item: unknown): void {
+    if (isObject(item)) this.nextItem = item
+  }
+
+  /** The vendor gave the next one an id. */
+  get nextIsNamed(): boolean {
+    return 'id' in this.nextItem
+  }
+
+  create(fields: JsonObject): Item {
+    const index = this.done.length
+    const own = this.nextItem
+    this.nextItem = {}
+    const prefix = prefixes[String(fields['type'])] ?? 'item'
+    const given = own['id']
+    const id = typeof given === 'string' ? given : `${prefix}_${this.base}_${index}`
+    const value = { id, ...fields, ...own }
+    this.done.push(value)
+    return { index, id, value }
+  }
+
+  added(item: Item): string {
+    return this.emit('response.output_item.added', { output_index: item.index, item: item.value })
+  }
+
+  finished(item: Item, fields: JsonObject): string {
+    item.value = { ...item.value, ...fields }
+    this.done[item.index] = item.value
+    return this.emit('response.output_item.done', { output_index: item.index, item: item.value })
+  }
+
+  /** An item that is sent at once. */
+  whole(begun: JsonObject, done: JsonObject): string {
+    const item = this.create(begun)
+    return this.added(item) + this.finished(item, done)
+  }
+}

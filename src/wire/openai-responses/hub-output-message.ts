@@ -1,0 +1,108 @@
+// The message of a response while it is written: its content parts, and when it ends.
+
+import type { JsonObject, PartHead } from '../ir.ts'
+import type { Item, OutputItems } from './hub-output-items.ts'
+
+interface MessageItem extends Item {
+  readonly content: JsonObject[]
+  /** Parts of it that are not at their end. */
+  open: number
+  /** Something else was begun: it ends with its last part. */
+  over: boolean
+}
+
+/** One part of the reply, as far as it came. */
+export interface Part {
+  readonly head: PartHead
+  text: string
+  /** Null while nothing is sent of it. */
+  item: Item | null
+  contentIndex: number
+  readonly annotations: JsonObject[]
+  readonly tokens: JsonObject[]
+  /** Probabilities for its next piece. */
+  pending: readonly JsonObject[]
+}
+
+export class MessageOutput {
+  private readonly items: OutputItems
+  private message: MessageItem | null = null
+
+  constructor(items: OutputItems) {
+    this.items = items
+  }
+
+  /** Opens a part of text, and the message where there is none; of no effect once it is open. */
+  begin(part: Part): string {
+    const { type } = part.head
+    if (part.item !== null || (type !== 'text' && type !== 'refusal')) return ''
+    // The vendor's own next message is another, though nothing stands between them.
+    const apart = this.items.nextIsNamed ? this.leave() : ''
+    const opened = this.open()
+    const { message } = this
+    if (message === null) return apart + opened
+    part.item = message
+    part.contentIndex = message.content.length
+    message.open++
+    message.content.push(contentOf(part, ''))
+    const fields = { ...at(part), part: contentOf(part, '') }
+    return apart + opened + this.items.emit('response.content_part.added', fields)
+  }
+
+  annotate(part: Part, annotation: JsonObject): string {
+    const begun = this.begin(part)
+    const index = part.annotations.length
+    part.annotations.push(annotation)
+    const fields = { ...at(part), annotation_index: index, annotation }
+    return begun + this.items.emit('response.output_text.annotation.added', fields)
+  }
+
+  endPart(part: Part): string {
+    const { head, text, tokens } = part
+    const { message } = this
+    const content = contentOf(part, text)
+    const done =
+      head.type === 'refusal'
+        ? this.items.emit('response.refusal.done', { ...at(part), refusal: text })
+        : this.items.emit('response.output_text.done', { ...at(part), text, logprobs: tokens })
+    const ended = this.items.emit('response.content_part.done', { ...at(part), part: content })
+    if (message === null) return done + ended
+    message.content[part.contentIndex] = content
+    message.open--
+    return done + ended + (message.over && message.open === 0 ? this.end('completed') : '')
+  }
+
+  /** Something else begins: the message ends with its last part. */
+  leave(): string {
+    const { message } = this
+    if (message === null) return ''
+    message.over = true
+    return message.open === 0 ? this.end('completed') : ''
+  }
+
+  end(status: string): string {
+    const { message } = this
+    if (message === null) return ''
+    this.message = null
+    return this.items.finished(message, { status, content: message.content })
+  }
+
+  private open(): string {
+    if (this.message !== null && !this.message.over) return ''
+    const fields = { type: 'message', status: 'in_progress', role: 'assistant', content: [] }
+    const item = this.items.create(fields)
+    this.message = { ...item, content: [], open: 0, over: false }
+    return this.items.added(item)
+  }
+}
+
+function at(part: Part): JsonObject {
+  const { item, contentIndex } = part
+  return { item_id: item?.id, output_index: item?.index, content_index: contentIndex }
+}
+
+/** A content part with the text given and all else sent of it. */
+function contentOf({ head, annotations, tokens }: Part, text: string): JsonObject {
+  if (head.type === 'refusal') return { type: 'refusal', refusal: text }
+  return { type: 'output_text', annotations: [...annotations], logprobs: [...tokens], text }
+}
