@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
 import { startBucket } from '../support/bucket.ts'
 import { eventually } from '../support/clients.ts'
-import { type Gateway, startGateway } from '../support/gateway.ts'
+import { type Gateway, residentBytes, startGateway } from '../support/gateway.ts'
 
 const model = 'grok-imagine-image'
 const vendorKey = 'xai-vendor-secret-7c3e'
@@ -141,10 +141,10 @@ describe('what a vendor made', () => {
   })
 
   test('goes to the disk as it comes: 300 MB are never in memory', async () => {
-    const before = gateway.rss()
+    const before = residentBytes(gateway.pid)
     let most = 0
     const watch = setInterval(() => {
-      most = Math.max(most, gateway.rss())
+      most = Math.max(most, residentBytes(gateway.pid))
     }, 20)
     const { data } = await draw(gateway, '/long.mp4', { response_format: 'url' })
     const head = await fetch(data[0]?.url ?? '', { method: 'HEAD' })

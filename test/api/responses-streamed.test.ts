@@ -5,7 +5,7 @@ import type OpenAI from 'openai'
 import type { JsonObject } from '../../src/wire/ir.ts'
 import { eventsOf } from '../responses.ts'
 import { authorized, eventually, openaiClient } from '../support/clients.ts'
-import { type Gateway, startGateway } from '../support/gateway.ts'
+import { type Gateway, openSockets, startGateway } from '../support/gateway.ts'
 import { type Responder, startResponder } from '../support/responder.ts'
 
 let gateway: Gateway
@@ -236,13 +236,13 @@ describe('after its end', () => {
       input: 'wait',
       background: true,
     })
-    const sockets = gateway.sockets()
+    const sockets = openSockets(gateway.pid)
     const left = new AbortController()
     const options = { headers: authorized(), signal: left.signal }
     const response = await fetch(`${gateway.url}/v1/responses/${id}?stream=true`, options)
     await response.body?.getReader().read()
     left.abort()
-    await eventually(() => (gateway.sockets() <= sockets ? true : undefined))
+    await eventually(() => (openSockets(gateway.pid) <= sockets ? true : undefined))
     expect((await client.responses.cancel(id)).status).toBe('cancelled')
   })
 })

@@ -2,7 +2,13 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { authorized, eventually, steady } from '../support/clients.ts'
-import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
+import {
+  type Gateway,
+  openSockets,
+  residentBytes,
+  startGateway,
+  testKey,
+} from '../support/gateway.ts'
 import { isLong } from '../support/long.ts'
 import { parseReply, portOf, post, RawClient, statusesIn } from '../support/socket.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
@@ -264,13 +270,13 @@ describe('a body in chunks with a trailer section', () => {
 
 describe('bodies without end', () => {
   test('1 GB announced: refused before it comes', async () => {
-    const rss = gateway.rss()
+    const rss = residentBytes(gateway.pid)
     const client = await RawClient.open(port)
     client.send(post(chat, { ...authorized(), 'content-length': '1073741824' }, '{'))
     const reply = parseReply(await client.until((text) => text.includes('request_too_large')))
     expect(reply.status).toBe(413)
     client.destroy()
-    if (isLong) expect(gateway.rss() - rss).toBeLessThan(50_000_000)
+    if (isLong) expect(residentBytes(gateway.pid) - rss).toBeLessThan(50_000_000)
   })
 
   test('chunked for ever: 413 once past the bound, and no more is read', async () => {
@@ -323,7 +329,7 @@ describe('many', () => {
     }
     await measure()
     const alone = await measure()
-    const rss = gateway.rss()
+    const rss = residentBytes(gateway.pid)
     const clients: RawClient[] = []
     for (let at = 0; at < 2_000; at++) {
       const client = await RawClient.open(port)
@@ -333,12 +339,12 @@ describe('many', () => {
     }
     const crowded = await measure()
     console.log(
-      `2,000 idle connections: p90 ${alone.toFixed(2)} ms alone, ${crowded.toFixed(2)} ms among them; ${((gateway.rss() - rss) / 1_048_576).toFixed(1)} MB more`,
+      `2,000 idle connections: p90 ${alone.toFixed(2)} ms alone, ${crowded.toFixed(2)} ms among them; ${((residentBytes(gateway.pid) - rss) / 1_048_576).toFixed(1)} MB more`,
     )
     for (const client of clients) client.destroy()
     expect(crowded).toBeLessThan(Math.max(25, alone * 4))
-    if (isLong) expect(gateway.rss() - rss).toBeLessThan(60_000_000)
-    await eventually(() => (gateway.sockets() < 100 ? true : undefined))
+    if (isLong) expect(residentBytes(gateway.pid) - rss).toBeLessThan(60_000_000)
+    await eventually(() => (openSockets(gateway.pid) < 100 ? true : undefined))
   }, 30_000)
 
   test('2,000 headers or one of 200 KB: 431 or closed', async () => {

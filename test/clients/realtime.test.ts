@@ -5,7 +5,13 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { eventually, pace } from '../support/clients.ts'
-import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
+import {
+  type Gateway,
+  openSockets,
+  residentBytes,
+  startGateway,
+  testKey,
+} from '../support/gateway.ts'
 import { isLong } from '../support/long.ts'
 import {
   RealtimeClient,
@@ -55,19 +61,19 @@ const inFlight = 'tollgate_requests_in_flight'
 test('200 idle sessions take little memory, count as under way, and leave nothing behind', async () => {
   const serving = await start()
   const first = await RealtimeClient.open(serving.url)
-  const before = serving.rss()
+  const before = residentBytes(serving.pid)
   const clients = await Promise.all(
     Array.from({ length: 200 }, () => RealtimeClient.open(serving.url)),
   )
-  const grown = serving.rss() - before
+  const grown = residentBytes(serving.pid) - before
   console.log(`200 idle sessions: ${Math.round(grown / 1024)} KiB more`)
   if (isLong) expect(grown).toBeLessThan(40 * 1024 * 1024)
   expect(await gauge(inFlight)).toBe(201)
-  const sockets = serving.sockets()
+  const sockets = openSockets(serving.pid)
   await Promise.all([first, ...clients].map((client) => client.leave()))
   await Promise.all(vendor.sessions.map((session) => session.closed()))
   await eventually(async () => (await gauge(inFlight)) === 0 || undefined)
-  await eventually(() => serving.sockets() < sockets - 390 || undefined)
+  await eventually(() => openSockets(serving.pid) < sockets - 390 || undefined)
 }, 20_000)
 
 /** A client that has its socket and takes nothing of it. */
@@ -106,9 +112,9 @@ test('a client that takes nothing: its vendor waits, and after a while both are 
   const serving = await start({ server: { writeStallMs: 1_500 } })
   const client = await deaf(serving.url)
   const session = await vendor.arrived(1)
-  const before = serving.rss()
+  const before = residentBytes(serving.pid)
   const sent = await flood(session, 512 * 1024 * 1024)
-  const grown = serving.rss() - before
+  const grown = residentBytes(serving.pid) - before
   expect(sent).toBeLessThan(64 * 1024 * 1024)
   if (isLong) expect(grown).toBeLessThan(64 * 1024 * 1024)
   await session.closed()

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { authorized, eventually, pace, steady } from '../support/clients.ts'
-import { type Gateway, startGateway } from '../support/gateway.ts'
+import { type Gateway, residentBytes, startGateway } from '../support/gateway.ts'
 import { isLong, lasts, repetitions } from '../support/long.ts'
 import { portOf, post, RawClient } from '../support/socket.ts'
 import {
@@ -89,7 +89,7 @@ async function expectFlat(idle: number): Promise<void> {
   let most = 0
   let least = Number.POSITIVE_INFINITY
   while (performance.now() - startedMs < 8_000) {
-    const rss = gateway.rss()
+    const rss = residentBytes(gateway.pid)
     most = Math.max(most, rss)
     least = Math.min(least, rss)
     await lasts(250)
@@ -104,7 +104,7 @@ async function expectFlat(idle: number): Promise<void> {
 }
 
 test(`${readers} readers at about 1 KB/s of an endless stream: memory flat, the vendor paused`, async () => {
-  const idle = gateway.rss()
+  const idle = residentBytes(gateway.pid)
   const clients: RawClient[] = []
   for (let at = 0; at < readers; at++) clients.push(await begin(gateway))
   // 64 KiB of each in 64 s: one after the other, not all at once.

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
+import { openSockets, residentBytes } from '../support/gateway.ts'
 import { isLong, repetitions } from '../support/long.ts'
 import { onStage, type Scene } from '../support/scene.ts'
 import type { StageGateway } from '../support/shared-gateways.ts'
@@ -72,7 +73,7 @@ async function leaveAll(scene: Scene): Promise<Left> {
       await request.gone
       outlivedMs.push((request.goneMs ?? Number.NaN) - (left[numberOf(request) - at] ?? Number.NaN))
     }
-    memory.push(scene.gateway.rss() / mebibyte)
+    memory.push(residentBytes(scene.gateway.pid) / mebibyte)
   }
   outlivedMs.sort((a, b) => a - b)
   return { outlivedMs, memory }
@@ -110,13 +111,13 @@ test(`${all} aborted streams leave sockets where they were, and each vendor is l
       hang,
     ])
     await scene.chat()
-    const sockets = gateway.sockets()
+    const sockets = openSockets(gateway.pid)
     const { outlivedMs, memory } = await leaveAll(scene)
     expect(outlivedMs).toHaveLength(all)
     if (isLong) expectSoonAndFlat(outlivedMs, memory)
     // At most the kept connection of the first call, and nothing of those who left.
     expect(first.open).toBeLessThanOrEqual(1)
-    expect(gateway.sockets()).toBeLessThanOrEqual(sockets)
+    expect(openSockets(gateway.pid)).toBeLessThanOrEqual(sockets)
     await recorded(scene)
     expect((await scene.chat()).content).toBe('Hello')
   })

@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import type { UsageRow } from '../../src/store/usage-row.ts'
+import { residentBytes } from '../support/gateway.ts'
 import { isLong } from '../support/long.ts'
 import { expectError, expectFailover, onStage } from '../support/scene.ts'
 import {
@@ -104,7 +105,7 @@ for (const [coding, compress] of Object.entries(codings)) {
     await onStage({ alone: true }, async (scene) => {
       const { gateway, first } = scene
       await scene.chat()
-      const before = gateway.rss()
+      const before = residentBytes(gateway.pid)
       first.on('m', [reply(200, bomb, `content-encoding: ${coding}`)], [json(200, chatReply())])
       const seen = await scene.chat()
       expectError(seen, 503, 'service_unavailable')
@@ -112,7 +113,7 @@ for (const [coding, compress] of Object.entries(codings)) {
         errorCode: 'service_unavailable',
         errorCause: "the vendor's reply could not be read",
       })
-      if (isLong) expect(gateway.rss() - before).toBeLessThan(24 * mebibyte)
+      if (isLong) expect(residentBytes(gateway.pid) - before).toBeLessThan(24 * mebibyte)
       expect((await scene.chat()).content).toBe('Hello')
     })
   }, 20_000)

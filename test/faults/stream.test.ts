@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
+import { residentBytes } from '../support/gateway.ts'
 import { isLong } from '../support/long.ts'
 import { expectCutStream, expectError, expectFailover, onStage } from '../support/scene.ts'
 import {
@@ -178,7 +179,7 @@ test('U14 an event of 64 MB before anything else: let go at 1 MiB, another chann
   await onStage({}, async (scene) => {
     const { gateway, first } = scene
     await scene.stream({ model: 'm-warm' })
-    const before = gateway.rss()
+    const before = residentBytes(gateway.pid)
     first.on('m', [send(sseHead), ...hugeEvent])
     const seen = await scene.stream()
     expect({ status: seen.status, content: seen.content }).toEqual({
@@ -187,7 +188,7 @@ test('U14 an event of 64 MB before anything else: let go at 1 MiB, another chann
     })
     expect(await gateway.row(seen.requestId)).toMatchObject({ attempts: 2, channel: 'second' })
     await first.of('m')[0]?.gone
-    if (isLong) expect(gateway.rss() - before).toBeLessThan(24 * mebibyte)
+    if (isLong) expect(residentBytes(gateway.pid) - before).toBeLessThan(24 * mebibyte)
   })
 })
 
@@ -195,7 +196,7 @@ test('U14 an event of 64 MB after content: an error event, what was delivered is
   await onStage({}, async (scene) => {
     const { gateway, first } = scene
     await scene.stream({ model: 'm-warm' })
-    const before = gateway.rss()
+    const before = residentBytes(gateway.pid)
     first.on('m', [send(sseHead), send(words('Hi')), ...hugeEvent])
     const seen = await scene.stream()
     expectCutStream(seen, 'Hi')
@@ -204,7 +205,7 @@ test('U14 an event of 64 MB after content: an error event, what was delivered is
       output: 1,
       errorCause: "the vendor's reply could not be read",
     })
-    if (isLong) expect(gateway.rss() - before).toBeLessThan(24 * mebibyte)
+    if (isLong) expect(residentBytes(gateway.pid) - before).toBeLessThan(24 * mebibyte)
   })
 })
 

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { pdfOf, pngOf } from '../support/attachments.ts'
 import { authorized, eventually } from '../support/clients.ts'
+import { openSockets } from '../support/gateway.ts'
 import { wav } from '../support/samples.ts'
 import { chatReply, hang, json, send, sseHead, words } from '../support/upstream.ts'
 import { bodyOf, openShop, type Shop } from './shop.ts'
@@ -36,9 +37,9 @@ describe('a picture of 600 KB of base64', () => {
       return wallet.heldNano > 0n ? wallet : undefined
     })
     expect(heldNano).toBeLessThan(4_000_000_000n)
-    const sockets = shop.gateway.sockets()
+    const sockets = openSockets(shop.gateway.pid)
     client.destroy()
-    await eventually(() => shop.gateway.sockets() < sockets || undefined)
+    await eventually(() => openSockets(shop.gateway.pid) < sockets || undefined)
     const row = await shop.rowOf(model)
     expect(row).toMatchObject({ status: 499, usageSource: 'counted', imageInput: 765, output: 10 })
     expect(row.input).toBeLessThan(100)

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eventually } from '../support/clients.ts'
+import { openSockets } from '../support/gateway.ts'
 import {
   chatReply,
   delta,
@@ -30,10 +31,10 @@ async function leave(shop: Shop, model: string, text: string | null): Promise<vo
   const client = await shop.client({ model, stream: true })
   if (text === null) await shop.first.arrived(shop.first.requests.length + 1)
   else await client.until((received) => received.includes(text))
-  const sockets = shop.gateway.sockets()
+  const sockets = openSockets(shop.gateway.pid)
   client.destroy()
   // The gateway has seen it when the connection is gone on its side too.
-  await eventually(() => shop.gateway.sockets() < sockets || undefined)
+  await eventually(() => openSockets(shop.gateway.pid) < sockets || undefined)
 }
 
 describe('a client leaves, policy stop: the vendor is let go', () => {

@@ -38,10 +38,6 @@ export interface Gateway extends AsyncDisposable {
   row(requestId: string): Promise<UsageRow>
   /** Prometheus text. */
   metrics(): Promise<string>
-  /** Resident memory of the process, in bytes. */
-  rss(): number
-  /** Sockets the process has open. */
-  sockets(): number
   /** Sends a JSON body with the key to a path such as `/v1/chat/completions`. */
   post(path: string, body: unknown, options?: PostOptions): Promise<Response>
   /** Ends the process; resolves with its exit code. */
@@ -195,16 +191,6 @@ class GatewayProcess implements Gateway {
     return await (await fetch(`${this.url}/metrics`)).text()
   }
 
-  rss(): number {
-    const status = readFileSync(`/proc/${this.pid}/status`, 'utf8')
-    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024
-  }
-
-  sockets(): number {
-    const listing = Bun.spawnSync(['ls', '-l', `/proc/${this.pid}/fd`]).stdout.toString()
-    return listing.split('\n').filter((line) => line.includes('socket:')).length
-  }
-
   post(path: string, body: unknown, options: PostOptions = {}): Promise<Response> {
     return fetch(this.url + path, {
       method: 'POST',
@@ -238,4 +224,16 @@ class GatewayProcess implements Gateway {
 async function follow(stream: ReadableStream<Uint8Array>, take: (text: string) => void) {
   const decoder = new TextDecoder()
   for await (const bytes of stream) take(decoder.decode(bytes, { stream: true }))
+}
+
+/** Resident memory of a process. */
+export function residentBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024
+}
+
+/** How many sockets a process has open. */
+export function openSockets(pid: number): number {
+  const listing = Bun.spawnSync(['ls', '-l', `/proc/${pid}/fd`]).stdout.toString()
+  return listing.split('\n').filter((line) => line.includes('socket:')).length
 }

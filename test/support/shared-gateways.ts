@@ -28,7 +28,7 @@ export interface StageOptions {
 /** What one test sees of a gateway: its own requests, and the log lines that name its channels. */
 export type StageGateway = Pick<
   Gateway,
-  'url' | 'key' | 'stderr' | 'logged' | 'usage' | 'row' | 'rss' | 'sockets' | 'post'
+  'url' | 'key' | 'pid' | 'stderr' | 'logged' | 'usage' | 'row' | 'post'
 >
 
 export interface Stage extends AsyncDisposable {
@@ -148,8 +148,7 @@ function stageGateway(gateway: Gateway, number: number, key: string): StageGatew
     get stderr() {
       return lines()
     },
-    rss: () => gateway.rss(),
-    sockets: () => gateway.sockets(),
+    pid: gateway.pid,
     async logged(text) {
       await eventually(async () => lines().includes(text) || undefined)
     },

@@ -6,7 +6,6 @@ const longestFile = 500
 const mostMethods = { interface: 7, class: 20 }
 /** These have more still. Nothing is added here. */
 const stillLarge: ReadonlySet<string> = new Set([
-  'Gateway',
   'LedgerWorker',
   'Node',
   'NodeLeases',
