@@ -57,7 +57,7 @@ export async function steady(count: () => number, quietMs = 100): Promise<number
 /** Looks again until `found` gives something. Throws when `timeoutMs` have passed. */
 export async function eventually<T>(
   found: () => T | undefined | Promise<T | undefined>,
-  timeoutMs = 5_000,
+  timeoutMs = 30_000,
 ): Promise<T> {
   const deadlineMs = performance.now() + timeoutMs
   for (;;) {

@@ -74,7 +74,7 @@ export async function ledgerScene(
 export async function eventually(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  limitMs = 10_000,
+  limitMs = 30_000,
 ): Promise<void> {
   const deadline = performance.now() + limitMs
   while (!(await holds())) {
