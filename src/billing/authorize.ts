@@ -50,7 +50,7 @@ export interface Opening {
 
 export interface Authorizer {
   /** At once where this node's lease covers it. Throws, or rejects with, GatewayError. */
-  open(opening: Opening): Authorization | Promise<Authorization>
+  authorize(opening: Opening): Authorization | Promise<Authorization>
 }
 
 const retryAfterMs = 1_000
@@ -59,7 +59,7 @@ export function createAuthorizer(rooms: AuthorizerOptions): Authorizer {
   const { ledger, policies } = rooms
   const billing = { ledger, policies }
   return {
-    open(opening) {
+    authorize(opening) {
       const { principal, peek, options } = opening
       if (ledger.closed !== null) throw closed()
       const rate = rateOf(rooms, opening)

@@ -354,9 +354,9 @@ function authorize(
   { principal, model, dialect, peek, at, options, usage, candidates }: AdmittedRequest,
 ): Authorization | Promise<Authorization> {
   const opening = { principal, model, dialect, peek, at, options }
-  if (usage !== undefined) return authorizer.open({ ...opening, usage })
-  if (peek.attachments === undefined) return authorizer.open(opening)
-  return authorizer.open({ ...opening, servedBy: candidates.map((each) => each.model) })
+  if (usage !== undefined) return authorizer.authorize({ ...opening, usage })
+  if (peek.attachments === undefined) return authorizer.authorize(opening)
+  return authorizer.authorize({ ...opening, servedBy: candidates.map((each) => each.model) })
 }
 
 /** What fails before there is work costs nothing. */

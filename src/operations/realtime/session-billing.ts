@@ -235,7 +235,7 @@ export class SessionBilling {
   /** Throws GatewayError where the model cannot be paid for. */
   async checkPriced(model: Model, dialect: ClientDialect): Promise<void> {
     const peek = { ...this.opening.peek, model: model.id }
-    const authorization = await this.rooms.authorizer.open({
+    const authorization = await this.rooms.authorizer.authorize({
       ...this.opening,
       model,
       dialect,
@@ -284,7 +284,7 @@ export class SessionBilling {
     const { prompt, replyTokens } = this.expected
     const usage = this.expected.with(prompt, replyTokens)
     try {
-      return await this.rooms.authorizer.open({
+      return await this.rooms.authorizer.authorize({
         ...(opening ?? { ...this.opening, usage }),
         at: Date.now(),
       })
