@@ -1,7 +1,7 @@
 // What holds cost the serving thread: `npx bun bench/holds.ts` prints medians of rounds. The ledger answers from memory.
 
-import type { LeaseSettings, Leases } from '../src/ledger/leases.ts'
-import { createLeases } from '../src/ledger/leases.ts'
+import type { LeaseSettings } from '../src/ledger/lease.ts'
+import { createLeases, type Leases } from '../src/ledger/leases.ts'
 import type { Hold } from '../src/ledger/ledger.ts'
 
 const rounds = 15

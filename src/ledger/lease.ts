@@ -1,4 +1,4 @@
-// One account's lease on this node: what of it is free, what requests hold, who waits, and the rules a waiter is judged by.
+// One account's lease on this node: what of it is free, what requests hold, who waits, and the rules they are judged by.
 
 import type { Nano } from '../money.ts'
 import { maxNano } from '../money.ts'
@@ -105,6 +105,75 @@ export class Lease {
 
   constructor(account: string) {
     this.account = account
+  }
+}
+
+export interface LeaseSettings {
+  /** The most that requests of one key, or of one account, may hold at once on this node; null: no such bound. */
+  readonly maxHeldPerKeyNano: Nano | null
+  readonly maxHeldPerAccountNano: Nano | null
+}
+
+/** What running requests of this node hold: counted in their leases and by key, within the bounds. */
+export class HoldTotals {
+  readonly #settings: LeaseSettings
+  /** Kept only where a bound per key is set. */
+  #heldByKey = new Map<string, Nano>()
+  /** Grows whenever what is held may have changed. */
+  changed = 0
+  /** Requests that run, those that hold nothing included. */
+  open = 0
+
+  constructor(settings: LeaseSettings) {
+    this.#settings = settings
+  }
+
+  /** Whether the key and the account may hold so much more. */
+  allow(lease: Lease, keyId: string, byNano: Nano): boolean {
+    const { maxHeldPerKeyNano, maxHeldPerAccountNano } = this.#settings
+    if (byNano === 0n) return true
+    if (maxHeldPerAccountNano !== null && lease.heldNano + byNano > maxHeldPerAccountNano)
+      return false
+    if (maxHeldPerKeyNano === null) return true
+    return (this.#heldByKey.get(keyId) ?? 0n) + byNano <= maxHeldPerKeyNano
+  }
+
+  start(hold: Held, amountNano: Nano): void {
+    hold.lease.holds += 1
+    this.open += 1
+    this.grow(hold, amountNano)
+  }
+
+  /** Takes it from what the lease has free. */
+  grow(hold: Held, byNano: Nano): void {
+    hold.amountNano += byNano
+    hold.lease.freeNano -= byNano
+    hold.lease.used = true
+    if (hold.amountNano > hold.lease.largestNano) hold.lease.largestNano = hold.amountNano
+    this.#count(hold, byNano)
+  }
+
+  /** What it held is the caller's to charge or to free. */
+  end(hold: Held): void {
+    hold.lease.holds -= 1
+    this.open -= 1
+    this.#count(hold, -hold.amountNano)
+  }
+
+  /** No request of this epoch counts any more. */
+  reset(): void {
+    this.#heldByKey = new Map()
+    this.open = 0
+    this.changed += 1
+  }
+
+  #count(hold: Held, byNano: Nano): void {
+    hold.lease.heldNano += byNano
+    this.changed += 1
+    if (this.#settings.maxHeldPerKeyNano === null) return
+    const ofKeyNano = (this.#heldByKey.get(hold.keyId) ?? 0n) + byNano
+    if (ofKeyNano === 0n) this.#heldByKey.delete(hold.keyId)
+    else this.#heldByKey.set(hold.keyId, ofKeyNano)
   }
 }
 

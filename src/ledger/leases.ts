@@ -2,20 +2,9 @@
 
 import type { Nano } from '../money.ts'
 import { maxNano } from '../money.ts'
-import type { Grant } from '../store/ledger.ts'
-import type { Refusal } from './lease.ts'
-import {
-  Held,
-  isWorthAsking,
-  judge,
-  Lease,
-  mayOvertake,
-  min,
-  pulseMs,
-  request,
-  rest,
-  Waiter,
-} from './lease.ts'
+import { type Authority, Grants } from './grants.ts'
+import type { LeaseSettings, Refusal } from './lease.ts'
+import { Held, HoldTotals, Lease, mayOvertake, min, rest, Waiter } from './lease.ts'
 import type { Hold, NoHold } from './ledger.ts'
 
 interface LeasesOptions {
@@ -25,12 +14,6 @@ interface LeasesOptions {
   readonly onError: (error: unknown, account: string) => void
   /** Calls back once after a time; a timer unless given. */
   readonly schedule?: (run: () => void, delayMs: number) => void
-}
-
-export interface LeaseSettings {
-  /** The most that requests of one key, or of one account, may hold at once on this node; null: no such bound. */
-  readonly maxHeldPerKeyNano: Nano | null
-  readonly maxHeldPerAccountNano: Nano | null
 }
 
 /** One account's lease, for tests and the health page. */
@@ -101,32 +84,31 @@ const visitsPerTick = 10_000
 
 class NodeLeases implements Leases {
   readonly #authority: Authority
-  readonly #settings: LeaseSettings
-  readonly #onError: (error: unknown, account: string) => void
-  readonly #schedule: (run: () => void, delayMs: number) => void
+  readonly #totals: HoldTotals
+  readonly #grants: Grants
   #leases = new Map<string, Lease>()
   /** How far the ticks have come. */
   #round = this.#leases.values()
-  /** Kept only where a bound per key is set. */
-  #heldByKey = new Map<string, Nano>()
   #isOpen = false
-  #isDraining = false
-  #changed = 0
-  #openHolds = 0
 
-  constructor(options: LeasesOptions) {
-    this.#authority = options.authority
-    this.#settings = options.settings
-    this.#onError = options.onError
-    this.#schedule = options.schedule ?? setTimeout
+  constructor({ authority, settings, onError, schedule = setTimeout }: LeasesOptions) {
+    this.#authority = authority
+    this.#totals = new HoldTotals(settings)
+    this.#grants = new Grants({
+      authority,
+      totals: this.#totals,
+      onFenced: () => this.fence(),
+      onError,
+      schedule,
+    })
   }
 
   get changed(): number {
-    return this.#changed
+    return this.#totals.changed
   }
 
   get openHolds(): number {
-    return this.#openHolds
+    return this.#totals.open
   }
 
   get accounts(): number {
@@ -135,16 +117,18 @@ class NodeLeases implements Leases {
 
   hold(account: string, keyId: string, amountNano: Nano): Hold | NoHold | Promise<Hold | NoHold> {
     if (amountNano < 0n) throw new RangeError(`a hold of ${amountNano}`)
-    if (!this.#isOpen || this.#isDraining) return refusals.closed
+    if (!this.#isOpen || this.#grants.draining) return refusals.closed
     const lease = this.#leases.get(account) ?? this.#begin(account)
-    if (this.#isCapped(lease, keyId, amountNano)) return refusals['in-flight']
+    if (!this.#totals.allow(lease, keyId, amountNano)) return refusals['in-flight']
     const ahead = lease.waiters[0]
     if (
       amountNano === 0n ||
       (amountNano <= lease.freeNano && (ahead === undefined || mayOvertake(ahead, amountNano)))
     ) {
       if (ahead !== undefined) ahead.overtakenNano += amountNano
-      return this.#start(new Held(lease, keyId), amountNano)
+      const hold = new Held(lease, keyId)
+      this.#totals.start(hold, amountNano)
+      return hold
     }
     // No wallet can have it, and no database could be asked.
     if (amountNano > maxNano) return refusals.insufficient
@@ -153,22 +137,23 @@ class NodeLeases implements Leases {
       const settle = (refusal: Refusal | null) => {
         resolve(refusal === null ? hold : refusals[refusal])
       }
-      this.#wait(new Waiter(hold, amountNano, 'hold', settle))
+      this.#grants.wait(new Waiter(hold, amountNano, 'hold', settle))
     })
   }
 
   extend(hold: Hold, byNano: Nano): boolean | Promise<boolean> {
     if (byNano < 0n) throw new RangeError(`an extension of ${byNano}`)
     const held = ours(hold)
-    if (!held.open || held.lease.fenced || this.#isCapped(held.lease, held.keyId, byNano))
-      return false
-    if (byNano <= held.lease.freeNano) {
-      this.#grow(held, byNano)
+    const { lease, keyId } = held
+    if (!held.open || lease.fenced || !this.#totals.allow(lease, keyId, byNano)) return false
+    if (byNano <= lease.freeNano) {
+      this.#totals.grow(held, byNano)
       return true
     }
     if (byNano > maxNano) return false
     return new Promise((resolve) => {
-      this.#wait(new Waiter(held, byNano, 'extension', (refusal) => resolve(refusal === null)))
+      const settle = (refusal: Refusal | null) => resolve(refusal === null)
+      this.#grants.wait(new Waiter(held, byNano, 'extension', settle))
     })
   }
 
@@ -179,15 +164,12 @@ class NodeLeases implements Leases {
     held.open = false
     const { lease } = held
     if (lease.fenced) return 0n
-    lease.holds -= 1
-    this.#openHolds -= 1
-    this.#count(held, -held.amountNano)
+    this.#totals.end(held)
     const atHandNano = lease.freeNano + held.amountNano
     const fromLeaseNano = min(chargeNano, atHandNano)
     lease.freeNano = atHandNano - fromLeaseNano
     lease.spentNano += chargeNano
-    this.#serve(lease)
-    if (this.#isDraining) this.#giveBack(lease, lease.freeNano)
+    if (lease.waiters.length > 0 || this.#grants.draining) this.#grants.serve(lease)
     return fromLeaseNano
   }
 
@@ -206,7 +188,7 @@ class NodeLeases implements Leases {
     lease.recalled = true
     // What the wallet lacks is not known any more: this adds to it.
     lease.lackingNano = null
-    this.#giveBack(lease, lease.freeNano)
+    this.#grants.giveBack(lease, lease.freeNano)
   }
 
   fence(): void {
@@ -214,12 +196,10 @@ class NodeLeases implements Leases {
     this.#isOpen = false
     this.#leases = new Map()
     this.#round = this.#leases.values()
-    this.#heldByKey = new Map()
-    this.#openHolds = 0
-    this.#changed += 1
+    this.#totals.reset()
     for (const lease of fenced.values()) {
       lease.fenced = true
-      this.#refuse(lease, () => true)
+      this.#grants.refuse(lease, () => true)
     }
   }
 
@@ -228,10 +208,10 @@ class NodeLeases implements Leases {
   }
 
   drain(): void {
-    this.#isDraining = true
+    this.#grants.draining = true
     for (const lease of this.#leases.values()) {
-      this.#refuse(lease, (waiter) => !waiter.extends)
-      this.#giveBack(lease, lease.freeNano)
+      this.#grants.refuse(lease, (waiter) => !waiter.extends)
+      this.#grants.giveBack(lease, lease.freeNano)
     }
   }
 
@@ -243,8 +223,8 @@ class NodeLeases implements Leases {
         return
       }
       const { surplusNano, wantNano, forget } = rest(lease, nowMs)
-      this.#giveBack(lease, surplusNano)
-      if (wantNano > 0n && !this.#isDraining) this.#grant(lease, 1n, wantNano, 'reserve')
+      this.#grants.giveBack(lease, surplusNano)
+      if (wantNano > 0n) this.#grants.reserve(lease, wantNano)
       if (forget) {
         this.#leases.delete(lease.account)
         this.#authority.forget(lease.account)
@@ -271,167 +251,9 @@ class NodeLeases implements Leases {
     this.#leases.set(account, lease)
     return lease
   }
-
-  #isCapped(lease: Lease, keyId: string, byNano: Nano): boolean {
-    const { maxHeldPerKeyNano, maxHeldPerAccountNano } = this.#settings
-    if (byNano === 0n) return false
-    if (maxHeldPerAccountNano !== null && lease.heldNano + byNano > maxHeldPerAccountNano)
-      return true
-    if (maxHeldPerKeyNano === null) return false
-    return (this.#heldByKey.get(keyId) ?? 0n) + byNano > maxHeldPerKeyNano
-  }
-
-  #start(hold: Held, amountNano: Nano): Held {
-    hold.lease.holds += 1
-    this.#openHolds += 1
-    this.#grow(hold, amountNano)
-    return hold
-  }
-
-  #grow(hold: Held, byNano: Nano): void {
-    hold.amountNano += byNano
-    hold.lease.freeNano -= byNano
-    hold.lease.used = true
-    if (hold.amountNano > hold.lease.largestNano) hold.lease.largestNano = hold.amountNano
-    this.#count(hold, byNano)
-  }
-
-  #count(hold: Held, byNano: Nano): void {
-    hold.lease.heldNano += byNano
-    this.#changed += 1
-    if (this.#settings.maxHeldPerKeyNano === null) return
-    const ofKeyNano = (this.#heldByKey.get(hold.keyId) ?? 0n) + byNano
-    if (ofKeyNano === 0n) this.#heldByKey.delete(hold.keyId)
-    else this.#heldByKey.set(hold.keyId, ofKeyNano)
-  }
-
-  #giveBack(lease: Lease, amountNano: Nano): void {
-    if (amountNano <= 0n) return
-    lease.freeNano -= amountNano
-    this.#authority.giveBack(lease.account, amountNano)
-  }
-
-  #wait(waiter: Waiter): void {
-    const { lease } = waiter.hold
-    const { waiters } = lease
-    // What the wallet lacked when somebody last waited says nothing of today.
-    if (waiters.length === 0) lease.lackingNano = null
-    const firstNew = waiter.extends ? waiters.findIndex((other) => !other.extends) : -1
-    waiters.splice(firstNew === -1 ? waiters.length : firstNew, 0, waiter)
-    if (isWorthAsking(lease, waiter)) this.#ask(lease)
-    this.#pulseLater(lease)
-  }
-
-  /** Hands what is free to whom it is due, and refuses whom nothing can help. */
-  #serve(lease: Lease): void {
-    if (lease.waiters.length === 0) return
-    const waiting: Waiter[] = []
-    for (const waiter of lease.waiters) {
-      const ahead = waiting[0]
-      const decision = judge(lease, waiter, ahead)
-      if (decision === 'wait') waiting.push(waiter)
-      else if (decision !== 'serve') waiter.settle(decision)
-      else if (this.#isCapped(lease, waiter.hold.keyId, waiter.byNano)) waiter.settle('in-flight')
-      else {
-        if (ahead !== undefined) ahead.overtakenNano += waiter.byNano
-        if (waiter.extends) this.#grow(waiter.hold, waiter.byNano)
-        else this.#start(waiter.hold, waiter.byNano)
-        waiter.settle(null)
-      }
-    }
-    lease.waiters = waiting
-  }
-
-  /** Refuses those waiters as `closed`. */
-  #refuse(lease: Lease, which: (waiter: Waiter) => boolean): void {
-    const refused = lease.waiters.filter(which)
-    lease.waiters = lease.waiters.filter((waiter) => !which(waiter))
-    for (const waiter of refused) waiter.settle('closed')
-  }
-
-  #ask(lease: Lease): void {
-    if (lease.asks > lease.answers) return
-    const asked = request(lease)
-    if (asked === null) return
-    this.#grant(lease, asked.needNano, asked.wantNano, 'request')
-  }
-
-  #grant(lease: Lease, needNano: Nano, wantNano: Nano, purpose: 'request' | 'reserve'): void {
-    lease.asks += 1
-    this.#authority.grant(lease.account, needNano, wantNano).then(
-      (grant) => this.#granted(lease, needNano, wantNano, grant),
-      (error) => this.#unreachable(lease, error, purpose),
-    )
-  }
-
-  #granted(lease: Lease, needNano: Nano, wantNano: Nano, grant: Grant): void {
-    lease.answers = lease.asks
-    // Granted to an epoch that is over, and released with it.
-    if (lease.fenced) return
-    if (grant.fenced) {
-      this.fence()
-      return
-    }
-    lease.freeNano += grant.grantedNano
-    lease.postedNano = grant.postedNano
-    lease.elsewhereNano = grant.leasedElsewhereNano
-    lease.lackingNano = lackingNano(needNano, wantNano, grant.grantedNano)
-    this.#serve(lease)
-    if (this.#isDraining) this.#giveBack(lease, lease.freeNano)
-    if (lease.waiters.length === 0) return
-    // Only a wallet that has run out is worth what a recall costs: every node then leases no more than it needs.
-    if (lease.elsewhereNano > 0n && lease.lackingNano !== null) {
-      this.#authority.recall(lease.account)
-    }
-    if (lease.waiters.some((waiter) => isWorthAsking(lease, waiter))) this.#ask(lease)
-  }
-
-  #unreachable(lease: Lease, error: unknown, purpose: 'request' | 'reserve'): void {
-    lease.answers = lease.asks
-    // Nobody waits for a reserve, and the worker says that the ledger is away.
-    if (purpose === 'reserve' && lease.waiters.length === 0) return
-    this.#refuse(lease, () => true)
-    this.#onError(error, lease.account)
-  }
-
-  #pulseLater(lease: Lease): void {
-    if (lease.pulsing) return
-    lease.pulsing = true
-    this.#schedule(() => this.#pulse(lease), pulseMs)
-  }
-
-  #pulse(lease: Lease): void {
-    lease.pulsing = false
-    for (const waiter of lease.waiters) waiter.pulses += 1
-    this.#serve(lease)
-    if (lease.waiters.length === 0) return
-    this.#ask(lease)
-    this.#pulseLater(lease)
-  }
-}
-
-/** The wallet's free money is below this after an answer; null: it may have any amount. */
-function lackingNano(needNano: Nano, wantNano: Nano, grantedNano: Nano): Nano | null {
-  if (grantedNano === 0n) return needNano
-  return grantedNano < wantNano ? 1n : null
 }
 
 function ours(hold: Hold): Held {
   if (hold instanceof Held) return hold
   throw new TypeError('a hold of another ledger')
-}
-
-/**
- * Calls for one account are carried out in the order they were made, each for the epoch that was open when it was made:
- * a grant must see what was given back before it, and what an earlier epoch gives back is not the present one's.
- */
-interface Authority {
-  /** At least `needNano` or nothing, up to `wantNano`. Rejects where the ledger cannot be reached. */
-  grant(account: string, needNano: Nano, wantNano: Nano): Promise<Grant>
-  /** Sends back what no request holds; never waits. */
-  giveBack(account: string, amountNano: Nano): void
-  /** Asks the other nodes for what they do not need. */
-  recall(account: string): void
-  /** Nothing of this account is held or free here any more. */
-  forget(account: string): void
 }

@@ -1,6 +1,7 @@
 // A serving process as far as its leases go: messages to the ledger in order, each carried out when the scheduler says.
 
-import type { LeaseSettings, Leases } from '../../src/ledger/leases.ts'
+import type { LeaseSettings } from '../../src/ledger/lease.ts'
+import type { Leases } from '../../src/ledger/leases.ts'
 import { createLeases } from '../../src/ledger/leases.ts'
 import type { Hold, NoHold } from '../../src/ledger/ledger.ts'
 import type { Grant, NodeRef } from '../../src/store/ledger.ts'

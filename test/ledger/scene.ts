@@ -1,6 +1,7 @@
 // Leases over a ledger played by hand: every answer and every pulse comes when the test says so.
 
-import type { LeaseSettings, Leases } from '../../src/ledger/leases.ts'
+import type { LeaseSettings } from '../../src/ledger/lease.ts'
+import type { Leases } from '../../src/ledger/leases.ts'
 import { createLeases } from '../../src/ledger/leases.ts'
 import type { Hold, NoHold } from '../../src/ledger/ledger.ts'
 import type { Grant } from '../../src/store/ledger.ts'

@@ -8,7 +8,6 @@ const mostMethods = { interface: 7, class: 20 }
 const stillLarge: ReadonlySet<string> = new Set([
   'LedgerWorker',
   'Node',
-  'NodeLeases',
   'ValkeyLimiter',
 ])
 
