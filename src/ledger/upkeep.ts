@@ -1,0 +1,100 @@
+// What the serving thread does for its ledger now and then while requests run, and less often while they do not.
+
+import type { Nano } from '../money.ts'
+import type { AdmissionGate } from './admission-gate.ts'
+import type { Leases } from './leases.ts'
+import type { OutboxWriter } from './outbox-writer.ts'
+import { monotonicMs, type SharedState } from './shared.ts'
+
+interface UpkeepOptions {
+  readonly writer: OutboxWriter
+  readonly gate: AdmissionGate
+  readonly leases: Leases
+  readonly state: SharedState
+  /** Is to be noted in the ledger. */
+  readonly onHeld: (epoch: number, held: ReadonlyMap<string, Nano>) => void
+}
+
+const watchMs = 50
+const noteHeldMs = 250
+const tickMs = 1_000
+const quietMs = 1_000
+
+/** A timer whose pace follows the work: calls back at the pace set last; does not keep the process alive. */
+class Pace {
+  private readonly tick: () => void
+  private timer: ReturnType<typeof setInterval> | null = null
+  /** null: it stands still. */
+  everyMs: number | null = null
+
+  constructor(tick: () => void) {
+    this.tick = tick
+  }
+
+  set(everyMs: number | null): void {
+    if (everyMs === this.everyMs) return
+    if (this.timer !== null) clearInterval(this.timer)
+    this.everyMs = everyMs
+    this.timer = everyMs === null ? null : setInterval(this.tick, everyMs)
+    this.timer?.unref()
+  }
+}
+
+export class Upkeep {
+  readonly #options: UpkeepOptions
+  readonly #pace = new Pace(() => this.#look())
+  #quietSinceMs = monotonicMs()
+  #heldNotedMs = 0
+  #tickedMs = 0
+  #notedChange = 0
+
+  constructor(options: UpkeepOptions) {
+    this.#options = options
+  }
+
+  /** Something has begun that must be looked after. */
+  rouse(): void {
+    if (this.#pace.everyMs === watchMs) return
+    this.#quietSinceMs = monotonicMs()
+    this.#pace.set(watchMs)
+  }
+
+  stop(): void {
+    this.#pace.set(null)
+  }
+
+  /** What was settled, whether to admit, what to give back, what is held. */
+  #look(): void {
+    const { writer, gate, leases, state } = this.#options
+    writer.noteSettled()
+    gate.look()
+    const nowMs = monotonicMs()
+    // What a ledger that is away cannot take back is better kept: requests are served from it.
+    if (!state.unreached && nowMs - this.#tickedMs >= tickMs - watchMs / 2) {
+      this.#tickedMs = nowMs
+      leases.tick(nowMs)
+    }
+    if (nowMs - this.#heldNotedMs >= noteHeldMs - watchMs / 2) {
+      this.#heldNotedMs = nowMs
+      this.#noteHeld()
+    }
+    this.#rest(nowMs)
+  }
+
+  #noteHeld(): void {
+    const { gate, leases, onHeld } = this.#options
+    if (leases.changed === this.#notedChange || gate.ref === null) return
+    this.#notedChange = leases.changed
+    onHeld(gate.ref.epoch, leases.held())
+  }
+
+  /** After a quiet second looks at leases alone, and where there is none at nothing. */
+  #rest(nowMs: number): void {
+    const { writer, gate } = this.#options
+    const { openHolds, changed, accounts } = this.#options.leases
+    const busy = openHolds > 0 || changed !== this.#notedChange || writer.unsettledRecords > 0
+    if (busy || gate.isShut) this.#quietSinceMs = nowMs
+    if (nowMs - this.#quietSinceMs < quietMs) return
+    this.#pace.set(accounts > 0 ? tickMs : null)
+  }
+}
