@@ -4,31 +4,25 @@ import { type FileHandle, open as openHandle } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import type { Nano } from '../money.ts'
-import type { Grant, NodeRef, OutboxPlace } from '../store/ledger.ts'
+import type { Grant } from '../store/ledger.ts'
 import { openStore } from '../store/open.ts'
 import { type OutboxMark, openMark } from '../store/outbox-mark.ts'
 import { halves, type OutboxReader, openOutboxReader } from '../store/sqlite-outbox.ts'
 import type { Store } from '../store/store.ts'
 import type { VideoChanged } from '../store/video-table.ts'
-import { idleMs } from './lease.ts'
 import { LeaseWork } from './lease-work.ts'
-import type { Answers, FromWorker, Question, ToWorker, WorkerStart } from './messages.ts'
+import type { Answers, Question, ToWorker, WorkerStart } from './messages.ts'
 import { NodeKeeper } from './node-keeper.ts'
 import { OutboxDrain } from './outbox-drain.ts'
+import { OutboxEnd } from './outbox-end.ts'
 import { OutboxSync } from './outbox-sync.ts'
 import { Settler } from './settlement.ts'
-import { clockFrom, monotonicMs, SharedState } from './shared.ts'
+import { clockFrom, SharedState } from './shared.ts'
 import { isSyncFailure } from './sync-failure.ts'
+import { WorkerReport } from './worker-report.ts'
+import { LeasesRest, OutboxRest } from './worker-rest.ts'
 
-const recallMs = 50
-/** Past this nothing was held or granted for a while: others wait a little longer, but less than they have. */
-const leasesRestMs = 2_000
-const recallAtRestMs = 75
 const syncMs = 25
-/** Nothing was written for so long: the next append wakes this thread. */
-const quietMs = 1_000
-/** A lease without a request is given back long before. */
-const leasesLastMs = 2 * idleMs
 const mostSetAside = 100_000
 
 /** Opens the store and the outbox, settles what is left, opens the node, and serves until it is asked to stop. */
@@ -40,13 +34,13 @@ export async function runLedgerWorker(port: MessagePort, start: WorkerStart): Pr
   const setAside = await store.settlements.setAsides(mostSetAside)
   const known = new Set(setAside.map(({ requestId }) => requestId))
   const mark = openMark(start.dataDir, start.slot)
-  const rooms = { port, start, store, reader, mark, logs, setAside: known, servingMs }
-  const worker = new LedgerWorker(rooms)
+  const parts = { port, start, store, reader, mark, logs, setAside: known, servingMs }
+  const worker = new LedgerWorker(parts)
   port.on('message', (message: ToWorker) => worker.take(message))
   await worker.run()
 }
 
-interface WorkerRooms {
+interface WorkerParts {
   readonly port: MessagePort
   readonly start: WorkerStart
   readonly store: Store
@@ -59,40 +53,35 @@ interface WorkerRooms {
 }
 
 class LedgerWorker {
-  readonly #rooms: WorkerRooms
+  readonly #parts: WorkerParts
   readonly #store: Store
   readonly #state: SharedState
   readonly #keeper: NodeKeeper
   readonly #leases: LeaseWork
   readonly #drain: OutboxDrain
   readonly #sync: OutboxSync
-  /** The last number in the mark; null: it still says how far the last run came. */
-  #marked: number | null = null
+  readonly #end: OutboxEnd
+  readonly #report: WorkerReport
   readonly #stopping = new AbortController()
+  readonly #outboxRest: OutboxRest
+  readonly #leasesRest = new LeasesRest(this.#stopping.signal)
   /** Messages that are being answered. */
   readonly #answering = new Set<Promise<void>>()
-  readonly #failing = new Set<string>()
   #stopQuestion: number | null = null
   #wake: () => void = () => undefined
   #held: { readonly epoch: number; readonly held: ReadonlyMap<string, Nano> } | null = null
-  readonly #servingMs: () => number
-  #leasedAtMs = Number.NEGATIVE_INFINITY
-  /** Accounts that were granted something and not forgotten since. */
-  readonly #leased = new Set<string>()
-  #lastWritten = 0
-  #writtenMs = monotonicMs()
-  /** What is slept on while nothing is written, and while nothing is leased. */
-  #unwritten: PromiseWithResolvers<void> | null = null
-  #unleased: PromiseWithResolvers<void> | null = null
 
-  constructor(rooms: WorkerRooms) {
-    const { start, store, reader } = rooms
-    this.#servingMs = rooms.servingMs
-    this.#rooms = rooms
+  constructor(parts: WorkerParts) {
+    const { start, store, reader } = parts
+    this.#parts = parts
     this.#store = store
     const state = new SharedState(start.buffer)
     this.#state = state
-    this.#keeper = this.#makeKeeper(state)
+    this.#outboxRest = new OutboxRest(state, this.#stopping.signal)
+    this.#report = new WorkerReport(parts.port)
+    const keeper = this.#makeKeeper(state)
+    this.#keeper = keeper
+    this.#end = new OutboxEnd({ start, mark: parts.mark, outboxes: store.outboxes, keeper, state })
     this.#drain = new OutboxDrain({
       reader,
       state,
@@ -100,9 +89,9 @@ class LedgerWorker {
       node: start.node,
       epoch: start.epoch,
       nowMs: Date.now,
-      setAside: rooms.setAside,
+      setAside: parts.setAside,
       onProgress: () => {
-        if (start.announce) this.#tell({ kind: 'settled' })
+        if (start.announce) this.#report.tell({ kind: 'settled' })
       },
     })
     this.#leases = new LeaseWork({
@@ -110,13 +99,9 @@ class LedgerWorker {
       ref: () => this.#keeper.ref,
       settled: () => this.#settledUntil(state, state.written),
       onFenced: (ref) => this.#track(this.#keeper.fence(ref)),
-      onFailure: (what, error) => this.#failed(what, error),
+      onFailure: (what, error) => this.#report.failed(what, error),
     })
-    this.#sync = new OutboxSync({ logs: rooms.logs, state })
-    this.#stopping.signal.addEventListener('abort', () => {
-      this.#rouse()
-      this.#rouseLeases()
-    })
+    this.#sync = new OutboxSync({ logs: parts.logs, state })
   }
 
   /** Until it is asked to stop. Rejects where something failed that is not meant to: the thread is then started again. */
@@ -129,8 +114,8 @@ class LedgerWorker {
     const guarded = (loop: Promise<void>) => loop.catch(ending)
     const serve = async () => {
       // While the leases that cover it still stand: opening the node releases them.
-      await this.#drain.settleLeft(this.#rooms.start.leftUntil)
-      await this.#endLeft()
+      await this.#drain.settleLeft(this.#parts.start.leftUntil)
+      await this.#end.endLeft()
       await this.#drain.settleWritten()
       await this.#recycle()
       await this.#keeper.open()
@@ -138,7 +123,7 @@ class LedgerWorker {
       await Promise.all(loops.map(guarded))
     }
     await Promise.all([this.#everySync(), serve()].map(guarded))
-    if (isSyncFailure(failure)) this.#endProcess(failure)
+    if (isSyncFailure(failure)) this.#report.endProcess(failure)
     else if (failure !== null) throw failure
     else await this.#close()
   }
@@ -155,16 +140,16 @@ class LedgerWorker {
         this.#track(this.#leases.recall(message.epoch, message.account))
         break
       case 'forget':
-        this.#leased.delete(message.account)
+        this.#leasesRest.forgotten(message.account)
         this.#track(this.#leases.forget(message.epoch, message.account))
         break
       case 'held':
         this.#held = message
-        this.#rouseLeases()
+        this.#leasesRest.rouse()
         this.#track(this.#noteHeld())
         break
       case 'wake':
-        this.#rouse()
+        this.#outboxRest.rouse()
         this.#wake()
     }
   }
@@ -182,10 +167,10 @@ class LedgerWorker {
       return
     }
     try {
-      this.#tell({ kind: 'answer', id, answer: await this.#find(question) })
+      this.#report.tell({ kind: 'answer', id, answer: await this.#find(question) })
     } catch (error) {
-      if (isSyncFailure(error)) this.#endProcess(error)
-      this.#tell({ kind: 'refusal', id, reason: String(error) })
+      if (isSyncFailure(error)) this.#report.endProcess(error)
+      this.#report.tell({ kind: 'refusal', id, reason: String(error) })
     }
   }
 
@@ -214,7 +199,7 @@ class LedgerWorker {
     epoch,
     change,
   }: Extract<Question, { ask: 'video' }>): Promise<VideoChanged> {
-    const { node } = this.#rooms.start
+    const { node } = this.#parts.start
     const { videos } = this.#store
     if (change.kind === 'begin') {
       const whole = { ...change, from: { node, epoch } }
@@ -229,23 +214,17 @@ class LedgerWorker {
   async #grant(question: Extract<Question, { ask: 'grant' }>): Promise<Grant> {
     const { epoch, account, needNano, wantNano } = question
     const grant = await this.#leases.grant(epoch, account, needNano, wantNano)
-    this.#leased.add(account)
-    this.#rouseLeases()
+    this.#leasesRest.granted(account)
     return grant
-  }
-
-  /** null: the asker lives in an epoch that is over, and what it leased then is released. */
-  #refOf(epoch: number): NodeRef | null {
-    const ref = this.#keeper.ref
-    return ref?.epoch === epoch ? ref : null
   }
 
   async #noteHeld(): Promise<void> {
     const noted = this.#held
     if (noted === null) return
-    const ref = this.#refOf(noted.epoch)
+    const { ref } = this.#keeper
     const done =
-      ref === null ||
+      // Of an epoch that is over: what was leased then is released.
+      ref?.epoch !== noted.epoch ||
       (await this.#keeper.once('note holds', async () => {
         await this.#store.leases.noteHeld(ref, noted.held)
         return true
@@ -255,39 +234,15 @@ class LedgerWorker {
 
   async #everySync(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      await this.#writeMark()
+      await this.#end.writeMark()
       await this.#sync.sync()
       await this.#pause(syncMs)
-      await this.#whileUnwritten()
+      await this.#outboxRest.whileUnwritten()
     }
-  }
-
-  /** Ahead of the sync: what a power cut takes after it is then known to be lost. */
-  async #writeMark(): Promise<void> {
-    const number = this.#state.numbered
-    if (this.#marked === null || this.#marked === number) return
-    await this.#keeper.once('mark the outbox', async () => {
-      this.#rooms.mark.write(this.#placeOf(number))
-      this.#marked = number
-    })
-  }
-
-  #placeOf(number: number): OutboxPlace {
-    const { node, epoch } = this.#rooms.start
-    return { node, epoch, number }
-  }
-
-  /** All that is left of the last run is settled; what it wrote beyond that is lost, and the ledger says so. */
-  async #endLeft(): Promise<void> {
-    const { left } = this.#rooms.start
-    if (left !== null) {
-      await this.#keeper.insist('end the outbox', () => this.#store.outboxes.end(left))
-    }
-    this.#marked = 0
   }
 
   async #everySettle(): Promise<void> {
-    const { settleMs } = this.#rooms.start.settings
+    const { settleMs } = this.#parts.start.settings
     while (!this.#stopping.signal.aborted) {
       // SQLite holds this thread while it settles: no sync could begin meanwhile.
       await this.#drain.settleWritten(() => this.#sync.sync())
@@ -298,46 +253,8 @@ class LedgerWorker {
           this.#wake = resolve
         }),
       ])
-      await this.#whileUnwritten()
+      await this.#outboxRest.whileUnwritten()
     }
-  }
-
-  /** Sleeps while nothing is written. The outbox is looked at once more in case it was as the other thread looked. */
-  async #whileUnwritten(): Promise<void> {
-    if (!this.#isQuiet() || this.#stopping.signal.aborted) return
-    if (this.#unwritten === null) {
-      this.#unwritten = Promise.withResolvers()
-      this.#state.resting = true
-      if (this.#state.written !== this.#lastWritten) this.#rouse()
-    }
-    await this.#unwritten?.promise
-  }
-
-  #isQuiet(): boolean {
-    const { written, settled } = this.#state
-    if (written !== this.#lastWritten) {
-      this.#lastWritten = written
-      this.#writtenMs = monotonicMs()
-    }
-    return settled >= written && monotonicMs() - this.#writtenMs > quietMs
-  }
-
-  #rouse(): void {
-    this.#writtenMs = monotonicMs()
-    this.#state.resting = false
-    this.#unwritten?.resolve()
-    this.#unwritten = null
-  }
-
-  #hasNothingLeased(): boolean {
-    if (this.#held !== null) return false
-    return this.#leased.size === 0 || monotonicMs() - this.#leasedAtMs > leasesLastMs
-  }
-
-  #rouseLeases(): void {
-    this.#leasedAtMs = monotonicMs()
-    this.#unleased?.resolve()
-    this.#unleased = null
   }
 
   /** Needs room on the disk, which settling may do without; so it may fail and be tried the next time. */
@@ -348,13 +265,13 @@ class LedgerWorker {
   /** The settling loop gets there by itself. */
   async #settledUntil(state: SharedState, until: number): Promise<void> {
     while (state.settled < until && !this.#stopping.signal.aborted) {
-      await this.#pause(this.#rooms.start.settings.settleMs)
+      await this.#pause(this.#parts.start.settings.settleMs)
     }
   }
 
   async #everyRenewal(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      await this.#pause(this.#rooms.start.settings.renewMs)
+      await this.#pause(this.#parts.start.settings.renewMs)
       await this.#keeper.renew()
       await this.#keeper.once('clean', () => this.#store.idempotency.clean(Date.now()))
       await this.#keeper.once('clean', () => this.#store.responses.clean(Date.now()))
@@ -364,17 +281,16 @@ class LedgerWorker {
 
   async #everyRecall(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      const atRest = monotonicMs() - this.#leasedAtMs > leasesRestMs
-      await this.#pause(atRest ? recallAtRestMs : recallMs)
+      await this.#pause(this.#leasesRest.recallMs)
       // Noted as it changes; here only where that has failed.
       await this.#noteHeld()
-      if (this.#hasNothingLeased() && !this.#stopping.signal.aborted) {
-        this.#unleased ??= Promise.withResolvers()
-        await this.#unleased.promise
+      const leased = this.#held === null ? this.#leasesRest.untilLeased() : null
+      if (leased !== null) {
+        await leased
         continue
       }
       const accounts = await this.#keeper.recalled()
-      if (accounts.length > 0) this.#tell({ kind: 'recalled', accounts })
+      if (accounts.length > 0) this.#report.tell({ kind: 'recalled', accounts })
     }
   }
 
@@ -388,10 +304,10 @@ class LedgerWorker {
   }
 
   async #close(): Promise<void> {
-    const { store, reader, mark, logs, port } = this.#rooms
+    const { store, reader, mark, logs, port } = this.#parts
     await Promise.allSettled(this.#answering)
     await this.#sync.sync()
-    await this.#keeper.once('end the outbox', () => this.#endOutbox())
+    await this.#keeper.once('end the outbox', () => this.#end.end())
     await this.#keeper.once('close', () => this.#keeper.close())
     await this.#keeper.once('empty the outbox', async () => this.#drain.recycleAll())
     reader.close()
@@ -399,39 +315,9 @@ class LedgerWorker {
     await Promise.all(logs.map((log) => log.close()))
     await store.close()
     if (this.#stopQuestion !== null) {
-      this.#tell({ kind: 'answer', id: this.#stopQuestion, answer: null })
+      this.#report.tell({ kind: 'answer', id: this.#stopQuestion, answer: null })
     }
     port.close()
-  }
-
-  /** Nobody appends any more; what is not settled yet is the next start's. */
-  async #endOutbox(): Promise<void> {
-    const { written, settled, numbered } = this.#state
-    if (numbered === 0 || settled < written) return
-    await this.#store.outboxes.end(this.#placeOf(numbered))
-  }
-
-  #endProcess(error: unknown): void {
-    this.#tell({ kind: 'fatal', reason: String(error) })
-  }
-
-  #tell(message: FromWorker): void {
-    this.#rooms.port.postMessage(message)
-  }
-
-  /** A failure is reported once, until what failed works again. */
-  #failed(what: string, error: unknown): void {
-    if (isSyncFailure(error)) this.#endProcess(error)
-    if (this.#failing.has(what)) return
-    this.#failing.add(what)
-    const fields = { what, error: String(error) }
-    const message = 'the ledger could not be reached or written; trying again'
-    this.#tell({ kind: 'log', level: 'warn', fields, message })
-  }
-
-  #recovered(what: string): void {
-    if (!this.#failing.delete(what)) return
-    this.#tell({ kind: 'log', level: 'info', fields: { what }, message: 'the ledger works again' })
   }
 
   #makeSettler(state: SharedState): Settler {
@@ -441,54 +327,54 @@ class LedgerWorker {
       nowMs: Date.now,
       onSettled: (rows, chargedNano, writtenOffNano) => {
         state.count(rows, chargedNano, writtenOffNano)
-        this.#recovered('settle')
+        this.#report.recovered('settle')
       },
-      onFailure: (error) => this.#failed('settle', error),
+      onFailure: (error) => this.#report.failed('settle', error),
       onSetAside: ({ requestId, account, heldNano, reason }) => {
         state.countSetAside()
         const fields = { request_id: requestId, account, held_nano: String(heldNano), reason }
         const message =
           'a finished request cannot be settled; setting it aside, its money stays held'
-        this.#tell({ kind: 'log', level: 'error', fields, message })
+        this.#report.tell({ kind: 'log', level: 'error', fields, message })
       },
       onLost: (entry, { place }, error) => {
-        if (place?.epoch === this.#rooms.start.epoch) state.account(-1, 0)
+        if (place?.epoch === this.#parts.start.epoch) state.account(-1, 0)
         const fields = { request_id: entry.requestId, raw: entry.raw, error: String(error) }
         const message =
           'a finished request can neither be settled nor set aside; this line is all of it'
-        this.#tell({ kind: 'log', level: 'error', fields, message })
+        this.#report.tell({ kind: 'log', level: 'error', fields, message })
       },
     })
   }
 
   #makeKeeper(state: SharedState): NodeKeeper {
-    const { start } = this.#rooms
+    const { start } = this.#parts
     return new NodeKeeper({
       nodes: this.#store.nodes,
       leases: this.#store.leases,
       node: start.node,
       leaseMs: start.settings.leaseMs,
       clock: {
-        nowMs: this.#servingMs,
+        nowMs: this.#parts.servingMs,
         delay: (forMs) => delay(forMs, undefined, { signal: this.#stopping.signal }),
       },
       onRenewed: (sinceMs) => {
         state.renewedMs = sinceMs
       },
-      onOpened: (ref) => this.#tell({ kind: 'opened', ref }),
-      onFenced: () => this.#tell({ kind: 'fenced', count: state.noteFenced() }),
+      onOpened: (ref) => this.#report.tell({ kind: 'opened', ref }),
+      onFenced: () => this.#report.tell({ kind: 'fenced', count: state.noteFenced() }),
       onSwept: (refs) => {
         const fields = { nodes: refs.map(({ node, epoch }) => `${node}/${epoch}`) }
         const message = 'nodes had not renewed in time; closed them and released their leases'
-        this.#tell({ kind: 'log', level: 'warn', fields, message })
+        this.#report.tell({ kind: 'log', level: 'warn', fields, message })
       },
       onFailure: (what, error) => {
         if (isAboutLeases(what)) state.unreached = true
-        this.#failed(what, error)
+        this.#report.failed(what, error)
       },
       onRecovered: (what) => {
         if (isAboutLeases(what)) state.unreached = false
-        this.#recovered(what)
+        this.#report.recovered(what)
       },
     })
   }

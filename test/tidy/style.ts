@@ -5,10 +5,7 @@ const longestFunction = 70
 const longestFile = 500
 const mostMethods = { interface: 7, class: 20 }
 /** These have more still. Nothing is added here. */
-const stillLarge: ReadonlySet<string> = new Set([
-  'LedgerWorker',
-  'ValkeyLimiter',
-])
+const stillLarge: ReadonlySet<string> = new Set(['ValkeyLimiter'])
 
 export function functionsAreShort(sources: readonly Source[]): string[] {
   return sources.flatMap(({ path, functions }) =>
