@@ -93,6 +93,7 @@ describe('without a file', () => {
       maxHeldPerKey: null,
       maxHeldPerAccount: null,
       idempotencyHours: 24,
+      idempotencyReplyBytes: 1_048_576,
     })
     expect(config.ledger).toEqual({
       leaseMs: 60_000,

@@ -35,6 +35,11 @@ export const billing = section({
     'How long the reply to an Idempotency-Key is kept.',
     24,
   ),
+  idempotencyReplyBytes: key(
+    wholeNumber(0, 8_388_608),
+    'Longest reply that is kept for its Idempotency-Key; of a longer one only that it was made.',
+    1_048_576,
+  ),
 })
 
 const time = wholeNumber(10, 86_400_000)

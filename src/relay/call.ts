@@ -27,8 +27,9 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
 
   /** `operation`: what a request beside plain text does otherwise. */
   constructor(rooms: RelayRooms, request: RelayRequest, operation: RelayOperation | null = null) {
-    const { idempotencyKey } = request.authorization.options
-    const capture = idempotencyKey === null ? null : new Capture()
+    const { options, rooms: billing } = request.authorization
+    const { idempotencyReplyBytes } = billing.policies
+    const capture = options.idempotencyKey === null ? null : new Capture(idempotencyReplyBytes)
     this.rooms = rooms
     this.request = request
     this.attempts = new Attempts(rooms, request, operation, performance.now())

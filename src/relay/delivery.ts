@@ -198,17 +198,20 @@ export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
   }
 }
 
-/** A larger reply is not kept: its key then only tells that the work was done. */
-const maxCapturedBytes = 1_048_576
-
 /** Keeps a copy of a reply whose client may ask for it again by its `Idempotency-Key`. */
 export class Capture implements Captured {
+  private readonly maxBytes: number
   private chunks: Uint8Array[] = []
   private length = 0
 
+  /** A longer reply is not kept: its key then only tells that the work was done. */
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes
+  }
+
   add(chunk: Uint8Array): void {
     this.length += chunk.length
-    if (this.length <= maxCapturedBytes) this.chunks.push(chunk)
+    if (this.length <= this.maxBytes) this.chunks.push(chunk)
     else this.chunks = []
   }
 
@@ -218,6 +221,6 @@ export class Capture implements Captured {
   }
 
   bytes(): Uint8Array | null {
-    return this.length <= maxCapturedBytes ? join(this.chunks) : null
+    return this.length <= this.maxBytes ? join(this.chunks) : null
   }
 }

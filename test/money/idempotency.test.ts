@@ -398,6 +398,15 @@ test.each([
   expect(shop.upstream.of(model)).toHaveLength(0)
 })
 
+test('a reply longer than the configuration says is not kept', async () => {
+  const at = await openOther({ config: { billing: { idempotencyReplyBytes: 10 } } })
+  const first = await at.post(chat, bodyOf('m'), keyed('k'))
+  expect(first.status).toBe(200)
+  await at.row(first.headers.get('x-request-id'))
+  await expectRefusal(await at.post(chat, bodyOf('m'), keyed('k')), 409, 'reply_not_kept')
+  expect(at.upstream.of('m')).toHaveLength(1)
+})
+
 test('a key lasts as long as the configuration says, and is free after that', async () => {
   const at = await openOther({ config: { billing: { idempotencyHours: 2 } } })
   const beganMs = Date.now()
