@@ -6,6 +6,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bun, root, say, setupOrExit } from './setup.mjs'
 
+if (process.argv.includes('--help')) {
+  console.log(`Usage: npm run test:agents -- [options]
+
+  --agent NAME    only this agent; may be given several times
+  --format ID     only this format of the vendor; may be given several times
+  --case NAME     only this case; may be given several times
+  --parallel N    agents at once; 3 unless said
+  --verbose       print what each agent prints`)
+  process.exit(0)
+}
 setupOrExit({ development: true })
 
 const list = readFileSync(join(root, 'test/agents/versions.json'), 'utf8')
