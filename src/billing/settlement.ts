@@ -8,7 +8,8 @@ import type { Candidate } from '../router/route.ts'
 import type { FailedAttempt } from '../store/usage-row.ts'
 import type { Dialect } from '../wire/dialect.ts'
 import type { Usage } from '../wire/ir.ts'
-import type { Peek, Units } from '../wire/request.ts'
+import type { ReplyFacts } from '../wire/reply.ts'
+import type { Peek } from '../wire/request.ts'
 import type { Authorization } from './authorization.ts'
 
 /** Who asked what, and what it pays with. */
@@ -26,16 +27,7 @@ export interface BilledRequest {
 }
 
 /** What a finished reply says of itself; a Watcher is one. */
-export interface ReplySummary {
-  readonly usage: Usage | null
-  /** As `Watcher.unbelieved`. */
-  readonly unbelieved?: boolean
-  /** null where usage was reported and nothing had to be counted. */
-  readonly outputBytes: number | null
-  readonly finishReason: string | null
-  readonly model: string | null
-  /** What it brought of what is charged beside tokens; absent: as was expected. */
-  readonly units?: Units | null
+export interface ReplySummary extends ReplyFacts {
   /** What passed, by kinds, where it is no plain text; used where no usage was reported. */
   readonly counted?: Usage
 }

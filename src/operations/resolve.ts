@@ -28,22 +28,3 @@ export function checkVision(peek: Peek, model: Model): void {
   if (peek.imageParam === null || model.vision) return
   throw invalidRequest(`The model '${peek.model}' does not accept images.`, peek.imageParam)
 }
-
-/** A request of which nothing but its model is looked at. */
-export function modelPeek(model: string, body: Uint8Array): Peek {
-  return {
-    body,
-    model,
-    modelSpan: null,
-    stream: false,
-    wantsUsage: false,
-    streamOptionsSpan: null,
-    bodyEnd: 0,
-    maxOutputTokens: null,
-    choices: 1,
-    imageParam: null,
-    keys: [],
-    encodingFormat: 'float',
-    tokenInput: false,
-  }
-}

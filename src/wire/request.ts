@@ -102,3 +102,22 @@ export interface Address {
   /** The stream is to be one JSON list in place of events (Gemini without `alt=sse`). */
   readonly list?: boolean
 }
+
+/** A request of which nothing but its model is looked at. */
+export function modelPeek(model: string, body: Uint8Array): Peek {
+  return {
+    body,
+    model,
+    modelSpan: null,
+    stream: false,
+    wantsUsage: false,
+    streamOptionsSpan: null,
+    bodyEnd: 0,
+    maxOutputTokens: null,
+    choices: 1,
+    imageParam: null,
+    keys: [],
+    encodingFormat: 'float',
+    tokenInput: false,
+  }
+}

@@ -19,6 +19,7 @@ import type { VendorDialect } from '../../wire/dialect.ts'
 import type { VendorDialectId } from '../../wire/formats.ts'
 import type { JsonValue } from '../../wire/ir.ts'
 import { BufferedReply } from './buffered-reply.ts'
+import { mediaTypeOf } from './raw.ts'
 
 /** A reply in JSON that is longer is none: only then is it parsed in memory. */
 const maxJsonBytes = 16_777_216
@@ -180,8 +181,7 @@ function unfetched(error: unknown): unknown {
 
 /** Media type of a reply, in lower case, without parameters. */
 export function typeOf(head: VendorHead): string {
-  const [type = ''] = (head.header('content-type') ?? '').split(';', 1)
-  return type.trim().toLowerCase() || 'application/octet-stream'
+  return mediaTypeOf(head.header('content-type') ?? '') || 'application/octet-stream'
 }
 
 function withAuthorization(head: string, header: string): string {

@@ -4,8 +4,9 @@ import { invalidRequest } from '../../errors.ts'
 import { parsedObject } from '../../relay/parsed.ts'
 import { countTokens } from '../../wire/gemini/count.ts'
 import { isObject } from '../../wire/json/value.ts'
+import { modelPeek } from '../../wire/request.ts'
 import type { Operation } from '../operation.ts'
-import { modelPeek, unknownModel } from '../resolve.ts'
+import { unknownModel } from '../resolve.ts'
 
 export const countContents: Operation = {
   dialect: 'gemini',

@@ -3,7 +3,7 @@
 import { errorTable, type GatewayError, invalidRequest } from '../../errors.ts'
 import { format } from '../dialect.ts'
 import { openaiClient, openaiVendor } from '../openai/base.ts'
-import type { Peek } from '../request.ts'
+import { modelPeek, type Peek } from '../request.ts'
 
 export const realtime = format('openai-realtime', {
   client: {
@@ -22,21 +22,7 @@ const encoder = new TextEncoder()
 
 /** What the gateway must know of a session before it begins: the address says it. */
 export function peekRealtime(model: string): Peek {
-  return {
-    body: encoder.encode(''),
-    model,
-    modelSpan: null,
-    stream: true,
-    wantsUsage: true,
-    streamOptionsSpan: null,
-    bodyEnd: 0,
-    maxOutputTokens: null,
-    choices: 1,
-    imageParam: null,
-    keys: [],
-    encodingFormat: 'float',
-    tokenInput: false,
-  }
+  return { ...modelPeek(model, encoder.encode('')), stream: true, wantsUsage: true }
 }
 
 /** A refusal as the event that clients of sessions get; `eventId` is that of the event at fault. */
