@@ -41,6 +41,7 @@ export class Grants {
   giveBack(lease: Lease, amountNano: Nano): void {
     if (amountNano <= 0n) return
     lease.freeNano -= amountNano
+    lease.gaveBackSinceAsk = true
     this.#options.authority.giveBack(lease.account, amountNano)
   }
 
@@ -98,6 +99,7 @@ export class Grants {
 
   #grant(lease: Lease, needNano: Nano, wantNano: Nano, purpose: 'request' | 'reserve'): void {
     lease.asks += 1
+    lease.gaveBackSinceAsk = false
     this.#options.authority.grant(lease.account, needNano, wantNano).then(
       (grant) => this.#granted(lease, needNano, wantNano, grant),
       (error) => this.#unreachable(lease, error, purpose),
@@ -115,7 +117,9 @@ export class Grants {
     lease.freeNano += grant.grantedNano
     lease.postedNano = grant.postedNano
     lease.elsewhereNano = grant.leasedElsewhereNano
-    lease.lackingNano = lackingNano(needNano, wantNano, grant.grantedNano)
+    lease.lackingNano = lease.gaveBackSinceAsk
+      ? null
+      : lackingNano(needNano, wantNano, grant.grantedNano)
     this.serve(lease)
     if (lease.waiters.length === 0) return
     // Only a wallet that has run out is worth what a recall costs: every node then leases no more than it needs.

@@ -81,6 +81,8 @@ export class Lease {
   asks = 0
   answers = 0
   pulsing = false
+  /** Money went back after the grant under way was asked for: its answer does not count that money as the wallet's. */
+  gaveBackSinceAsk = false
   /** The wallet had less than this free by the latest answer; null: that is not known. */
   lackingNano: Nano | null = null
   /** By the latest answer: what other nodes lease, and what the wallet has in all. */

@@ -217,6 +217,18 @@ describe('giving back', () => {
     expect(admitted(await hold).amountNano).toBe(90n)
   })
 
+  test('an answer older than what was given back refuses nobody', async () => {
+    const stage = scene()
+    await leased(stage, 257n)
+    const hold = stage.leases.hold('a', 'k', 267n)
+    const grant = stage.next()
+    stage.leases.recall('a')
+    expect(stage.givenBack).toEqual([['a', 257n]])
+    await grant.answer({ grantedNano: 33n, postedNano: 368n, leasedElsewhereNano: 21n })
+    await stage.next().answer({ grantedNano: 257n, postedNano: 368n, leasedElsewhereNano: 21n })
+    expect(admitted(await hold).amountNano).toBe(267n)
+  })
+
   test('an account somebody waits for, or whose grant is under way, is not forgotten', async () => {
     const stage = scene()
     const hold = stage.leases.hold('a', 'k', 30n)
