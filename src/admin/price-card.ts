@@ -7,7 +7,7 @@ import { createPriceBook } from '../meter/price-book.ts'
 import { formatUnits, parseUnits } from '../money.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import { timeText } from './time.ts'
-import type { AdminContext } from './use-case.ts'
+import { type AdminContext, AdminError } from './use-case.ts'
 
 export type Prices = PriceRow['prices']
 
@@ -132,4 +132,20 @@ export function newRow(
     actor,
     createdAt: nowMs,
   }
+}
+
+/** Of what was decided by the cards that were `known`: none is added where another was meanwhile. */
+export async function appendTo(
+  { store }: Pick<AdminContext, 'store'>,
+  known: readonly PriceRow[],
+  rows: readonly Omit<PriceRow, 'version'>[],
+  field: string,
+): Promise<readonly number[]> {
+  const versions = await store.prices.appendAfter(known.at(-1)?.version ?? 0, rows)
+  if (versions !== null) return versions
+  throw new AdminError(
+    'conflict',
+    field,
+    'prices were changed meanwhile: look again, and repeat it',
+  )
 }

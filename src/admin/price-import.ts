@@ -2,6 +2,7 @@
 
 import type { PriceRow } from '../store/ledger.ts'
 import {
+  appendTo,
   cardsInForce,
   compareCards,
   type Difference,
@@ -63,7 +64,7 @@ export async function importPrices(
     applied,
     models: cards.length,
     changes,
-    versions: applied ? await store.prices.append(added) : [],
+    versions: applied ? await appendTo(context, rows, added, 'document') : [],
     refused,
     inFile: changes.flatMap((change) =>
       inForce(change.model)?.origin === 'file' ? [change.model] : [],

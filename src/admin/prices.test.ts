@@ -140,6 +140,38 @@ onEachEngine('prices of documents', (start) => {
   })
 })
 
+onEachEngine('prices at once', (start) => {
+  test('of two changes that were decided by the same cards one is done, the other told of it', async () => {
+    const admin = await begin((await start()).store)
+    const set = { ...change, model: 'mine', prices: { input: '7', output: '9' } }
+    const document = JSON.stringify({ o3: { prices: { input: '3', output: '8' } } })
+    const imported = { document, apply: true, allowLarge: false }
+    // Each reads, then the other adds, as two processes may.
+    const behind = async (other: () => Promise<unknown>) => {
+      const rows = await admin.store.prices.all()
+      await other()
+      const prices: Store['prices'] = { ...admin.store.prices, all: async () => rows }
+      return adminOf({ ...admin.store, prices })
+    }
+    const late = await behind(() => setPrices(admin, set))
+    const before = await admin.store.prices.all()
+    for (const [field, done] of [
+      ['model', () => setPrices(late, { ...set, prices: { input: '8', output: '9' } })],
+      ['model', () => rollbackPrices(late, { model: 'o3', version: 1 })],
+      ['document', () => importPrices(late, imported)],
+    ] as const) {
+      await expect(done()).rejects.toMatchObject({ refusal: 'conflict', field })
+    }
+    expect(await admin.store.prices.all()).toEqual(before)
+    expect((await importPrices(admin, imported)).applied).toBe(true)
+    const later = await behind(() => setPrices(admin, set))
+    await expect(withdrawPrices(later, { model: 'o3' })).rejects.toMatchObject({
+      refusal: 'conflict',
+      message: 'prices were changed meanwhile: look again, and repeat it',
+    })
+  })
+})
+
 onEachEngine('prices of files', (start) => {
   test("a file's prices count once applied, whatever nodes write meanwhile", async () => {
     const { store } = await start()

@@ -6,6 +6,7 @@ import { missingPrice } from '../meter/required.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import { type Page, pageOf } from './page.ts'
 import {
+  appendTo,
   cardsInForce,
   cardView,
   compareCards,
@@ -75,7 +76,9 @@ export async function setPrices(
   const differences = compareCards(before?.prices ?? null, prices)
   const refused = !allowLarge && differences.some(({ large }) => large)
   return {
-    card: refused ? null : await append(context, { model, prices, source, effectiveFrom: from }),
+    card: refused
+      ? null
+      : await append(context, rows, { model, prices, source, effectiveFrom: from }),
     differences,
     isUnknown: shipped === null && before === null,
     missing: shipped && missingPrice(readCard(prices), shipped.kind, null),
@@ -97,7 +100,7 @@ export async function withdrawPrices(
       `nothing was set for ${JSON.stringify(model)} that could be withdrawn`,
     )
   }
-  return append(context, { model, prices: {}, source: 'withdrawn' })
+  return append(context, rows, { model, prices: {}, source: 'withdrawn' })
 }
 
 interface Rollback {
@@ -115,7 +118,7 @@ export async function rollbackPrices(
   const earlier = earlierCard(rows, model, version, context.nowMs)
   const { prices, sourceDate } = earlier
   const source = `version ${earlier.version}: ${earlier.source}`
-  const card = await append(context, { model, prices, source, sourceDate })
+  const card = await append(context, rows, { model, prices, source, sourceDate })
   return { card, isInFile: isInFile(rows, model, context.nowMs) }
 }
 
@@ -148,8 +151,12 @@ function isInFile(rows: readonly PriceRow[], model: string, atMs: number): boole
   return cardsInForce(rows, atMs)(model)?.origin === 'file'
 }
 
-async function append(context: AdminContext, card: NewCard): Promise<PriceCard> {
+async function append(
+  context: AdminContext,
+  known: readonly PriceRow[],
+  card: NewCard,
+): Promise<PriceCard> {
   const row = newRow(context, 'set', card)
-  const [version = 0] = await context.store.prices.append([row])
+  const [version = 0] = await appendTo(context, known, [row], 'model')
   return cardView({ ...row, version })
 }
