@@ -126,7 +126,7 @@ const rules: readonly { rule: Rule; bad: readonly Sample[]; good: readonly Sampl
     good: [
       ['src/upstream/dial.ts', 'Bun.connect({})'],
       ['src/upstream/connection.ts', `import { connect } from 'node:tls'`],
-      ['src/limits/valkey.ts', 'new Bun.RedisClient("x")'],
+      ['src/limits/valkey-link.ts', 'new Bun.RedisClient("x")'],
       ['src/http/address.ts', `import { isIP } from 'node:net'`],
       ['src/http/server.ts', 'Bun.serve({ fetch(request: Request) {} })'],
       ['src/relay/relay.ts', 'const f = (fetch: () => void) => fetch()'],

@@ -1,81 +1,24 @@
 // Limits shared by all nodes through Valkey or Redis, and kept alone while the server is away.
 
-import { createHash, randomUUID } from 'node:crypto'
-import { RedisClient } from 'bun'
 import type { ScopeUse } from './book.ts'
 import { Book, judge, limiting, partOf, stateOf } from './book.ts'
 import { cost, unitsPerItem } from './gcra.ts'
 import type { Admitted, Limiter, LimitScope, LimitState, Refused } from './limiter.ts'
 import { free } from './local.ts'
-import { adjustScript, admitScript, beatScript, renewScript } from './valkey-scripts.ts'
+import { leaseMs, SharedLeases } from './valkey-leases.ts'
+import {
+  budgetMs,
+  ignoreLoss,
+  type Link,
+  LinkKeeper,
+  type LinkOptions,
+  scripts,
+  within,
+} from './valkey-link.ts'
 
-interface ValkeyOptions {
-  readonly url: string
-  /** How many nodes share the limits until they were counted. */
-  readonly nodes: number
-  /** Called on each change, with the reason in words. */
-  readonly onState: (state: 'shared' | 'local', reason: string) => void
+interface ValkeyOptions extends LinkOptions {
   /** Prefix of every key; nodes share what they share it with. */
   readonly namespace?: string
-}
-
-/** A call that takes longer is answered locally, and the server held to be away. */
-const budgetMs = 250
-const connectMs = 1_000
-/** How often an absent server is tried, and a present one notified that this node lives. */
-const retryMs = 500
-const beatMs = 5_000
-const nodeMs = 15_000
-/** A node that dies gives its places back after this long. */
-const leaseMs = 30_000
-/** A connection that has not answered for this long is given up for a new one. */
-const hungMs = 10_000
-const renewChunk = 500
-/** Ended leases remembered by scope while the server is away; the rest lapse by themselves. */
-const endedKept = 10_000
-
-interface Script {
-  readonly text: string
-  readonly sha: string
-}
-
-const scripts = {
-  admit: script(admitScript),
-  adjust: script(adjustScript),
-  beat: script(beatScript),
-  renew: script(renewScript),
-}
-
-function script(text: string): Script {
-  return { text, sha: createHash('sha1').update(text).digest('hex') }
-}
-
-/** One connection, never reconnected: what was sent on it is answered in order or rejected. */
-class Link {
-  readonly client: RedisClient
-  readonly openedAt = performance.now()
-  /** When the sign of life that is still unanswered was sent. */
-  beatSentAt: number | null = null
-  /** Nodes have had the time to show themselves on this connection. */
-  settled = false
-
-  constructor(url: string) {
-    this.client = new RedisClient(url, {
-      autoReconnect: false,
-      enableOfflineQueue: false,
-      connectionTimeout: connectMs,
-    })
-  }
-
-  async run(of: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    const rest = [String(keys.length), ...keys, ...args]
-    try {
-      return await this.client.send('EVALSHA', [of.sha, ...rest])
-    } catch (error) {
-      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
-      return this.client.send('EVAL', [of.text, ...rest])
-    }
-  }
 }
 
 /** A scope under this node's part of its limits, with the whole it is a part of. */
@@ -94,32 +37,23 @@ export function createValkeyLimiter(options: ValkeyOptions): Limiter {
 }
 
 class ValkeyLimiter implements Limiter {
-  readonly #options: ValkeyOptions
   readonly #prefix: string
-  readonly #node = randomUUID()
+  readonly #server: LinkKeeper
+  readonly #leases = new SharedLeases()
   /** All this node has in use under its part of each limit: what it goes by while alone. */
   readonly #own = new Book<Part>()
   /** What of `#own` the server knows of, for scopes where it does not know all. */
   readonly #known = new Book<Part>((id) => !this.#own.has(id))
-  /** Leases held, and leases ended without the server's knowledge, by key of the set they are in. */
-  readonly #leases = new Map<string, Set<string>>()
-  readonly #ended = new Map<string, string[]>()
   readonly #parts = new WeakMap<object, { nodes: number; part: Part }>()
-  #link: Link | null = null
-  #shared = false
-  #reported: 'shared' | 'local' | null = null
-  #closed = false
-  #nodes: number
-  #mark: string | null = null
   #serial = 0
   #clockOffsetMs = 0
-  #timer: ReturnType<typeof setTimeout> | null = null
 
   constructor(options: ValkeyOptions) {
-    this.#options = options
     this.#prefix = `{${options.namespace ?? 'tollgate'}:limits}`
-    this.#nodes = Math.max(1, options.nodes)
-    this.#tick()
+    this.#server = new LinkKeeper(options, this.#prefix, {
+      alive: (link) => this.#leases.renew(link),
+      returned: (link, lost) => this.#catchUp(link, lost),
+    })
   }
 
   admit(
@@ -130,26 +64,15 @@ class ValkeyLimiter implements Limiter {
     const scopes = limiting(asked)
     if (scopes.length === 0) return free
     this.#clockOffsetMs = nowMs - performance.now()
-    const lease = `${this.#node}:${++this.#serial}`
+    const { link, shared, node } = this.#server
+    const lease = `${node}:${++this.#serial}`
     const parts = scopes.map((scope) => this.#part(scope))
-    const link = this.#link
-    if (!this.#shared || link === null) return this.#admitAlone(parts, tokens, nowMs, lease)
+    if (!shared || link === null) return this.#admitAlone(parts, tokens, nowMs, lease)
     return this.#admitShared(link, parts, tokens, lease)
   }
 
-  async close(): Promise<void> {
-    this.#closed = true
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    const link = this.#link
-    this.#link = null
-    this.#shared = false
-    if (link === null) return
-    await within(budgetMs, link.client.send('ZREM', [this.#nodesKey, this.#node]))
-    link.client.close()
-  }
-
-  get #nodesKey(): string {
-    return `${this.#prefix}:nodes`
+  close(): Promise<void> {
+    return this.#server.close()
   }
 
   #keys(scope: LimitScope): [meters: string, leases: string] {
@@ -161,10 +84,11 @@ class ValkeyLimiter implements Limiter {
   }
 
   #part(whole: LimitScope): Part {
+    const { nodes } = this.#server
     const found = this.#parts.get(whole.limits)
-    if (found?.nodes === this.#nodes && found.part.id === whole.id) return found.part
-    const part = { id: whole.id, limits: partOf(whole.limits, this.#nodes), whole }
-    this.#parts.set(whole.limits, { nodes: this.#nodes, part })
+    if (found?.nodes === nodes && found.part.id === whole.id) return found.part
+    const part = { id: whole.id, limits: partOf(whole.limits, nodes), whole }
+    this.#parts.set(whole.limits, { nodes, part })
     return part
   }
 
@@ -192,7 +116,7 @@ class ValkeyLimiter implements Limiter {
     const call = this.#call(link, parts, tokens, lease)
     const reply = await within(budgetMs, call)
     if (reply === undefined) {
-      this.#goLocal('no answer in time')
+      this.#server.goLocal('no answer in time')
       const decision = this.#admitAlone(parts, tokens, this.#nowMs(), lease)
       call.then((late) => this.#servedLate(link, parts, tokens, lease, late), ignoreLoss)
       return decision
@@ -231,13 +155,13 @@ class ValkeyLimiter implements Limiter {
     if (reply.refusal !== null) return
     for (const part of parts) {
       const [requests, units] = charge(part, tokens)
-      if (this.#shared) this.#adjust(part, -requests, -units, '')
+      if (this.#server.shared) this.#adjust(part, -requests, -units, '')
       else {
         this.#note(part)
         this.#known.add(part, requests, units, this.#nowMs())
       }
       const [, leases] = this.#keys(part)
-      if (this.#leases.get(leases)?.has(lease) !== true)
+      if (!this.#leases.holds(leases, lease))
         link.client.send('ZREM', [leases, lease]).catch(ignoreLoss)
     }
   }
@@ -246,9 +170,7 @@ class ValkeyLimiter implements Limiter {
     for (const part of parts) {
       if (part.limits.concurrentRequests === undefined) continue
       const [, leases] = this.#keys(part)
-      const held = this.#leases.get(leases)
-      if (held === undefined) this.#leases.set(leases, new Set([lease]))
-      else held.add(lease)
+      this.#leases.hold(leases, lease)
     }
     let finished = false
     return {
@@ -270,24 +192,24 @@ class ValkeyLimiter implements Limiter {
     nowMs: number,
     lease: string,
   ): void {
-    if (!this.#shared) for (const part of parts) this.#note(part)
+    const { shared } = this.#server
+    if (!shared) for (const part of parts) this.#note(part)
     this.#own.finish(parts, taken, tokens, nowMs)
-    if (this.#shared) this.#own.cap(parts, nowMs)
+    if (shared) this.#own.cap(parts, nowMs)
     for (const part of parts) {
       const [, key] = this.#keys(part)
-      const held = this.#leases.get(key)
-      if (held?.delete(lease) === true && held.size === 0) this.#leases.delete(key)
+      const held = this.#leases.release(key, lease)
       const limited = part.limits.tokensPerMinute !== undefined
       const units = limited ? tokens * unitsPerItem - charge(part.whole, taken)[1] : 0
-      if (this.#shared) this.#adjust(part, 0, units, held === undefined ? '' : lease)
-      else if (held !== undefined) this.#noteEnded(key, lease)
+      if (shared) this.#adjust(part, 0, units, held ? lease : '')
+      else if (held) this.#leases.noteEnded(key, lease)
     }
   }
 
   #adjust(part: Part, requests: number, tokens: number, lease: string): void {
     if (requests === 0 && tokens === 0 && lease === '') return
     const args = [...rates(part.whole), String(requests), String(tokens), lease]
-    this.#link
+    this.#server.link
       ?.run(scripts.adjust, this.#keys(part), args)
       .catch(() => this.#note(part, requests, tokens))
   }
@@ -302,87 +224,6 @@ class ValkeyLimiter implements Limiter {
     this.#known.add(part, -requests, -tokens, nowMs)
   }
 
-  #noteEnded(key: string, lease: string): void {
-    const ended = this.#ended.get(key) ?? []
-    if (ended.length < endedKept) ended.push(lease)
-    this.#ended.set(key, ended)
-  }
-
-  /** Opens a connection where there is none, gives a sign of life where there is one. */
-  #tick(): void {
-    if (this.#closed) return
-    const link = this.#link
-    if (link === null) void this.#connect()
-    else if (link.beatSentAt === null) void this.#beat(link)
-    else if (performance.now() - link.beatSentAt > hungMs) this.#drop(link, 'hung')
-    else if (this.#shared) this.#goLocal('no sign of life')
-    this.#schedule()
-  }
-
-  #schedule(): void {
-    if (this.#closed) return
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#tick(), this.#shared ? beatMs : retryMs)
-    this.#timer.unref()
-  }
-
-  async #connect(): Promise<void> {
-    const link = new Link(this.#options.url)
-    this.#link = link
-    link.beatSentAt = link.openedAt
-    link.client.onclose = (error) => this.#drop(link, reason(error))
-    try {
-      await link.client.connect()
-      await Promise.all(
-        Object.values(scripts).map(({ text }) => link.client.send('SCRIPT', ['LOAD', text])),
-      )
-    } catch (error) {
-      this.#drop(link, reason(error))
-      return
-    }
-    if (this.#link === link) await this.#beat(link)
-  }
-
-  async #beat(link: Link): Promise<void> {
-    const sentAt = performance.now()
-    link.beatSentAt = sentAt
-    try {
-      const args = [this.#node, String(nodeMs), randomUUID()]
-      const reply = await link.run(scripts.beat, [this.#nodesKey, `${this.#prefix}:mark`], args)
-      if (!Array.isArray(reply)) throw new Error('the server gave an unexpected reply')
-      link.beatSentAt = null
-      if (this.#link === link) this.#alive(link, reply, performance.now() - sentAt)
-    } catch (error) {
-      this.#drop(link, reason(error))
-    }
-  }
-
-  #alive(link: Link, reply: readonly unknown[], tookMs: number): void {
-    // Just after a restart the others have not shown themselves: then the count only grows.
-    const counted = Number(reply[0])
-    this.#nodes = Math.max(1, link.settled ? counted : Math.max(counted, this.#nodes))
-    link.settled = performance.now() - link.openedAt > beatMs
-    const mark = String(reply[1])
-    const lost = this.#mark !== null && this.#mark !== mark
-    this.#renew(link)
-    if (!lost && (this.#shared || tookMs > budgetMs)) return
-    this.#mark = mark
-    this.#shared = true
-    this.#catchUp(link, lost)
-    this.#schedule()
-    this.#tell('shared', `${this.#nodes} nodes`)
-  }
-
-  #renew(link: Link): void {
-    for (const [key, held] of this.#leases) {
-      const ids = [...held]
-      for (let from = 0; from < ids.length; from += renewChunk) {
-        const args = [String(leaseMs), ...ids.slice(from, from + renewChunk)]
-        link.run(scripts.renew, [key], args).catch(ignoreLoss)
-      }
-    }
-  }
-
   /** Tells a server that was away what it missed; all this node has in use if it lost its memory. */
   #catchUp(link: Link, lost: boolean): void {
     const nowMs = this.#nowMs()
@@ -395,28 +236,8 @@ class ValkeyLimiter implements Limiter {
       const tokens = (use?.tokens ?? 0) - (known?.tokens ?? 0)
       this.#adjust(part, requests, tokens, '')
     }
-    for (const [key, ids] of this.#ended) link.client.send('ZREM', [key, ...ids]).catch(ignoreLoss)
-    this.#ended.clear()
+    this.#leases.tellEnded(link)
     this.#known.clear()
-  }
-
-  #goLocal(why: string): void {
-    this.#shared = false
-    this.#schedule()
-    this.#tell('local', why)
-  }
-
-  #drop(link: Link, why: string): void {
-    if (this.#link !== link || this.#closed) return
-    this.#link = null
-    this.#goLocal(why)
-    link.client.close()
-  }
-
-  #tell(state: 'shared' | 'local', why: string): void {
-    if (this.#reported === state || this.#closed) return
-    this.#reported = state
-    this.#options.onState(state, why)
   }
 }
 
@@ -444,25 +265,4 @@ function readUses(reply: unknown, scopes: number): [admitted: boolean, uses: Sco
     uses.push({ requests, tokens, inFlight })
   }
   return [numbers[0] === 1, uses]
-}
-
-/** The value, or undefined where it fails or is not there in time. */
-function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, limitMs, undefined)
-    const end = (value: T | undefined) => {
-      clearTimeout(timer)
-      resolve(value)
-    }
-    promise.then(end, () => end(undefined))
-  })
-}
-
-/** For calls whose loss is repaired elsewhere: a lease lapses, and a dead link is noticed by its beat. */
-function ignoreLoss(): undefined {
-  return undefined
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -29,7 +29,7 @@ const namesBun: readonly RegExp[] = [
   /^src\/http\/server\.ts$/,
   upstream,
   /^src\/store\/sqlite[-.\w]*\.ts$/,
-  /^src\/limits\/valkey\.ts$/,
+  /^src\/limits\/valkey-link\.ts$/,
   bucket,
   /^src\/main\.ts$/,
   /^src\/cli\/main\.ts$/,
@@ -37,7 +37,7 @@ const namesBun: readonly RegExp[] = [
 const opensConnections: readonly RegExp[] = [
   upstream,
   bucket,
-  /^src\/limits\/valkey\.ts$/,
+  /^src\/limits\/valkey-link\.ts$/,
   /^src\/store\/postgres[-.\w]*\.ts$/,
 ]
 const readsEnvironment: readonly RegExp[] = [
