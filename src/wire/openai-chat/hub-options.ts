@@ -139,22 +139,17 @@ function takeLogprobs(rest: JsonObject): Pick<ChatRequest, 'logprobs'> {
   return { logprobs: wholeNumber(top, 0) ?? 0 }
 }
 
-const texts = [
-  ['verbosity', 'verbosity'],
+/** Texts that this format and Responses spell alike, and that mean what the hub says. */
+export const sharedTexts = [
   ['service_tier', 'serviceTier'],
   ['prompt_cache_key', 'promptCacheKey'],
 ] as const
+export const sharedFields = sharedTexts.map(([, field]) => field)
+const texts = [['verbosity', 'verbosity'], ...sharedTexts] as const
 
 type Options = Pick<
   ChatRequest,
-  | 'logprobs'
-  | 'verbosity'
-  | 'serviceTier'
-  | 'promptCacheKey'
-  | 'metadata'
-  | 'modalities'
-  | 'topK'
-  | 'cache'
+  (typeof texts)[number][1] | 'logprobs' | 'metadata' | 'modalities' | 'topK' | 'cache'
 >
 
 /** Takes what has no other home out of `rest`. */
@@ -197,8 +192,7 @@ export const supported = supportedFields(
   'reasoning',
   'logprobs',
   'verbosity',
-  'serviceTier',
-  'promptCacheKey',
+  ...sharedFields,
 )
 
 /** Members for which the client's own wording stands do not come twice: the caller lays that over these. */

@@ -10,6 +10,7 @@ import {
 import { fold } from '../hub/fold.ts'
 import type { ChatEvent, ChatRequest, JsonObject, Message } from '../ir.ts'
 import { objectsIn } from '../json/value.ts'
+import { sharedFields } from '../openai-chat/hub-options.ts'
 import { responsesHub } from '../openai-responses/hub.ts'
 import { usageOf } from '../openai-responses/hub-body.ts'
 import { ownFields, self as responses } from '../openai-responses/hub-fields.ts'
@@ -39,19 +40,23 @@ function userItems(body: JsonObject): JsonObject[] {
   )
 }
 
+/** Who asks, and how the vendor is to treat it. */
+function keptOf(value: ChatRequest): Partial<ChatRequest> {
+  const kept = (['user', ...sharedFields] as const).filter((field) => value[field] !== undefined)
+  return Object.fromEntries(kept.map((field) => [field, value[field]]))
+}
+
 /** Throws GatewayError naming the field. No input at all is compacted too, as OpenAI's clients have it. Only what the summary depends on is kept of the request. */
 function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
   const { value, dropped } = responsesHub.decodeRequest(body)
-  const { model, messages, tools = [], user, serviceTier, promptCacheKey, extra } = value
+  const { model, messages, tools = [], extra } = value
   const { instructions } = ownFields(value.wording)
   const request: ChatRequest = {
     model,
     messages: [...messages, wish],
     stream: false,
     ...(tools.length > 0 && { tools, toolChoice: { mode: 'none' } }),
-    ...(user !== undefined && { user }),
-    ...(serviceTier !== undefined && { serviceTier }),
-    ...(promptCacheKey !== undefined && { promptCacheKey }),
+    ...keptOf(value),
     ...(extra !== undefined && { extra }),
     wording: {
       [responses]: instructions === undefined ? {} : { instructions },

@@ -5,7 +5,7 @@ import { supportedFields } from '../hub/dropped-fields.ts'
 import type { ChatRequest, Effort, JsonObject, Reasoning, ResponseFormat } from '../ir.ts'
 import { isObject, stringOf } from '../json/value.ts'
 import { hasFields, present } from '../openai-chat/hub-fields.ts'
-import { effortFor } from '../openai-chat/hub-options.ts'
+import { effortFor, sharedFields, sharedTexts } from '../openai-chat/hub-options.ts'
 import { ownFields } from './hub-fields.ts'
 import { encodeTools } from './hub-tools.ts'
 
@@ -84,11 +84,7 @@ export function takeText(rest: JsonObject): Pick<ChatRequest, 'responseFormat' |
   }
 }
 
-const texts = [
-  ['user', 'user'],
-  ['service_tier', 'serviceTier'],
-  ['prompt_cache_key', 'promptCacheKey'],
-] as const
+const texts = [['user', 'user'], ...sharedTexts] as const
 const numbers = [
   ['max_output_tokens', 'maxOutputTokens'],
   ['temperature', 'temperature'],
@@ -167,9 +163,8 @@ export const supported = supportedFields(
   'reasoning',
   'logprobs',
   'verbosity',
-  'serviceTier',
   'metadata',
-  'promptCacheKey',
+  ...sharedFields,
 )
 
 /** Throws GatewayError for what must not be left out. */
