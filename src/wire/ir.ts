@@ -199,6 +199,8 @@ export interface ChatRequest {
   /** Token id -> -100..100. */
   readonly logitBias?: JsonObject
   readonly user?: string
+  /** A stable name of the person behind the request, by which the vendor tells who breaks its rules. */
+  readonly safetyIdentifier?: string
   readonly tools?: readonly Tool[]
   readonly toolChoice?: ToolChoice
   /** false: at most one call in a reply. */
@@ -244,6 +246,7 @@ export const chatFieldNames: Readonly<Record<ChatField, string>> = {
   presencePenalty: 'presence_penalty',
   logitBias: 'logit_bias',
   user: 'user',
+  safetyIdentifier: 'safety_identifier',
   tools: 'tools',
   toolChoice: 'tool_choice',
   parallelToolCalls: 'parallel_tool_calls',

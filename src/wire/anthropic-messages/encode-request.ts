@@ -15,7 +15,14 @@ import { type Thinking, thinkingOf } from './thinking.ts'
 const carriedElsewhere: ReadonlySet<string> = new Set(['max_tokens'])
 
 /** Of the hub's fields, beside what every format knows. */
-const supported = supportedFields('topK', 'user', 'reasoning', 'serviceTier', 'cache')
+const supported = supportedFields(
+  'topK',
+  'user',
+  'safetyIdentifier',
+  'reasoning',
+  'serviceTier',
+  'cache',
+)
 
 /**
  * `model` is the vendor's name; what it takes is looked up in the table of models.ts. Throws GatewayError naming what
@@ -36,10 +43,7 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
   const format = answersByTool(request, traits) ? {} : formatOf(request, traits, dropped)
   const effort = thinking.effort === null ? {} : { effort: thinking.effort }
   const output = { ...objectOf(config), ...effort, ...format }
-  const user = {
-    ...objectOf(metadata),
-    ...(request.user !== undefined && { user_id: request.user }),
-  }
+  const user = { ...objectOf(metadata), ...userOf(request, dropped) }
   const body: JsonObject = {
     model,
     max_tokens: maxTokens,
@@ -57,6 +61,13 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
     ...(request.stream && { stream: true }),
   }
   return { value: body, dropped }
+}
+
+/** Anthropic has one place for who asks ("Create a Message", metadata): `user` stands there before what replaced it. */
+function userOf({ user, safetyIdentifier }: ChatRequest, dropped: string[]): JsonObject {
+  if (user !== undefined && safetyIdentifier !== undefined) dropped.push('safety_identifier')
+  const id = user ?? safetyIdentifier
+  return id === undefined ? {} : { user_id: id }
 }
 
 function refuseImpossible({ choices, modalities = [] }: ChatRequest): void {

@@ -325,6 +325,15 @@ test('what has no word here is named', () => {
   expect(Object.keys(value).toSorted()).toEqual(['max_tokens', 'messages', 'metadata', 'model'])
 })
 
+test('who is behind a request stands in its one place, and what does not fit there is named', () => {
+  const alone = chat({ safety_identifier: 'hash-of-ann' })
+  expect(alone.value.metadata).toEqual({ user_id: 'hash-of-ann' })
+  expect(alone.dropped).toEqual([])
+  const both = chat({ safety_identifier: 'hash-of-ann', user: 'ann' })
+  expect(both.value.metadata).toEqual({ user_id: 'ann' })
+  expect(both.dropped).toEqual(['safety_identifier'])
+})
+
 test('several replies, and replies of sound, are refused', () => {
   expect(refused(() => chat({ n: 2 }))).toBe('n')
   expect(chat({ n: 1 }).dropped).toEqual([])

@@ -19,6 +19,7 @@ const values: Required<Pick<ChatRequest, ChatField>> = {
   presencePenalty: 0.5,
   logitBias: { '1': 2 },
   user: 'ann',
+  safetyIdentifier: 'hash-of-ann',
   tools: [{ type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }],
   toolChoice: { mode: 'required' },
   parallelToolCalls: false,

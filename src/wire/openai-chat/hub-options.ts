@@ -143,6 +143,7 @@ function takeLogprobs(rest: JsonObject): Pick<ChatRequest, 'logprobs'> {
 export const sharedTexts = [
   ['service_tier', 'serviceTier'],
   ['prompt_cache_key', 'promptCacheKey'],
+  ['safety_identifier', 'safetyIdentifier'],
 ] as const
 export const sharedFields = sharedTexts.map(([, field]) => field)
 const texts = [['verbosity', 'verbosity'], ...sharedTexts] as const

@@ -381,6 +381,16 @@ describe('of a chat', () => {
     expect(Object.keys(body)).toEqual(['model', 'input', 'store', 'include'])
   })
 
+  test('who is behind a request is told as a chat tells it', () => {
+    const { body, dropped } = ofChat({ safety_identifier: 'hash-of-ann' })
+    expect(body['safety_identifier']).toBe('hash-of-ann')
+    expect(dropped).toEqual([])
+    const { value } = responsesHub.decodeRequest({ ...body, model: 'm', input: 'hi' })
+    const chat = chatHub.encodeRequest(value, 'm')
+    expect(chat.value['safety_identifier']).toBe('hash-of-ann')
+    expect(chat.dropped).toEqual([])
+  })
+
   test('a chat that goes through this format comes back', () => {
     const body = {
       model: 'm',
