@@ -168,7 +168,7 @@ function watchStore(state: State, log: Log): readonly { close(): void }[] {
   const failed = (what: string) => (error: unknown) =>
     log.error({ err: error }, `${what} could not be read again; the old ones stay`)
   const watches = [
-    watchKeys(store.keys, state.keyring, {
+    watchKeys(store, state.keyring, {
       revision: state.keyRevision,
       onError: failed('keys'),
       busy,

@@ -10,6 +10,8 @@ interface KeyringContent {
   readonly configured: readonly KeyConfig[]
   /** Keys made in the store. */
   readonly stored: readonly KeyRow[]
+  /** Accounts that are suspended or deleted: their keys do not count. */
+  readonly closed?: readonly string[]
 }
 
 export interface ReplaceableKeyring extends Keyring {
@@ -52,15 +54,17 @@ interface Index {
   readonly anyForm: boolean
 }
 
-function buildIndex({ configured, stored }: KeyringContent): Index {
+function buildIndex({ configured, stored, closed = [] }: KeyringContent): Index {
   const byHash = new Map<string, KeyPrincipal>()
+  const closedAccounts = new Set(closed)
   for (const row of stored) {
-    if (row.disabledAt === null) byHash.set(row.hash, ofStored(row))
+    if (row.disabledAt === null && !closedAccounts.has(row.account))
+      byHash.set(row.hash, ofStored(row))
   }
   let longest = longestSecret
   let anyForm = false
   for (const key of configured) {
-    if (key.disabled) continue
+    if (key.disabled || closedAccounts.has(key.account)) continue
     byHash.set(hashSecret(key.secret), ofConfigured(key))
     longest = Math.max(longest, key.secret.length)
     anyForm ||= key.secret.startsWith(secretPrefix) && !looksWellFormed(key.secret)

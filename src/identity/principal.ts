@@ -1,6 +1,7 @@
 // Who is calling: what a key turns into, and what a signed-in session does.
 
 import type { LimitSettings } from '../config/types.ts'
+import type { PersonRole } from '../store/people.ts'
 
 export type Principal = KeyPrincipal | SessionPrincipal
 
@@ -20,7 +21,7 @@ export interface KeyPrincipal {
   readonly showCost: boolean
 }
 
-type Role = 'user' | 'admin' | 'auditor'
+type Role = PersonRole
 
 /** A person who is signed in. */
 export interface SessionPrincipal {

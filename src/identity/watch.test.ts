@@ -59,10 +59,10 @@ async function until(holds: () => boolean): Promise<number> {
 }
 
 test('a key made and then disabled elsewhere counts within a second at the default pace', async () => {
-  const { revision, rows } = await loadKeys(store.keys)
+  const { revision, rows } = await loadKeys(store)
   const keyring = createKeyring({ configured: [], stored: rows })
   const errors: unknown[] = []
-  const watch = watchKeys(store.keys, keyring, { revision, onError: (error) => errors.push(error) })
+  const watch = watchKeys(store, keyring, { revision, onError: (error) => errors.push(error) })
   await other.keys.insert(row)
   expect(await until(() => keyring.find(secret, 1) !== null)).toBeLessThan(1000)
   await other.keys.disable('key_1', 2)
@@ -71,9 +71,34 @@ test('a key made and then disabled elsewhere counts within a second at the defau
   expect(errors).toEqual([])
 })
 
+test('the keys of an account that is suspended elsewhere stop within a second, those of the file too', async () => {
+  await store.keys.insert(row)
+  const loaded = await loadKeys(store)
+  const declared = {
+    name: 'file',
+    account: 'ann',
+    group: 'default',
+    secret: 'sixteen-letters!',
+    expiresAt: null,
+    models: null,
+    disabled: false,
+    showCost: false,
+    limits: {},
+  }
+  const keyring = createKeyring({ configured: [declared], stored: loaded.rows })
+  const watch = watchKeys(store, keyring, { revision: loaded.revision, onError: () => undefined })
+  await other.people.change('ann', { suspendedAt: 2 })
+  expect(await until(() => keyring.find(secret, 1) === null)).toBeLessThan(1000)
+  expect(keyring.find(declared.secret, 1)).toBeNull()
+  await other.people.change('ann', { suspendedAt: null })
+  await until(() => keyring.find(secret, 1) !== null)
+  expect(keyring.find(declared.secret, 1)?.keyId).toBe('config:file')
+  watch.close()
+})
+
 test('while the store is away the keys stay, one error is reported, and then it catches up', async () => {
   await store.keys.insert(row)
-  const { revision, rows } = await loadKeys(store.keys)
+  const { revision, rows } = await loadKeys(store)
   const keyring = createKeyring({ configured: [], stored: rows })
   let away = true
   let looks = 0
@@ -87,7 +112,7 @@ test('while the store is away the keys stay, one error is reported, and then it 
   }
   const errors: unknown[] = []
   const onError = (error: unknown) => errors.push(error)
-  const watch = watchKeys(keys, keyring, { revision, onError, pollMs: 5 })
+  const watch = watchKeys({ ...store, keys }, keyring, { revision, onError, pollMs: 5 })
   await store.keys.remove('key_1')
   await until(() => looks > 5)
   expect(keyring.find(secret, 1)?.keyId).toBe('key_1')

@@ -1,13 +1,17 @@
-// Keeps a keyring in step with the store: a key made, disabled or removed elsewhere counts within a second.
+// Keeps a keyring in step with the store: a key made, disabled or removed elsewhere, or an account suspended, counts
+// within a second.
 
 import { type RevisionWatch, watchRevision } from '../store/revision.ts'
-import type { KeyRow, KeyTable } from '../store/store.ts'
+import type { KeyRow, Store } from '../store/store.ts'
 import type { ReplaceableKeyring } from './keyring.ts'
 
 interface LoadedKeys {
   readonly revision: number
   readonly rows: readonly KeyRow[]
+  readonly closed: readonly string[]
 }
+
+type KeyStore = Pick<Store, 'keys' | 'accounts'>
 
 interface KeyWatchOptions {
   /** The revision the keyring was filled at. */
@@ -20,25 +24,25 @@ interface KeyWatchOptions {
   readonly busy?: () => boolean
 }
 
-/** Reads the keys and the revision they are at least as new as. */
-export async function loadKeys(keys: KeyTable): Promise<LoadedKeys> {
+/** Reads the keys, whose do not count, and the revision both are at least as new as. */
+export async function loadKeys({ keys, accounts }: KeyStore): Promise<LoadedKeys> {
   // In this order: a change in between leaves the number behind, and the next look reads again.
   const revision = await keys.revision()
-  return { revision, rows: await keys.all() }
+  return { revision, rows: await keys.all(), closed: await accounts.closed() }
 }
 
 /** The first look is half a second from now. */
 export function watchKeys(
-  keys: KeyTable,
+  store: KeyStore,
   keyring: ReplaceableKeyring,
   { revision, onError, pollMs, busy }: KeyWatchOptions,
 ): RevisionWatch {
   const watch = watchRevision({
     known: revision,
-    read: () => keys.revision(),
+    read: () => store.keys.revision(),
     async reload() {
-      const loaded = await loadKeys(keys)
-      if (!watch.closed) keyring.replace({ stored: loaded.rows })
+      const loaded = await loadKeys(store)
+      if (!watch.closed) keyring.replace({ stored: loaded.rows, closed: loaded.closed })
       return loaded.revision
     },
     onError,

@@ -118,8 +118,8 @@ export async function buildState(options: StateOptions) {
 async function openKeys({ config, store, worker }: StateOptions) {
   const makesKey = config.keys.length === 0 && (worker === null || worker.slot === 0)
   const firstSecret = makesKey ? await issueFirstKey(store, Date.now()) : null
-  const { revision, rows } = await loadKeys(store.keys)
-  const keyring = createKeyring({ configured: config.keys, stored: rows })
+  const { revision, rows, closed } = await loadKeys(store)
+  const keyring = createKeyring({ configured: config.keys, stored: rows, closed })
   return { keyring, keyRevision: revision, firstSecret }
 }
 

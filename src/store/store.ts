@@ -11,7 +11,9 @@ import type {
   PriceTable,
   SettlementTable,
 } from './ledger.ts'
+import type { IdentityTable, PeopleTable } from './people.ts'
 import type { ResponseTable } from './responses.ts'
+import type { InvitationTable, SessionTable, SignInTable } from './sign-in.ts'
 import type { UsageRow } from './usage-row.ts'
 import type { VideoTable } from './video-table.ts'
 
@@ -75,6 +77,8 @@ export interface AccountTable {
   ensure(id: string, createdAt: number): Promise<boolean>
   /** By name. */
   all(): Promise<readonly { readonly id: string; readonly createdAt: number }[]>
+  /** Those that are suspended or deleted, whose keys do not count. */
+  closed(): Promise<readonly string[]>
 }
 
 /** Written by settlement alone (`SettlementTable.settle`). */
@@ -99,6 +103,11 @@ export interface Store {
   readonly engine: 'sqlite' | 'postgres'
   readonly keys: KeyTable
   readonly accounts: AccountTable
+  readonly people: PeopleTable
+  readonly identities: IdentityTable
+  readonly sessions: SessionTable
+  readonly signIns: SignInTable
+  readonly invitations: InvitationTable
   readonly usage: UsageTable
   readonly journal: JournalTable
   readonly nodes: NodeTable

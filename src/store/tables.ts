@@ -9,10 +9,12 @@ import { journalTable } from './journal.ts'
 import { walletOf } from './ledger.ts'
 import { leaseTable, nodeTable } from './nodes.ts'
 import { outboxTable } from './outbox-epochs.ts'
+import { identityTable, peopleTable } from './people.ts'
 import { priceTable } from './prices.ts'
 import { responseTable } from './responses.ts'
 import { setAside, setAsides } from './set-aside.ts'
 import { settle } from './settle.ts'
+import { invitationTable, sessionTable, signInTable } from './sign-in.ts'
 import type { AccountTable, KeyRow, KeyTable, Store } from './store.ts'
 import { cleanText } from './text.ts'
 import { usageTable } from './usage.ts'
@@ -23,6 +25,11 @@ export function createStore(engine: Engine): Store {
     engine: engine.kind,
     keys: keyTable(engine),
     accounts: accountTable(engine),
+    people: peopleTable(engine),
+    identities: identityTable(engine),
+    sessions: sessionTable(engine),
+    signIns: signInTable(engine),
+    invitations: invitationTable(engine),
     usage: usageTable(engine),
     journal: journalTable(engine),
     nodes: nodeTable(engine),
@@ -134,6 +141,11 @@ function accountTable(engine: Engine): AccountTable {
     },
     all() {
       return engine.query('SELECT id, created_at AS "createdAt" FROM account ORDER BY id', [])
+    },
+    async closed() {
+      const sql = 'SELECT id FROM account WHERE suspended_at IS NOT NULL OR deleted_at IS NOT NULL'
+      const rows = await engine.query<{ readonly id: string }>(sql, [])
+      return rows.map(({ id }) => id)
     },
   }
 }

@@ -1,0 +1,339 @@
+// Accounts as people: who they are, how they sign in, what they may do, and that they are suspended or deleted.
+
+import type { Engine, Session, Value } from './engine.ts'
+import { walletOf } from './ledger.ts'
+import { cleanText, cleanTextOrNull } from './text.ts'
+
+export type PersonRole = 'user' | 'admin' | 'auditor'
+
+/** Times in Unix milliseconds throughout. */
+interface PersonRow {
+  /** The account. */
+  readonly id: string
+  /** Empty where nobody gave one. */
+  readonly name: string
+  readonly email: string | null
+  /** As the provider it came from says. */
+  readonly emailVerified: boolean
+  readonly role: PersonRole
+  /** Groups it may make keys for; null: all. */
+  readonly groups: readonly string[] | null
+  readonly createdAt: number
+  readonly suspendedAt: number | null
+  readonly deletedAt: number | null
+  /** Grows by 1 with each edit. */
+  readonly revision: number
+}
+
+/** Who somebody is at a provider: issuer and subject, which no two accounts share. */
+export interface IdentityRow {
+  readonly id: string
+  readonly issuer: string
+  readonly subject: string
+  readonly account: string
+  /** As the provider calls it. */
+  readonly name: string
+  readonly email: string | null
+  readonly emailVerified: boolean
+  readonly createdAt: number
+  /** When it signed in last. */
+  readonly usedAt: number
+}
+
+interface PeopleFilter {
+  /** Found in the id, the name, the e-mail address, or in the name or subject of an identity. */
+  readonly search?: string | undefined
+  readonly role?: PersonRole | undefined
+  /** Deleted accounts are listed where they are asked for alone. */
+  readonly status?: 'active' | 'suspended' | 'deleted' | undefined
+  /** Only those made before this one, in the order of the list. */
+  readonly before?: { readonly at: number; readonly id: string } | undefined
+  readonly limit: number
+}
+
+interface PersonChange {
+  readonly name?: string | undefined
+  readonly role?: PersonRole | undefined
+  readonly groups?: readonly string[] | null | undefined
+  readonly suspendedAt?: number | null | undefined
+}
+
+/** `stale`: the revision is another. `last-admin`: no admin who can sign in would be left. */
+type PersonChanged = 'changed' | 'missing' | 'stale' | 'last-admin'
+
+export interface PeopleTable {
+  /** Also a deleted one. */
+  find(id: string): Promise<PersonRow | null>
+  /** Newest first. */
+  list(filter: PeopleFilter): Promise<readonly PersonRow[]>
+  /**
+   * Makes an account with a wallet and its first identity. With `invitation` (the hash of its code) only where that is
+   * still good, which uses it up: false where it is not. Throws `RowRefused` where the identity is another account's.
+   */
+  create(
+    person: Pick<
+      PersonRow,
+      'id' | 'name' | 'email' | 'emailVerified' | 'role' | 'groups' | 'createdAt'
+    >,
+    identity: IdentityRow,
+    invitation: string | null,
+  ): Promise<boolean>
+  /** Suspending one ends its sessions. */
+  change(id: string, change: PersonChange, revision?: number): Promise<PersonChanged>
+  /** Removes what is personal: name, e-mail, identities, sessions, links, keys. Its row, its money and its usage stay. */
+  remove(id: string, at: number, revision?: number): Promise<PersonChanged>
+  /** Whether anybody is an admin who may sign in. */
+  hasAdmin(): Promise<boolean>
+}
+
+export interface IdentityTable {
+  find(issuer: string, subject: string): Promise<IdentityRow | null>
+  /** Oldest first. */
+  ofAccount(account: string): Promise<readonly IdentityRow[]>
+  /** Of several accounts at once. */
+  ofAccounts(accounts: readonly string[]): Promise<readonly IdentityRow[]>
+  /** Throws `RowRefused` where it is taken. */
+  add(row: IdentityRow): Promise<void>
+  used(id: string, at: number): Promise<void>
+  /** `last`: it is the only one of an account that has no other way in. */
+  remove(id: string, account: string): Promise<'removed' | 'missing' | 'last'>
+}
+
+const personColumns = `id, name, email, email_verified AS "emailVerified", role, key_groups AS "groups",
+  created_at AS "createdAt", suspended_at AS "suspendedAt", deleted_at AS "deletedAt", revision`
+
+type KeptPerson = Omit<PersonRow, 'emailVerified' | 'groups'> & {
+  readonly emailVerified: number
+  readonly groups: string | null
+}
+
+function personOf(row: KeptPerson): PersonRow {
+  return { ...row, emailVerified: row.emailVerified === 1, groups: readGroupNames(row.groups) }
+}
+
+/** A CHECK keeps the column JSON; only this room writes it. */
+export function readGroupNames(json: string | null): readonly string[] | null {
+  return json === null ? null : (JSON.parse(json) as string[])
+}
+
+export function keptGroupNames(groups: readonly string[] | null): string | null {
+  return groups === null ? null : JSON.stringify(groups.map(cleanText))
+}
+
+const isActiveAdmin = "role = 'admin' AND suspended_at IS NULL AND deleted_at IS NULL"
+
+export function peopleTable(engine: Engine): PeopleTable {
+  return {
+    find: (id) => findPerson(engine, cleanText(id)),
+    async list(filter) {
+      const { where, values } = peopleConditions(filter)
+      const sql = `SELECT ${personColumns} FROM account WHERE ${where}
+        ORDER BY created_at DESC, id DESC LIMIT ?`
+      return (await engine.query<KeptPerson>(sql, [...values, filter.limit])).map(personOf)
+    },
+    create: (person, identity, invitation) =>
+      engine.transaction(async (session) => {
+        const { id, role, groups, createdAt } = person
+        if (invitation !== null && !(await useInvitation(session, invitation, id, createdAt)))
+          return false
+        await session.run(insertPerson, [
+          id,
+          cleanText(person.name),
+          cleanTextOrNull(person.email),
+          person.emailVerified ? 1 : 0,
+          role,
+          keptGroupNames(groups),
+          createdAt,
+        ])
+        await session.run(`INSERT INTO ledger_account (id, kind) VALUES (?, 'wallet')`, [
+          walletOf(id),
+        ])
+        await addIdentity(session, identity)
+        return true
+      }),
+    change: (id, change, revision) =>
+      changing(engine, cleanText(id), revision, async (session, account) => {
+        const { sets, values } = assignments(change)
+        if (sets.length === 0) return
+        const sql = `UPDATE account SET ${sets.join(', ')}, revision = revision + 1 WHERE id = ?`
+        await session.run(sql, [...values, account])
+        if (change.suspendedAt != null) await endSessions(session, account)
+      }),
+    remove: (id, at, revision) =>
+      changing(engine, cleanText(id), revision, (session, account) => forget(session, account, at)),
+    async hasAdmin() {
+      const sql = `SELECT 1 FROM account WHERE ${isActiveAdmin} LIMIT 1`
+      return (await engine.query(sql, [])).length > 0
+    },
+  }
+}
+
+const insertPerson = `INSERT INTO account (id, name, email, email_verified, role, key_groups, created_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?)`
+
+async function findPerson(session: Session, id: string): Promise<PersonRow | null> {
+  const sql = `SELECT ${personColumns} FROM account WHERE id = ?`
+  const [row] = await session.query<KeptPerson>(sql, [id])
+  return row === undefined ? null : personOf(row)
+}
+
+function peopleConditions({ search, role, status, before }: PeopleFilter) {
+  const conditions = [status === 'deleted' ? 'deleted_at IS NOT NULL' : 'deleted_at IS NULL']
+  const values: Value[] = []
+  if (status === 'suspended') conditions.push('suspended_at IS NOT NULL')
+  if (status === 'active') conditions.push('suspended_at IS NULL')
+  if (role !== undefined) {
+    conditions.push('role = ?')
+    values.push(role)
+  }
+  if (search !== undefined) {
+    const pattern = `%${cleanText(search)
+      .toLowerCase()
+      .replaceAll(/[\\%_]/g, '\\$&')}%`
+    const like = (column: string) => `lower(${column}) LIKE ? ESCAPE '\\'`
+    conditions.push(`(${like('id')} OR ${like('name')} OR ${like('email')} OR id IN (
+      SELECT account FROM identity WHERE ${like('name')} OR ${like('subject')}))`)
+    values.push(pattern, pattern, pattern, pattern, pattern)
+  }
+  if (before !== undefined) {
+    conditions.push('(created_at, id) < (?, ?)')
+    values.push(before.at, cleanText(before.id))
+  }
+  return { where: conditions.join(' AND '), values }
+}
+
+function assignments({ name, role, groups, suspendedAt }: PersonChange) {
+  const given: readonly (readonly [column: string, value: Value | undefined])[] = [
+    ['name', name === undefined ? undefined : cleanText(name)],
+    ['role', role],
+    ['key_groups', groups === undefined ? undefined : keptGroupNames(groups)],
+    ['suspended_at', suspendedAt],
+  ]
+  const sets: string[] = []
+  const values: Value[] = []
+  for (const [column, value] of given) {
+    if (value === undefined) continue
+    sets.push(`${column} = ?`)
+    values.push(value)
+  }
+  return { sets, values }
+}
+
+/** Thrown to undo what would leave nobody in charge. */
+class NoAdminLeft extends Error {}
+
+/** Works on an account that is there, of the revision that was read; undone where no admin would be left. */
+async function changing(
+  engine: Engine,
+  id: string,
+  revision: number | undefined,
+  work: (session: Session, account: string) => Promise<void>,
+): Promise<PersonChanged> {
+  try {
+    return await engine.transaction(async (session) => {
+      // Locks them all, so that two who are taken away at the same time are seen by each other.
+      await session.run(`UPDATE account SET revision = revision WHERE id = ? OR role = 'admin'`, [
+        id,
+      ])
+      const before = await findPerson(session, id)
+      if (before === null || before.deletedAt !== null) return 'missing'
+      if (revision !== undefined && before.revision !== revision) return 'stale'
+      await work(session, id)
+      const isLeft = `SELECT 1 FROM account WHERE ${isActiveAdmin} LIMIT 1`
+      const wasInCharge = before.role === 'admin' && before.suspendedAt === null
+      if (wasInCharge && (await session.query(isLeft, [])).length === 0) throw new NoAdminLeft()
+      return 'changed'
+    })
+  } catch (error) {
+    if (error instanceof NoAdminLeft) return 'last-admin'
+    throw error
+  }
+}
+
+function endSessions(session: Session, account: string): Promise<number> {
+  return session.run('DELETE FROM session WHERE account = ?', [account])
+}
+
+async function forget(session: Session, account: string, at: number): Promise<void> {
+  await session.run(
+    `UPDATE account SET name = '', email = NULL, email_verified = 0, role = 'user', deleted_at = ?,
+      revision = revision + 1 WHERE id = ?`,
+    [at, account],
+  )
+  await endSessions(session, account)
+  await session.run('DELETE FROM identity WHERE account = ?', [account])
+  await session.run('DELETE FROM sign_in_link WHERE account = ?', [account])
+  await session.run('DELETE FROM api_key WHERE account = ?', [account])
+}
+
+/** false where it is not good any more. */
+async function useInvitation(
+  session: Session,
+  hash: string,
+  account: string,
+  at: number,
+): Promise<boolean> {
+  const sql = `UPDATE invitation SET used_at = ?, used_by = ?
+    WHERE hash = ? AND used_at IS NULL AND revoked_at IS NULL AND expires_at > ?`
+  return (await session.run(sql, [at, account, hash, at])) > 0
+}
+
+const identityColumns = `id, issuer, subject, account, name, email, email_verified AS "emailVerified",
+  created_at AS "createdAt", used_at AS "usedAt"`
+
+type KeptIdentity = Omit<IdentityRow, 'emailVerified'> & { readonly emailVerified: number }
+
+export function identityTable(engine: Engine): IdentityTable {
+  const select = async (where: string, values: readonly Value[]) => {
+    const sql = `SELECT ${identityColumns} FROM identity WHERE ${where} ORDER BY created_at, id`
+    const kept = await engine.query<KeptIdentity>(sql, values)
+    return kept.map((row) => ({ ...row, emailVerified: row.emailVerified === 1 }))
+  }
+  return {
+    async find(issuer, subject) {
+      const values = [cleanText(issuer), cleanText(subject)]
+      return (await select('issuer = ? AND subject = ?', values))[0] ?? null
+    },
+    ofAccount: (account) => select('account = ?', [cleanText(account)]),
+    async ofAccounts(accounts) {
+      if (accounts.length === 0) return []
+      return select(`account IN (${accounts.map(() => '?').join(', ')})`, accounts.map(cleanText))
+    },
+    add: (row) => addIdentity(engine, row),
+    async used(id, at) {
+      await engine.run('UPDATE identity SET used_at = ? WHERE id = ?', [at, id])
+    },
+    remove: (id, account) =>
+      engine.transaction(async (session) => {
+        const owner = [cleanText(account)]
+        // Two removals at once would else each leave the other's.
+        await session.run('UPDATE account SET revision = revision WHERE id = ?', owner)
+        const kept = await session.query<{ readonly id: string }>(
+          'SELECT id FROM identity WHERE account = ?',
+          owner,
+        )
+        if (!kept.some((each) => each.id === id)) return 'missing'
+        const person = await findPerson(session, cleanText(account))
+        // An admin has the one-time link of the command line.
+        if (kept.length === 1 && person?.role !== 'admin') return 'last'
+        await session.run('DELETE FROM identity WHERE id = ?', [id])
+        return 'removed'
+      }),
+  }
+}
+
+async function addIdentity(session: Session, row: IdentityRow): Promise<void> {
+  const sql = `INSERT INTO identity (id, issuer, subject, account, name, email, email_verified, created_at, used_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  await session.run(sql, [
+    row.id,
+    cleanText(row.issuer),
+    cleanText(row.subject),
+    row.account,
+    cleanText(row.name),
+    cleanTextOrNull(row.email),
+    row.emailVerified ? 1 : 0,
+    row.createdAt,
+    row.usedAt,
+  ])
+}
