@@ -145,6 +145,10 @@ describe('usage', () => {
       durationMs: 900,
       errorCode: null,
       errorCause: null,
+      heldNano: '0',
+      client: null,
+      clientVersion: null,
+      vendorRequestId: null,
     })
   })
 

@@ -7,10 +7,11 @@ import type { UsageRow } from '../store/usage-row.ts'
 
 /** For whoever pays: without what the operator paid, and where. */
 export function callerView(row: UsageRow, book: PriceBook) {
-  const { channel, vendor, vendorCostNano, failedAttempts, errorCause, ...shown } = usageView(
+  const { channel, vendor, vendorCostNano, failedAttempts, errorCause, ...rest } = usageView(
     row,
     book,
   )
+  const { heldNano, client, clientVersion, vendorRequestId, ...shown } = rest
   return shown
 }
 
@@ -46,6 +47,10 @@ export function usageView(row: UsageRow, book: PriceBook) {
     durationMs: row.durationMs,
     errorCode: row.errorCode,
     errorCause: row.errorCause,
+    heldNano: String(row.heldNano),
+    client: row.client,
+    clientVersion: row.clientVersion,
+    vendorRequestId: row.vendorRequestId,
     ...known(row),
   }
 }

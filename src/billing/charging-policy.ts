@@ -174,11 +174,11 @@ export function failedAttempt(
   { authorization }: BilledRequest,
   channel: string,
   attempt: { readonly accepted: boolean; readonly summary: ReplySummary },
-  { kind }: Fault,
+  { kind, status }: Fault,
 ): FailedAttempt {
   const { accepted, summary } = attempt
   const usage = summary.usage ?? authorization.counted(summary.outputBytes ?? 0)
   const worked = faultTable[kind].uncertain || accepted
   const costNano = worked ? authorization.rate.cost(usage, unitsOf(authorization, summary)) : 0n
-  return { channel, kind, costNano: String(costNano) }
+  return { channel, kind, costNano: String(costNano), ...(status !== undefined && { status }) }
 }

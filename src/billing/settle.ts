@@ -91,6 +91,10 @@ function usageRow(settlement: Settlement): UsageRow {
     clientAddress: caller.address,
     clientRequestId: caller.requestId,
     traceId: traceIdOf(caller),
+    heldNano: authorization.hold.amountNano,
+    client: caller.client?.name ?? null,
+    clientVersion: caller.client?.version ?? null,
+    vendorRequestId: settlement.vendorRequestId,
   }
 }
 

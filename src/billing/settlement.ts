@@ -40,6 +40,8 @@ export interface Settlement {
   /** Its vendor. */
   readonly vendor: string | null
   readonly attempts: number
+  /** What the vendor asked last calls the request. */
+  readonly vendorRequestId: string | null
   /** Those that delivered nothing, with what each is taken to have cost. */
   readonly failedAttempts: readonly FailedAttempt[]
   /** The last vendor tried answered with a success. */

@@ -1,6 +1,7 @@
 // How a request is named, and who sent it as far as it tells: part of its record.
 
 import { randomBytes } from 'node:crypto'
+import type { ClientApplication } from './client-application.ts'
 
 export interface Caller {
   /** The address it came from; null where the connection was gone already. */
@@ -9,6 +10,8 @@ export interface Caller {
   readonly requestId: string | null
   /** As it came (W3C Trace Context), well formed. */
   readonly traceparent: string | null
+  /** The application that sent it; null where it does not say. */
+  readonly client: ClientApplication | null
 }
 
 /** Of the record: the trace that the request is part of. */

@@ -24,4 +24,8 @@ export const emptyRow = {
   clientAddress: null,
   clientRequestId: null,
   traceId: null,
+  heldNano: 0n,
+  client: null,
+  clientVersion: null,
+  vendorRequestId: null,
 } as const satisfies Partial<UsageRow>

@@ -3,6 +3,7 @@
 import { BlockList, isIP } from 'node:net'
 import type { ServerSettings } from '../config/types.ts'
 import type { Caller } from '../history/caller.ts'
+import { clientApplication } from '../history/client-application.ts'
 
 export interface Callers {
   /** `peer`: the other end of the connection; null where it is gone. */
@@ -35,6 +36,7 @@ export function createCallers({
         address: peer === null ? null : addressOf(headers, plain(peer)),
         requestId: idOf(headers),
         traceparent: traceOf(headers.get('traceparent')),
+        client: clientApplication(headers.get('user-agent')),
       }
     },
   }

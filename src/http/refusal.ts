@@ -43,6 +43,8 @@ function rowOf(request: Omit<ReplayedRequest, 'peek'>): UsageRow {
     clientAddress: caller.address,
     clientRequestId: caller.requestId,
     traceId: traceIdOf(caller),
+    client: caller.client?.name ?? null,
+    clientVersion: caller.client?.version ?? null,
   }
 }
 

@@ -56,11 +56,26 @@ const anyRow: fc.Arbitrary<UsageRow> = fc.record({
   errorCode: textOrNull,
   errorCause: textOrNull,
   failedAttempts: fc.option(
-    fc.array(fc.record({ channel: text, kind: text, costNano: nano.map(String) })),
+    fc.array(
+      fc.record(
+        {
+          channel: text,
+          kind: text,
+          costNano: nano.map(String),
+          startMs: count,
+          durationMs: count,
+        },
+        { requiredKeys: ['channel', 'kind', 'costNano'], noNullPrototype: true },
+      ),
+    ),
   ),
   clientAddress: textOrNull,
   clientRequestId: textOrNull,
   traceId: textOrNull,
+  heldNano: nano,
+  client: textOrNull,
+  clientVersion: textOrNull,
+  vendorRequestId: textOrNull,
 })
 
 const anyFinished: fc.Arbitrary<Finished> = fc.record({
@@ -100,6 +115,26 @@ test('what is encoded is decoded to the same', () => {
 test('a progress record is one', () => {
   const record = encodeRecord('progress', 4, 7n, finishedRequest({ requestId: 'req_1' }))
   expect(decodeBody(encodeBody([record]), 'n', 1)[0]?.kind).toBe('progress')
+})
+
+test('a record without what was held, the client and the vendor is read', () => {
+  const sender = { clientAddress: '192.0.2.7', clientRequestId: 'a', traceId: 'b'.repeat(32) }
+  const lost = { heldNano: 5n, client: 'codex', clientVersion: '1', vendorRequestId: 'v' }
+  const record = encodeRecord(
+    'final',
+    4,
+    7n,
+    finishedRequest({ requestId: 'req_1', ...sender, ...lost }),
+  )
+  const [read] = decodeBody(JSON.stringify([record.slice(0, 45)]), 'n', 1)
+  if (read?.kind !== 'final') throw new Error('unreadable')
+  expect(read.settlement.row).toMatchObject({
+    ...sender,
+    heldNano: 0n,
+    client: null,
+    clientVersion: null,
+    vendorRequestId: null,
+  })
 })
 
 test('a record of the version before is read: it tells of no address, id or trace', () => {

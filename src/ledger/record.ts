@@ -75,6 +75,10 @@ export function encodeRecord(
     row.clientAddress,
     row.clientRequestId,
     row.traceId,
+    String(row.heldNano),
+    row.client,
+    row.clientVersion,
+    row.vendorRequestId,
   ]
 }
 
@@ -140,10 +144,14 @@ export type EncodedRecord = readonly [
   clientAddress: Text,
   clientRequestId: Text,
   traceId: Text,
+  heldNano: string,
+  client: Text,
+  clientVersion: Text,
+  vendorRequestId: Text,
 ]
-const encodedLength: EncodedRecord['length'] = 45
-/** As the version before wrote them: without a number, and what tells of the client. */
-const formerLength = 41
+const encodedLength: EncodedRecord['length'] = 49
+/** As versions before wrote them: without what was held and who answered; without a number and what tells of the client. */
+const formerLengths = [45, 41]
 
 /** The records of one append of this node in this epoch of its outbox. Never throws: what cannot be read is returned as such. */
 export function decodeBody(body: string, node: string, epoch: number): DecodedRecord[] {
@@ -174,7 +182,7 @@ function decodeRecord(values: unknown, node: string, outboxEpoch: number): Decod
   }
 }
 
-const lengths: readonly number[] = [encodedLength, formerLength]
+const lengths: readonly number[] = [encodedLength, ...formerLengths]
 
 function placeOf(number: unknown, node: string, epoch: number): OutboxPlace | undefined {
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 0) {
@@ -231,9 +239,13 @@ function rowOf(encoded: EncodedRecord): UsageRow {
     errorCode: encoded[38],
     errorCause: encoded[39],
     failedAttempts: encoded[40],
-    // The version before wrote none of these.
+    // Versions before wrote none of these, or only the first three.
     clientAddress: encoded[42] ?? null,
     clientRequestId: encoded[43] ?? null,
     traceId: encoded[44] ?? null,
+    heldNano: BigInt(encoded[45] ?? 0),
+    client: encoded[46] ?? null,
+    clientVersion: encoded[47] ?? null,
+    vendorRequestId: encoded[48] ?? null,
   }
 }

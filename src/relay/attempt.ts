@@ -11,6 +11,7 @@ import type { AttemptHandler, AttemptPlan } from './operation.ts'
 import { ErrorReply, type PathListener, type ReplyPath } from './path.ts'
 import { stateFrom } from './state.ts'
 import { translatedPath } from './translate.ts'
+import { vendorRequestId } from './vendor-request-id.ts'
 
 /** Takes what an attempt has for the client. */
 export interface AttemptSink {
@@ -40,6 +41,10 @@ export class Attempt implements AttemptHandler, PathListener {
   readonly sentMs: number
   /** The vendor answered with a success. */
   accepted = false
+  /** What the vendor calls the request, once it answers. */
+  vendorRequestId: string | null = null
+  /** When it began to answer, by `performance.now()`. */
+  headMs: number | null = null
   /** What the vendor hands its client beside the reply. */
   state: PassedHeaders = {}
   /** What of the request the vendor was not told, by name. */
@@ -50,7 +55,8 @@ export class Attempt implements AttemptHandler, PathListener {
   private readonly sink: AttemptSink
   /** The member of a reply handed through that might be brought to another channel; null: there is none. */
   private readonly opaqueMember: string | null
-  private exchange: Exchange | null = null
+  /** Its way to the vendor; null while it has none. */
+  exchange: Exchange | null = null
   private over = false
   private paused = false
   private readonly times: ReplyTimes
@@ -100,6 +106,8 @@ export class Attempt implements AttemptHandler, PathListener {
   head(status: number, header: (name: string) => string | null): void {
     if (this.over) return
     this.accepted = status >= 200 && status < 300
+    this.headMs = performance.now()
+    this.vendorRequestId = vendorRequestId(header)
     const { identity, request, channel } = this.plan
     const keepsState = identity && request.dialect.vendor?.stateHeaders !== undefined
     if (this.accepted && keepsState) this.state = stateFrom(request.dialect, channel, header)

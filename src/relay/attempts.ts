@@ -4,7 +4,7 @@ import { failedAttempt } from '../billing/charging-policy.ts'
 import { type Fault, faultTable, type GatewayError } from '../errors.ts'
 import { plan } from '../router/plan.ts'
 import type { Blocked, Candidate, Outcome } from '../router/route.ts'
-import type { FailedAttempt } from '../store/usage-row.ts'
+import type { AfterFailure, FailedAttempt } from '../store/usage-row.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { Attempt, type AttemptOwner, type AttemptSink } from './attempt.ts'
 import { finalError, refusalFor } from './final-error.ts'
@@ -138,24 +138,27 @@ export class Attempts {
   }
 
   /** Nobody is charged for the current one. */
-  writeOff(fault: Fault): void {
+  writeOff(fault: Fault, then: AfterFailure): void {
     const { current, request } = this
-    if (current !== null)
-      this.failed.push(failedAttempt(request, current.plan.channel.id, current, fault))
+    if (current === null) return
+    const failed = failedAttempt(request, current.plan.channel.id, current, fault)
+    this.failed.push({ ...failed, ...timesOf(current, request.startedMs), then })
   }
 
   /** Whether another channel may take over after the fault, before the client has heard anything. */
-  mayFollow(fault: Fault): boolean {
+  after(fault: Fault): AfterFailure {
     const row = faultTable[fault.kind]
     const next = this.order[this.at]
-    if (!row.failover || next === undefined) return false
-    if (row.uncertain && !mayRepeat(this)) return false
+    if (!row.failover) return 'request_at_fault'
+    if (next === undefined) return 'no_other_channel'
+    if (row.uncertain && !mayRepeat(this)) return 'outcome_unknown'
     const { health } = this.rooms
     const nowMs = performance.now()
     // The budget shields a channel in trouble; one that does well may take over all of another's load.
     const shielded = health.state(next.channelId, nowMs) > 0
-    if (shielded && !health.mayRetry(next.channelId)) return false
-    return nowMs - this.request.startedMs < this.rooms.timeouts.totalMs
+    if (shielded && !health.mayRetry(next.channelId)) return 'retry_budget'
+    const isLate = nowMs - this.request.startedMs >= this.rooms.timeouts.totalMs
+    return isLate ? 'out_of_time' : 'next_channel'
   }
 
   /** What the client is told when no attempt is left. */
@@ -179,5 +182,18 @@ export class Attempts {
   /** Another channel may speak a format that can say it. */
   private pass(error: unknown): void {
     this.unsayable = refusalFor(error)
+  }
+}
+
+/** What is kept of a failed one beside its cost. */
+function timesOf(attempt: Attempt, arrivedMs: number): Partial<FailedAttempt> {
+  const { sentMs, exchange, headMs, vendorRequestId } = attempt
+  const connectedMs = exchange?.connectedMs ?? null
+  return {
+    startMs: Math.round(sentMs - arrivedMs),
+    durationMs: Math.round(performance.now() - sentMs),
+    ...(connectedMs !== null && { connectMs: Math.round(connectedMs - sentMs) }),
+    ...(headMs !== null && { firstByteMs: Math.round(headMs - sentMs) }),
+    ...(vendorRequestId !== null && { vendorRequestId }),
   }
 }

@@ -166,12 +166,13 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
     }
     const isOpen = delivery.queue !== null
     if (!isOpen) attempts.waited(performance.now())
-    const again = !isOpen && !ending.settled && attempts.mayFollow(fault)
+    const then = isOpen || ending.settled ? 'already_answering' : attempts.after(fault)
+    const again = then === 'next_channel'
     attempts.tell(shown, again)
     const { usage = null, outputBytes = null } = delivery.summary ?? {}
     // What has been delivered the client owes: it is no longer the gateway's own loss.
     const isDelivered = isOpen && (usage !== null || (outputBytes ?? 0) > 0)
-    if (!isDelivered) attempts.writeOff(fault)
+    if (!isDelivered) attempts.writeOff(fault, then)
     if (again) {
       delivery.restart()
       this.next()

@@ -88,6 +88,7 @@ export class Ending {
       candidate: current?.plan.candidate ?? null,
       vendor: current?.plan.channel.vendor.id ?? null,
       attempts: tried,
+      vendorRequestId: current?.vendorRequestId ?? null,
       failedAttempts: failed,
       accepted: current?.accepted === true,
       drained: this.drainsUntilMs !== null,

@@ -91,13 +91,45 @@ const columns = {
   clientRequestId: textOrNull('client_request_id'),
   /** The trace it is part of (W3C Trace Context): 32 hex digits. */
   traceId: textOrNull('trace_id'),
+  /** What was held for it at most; 0 in rows of versions that did not keep it. */
+  heldNano: money('held_nano'),
+  /** The application that sent it, as its User-Agent names it: `claude-code`, `openai-python`. */
+  client: textOrNull('client'),
+  clientVersion: textOrNull('client_version'),
+  /** What the vendor that answered last calls it. */
+  vendorRequestId: textOrNull('vendor_request_id'),
 } satisfies Readonly<Record<TokenKind, Column<number>>> & Readonly<Record<string, Column<unknown>>>
 
+/** Why nothing, or which, came after a failed attempt. */
+export type AfterFailure =
+  | 'next_channel'
+  | 'no_other_channel'
+  /** Any channel would answer the same. */
+  | 'request_at_fault'
+  /** The vendor may have done the work: sending it again might pay twice. */
+  | 'outcome_unknown'
+  | 'retry_budget'
+  | 'out_of_time'
+  /** The reply had begun. */
+  | 'already_answering'
+
+/** Times are whole milliseconds; jobs and sessions leave out all but the first three. */
 export interface FailedAttempt {
   readonly channel: string
   /** The fault's kind. */
   readonly kind: string
   readonly costNano: string
+  /** The vendor's, where it answered. */
+  readonly status?: number
+  readonly vendorRequestId?: string
+  /** After the request's arrival. */
+  readonly startMs?: number
+  /** Until a connection was made; left out where one was kept. */
+  readonly connectMs?: number
+  /** From its start until the head of a reply. */
+  readonly firstByteMs?: number
+  readonly durationMs?: number
+  readonly then?: AfterFailure
 }
 
 type Columns = typeof columns
@@ -163,5 +195,9 @@ export function columnValues(row: UsageRow): UsageRow[keyof UsageRow][] {
     row.clientAddress,
     row.clientRequestId,
     row.traceId,
+    row.heldNano,
+    row.client,
+    row.clientVersion,
+    row.vendorRequestId,
   ]
 }

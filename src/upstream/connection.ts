@@ -44,6 +44,7 @@ export class DialExchange implements Exchange {
   /** The handler is done: it aborted, or has seen the end. */
   over = false
   paused = false
+  connectedMs: number | null = null
 
   constructor(call: DialCall, handler: ReplyHandler) {
     this.call = call
@@ -148,7 +149,10 @@ export class Connection implements Peer {
     this.exchange = null
     this.phase = 'idle'
     if (exchange === null || exchange.over) this.destroy()
-    else this.send(exchange)
+    else {
+      exchange.connectedMs = performance.now()
+      this.send(exchange)
+    }
   }
 
   /** Sends a call on an idle connection. */

@@ -21,6 +21,8 @@ export interface TransportFault {
 
 /** One call under way. After `abort` the handler is not called again. */
 export interface Exchange {
+  /** `performance.now()` when a connection was made for it; null or absent where one was kept. */
+  readonly connectedMs?: number | null
   pause(): void
   resume(): void
   abort(): void

@@ -246,7 +246,7 @@ function askOf(stream: boolean, authorization: Authorization): RelayRequest {
       models: null,
       showCost: false,
     } as unknown as RelayRequest['principal'],
-    caller: { address: '192.0.2.7', requestId: null, traceparent: null },
+    caller: { address: '192.0.2.7', requestId: null, traceparent: null, client: null },
     model: { id: 'm', timeouts: {} } as RelayRequest['model'],
     candidates: [
       {

@@ -356,6 +356,7 @@ export class SessionBilling {
       request,
       ...this.reached,
       vendor: this.vendorId,
+      vendorRequestId: null,
       accepted: summary !== null,
       drained,
       reply: null,

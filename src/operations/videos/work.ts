@@ -1,6 +1,7 @@
 // What is kept of a video beside what its account sees: where it is made, and the record that its end will complete.
 
 import { noUsage } from '../../billing/authorization.ts'
+import { emptyRow } from '../../history/row.ts'
 import type { PriceBook, Units } from '../../meter/meter.ts'
 import type { Nano } from '../../money.ts'
 import type { FailedAttempt, UsageRow } from '../../store/usage-row.ts'
@@ -48,7 +49,7 @@ export function videoOf(row: Pick<VideoRow, 'video'>): VideoObject {
   return JSON.parse(row.video) as VideoObject
 }
 
-const moneyFields = ['chargeNano', 'writeoffNano', 'vendorCostNano'] as const
+const moneyFields = ['chargeNano', 'writeoffNano', 'vendorCostNano', 'heldNano'] as const
 
 export function encodeAuthorization({ row, capNano }: VideoAuthorization): string {
   const money = Object.fromEntries(moneyFields.map((name) => [name, String(row[name])]))
@@ -61,15 +62,20 @@ export function encodeAuthorization({ row, capNano }: VideoAuthorization): strin
 export function authorizationOf({ bill }: Pick<VideoRow, 'bill'>): VideoAuthorization {
   const { row, capNano } = JSON.parse(bill) as {
     readonly row: Omit<UsageRow, (typeof moneyFields)[number]> &
-      Record<(typeof moneyFields)[number], string>
+      Record<Exclude<(typeof moneyFields)[number], 'heldNano'>, string> & {
+        readonly heldNano?: string
+      }
     readonly capNano: string | null
   }
   return {
     row: {
+      // Jobs that an earlier version began lack what was added since.
+      ...emptyRow,
       ...row,
       chargeNano: BigInt(row.chargeNano),
       writeoffNano: BigInt(row.writeoffNano),
       vendorCostNano: BigInt(row.vendorCostNano),
+      heldNano: BigInt(row.heldNano ?? 0),
     },
     capNano: capNano === null ? null : BigInt(capNano),
   }
