@@ -1,50 +1,22 @@
-// What each use case takes: names, types, bounds, and what is said of a field that is wrong. The one file of this room
-// that loads the schema library; import it for its types, and at first use.
+// What each use case takes: names, types, bounds, and what is said of a field that is wrong. Of this room,
+// files named `schema` alone load the schema library: import them for their types, and at first use.
 
 import { z } from 'zod'
 import { pathText } from '../config/problems.ts'
-import { parseUnits } from '../money.ts'
 import { priceProblem } from './price-card.ts'
-import { readSince, readTime } from './time.ts'
+import {
+  amount,
+  count,
+  mostOnPage,
+  mostPerMinute,
+  name,
+  page,
+  since,
+  text,
+  time,
+  timeAhead,
+} from './schema-parts.ts'
 import { AdminError } from './use-case.ts'
-
-const mostPerMinute = 1_000_000_000_000
-
-/** Names are compared letter by letter elsewhere, so blanks at the ends would be a trap. */
-const nameExpected =
-  'expected 1 to 128 characters, none of them a control character, no blank at the ends'
-const name = z
-  .string()
-  .max(128, nameExpected)
-  .regex(/^(?!\s)\P{C}+(?<!\s)$/u, nameExpected)
-
-const text = z.string().regex(/\S/, 'must not be empty')
-
-function count(most: number) {
-  const expected = `expected a whole number from 1 to ${most}`
-  return z.number(expected).int(expected).min(1, expected).max(most, expected)
-}
-
-const time = readBy(readTime, 'expected a time such as 2027-01-31T08:00:00Z')
-const timeAhead = time.refine((ms) => ms > Date.now(), 'is in the past')
-const since = readBy(
-  (value) => readSince(value, Date.now()),
-  'expected 1h, 2d or a time such as 2027-01-31T08:00:00Z',
-)
-const amount = readBy(
-  (value) => parseUnits(value) || null,
-  'expected a decimal above 0 with at most nine places, such as 12.50',
-)
-
-/** A text that `read` makes something of, or null. */
-function readBy<Value>(read: (value: string) => Value | null, expected: string) {
-  return z.string().transform((value, check) => {
-    const made = read(value)
-    if (made !== null) return made
-    check.addIssue(expected)
-    return z.NEVER
-  })
-}
 
 const prices = z.record(z.string(), z.string()).superRefine((given, check) => {
   // A card without prices is how one is withdrawn.
@@ -64,11 +36,6 @@ const modelPattern = text.regex(
   /^[^*]*\*?$/,
   'expected a name, or a beginning with one * at its end',
 )
-
-const mostOnPage = 5_000
-
-/** Of a list: all of it unless `limit` says how many, from the beginning unless `cursor` is a page's `next`. */
-const page = { limit: count(mostOnPage).optional(), cursor: z.string().optional() }
 
 const inputs = {
   createKey: z.strictObject({

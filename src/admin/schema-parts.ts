@@ -1,0 +1,48 @@
+// What inputs of use cases are made of: names, times, amounts and pages. Loads the schema library, as the schemas do.
+
+import { z } from 'zod'
+import { parseUnits } from '../money.ts'
+import { readSince, readTime } from './time.ts'
+
+export const mostPerMinute = 1_000_000_000_000
+
+/** Names are compared letter by letter elsewhere, so blanks at the ends would be a trap. */
+const nameExpected =
+  'expected 1 to 128 characters, none of them a control character, no blank at the ends'
+export const name = z
+  .string()
+  .max(128, nameExpected)
+  .regex(/^(?!\s)\P{C}+(?<!\s)$/u, nameExpected)
+
+export const text = z.string().regex(/\S/, 'must not be empty')
+
+export function count(most: number) {
+  const expected = `expected a whole number from 1 to ${most}`
+  return z.number(expected).int(expected).min(1, expected).max(most, expected)
+}
+
+export const time = readBy(readTime, 'expected a time such as 2027-01-31T08:00:00Z')
+export const timeAhead = time.refine((ms) => ms > Date.now(), 'is in the past')
+export const since = readBy(
+  (value) => readSince(value, Date.now()),
+  'expected 1h, 2d or a time such as 2027-01-31T08:00:00Z',
+)
+export const amount = readBy(
+  (value) => parseUnits(value) || null,
+  'expected a decimal above 0 with at most nine places, such as 12.50',
+)
+
+/** A text that `read` makes something of, or null. */
+function readBy<Value>(read: (value: string) => Value | null, expected: string) {
+  return z.string().transform((value, check) => {
+    const made = read(value)
+    if (made !== null) return made
+    check.addIssue(expected)
+    return z.NEVER
+  })
+}
+
+export const mostOnPage = 5_000
+
+/** Of a list: all of it unless `limit` says how many, from the beginning unless `cursor` is a page's `next`. */
+export const page = { limit: count(mostOnPage).optional(), cursor: z.string().optional() }
