@@ -3,7 +3,7 @@
 import { suggestion } from '../config/problems.ts'
 import { configuredKeyId } from '../identity/keyring.ts'
 import { createSecret, hashSecret, hintOf, randomBase62 } from '../identity/secret.ts'
-import type { KeyRow } from '../store/store.ts'
+import { type KeyRow, unrestrictedKey } from '../store/keys.ts'
 import { type Page, pageOf } from './page.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
@@ -20,6 +20,7 @@ export async function createKey(
   checkGroup(group, await store.deployment.groups())
   const secret = createSecret()
   const row: KeyRow = {
+    ...unrestrictedKey,
     id: `key_${randomBase62(16)}`,
     name,
     account,
@@ -28,7 +29,6 @@ export async function createKey(
     hint: hintOf(secret),
     createdAt: nowMs,
     expiresAt: input.expiresAt ?? null,
-    disabledAt: null,
     models: input.models ?? null,
     requestsPerMinute: input.requestsPerMinute ?? null,
     tokensPerMinute: input.tokensPerMinute ?? null,

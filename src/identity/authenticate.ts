@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import type { KeyPrincipal, Keyring } from './principal.ts'
+import { managementPrefix } from './secret.ts'
 
 const bearer = /^bearer +/i
 /** Browsers can send no header with a socket: OpenAI's clients put into its protocols what would stand there. */
@@ -38,7 +39,7 @@ function inProtocols(offered: string | null): string | null {
 }
 
 /** How keys of known kinds begin: what is taken for one by mistake is recognised by it. */
-const kinds = /^(?:sk-(?:tg-|proj-|svcacct-|ant-|or-)?|xai-|gsk_|pplx-|hf_|AIza)/
+const kinds = /^(?:sk-(?:tg-|tgm-|proj-|svcacct-|ant-|or-)?|xai-|gsk_|pplx-|hf_|AIza)/
 
 /**
  * Throws GatewayError `invalid_api_key`; the message never repeats the key. `url` is given where the format's clients may
@@ -61,7 +62,9 @@ export function authenticate(
   if (principal === null) {
     throw new GatewayError(
       'invalid_api_key',
-      'The API key is not valid: unknown, disabled or expired.',
+      secret.startsWith(managementPrefix)
+        ? 'This is a management key: it is for the control API below /api and calls no models. Use an API key.'
+        : 'The API key is not valid: unknown, disabled or expired.',
       { keyPrefix: kinds.exec(secret)?.[0] ?? null },
     )
   }

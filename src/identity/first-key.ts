@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { parseUnits } from '../money.ts'
+import { unrestrictedKey } from '../store/keys.ts'
 import { house, walletOf } from '../store/ledger.ts'
 import type { Store } from '../store/store.ts'
 import { createSecret, hashSecret, hintOf } from './secret.ts'
@@ -32,6 +33,7 @@ export async function issueFirstKey(store: Store, nowMs: number): Promise<string
   ])
   const secret = createSecret()
   await store.keys.insert({
+    ...unrestrictedKey,
     id: randomUUID(),
     name: 'first',
     account,
@@ -39,13 +41,6 @@ export async function issueFirstKey(store: Store, nowMs: number): Promise<string
     hash: hashSecret(secret),
     hint: hintOf(secret),
     createdAt: nowMs,
-    expiresAt: null,
-    disabledAt: null,
-    models: null,
-    requestsPerMinute: null,
-    tokensPerMinute: null,
-    concurrentRequests: null,
-    showCost: false,
   })
   return secret
 }

@@ -2,12 +2,13 @@
 
 import { describe, expect, test } from 'bun:test'
 import type { KeyConfig } from '../config/types.ts'
-import type { KeyRow } from '../store/store.ts'
+import { type KeyRow, unrestrictedKey } from '../store/keys.ts'
 import { createKeyring } from './keyring.ts'
 import { createSecret, hashSecret } from './secret.ts'
 
 function stored(secret: string, change: Partial<KeyRow> = {}): KeyRow {
   return {
+    ...unrestrictedKey,
     id: 'key_1',
     name: 'laptop',
     account: 'ann',
@@ -15,13 +16,6 @@ function stored(secret: string, change: Partial<KeyRow> = {}): KeyRow {
     hash: hashSecret(secret),
     hint: '',
     createdAt: 0,
-    expiresAt: null,
-    disabledAt: null,
-    models: null,
-    requestsPerMinute: null,
-    tokensPerMinute: null,
-    concurrentRequests: null,
-    showCost: false,
     ...change,
   }
 }
@@ -56,6 +50,7 @@ describe('the keyring', () => {
         models: ['gpt-*'],
         expiresAt: null,
         limits: { requestsPerMinute: 60, concurrentRequests: 0 },
+        historyMode: null,
         showCost: false,
       })
     }

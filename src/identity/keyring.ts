@@ -1,7 +1,7 @@
 // The keys in memory: a secret in, the caller out.
 
 import type { KeyConfig, LimitSettings } from '../config/types.ts'
-import type { KeyRow } from '../store/store.ts'
+import type { KeyRow } from '../store/keys.ts'
 import type { KeyPrincipal, Keyring } from './principal.ts'
 import { hashSecret, looksWellFormed, secretPrefix } from './secret.ts'
 
@@ -101,6 +101,7 @@ function ofConfigured(key: KeyConfig): KeyPrincipal {
     models: key.models,
     expiresAt: key.expiresAt,
     limits: key.limits,
+    historyMode: null,
     showCost: key.showCost,
   })
 }
@@ -125,6 +126,7 @@ function ofStored(row: KeyRow): KeyPrincipal {
     models: row.models,
     expiresAt: row.expiresAt,
     limits: Object.freeze(limits),
+    historyMode: row.historyMode,
     showCost: row.showCost,
   })
 }

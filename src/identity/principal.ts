@@ -1,6 +1,7 @@
 // Who is calling: what a key turns into, and what a signed-in session does.
 
 import type { LimitSettings } from '../config/types.ts'
+import type { HistoryMode } from '../store/keys.ts'
 import type { PersonRole } from '../store/people.ts'
 
 export type Principal = KeyPrincipal | SessionPrincipal
@@ -17,6 +18,8 @@ export interface KeyPrincipal {
   /** Unix milliseconds. */
   readonly expiresAt: number | null
   readonly limits: LimitSettings
+  /** What is kept of its requests' messages; null: what its account says. */
+  readonly historyMode: HistoryMode | null
   /** Replies carry `usage.cost` unless the request says otherwise. */
   readonly showCost: boolean
 }

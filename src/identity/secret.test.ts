@@ -2,7 +2,14 @@
 
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { createSecret, hashSecret, hintOf, looksWellFormed, randomBase62 } from './secret.ts'
+import {
+  createSecret,
+  hashSecret,
+  hintOf,
+  looksWellFormed,
+  managementPrefix,
+  randomBase62,
+} from './secret.ts'
 
 const count = 100_000
 
@@ -65,4 +72,13 @@ test('the hash is SHA-256, the hint shows four characters and no more', () => {
   expect(hashSecret(secret)).toBe(createHash('sha256').update(secret).digest('hex'))
   expect(hintOf(secret)).toBe(`sk-tg-…${secret.slice(-4)}`)
   expect(hintOf('a-secret-of-another-form')).toBe('…form')
+})
+
+test('a secret that manages is told from one that calls models', () => {
+  const managing = createSecret(managementPrefix)
+  expect(looksWellFormed(managing, managementPrefix)).toBe(true)
+  expect(looksWellFormed(managing)).toBe(false)
+  expect(looksWellFormed(createSecret(), managementPrefix)).toBe(false)
+  expect(looksWellFormed(`${managing.slice(0, -1)}_`, managementPrefix)).toBe(false)
+  expect(hintOf(managing)).toBe(`sk-tgm-…${managing.slice(-4)}`)
 })

@@ -4,25 +4,28 @@ import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 export const secretPrefix = 'sk-tg-'
+/** Of keys that manage and call no model. */
+export const managementPrefix = 'sk-tgm-'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const randomLength = 32
 const checksumLength = 6
-const bodyEnd = secretPrefix.length + randomLength
-const shape = new RegExp(`^${secretPrefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`)
+const tail = new RegExp(`^[0-9A-Za-z]{${randomLength + checksumLength}}$`)
 
 /**
- * A new secret: `sk-tg-`, 32 random base62 characters (190 bits), 6 base62 characters of CRC32 over all
+ * A new secret: its prefix, 32 random base62 characters (190 bits), 6 base62 characters of CRC32 over all
  * before them, so that a scanner or the gateway can tell a mistyped one without a look-up.
  */
-export function createSecret(): string {
-  const body = secretPrefix + randomBase62(randomLength)
+export function createSecret(prefix = secretPrefix): string {
+  const body = prefix + randomBase62(randomLength)
   return body + checksumOf(body)
 }
 
 /** Of our form, with the right checksum. Says nothing of whether the key exists. */
-export function looksWellFormed(secret: string): boolean {
-  return shape.test(secret) && checksumOf(secret.slice(0, bodyEnd)) === secret.slice(bodyEnd)
+export function looksWellFormed(secret: string, prefix = secretPrefix): boolean {
+  if (!secret.startsWith(prefix) || !tail.test(secret.slice(prefix.length))) return false
+  const bodyEnd = prefix.length + randomLength
+  return checksumOf(secret.slice(0, bodyEnd)) === secret.slice(bodyEnd)
 }
 
 /** SHA-256, hex: what is kept in place of the secret. With 190 random bits it needs no salt. */
@@ -32,7 +35,8 @@ export function hashSecret(secret: string): string {
 
 /** What people may see of a secret: our prefix, where it has it, and the last four characters. */
 export function hintOf(secret: string): string {
-  return `${secret.startsWith(secretPrefix) ? secretPrefix : ''}…${secret.slice(-4)}`
+  const prefix = [secretPrefix, managementPrefix].find((each) => secret.startsWith(each)) ?? ''
+  return `${prefix}…${secret.slice(-4)}`
 }
 
 /** `length` characters, each of the 62 equally likely. */

@@ -4,8 +4,9 @@ import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type KeyRow, type KeyTable, unrestrictedKey } from '../store/keys.ts'
 import { openStore } from '../store/open.ts'
-import type { KeyRow, KeyTable, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import { ensureAccounts } from './ensure-accounts.ts'
 import { createKeyring } from './keyring.ts'
 import { createSecret, hashSecret } from './secret.ts'
@@ -16,6 +17,7 @@ let store: Store
 let other: Store
 const secret = createSecret()
 const row: KeyRow = {
+  ...unrestrictedKey,
   id: 'key_1',
   name: 'laptop',
   account: 'ann',
@@ -23,13 +25,6 @@ const row: KeyRow = {
   hash: hashSecret(secret),
   hint: '',
   createdAt: 1,
-  expiresAt: null,
-  disabledAt: null,
-  models: null,
-  requestsPerMinute: null,
-  tokensPerMinute: null,
-  concurrentRequests: null,
-  showCost: false,
 }
 
 beforeEach(async () => {

@@ -1,8 +1,9 @@
 // Keeps a keyring in step with the store: a key made, disabled or removed elsewhere, or an account suspended, counts
 // within a second.
 
+import type { KeyRow } from '../store/keys.ts'
 import { type RevisionWatch, watchRevision } from '../store/revision.ts'
-import type { KeyRow, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import type { ReplaceableKeyring } from './keyring.ts'
 
 interface LoadedKeys {

@@ -74,6 +74,7 @@ export function anyoneOf(group: string): KeyPrincipal {
     group,
     models: null,
     expiresAt: null,
+    historyMode: null,
     showCost: false,
     limits: {},
   }

@@ -264,6 +264,7 @@ async function forget(session: Session, account: string, at: number): Promise<vo
   await session.run('DELETE FROM identity WHERE account = ?', [account])
   await session.run('DELETE FROM sign_in_link WHERE account = ?', [account])
   await session.run('DELETE FROM api_key WHERE account = ?', [account])
+  await session.run('DELETE FROM management_key WHERE account = ?', [account])
 }
 
 /** false where it is not good any more. */

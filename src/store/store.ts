@@ -1,5 +1,6 @@
 // What is kept, whichever engine keeps it: the contract SQLite and PostgreSQL both pass.
 
+import type { KeyTable, KeyUseTable } from './keys.ts'
 import type {
   AuditTable,
   HourTable,
@@ -11,33 +12,12 @@ import type {
   PriceTable,
   SettlementTable,
 } from './ledger.ts'
+import type { ManagementKeyTable } from './management-keys.ts'
 import type { IdentityTable, PeopleTable } from './people.ts'
 import type { ResponseTable } from './responses.ts'
 import type { InvitationTable, SessionTable, SignInTable } from './sign-in.ts'
 import type { UsageRow } from './usage-row.ts'
 import type { VideoTable } from './video-table.ts'
-
-/** A key made in the store (keys of the configuration file never come here). */
-export interface KeyRow {
-  readonly id: string
-  readonly name: string
-  readonly account: string
-  readonly group: string
-  /** SHA-256 of the secret, hex. */
-  readonly hash: string
-  /** For people: prefix and last four characters. */
-  readonly hint: string
-  /** Unix milliseconds throughout. */
-  readonly createdAt: number
-  readonly expiresAt: number | null
-  readonly disabledAt: number | null
-  readonly models: readonly string[] | null
-  readonly requestsPerMinute: number | null
-  readonly tokensPerMinute: number | null
-  readonly concurrentRequests: number | null
-  /** Replies carry what they cost. */
-  readonly showCost: boolean
-}
 
 export interface UsageFilter {
   readonly account?: string
@@ -58,18 +38,6 @@ export interface UsageFilter {
 /** The engine refused a row for what is in it: to send it again as it is would fail again. */
 export class RowRefused extends Error {
   override readonly name = 'RowRefused'
-}
-
-export interface KeyTable {
-  /** The account must be there. Throws `RowRefused` when it is not, or the id or hash is taken. */
-  insert(row: KeyRow): Promise<void>
-  /** Oldest first. */
-  all(): Promise<readonly KeyRow[]>
-  /** Returns false when there is no such key. A key disabled before keeps its time. */
-  disable(id: string, at: number): Promise<boolean>
-  remove(id: string): Promise<boolean>
-  /** Grows with every change of a key, whoever made it: what a running server polls. */
-  revision(): Promise<number>
 }
 
 export interface AccountTable {
@@ -102,6 +70,8 @@ interface DeploymentTable {
 export interface Store {
   readonly engine: 'sqlite' | 'postgres'
   readonly keys: KeyTable
+  readonly keyUses: KeyUseTable
+  readonly managementKeys: ManagementKeyTable
   readonly accounts: AccountTable
   readonly people: PeopleTable
   readonly identities: IdentityTable

@@ -6,7 +6,9 @@ import type { Engine } from './engine.ts'
 import { hourTable } from './hours.ts'
 import { idempotencyTable } from './idempotency.ts'
 import { journalTable } from './journal.ts'
+import { keyTable, keyUseTable } from './keys.ts'
 import { walletOf } from './ledger.ts'
+import { managementKeyTable } from './management-keys.ts'
 import { leaseTable, nodeTable } from './nodes.ts'
 import { outboxTable } from './outbox-epochs.ts'
 import { identityTable, peopleTable } from './people.ts'
@@ -15,7 +17,7 @@ import { responseTable } from './responses.ts'
 import { setAside, setAsides } from './set-aside.ts'
 import { settle } from './settle.ts'
 import { invitationTable, sessionTable, signInTable } from './sign-in.ts'
-import type { AccountTable, KeyRow, KeyTable, Store } from './store.ts'
+import type { AccountTable, Store } from './store.ts'
 import { cleanText } from './text.ts'
 import { usageTable } from './usage.ts'
 import { videoTable } from './videos.ts'
@@ -24,6 +26,8 @@ export function createStore(engine: Engine): Store {
   return {
     engine: engine.kind,
     keys: keyTable(engine),
+    keyUses: keyUseTable(engine),
+    managementKeys: managementKeyTable(engine),
     accounts: accountTable(engine),
     people: peopleTable(engine),
     identities: identityTable(engine),
@@ -57,70 +61,6 @@ export function createStore(engine: Engine): Store {
     },
     close: () => engine.close(),
   }
-}
-
-const insertKey = `INSERT INTO api_key (id, name, account, group_id, hash, hint, created_at, expires_at,
-  disabled_at, models, requests_per_minute, tokens_per_minute, concurrent_requests, show_cost)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-
-const selectKeys = `SELECT id, name, account, group_id AS "group", hash, hint, created_at AS "createdAt",
-  expires_at AS "expiresAt", disabled_at AS "disabledAt", models,
-  requests_per_minute AS "requestsPerMinute", tokens_per_minute AS "tokensPerMinute",
-  concurrent_requests AS "concurrentRequests", show_cost AS "showCost"
-  FROM api_key ORDER BY created_at, id`
-
-type KeptKey = Omit<KeyRow, 'models' | 'showCost'> & {
-  readonly models: string | null
-  readonly showCost: number
-}
-
-function keyTable(engine: Engine): KeyTable {
-  return {
-    async insert(row) {
-      await engine.run(insertKey, [
-        cleanText(row.id),
-        cleanText(row.name),
-        cleanText(row.account),
-        cleanText(row.group),
-        row.hash,
-        cleanText(row.hint),
-        row.createdAt,
-        row.expiresAt,
-        row.disabledAt,
-        row.models === null ? null : JSON.stringify(row.models.map(cleanText)),
-        row.requestsPerMinute,
-        row.tokensPerMinute,
-        row.concurrentRequests,
-        row.showCost ? 1 : 0,
-      ])
-    },
-    async all() {
-      const kept = await engine.query<KeptKey>(selectKeys, [])
-      return kept.map((row) => ({
-        ...row,
-        models: parseModels(row.models),
-        showCost: row.showCost === 1,
-      }))
-    },
-    async disable(id, at) {
-      const sql = 'UPDATE api_key SET disabled_at = coalesce(disabled_at, ?) WHERE id = ?'
-      return (await engine.run(sql, [at, cleanText(id)])) > 0
-    },
-    async remove(id) {
-      return (await engine.run('DELETE FROM api_key WHERE id = ?', [cleanText(id)])) > 0
-    },
-    async revision() {
-      const sql = 'SELECT value FROM api_key_revision'
-      const [row] = await engine.query<{ readonly value: number }>(sql, [])
-      if (row === undefined) throw new Error('The table api_key_revision has lost its row.')
-      return row.value
-    },
-  }
-}
-
-/** A CHECK keeps the column JSON; only this room writes it. */
-function parseModels(json: string | null): readonly string[] | null {
-  return json === null ? null : (JSON.parse(json) as string[])
 }
 
 const makeWallet = `INSERT INTO ledger_account (id, kind) VALUES (?, 'wallet')`

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { endpoints } from '../../src/http/endpoints.ts'
+import { createSecret, managementPrefix } from '../../src/identity/secret.ts'
 import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
 
 let gateway: Gateway
@@ -42,3 +43,20 @@ test.each(rows)('%s', async (_, row) => {
     expect(await statusOf(row, testKey)).not.toBe(401)
   }
 })
+
+test('a management key calls no model, and is told what it is', async () => {
+  const { status, headers, text } = await asked(createSecret(managementPrefix))
+  expect(status).toBe(401)
+  expect(JSON.parse(text).error).toMatchObject({
+    code: 'invalid_api_key',
+    message: expect.stringContaining('management key'),
+  })
+  expect(headers.get('x-should-retry')).toBe('false')
+})
+
+async function asked(key: string) {
+  const body = { model: 'sandbox/chat', messages: [{ role: 'user', content: 'Hello' }] }
+  const headers = { authorization: `Bearer ${key}` }
+  const reply = await gateway.post('/v1/chat/completions', body, { headers })
+  return { status: reply.status, headers: reply.headers, text: await reply.text() }
+}

@@ -1,6 +1,7 @@
 // Accounts as people, their identities and sessions, one-time links and invitations, on each engine.
 
 import { expect, test } from 'bun:test'
+import { unrestrictedKey } from '../../src/store/keys.ts'
 import type { IdentityRow } from '../../src/store/people.ts'
 import { RowRefused, type Store } from '../../src/store/store.ts'
 import { onEachEngine } from './engines.ts'
@@ -138,6 +139,7 @@ onEachEngine('leaving', (start) => {
     const { engine, store } = await start()
     await make(store, 'ann')
     await store.keys.insert({
+      ...unrestrictedKey,
       id: 'key_1',
       name: 'laptop of ann',
       account: 'ann',
@@ -145,13 +147,19 @@ onEachEngine('leaving', (start) => {
       hash: 'a'.repeat(64),
       hint: '',
       createdAt: 1,
+    })
+    await store.managementKeys.insert({
+      id: 'mkey_1',
+      name: 'terraform of ann',
+      account: 'ann',
+      hash: 'b'.repeat(64),
+      hint: '',
+      scopes: ['read'],
+      createdAt: 1,
       expiresAt: null,
       disabledAt: null,
-      models: null,
-      requestsPerMinute: null,
-      tokensPerMinute: null,
-      concurrentRequests: null,
-      showCost: false,
+      usedAt: null,
+      revision: 1,
     })
     await store.sessions.add(sessionRow('s', 'ann'), 'h', bounds)
     await store.signIns.addLink('l', 'ann', 1, 10_000)
@@ -160,6 +168,7 @@ onEachEngine('leaving', (start) => {
     expect(await store.people.remove('ann', 8)).toBe('missing')
     expect(await store.people.find('ann')).toMatchObject({ name: '', email: null, deletedAt: 7 })
     expect(await store.keys.all()).toEqual([])
+    expect(await store.managementKeys.all()).toEqual([])
     expect(await store.keys.revision()).toBeGreaterThan(before)
     expect(await store.accounts.closed()).toEqual(['ann'])
     expect(await store.journal.wallet('ann')).not.toBeNull()

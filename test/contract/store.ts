@@ -3,8 +3,9 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { emptyRow } from '../../src/history/row.ts'
+import { type KeyRow, unrestrictedKey } from '../../src/store/keys.ts'
 import type { Settlement } from '../../src/store/ledger.ts'
-import { type KeyRow, RowRefused, type Store } from '../../src/store/store.ts'
+import { RowRefused, type Store } from '../../src/store/store.ts'
 import type { UsageRow } from '../../src/store/usage-row.ts'
 
 export interface Opened {
@@ -17,6 +18,7 @@ export interface Opened {
 
 export function keyRow(change: Partial<KeyRow> = {}): KeyRow {
   return {
+    ...unrestrictedKey,
     id: 'key_1',
     name: 'laptop',
     account: 'ann',
@@ -24,13 +26,6 @@ export function keyRow(change: Partial<KeyRow> = {}): KeyRow {
     hash: 'a'.repeat(64),
     hint: 'sk-tg-…abcd',
     createdAt: 1_763_700_000_000,
-    expiresAt: null,
-    disabledAt: null,
-    models: null,
-    requestsPerMinute: null,
-    tokensPerMinute: null,
-    concurrentRequests: null,
-    showCost: false,
     ...change,
   }
 }
