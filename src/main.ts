@@ -161,9 +161,9 @@ function logMistakes(log: Log): void {
   process.on('unhandledRejection', failed)
 }
 
-/** Keys and prices changed elsewhere count here within a second. */
+/** Keys, prices and settings changed elsewhere count here within a second. */
 function watchStore(state: State, log: Log): readonly { close(): void }[] {
-  const { store, prices, activity } = state
+  const { store, prices, runTime, activity } = state
   const busy = activity.isBusy
   const failed = (what: string) => (error: unknown) =>
     log.error({ err: error }, `${what} could not be read again; the old ones stay`)
@@ -178,6 +178,7 @@ function watchStore(state: State, log: Log): readonly { close(): void }[] {
       onError: failed('prices'),
       busy,
     }),
+    runTime.watch({ onError: failed('settings'), busy }),
   ]
   for (const watch of watches) activity.add(watch)
   return watches

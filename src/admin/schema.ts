@@ -16,6 +16,7 @@ import {
   time,
   timeAhead,
 } from './schema-parts.ts'
+import { settingsInputs } from './schema-settings.ts'
 import { AdminError } from './use-case.ts'
 
 const prices = z.record(z.string(), z.string()).superRefine((given, check) => {
@@ -88,6 +89,7 @@ const inputs = {
   applyFilePrices: z.strictObject({ allowLarge: z.boolean().default(false) }),
   backUp: z.strictObject({ file: text }),
   restore: z.strictObject({ file: text, force: z.boolean().default(false) }),
+  ...settingsInputs,
   importPrices: z.strictObject({
     document: z.string(),
     vendor: text.optional(),

@@ -16,6 +16,7 @@ import { priceList, priceRollback, priceSchedule, priceSet, priceWithdraw } from
 import { priceApply } from './price-apply.ts'
 import { catalogUpdate, priceImport } from './price-import.ts'
 import { refusalOf } from './refusal.ts'
+import { settingsList, settingsSet, settingsUnset } from './run-time.ts'
 import { serve } from './serve.ts'
 import { usage } from './usage.ts'
 
@@ -46,6 +47,9 @@ const commands: readonly Command[] = [
   channelModels,
   configCheck,
   configShow,
+  settingsList,
+  settingsSet,
+  settingsUnset,
   version,
 ]
 

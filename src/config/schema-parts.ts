@@ -71,6 +71,19 @@ export function checkedText(
   return text(expected).refine(holds, expected)
 }
 
+/** A moment with its zone, or a date, which is its first moment in UTC; as RFC 3339 in UTC. */
+export function instant(): z.ZodType<string, unknown> {
+  const expected = 'expected a date such as 2027-01-31 or 2027-01-31T12:00:00Z'
+  return checkedText(expected, isInstant).transform((value) => new Date(value).toISOString())
+}
+
+function isInstant(value: string): boolean {
+  return (
+    z.iso.date().safeParse(value).success ||
+    z.iso.datetime({ offset: true }).safeParse(value).success
+  )
+}
+
 /** A model's name, or names that begin alike: `gpt-*`. */
 export const modelPattern = z
   .string('expected the name of a model; put a number in quotes')

@@ -24,6 +24,7 @@ import {
   choice,
   decimal,
   identifier,
+  instant,
   key,
   modelPattern,
   modelPatterns,
@@ -38,6 +39,7 @@ import {
   wholeNumber,
   yesOrNo,
 } from './schema-parts.ts'
+import { history, identity, notices, usage } from './schema-run-time.ts'
 import { uploads } from './schema-uploads.ts'
 
 const day = 86_400_000
@@ -316,13 +318,6 @@ const model = section({
   timeouts: ownTimeouts,
 })
 
-function isInstant(value: string): boolean {
-  return (
-    z.iso.date().safeParse(value).success ||
-    z.iso.datetime({ offset: true }).safeParse(value).success
-  )
-}
-
 const account = section({
   credit: key(decimal(9, '10.00'), 'Opening balance in the currency, posted once.'),
 })
@@ -340,9 +335,7 @@ export const apiKey = section({
     )
     .meta({ description: 'The key itself, of any form, 16 characters or more.', fromFile: true }),
   expiresAt: key(
-    checkedText('expected a date such as 2027-01-31 or 2027-01-31T12:00:00Z', isInstant).transform(
-      (instant) => Date.parse(instant),
-    ),
+    instant().transform((time) => Date.parse(time)),
     'Refused from then on: an ISO date (its first moment in UTC) or a date and time with its zone.',
   ),
   models: key(modelPatterns, 'Models it may use within its group; left out: all of them.'),
@@ -404,7 +397,16 @@ export const fileSchema = section({
   realtime: part(realtime, 'Realtime sessions over WebSocket.'),
   videos: part(videos, 'Videos, which are made as jobs.'),
   media: part(media, 'Images, sound and video, and where results of them are kept.'),
+  identity: part(identity, 'Who may sign in, and as what.'),
+  usage: part(usage, 'The record of each request.'),
+  history: part(history, 'Messages that are kept for their account.'),
+  notices,
   groups: part(groups, 'Groups of models by name; default always exists.'),
+  publicGroups: key(
+    z.array(identifier, 'expected a list of group names'),
+    'Groups whose models and prices anyone may read; [] for none.',
+    [defaultGroup],
+  ),
   channels: part(
     z.array(channel, 'expected a list of channels'),
     'Who serves models, and with which key.',

@@ -5,6 +5,7 @@ import { defaultGroup } from './defaults.ts'
 import { type Problem, pathText, suggestion } from './problems.ts'
 import { apiKey, channel, type FileSettings, fileSchema } from './schema.ts'
 import { ledger } from './schema-money.ts'
+import { identity } from './schema-run-time.ts'
 
 /** Names that only higher rooms know. */
 export interface KnownNames {
@@ -39,6 +40,8 @@ interface Parts {
   /** What the file says of the ledger, before its defaults. */
   readonly said: Readonly<Record<string, unknown>>
   readonly groups: Readonly<Record<string, unknown>>
+  readonly publicGroups: readonly string[]
+  readonly identity: { readonly defaultGroup?: string | null }
   readonly channels: readonly (Channel | null)[]
   readonly keys: readonly (ApiKey | null)[]
 }
@@ -52,6 +55,8 @@ function wholeParts(raw: unknown): Parts {
     ledger: ledger.safeParse(file.ledger ?? {}).data ?? null,
     said: Object(file.ledger),
     groups: Object(file.groups),
+    publicGroups: fileSchema.shape.publicGroups.safeParse(file.publicGroups).data ?? [],
+    identity: identity.safeParse(file.identity).data ?? {},
     channels: entries(file.channels, channel),
     keys: entries(file.keys, apiKey),
   }
@@ -101,6 +106,15 @@ function crossCheck(input: Parts, known: KnownNames): Problem[] {
     ...repeats(keys, 'keys', 'secret', (key) => key.secret),
     ...keys.flatMap((key, index) =>
       key === null ? [] : unknownName(`keys[${index}].group`, 'group', key.group, groups),
+    ),
+    ...input.publicGroups.flatMap((name, index) =>
+      unknownName(`publicGroups[${index}]`, 'group', name, groups),
+    ),
+    ...unknownName(
+      'identity.defaultGroup',
+      'group',
+      input.identity.defaultGroup ?? defaultGroup,
+      groups,
     ),
   ]
 }

@@ -29,6 +29,7 @@ import { settleLeftOutboxes } from './left-outboxes.ts'
 import { Prices } from './prices.ts'
 import type { ProcessParts } from './process.ts'
 import { openDiskFiles, sweepResults } from './results.ts'
+import { RunTime } from './run-time.ts'
 import { buildServing, type Serving } from './serving.ts'
 import { createVideoJobs } from './videos.ts'
 import type { Worker } from './worker.ts'
@@ -51,6 +52,7 @@ export async function buildState(options: StateOptions) {
   await keepNames(store, config)
   const { keyring, keyRevision, firstSecret } = await openKeys(options)
   const prices = await Prices.open(store, config, log)
+  const runTime = await RunTime.open(store.settings, config)
   const deadlines = new Deadlines()
   const ledger = await openLedger(options, deadlines)
   const leftSettled = settlingLeft(options)
@@ -61,10 +63,8 @@ export async function buildState(options: StateOptions) {
     version,
     runtime: `bun ${process.versions.bun}`,
     sources: {
+      ...sourcesOf(log, ledger),
       channelStates: () => statesOf([...current.front.services.relay.channels.keys()], health),
-      ledger: () => readingOf(ledger),
-      logPending: () => log.output.pending,
-      logDropped: () => log.output.dropped,
       loopLagMs: () => lag.lagMs(),
       limitsShared: isShared,
       priceConflicts: () => prices.conflicts.length,
@@ -95,6 +95,7 @@ export async function buildState(options: StateOptions) {
   return {
     ...parts,
     activity,
+    runTime,
     firstSecret,
     keyRevision,
     leftSettled,
@@ -108,6 +109,7 @@ export async function buildState(options: StateOptions) {
       const serving = buildServing(next, parts)
       await keepNames(store, next)
       await prices.load(next)
+      runTime.take(next)
       keyring.replace({ configured: next.keys })
       for (const id of changedChannels(current.config, next)) health.reset(id)
       current = serving
@@ -151,6 +153,14 @@ function keptResponses(store: Store, ledger: LedgerNode, log: Log) {
     onLost,
   })
   return { keeper, background: new Background(keeper, onLost) }
+}
+
+function sourcesOf({ output }: Log, ledger: LedgerNode) {
+  return {
+    ledger: () => readingOf(ledger),
+    logPending: () => output.pending,
+    logDropped: () => output.dropped,
+  }
 }
 
 /** For graphs only: a float is no account. */

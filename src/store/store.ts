@@ -15,6 +15,7 @@ import type {
 import type { ManagementKeyTable } from './management-keys.ts'
 import type { IdentityTable, PeopleTable } from './people.ts'
 import type { ResponseTable } from './responses.ts'
+import type { SettingTable } from './settings.ts'
 import type { InvitationTable, SessionTable, SignInTable } from './sign-in.ts'
 import type { UsageRow } from './usage-row.ts'
 import type { VideoTable } from './video-table.ts'
@@ -91,6 +92,7 @@ export interface Store {
   readonly videos: VideoTable
   readonly audit: AuditTable
   readonly deployment: DeploymentTable
+  readonly settings: SettingTable
   /** Rejects when the store cannot be reached. */
   ping(): Promise<void>
   close(): Promise<void>

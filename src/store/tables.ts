@@ -15,6 +15,7 @@ import { identityTable, peopleTable } from './people.ts'
 import { priceTable } from './prices.ts'
 import { responseTable } from './responses.ts'
 import { setAside, setAsides } from './set-aside.ts'
+import { settingTable } from './settings.ts'
 import { settle } from './settle.ts'
 import { invitationTable, sessionTable, signInTable } from './sign-in.ts'
 import type { AccountTable, Store } from './store.ts'
@@ -56,6 +57,7 @@ export function createStore(engine: Engine): Store {
       groups: () => readGroups(engine),
       rememberGroups: (names) => rememberGroups(engine, names),
     },
+    settings: settingTable(engine),
     ping: async () => {
       await engine.query('SELECT 1', [])
     },

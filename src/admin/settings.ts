@@ -1,0 +1,91 @@
+// Settings that change at run time: listed, set and unset. What the configuration file says stands above them.
+
+import {
+  declaredSettings,
+  type RunTimeName,
+  type RunTimeSettings,
+  runTimeDefaults,
+  runTimeNames,
+  settingsInForce,
+} from '../config/run-time.ts'
+import type { Config } from '../config/types.ts'
+import type { SettingRow } from '../store/settings.ts'
+import type { Page } from './page.ts'
+import type { Input } from './schema.ts'
+import { timeText } from './time.ts'
+import { type AdminContext, AdminError } from './use-case.ts'
+
+export interface Setting {
+  readonly name: RunTimeName
+  /** In force. */
+  readonly value: RunTimeSettings[RunTimeName]
+  readonly default: RunTimeSettings[RunTimeName]
+  /** The configuration file says it: it cannot be changed here. */
+  readonly declared: boolean
+  /** Of the last change here; 0: nothing is set. */
+  readonly revision: number
+  readonly changedAt: string | null
+  readonly actor: string | null
+}
+
+export async function listSettings(
+  { store }: Pick<AdminContext, 'store'>,
+  config: Config,
+): Promise<Page<Setting>> {
+  const rows = await store.settings.all()
+  return { items: runTimeNames.map((name) => viewOf(name, rows, config)), next: null }
+}
+
+/** Counts in every process within a second. Throws `stale` where another value was set since `revision`. */
+export async function setSetting(
+  context: AdminContext,
+  config: Config,
+  { name, value, revision }: Input<'setSetting'>,
+): Promise<Setting> {
+  const { store, actor, nowMs } = context
+  checkIsFree(name, config)
+  if (name === 'identity.defaultGroup') checkGroup(value, await store.deployment.groups())
+  const row = { name, value, actor, changedAt: nowMs }
+  checkIsFresh(await store.settings.set(row, revision))
+  return viewOf(name, await store.settings.all(), config)
+}
+
+/** The default counts again. */
+export async function unsetSetting(
+  { store }: AdminContext,
+  config: Config,
+  { name, revision }: Input<'unsetSetting'>,
+): Promise<Setting> {
+  checkIsFree(name, config)
+  checkIsFresh(await store.settings.unset(name, revision))
+  return viewOf(name, await store.settings.all(), config)
+}
+
+function viewOf(name: RunTimeName, rows: readonly SettingRow[], config: Config): Setting {
+  const kept = rows.find((row) => row.name === name)
+  const set = Object.fromEntries(rows.map((row) => [row.name, row.value]))
+  return {
+    name,
+    value: settingsInForce(config, set)[name],
+    default: runTimeDefaults[name],
+    declared: name in declaredSettings(config),
+    revision: kept?.revision ?? 0,
+    changedAt: timeText(kept?.changedAt ?? null),
+    actor: kept?.actor ?? null,
+  }
+}
+
+function checkIsFree(name: RunTimeName, config: Config): void {
+  if (!(name in declaredSettings(config))) return
+  throw new AdminError('conflict', 'name', `the configuration file says ${name}: change it there`)
+}
+
+function checkIsFresh(revision: number | null): void {
+  if (revision !== null) return
+  throw new AdminError('stale', 'revision', 'it was changed meanwhile: look again, and repeat it')
+}
+
+function checkGroup(value: unknown, groups: readonly string[]): void {
+  if (groups.length === 0 || groups.includes(String(value))) return
+  throw new AdminError('invalid', 'value', `unknown group; expected one of ${groups.join(', ')}`)
+}

@@ -1,0 +1,90 @@
+// `tollgate settings`: what may be changed while servers run.
+
+import { readInput } from '../admin/input.ts'
+import { listSettings, type Setting, setSetting, unsetSetting } from '../admin/settings.ts'
+import type { AdminContext } from '../admin/use-case.ts'
+import type { Config } from '../config/types.ts'
+import type { Command, Context } from './command.ts'
+import { print, printJson, say, table } from './output.ts'
+import { actor } from './price.ts'
+import { loadFor, withStore } from './settings.ts'
+
+const fields = { name: 'NAME', value: 'VALUE' }
+
+export const settingsList: Command = {
+  name: 'settings list',
+  words: [],
+  summary: 'list the settings that may be changed while servers run',
+  options: {},
+  async run(context) {
+    const { items } = await work(context, listSettings)
+    if (context.json) await printJson(items)
+    else {
+      const cells = items.map((each) => [each.name, valueText(each), from(each), each.changedAt])
+      await print(table(['NAME', 'VALUE', 'FROM', 'CHANGED'], cells))
+    }
+    return undefined
+  },
+}
+
+export const settingsSet: Command = {
+  name: 'settings set',
+  words: ['NAME', 'VALUE'],
+  summary: 'change one of them; it counts in every server within a second',
+  options: { actor },
+  fields,
+  async run(context) {
+    const [name, value = ''] = context.words
+    const input = await readInput('setSetting', { name, value: valueOf(value) })
+    await show(context, await work(context, (admin, config) => setSetting(admin, config, input)))
+    return undefined
+  },
+}
+
+export const settingsUnset: Command = {
+  name: 'settings unset',
+  words: ['NAME'],
+  summary: 'take a change back: the default counts again',
+  options: { actor },
+  fields,
+  async run(context) {
+    const input = await readInput('unsetSetting', { name: context.words[0] })
+    await show(context, await work(context, (admin, config) => unsetSetting(admin, config, input)))
+    return undefined
+  },
+}
+
+/** With the configuration, which has the last word. */
+async function work<Result>(
+  context: Context,
+  useCase: (admin: AdminContext, config: Config) => Promise<Result>,
+): Promise<Result> {
+  const config = await loadFor(context)
+  return withStore(context, (admin) => useCase(admin, config))
+}
+
+/** A list or an object is written as JSON; anything else stands for itself. */
+function valueOf(word: string): unknown {
+  if (!/^\s*[[{]/.test(word)) return word
+  try {
+    return JSON.parse(word)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return word
+  }
+}
+
+async function show({ json }: Context, setting: Setting): Promise<void> {
+  if (json) await printJson(setting)
+  else say(`${setting.name} is ${valueText(setting)} (${from(setting)}).`)
+}
+
+function from({ declared, revision }: Setting): string {
+  if (declared) return 'configuration file'
+  return revision === 0 ? 'default' : 'set'
+}
+
+function valueText({ value }: Setting): string {
+  if (value === null) return 'none'
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
