@@ -13,6 +13,7 @@ import type { Config } from './config/types.ts'
 import { type ConfigWatch, watchConfig } from './config/watch.ts'
 import { type Listener, listen } from './http/server.ts'
 import { watchKeys } from './identity/watch.ts'
+import { openControl } from './main/control.ts'
 import { createDrain, type Drain } from './main/drain.ts'
 import { readiness } from './main/readiness.ts'
 import { onSignals } from './main/signals.ts'
@@ -115,7 +116,8 @@ async function serve(argv: readonly string[]): Promise<void> {
     // A worker that joins others takes its part of their connections at once: not before it can serve them.
     await Promise.race([state.ledger.opened, delay(longestJoinMs, undefined, { ref: false })])
   }
-  const listener = startListening(state, config, log, worker)
+  const control = openControl(state, { version, log })
+  const listener = startListening(state, control, { config, log, worker })
   const watches = watchStore(state, log)
   const configWatch = config.file === null ? null : await followConfig(config, load, state, log)
   const drain = createDrain({
@@ -125,6 +127,7 @@ async function serve(argv: readonly string[]): Promise<void> {
     async close() {
       for (const watch of watches) watch.close()
       await configWatch?.close()
+      await control.close()
       await store.close()
       lock?.release()
     },
@@ -184,10 +187,15 @@ function watchStore(state: State, log: Log): readonly { close(): void }[] {
   return watches
 }
 
-function startListening(state: State, config: Config, log: Log, worker: Worker | null): Listener {
+function startListening(
+  state: State,
+  control: ReturnType<typeof openControl>,
+  { config, log, worker }: { config: Config; log: Log; worker: Worker | null },
+): Listener {
   const { healthPort } = config.server
   try {
     return listen({
+      control: control.handle,
       host: config.server.host,
       port: config.server.port,
       sharePort: worker !== null,

@@ -38,7 +38,7 @@ const modelPattern = text.regex(
   'expected a name, or a beginning with one * at its end',
 )
 
-const inputs = {
+export const inputs = {
   createKey: z.strictObject({
     account: name,
     group: name,
@@ -87,6 +87,13 @@ const inputs = {
     version: count(Number.MAX_SAFE_INTEGER).optional(),
   }),
   applyFilePrices: z.strictObject({ allowLarge: z.boolean().default(false) }),
+  listEvents: z.strictObject({
+    actor: text.optional(),
+    action: text.optional(),
+    since: since.optional(),
+    until: time.optional(),
+    ...page,
+  }),
   backUp: z.strictObject({ file: text }),
   restore: z.strictObject({ file: text, force: z.boolean().default(false) }),
   ...settingsInputs,
@@ -117,7 +124,7 @@ export function checkInput<Name extends InputName>(
 }
 
 /** For what a schema above has no words of its own. */
-function plainly(issue: z.core.$ZodRawIssue): string | undefined {
+export function plainly(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'unrecognized_keys') return 'is not known here'
   if (issue.code !== 'invalid_type') return undefined
   return issue.input === undefined ? 'is missing' : `expected ${issue.expected}`

@@ -15,7 +15,7 @@ export interface AdminContext {
  * `invalid`: the input cannot be. `not_found`: what it names is not there. `conflict`: what is there forbids it.
  * `stale`: what is there is newer than what the caller read. `forbidden`: not by this caller.
  */
-type Refusal = 'invalid' | 'not_found' | 'conflict' | 'stale' | 'forbidden'
+export type Refusal = 'invalid' | 'not_found' | 'conflict' | 'stale' | 'forbidden'
 
 /** A refusal, for whoever asked: the message stands without the field's name. */
 export class AdminError extends Error {

@@ -19,6 +19,8 @@ interface ListenOptions extends FallbackOptions {
   /** Other processes listen there too, and the system divides the connections. */
   readonly sharePort: boolean
   readonly health: Health
+  /** Answers below `/api`, and with what describes it. `peer`: the other end of the connection. Never rejects. */
+  readonly control: (request: Request, peer: string | null) => Promise<Response>
   /** Told of each request; what it must wait for before it is looked at, or null. */
   readonly arrived: () => Promise<void> | null
   /** Largest message of a socket's client. */
@@ -112,10 +114,16 @@ function serveHealth(options: ListenOptions, routes: Record<string, Handler>) {
   })
 }
 
+/** Of the control API; what the endpoint table has below them comes first. */
+const controlPaths = ['/api', '/api/*', '/openapi.json', '/docs', '/docs/*'] as const
+
 function routesOf(options: ListenOptions, departure: Departure) {
   const routes: Record<string, Handler> = {}
   for (const [path, handlers] of handlersByPath(options)) {
     routes[path] = methodGuard(options, handlers)
+  }
+  for (const path of controlPaths) {
+    routes[path] = (request, server) => options.control(request, addressOf(request, server))
   }
   for (const [path, handle] of Object.entries(routes)) routes[path] = awaited(options, handle)
   const { routes: health, readiness } = healthRoutes(options)

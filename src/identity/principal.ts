@@ -6,6 +6,9 @@ import type { PersonRole } from '../store/people.ts'
 
 export type Principal = KeyPrincipal | SessionPrincipal
 
+/** Who may use the control API. */
+export type ControlPrincipal = SessionPrincipal | ManagementPrincipal
+
 /** A program, by its key: what asks models. */
 export interface KeyPrincipal {
   readonly kind: 'key'
@@ -24,7 +27,7 @@ export interface KeyPrincipal {
   readonly showCost: boolean
 }
 
-type Role = PersonRole
+export type Role = PersonRole
 
 /** A person who is signed in. */
 export interface SessionPrincipal {
@@ -32,6 +35,16 @@ export interface SessionPrincipal {
   readonly sessionId: string
   readonly account: string
   readonly role: Role
+}
+
+/** A program that manages the deployment or one account of it; it calls no model. */
+interface ManagementPrincipal {
+  readonly kind: 'management'
+  readonly keyId: string
+  readonly keyName: string
+  /** null: bound to no account. */
+  readonly account: string | null
+  readonly scopes: readonly ('read' | 'write')[]
 }
 
 /** In memory, replaced whole on each change. */

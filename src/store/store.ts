@@ -1,5 +1,6 @@
 // What is kept, whichever engine keeps it: the contract SQLite and PostgreSQL both pass.
 
+import type { ControlReplyTable, OperatorEventTable } from './control.ts'
 import type { KeyTable, KeyUseTable } from './keys.ts'
 import type {
   AuditTable,
@@ -93,6 +94,8 @@ export interface Store {
   readonly audit: AuditTable
   readonly deployment: DeploymentTable
   readonly settings: SettingTable
+  readonly controlReplies: ControlReplyTable
+  readonly operatorEvents: OperatorEventTable
   /** Rejects when the store cannot be reached. */
   ping(): Promise<void>
   close(): Promise<void>

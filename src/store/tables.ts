@@ -1,6 +1,7 @@
 // The tables of the store, written once over either engine.
 
 import { auditTable } from './audit.ts'
+import { controlReplyTable, operatorEventTable } from './control.ts'
 import { readCurrency, readGroups, rememberCurrency, rememberGroups } from './deployment.ts'
 import type { Engine } from './engine.ts'
 import { hourTable } from './hours.ts'
@@ -58,6 +59,8 @@ export function createStore(engine: Engine): Store {
       rememberGroups: (names) => rememberGroups(engine, names),
     },
     settings: settingTable(engine),
+    controlReplies: controlReplyTable(engine),
+    operatorEvents: operatorEventTable(engine),
     ping: async () => {
       await engine.query('SELECT 1', [])
     },

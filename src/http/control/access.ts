@@ -1,0 +1,87 @@
+// Who may use a route, and whose things they see there.
+
+import { AdminError } from '../../admin/use-case.ts'
+import type { ControlPrincipal, Role } from '../../identity/principal.ts'
+import { ControlError } from './problem.ts'
+
+/**
+ * The least that is asked of the caller. `public`: nothing. `session`: a person who is signed in, about themselves.
+ * `user`: a person or a management key, within one account; an auditor only reads. `auditor`: reads everything.
+ * `admin`: changes everything.
+ */
+export type Access = 'public' | 'session' | 'user' | 'auditor' | 'admin'
+
+export interface Scope {
+  /** For what is named by an id: whose it must be. undefined: anybody's. */
+  readonly owner: string | undefined
+  /** The caller's own account; null for a management key that is bound to none. */
+  readonly self: string | null
+  /**
+   * For lists: the account they are about. A user's is its own, and another's is not found; others see the one they
+   * ask for, or all. Throws AdminError.
+   */
+  account(asked?: string | undefined): string | undefined
+}
+
+/** A management key bound to an account acts as its owner would, any other as an admin. */
+export function roleOf(principal: ControlPrincipal): Role {
+  if (principal.kind === 'session') return principal.role
+  return principal.account === null ? 'admin' : 'user'
+}
+
+export const isUnsafe = (method: string) => !['get', 'head', 'options'].includes(method)
+
+const ranks: Readonly<Record<Role, number>> = { user: 0, auditor: 1, admin: 2 }
+
+/** Throws ControlError `unauthenticated`, `forbidden`. */
+export function checkAccess(
+  { access, method }: { readonly access: Access; readonly method: string },
+  principal: ControlPrincipal | null,
+): void {
+  if (access === 'public') return
+  if (principal === null) throw unauthenticated()
+  if (access === 'session') {
+    if (principal.kind === 'session') return
+    throw new ControlError('forbidden', 'This is for people who are signed in, not for keys.')
+  }
+  if (principal.kind === 'management') checkScopes(principal.scopes, method)
+  const role = roleOf(principal)
+  if (ranks[role] < ranks[access])
+    throw new ControlError('forbidden', `This needs the role ${access}; yours is ${role}.`)
+  if (role === 'auditor' && isUnsafe(method))
+    throw new ControlError('forbidden', 'An auditor reads everything and changes nothing.')
+}
+
+function checkScopes(scopes: readonly string[], method: string): void {
+  const needed = isUnsafe(method) ? 'write' : 'read'
+  if (scopes.includes(needed)) return
+  throw new ControlError('forbidden', `This management key has no scope ${needed}.`)
+}
+
+export function unauthenticated(): ControlError {
+  const message =
+    'Nobody is signed in, and no management key was given (Authorization: Bearer sk-tgm-...).'
+  return new ControlError('unauthenticated', message, null, { 'www-authenticate': 'Bearer' })
+}
+
+export function scopeOf(principal: ControlPrincipal | null): Scope {
+  const self = principal?.account ?? null
+  const seesAll = principal !== null && roleOf(principal) !== 'user'
+  return {
+    owner: seesAll ? undefined : (self ?? ''),
+    self,
+    account(asked) {
+      if (seesAll) return asked
+      if (self !== null && (asked === undefined || asked === self)) return self
+      throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(asked)}`)
+    },
+  }
+}
+
+/** Whom the journal and the list of events name. */
+export function actorOf(principal: ControlPrincipal | null): string {
+  if (principal === null) return 'nobody'
+  return principal.kind === 'session'
+    ? `account ${principal.account}`
+    : `management key ${principal.keyId}`
+}

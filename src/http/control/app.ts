@@ -1,0 +1,182 @@
+// The control API: matches a request to its route, asks who it is, and runs what every route has in common.
+
+import { OpenAPIHono } from '@hono/zod-openapi'
+import type { AdminContext } from '../../admin/use-case.ts'
+import { newRequestId } from '../../history/caller.ts'
+import type { ControlPrincipal } from '../../identity/principal.ts'
+import { actorOf, checkAccess, isUnsafe, scopeOf, unauthenticated } from './access.ts'
+import { authenticateControl } from './authenticate.ts'
+import { describe, securitySchemes } from './describe.ts'
+import { isNoted, note } from './events.ts'
+import { bodyText, ifMatchOf, judged, parseBody, queryOf } from './input.ts'
+import { ControlError, controlErrorOf, problemReply } from './problem.ts'
+import { repeatOf, runOnce } from './repeat.ts'
+import type { ControlRequest, ControlRoute } from './route.ts'
+import type { ControlServices } from './services.ts'
+
+export interface Control {
+  /** Never rejects. `peer`: the other end of the connection. */
+  handle(request: Request, peer: string | null): Promise<Response>
+}
+
+/** A request on its way to its route. */
+interface Incoming {
+  readonly request: Request
+  readonly peer: string | null
+  readonly requestId: string
+}
+
+export function createControl(services: ControlServices, routes: readonly ControlRoute[]): Control {
+  const app = new OpenAPIHono<{ Bindings: Incoming & { principal: ControlPrincipal | null } }>()
+  for (const route of routes) {
+    describe(app.openAPIRegistry, route)
+    const path = route.path.replace(/\{(\w+)\}/g, ':$1')
+    app.on(route.method.toUpperCase(), path, (context) =>
+      answerRoute(route, services, context.env, context.req.param()),
+    )
+  }
+  app.notFound((context) => {
+    const { pathname } = new URL(context.req.url)
+    const allow = methodsAt(routes, pathname)
+    if (allow === '')
+      throw new ControlError('not_found', `Unknown path: ${context.req.method} ${pathname}`)
+    if (context.req.method === 'OPTIONS')
+      return new Response(null, { status: 204, headers: { allow } })
+    const message = `This path takes ${allow}, not ${context.req.method}.`
+    throw new ControlError('method_not_allowed', message, null, { allow })
+  })
+  app.onError((error) => {
+    throw error
+  })
+  const isPublic = publicRoutes(routes)
+  const document = app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: { title: 'Tollgate', version: services.version },
+  })
+  const documentText = JSON.stringify({
+    ...document,
+    components: { ...document.components, securitySchemes },
+  })
+  return {
+    async handle(request, peer) {
+      const requestId = newRequestId(Date.now())
+      try {
+        const { pathname } = new URL(request.url)
+        if (pathname === '/openapi.json') return withFields(described(documentText), requestId)
+        if (pathname.startsWith('/api/auth/')) return await auth(services, request, peer, requestId)
+        const principal = await authenticateControl(request, services)
+        if (principal === null && !isPublic(request.method, pathname)) throw unauthenticated()
+        const incoming = { request, peer, requestId, principal }
+        return withFields(await app.fetch(request, incoming), requestId)
+      } catch (error) {
+        return withFields(refused(error, services, requestId), requestId)
+      }
+    },
+  }
+}
+
+function described(text: string): Response {
+  return new Response(text, { headers: { 'content-type': 'application/json' } })
+}
+
+async function auth(
+  services: ControlServices,
+  request: Request,
+  peer: string | null,
+  requestId: string,
+): Promise<Response> {
+  const { address } = services.callers().of(request.headers, peer)
+  return withFields(await services.sessions.handler(request, address), requestId)
+}
+
+function refused(error: unknown, services: ControlServices, requestId: string): Response {
+  const refusal = controlErrorOf(error)
+  if (refusal.code === 'internal') services.onCrash(error, requestId)
+  return problemReply(refusal, requestId)
+}
+
+/** Nothing of it is kept by a browser or a proxy unless the route says so. */
+function withFields(reply: Response, requestId: string): Response {
+  const { headers } = reply
+  headers.set('x-request-id', requestId)
+  if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
+  headers.set('x-content-type-options', 'nosniff')
+  headers.set('referrer-policy', 'no-referrer')
+  return reply
+}
+
+/** Default deny: of all addresses, known or not, only those of these routes are looked at for nobody. */
+function publicRoutes(routes: readonly ControlRoute[]) {
+  const open = routes
+    .filter(({ access }) => access === 'public')
+    .map(({ method, path }) => ({ method: method.toUpperCase(), matches: matcher(path) }))
+  return (asked: string, pathname: string): boolean => {
+    const method = asked === 'HEAD' ? 'GET' : asked
+    return open.some((route) => route.method === method && route.matches.test(pathname))
+  }
+}
+
+function matcher(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`)
+}
+
+function methodsAt(routes: readonly ControlRoute[], pathname: string): string {
+  const methods = routes
+    .filter(({ path }) => matcher(path).test(pathname))
+    .flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
+  return [...new Set(methods)].join(', ')
+}
+
+async function answerRoute(
+  route: ControlRoute,
+  services: ControlServices,
+  { request, peer, requestId, principal }: Incoming & { principal: ControlPrincipal | null },
+  params: Readonly<Record<string, string>>,
+): Promise<Response> {
+  checkAccess(route, principal)
+  const text = isUnsafe(route.method) ? await bodyText(request, route) : ''
+  const given = route.body === undefined ? undefined : parseBody(request, text, route)
+  const asked: ControlRequest<object, object, object> = {
+    params: judged(route.params, params, 'path'),
+    query: judged(route.query, queryOf(new URL(request.url)), 'query'),
+    body: judged(route.body, given, 'body'),
+    principal,
+    scope: scopeOf(principal),
+    admin: adminOf(services, principal),
+    services,
+    request,
+    requestId,
+    address: services.callers().of(request.headers, peer).address,
+    ifMatch: ifMatchOf(request.headers),
+  }
+  const run = async () => {
+    const reply = replyOf(route, await route.run(asked))
+    if (isNoted(route, asked)) await note(route, asked)
+    return reply
+  }
+  const repeat = repeatOf(request, principal, text)
+  return repeat === null ? run() : runOnce(repeat, services, run)
+}
+
+function adminOf(services: ControlServices, principal: ControlPrincipal | null): AdminContext {
+  return {
+    store: services.store,
+    actor: actorOf(principal),
+    nowMs: Date.now(),
+    currency: async () => services.config().currency,
+  }
+}
+
+function replyOf(route: ControlRoute, answer: Awaited<ReturnType<ControlRoute['run']>>): Response {
+  if (answer instanceof Response) return answer
+  if (answer === undefined) return new Response(null, { status: route.status ?? 204 })
+  const { body, etag, headers } = answer
+  return new Response(JSON.stringify(body), {
+    status: route.status ?? 200,
+    headers: {
+      'content-type': 'application/json',
+      ...(etag !== undefined && { etag: `"${etag}"` }),
+      ...headers,
+    },
+  })
+}

@@ -1,0 +1,51 @@
+// Notes what operators do: every change by whoever may change others' things, and readings that are marked for it.
+
+import { randomBytes } from 'node:crypto'
+import { actorOf, isUnsafe, roleOf } from './access.ts'
+import type { ControlRequest, ControlRoute } from './route.ts'
+
+/** Never noted, wherever in a body they stand. */
+const secret = /secret|password|token|private|authorization/i
+const shown = '(not kept)'
+const deepest = 8
+
+export function isNoted({ access, method, audited }: ControlRoute, asked: Noted): boolean {
+  if (audited === true) return true
+  const { principal } = asked
+  if (access === 'session' || access === 'public' || principal === null) return false
+  return isUnsafe(method) && roleOf(principal) === 'admin'
+}
+
+type Noted = Pick<
+  ControlRequest<object, object, object>,
+  'principal' | 'params' | 'body' | 'address' | 'services'
+>
+
+export async function note(route: ControlRoute, asked: Noted): Promise<void> {
+  const { principal, params, body, address, services } = asked
+  if (principal === null) return
+  const at = Date.now()
+  await services.store.operatorEvents.add({
+    id: `evt_${at.toString(16).padStart(12, '0')}${randomBytes(8).toString('hex')}`,
+    at,
+    actor: actorOf(principal),
+    role: roleOf(principal),
+    action: route.id,
+    target: Object.fromEntries(Object.entries(params).map(([name, id]) => [name, String(id)])),
+    detail: withoutSecrets(body, 0) as Record<string, unknown>,
+    address,
+  })
+}
+
+function withoutSecrets(value: unknown, depth: number): unknown {
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= deepest) return shown
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, depth + 1))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [
+      name,
+      secret.test(name) ? shown : withoutSecrets(item, depth + 1),
+    ]),
+  )
+}

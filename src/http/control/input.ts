@@ -1,0 +1,85 @@
+// Reads what a request brings and has the route's schemas judge it.
+
+import { Buffer } from 'node:buffer'
+import type { z } from '@hono/zod-openapi'
+import { plainly } from '../../admin/schema.ts'
+import { pathText } from '../../config/problems.ts'
+import { ControlError } from './problem.ts'
+import type { ControlRoute } from './route.ts'
+
+const usualBodyBytes = 1_048_576
+const longestETag = 32
+
+/** Throws ControlError naming the field. */
+export function judged(
+  schema: z.ZodType<object> | undefined,
+  given: unknown,
+  where: 'path' | 'query' | 'body',
+): object {
+  if (schema === undefined) return {}
+  const checked = schema.safeParse(given, { error: plainly })
+  if (checked.success) return checked.data
+  const [issue] = checked.error.issues
+  const [unknown] = issue?.code === 'unrecognized_keys' ? issue.keys : []
+  const field = pathText(unknown === undefined ? (issue?.path ?? []) : [unknown]) || where
+  const code = where === 'path' ? 'not_found' : 'invalid'
+  throw new ControlError(code, `${field}: ${issue?.message ?? 'is not what is expected'}`, field)
+}
+
+/** Each name once. */
+export function queryOf(url: URL): Readonly<Record<string, string>> {
+  const query: Record<string, string> = Object.create(null)
+  for (const [name, value] of url.searchParams) {
+    if (name in query) throw new ControlError('invalid', `${name}: is given twice`, name)
+    query[name] = value
+  }
+  return { ...query }
+}
+
+/** '' where there is none. Throws ControlError `too_large`. */
+export async function bodyText(
+  request: Request,
+  { maxBodyBytes = usualBodyBytes }: Pick<ControlRoute, 'maxBodyBytes'>,
+): Promise<string> {
+  const tooLarge = () =>
+    new ControlError('too_large', `The body may have up to ${maxBodyBytes} bytes.`)
+  if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw tooLarge()
+  if (request.body === null) return ''
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of request.body) {
+    length += chunk.length
+    if (length > maxBodyBytes) throw tooLarge()
+    chunks.push(chunk)
+  }
+  const bytes = Buffer.concat(chunks)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new ControlError('invalid', 'The body is not UTF-8.', 'body')
+  }
+}
+
+/** What the body's schema is given. Throws ControlError `unsupported_media_type`, `invalid`. */
+export function parseBody(request: Request, text: string, route: ControlRoute): unknown {
+  if (text === '' && route.bodyOptional === true) return {}
+  const type = request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
+  if (type !== 'application/json') {
+    const message = 'The body must be JSON: Content-Type: application/json'
+    throw new ControlError('unsupported_media_type', message)
+  }
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ControlError('invalid', 'The body is not valid JSON.', 'body')
+  }
+}
+
+/** The revision of `If-Match`; undefined where there is none, or any will do. Throws ControlError `stale`. */
+export function ifMatchOf(headers: Headers): number | undefined {
+  const shown = headers.get('if-match')
+  if (shown === null || shown === '*') return undefined
+  const revision = /^"(\d{1,15})"$/.exec(shown.slice(0, longestETag))?.[1]
+  if (revision !== undefined) return Number(revision)
+  throw new ControlError('stale', 'If-Match names no version of this.', 'If-Match')
+}

@@ -1,0 +1,34 @@
+// Schemas that many routes share: pages, times, whole numbers of an address.
+
+import { z } from '@hono/zod-openapi'
+
+/** In a query, where everything is text. */
+export function wholeNumber(least: number, most: number) {
+  const expected = `expected a whole number from ${least} to ${most}`
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, expected)
+    .transform(Number)
+    .refine((number) => number >= least && number <= most, expected)
+    .openapi({ type: 'integer', minimum: least, maximum: most })
+}
+
+const usualPage = 50
+const mostOnPage = 500
+
+/** Of every list. */
+export const pageQuery = {
+  limit: wholeNumber(1, mostOnPage).default(usualPage).openapi({ default: usualPage }),
+  cursor: z.string().max(2_048).optional().openapi({ description: "The page before's `next`" }),
+}
+
+/** The one envelope of every list. */
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    items: z.array(item).readonly(),
+    next: z.string().nullable().openapi({ description: 'The next page’s cursor; null: the last' }),
+  })
+}
+
+/** RFC 3339 in UTC, as every time is shown. */
+export const timeSchema = z.string().openapi({ format: 'date-time' })

@@ -1,0 +1,119 @@
+// How the control API refuses: problem details (RFC 9457) that name the field at fault.
+
+import { z } from '@hono/zod-openapi'
+import { AdminError, type Refusal } from '../../admin/use-case.ts'
+import { isStoreAway } from '../../store/away.ts'
+import { RowRefused } from '../../store/store.ts'
+
+const statuses = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  stale: 412,
+  too_large: 413,
+  unsupported_media_type: 415,
+  key_reused: 422,
+  limited: 429,
+  internal: 500,
+  unavailable: 503,
+} as const
+
+const titles = {
+  invalid: 'The request is not valid',
+  unauthenticated: 'Sign in, or send a management key',
+  forbidden: 'Not allowed',
+  not_found: 'Not found',
+  method_not_allowed: 'Method not allowed',
+  conflict: 'In conflict with what is there',
+  stale: 'Changed since it was read',
+  too_large: 'The request is too large',
+  unsupported_media_type: 'Not a media type that is read here',
+  key_reused: 'The Idempotency-Key was used for another request',
+  limited: 'Too many requests',
+  internal: 'The gateway failed',
+  unavailable: 'The store cannot be reached now',
+} as const satisfies Record<ProblemCode, string>
+
+type ProblemCode = keyof typeof statuses
+
+export const problemType = 'application/problem+json'
+
+/** Thrown where no use case refuses: by the control API itself. */
+export class ControlError extends Error {
+  override readonly name = 'ControlError'
+  readonly code: ProblemCode
+  /** Of the body, the query or the path; null where it is about none. */
+  readonly field: string | null
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    code: ProblemCode,
+    message: string,
+    field: string | null = null,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message)
+    this.code = code
+    this.field = field
+    this.headers = headers
+  }
+}
+
+export const problemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.number().int(),
+    detail: z.string(),
+    code: z.enum(Object.keys(statuses) as [ProblemCode, ...ProblemCode[]]),
+    field: z.string().optional(),
+    requestId: z.string(),
+  })
+  .openapi('Problem')
+
+const ofRefusal: Readonly<Record<Refusal, ProblemCode>> = {
+  invalid: 'invalid',
+  not_found: 'not_found',
+  conflict: 'conflict',
+  stale: 'stale',
+  forbidden: 'forbidden',
+}
+
+const retryAfterSeconds = 2
+
+/** Any error as one of ours; `internal` says nothing of what it was. */
+export function controlErrorOf(error: unknown): ControlError {
+  if (error instanceof ControlError) return error
+  if (error instanceof AdminError) {
+    const { refusal, field, message } = error
+    return new ControlError(ofRefusal[refusal], `${field}: ${message}`, field)
+  }
+  if (error instanceof RowRefused)
+    return new ControlError('invalid', 'A value of the request cannot be kept.')
+  if (isStoreAway(error)) {
+    const headers = { 'retry-after': String(retryAfterSeconds) }
+    return new ControlError('unavailable', 'Try again in a moment.', null, headers)
+  }
+  return new ControlError('internal', 'The gateway failed to handle this request.')
+}
+
+export function problemReply(error: ControlError, requestId: string): Response {
+  const { code, field, message } = error
+  const status = statuses[code]
+  const body = {
+    type: `urn:tollgate:problem:${code}`,
+    title: titles[code],
+    status,
+    detail: message,
+    code,
+    ...(field !== null && { field }),
+    requestId,
+  }
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { ...error.headers, 'content-type': problemType },
+  })
+}

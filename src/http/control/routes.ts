@@ -1,0 +1,6 @@
+// Every route of the control API, a file for each topic.
+
+import type { ControlRoute } from './route.ts'
+import { eventRoutes } from './routes/events.ts'
+
+export const controlRoutes: readonly ControlRoute[] = [...eventRoutes]

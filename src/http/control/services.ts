@@ -1,0 +1,26 @@
+// What the routes of the control API use of the running process.
+
+import type { Config } from '../../config/types.ts'
+import type { ControlPrincipal, KeyPrincipal } from '../../identity/principal.ts'
+import type { SecretBox } from '../../identity/secret-box.ts'
+import type { Sessions } from '../../identity/sessions.ts'
+import type { Store } from '../../store/store.ts'
+import type { Callers } from '../callers.ts'
+
+export interface ControlServices {
+  /** Its statements run off the thread that serves requests. */
+  readonly store: Store
+  /** ControlRequest anew for each request: a reload replaces it. */
+  config(): Config
+  callers(): Callers
+  readonly sessions: Sessions
+  /** Of a secret that begins as management keys do; null where it is unknown, disabled or expired. */
+  managementKey(secret: string, nowMs: number): Promise<ControlPrincipal | null>
+  /** Of a key that calls models: to tell its holder what it is. */
+  modelKey(secret: string, nowMs: number): KeyPrincipal | null
+  /** For replies that are kept. */
+  readonly replyBox: SecretBox
+  /** A mistake in the gateway: for the log. */
+  onCrash(error: unknown, requestId: string): void
+  readonly version: string
+}

@@ -1,0 +1,33 @@
+// Encrypts texts that are kept: AES-256-GCM under a key derived from the deployment's own, one for each purpose.
+
+import { Buffer } from 'node:buffer'
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+
+export interface SecretBox {
+  encrypt(text: string): string
+  /** Throws where it was encrypted under another key, or changed since. */
+  decrypt(encrypted: string): string
+}
+
+const nonceBytes = 12
+const tagBytes = 16
+
+/** A key serves one purpose, so that what is encrypted for one is never taken for another's. */
+export function createSecretBox(deploymentKey: Uint8Array, purpose: string): SecretBox {
+  const key = Buffer.from(hkdfSync('sha256', deploymentKey, '', `tollgate ${purpose}`, 32))
+  return {
+    encrypt(text) {
+      const nonce = randomBytes(nonceBytes)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce)
+      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+      return Buffer.concat([nonce, body, cipher.getAuthTag()]).toString('base64')
+    },
+    decrypt(encrypted) {
+      const bytes = Buffer.from(encrypted, 'base64')
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes))
+      decipher.setAuthTag(bytes.subarray(-tagBytes))
+      const body = decipher.update(bytes.subarray(nonceBytes, -tagBytes))
+      return Buffer.concat([body, decipher.final()]).toString('utf8')
+    },
+  }
+}

@@ -1,0 +1,70 @@
+// The control API, loaded with the first request to it: a server that only relays holds none of it.
+
+import { createCallers } from '../http/callers.ts'
+import type { Control } from '../http/control/app.ts'
+import type { ControlServices } from '../http/control/services.ts'
+import { createSecretBox } from '../identity/secret-box.ts'
+import type { Store } from '../store/store.ts'
+import { openStoreThread } from '../store/thread.ts'
+import type { Log } from '../telemetry/log.ts'
+import { encryptionKey } from './encryption-key.ts'
+import type { State } from './state.ts'
+
+interface ControlOptions {
+  readonly version: string
+  readonly log: Log
+}
+
+interface LoadedControl extends Control {
+  readonly services: ControlServices
+}
+
+/** The first request waits until it is loaded. */
+export function openControl(state: State, options: ControlOptions) {
+  let loading: Promise<LoadedControl> | null = null
+  return {
+    async handle(request: Request, peer: string | null): Promise<Response> {
+      loading ??= load(state, options)
+      const control = await loading
+      return control.handle(request, peer)
+    },
+    async close(): Promise<void> {
+      const store = (await loading)?.services.store
+      if (store !== undefined && store !== state.store) await store.close()
+    },
+  }
+}
+
+async function load(state: State, options: ControlOptions): Promise<LoadedControl> {
+  const [{ createControl }, { controlRoutes }] = await Promise.all([
+    import('../http/control/app.ts'),
+    import('../http/control/routes.ts'),
+  ])
+  const services = servicesOf(state, options)
+  return { ...createControl(services, controlRoutes), services }
+}
+
+function servicesOf(state: State, { version, log }: ControlOptions): ControlServices {
+  const config = () => state.current.config
+  return {
+    store: storeOf(state),
+    config,
+    callers: () => createCallers(config().server),
+    sessions: {
+      sessionOf: async () => null,
+      handler: async () => new Response(null, { status: 404 }),
+    },
+    managementKey: async () => null,
+    modelKey: (secret, nowMs) => state.keyring.find(secret, nowMs),
+    replyBox: createSecretBox(encryptionKey(config()), 'control replies'),
+    onCrash: (error, requestId) =>
+      log.error({ err: error, request_id: requestId }, 'internal error: a request failed'),
+    version,
+  }
+}
+
+/** PostgreSQL's calls wait on its connection, not on the thread. */
+function storeOf(state: State): Store {
+  if (state.store.engine === 'postgres') return state.store
+  return openStoreThread(state.current.config, 'sqlite')
+}

@@ -1,0 +1,35 @@
+// The thread of `openStoreThread`: opens the store and does what it is asked, one call after another.
+
+import { parentPort, workerData } from 'node:worker_threads'
+import { openStore, type StoreSettings } from './open.ts'
+import type { Store } from './store.ts'
+import { failureOf, type StoreCall, type StoreReply } from './thread.ts'
+
+const opened: { store: Promise<Store> | null } = { store: null }
+
+/** Opened at the first call, and again where it could not be: a database may come back. */
+async function storeOf(): Promise<Store> {
+  opened.store ??= openStore(workerData as StoreSettings)
+  try {
+    return await opened.store
+  } catch (error) {
+    opened.store = null
+    throw error
+  }
+}
+
+async function answer({ id, table, method, args }: StoreCall): Promise<StoreReply> {
+  try {
+    const store = (await storeOf()) as unknown as Record<string, Record<string, unknown>>
+    const owner = (table === null ? store : store[table]) as Record<string, unknown> | undefined
+    const work = owner?.[method]
+    if (typeof work !== 'function') throw new Error(`The store has no ${table}.${method}.`)
+    return { id, result: await work.apply(owner, [...args]) }
+  } catch (error) {
+    return { id, failure: failureOf(error) }
+  }
+}
+
+parentPort?.on('message', async (call: StoreCall) => {
+  parentPort?.postMessage(await answer(call))
+})

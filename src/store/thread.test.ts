@@ -1,0 +1,51 @@
+// A store in a thread of its own does what the store does, refusals included, and ends with its waiters told.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isStoreAway } from './away.ts'
+import { openStore } from './open.ts'
+import { RowRefused, type Store } from './store.ts'
+import { openStoreThread } from './thread.ts'
+
+let dataDir: string
+let own: Store
+let apart: Store
+
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'tollgate-thread-'))
+  own = await openStore({ dataDir, databaseUrl: null })
+  apart = openStoreThread({ dataDir, databaseUrl: null }, 'sqlite')
+})
+afterEach(async () => {
+  await apart.close()
+  await own.close()
+  rmSync(dataDir, { recursive: true })
+})
+
+test('it reads what another connection wrote, and the other way around', async () => {
+  expect(apart.engine).toBe('sqlite')
+  await apart.ping()
+  expect(await apart.accounts.ensure('ann', 1)).toBe(true)
+  await own.accounts.ensure('bob', 2)
+  expect((await own.accounts.all()).map(({ id }) => id)).toEqual(['ann', 'bob'])
+  expect((await apart.accounts.all()).map(({ id }) => id)).toEqual(['ann', 'bob'])
+  expect(await apart.journal.wallet('ann')).toEqual(await own.journal.wallet('ann'))
+})
+
+test('what the values are refused for is refused here too', async () => {
+  const event = { at: 1, actor: 'a', role: 'admin', action: 'x', target: {}, detail: {} } as const
+  await apart.operatorEvents.add({ id: 'e', address: null, ...event })
+  const again = { id: 'e', address: null, ...event }
+  expect(await apart.operatorEvents.add(again).catch((error: unknown) => error)).toBeInstanceOf(
+    RowRefused,
+  )
+})
+
+test('calls after the end are rejected as a store that is away', async () => {
+  await apart.close()
+  const failure = await apart.accounts.all().catch((error: unknown) => error)
+  expect(failure).toBeInstanceOf(Error)
+  expect(isStoreAway(failure)).toBe(true)
+})

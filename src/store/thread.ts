@@ -1,0 +1,127 @@
+// A store in a thread of its own: whoever asks waits for it, and the thread that serves requests does not.
+
+import { Worker } from 'node:worker_threads'
+import type { StoreSettings } from './open.ts'
+import { RowRefused, type Store } from './store.ts'
+
+/** One call of one method: `table` is null for the store's own. */
+export interface StoreCall {
+  readonly id: number
+  readonly table: string | null
+  readonly method: string
+  readonly args: readonly unknown[]
+}
+
+export type StoreReply =
+  | { readonly id: number; readonly result: unknown }
+  | { readonly id: number; readonly failure: StoreFailure }
+
+interface StoreFailure {
+  readonly message: string
+  readonly code: string | null
+  readonly refused: boolean
+}
+
+export function failureOf(error: unknown): StoreFailure {
+  const code = error instanceof Error && 'code' in error ? error.code : null
+  return {
+    message: error instanceof Error ? error.message : String(error),
+    code: typeof code === 'string' ? code : null,
+    refused: error instanceof RowRefused,
+  }
+}
+
+interface Pending {
+  resolve(result: unknown): void
+  reject(error: Error): void
+}
+
+/**
+ * Every method of a store, but those that take functions (`audit.run`). SQLite's calls block their thread: a reading of
+ * many rows would hold up every request. Ends with `close`; a call under way is rejected then, and where the thread dies.
+ */
+export function openStoreThread(settings: StoreSettings, engine: Store['engine']): Store {
+  const { dataDir, databaseUrl } = settings
+  const worker = new Worker(new URL('./thread-main.ts', import.meta.url), {
+    workerData: { dataDir, databaseUrl },
+  })
+  const link = new StoreLink(worker)
+  const tables = new Map<string, unknown>()
+  const tableOf = (table: string) =>
+    new Proxy({}, { get: (_, method) => link.method(table, String(method)) })
+  // Every property is a table, but those named here.
+  const own: Partial<Store> = {
+    engine,
+    ping: () => link.call(null, 'ping', []) as Promise<void>,
+    close: () => link.close(),
+  }
+  return new Proxy(own, {
+    get(_, name) {
+      if (typeof name !== 'string' || name === 'then') return undefined
+      if (name in own) return own[name as keyof Store]
+      const table = tables.get(name) ?? tableOf(name)
+      tables.set(name, table)
+      return table
+    },
+  }) as Store
+}
+
+class StoreLink {
+  readonly #worker: Worker
+  readonly #pending = new Map<number, Pending>()
+  #nextId = 1
+  #ended: Error | null = null
+
+  constructor(worker: Worker) {
+    this.#worker = worker
+    // The process may end while nobody waits.
+    worker.unref()
+    worker.on('message', (reply: StoreReply) => this.#settle(reply))
+    worker.on('error', (error) =>
+      this.#end(error instanceof Error ? error : new Error(String(error))),
+    )
+    worker.on('exit', () => this.#end(new Error('The thread of the store has ended.')))
+  }
+
+  method(table: string, method: string) {
+    return (...args: readonly unknown[]) => this.call(table, method, args)
+  }
+
+  call(table: string | null, method: string, args: readonly unknown[]): Promise<unknown> {
+    if (this.#ended !== null) return Promise.reject(this.#ended)
+    const id = this.#nextId
+    this.#nextId += 1
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject })
+      this.#worker.ref()
+      this.#worker.postMessage({ id, table, method, args } satisfies StoreCall)
+    })
+  }
+
+  async close(): Promise<void> {
+    if (this.#ended !== null) return
+    await this.call(null, 'close', [])
+    this.#end(new Error('The store is closed.'))
+    await this.#worker.terminate()
+  }
+
+  #settle(reply: StoreReply): void {
+    const pending = this.#pending.get(reply.id)
+    this.#pending.delete(reply.id)
+    if (this.#pending.size === 0) this.#worker.unref()
+    if ('result' in reply) pending?.resolve(reply.result)
+    else pending?.reject(errorOf(reply.failure))
+  }
+
+  #end(error: Error): void {
+    this.#ended ??= error
+    for (const { reject } of this.#pending.values()) reject(this.#ended)
+    this.#pending.clear()
+  }
+}
+
+function errorOf({ message, code, refused }: StoreFailure): Error {
+  if (refused) return new RowRefused(message)
+  const error = new Error(message)
+  return code === null ? error : Object.assign(error, { code })
+}

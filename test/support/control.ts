@@ -1,0 +1,113 @@
+// The control API over a store of its own, asked by whoever a test says: no sign-in, no listener.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfiguration } from '../../src/admin/configuration.ts'
+import { createCallers } from '../../src/http/callers.ts'
+import { createControl } from '../../src/http/control/app.ts'
+import type { ControlRoute } from '../../src/http/control/route.ts'
+import { controlRoutes } from '../../src/http/control/routes.ts'
+import type { ControlServices } from '../../src/http/control/services.ts'
+import type { ControlPrincipal, Role } from '../../src/identity/principal.ts'
+import { createSecretBox } from '../../src/identity/secret-box.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+
+export const origin = 'http://127.0.0.1:8787'
+
+/** A person of this account. */
+export function person(account: string, role: Role = 'user'): ControlPrincipal {
+  return { kind: 'session', sessionId: `session-${account}`, account, role }
+}
+
+/** A management key. */
+export function manager(
+  account: string | null,
+  scopes: readonly ('read' | 'write')[],
+): ControlPrincipal {
+  return { kind: 'management', keyId: 'mk_test', keyName: 'test', account, scopes }
+}
+
+interface Options {
+  readonly routes?: readonly ControlRoute[]
+  readonly services?: Partial<ControlServices>
+}
+
+interface Sent {
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface ControlStage {
+  readonly store: Store
+  readonly crashes: unknown[]
+  /** `as` null: nobody. */
+  send(
+    as: ControlPrincipal | null,
+    method: string,
+    path: string,
+    sent?: Sent,
+  ): Promise<{
+    readonly status: number
+    readonly headers: Headers
+    readonly json: ReturnType<typeof JSON.parse>
+  }>
+  close(): Promise<void>
+}
+
+export async function controlStage({ routes, services }: Options = {}): Promise<ControlStage> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-control-'))
+  const store = await openStore({ dataDir, databaseUrl: null })
+  const crashes: unknown[] = []
+  let principal: ControlPrincipal | null = null
+  const config = await loadConfiguration({ flags: { data: dataDir }, env: {} })
+  const control = createControl(
+    {
+      store,
+      config: () => config,
+      callers: () => createCallers(config.server),
+      sessions: {
+        sessionOf: async () => (principal?.kind === 'session' ? principal : null),
+        handler: async () => new Response('auth'),
+      },
+      managementKey: async () => (principal?.kind === 'management' ? principal : null),
+      modelKey: () => null,
+      replyBox: createSecretBox(new Uint8Array(32), 'control replies'),
+      onCrash: (error) => crashes.push(error),
+      version: 'test',
+      ...services,
+    },
+    routes ?? controlRoutes,
+  )
+  return {
+    store,
+    crashes,
+    async send(as, method, path, { body, headers = {} } = {}) {
+      principal = as
+      const request = new Request(`${origin}${path}`, {
+        method,
+        headers: {
+          ...(as?.kind === 'management' && { authorization: 'Bearer sk-tgm-test' }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && {
+          body: typeof body === 'string' ? body : JSON.stringify(body),
+        }),
+      })
+      const reply = await control.handle(request, '127.0.0.1')
+      const text = await reply.text()
+      const isJson = reply.headers.get('content-type')?.includes('json')
+      return {
+        status: reply.status,
+        headers: reply.headers,
+        json: isJson ? JSON.parse(text) : text,
+      }
+    },
+    async close() {
+      await store.close()
+      rmSync(dataDir, { recursive: true })
+    },
+  }
+}
