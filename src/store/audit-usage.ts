@@ -1,7 +1,7 @@
-// The audit of usage: each row against its price, its transfers and its hour, read once and page by page.
+// The audit of usage: each row against its price, its transfers and its quarter of an hour, read once and page by page.
 
 import type { Nano } from '../money.ts'
-import { createHourCheck } from './audit-hours.ts'
+import { createRollupCheck } from './audit-rollups.ts'
 import type { Session, Value } from './engine.ts'
 import type { Findings } from './findings.ts'
 import { house, walletOf } from './ledger.ts'
@@ -34,7 +34,7 @@ export async function auditUsage(
   price: (row: UsageRow) => Nano | null,
   findings: Findings,
 ): Promise<number> {
-  const hours = createHourCheck(session, findings)
+  const quarters = createRollupCheck(session, findings)
   let rows = 0
   let transfers = 0
   let after: Value[] | null = null
@@ -47,8 +47,8 @@ export async function auditUsage(
       const row = usageRowOf(kept)
       checkPrice(row, price, findings)
       checkTransfers(row, kept, findings)
-      if (hours.isPast(row)) await hours.close()
-      hours.add(row)
+      if (quarters.isPast(row)) await quarters.close()
+      quarters.add(row)
       rows += 1
       transfers += (kept.paid === null ? 0 : 1) + (kept.lost === null ? 0 : 1)
     }
@@ -56,7 +56,7 @@ export async function auditUsage(
     if (last === undefined || page.length < pageRows) break
     after = [last.at, last.at, last.requestId]
   }
-  await hours.end()
+  await quarters.end()
   await findUnmatched(session, transfers, findings)
   return rows
 }

@@ -174,7 +174,7 @@ export interface SettlementTable {
   /**
    * Settles a batch in one transaction. Each new row: what its lease covers comes from the lease as far as that
    * still has it, the rest from the wallet's free money as far as it goes, the rest is written off. Rows, transfers
-   * (`usage:ID`, `writeoff:ID`), wallets, leases and hourly totals move together. Throws `RowRefused` where one of
+   * (`usage:ID`, `writeoff:ID`), wallets, leases and quarter-hourly totals move together. Throws `RowRefused` where one of
    * them cannot be kept; then nothing has changed.
    */
   settle(batch: readonly Settlement[]): Promise<SettleResult>
@@ -188,43 +188,9 @@ export interface OutboxTable {
   end(place: OutboxPlace): Promise<void>
 }
 
-export interface HourFilter {
-  readonly account?: string
-  readonly key?: string
-  readonly model?: string
-  readonly channel?: string
-  readonly group?: string
-  /** Unix milliseconds; whole hours of UTC: since <= hour < until. */
-  readonly since?: number
-  readonly until?: number
-}
-
-/** Totals of one hour for one account, key, model, channel, group and status; the sum over any window equals the rows'. */
-export interface HourRow {
-  /** First moment of the hour, Unix milliseconds. */
-  readonly hour: number
-  readonly account: string
-  readonly key: string
-  readonly model: string
-  /** '' where no channel was tried. */
-  readonly channel: string
-  readonly group: string
-  readonly status: number
-  readonly requests: number
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly chargeNano: Nano
-  readonly writeoffNano: Nano
-  readonly vendorCostNano: Nano
-}
-
-export interface HourTable {
-  list(filter: HourFilter): Promise<readonly HourRow[]>
-}
-
 /** One difference an audit found. */
 export interface AuditFinding {
-  /** `journal`, `wallet`, `lease`, `usage`, `hour`, `set-aside`, `video`, `outbox`, `integrity`. */
+  /** `journal`, `wallet`, `lease`, `usage`, `quarter`, `set-aside`, `video`, `outbox`, `integrity`. */
   readonly kind: string
   readonly subject: string
   readonly message: string

@@ -1,9 +1,8 @@
-// Settling: finished requests become usage rows, entries of the journal and hourly totals, in one transaction a batch.
+// Settling: finished requests become usage rows, entries of the journal and quarter-hourly totals, in one transaction a batch.
 
 import type { Nano } from '../money.ts'
 import { type Divided, divide, FundsAllocator } from './divide.ts'
 import type { Engine, Session, Value } from './engine.ts'
-import { addHours, HourTotals } from './hours.ts'
 import { completeIdempotency } from './idempotency.ts'
 import { insertTransfers } from './journal.ts'
 import { type Lease, lockLeases, writeLeases } from './leases.ts'
@@ -16,6 +15,7 @@ import {
   walletOf,
 } from './ledger.ts'
 import { noteCome } from './outbox-epochs.ts'
+import { addRollups, RollupTotals } from './rollups.ts'
 import { checkSettlement } from './settlement-check.ts'
 import { cleanText } from './text.ts'
 import { insertUsage, usageValues } from './usage-columns.ts'
@@ -90,9 +90,9 @@ export async function settleNew(
   if (entries.length > 0) await session.bulk(insertTransfers, entries)
   await moveWallets(session, divided.moves)
   await writeLeases(session, divided.leases)
-  const hours = new HourTotals()
-  for (const divided of rows) hours.add(divided)
-  await session.bulk(addHours, hours.values())
+  const totals = new RollupTotals()
+  for (const divided of rows) totals.add(divided)
+  await addRollups(session, totals)
   for (const { idempotency, row } of batch) {
     if (idempotency !== null) await completeIdempotency(session, idempotency, row.requestId)
   }

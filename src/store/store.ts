@@ -4,7 +4,6 @@ import type { ControlReplyTable, OperatorEventTable } from './control.ts'
 import type { KeyTable, KeyUseTable } from './keys.ts'
 import type {
   AuditTable,
-  HourTable,
   IdempotencyTable,
   JournalTable,
   LeaseTable,
@@ -16,6 +15,7 @@ import type {
 import type { ManagementKeyTable } from './management-keys.ts'
 import type { IdentityTable, PeopleTable } from './people.ts'
 import type { ResponseTable } from './responses.ts'
+import type { RollupReader } from './rollup-table.ts'
 import type { SettingTable } from './settings.ts'
 import type { InvitationTable, SessionTable, SignInTable } from './sign-in.ts'
 import type { UsageRow } from './usage-row.ts'
@@ -86,7 +86,7 @@ export interface Store {
   readonly leases: LeaseTable
   readonly settlements: SettlementTable
   readonly outboxes: OutboxTable
-  readonly hours: HourTable
+  readonly rollups: RollupReader
   readonly prices: PriceTable
   readonly idempotency: IdempotencyTable
   readonly responses: ResponseTable

@@ -4,7 +4,6 @@ import { auditTable } from './audit.ts'
 import { controlReplyTable, operatorEventTable } from './control.ts'
 import { readCurrency, readGroups, rememberCurrency, rememberGroups } from './deployment.ts'
 import type { Engine } from './engine.ts'
-import { hourTable } from './hours.ts'
 import { idempotencyTable } from './idempotency.ts'
 import { journalTable } from './journal.ts'
 import { keyTable, keyUseTable } from './keys.ts'
@@ -15,6 +14,7 @@ import { outboxTable } from './outbox-epochs.ts'
 import { identityTable, peopleTable } from './people.ts'
 import { priceTable } from './prices.ts'
 import { responseTable } from './responses.ts'
+import { rollupReader } from './rollup-query.ts'
 import { setAside, setAsides } from './set-aside.ts'
 import { settingTable } from './settings.ts'
 import { settle } from './settle.ts'
@@ -46,7 +46,7 @@ export function createStore(engine: Engine): Store {
       setAsides: (limit) => setAsides(engine, limit),
     },
     outboxes: outboxTable(engine),
-    hours: hourTable(engine),
+    rollups: rollupReader(engine),
     prices: priceTable(engine),
     idempotency: idempotencyTable(engine),
     responses: responseTable(engine),

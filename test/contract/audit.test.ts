@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { house, type Pricing, type Settlement, type Transfer } from '../../src/store/ledger.ts'
+import { dimensions, sums } from '../../src/store/rollup-columns.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { UsageRow } from '../../src/store/usage-row.ts'
 import { type Bench, onEachEngine } from './engines.ts'
@@ -9,6 +10,7 @@ import { usageRow } from './store.ts'
 
 const atMs = 1_763_700_000_000
 const hourMs = 3_600_000
+const quarterMs = 900_000
 const lifetimeMs = 60_000
 const node = 'node-1'
 const epoch = 1
@@ -131,10 +133,17 @@ const entered = (id: string, code: string, debit: string, credit: string, amount
   `INSERT INTO transfer (id, code, debit, credit, amount_nano, actor, reason, at)
     VALUES ('${id}', '${code}', '${debit}', '${credit}', ${amount}, 'x', 'x', 1)`
 
-const hourOf = (at: number) => new Date(Math.floor(at / hourMs) * hourMs).toISOString()
-const hourName = (at: number, ...dimensions: (string | number)[]) =>
-  `hour ${hourOf(at)} ${JSON.stringify(dimensions)}`
-const firstHour = hourName(atMs, 'ann', 'key_1', 'gpt-4o-mini', 'main', 'default', 200)
+const quarterOf = (at: number) => new Date(Math.floor(at / quarterMs) * quarterMs).toISOString()
+const named = (at: number, change: Readonly<Record<string, string>> = {}) => {
+  const first = { account: 'ann', key_id: 'key_1', model: 'gpt-4o-mini', channel: 'main' }
+  const whole = { ...first, group_id: 'default', operation: 'chat', status_class: '2xx', ...change }
+  return `quarter ${quarterOf(at)} ${JSON.stringify(Object.values(whole))}`
+}
+const ofAll = { account: '', key_id: '' }
+const firstQuarter = named(atMs)
+const firstOfAll = named(atMs, ofAll)
+const seriesOfFirst = `(SELECT id FROM usage_series WHERE account = 'ann' AND key_id = 'key_1'
+  AND channel = 'main' AND model = 'gpt-4o-mini')`
 
 /** What is done to the database, and exactly what the audit must say. */
 const corruptions: readonly [string, readonly string[], readonly string[]][] = [
@@ -221,19 +230,19 @@ const corruptions: readonly [string, readonly string[], readonly string[]][] = [
   [
     'a row with another charge',
     [`UPDATE usage SET charge_nano = charge_nano + 1 WHERE request_id = 'req_1'`],
-    [firstHour, 'usage req_1', 'usage req_1'],
+    [firstOfAll, firstQuarter, 'usage req_1', 'usage req_1'],
   ],
   [
     'a part of a charge called written off',
     [
       `UPDATE usage SET charge_nano = charge_nano - 1, writeoff_nano = 1 WHERE request_id = 'req_1'`,
     ],
-    [firstHour, 'usage req_1', 'usage req_1'],
+    [firstOfAll, firstQuarter, 'usage req_1', 'usage req_1'],
   ],
   [
     'a row with other tokens',
     [`UPDATE usage SET output_tokens = output_tokens + 1 WHERE request_id = 'req_1'`],
-    [firstHour, 'usage req_1'],
+    [firstOfAll, firstQuarter, 'usage req_1'],
   ],
   [
     'a row priced by a card that is not there',
@@ -248,22 +257,19 @@ const corruptions: readonly [string, readonly string[], readonly string[]][] = [
   [
     'a row of another account',
     [`UPDATE usage SET account = 'bob' WHERE request_id = 'req_1'`],
-    [
-      firstHour,
-      hourName(atMs, 'bob', 'key_1', 'gpt-4o-mini', 'main', 'default', 200),
-      'usage req_1',
-    ],
+    [firstQuarter, named(atMs, { account: 'bob' }), 'usage req_1'],
   ],
   [
     'a row removed',
     [`DELETE FROM usage WHERE request_id = 'req_1'`],
-    [firstHour, 'journal usage:req_1'],
+    [firstOfAll, firstQuarter, 'journal usage:req_1'],
   ],
   [
-    'the only row of an hour removed',
+    'the only row of a quarter removed',
     [`DELETE FROM usage WHERE request_id = 'req_2'`],
     [
-      hourName(atMs + hourMs, 'ann', 'key_1', 'gpt-4o-mini', 'other', 'gold', 200),
+      named(atMs + hourMs, { ...ofAll, channel: 'other', group_id: 'gold' }),
+      named(atMs + hourMs, { channel: 'other', group_id: 'gold' }),
       'journal usage:req_2',
     ],
   ],
@@ -331,45 +337,36 @@ const corruptions: readonly [string, readonly string[], readonly string[]][] = [
     ],
     ['usage req_1'],
   ],
-  ...(
-    [
-      'requests',
-      'input_tokens',
-      'output_tokens',
-      'charge_nano',
-      'writeoff_nano',
-      'vendor_cost_nano',
-    ] as const
-  ).map((column): [string, string[], string[]] => [
-    `an hour with other ${column}`,
-    [
-      `UPDATE usage_hour SET ${column} = ${column} + 1 WHERE key_id = 'key_1' AND channel = 'main'
-      AND model = 'gpt-4o-mini'`,
-    ],
-    [firstHour],
+  ...sums.map(({ name }): [string, string[], string[]] => [
+    `a quarter with other ${name}`,
+    [`UPDATE usage_quarter SET ${name} = coalesce(${name}, 0) + 1 WHERE series = ${seriesOfFirst}`],
+    [firstQuarter],
   ]),
-  ...(
-    [
-      ['account', `'eve'`, hourName(atMs, 'eve', 'key_1', 'gpt-4o-mini', 'main', 'default', 200)],
-      ['key_id', `'k'`, hourName(atMs, 'ann', 'k', 'gpt-4o-mini', 'main', 'default', 200)],
-      ['model', `'m'`, hourName(atMs, 'ann', 'key_1', 'm', 'main', 'default', 200)],
-      ['channel', `'c'`, hourName(atMs, 'ann', 'key_1', 'gpt-4o-mini', 'c', 'default', 200)],
-      ['group_id', `'g'`, hourName(atMs, 'ann', 'key_1', 'gpt-4o-mini', 'main', 'g', 200)],
-      ['status', '418', hourName(atMs, 'ann', 'key_1', 'gpt-4o-mini', 'main', 'default', 418)],
-      ['hour', '0', hourName(0, 'ann', 'key_1', 'gpt-4o-mini', 'main', 'default', 200)],
-    ] as const
-  ).map(([column, value, other]): [string, string[], string[]] => [
-    `an hour under another ${column}`,
-    [
-      `UPDATE usage_hour SET ${column} = ${value} WHERE key_id = 'key_1' AND channel = 'main'
-      AND model = 'gpt-4o-mini'`,
-    ],
-    [firstHour, other],
+  ...dimensions.map(({ name }): [string, string[], string[]] => [
+    `a quarter under another ${name}`,
+    [`UPDATE usage_series SET ${name} = 'x' WHERE id = ${seriesOfFirst}`],
+    [firstQuarter, named(atMs, { [name]: 'x' })].toSorted(),
   ]),
   [
-    'an hour removed',
-    [`DELETE FROM usage_hour WHERE channel = 'other'`],
-    [hourName(atMs + hourMs, 'ann', 'key_1', 'gpt-4o-mini', 'other', 'gold', 200)],
+    'a quarter at another time',
+    [`UPDATE usage_quarter SET quarter = 0 WHERE series = ${seriesOfFirst}`],
+    [named(0), firstQuarter],
+  ],
+  [
+    'a total of all accounts with another charge',
+    [
+      `UPDATE usage_quarter_all SET charge_nano = charge_nano + 1 WHERE series = (
+      SELECT id FROM usage_series WHERE account = '' AND channel = 'other')`,
+    ],
+    [named(atMs + hourMs, { ...ofAll, channel: 'other', group_id: 'gold' })],
+  ],
+  [
+    'a quarter removed',
+    [
+      `DELETE FROM usage_quarter WHERE series = (
+      SELECT id FROM usage_series WHERE account = 'ann' AND channel = 'other')`,
+    ],
+    [named(atMs + hourMs, { channel: 'other', group_id: 'gold' })],
   ],
   [
     'amounts past what their sum can be counted in',
@@ -393,14 +390,14 @@ onEachEngine('the audit', (start) => {
     expect(await bench.store.audit.run(pricing)).toEqual({ ...counts, findings: [] })
   })
 
-  test('reads rows of one moment in several pages, whole hours across them', async () => {
+  test('reads rows of one moment in several pages, whole quarters across them', async () => {
     const { store } = await start()
     await store.accounts.ensure('ann', atMs)
     await store.prices.append([])
     const rows = Array.from({ length: 4_500 }, (_, index) =>
       settlement({
         requestId: `req_${String(index).padStart(6, '0')}`,
-        // Several rows at the same moment, an hour that ends within a page, one that spans two.
+        // Several rows at the same moment, a quarter that ends within a page, one that spans two.
         at: atMs + Math.floor(index / 7) * 9_000,
         key: `key_${index % 3}`,
         priceVersion: null,

@@ -6,11 +6,13 @@ import type { NodeRef, Settlement, Transfer } from '../../src/store/ledger.ts'
 import { house, walletOf } from '../../src/store/ledger.ts'
 import { RowRefused, type Store } from '../../src/store/store.ts'
 import { type LedgerBook, type LedgerTables, modelTables } from '../support/ledger-model.ts'
+import { keptTotals } from '../support/rollups.ts'
 import { usageRow } from './store.ts'
 
 export const accounts = ['ann', 'bob', 'zoë']
 const nodes = ['n1', 'n2', 'n3']
 const hourMs = 3_600_000
+const quarterMs = 900_000
 const largestNano = 2n ** 63n - 1n
 
 /** What each node's newest epoch is. */
@@ -203,7 +205,7 @@ export interface Kept {
   readonly leases: readonly unknown[]
   readonly views: readonly unknown[]
   readonly usage: readonly unknown[]
-  readonly hours: readonly unknown[]
+  readonly quarters: readonly unknown[]
 }
 
 async function views(ledger: LedgerTables): Promise<readonly unknown[]> {
@@ -236,7 +238,7 @@ export async function keptBy(engine: Engine, store: Store): Promise<Kept> {
     ),
     views: await views(store),
     usage: await store.usage.list({ limit: 1000 }),
-    hours: (await store.hours.list({})).map((row) => ({ ...row })),
+    quarters: await keptTotals(store, { only: counted }),
   }
 }
 
@@ -266,30 +268,35 @@ export async function keptByModel(book: LedgerBook): Promise<Kept> {
     usage: book.usage.toSorted(
       (one, other) => other.at - one.at || (one.requestId < other.requestId ? 1 : -1),
     ),
-    hours: hoursOf(book),
+    quarters: quartersOf(book),
   }
 }
 
-function hoursOf(book: LedgerBook) {
-  const hours = new Map<string, { [name: string]: unknown; requests: number }>()
+const counted = ['requests', 'chargeNano', 'input', 'output', 'errors', 'writeoffNano'] as const
+
+function quartersOf(book: LedgerBook) {
+  const totals = new Map<string, Record<string, string | number | bigint>>()
   for (const row of book.usage) {
-    const hour = row.at - (row.at % hourMs)
-    const { account, key, group, status } = row
-    const channel = row.channel ?? ''
-    const dimensions = { hour, account, key, model: row.modelAsked, channel, group, status }
-    const name = JSON.stringify(dimensions)
-    const before = hours.get(name)
-    hours.set(name, {
-      ...dimensions,
-      requests: (before?.requests ?? 0) + 1,
-      inputTokens: Number(before?.['inputTokens'] ?? 0) + row.input,
-      outputTokens: Number(before?.['outputTokens'] ?? 0) + row.output,
-      chargeNano: BigInt(String(before?.['chargeNano'] ?? 0)) + row.chargeNano,
-      writeoffNano: BigInt(String(before?.['writeoffNano'] ?? 0)) + row.writeoffNano,
-      vendorCostNano: BigInt(String(before?.['vendorCostNano'] ?? 0)) + row.vendorCostNano,
+    const { account, key, group, operation } = row
+    const dimensions = {
+      quarter: row.at - (row.at % quarterMs),
+      account,
+      key,
+      model: row.modelAsked,
+      channel: row.channel ?? '',
+      group,
+      operation,
+      statusClass: row.status === 200 ? '2xx' : '4xx',
+    }
+    const { quarter, ...others } = dimensions
+    const name = [String(quarter).padStart(15, '0'), ...Object.values(others)].join('\0')
+    const total = totals.get(name) ?? dimensions
+    const sums = { ...row, requests: 1, errors: row.status === 200 ? 0 : 1 }
+    const added = counted.flatMap((field) => {
+      const sum = BigInt(total[field as 'quarter'] ?? 0) + BigInt(sums[field])
+      return sum === 0n ? [] : [[field, sum] as const]
     })
+    totals.set(name, { ...total, ...Object.fromEntries(added) })
   }
-  const order = ({ hour, account, channel, status }: { [name: string]: unknown }) =>
-    `${String(hour).padStart(9, '0')} ${account} ${channel} ${status}`
-  return [...hours.values()].sort((one, other) => (order(one) < order(other) ? -1 : 1))
+  return [...totals].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, total]) => total)
 }

@@ -8,6 +8,7 @@ import { readMigrations } from '../../src/store/migrate.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { createStore } from '../../src/store/tables.ts'
+import { keptTotals } from '../support/rollups.ts'
 import { makeDirectory, makeSchema, type TestDirectory, testDatabaseUrl } from './databases.ts'
 
 interface Target {
@@ -167,17 +168,13 @@ function carryTests({ firstFolder, open }: Bench): void {
     expect(list.map(({ requestId }) => requestId)).toEqual(['c', 'b', 'a'])
     const plain = { multiplierPpm: 1_000_000, chargeNano: 0n, writeoffNano: 0n, units: null }
     expect(list[0]).toMatchObject({ ...plain, channel: null, input: 10, cacheWrite1h: 0 })
-    const hours = await store.hours.list({})
-    expect(
-      hours.map(({ hour, channel, requests, inputTokens }) => [
-        hour,
-        channel,
-        requests,
-        inputTokens,
-      ]),
-    ).toEqual([
-      [3_600_000, 'main', 2, 20],
-      [7_200_000, '', 1, 10],
+    const totals = await keptTotals(store, { only: ['requests', 'input', 'duration_40'] })
+    const of = { account: 'ann', key: 'k', model: 'm', group: 'default', operation: 'chat' }
+    const one = { ...of, statusClass: '2xx', requests: 1n, input: 10n, duration_40: 1n }
+    expect(totals).toEqual([
+      { ...one, quarter: 3_600_000, channel: 'main' },
+      { ...one, quarter: 6_300_000, channel: 'main' },
+      { ...one, quarter: 7_200_000, channel: '' },
     ])
     expect((await store.journal.wallets()).map(({ account }) => account)).toEqual(['ann', 'bob'])
     expect((await store.audit.run(() => () => 0n)).findings).toEqual([])

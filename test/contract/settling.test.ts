@@ -1,8 +1,11 @@
-// Settling, setting aside and hourly totals: the ledger's rules, one by one, on both engines.
+// Settling, setting aside and quarter-hourly totals: the ledger's rules, one by one, on both engines.
 
 import { expect, test } from 'bun:test'
+import { quarterMs, sums } from '../../src/store/rollup-columns.ts'
+import type { RollupFilter } from '../../src/store/rollup-table.ts'
 import { RowRefused, type Store } from '../../src/store/store.ts'
 import { finished, fund, hourMs, lessee } from '../support/ledger-scene.ts'
+import { keptTotals } from '../support/rollups.ts'
 import { onEachEngine } from './engines.ts'
 
 const largestNano = 2n ** 63n - 1n
@@ -12,7 +15,8 @@ onEachEngine('settling', (start) => {
   settlingTests(open)
   refusedSettlingTests(open)
   setAsideTests(open)
-  hourTests(open)
+  quarterTests(open)
+  allAccountsTests(open)
 })
 
 type Open = () => Promise<Store>
@@ -81,8 +85,7 @@ function settlingTests(open: Open): void {
       writtenOffNano: 0n,
     })
     expect((await store.journal.wallet('ann'))?.postedNano).toBe(89n)
-    const [hour] = await store.hours.list({})
-    expect([hour?.requests, hour?.chargeNano]).toEqual([2, 11n])
+    expect(await keptTotals(store)).toMatchObject([{ requests: 2n, chargeNano: 11n }])
   })
 
   test('a row of an epoch that is closed is paid from free money', async () => {
@@ -136,7 +139,7 @@ function refusedSettlingTests(open: Open): void {
       await expect(store.settlements.settle([good, each])).rejects.toBeInstanceOf(RowRefused)
     }
     expect(await store.usage.list({ limit: 9 })).toEqual([])
-    expect(await store.hours.list({})).toEqual([])
+    expect(await keptTotals(store)).toEqual([])
     expect(await store.journal.wallet('ann')).toMatchObject({ postedNano: 100n, leasedNano: 60n })
   })
 
@@ -194,8 +197,8 @@ function setAsideTests(open: Open): void {
   })
 }
 
-function hourTests(open: Open): void {
-  test('B24: totals are by hour and by everything a row is of, and the sum is the rows', async () => {
+function quarterTests(open: Open): void {
+  test('B24: totals are by quarter of an hour and by everything a row is of, and the sum is the rows', async () => {
     const store = await open()
     await fund(store, 'ann', 100n)
     await fund(store, 'bob', 100n)
@@ -203,48 +206,103 @@ function hourTests(open: Open): void {
     const row = (requestId: string, change: object) =>
       finished(ref, { requestId, chargeNano: 10n, vendorCostNano: 3n, ...change })
     await store.settlements.settle([
-      row('a', { at: hourMs }),
-      row('b', { at: 2 * hourMs - 1 }),
-      row('c', { at: 2 * hourMs - 0.4 }),
-      row('d', { at: hourMs, account: 'bob' }),
-      row('e', { at: hourMs, key: 'k2' }),
-      row('f', { at: hourMs, modelAsked: 'o4' }),
-      row('g', { at: hourMs, channel: null }),
-      row('h', { at: hourMs, group: 'gold' }),
-      row('i', { at: hourMs, status: 499 }),
+      row('a', { at: quarterMs }),
+      row('b', { at: 2 * quarterMs - 1, ttftMs: 39.6, durationMs: 250_000 }),
+      row('c', { at: 2 * quarterMs - 0.4 }),
+      row('d', { at: quarterMs, account: 'bob' }),
+      row('e', { at: quarterMs, key: 'k2' }),
+      row('f', { at: quarterMs, modelAsked: 'o4' }),
+      row('g', { at: quarterMs, channel: null, cachedInput: 0 }),
+      row('h', { at: quarterMs, group: 'gold' }),
+      row('i', { at: quarterMs, status: 499, ttftMs: null }),
+      row('l', { at: quarterMs, operation: 'embeddings' }),
     ])
     await store.settlements.settle([
-      row('j', { at: hourMs + 7 }),
-      row('k', { at: hourMs, account: 'zoe' }),
+      row('j', { at: quarterMs + 7 }),
+      row('k', { at: quarterMs, account: 'zoe' }),
     ])
-    const all = await store.hours.list({})
-    expect(all).toHaveLength(9)
-    expect(all.find(({ requests }) => requests === 3)).toEqual({
-      hour: hourMs,
+    const all = await keptTotals(store)
+    expect(all).toHaveLength(10)
+    expect(all.find(({ requests }) => requests === 3n)).toEqual({
+      quarter: quarterMs,
       account: 'ann',
       key: 'key_1',
       model: 'gpt-4o-mini',
       channel: 'main',
       group: 'default',
-      status: 200,
-      requests: 3,
-      inputTokens: 30,
-      outputTokens: 60,
+      operation: 'chat',
+      statusClass: '2xx',
+      requests: 3n,
       chargeNano: 30n,
-      writeoffNano: 0n,
+      input: 30n,
+      cachedInput: 9n,
+      output: 60n,
+      reasoning: 15n,
+      cacheHits: 3n,
       vendorCostNano: 9n,
+      durationMs: 251_800n,
+      ttftMs: 280n,
+      streamedTokens: 75n,
+      streamingMs: 251_520n,
+      ttft_63: 1n,
+      ttft_160: 2n,
+      duration_1000: 2n,
+      duration_more: 1n,
     })
-    const requests = async (filter: object) =>
-      (await store.hours.list(filter)).reduce((sum, each) => sum + each.requests, 0)
-    expect(await requests({})).toBe(11)
-    expect(await requests({ account: 'bob' })).toBe(1)
-    expect(await requests({ key: 'k2' })).toBe(1)
-    expect(await requests({ model: 'o4' })).toBe(1)
-    expect(await requests({ channel: '' })).toBe(1)
-    expect(await requests({ group: 'gold' })).toBe(1)
-    expect(await requests({ since: 2 * hourMs })).toBe(1)
-    expect(await requests({ since: hourMs, until: 2 * hourMs })).toBe(10)
-    const [hour] = await store.hours.list({ account: 'zoe' })
-    expect([hour?.chargeNano, hour?.writeoffNano]).toEqual([0n, 10n])
+    const [left] = await keptTotals(store, { filter: { statusClass: ['4xx'] } })
+    expect([left?.['errors'], left?.['ttft_160']]).toEqual([1n, undefined])
+    const requests = async (filter: RollupFilter, since = 0, until = 9 * quarterMs) =>
+      (await keptTotals(store, { filter, since, until })).reduce(
+        (sum, each) => sum + Number(each['requests']),
+        0,
+      )
+    expect(await requests({})).toBe(12)
+    expect(await requests({ account: ['bob', 'zoe', 'nobody'] })).toBe(2)
+    expect(await requests({ model: ['o4'], account: ['ann'] })).toBe(1)
+    const ones = [{ key: ['k2'] }, { channel: [''] }, { group: ['gold'] }]
+    for (const each of ones) expect(await requests(each)).toBe(1)
+    expect(await requests({ operation: ['embeddings'] })).toBe(1)
+    expect(await requests({}, 2 * quarterMs)).toBe(1)
+    expect(await requests({}, quarterMs, 2 * quarterMs)).toBe(11)
+    const [zoe] = await keptTotals(store, { filter: { account: ['zoe'] } })
+    expect([zoe?.['chargeNano'], zoe?.['writeoffNano']]).toEqual([undefined, 10n])
+  })
+}
+
+function allAccountsTests(open: Open): void {
+  test('what is read over all accounts is what theirs add up to', async () => {
+    const store = await open()
+    const ref = { node: 'n1', epoch: 1 }
+    await store.settlements.settle(
+      Array.from({ length: 60 }, (_, at) =>
+        finished(ref, {
+          requestId: `req_${at}`,
+          at: at * 100_000,
+          account: `account-${at % 7}`,
+          modelAsked: `model-${at % 3}`,
+          status: at % 5 === 0 ? 503 : 200,
+        }),
+      ),
+    )
+    const asked = {
+      since: 0,
+      until: 100 * quarterMs,
+      filter: {},
+      spans: null,
+      sums: sums.map(({ field }) => field),
+      limit: 1_000,
+    }
+    const [all] = await store.rollups.read({ ...asked, by: [] })
+    const each = await store.rollups.read({ ...asked, by: ['account'] })
+    expect(each).toHaveLength(7)
+    const added = all?.sums.map((_, place) =>
+      each.reduce((sum, row) => sum + (row.sums[place] ?? 0n), 0n),
+    )
+    expect(added).toEqual([...(all?.sums ?? [])])
+    expect(all?.sums[0]).toBe(60n)
+    expect(await store.rollups.read({ ...asked, by: [], since: 50 * quarterMs })).toEqual([])
+    expect(await store.rollups.values('model', null, 9)).toEqual(['model-0', 'model-1', 'model-2'])
+    expect(await store.rollups.values('model', 'account-1', 2)).toEqual(['model-0', 'model-1'])
+    expect(await store.rollups.values('account', null, 99)).toHaveLength(7)
   })
 }

@@ -239,7 +239,7 @@ test('the audit tells what SQLite finds wrong with its file', async () => {
     expect(await server.exited).toBe(0)
     const path = join(dataDir, 'tollgate.db')
     const database = new Database(path)
-    const index = `SELECT rootpage AS page FROM sqlite_master WHERE name = 'usage_hour_account'`
+    const index = `SELECT rootpage AS page FROM sqlite_master WHERE name = 'usage_quarter_time'`
     const { page } = database.query(index).get() as { readonly page: number }
     database.close()
     const bytes = readFileSync(path)

@@ -1,0 +1,101 @@
+// The audit of quarter-hourly totals: the rows of one quarter added up again, for every account, key, model and so on,
+// and for all accounts together.
+
+import type { Session } from './engine.ts'
+import type { Findings } from './findings.ts'
+import { dimensions, quarterOf, sums } from './rollup-columns.ts'
+import { nameOf, type RollupTable, RollupTotals, type Total } from './rollups.ts'
+import type { UsageRow } from './usage-row.ts'
+
+interface RollupCheck {
+  /** Whether the row begins another quarter than the rows added since the last `close`. */
+  isPast(row: UsageRow): boolean
+  add(row: UsageRow): void
+  /** Holds what was added against what is kept for that quarter. */
+  close(): Promise<void>
+  /** Closes the last quarter, and names kept quarters that no row was in. */
+  end(): Promise<void>
+}
+
+const tables: readonly RollupTable[] = ['usage_quarter', 'usage_quarter_all']
+
+/** Rows are added in the order of their time; one quarter's totals are in memory at once. */
+export function createRollupCheck(session: Session, findings: Findings): RollupCheck {
+  let quarter: number | null = null
+  let totals = new RollupTotals()
+  const seen = new Set<number>()
+
+  async function close(): Promise<void> {
+    if (quarter === null) return
+    seen.add(quarter)
+    for (const table of tables) await compare(session, quarter, table, totals, findings)
+    quarter = null
+    totals = new RollupTotals()
+  }
+
+  return {
+    isPast: (row) => quarter !== null && quarterOf(row.at) !== quarter,
+    add(row) {
+      quarter = quarterOf(row.at)
+      totals.add({ row, chargeNano: row.chargeNano, writeoffNano: row.writeoffNano })
+    },
+    close,
+    async end() {
+      await close()
+      for (const table of tables) {
+        const sql = `SELECT DISTINCT quarter FROM ${table} ORDER BY quarter`
+        for (const kept of await session.query<{ readonly quarter: number }>(sql, [])) {
+          if (seen.has(kept.quarter)) continue
+          await compare(session, kept.quarter, table, new RollupTotals(), findings)
+        }
+      }
+    },
+  }
+}
+
+/** Sums as text, for money would lose its last digits as a number, and a wrong count may be too large for one. */
+type Kept = Readonly<Record<string, string | number>>
+
+const selectQuarter = (table: RollupTable): string => `SELECT quarter,
+    ${dimensions.map(({ name }) => name).join(', ')},
+    ${sums.map(({ name }) => `CAST(coalesce(${name}, 0) AS TEXT) AS ${name}`).join(', ')}
+  FROM ${table} JOIN usage_series ON usage_series.id = series WHERE quarter = ?`
+
+async function compare(
+  session: Session,
+  quarter: number,
+  table: RollupTable,
+  totals: RollupTotals,
+  findings: Findings,
+): Promise<void> {
+  const made = totals.of(table)
+  const missing = new Map(made)
+  for (const kept of await session.query<Kept>(selectQuarter(table), [quarter])) {
+    const at = { quarter, dimensions: dimensions.map(({ name }) => String(kept[name])) }
+    const total = made.get(nameOf(at))
+    missing.delete(nameOf(at))
+    if (total === undefined) {
+      const message = `has a total of ${kept['requests']} requests, and no row`
+      findings.add('quarter', subjectOf(at), message)
+      continue
+    }
+    const wrong = differences(kept, total)
+    if (wrong.length > 0) findings.add('quarter', subjectOf(at), wrong.join('; '))
+  }
+  for (const total of missing.values()) {
+    findings.add('quarter', subjectOf(total), `has ${total.sums[0]} rows, and no total`)
+  }
+}
+
+/** Where a kept total is not what its rows make, in words: `requests 3, rows make 2`. */
+function differences(kept: Kept, total: Total): readonly string[] {
+  return sums.flatMap(({ name, field }, place) => {
+    const made = String(total.sums[place] ?? 0n)
+    return kept[name] === made ? [] : [`${field} ${kept[name]}, rows make ${made}`]
+  })
+}
+
+/** JSON, so that no name can be taken for two. */
+function subjectOf({ quarter, dimensions }: Omit<Total, 'sums'>): string {
+  return `${new Date(quarter).toISOString()} ${JSON.stringify(dimensions)}`
+}

@@ -1,0 +1,107 @@
+// What the quarter-hourly totals of usage are told apart by, and what is added up in them: the one table of both.
+
+import { tokenPrices } from '../config/prices.ts'
+import type { Divided } from './divide.ts'
+import {
+  cellsOf,
+  histogramBounds,
+  type RollupCount,
+  type RollupDimension,
+  type RollupSum,
+} from './rollup-table.ts'
+import { cleanText } from './text.ts'
+import { type UsageRow, usageColumns } from './usage-row.ts'
+
+export const quarterMs = 900_000
+
+/** The first moment of its quarter of an hour. */
+export function quarterOf(at: number): number {
+  return Math.floor(Math.round(at) / quarterMs) * quarterMs
+}
+
+interface Dimension {
+  readonly field: RollupDimension
+  /** In the database. */
+  readonly name: string
+  readonly of: (row: UsageRow) => string
+}
+
+export const dimensions: readonly Dimension[] = [
+  { field: 'account', name: 'account', of: ({ account }) => cleanText(account) },
+  { field: 'key', name: 'key_id', of: ({ key }) => cleanText(key) },
+  { field: 'model', name: 'model', of: ({ modelAsked }) => cleanText(modelAsked) },
+  { field: 'channel', name: 'channel', of: ({ channel }) => cleanText(channel ?? '') },
+  { field: 'group', name: 'group_id', of: ({ group }) => cleanText(group) },
+  { field: 'operation', name: 'operation', of: ({ operation }) => cleanText(operation) },
+  {
+    field: 'statusClass',
+    name: 'status_class',
+    of: ({ status }) => `${Math.floor(status / 100)}xx`,
+  },
+]
+
+interface Sum {
+  readonly field: RollupSum
+  readonly name: string
+  readonly of: (divided: Divided) => number | bigint
+}
+
+const fromRow = (field: RollupCount, name: string, of: (row: UsageRow) => number): Sum => ({
+  field,
+  name,
+  of: ({ row }) => of(row),
+})
+
+const tokenSums = tokenPrices.map((kind) => {
+  const name = usageColumns.find(({ field }) => field === kind)?.name ?? kind
+  return fromRow(kind, name, (row) => row[kind])
+})
+
+/** The time a stream was delivering; 0 where nothing was streamed, for its speed would say nothing. */
+function streamingMs({ stream, ttftMs, durationMs }: UsageRow): number {
+  return stream && ttftMs !== null ? Math.max(0, Math.round(durationMs) - Math.round(ttftMs)) : 0
+}
+
+/** The number of requests comes first. */
+const counted: readonly Sum[] = [
+  fromRow('requests', 'requests', () => 1),
+  { field: 'chargeNano', name: 'charge_nano', of: ({ chargeNano }) => chargeNano },
+  ...tokenSums,
+  fromRow('errors', 'errors', ({ status }) => (status >= 400 ? 1 : 0)),
+  fromRow('cacheHits', 'cache_hits', ({ cachedInput }) => (cachedInput > 0 ? 1 : 0)),
+  { field: 'writeoffNano', name: 'writeoff_nano', of: ({ writeoffNano }) => writeoffNano },
+  { field: 'vendorCostNano', name: 'vendor_cost_nano', of: ({ row }) => row.vendorCostNano },
+  fromRow('durationMs', 'duration_ms', ({ durationMs }) => Math.round(durationMs)),
+  fromRow('ttftMs', 'ttft_ms', ({ ttftMs }) => Math.round(ttftMs ?? 0)),
+  fromRow('streamedTokens', 'streamed_tokens', (row) =>
+    streamingMs(row) > 0 ? row.output + row.reasoning : 0,
+  ),
+  fromRow('streamingMs', 'streaming_ms', streamingMs),
+]
+
+/** Every sum, in the order of the columns. */
+export const sums: readonly { readonly field: RollupSum; readonly name: string }[] = [
+  ...counted,
+  ...cellsOf('ttft').map((cell) => ({ field: cell, name: cell })),
+  ...cellsOf('duration').map((cell) => ({ field: cell, name: cell })),
+]
+
+const ttftPlace = counted.length
+const durationPlace = ttftPlace + histogramBounds.length + 1
+
+/** Adds one request to sums that stand in the order of the columns. */
+export function addTo(total: (bigint | null)[], divided: Divided): void {
+  counted.forEach(({ of }, place) => {
+    const value = of(divided)
+    if (value) total[place] = (total[place] ?? 0n) + BigInt(value)
+  })
+  const { ttftMs, durationMs } = divided.row
+  if (ttftMs !== null) countIn(total, ttftPlace, ttftMs)
+  countIn(total, durationPlace, durationMs)
+}
+
+function countIn(total: (bigint | null)[], firstPlace: number, valueMs: number): void {
+  const cell = histogramBounds.findIndex((bound) => Math.round(valueMs) < bound)
+  const place = firstPlace + (cell < 0 ? histogramBounds.length : cell)
+  total[place] = (total[place] ?? 0n) + 1n
+}
