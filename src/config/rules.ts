@@ -44,3 +44,13 @@ export function numberFrom(text: string): number | null {
 export function withoutTrailingSlash(address: string): string {
   return address.replace(/\/+$/, '')
 }
+
+/** An IANA time zone that this system knows. */
+export function isTimeZone(text: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone !== ''
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}

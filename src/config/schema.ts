@@ -1,7 +1,7 @@
 // The one schema of the configuration file: what may be in it, and what each key means.
 
 import { z } from 'zod'
-import { defaultAccount, defaultData, defaultGroup } from './defaults.ts'
+import { defaultData, defaultGroup } from './defaults.ts'
 import { priceNamePattern, priceNames } from './prices.ts'
 import { suggestion } from './problems.ts'
 import {
@@ -17,6 +17,7 @@ import {
   withoutTrailingSlash,
   workersRange,
 } from './rules.ts'
+import { apiKey, limits } from './schema-keys.ts'
 import { media } from './schema-media.ts'
 import { billing, ledger } from './schema-money.ts'
 import {
@@ -24,7 +25,6 @@ import {
   choice,
   decimal,
   identifier,
-  instant,
   key,
   modelPattern,
   modelPatterns,
@@ -79,15 +79,6 @@ const timeouts = section(
 const ownTimeouts = part(
   sparse(eachTimer((description) => sparseKey(milliseconds, description))),
   'Timers that differ here; the others stay as they are.',
-)
-
-const limits = part(
-  sparse({
-    requestsPerMinute: sparseKey(count, 'Requests a minute.'),
-    tokensPerMinute: sparseKey(count, 'Tokens a minute, input and output together.'),
-    concurrentRequests: sparseKey(count, 'Requests under way at once.'),
-  }),
-  'Ceilings; an absent one does not limit.',
 )
 
 const server = section({
@@ -320,28 +311,6 @@ const model = section({
 
 const account = section({
   credit: key(decimal(9, '10.00'), 'Opening balance in the currency, posted once.'),
-})
-
-export const apiKey = section({
-  name: text('expected a name').meta({ description: 'Name of the key, unique.' }),
-  account: key(identifier, 'Account that pays.', defaultAccount),
-  group: key(identifier, 'Group that decides models, channels and multiplier.', defaultGroup),
-  secret: z
-    .string('expected text; put a number in quotes')
-    .min(16, 'expected a secret of at least 16 characters')
-    .regex(
-      /^(?!\s)\P{Cc}*(?<!\s)$/u,
-      'expected a secret without control characters and without blanks at its ends',
-    )
-    .meta({ description: 'The key itself, of any form, 16 characters or more.', fromFile: true }),
-  expiresAt: key(
-    instant().transform((time) => Date.parse(time)),
-    'Refused from then on: an ISO date (its first moment in UTC) or a date and time with its zone.',
-  ),
-  models: key(modelPatterns, 'Models it may use within its group; left out: all of them.'),
-  disabled: key(yesOrNo, 'Refused.', false),
-  showCost: key(yesOrNo, 'Its replies carry what they cost.', false),
-  limits,
 })
 
 /** The file: every section may be left out. */

@@ -3,7 +3,8 @@
 import type { z } from 'zod'
 import { defaultGroup } from './defaults.ts'
 import { type Problem, pathText, suggestion } from './problems.ts'
-import { apiKey, channel, type FileSettings, fileSchema } from './schema.ts'
+import { channel, type FileSettings, fileSchema } from './schema.ts'
+import { apiKey } from './schema-keys.ts'
 import { ledger } from './schema-money.ts'
 import { identity } from './schema-run-time.ts'
 

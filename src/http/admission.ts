@@ -168,7 +168,7 @@ export class Admission implements ClientSlot {
     checkHeaderBytes(headers, front.server.maxHeaderBytes)
     // Clients of formats that name the model in the address may show their key there too.
     const keyed = this.address.model === undefined ? null : url
-    const principal = authenticate(headers, front.keyring, at, keyed)
+    const principal = authenticate(headers, front.keyring, at, this.caller.address, keyed)
     this.principal = principal
     incoming.enter()
     this.stage = 'entered'

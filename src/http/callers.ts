@@ -1,9 +1,10 @@
 // Tells who sent a request: its address, also behind proxies, and the ids its client gave it.
 
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import type { ServerSettings } from '../config/types.ts'
 import type { Caller } from '../history/caller.ts'
 import { clientApplication } from '../history/client-application.ts'
+import { AddressList } from '../identity/address-list.ts'
 
 export interface Callers {
   /** `peer`: the other end of the connection; null where it is gone. */
@@ -24,10 +25,11 @@ export function createCallers({
   trustedProxies,
   forwardedHeader,
 }: Pick<ServerSettings, 'trustedProxies' | 'forwardedHeader'>): Callers {
-  const trusted = listOf(trustedProxies)
+  const trusted = trustedProxies.length === 0 ? null : new AddressList(trustedProxies)
   const hopsOf = forwardedHeader === 'forwarded' ? hopsOfForwarded : hopsOfList
   const addressOf = (headers: Headers, peer: string): string => {
-    const shown = trusted === null ? null : headers.get(forwardedHeader)
+    if (trusted === null) return peer
+    const shown = headers.get(forwardedHeader)
     return shown === null ? peer : farthest(peer, hopsOf(shown), trusted)
   }
   return {
@@ -54,35 +56,18 @@ function traceOf(shown: string | null): string | null {
   return shown.startsWith('00') && shown.length > 55 ? null : shown
 }
 
-/** null: nobody is trusted. */
-function listOf(ranges: readonly string[]): BlockList | null {
-  if (ranges.length === 0) return null
-  const list = new BlockList()
-  for (const range of ranges) {
-    const [address = '', bits] = range.split('/')
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    if (bits === undefined) list.addAddress(address, family)
-    else list.addSubnet(address, Number(bits), family)
-  }
-  return list
-}
-
 /**
  * Each proxy adds whom it heard from at the end: going back from there, the first that is not trusted is the client,
  * and what stands before it is only said by it.
  */
-function farthest(peer: string, hops: readonly string[], trusted: BlockList | null): string {
+function farthest(peer: string, hops: readonly string[], trusted: AddressList): string {
   let known = peer
-  for (let at = hops.length - 1; at >= 0 && isTrusted(known, trusted); at -= 1) {
+  for (let at = hops.length - 1; at >= 0 && trusted.has(known); at -= 1) {
     const next = bare(hops[at] ?? '')
     if (next === null) break
     known = next
   }
   return known
-}
-
-function isTrusted(address: string, trusted: BlockList | null): boolean {
-  return trusted?.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') ?? false
 }
 
 /** `X-Forwarded-For: client, proxy`. */

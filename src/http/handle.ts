@@ -1,6 +1,7 @@
 // One row of the endpoint table as what answers a request: who may ask is judged here, and nowhere else.
 
 import { GatewayError } from '../errors.ts'
+import type { Caller } from '../history/caller.ts'
 import { authenticate } from '../identity/authenticate.ts'
 import type { KeyPrincipal } from '../identity/principal.ts'
 import type { Fields, Operation, Reading, Reply } from '../operations/operation.ts'
@@ -46,10 +47,10 @@ export function handleOf(endpoint: Endpoint): Handle {
     }
   }
   return (front, request, connection) =>
-    answering(front, request, connection, (fields) => {
+    answering(front, request, connection, (fields, { address }) => {
       checkHeaderBytes(request.headers, front.server.maxHeaderBytes)
       if (endpoint.access === 'public') return endpoint.handle(request, fields, front.services)
-      return endpoint.read(readingOf(front, request, connection), front.services)
+      return endpoint.read(readingOf(front, request, connection, address), front.services)
     })
 }
 
@@ -88,12 +89,13 @@ function readingOf(
   front: Front,
   request: Request,
   connection: ClientConnection,
+  address: string | null,
 ): Reading<KeyPrincipal> {
   const { load, server, keyring } = front
   const { headers, method } = request
   const keyed = mayShowKeyInAddress(request) ? request.url : null
   return {
-    principal: authenticate(headers, keyring, Date.now(), keyed),
+    principal: authenticate(headers, keyring, Date.now(), address, keyed),
     url: new URL(request.url),
     headers,
     method,
@@ -109,14 +111,14 @@ async function answering(
   front: Front,
   request: Request,
   connection: ClientConnection,
-  answer: (fields: Fields) => Reply | Promise<Reply>,
+  answer: (fields: Fields, caller: Caller) => Reply | Promise<Reply>,
 ): Promise<Response> {
   const { callers, observer } = front
   const caller = callers.of(request.headers, connection.address)
   const fields = baseFields(front, request, caller)
   const shape = shapeFor(front, request)
   try {
-    const reply = await answer(fields)
+    const reply = await answer(fields, caller)
     Object.assign(fields, shape.replyHeaders?.(fields['x-request-id'] ?? ''))
     return plainReply(reply, fields)
   } catch (error) {

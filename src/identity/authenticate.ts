@@ -1,6 +1,7 @@
 // Finds the key in a request, wherever the client's SDK puts it, and whom it belongs to.
 
 import { GatewayError } from '../errors.ts'
+import type { AddressList } from './address-list.ts'
 import type { KeyPrincipal, Keyring } from './principal.ts'
 import { managementPrefix } from './secret.ts'
 
@@ -42,13 +43,14 @@ function inProtocols(offered: string | null): string | null {
 const kinds = /^(?:sk-(?:tg-|tgm-|proj-|svcacct-|ant-|or-)?|xai-|gsk_|pplx-|hf_|AIza)/
 
 /**
- * Throws GatewayError `invalid_api_key`; the message never repeats the key. `url` is given where the format's clients may
- * show their key in the address (Google's).
+ * Throws GatewayError `invalid_api_key`; the message never repeats the key. `address`: the caller's, null where it is
+ * gone. `url` is given where the format's clients may show their key in the address (Google's).
  */
 export function authenticate(
   headers: Headers,
   keyring: Keyring,
   nowMs: number,
+  address: string | null,
   url: string | null = null,
 ): KeyPrincipal {
   const secret = presentedSecret(headers, url)
@@ -68,5 +70,17 @@ export function authenticate(
       { keyPrefix: kinds.exec(secret)?.[0] ?? null },
     )
   }
+  if (principal.addresses !== null) checkAddress(principal.addresses, address)
   return principal
+}
+
+/** Told as OpenAI tells it. */
+function checkAddress(allowed: AddressList, address: string | null): void {
+  if (address !== null && allowed.has(address)) return
+  const shown = address === null ? 'an address that is not known' : address
+  throw new GatewayError(
+    'invalid_api_key',
+    `This API key may not be used from ${shown}: its list of allowed addresses does not have it.`,
+    { shownCode: 'ip_not_authorized' },
+  )
 }

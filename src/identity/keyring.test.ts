@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { KeyConfig } from '../config/types.ts'
 import { type KeyRow, unrestrictedKey } from '../store/keys.ts'
 import { createKeyring } from './keyring.ts'
+import type { KeyPrincipal, Keyring } from './principal.ts'
 import { createSecret, hashSecret } from './secret.ts'
 
 function stored(secret: string, change: Partial<KeyRow> = {}): KeyRow {
@@ -28,11 +29,21 @@ function configured(secret: string, change: Partial<KeyConfig> = {}): KeyConfig 
     secret,
     expiresAt: null,
     models: null,
+    deniedModels: null,
+    addresses: null,
+    spendLimit: null,
+    historyMode: null,
     disabled: false,
     showCost: false,
     limits: {},
     ...change,
   }
+}
+
+function principalOf(keyring: Keyring, secret: string): KeyPrincipal {
+  const found = keyring.find(secret, 1)
+  if (found === null) throw new Error('not found')
+  return found
 }
 
 describe('the keyring', () => {
@@ -48,6 +59,8 @@ describe('the keyring', () => {
         account: 'ann',
         group: 'default',
         models: ['gpt-*'],
+        deniedModels: null,
+        addresses: null,
         expiresAt: null,
         limits: { requestsPerMinute: 60, concurrentRequests: 0 },
         historyMode: null,
@@ -95,6 +108,19 @@ describe('the keyring', () => {
     expect(keyring.find(secret, 99)?.keyId).toBe('key_1')
     expect(keyring.find(secret, 100)).toBeNull()
     expect(keyring.find(secret, 99)?.keyId).toBe('key_1')
+  })
+
+  test('the secret before a rotation works until its time, or the key ends before', () => {
+    const [now, before] = [createSecret(), createSecret()]
+    const previous = { hash: hashSecret(before), until: 100 }
+    const keyring = createKeyring({ configured: [], stored: [stored(now, { previous })] })
+    expect(keyring.find(before, 99)).toEqual({ ...principalOf(keyring, now), expiresAt: 100 })
+    expect(keyring.find(before, 100)).toBeNull()
+    expect(keyring.find(now, 100)?.keyId).toBe('key_1')
+    keyring.replace({ stored: [stored(now, { previous, expiresAt: 50 })] })
+    expect(keyring.find(before, 50)).toBeNull()
+    keyring.replace({ stored: [stored(now, { previous, disabledAt: 1 })] })
+    expect(keyring.find(before, 50)).toBeNull()
   })
 
   test('replace counts at once, for the half that was given', () => {

@@ -2,6 +2,7 @@
 
 import type { KeyConfig, LimitSettings } from '../config/types.ts'
 import type { KeyRow } from '../store/keys.ts'
+import { AddressList } from './address-list.ts'
 import type { KeyPrincipal, Keyring } from './principal.ts'
 import { hashSecret, looksWellFormed, secretPrefix } from './secret.ts'
 
@@ -17,7 +18,7 @@ interface KeyringContent {
 export interface ReplaceableKeyring extends Keyring {
   /** Swaps all, or the half that is given, between two calls of `find`. */
   replace(content: Partial<KeyringContent>): void
-  /** Enabled keys held; expired ones count until they are removed. */
+  /** Secrets of enabled keys held; expired ones count until they are removed. */
   readonly size: number
 }
 
@@ -58,8 +59,10 @@ function buildIndex({ configured, stored, closed = [] }: KeyringContent): Index 
   const byHash = new Map<string, KeyPrincipal>()
   const closedAccounts = new Set(closed)
   for (const row of stored) {
-    if (row.disabledAt === null && !closedAccounts.has(row.account))
-      byHash.set(row.hash, ofStored(row))
+    if (row.disabledAt !== null || closedAccounts.has(row.account)) continue
+    const principal = ofStored(row)
+    byHash.set(row.hash, principal)
+    if (row.previous !== null) byHash.set(row.previous.hash, ending(principal, row.previous.until))
   }
   let longest = longestSecret
   let anyForm = false
@@ -99,9 +102,11 @@ function ofConfigured(key: KeyConfig): KeyPrincipal {
     account: key.account,
     group: key.group,
     models: key.models,
+    deniedModels: key.deniedModels,
+    addresses: addressesOf(key.addresses),
     expiresAt: key.expiresAt,
     limits: key.limits,
-    historyMode: null,
+    historyMode: key.historyMode,
     showCost: key.showCost,
   })
 }
@@ -124,9 +129,24 @@ function ofStored(row: KeyRow): KeyPrincipal {
     account: row.account,
     group: row.group,
     models: row.models,
+    deniedModels: row.deniedModels,
+    addresses: addressesOf(row.addresses),
     expiresAt: row.expiresAt,
     limits: Object.freeze(limits),
     historyMode: row.historyMode,
     showCost: row.showCost,
+  })
+}
+
+function addressesOf(ranges: readonly string[] | null): AddressList | null {
+  return ranges === null ? null : new AddressList(ranges)
+}
+
+/** The caller by the secret before a rotation, which works until then. */
+function ending(principal: KeyPrincipal, until: number): KeyPrincipal {
+  const { expiresAt } = principal
+  return Object.freeze({
+    ...principal,
+    expiresAt: expiresAt === null ? until : Math.min(until, expiresAt),
   })
 }

@@ -3,6 +3,7 @@
 import type { LimitSettings } from '../config/types.ts'
 import type { HistoryMode } from '../store/keys.ts'
 import type { PersonRole } from '../store/people.ts'
+import type { AddressList } from './address-list.ts'
 
 export type Principal = KeyPrincipal | SessionPrincipal
 
@@ -18,6 +19,10 @@ export interface KeyPrincipal {
   readonly group: string
   /** Names, or patterns with one trailing `*`; null allows all of the group's. */
   readonly models: readonly string[] | null
+  /** The same; what one of them names is denied whatever allows it. */
+  readonly deniedModels: readonly string[] | null
+  /** Where it may be used from; null: anywhere. */
+  readonly addresses: AddressList | null
   /** Unix milliseconds. */
   readonly expiresAt: number | null
   readonly limits: LimitSettings

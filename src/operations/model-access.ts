@@ -73,6 +73,8 @@ export function anyoneOf(group: string): KeyPrincipal {
     account: '',
     group,
     models: null,
+    deniedModels: null,
+    addresses: null,
     expiresAt: null,
     historyMode: null,
     showCost: false,
@@ -101,8 +103,12 @@ function createNames({ catalog, directory, prices }: ModelAccessOptions) {
     const own = isPriced ? name : found
     return base ?? catalog.assume(own, ownerOf(own, 'custom'))
   }
-  const mayUse = ({ group, models }: KeyPrincipal, name: string) =>
-    allows(models, name) || allows(models, directory.nameOf(group, name) ?? name)
+  const mayUse = ({ group, models, deniedModels }: KeyPrincipal, name: string) => {
+    if (models === null && deniedModels === null) return true
+    const names = [name, directory.nameOf(group, name) ?? name]
+    const isOneOf = (patterns: readonly string[]) => names.some((each) => matches(patterns, each))
+    return (models === null || isOneOf(models)) && !(deniedModels !== null && isOneOf(deniedModels))
+  }
   return {
     describe,
     mayUse,
@@ -220,8 +226,7 @@ function named(operation: Operation): string {
   return `${/^[aeiou]/.test(operation) ? 'an' : 'a'} ${operation}`
 }
 
-function allows(patterns: readonly string[] | null, name: string): boolean {
-  if (patterns === null) return true
+function matches(patterns: readonly string[], name: string): boolean {
   return patterns.some((each) =>
     each.endsWith('*') ? name.startsWith(each.slice(0, -1)) : each === name,
   )
