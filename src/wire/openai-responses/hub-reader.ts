@@ -6,7 +6,7 @@ import { report } from '../hub/counts.ts'
 import type { ChatEvent, FinishReason, JsonObject, JsonValue } from '../ir.ts'
 import { isObject, objectOf, objectsIn, stringOf } from '../json/value.ts'
 import { errorIn, faultInside } from '../openai/fault.ts'
-import { readUsage } from '../openai/usage.ts'
+import { responseUsage } from '../openai/usage.ts'
 import { unknownFields } from '../openai-chat/hub-fields.ts'
 import { frameObject } from '../reply.ts'
 import { faultOfEvent, faultOfResponse } from './fault.ts'
@@ -175,7 +175,7 @@ export class ResponsesReader implements Reader {
     if (this.over) return
     this.over = true
     this.parts.closeAll(out)
-    const usage = readUsage(response['usage'])
+    const usage = responseUsage(response)
     report(out, usage, response['usage'])
     const { extra } = withExtra(unknownFields(response, knownInResponse))
     if (extra !== undefined) out.push({ type: 'extra', choice: null, extra })

@@ -7,7 +7,7 @@ import { JsonSyntaxError, MemberScan, parseSpan } from '../json/scan.ts'
 import { isObject, objectOf } from '../json/value.ts'
 import { textBytes } from '../openai/chunk.ts'
 import { errorIn, faultInside } from '../openai/fault.ts'
-import { readUsage } from '../openai/usage.ts'
+import { responseUsage } from '../openai/usage.ts'
 import { type FrameKind, frameKind, type Watcher } from '../reply.ts'
 import { emptyKind } from '../sse-frames.ts'
 import { errorFrames, failFrames } from './errors.ts'
@@ -130,7 +130,7 @@ export class ResponsesWatcher implements Watcher {
     const said = objectOf(response)
     const status = type.slice('response.'.length)
     const fault = faultOfResponse({ status, ...said })
-    take(this, readUsage(said['usage']), said)
+    take(this, responseUsage(said), said)
     this.model = typeof said['model'] === 'string' ? said['model'] : this.model
     if (fault !== null) return this.failed(fault)
     this.finishReason = finishOf({ status, ...said })

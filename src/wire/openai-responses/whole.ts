@@ -6,7 +6,7 @@ import { JsonSyntaxError, type Member, members, parseSpan, skipSpace } from '../
 import { join, splice } from '../json/splice.ts'
 import { isObject, objectsIn } from '../json/value.ts'
 import { placeOf } from '../openai/place.ts'
-import { readUsage } from '../openai/usage.ts'
+import { responseUsage } from '../openai/usage.ts'
 import { faulty, readable, withoutList } from '../openai/whole.ts'
 import type { WholeReply } from '../reply.ts'
 import { faultOfResponse } from './fault.ts'
@@ -59,7 +59,7 @@ export function readWhole(body: Uint8Array): WholeReply {
     if (failed !== null) return faulty(body, failed)
     const output = found.find(({ key }) => key === 'output')
     if (output?.kind !== 'array') return faulty(body, withoutList(body, at, end, 'output'))
-    const usage = readUsage(said['usage'])
+    const usage = responseUsage(said)
     const list = usage === null ? parseSpan(body, output.start, output.end) : null
     return {
       fault: null,

@@ -104,6 +104,11 @@ export function readUsage(value: JsonValue | undefined): Usage | null {
   return isObject(value) ? believed(value, read) : null
 }
 
+/** The same of a whole response of the Responses format. */
+export function responseUsage(response: JsonObject): Usage | null {
+  return readUsage(response.usage)
+}
+
 function read(value: JsonObject): Usage | null {
   const outputDetails = objectIn(value, 'completion_tokens_details', 'output_tokens_details')
   const totals = totalsOf(value, outputDetails)
