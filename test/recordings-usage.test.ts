@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { tokenPrices } from '../src/config/prices.ts'
 import { vendors } from '../src/vendors/registry.ts'
 import { readUsage as readAnthropic } from '../src/wire/anthropic-messages/usage.ts'
 import { readUsage as readBedrock } from '../src/wire/bedrock-converse/usage.ts'
@@ -151,7 +152,7 @@ test.if(root !== null)(
         expect({ ...place, read: usage }).toEqual({ ...place, read: null })
         continue
       }
-      const kinds = Object.values(usage ?? {}) as number[]
+      const kinds = tokenPrices.map((kind) => usage?.[kind] ?? 0)
       const read = {
         total: kinds.reduce((sum, count) => sum + count, 0),
         cached: usage?.cachedInput,

@@ -5,7 +5,7 @@ import type { ModelKind } from '../config/types.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { KeyPrincipal } from '../identity/principal.ts'
 import type { Hold, NoHold } from '../ledger/ledger.ts'
-import { countedTokens, expectedOf, holdFor } from '../meter/ceiling.ts'
+import { countedTokens, expectedCalls, expectedOf, holdFor } from '../meter/ceiling.ts'
 import type { Expected, PriceBook, Rate, Units } from '../meter/meter.ts'
 import type { OutputEstimates } from '../meter/output-estimate.ts'
 import { type PromptMedia, promptMedia } from '../meter/prompt-size.ts'
@@ -160,7 +160,7 @@ function expectedBy(
     media,
     usualOutputTokens: estimates.usual(principal, model.id),
     safe: false,
-    units: unitsAsked(peek.units, rate),
+    units: unitsAsked(peek.units ?? expectedCalls(rate, peek), rate),
   })
 }
 

@@ -1,6 +1,6 @@
 // What a finished request owes: the stated policies, on plain data.
 
-import { promptTokens } from '../config/prices.ts'
+import { callsIn, promptTokens } from '../config/prices.ts'
 import type { BillingSettings } from '../config/types.ts'
 import { type Fault, faultTable } from '../errors.ts'
 import { bytesPerToken } from '../meter/ceiling.ts'
@@ -30,7 +30,7 @@ export function chargesOf(settlement: Settlement): Charges {
   const { authorization } = request
   const { rate, rooms } = authorization
   const { usage, source } = usageOf(settlement, summary)
-  const units = unitsOf(authorization, summary)
+  const units = unitsOf(authorization, summary, usage)
   const costNano = source === 'none' ? 0n : rate.cost(usage, units)
   let vendorCostNano = costNano
   for (const failed of failedAttempts) vendorCostNano += BigInt(failed.costNano)
@@ -42,8 +42,12 @@ export function chargesOf(settlement: Settlement): Charges {
 }
 
 /** What is charged beside tokens: what the reply brought where it says so, else what was expected of it. */
-function unitsOf(authorization: Authorization, summary: ReplySummary | null): Units | null {
-  const brought = summary?.units
+function unitsOf(
+  authorization: Authorization,
+  summary: ReplySummary | null,
+  usage: Usage,
+): Units | null {
+  const brought = summary?.units ?? callsIn(usage)
   if (brought == null) return authorization.units
   const priced = Object.entries(brought).filter(([name]) => authorization.rate.prices(name))
   const { request } = authorization.units ?? {}
@@ -67,7 +71,9 @@ export function shownCost(
   return formatUnits(
     free
       ? 0n
-      : authorization.capped(authorization.rate.charge(charged, unitsOf(authorization, summary))),
+      : authorization.capped(
+          authorization.rate.charge(charged, unitsOf(authorization, summary, charged)),
+        ),
   )
 }
 
@@ -116,7 +122,11 @@ export function isUnbelieved({ request, summary }: Settlement): boolean {
   return summary.unbelieved === true || (summary.usage !== null && isBeyond(request, summary.usage))
 }
 
+/** Research over half an hour makes a hundred or two. */
+const mostSearches = 1_000
+
 function isBeyond({ model, dialect, peek }: BilledRequest, usage: Usage): boolean {
+  if ((usage.webSearch ?? 0) > mostSearches) return true
   if (model.context === null || !speaks(dialect.operation)) return false
   const most = mostRounds * model.context
   return promptTokens(usage) > most || replyOf(usage) > most * Math.max(1, peek.choices)
@@ -179,6 +189,7 @@ export function failedAttempt(
   const { accepted, summary } = attempt
   const usage = summary.usage ?? authorization.counted(summary.outputBytes ?? 0)
   const worked = faultTable[kind].uncertain || accepted
-  const costNano = worked ? authorization.rate.cost(usage, unitsOf(authorization, summary)) : 0n
+  const units = unitsOf(authorization, summary, usage)
+  const costNano = worked ? authorization.rate.cost(usage, units) : 0n
   return { channel, kind, costNano: String(costNano), ...(status !== undefined && { status }) }
 }

@@ -63,6 +63,17 @@ function sumOf(counts: Partial<TokenCounts>, kinds: readonly TokenKind[]): numbe
   return sum
 }
 
+/** Calls that a vendor makes by itself while it works on a chat, and counts beside its tokens. Priced per million. */
+const callKinds = ['webSearch'] as const
+
+export type CallCounts = Readonly<Record<(typeof callKinds)[number], number>>
+
+/** By price name; null where none was counted. */
+export function callsIn(counts: Partial<CallCounts>): Partial<CallCounts> | null {
+  const calls = callKinds.filter((kind) => counts[kind] !== undefined)
+  return calls.length === 0 ? null : Object.fromEntries(calls.map((kind) => [kind, counts[kind]]))
+}
+
 /**
  * Priced per million of the unit; `image` may be narrowed by size and quality: `image/1024x1024/hd`, and `second` by a
  * video's size or its lines: `second/1920x1080`, `second/1080p`.
@@ -75,6 +86,7 @@ const unitPrices = [
   'character',
   'cachedAudio',
   'cachedImage',
+  ...callKinds,
 ] as const
 
 export const priceNames: readonly string[] = [...tokenPrices, ...unitPrices]

@@ -23,6 +23,8 @@ export const quantumBytes = quantumTokens * bytesPerToken
 
 const withoutOutput: ReadonlySet<ModelKind> = new Set(['embedding', 'rerank', 'moderation'])
 
+const decoder = new TextDecoder()
+
 /** What bounds a request, of the request itself and of its model. */
 export interface Bounds {
   readonly kind: ModelKind
@@ -77,6 +79,18 @@ function promptTokens({ peek, media, safe }: Bounds): number {
   const bytesEach = safe ? 1 : peek.tokenInput ? 2 : 3
   if (media === null) return Math.ceil(peek.body.length / bytesEach)
   return Math.ceil(media.textBytes / bytesEach) + media.most.image + media.most.other
+}
+
+/** A vendor's model searches in rounds, ten where its vendor says how many (Anthropic, "Server tools"). */
+const expectedSearches: Units = { webSearch: 10 }
+
+/** A tool of the vendor's own that searches, in the words of chats, of Responses and of Anthropic. */
+const searchTool = /"type"\s*:\s*"web_search|"web_search_options"\s*:\s*\{/
+
+/** Calls that the vendor may make by itself, where they have a price. */
+export function expectedCalls(rate: Rate, { body }: Pick<Peek, 'body'>): Units | undefined {
+  if (!rate.prices('webSearch') || !searchTool.test(decoder.decode(body))) return undefined
+  return expectedSearches
 }
 
 /** What to hold; null where it is more than any wallet can have. */

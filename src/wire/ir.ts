@@ -1,6 +1,6 @@
 // What a chat means, independent of any format: the hub every dialect decodes into and encodes from.
 
-import type { TokenCounts } from '../config/prices.ts'
+import type { CallCounts, TokenCounts } from '../config/prices.ts'
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
 export interface JsonObject {
@@ -18,11 +18,12 @@ type Native = Extra
 
 /**
  * Token counts by kind. The kinds are disjoint: no token is counted inside another kind, so that a
- * price is a plain sum. `input` excludes cached and cache-written tokens, `output` excludes reasoning.
+ * price is a plain sum. `input` excludes cached and cache-written tokens, `output` excludes reasoning. Calls are no tokens.
  */
 export interface Usage
   extends Pick<TokenCounts, UsualKind>,
-    Partial<Omit<TokenCounts, UsualKind>> {}
+    Partial<Omit<TokenCounts, UsualKind>>,
+    Partial<CallCounts> {}
 
 /** Kinds that every reader counts; few requests have the others. `cacheWrite` is what is written for five minutes. */
 type UsualKind = 'input' | 'cachedInput' | 'cacheWrite' | 'output' | 'reasoning'

@@ -4,6 +4,7 @@ import { promptTokens, replyTokens } from '../../config/prices.ts'
 import { believed, countOf } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { objectOf, objectsIn } from '../json/value.ts'
+import { searches } from '../openai/usage.ts'
 
 function count(value: JsonValue | undefined): number {
   return countOf(value) ?? 0
@@ -84,6 +85,7 @@ function read(raw: JsonObject): Usage | null {
     output: output - reasoning,
     reasoning,
     ...(cacheWrite1h > 0 && { cacheWrite1h }),
+    ...searches(objectOf(raw.server_tool_use).web_search_requests),
   }
   const { input, cachedInput, cacheWrite } = usage
   return input + cachedInput + cacheWrite + cacheWrite1h + output === 0 ? null : usage
@@ -108,7 +110,10 @@ export function writeUsage(usage: Usage, reported: JsonObject): JsonObject {
     },
     output_tokens: replyTokens(usage) - more.output,
     output_tokens_details: { thinking_tokens: usage.reasoning },
-    server_tool_use: null,
+    server_tool_use:
+      usage.webSearch === undefined
+        ? null
+        : { web_search_requests: usage.webSearch, web_fetch_requests: 0 },
     service_tier: 'standard',
     inference_geo: null,
   }

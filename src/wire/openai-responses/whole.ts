@@ -13,7 +13,7 @@ import { faultOfResponse } from './fault.ts'
 import { finishOf } from './watcher.ts'
 
 /** The members that say how the response went; its output is read only where nothing counted it. */
-const judged = ['status', 'error', 'incomplete_details', 'model', 'usage'] as const
+const judged = ['status', 'error', 'incomplete_details', 'model', 'usage', 'tool_usage'] as const
 
 function readMembers(body: Uint8Array, found: readonly Member[]): JsonObject {
   const said: JsonObject = {}

@@ -106,7 +106,15 @@ export function readUsage(value: JsonValue | undefined): Usage | null {
 
 /** The same of a whole response of the Responses format. */
 export function responseUsage(response: JsonObject): Usage | null {
-  return readUsage(response.usage)
+  const usage = readUsage(response.usage)
+  const { num_requests: made } = objectIn(objectIn(response, 'tool_usage'), 'web_search')
+  return usage === null || made === undefined ? usage : { ...usage, ...searches(made) }
+}
+
+/** Searches that a vendor made; what is no count is none, and says nothing against the tokens beside it. */
+export function searches(made: JsonValue | undefined): Pick<Usage, 'webSearch'> {
+  const isCount = typeof made === 'number' && Number.isInteger(made)
+  return isCount && made > 0 ? { webSearch: made } : {}
 }
 
 function read(value: JsonObject): Usage | null {
@@ -121,7 +129,15 @@ function read(value: JsonObject): Usage | null {
     // Of transcripts alone.
     'input_token_details',
   )
-  return { ...readPrompt(value, totals, inputDetails), ...readReply(totals, outputDetails) }
+  // Perplexity's, else xAI's.
+  const {
+    num_search_queries: made = objectIn(value, 'server_side_tool_usage_details').web_search_calls,
+  } = value
+  return {
+    ...readPrompt(value, totals, inputDetails),
+    ...readReply(totals, outputDetails),
+    ...(made !== undefined && searches(made)),
+  }
 }
 
 /** The total is of these sides and nothing beside them. */
