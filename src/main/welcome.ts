@@ -3,6 +3,7 @@
 import type { Model } from '../catalog/model.ts'
 import { defaultGroup } from '../config/defaults.ts'
 import type { Config, ModelKind } from '../config/types.ts'
+import { escapeHtml } from '../http/html.ts'
 import { localCredit } from '../identity/first-key.ts'
 import { anyoneOf, type ModelAccess } from '../operations/model-access.ts'
 
@@ -86,18 +87,6 @@ export function startText(start: Start): string {
     '',
     '',
   ].join('\n')
-}
-
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => escapes[character] ?? character)
 }
 
 /** A plain page with the addresses and a first call. */

@@ -7,6 +7,7 @@ import type { ControlPrincipal } from '../../identity/principal.ts'
 import { actorOf, checkAccess, isUnsafe, scopeOf, unauthenticated } from './access.ts'
 import { authenticateControl } from './authenticate.ts'
 import { describe, securitySchemes } from './describe.ts'
+import { createDocuments } from './documents.ts'
 import { isNoted, note } from './events.ts'
 import { bodyText, ifMatchOf, judged, parseBody, queryOf } from './input.ts'
 import { ControlError, controlErrorOf, problemReply } from './problem.ts'
@@ -53,7 +54,7 @@ export function createControl(services: ControlServices, routes: readonly Contro
     openapi: '3.1.0',
     info: { title: 'Tollgate', version: services.version },
   })
-  const documentText = JSON.stringify({
+  const documents = createDocuments({
     ...document,
     components: { ...document.components, securitySchemes },
   })
@@ -62,7 +63,8 @@ export function createControl(services: ControlServices, routes: readonly Contro
       const requestId = newRequestId(Date.now())
       try {
         const { pathname } = new URL(request.url)
-        if (pathname === '/openapi.json') return withFields(described(documentText), requestId)
+        const shown = await documents(request, pathname)
+        if (shown !== null) return withFields(shown, requestId)
         if (pathname.startsWith('/api/auth/')) return await auth(services, request, peer, requestId)
         const principal = await authenticateControl(request, services)
         if (principal === null && !isPublic(request.method, pathname)) throw unauthenticated()
@@ -73,10 +75,6 @@ export function createControl(services: ControlServices, routes: readonly Contro
       }
     },
   }
-}
-
-function described(text: string): Response {
-  return new Response(text, { headers: { 'content-type': 'application/json' } })
 }
 
 async function auth(
