@@ -11,7 +11,7 @@ import { listSettings, setSetting, unsetSetting } from './settings.ts'
 const silent = await loadConfiguration({ flags: {}, env: {} })
 const config = {
   ...silent,
-  identity: { signUp: 'closed' as const, defaultGroup: null },
+  identity: { ...silent.identity, signUp: 'closed' as const },
   groups: { ...silent.groups, team: { id: 'team', multiplier: '1', models: ['*'], limits: {} } },
 }
 

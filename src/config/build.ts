@@ -22,11 +22,11 @@ export function buildConfig(
   file: string | null,
   sources: readonly string[] = [],
 ): Config {
-  const { environmentFile: _, data, media, ...plain } = settings
+  const { environmentFile: _, data, media, publicUrl, ...plain } = settings
   const { store, ...results } = media
   return deepFreeze({
     ...plain,
-    server: serverSettings(settings.server, override),
+    server: serverSettings(settings.server, override, publicUrl),
     dataDir: dataDir(data, override, file),
     databaseUrl: override.databaseUrl ?? plain.databaseUrl,
     encryptionKey: override.encryptionKey ?? null,
@@ -44,8 +44,12 @@ export function buildConfig(
   })
 }
 
-function serverSettings(server: ServerSettings, override: Override): ServerSettings {
-  const publicUrl = override.publicUrl ?? server.publicUrl
+function serverSettings(
+  server: ServerSettings,
+  override: Override,
+  said: string | null,
+): ServerSettings {
+  const publicUrl = override.publicUrl ?? said ?? server.publicUrl
   return {
     ...server,
     host: override.host ?? server.host,

@@ -21,6 +21,10 @@ export function describeConfig(config: Config): Record<string, unknown> {
     media: { ...config.media, s3: describeBucket(config.media.s3) },
     channels: config.channels.map(describeChannel),
     keys: config.keys.map(describeKey),
+    identity: {
+      ...config.identity,
+      providers: config.identity.providers.map((each) => ({ ...each, clientSecret: mask })),
+    },
   }
 }
 

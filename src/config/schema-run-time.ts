@@ -1,6 +1,7 @@
 // The sections of the file whose settings may also be changed while servers run, and what each may be.
 
 import { z } from 'zod'
+import { identityProviders } from './schema-identity.ts'
 import { choice, identifier, instant, key, pairs, section, wholeNumber } from './schema-parts.ts'
 
 const language = z
@@ -39,6 +40,11 @@ export const identity = section({
   defaultGroup: key(
     runTimeValues['identity.defaultGroup'],
     'Group of new accounts; left out: as set at run time, else default.',
+  ),
+  providers: key(
+    identityProviders,
+    'Who vouches for people, in the order of their buttons; read from the file alone.',
+    [],
   ),
 })
 

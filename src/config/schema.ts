@@ -319,6 +319,10 @@ export const fileSchema = section({
     text(),
     "File of NAME=value lines that stand above the environment for ${NAME}, read again with every reload; a relative path starts at this file's folder.",
   ),
+  publicUrl: key(
+    checkedText('expected an http or https address', isHttpUrl).transform(withoutTrailingSlash),
+    'Address under which browsers and callbacks reach this server; stands above server.publicUrl.',
+  ),
   server: part(server, 'Where it listens and what it takes.'),
   uploads: part(uploads, 'Files that clients send in forms.'),
   // Whether it was said decides where it starts.

@@ -53,7 +53,7 @@ export type KeyConfig = File['keys'][number]
 
 /** Deeply frozen; its records have no prototype, so any name may be looked up in them. */
 export interface Config
-  extends Omit<File, 'environmentFile' | 'data' | 'media' | 'groups' | 'channels'> {
+  extends Omit<File, 'environmentFile' | 'data' | 'publicUrl' | 'media' | 'groups' | 'channels'> {
   /** Absolute. */
   readonly dataDir: string
   /** What the deployment signs with; null: a key kept in the data folder. */

@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts'
 import { openStoreThread } from '../store/thread.ts'
 import type { Log } from '../telemetry/log.ts'
 import { encryptionKey } from './encryption-key.ts'
+import { openSessions } from './sign-in.ts'
 import type { State } from './state.ts'
 
 interface ControlOptions {
@@ -46,14 +47,12 @@ async function load(state: State, options: ControlOptions): Promise<LoadedContro
 
 function servicesOf(state: State, { version, log }: ControlOptions): ControlServices {
   const config = () => state.current.config
+  const store = storeOf(state)
   return {
-    store: storeOf(state),
+    store,
     config,
     callers: () => createCallers(config().server),
-    sessions: {
-      sessionOf: async () => null,
-      handler: async () => new Response(null, { status: 404 }),
-    },
+    sessions: openSessions(state, store),
     managementKey: async () => null,
     modelKey: (secret, nowMs) => state.keyring.find(secret, nowMs),
     replyBox: createSecretBox(encryptionKey(config()), 'control replies'),

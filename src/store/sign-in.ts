@@ -16,7 +16,7 @@ interface SessionRow {
 }
 
 /** A session that may be used, and whose it is. */
-interface LiveSession extends SessionRow {
+export interface LiveSession extends SessionRow {
   readonly role: PersonRole
 }
 

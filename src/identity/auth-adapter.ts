@@ -1,0 +1,215 @@
+// What better-auth keeps, in our own tables: a user is an account, an account of its is an identity, a token is hashed.
+
+import { type CleanedWhere, createAdapterFactory } from 'better-auth/adapters'
+import { getOAuthState } from 'better-auth/api'
+import type { Store } from '../store/store.ts'
+import { currentAttempt, noting } from './attempt.ts'
+import { SignInRefused } from './refusal.ts'
+import { randomBase62 } from './secret.ts'
+import { hashToken, idleMs, longestMs } from './session-cookie.ts'
+
+export type AuthStore = Pick<
+  Store,
+  'people' | 'identities' | 'sessions' | 'signIns' | 'invitations'
+>
+
+export interface SignUpRules {
+  readonly mode: 'open' | 'invite' | 'closed'
+  /** The group that new accounts may make keys for. */
+  readonly group: string
+}
+
+interface AdapterOptions {
+  readonly store: AuthStore
+  readonly signUp: () => Promise<SignUpRules>
+}
+
+/** better-auth wants every user to have an address; ours are not known by it. */
+const noEmail = 'nobody@invalid'
+const longestClient = 256
+
+type Row = Readonly<Record<string, unknown>>
+
+export function authAdapter(options: AdapterOptions) {
+  const tables = tablesOver(options)
+  const tableOf = (model: string) => {
+    const table = tables[model]
+    if (table === undefined) throw new Error(`Sign-in keeps no ${model}.`)
+    return table
+  }
+  const find = <T>(model: string, where: readonly CleanedWhere[]) =>
+    noting(async () => (await tableOf(model).find(valuesOf(where))) as T | null)
+  const remove = (model: string, where: readonly CleanedWhere[]) =>
+    noting(async () => tableOf(model).remove?.(valuesOf(where)))
+  return createAdapterFactory({
+    config: { adapterId: 'tollgate', adapterName: 'Tollgate', transaction: false },
+    adapter: () => ({
+      create: ({ model, data }) =>
+        noting(async () => {
+          await tableOf(model).add(data)
+          return data
+        }),
+      findOne: ({ model, where }) => find(model, where),
+      async findMany<T>({
+        model,
+        where = [],
+      }: {
+        model: string
+        where?: CleanedWhere[] | undefined
+      }) {
+        const found = await find<T>(model, where)
+        return found === null ? [] : [found]
+      },
+      // Nothing it would change is kept: names, tokens of providers, the age of sessions.
+      update: ({ model, where }) => find(model, where),
+      updateMany: async () => 0,
+      async delete({ model, where }) {
+        await remove(model, where)
+      },
+      async deleteMany({ model, where }) {
+        await remove(model, where)
+        return 0
+      },
+      count: async () => 0,
+    }),
+  })
+}
+
+/** By field; only equality is asked for here. */
+function valuesOf(where: readonly CleanedWhere[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(where.map(({ field, value }) => [field, String(value)]))
+}
+
+interface AuthTable {
+  add(row: Row): Promise<void>
+  find(by: Readonly<Record<string, string>>): Promise<Row | null>
+  remove?(by: Readonly<Record<string, string>>): Promise<void>
+}
+
+function tablesOver(options: AdapterOptions): Readonly<Record<string, AuthTable>> {
+  return {
+    user: userTable(options),
+    account: identityTable(options),
+    session: sessionTable(options),
+    verification: stateTable(options),
+  }
+}
+
+function userTable({ store }: AdapterOptions): AuthTable {
+  return {
+    // Made with its first identity, or not at all.
+    add: async () => undefined,
+    // Two people of one address are two accounts: nobody is ever found by it.
+    async find({ id }) {
+      const person = id === undefined ? null : await store.people.find(id)
+      if (person === null || person.deletedAt !== null) return null
+      const { name, email, emailVerified, createdAt } = person
+      const at = new Date(createdAt)
+      return { id, name, email: email ?? noEmail, emailVerified, createdAt: at, updatedAt: at }
+    },
+  }
+}
+
+function identityTable({ store, signUp }: AdapterOptions): AuthTable {
+  return {
+    async add({ userId }) {
+      const { profile } = currentAttempt()
+      if (profile === null)
+        throw new Error('An identity is to be kept that no provider vouched for.')
+      const account = String(userId)
+      const at = Date.now()
+      const { issuer, subject, name, email, emailVerified } = profile
+      const about = { name, email, emailVerified, createdAt: at }
+      const identity = { ...about, id: randomBase62(16), issuer, subject, account, usedAt: at }
+      if ((await store.people.find(account)) !== null) {
+        await store.identities.add(identity)
+        return
+      }
+      const { invitation, role, groups } = await admitted(store, await signUp())
+      const person = { ...about, id: account, role, groups }
+      if (!(await store.people.create(person, identity, invitation))) throw notInvited()
+    },
+    async find({ providerId, accountId }) {
+      const issuer = currentAttempt().profile?.issuer
+      if (issuer === undefined || accountId === undefined) return null
+      const identity = await store.identities.find(issuer, accountId)
+      if (identity === null) return null
+      const at = new Date(identity.createdAt)
+      const { id, account: userId } = identity
+      return { id, providerId, accountId, userId, createdAt: at, updatedAt: at }
+    },
+  }
+}
+
+function notInvited(): SignInRefused {
+  const message = 'The invitation is not valid: unknown, used, revoked or expired.'
+  return new SignInRefused('invitation_needed', message)
+}
+
+/** What a new account begins with. Throws SignInRefused. */
+async function admitted(store: AuthStore, { mode, group }: SignUpRules) {
+  if (mode === 'closed')
+    throw new SignInRefused('sign_up_closed', 'New accounts are not taken here.')
+  const state = await getOAuthState()
+  const invitation = typeof state?.['invitation'] === 'string' ? state['invitation'] : null
+  if (invitation === null && mode === 'invite')
+    throw new SignInRefused('invitation_needed', 'A new account needs an invitation.')
+  if (invitation === null) return { invitation, role: 'user' as const, groups: [group] }
+  const found = await store.invitations.find(invitation)
+  if (found === null) throw notInvited()
+  return { invitation, role: found.role, groups: found.groups }
+}
+
+function sessionTable({ store }: AdapterOptions): AuthTable {
+  const bounds = () => ({ nowMs: Date.now(), idleMs, longestMs })
+  return {
+    async add({ token, userId, userAgent }) {
+      const { address, profile } = currentAttempt()
+      const account = String(userId)
+      const person = await store.people.find(account)
+      if (person === null || person.deletedAt !== null || person.suspendedAt !== null)
+        throw new SignInRefused('account_closed', 'This account is suspended.')
+      const at = Date.now()
+      const client = String(userAgent ?? '').slice(0, longestClient) || null
+      const row = { id: randomBase62(16), account, createdAt: at, usedAt: at, address, client }
+      await store.sessions.add(row, hashToken(String(token)), bounds())
+      if (profile === null) return
+      const identity = await store.identities.find(profile.issuer, profile.subject)
+      if (identity !== null) await store.identities.used(identity.id, at)
+    },
+    async find({ token }) {
+      if (token === undefined) return null
+      const session = await store.sessions.find(hashToken(token), bounds())
+      if (session === null) return null
+      const createdAt = new Date(session.createdAt)
+      const expiresAt = new Date(Math.min(session.createdAt + longestMs, session.usedAt + idleMs))
+      const { id, account: userId } = session
+      return { id, token, userId, createdAt, updatedAt: createdAt, expiresAt }
+    },
+  }
+}
+
+function stateTable({ store }: AdapterOptions): AuthTable {
+  return {
+    async add({ id, identifier, value, createdAt, expiresAt }) {
+      await store.signIns.addState({
+        id: String(id),
+        identifier: String(identifier),
+        value: String(value),
+        createdAt: Number(createdAt),
+        expiresAt: Number(expiresAt),
+      })
+    },
+    async find({ identifier }) {
+      const state = identifier === undefined ? null : await store.signIns.findState(identifier)
+      if (state === null) return null
+      const createdAt = new Date(state.createdAt)
+      return { ...state, createdAt, updatedAt: createdAt, expiresAt: new Date(state.expiresAt) }
+    },
+    async remove({ identifier }) {
+      // What was expired, whoever asks for that, goes with the next one that is added.
+      if (identifier === undefined || (await store.signIns.removeState(identifier))) return
+      throw new SignInRefused('invalid_state', 'This sign-in was finished before. Begin again.')
+    },
+  }
+}

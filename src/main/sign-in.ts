@@ -1,0 +1,47 @@
+// Sign-in, with what it needs of the running process.
+
+import { Buffer } from 'node:buffer'
+import { hkdfSync } from 'node:crypto'
+import { createIdentity } from '../identity/identity.ts'
+import type { Sessions } from '../identity/sessions.ts'
+import type { Store } from '../store/store.ts'
+import { ask } from '../upstream/ask.ts'
+import { encryptionKey } from './encryption-key.ts'
+import type { State } from './state.ts'
+
+/** What a provider may answer with, and how long it may take. */
+const bounds = { maxBytes: 262_144, timeoutMs: 10_000 }
+/** A sign-in takes two: to the provider, and back. */
+const attemptLimits = { requestsPerMinute: 30 }
+const secretBytes = 32
+
+type Parts = Pick<State, 'current' | 'runTime' | 'dialer' | 'limiter'>
+
+export function openSessions(state: Parts, store: Store): Sessions {
+  const config = () => state.current.config
+  const { dialer, limiter, runTime } = state
+  return createIdentity({
+    store,
+    config,
+    secret: cookieSecret(encryptionKey(config())),
+    async signUp() {
+      const settings = runTime.current()
+      return { mode: settings['identity.signUp'], group: settings['identity.defaultGroup'] }
+    },
+    ask: (question) => ask({ dialer, ...bounds }, question),
+    async attempt(network) {
+      const nowMs = performance.now()
+      const scope = { id: `sign-in:${network}`, limits: attemptLimits }
+      const admission = await limiter.admit([scope], 0, nowMs)
+      if (!admission.admitted) return admission.retryAfterMs
+      admission.finish(0, nowMs)
+      return null
+    },
+  })
+}
+
+/** A key of its own, so that nothing signed or sealed for another purpose passes for a cookie. */
+function cookieSecret(deploymentKey: Uint8Array): string {
+  const key = hkdfSync('sha256', deploymentKey, '', 'tollgate session cookies', secretBytes)
+  return Buffer.from(key).toString('base64')
+}

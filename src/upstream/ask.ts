@@ -1,0 +1,78 @@
+// One request and its whole reply, bounded in size and time: for services that an operator names.
+
+import { Buffer } from 'node:buffer'
+import type { ReplyHandler } from '../vendors/transport.ts'
+import type { Dialer } from './dial.ts'
+
+interface Question {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+}
+
+/** A redirect is a reply like any other: it is not followed. */
+interface WholeReply {
+  readonly status: number
+  readonly text: string
+}
+
+interface AskOptions {
+  readonly dialer: Dialer
+  /** Of the reply's body. */
+  readonly maxBytes: number
+  /** For all of it. */
+  readonly timeoutMs: number
+}
+
+/** The question got no reply that could be read; the message names no secret. */
+class NotAnswered extends Error {
+  override readonly name = 'NotAnswered'
+}
+
+/** Rejects with NotAnswered where nothing comes back in time, or more than is taken. */
+export async function ask(options: AskOptions, question: Question): Promise<WholeReply> {
+  const { promise, resolve, reject } = Promise.withResolvers<WholeReply>()
+  const { dialer, maxBytes, timeoutMs } = options
+  const chunks: Uint8Array[] = []
+  let byteCount = 0
+  let replyStatus = 0
+  const handler: ReplyHandler = {
+    head(status) {
+      replyStatus = status
+    },
+    bytes(chunk) {
+      byteCount += chunk.length
+      if (byteCount > maxBytes)
+        reject(new NotAnswered(`its reply is larger than ${maxBytes} bytes`))
+      else chunks.push(chunk)
+    },
+    end: () => resolve({ status: replyStatus, text: Buffer.concat(chunks).toString('utf8') }),
+    fault: ({ message }) => reject(new NotAnswered(message)),
+  }
+  const segments = question.body === undefined ? [] : [Buffer.from(question.body)]
+  const call = { segments, connectMs: timeoutMs, sendIdleMs: timeoutMs, onKept: 'avoid' as const }
+  const exchange = dialer.open({ destination: destinationOf(question), ...call }, handler)
+  const timer = setTimeout(() => reject(new NotAnswered('it took too long')), timeoutMs)
+  try {
+    return await promise
+  } finally {
+    clearTimeout(timer)
+    exchange.abort()
+  }
+}
+
+function destinationOf({ method, url: text, headers }: Question) {
+  const url = new URL(text)
+  const tls = url.protocol === 'https:'
+  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return {
+    origin: url.origin,
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? (tls ? 443 : 80) : Number(url.port),
+    tls,
+    head:
+      `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n${fields.join('')}` +
+      'user-agent: tollgate\r\naccept-encoding: identity\r\nconnection: close\r\ncontent-length: ',
+  }
+}

@@ -1,0 +1,80 @@
+// A real OpenID provider (oidc-provider) for tests: whoever the test names signs in there without being asked.
+
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import Provider, { type Context } from 'oidc-provider'
+
+export interface OpenidPerson {
+  readonly sub: string
+  readonly name?: string
+  readonly email?: string
+  readonly email_verified?: boolean
+}
+
+export interface OpenidProvider {
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** Who is at the browser; null: they say no. */
+  person: OpenidPerson | null
+  /** What the provider itself would sign. */
+  sign(claims: JWTPayload, key?: 'foreign'): Promise<string>
+  close(): Promise<void>
+}
+
+const clientSecret = 'secret-of-the-gateway-at-its-provider'
+
+/** `redirectUri` is the only one it takes. */
+export async function startOpenid(clientId: string, redirectUri: string): Promise<OpenidProvider> {
+  const own = await generateKeyPair('RS256', { extractable: true })
+  const foreign = await generateKeyPair('RS256', { extractable: true })
+  const jwk = { ...(await exportJWK(own.privateKey)), kid: 'own', alg: 'RS256', use: 'sig' }
+  let listener: RequestListener = () => undefined
+  const server = createServer((request, response) => listener(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const stage: OpenidProvider = {
+    issuer,
+    clientId,
+    clientSecret,
+    person: null,
+    sign: (claims, key) =>
+      new SignJWT(claims)
+        .setProtectedHeader({ alg: 'RS256', kid: 'own' })
+        .sign(key === 'foreign' ? foreign.privateKey : own.privateKey),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+  const provider = new Provider(issuer, {
+    clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] }],
+    jwks: { keys: [jwk] },
+    claims: { openid: ['sub'], profile: ['name'], email: ['email', 'email_verified'] },
+    cookies: { keys: ['a key for cookies of tests'] },
+    features: { devInteractions: { enabled: false } },
+    ttl: { Interaction: 600, Grant: 600, Session: 600, AccessToken: 600, IdToken: 600 },
+    pkce: { required: () => true },
+    findAccount: (_, id) => ({ accountId: id, claims: () => ({ ...stage.person, sub: id }) }),
+    interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
+  })
+  provider.use((context, next) => finishInteraction(provider, stage, context, next))
+  listener = provider.callback()
+  return stage
+}
+
+async function finishInteraction(
+  provider: Provider,
+  { clientId, person }: OpenidProvider,
+  { path, req, res }: Context,
+  next: () => Promise<void>,
+): Promise<void> {
+  if (!path.startsWith('/interaction/')) return next()
+  if (person === null) {
+    await provider.interactionFinished(req, res, { error: 'access_denied' })
+    return
+  }
+  const { sub } = person
+  const grant = new provider.Grant({ accountId: sub, clientId })
+  grant.addOIDCScope('openid profile email')
+  const grantId = await grant.save()
+  await provider.interactionFinished(req, res, { login: { accountId: sub }, consent: { grantId } })
+}
