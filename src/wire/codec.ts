@@ -90,7 +90,7 @@ export interface VendorHub {
 export interface ClientList {
   /** Throws GatewayError `invalid_request_error` naming the field. */
   decodeRequest(body: JsonObject, address?: Address): Decoded<ListRequest>
-  /** Throws BadVector where a vector is none. */
+  /** Throws UnfitReply where the reply is not what was asked for. */
   writeReply(reply: ListReply, request: ListRequest, head: WriterHead): JsonObject
 }
 

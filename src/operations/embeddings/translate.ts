@@ -7,12 +7,11 @@ import { parsedObject } from '../../relay/parsed.ts'
 import type { PathListener, ReplyPath } from '../../relay/path.ts'
 import type { RelayRequest } from '../../relay/request.ts'
 import type { Candidate } from '../../router/route.ts'
-import type { ClientList, VendorList } from '../../wire/codec.ts'
+import { type ClientList, UnfitReply, type VendorList } from '../../wire/codec.ts'
 import type { JsonValue } from '../../wire/ir.ts'
 import { join } from '../../wire/json/splice.ts'
 import { isFault } from '../../wire/list/fields.ts'
 import type { ListRequest } from '../../wire/list/list.ts'
-import { BadVector } from '../../wire/openai-embeddings/vectors.ts'
 import type { Peek } from '../../wire/request.ts'
 
 /** Many long vectors; past it the reply is given up. */
@@ -94,8 +93,8 @@ class TranslatedList implements ReplyPath {
       const written = client.writeReply(reply, list, head)
       this.listener.answered(Buffer.from(JSON.stringify(written), 'utf8'), this.summary)
     } catch (error) {
-      if (!(error instanceof BadVector)) throw error
-      this.unreadable(`a vector of the reply: ${error.message}`)
+      if (!(error instanceof UnfitReply)) throw error
+      this.unreadable(error.message)
     }
   }
 

@@ -1,7 +1,13 @@
 // Vectors in JSON and in base64: little-endian 32-bit floats, as OpenAI's embeddings put them.
 
+import { UnfitReply } from '../codec.ts'
+
 /** The text is not base64 of whole 32-bit floats, or the list holds what is no number. */
-export class BadVector extends Error {}
+export class BadVector extends UnfitReply {
+  constructor(what: string) {
+    super(`a vector of the reply: ${what}`)
+  }
+}
 
 const floatBytes = 4
 const strict = { lastChunkHandling: 'strict' } as const

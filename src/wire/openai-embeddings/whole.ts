@@ -122,7 +122,7 @@ export function wholeEmbeddings(
       if (!(error instanceof BadVector)) throw error
       return faulty(body, {
         kind: 'unreadable',
-        message: `a vector of the reply: ${error.message}`,
+        message: error.message,
       })
     }
     if (skipSpace(body, seen.end) < body.length) {

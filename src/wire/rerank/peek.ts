@@ -7,12 +7,15 @@ import { type Body, type Inside, modelOf, present, readBody } from '../openai/bo
 import { boolean, checkFields, integer, type Rule, string } from '../openai/rules.ts'
 import type { Peek } from '../request.ts'
 
-const rules: ReadonlyMap<string, Rule> = new Map([
-  ['query', string],
-  ['top_n', integer(1)],
-  ['return_documents', boolean],
-  ['max_tokens_per_doc', integer(1)],
-])
+/** How a format words a query and the documents that are ranked for it. */
+export interface RankingForm {
+  readonly query: string
+  readonly documents: string
+  /** Of members beside the documents. */
+  readonly rules: ReadonlyMap<string, Rule>
+  /** One document may stand without a list. */
+  readonly alone?: true
+}
 
 /** Cohere's bound; more in one request is slower than two requests. */
 const maxDocuments = 1_000
@@ -22,38 +25,35 @@ const bytesPerDocument = 1_500
 /** Documents of the list gone through last, in Cohere's count. */
 let countedDocuments = 0
 const list = new ElementScan()
-const documents: Inside = {
-  key: 'documents',
-  visit: checkDocuments,
-  names: placeOf(['model', 'documents', ...rules.keys()]),
-}
 
 /** Gives the offset behind the list. Throws GatewayError naming the document at fault. */
-function checkDocuments(bytes: Uint8Array, start: number): number {
+function checkDocuments(bytes: Uint8Array, start: number, key: string): number {
   list.open(bytes, start)
   countedDocuments = 0
   while (list.next()) {
     const kind = kindAt(bytes, list.value)
-    const param = `documents[${list.count - 1}]`
+    const param = `${key}[${list.count - 1}]`
     if (kind !== 'string' && kind !== 'object')
       throw invalidRequest(`${param} must be a string or an object with a text`, param)
     countedDocuments += Math.ceil((list.skip() - list.value) / bytesPerDocument)
   }
-  if (list.count === 0) throw invalidRequest('documents must not be empty', 'documents')
-  if (list.count > maxDocuments)
-    throw invalidRequest(`documents must be at most ${maxDocuments}`, 'documents')
+  if (list.count === 0) throw invalidRequest(`${key} must not be empty`, key)
+  if (list.count > maxDocuments) throw invalidRequest(`${key} must be at most ${maxDocuments}`, key)
   return list.at
 }
 
-function read(body: Body): Peek {
+function read(body: Body, { query, documents, rules, alone }: RankingForm): Peek {
   const { bytes, keys } = body
   const { model, modelSpan } = modelOf(body)
   checkFields(bytes, body.members, rules)
-  for (const name of ['query', 'documents'])
+  for (const name of [query, documents])
     if (present(body, name) === null) throw invalidRequest(`${name} is required`, name)
+  const given = present(body, documents)
   // A list was gone through in the pass over the body.
-  if (present(body, 'documents')?.kind !== 'array')
-    throw invalidRequest('documents must be an array', 'documents')
+  if (given?.kind === 'string' && alone === true)
+    countedDocuments = Math.ceil((given.end - given.start) / bytesPerDocument)
+  else if (given?.kind !== 'array')
+    throw invalidRequest(`${documents} must be ${alone ? 'a string or ' : ''}an array`, documents)
   return {
     body: bytes,
     model,
@@ -72,7 +72,24 @@ function read(body: Body): Peek {
   }
 }
 
-/** Throws GatewayError `invalid_request_error` naming the field at fault. */
-export function peekRerank(body: Uint8Array): Peek {
-  return readBody(body, documents, read)
+/** What it gives throws GatewayError `invalid_request_error` naming the field at fault. */
+export function peekRanking(form: RankingForm): (body: Uint8Array) => Peek {
+  const { documents: key, rules } = form
+  const inside: Inside = {
+    key,
+    visit: (bytes, start) => checkDocuments(bytes, start, key),
+    names: placeOf(['model', key, ...rules.keys()]),
+  }
+  return (bytes) => readBody(bytes, inside, (body) => read(body, form))
 }
+
+export const peekRerank = peekRanking({
+  query: 'query',
+  documents: 'documents',
+  rules: new Map([
+    ['query', string],
+    ['top_n', integer(1)],
+    ['return_documents', boolean],
+    ['max_tokens_per_doc', integer(1)],
+  ]),
+})
