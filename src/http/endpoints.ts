@@ -193,6 +193,7 @@ const rows: readonly Endpoint[] = [
   plain('/rerank', 'rerank', listRelay),
   // Where Cohere's clients look for it.
   plain('/v2/rerank', 'rerank', listRelay),
+  plain('/score', 'score', listRelay),
   plain('/messages', 'anthropic-messages'),
   { path: '/messages/count_tokens', method: 'POST', access: 'key', operation: countMessages },
   { path: '/models', method: 'GET', access: 'key', read: readModels, prefixes: modelPrefixes },

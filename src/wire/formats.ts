@@ -21,7 +21,7 @@ const common = {
 } as const
 
 /** Vendors are asked in others. */
-const ofClients = { 'google-embed': 'embedding', rerank: 'rerank' } as const
+const ofClients = { 'google-embed': 'embedding', rerank: 'rerank', score: 'rerank' } as const
 
 /** Their own clients are not served here. */
 const ofVendors = {

@@ -34,6 +34,7 @@ import {
 import { videos } from './openai-videos/dialect.ts'
 import { peekRerank } from './rerank/peek.ts'
 import { rerankList } from './rerank/rerank.ts'
+import { peekScore, scoreList } from './rerank/score.ts'
 import { cohereRerank, jinaRerank, voyageRerank } from './rerank/vendors.ts'
 import { voyageEmbeddings } from './voyage/embeddings.ts'
 
@@ -141,6 +142,15 @@ export const textDialects = {
       idPrefix: 'rerank-',
       peek: peekRerank,
       list: rerankList,
+    },
+  }),
+  score: format('score', {
+    client: {
+      ...openaiClient,
+      path: '/score',
+      idPrefix: 'score-',
+      peek: peekScore,
+      list: scoreList,
     },
   }),
   'cohere-rerank': listOnly('cohere-rerank', cohereRerank),

@@ -168,6 +168,37 @@ test.each([
   },
 )
 
+test.each(['/v1/score', '/score'])('scores at %s, in the order of the texts', async (path) => {
+  const body = { model: 'rerank-2.5', text_1: ['sea?'], text_2: ['sunny', 'rainy'], priority: 1 }
+  const reply = await gateway.post(path, body)
+  expect([reply.status, reply.headers.get('x-tollgate-dropped')]).toEqual([200, 'priority'])
+  expect(await reply.json()).toMatchObject({
+    id: expect.stringMatching(/^score-/),
+    object: 'list',
+    data: [
+      { index: 0, object: 'score', score: 0.25 },
+      { index: 1, object: 'score', score: 0.75 },
+    ],
+    usage: { prompt_tokens: 1_000, total_tokens: 1_000, completion_tokens: 0 },
+  })
+  expect(asked.at(-1)?.body).toMatchObject({ query: 'sea?', documents: ['sunny', 'rainy'] })
+  const row = await gateway.row(reply.headers.get('x-request-id') ?? '')
+  expect(row).toMatchObject({ operation: 'rerank', chargeNano: 2_000_000n })
+})
+
+test('of one text the score, billed as the search it is; of one that has none nothing', async () => {
+  const one = { model: 'rerank-v3.5', text_1: 'sea?', text_2: 'sunny' }
+  const reply = await gateway.post('/v1/score', one)
+  expect(await reply.json()).toMatchObject({ data: [{ index: 0, score: 0.5 }] })
+  const row = await gateway.row(reply.headers.get('x-request-id') ?? '')
+  expect(row).toMatchObject({ chargeNano: 4_000_000n, units: { search: 2 } })
+  const half = await gateway.post('/v1/score', { ...one, text_2: ['sunny', 'rainy'] })
+  expect([half.status, await half.json()]).toMatchObject([
+    503,
+    { error: { code: 'service_unavailable' } },
+  ])
+})
+
 test('what the vendor cannot be told is refused by the field, before it is asked', async () => {
   const before = asked.length
   const reply = await gateway.post('/v1/embeddings', { model: 'voyage-3.5', input: [1, 2, 3] })

@@ -217,6 +217,25 @@ describe('reranking', () => {
   })
 
   test.each([
+    [{ text_2: ['a'] }, 'text_1 is required'],
+    [{ text_1: 'a' }, 'text_2 is required'],
+    [{ text_1: ['a', 'b'], text_2: ['c', 'd'] }, 'text_1 must be a string, or an array of one'],
+    [{ text_1: [], text_2: ['c'] }, 'text_1 must be a string, or an array of one'],
+    [{ text_1: [1], text_2: ['c'] }, 'text_1 must be a string, or an array of one'],
+    [{ text_1: 'a', text_2: [] }, 'text_2 must not be empty'],
+    [{ text_1: 'a', text_2: [1] }, 'text_2[0] must be a string'],
+    [{ text_1: 'a', text_2: 1 }, 'text_2 must be a string or an array'],
+  ])('scores are refused by the field (%#)', (fields, message) => {
+    const bytes = bytesOf(JSON.stringify({ model: 'm', ...fields }))
+    expect(() => dialects.score.client.peek(bytes)).toThrow(message)
+  })
+
+  test('the searches of one long text that is scored are bounded by its length', () => {
+    const asks = { model: 'm', text_1: 'a', text_2: 'x'.repeat(200_000) }
+    expect(dialects.score.client.peek(bytesOf(JSON.stringify(asks))).units).toEqual({ search: 2 })
+  })
+
+  test.each([
     ['an index of no document', { results: [{ index: 2, relevance_score: 1 }] }, 'unreadable'],
     ['no score', { results: [{ index: 0 }] }, 'unreadable'],
     ['no list', { id: 'x' }, 'unreadable'],

@@ -8,7 +8,7 @@ import { boolean, checkFields, integer, type Rule, string } from '../openai/rule
 import type { Peek } from '../request.ts'
 
 /** How a format words a query and the documents that are ranked for it. */
-export interface RankingForm {
+interface RankingForm {
   readonly query: string
   readonly documents: string
   /** Of members beside the documents. */

@@ -27,7 +27,7 @@ function decodeRequest(body: JsonObject): Decoded<ListRequest> {
   return { value, dropped }
 }
 
-function textOf(document: JsonValue): string {
+export function textOf(document: JsonValue): string {
   return String(isObject(document) ? (document['text'] ?? '') : document)
 }
 

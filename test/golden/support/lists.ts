@@ -108,6 +108,12 @@ const reranking: ListOperation = {
       'asked-odd-document': { model, query, documents: ['sunny', 7] },
       'asked-none-of-them': { model, query, documents: texts, top_n: 0 },
     },
+    score: {
+      'asked-texts': { model, text_1: query, text_2: texts },
+      'asked-text': { model, text_1: [query], text_2: 'sunny', truncate_prompt_tokens: 9 },
+      'asked-pairs': { model, text_1: texts, text_2: texts },
+      'asked-nothing': { model, text_1: query, text_2: [] },
+    },
   },
   vendors: ['cohere-rerank', 'jina-rerank', 'voyage-rerank'],
   requests: {
