@@ -29,7 +29,8 @@ let ranker: Upstream
 
 beforeAll(async () => {
   ranker = await startUpstream()
-  ranker.on('*', [json(200, { results: [{ index: 1, relevance_score: 0.5 }], id: 'r' })])
+  const results = [1, 0].map((index) => ({ index, relevance_score: 0.5 }))
+  ranker.on('*', [json(200, { results, id: 'r' })])
   gateway = await startGateway({
     config: {
       channels: [
@@ -257,6 +258,7 @@ test('lists, models and the account are as described', async () => {
     'createEmbedding',
     'rankDocuments',
     'rankDocumentsOfCohere',
+    'scoreTexts',
     'createModeration',
     'listModels',
     'readModel',
