@@ -28,6 +28,8 @@ GRANT INSERT, UPDATE, DELETE ON api_key TO tollgate_app;
 GRANT UPDATE ON api_key_revision TO tollgate_app;
 GRANT INSERT ON ledger_account TO tollgate_app;
 GRANT UPDATE (debits_posted, credits_posted, debits_pending) ON ledger_account TO tollgate_app;
+GRANT INSERT, DELETE ON settlement_log TO tollgate_app;
+GRANT UPDATE ON settlement_count TO tollgate_app;
 GRANT INSERT, UPDATE ON node TO tollgate_app;
 GRANT INSERT, UPDATE, DELETE ON lease TO tollgate_app;
 GRANT INSERT, UPDATE ON outbox_epoch TO tollgate_app;

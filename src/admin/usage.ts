@@ -1,7 +1,7 @@
 // Finished requests, newest first.
 
 import { createPriceBook } from '../meter/price-book.ts'
-import type { UsageFilter } from '../store/store.ts'
+import type { UsageFilter } from '../store/usage-filter.ts'
 import { cursorAfter, type Page, placeIn } from './page.ts'
 import type { Input } from './schema.ts'
 import { usageView } from './usage-view.ts'

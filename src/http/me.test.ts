@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import type { KeyPrincipal, Principal, SessionPrincipal } from '../identity/principal.ts'
 import type { Reading } from '../operations/operation.ts'
-import type { UsageFilter } from '../store/store.ts'
+import type { UsageFilter } from '../store/usage-filter.ts'
 import { type MeRooms, readUsage } from './me.ts'
 
 const key = { kind: 'key', keyId: 'key_1', account: 'ann' } as KeyPrincipal

@@ -7,7 +7,8 @@ import type { PriceBook } from '../meter/meter.ts'
 import { formatUnits } from '../money.ts'
 import type { Reading, Reply } from '../operations/operation.ts'
 import { idIn } from '../operations/path.ts'
-import type { Store, UsageFilter } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
+import type { UsageFilter } from '../store/usage-filter.ts'
 
 export interface MeRooms {
   readonly store: Pick<Store, 'journal' | 'usage'>

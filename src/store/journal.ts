@@ -3,6 +3,7 @@
 import type { Nano } from '../money.ts'
 import type { Bulk, Engine, Session, Value } from './engine.ts'
 import { type JournalTable, type Transfer, walletOf } from './ledger.ts'
+import { readEntries } from './ledger-entries.ts'
 import { RowRefused } from './store.ts'
 import { cleanText, cleanTextOrNull } from './text.ts'
 import { lockWallets, moveHouse, moveWallets, readWallets } from './wallets.ts'
@@ -41,6 +42,7 @@ export function journalTable(engine: Engine): JournalTable {
       return wallet ?? null
     },
     wallets: () => readWallets(engine),
+    entries: (filter) => readEntries(engine, filter),
     async transfers({ account, usage, limit }) {
       const name = cleanText(account)
       const read = async (sql: string, values: readonly Value[]) => {

@@ -33,6 +33,30 @@ export interface Transfer {
   readonly at: number
 }
 
+/** An entry's place among those of its wallet. */
+export interface EntryPlace {
+  /** Unix milliseconds. */
+  readonly at: number
+  readonly id: string
+}
+
+/** An entry as it concerns one wallet. */
+export interface LedgerEntry extends Omit<Transfer, 'amountNano'> {
+  /** What it did to the wallet; below 0: it took. */
+  readonly effectNano: Nano
+  /** What the wallet had after it. */
+  readonly balanceNano: Nano
+}
+
+export interface EntryFilter {
+  readonly account: string
+  /** Unix milliseconds: since <= at. */
+  readonly since?: number
+  /** Only entries older than this one. */
+  readonly before?: EntryPlace
+  readonly limit: number
+}
+
 export interface Wallet {
   readonly account: string
   /** Deposited less spent. */
@@ -142,6 +166,8 @@ export interface JournalTable {
     usage?: boolean
     limit: number
   }): Promise<readonly Transfer[]>
+  /** Of one account's wallet, requests included, newest first; none where it has no wallet. */
+  entries(filter: EntryFilter): Promise<readonly LedgerEntry[]>
 }
 
 /** Which nodes are alive. */

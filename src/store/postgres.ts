@@ -165,11 +165,14 @@ function sessionOver(send: Send): Session {
 }
 
 const numberedStatements = new Map<string, string>()
+/** Filters make ever new statements. */
+const mostNumbered = 1_000
 
 /** `?` as PostgreSQL numbers it; our statements have no other question mark. */
 function numbered(sql: string): string {
   let statement = numberedStatements.get(sql)
   if (statement === undefined) {
+    if (numberedStatements.size >= mostNumbered) numberedStatements.clear()
     let count = 0
     statement = sql.replaceAll('?', () => `$${++count}`)
     numberedStatements.set(sql, statement)

@@ -17,6 +17,7 @@ import {
 import { noteCome } from './outbox-epochs.ts'
 import { addRollups, RollupTotals } from './rollups.ts'
 import { checkSettlement } from './settlement-check.ts'
+import { logSettled } from './settlement-log.ts'
 import { cleanText } from './text.ts'
 import { insertUsage, usageValues } from './usage-columns.ts'
 import { lockWallets, moveHouse, moveWallets } from './wallets.ts'
@@ -98,6 +99,8 @@ export async function settleNew(
   }
   await noteCome(session, places)
   await moveHouse(session, houseMoves(chargedNano, writtenOffNano))
+  const ids = batch.map(({ row }) => row.requestId)
+  await logSettled(session, ids)
   return { settled: batch.length, chargedNano, writtenOffNano }
 }
 

@@ -18,24 +18,9 @@ import type { ResponseTable } from './responses.ts'
 import type { RollupReader } from './rollup-table.ts'
 import type { SettingTable } from './settings.ts'
 import type { InvitationTable, SessionTable, SignInTable } from './sign-in.ts'
+import type { UsageFilter, UsagePlace, UsagePredicate } from './usage-filter.ts'
 import type { UsageRow } from './usage-row.ts'
 import type { VideoTable } from './video-table.ts'
-
-export interface UsageFilter {
-  readonly account?: string
-  readonly key?: string
-  /** The model asked for. */
-  readonly model?: string
-  /** The HTTP status the client got. */
-  readonly status?: number
-  /** Unix milliseconds: since <= at < until. */
-  readonly since?: number
-  readonly until?: number
-  /** Only rows older than this one, in the order of the list: where the page before ended. */
-  readonly before?: { readonly at: number; readonly requestId: string }
-  /** Newest first; at most this many. */
-  readonly limit: number
-}
 
 /** The engine refused a row for what is in it: to send it again as it is would fail again. */
 export class RowRefused extends Error {
@@ -51,11 +36,41 @@ export interface AccountTable {
   closed(): Promise<readonly string[]>
 }
 
+export interface UsagePage {
+  readonly rows: readonly UsageRow[]
+  /** Where the next one begins; null: this is the end of the list. */
+  readonly next: UsagePlace | null
+}
+
+/** A request's place in the order of settlement: its batch, and its index in that. */
+export interface SettledPlace {
+  readonly number: number
+  readonly index: number
+}
+
+export interface SettledRows {
+  readonly rows: readonly { readonly place: SettledPlace; readonly row: UsageRow }[]
+  /** How far was read, whether or not the predicate held: ask on from here. */
+  readonly place: SettledPlace
+  /** What was asked for is partly forgotten: rows are missing before these. */
+  readonly missed: boolean
+}
+
 /** Written by settlement alone (`SettlementTable.settle`). */
 export interface UsageTable {
+  /** All that fit, however long it takes to find them. */
   list(filter: UsageFilter): Promise<readonly UsageRow[]>
-  /** null where there is none, or it is another account's. */
-  find(account: string, requestId: string): Promise<UsageRow | null>
+  /**
+   * The same in bounded time: where few rows fit, a page may hold fewer than asked for, even none, and go on all the
+   * same.
+   */
+  page(filter: UsageFilter): Promise<UsagePage>
+  /** null where there is none, or it is another account's; `account` null: whoever's it is. */
+  find(account: string | null, requestId: string): Promise<UsageRow | null>
+  /** The place behind all that is settled now. */
+  newest(): Promise<SettledPlace>
+  /** Rows settled behind a place, in the order of settlement, each once; some at a time. */
+  settledAfter(place: SettledPlace, predicate: UsagePredicate): Promise<SettledRows>
 }
 
 /** What a deployment is, as all its processes know it. */

@@ -26,11 +26,16 @@ export const insertUsage: Bulk = {
 }
 
 /** Every column under its field's name, as `KeptUsage`. Money as text: a number would lose its last digits. */
-export const selectUsage = `SELECT ${usageColumns
+const columnsAsFields = usageColumns
   .map(({ name, field, kind }) =>
     kind === 'money' ? `CAST(${name} AS TEXT) AS "${field}"` : `${name} AS "${field}"`,
   )
-  .join(', ')} FROM usage`
+  .join(', ')
+
+/** The same of something that has the columns of `usage`. */
+export const selectUsageOf = (source: string): string => `SELECT ${columnsAsFields} FROM ${source}`
+
+export const selectUsage = selectUsageOf('usage')
 
 /** In the order of the columns. The money is given beside the row: settling decides how it is divided. */
 export function usageValues(row: UsageRow, chargeNano: bigint, writeoffNano: bigint): Value[] {

@@ -1,47 +1,113 @@
 // Reading the usage rows; settling writes them.
 
-import type { Engine, Value } from './engine.ts'
-import type { UsageFilter, UsageTable } from './store.ts'
+import type { Engine, Session, Value } from './engine.ts'
+import { newestBatch, readBatches } from './settlement-log.ts'
+import type { SettledPlace, SettledRows, UsagePage, UsageTable } from './store.ts'
 import { cleanText } from './text.ts'
-import { type KeptUsage, selectUsage, usageRowOf } from './usage-columns.ts'
+import { type KeptUsage, selectUsage, selectUsageOf, usageRowOf } from './usage-columns.ts'
+import {
+  type UsageFilter,
+  type UsagePlace,
+  type UsagePredicate,
+  usageConditions,
+} from './usage-filter.ts'
+import type { UsageRow } from './usage-row.ts'
+
+/** Where no index answers a filter, a page looks through so many rows at most. */
+const scannedRows = 50_000
 
 export function usageTable(engine: Engine): UsageTable {
   return {
-    async list(filter) {
-      const { where, values } = usageConditions(filter)
-      const kept = await engine.query<KeptUsage>(
-        `${selectUsage}${where} ORDER BY at DESC, request_id DESC LIMIT ?`,
-        [...values, filter.limit],
-      )
-      return kept.map(usageRowOf)
-    },
+    list: (filter) => list(engine, filter),
+    page: (filter) => engine.snapshot((session) => page(session, filter)),
     async find(account, requestId) {
+      const whose = account === null ? '' : ' AND account = ?'
       const [kept] = await engine.query<KeptUsage>(
-        `${selectUsage} WHERE request_id = ? AND account = ?`,
-        [cleanText(requestId), cleanText(account)],
+        `${selectUsage} WHERE request_id = ?${whose}`,
+        [requestId, ...(account === null ? [] : [account])].map(cleanText),
       )
       return kept === undefined ? null : usageRowOf(kept)
     },
+    newest: () => newestBatch(engine),
+    settledAfter: (place, predicate) => settledAfter(engine, place, predicate),
   }
 }
 
-function usageConditions(filter: UsageFilter): { where: string; values: Value[] } {
-  const conditions: string[] = []
-  const values: Value[] = []
-  const add = (condition: string, ...bound: Value[]) => {
-    conditions.push(condition)
-    values.push(...bound)
+const newestFirst = 'ORDER BY at DESC, request_id DESC LIMIT ?'
+
+async function list(session: Session, filter: UsageFilter): Promise<UsageRow[]> {
+  const { found, seen } = usageConditions(filter)
+  const kept = await session.query<KeptUsage>(
+    `${selectUsage}${where(found.sql, seen.sql)} ${newestFirst}`,
+    [...found.values, ...seen.values, filter.limit],
+  )
+  return kept.map(usageRowOf)
+}
+
+/** Within the rows that one page looks through; the end of those, where it is not the end of the list. */
+async function page(session: Session, filter: UsageFilter): Promise<UsagePage> {
+  const { limit } = filter
+  const { found, seen } = usageConditions(filter)
+  if (seen.sql === '') {
+    const rows = await list(session, { ...filter, limit: limit + 1 })
+    return { rows: rows.slice(0, limit), next: nextAfter(rows, limit) }
   }
-  if (filter.account !== undefined) add('account = ?', cleanText(filter.account))
-  if (filter.key !== undefined) add('key_id = ?', cleanText(filter.key))
-  if (filter.model !== undefined) add('model_asked = ?', cleanText(filter.model))
-  if (filter.status !== undefined) add('status = ?', filter.status)
-  if (filter.since !== undefined) add('at >= ?', filter.since)
-  if (filter.until !== undefined) add('at < ?', filter.until)
-  if (filter.before !== undefined) {
-    // The first condition is implied by the second, and is the one an index on `at` can use.
-    const { at, requestId } = filter.before
-    add('at <= ? AND (at, request_id) < (?, ?)', at, at, cleanText(requestId))
-  }
-  return { where: conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`, values }
+  const values: Value[] = [...found.values, scannedRows]
+  const scanned = (columns: string) =>
+    `SELECT ${columns} FROM usage${where(found.sql)} ${newestFirst}`
+  const kept = await session.query<KeptUsage>(
+    `${selectUsageOf(`(${scanned('*')}) AS usage`)}${where(seen.sql)} LIMIT ?`,
+    [...values, ...seen.values, limit + 1],
+  )
+  const rows = kept.map(usageRowOf).sort(byNewest)
+  if (rows.length > limit) return { rows: rows.slice(0, limit), next: nextAfter(rows, limit) }
+  const [last] = await session.query<UsagePlace & { readonly rows: number }>(
+    `WITH scanned AS (${scanned('at, request_id')})
+      SELECT at, request_id AS "requestId", (SELECT count(*) FROM scanned) AS rows
+      FROM scanned ORDER BY at, request_id LIMIT 1`,
+    values,
+  )
+  const isEnd = last === undefined || last.rows < scannedRows
+  return { rows, next: isEnd ? null : { at: last.at, requestId: last.requestId } }
+}
+
+function nextAfter(rows: readonly UsageRow[], limit: number): UsagePlace | null {
+  const last = rows[limit - 1]
+  return rows.length > limit && last ? { at: last.at, requestId: last.requestId } : null
+}
+
+/** As the engines sort: text by its bytes. */
+function byNewest(one: UsageRow, other: UsageRow): number {
+  if (one.at !== other.at) return other.at - one.at
+  return Buffer.compare(Buffer.from(other.requestId), Buffer.from(one.requestId))
+}
+
+const amongIds = {
+  sqlite: 'request_id IN (SELECT value FROM json_each(?))',
+  postgres: 'request_id = ANY(ARRAY(SELECT json_array_elements_text(CAST(? AS json))))',
+}
+
+async function settledAfter(
+  engine: Engine,
+  after: SettledPlace,
+  predicate: UsagePredicate,
+): Promise<SettledRows> {
+  const { ids, place, missed } = await readBatches(engine, after)
+  if (ids.length === 0) return { rows: [], place, missed }
+  const { found, seen } = usageConditions(predicate)
+  const kept = await engine.query<KeptUsage>(
+    `${selectUsage}${where(amongIds[engine.kind], found.sql, seen.sql)}`,
+    [JSON.stringify(ids.map(({ id }) => id)), ...found.values, ...seen.values],
+  )
+  const byId = new Map(kept.map((each) => [each.requestId, usageRowOf(each)]))
+  const rows = ids.flatMap(({ id, place }) => {
+    const row = byId.get(id)
+    return row === undefined ? [] : [{ place, row }]
+  })
+  return { rows, place, missed }
+}
+
+function where(...conditions: readonly string[]): string {
+  const all = conditions.filter((each) => each !== '')
+  return all.length === 0 ? '' : ` WHERE ${all.join(' AND ')}`
 }

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import type { Engine } from '../../src/store/engine.ts'
-import type { NodeRef, Settlement, Transfer } from '../../src/store/ledger.ts'
+import type { LedgerEntry, NodeRef, Settlement, Transfer } from '../../src/store/ledger.ts'
 import { house, walletOf } from '../../src/store/ledger.ts'
 import { RowRefused, type Store } from '../../src/store/store.ts'
 import { type LedgerBook, type LedgerTables, modelTables } from '../support/ledger-model.ts'
@@ -212,6 +212,7 @@ async function views(ledger: LedgerTables): Promise<readonly unknown[]> {
   const lists = accounts.flatMap((account) => [
     ledger.journal.transfers({ account, limit: 100 }),
     ledger.journal.transfers({ account, usage: true, limit: 3 }),
+    entriesInPages(ledger, account),
     ledger.journal.wallet(account),
   ])
   return Promise.all([
@@ -220,6 +221,17 @@ async function views(ledger: LedgerTables): Promise<readonly unknown[]> {
     ledger.journal.wallet('nobody'),
     ...lists,
   ])
+}
+
+/** Two at a time, each page read by itself. */
+async function entriesInPages({ journal }: LedgerTables, account: string) {
+  const read: LedgerEntry[] = []
+  for (;;) {
+    const before = read.at(-1)
+    const page = await journal.entries({ account, limit: 2, ...(before && { before }) })
+    read.push(...page)
+    if (page.length < 2) return read
+  }
 }
 
 export async function keptBy(engine: Engine, store: Store): Promise<Kept> {

@@ -1,6 +1,8 @@
 // The ledger in memory, as plain as can be: what every engine's answers are compared with, and a bank for tests of nodes.
 
 import type {
+  EntryFilter,
+  EntryPlace,
   Grant,
   GrantRequest,
   JournalTable,
@@ -186,8 +188,30 @@ function journalTable(book: LedgerBook): JournalTable {
         .sort((one, other) => other.at - one.at || (one.id < other.id ? 1 : -1))
         .slice(0, filter.limit)
     },
+
+    async entries({ account, since = 0, before, limit }: EntryFilter) {
+      const id = walletOf(account)
+      let balanceNano = 0n
+      const all = book.journal
+        .filter(({ debit, credit }) => debit === id || credit === id)
+        .sort((one, other) => one.at - other.at || (one.id < other.id ? -1 : 1))
+        .map(({ amountNano, ...entry }) => {
+          const effectNano = entry.credit === id ? amountNano : -amountNano
+          balanceNano += effectNano
+          return { ...entry, effectNano, balanceNano }
+        })
+      return all
+        .toReversed()
+        .filter(({ at }) => at >= since)
+        .filter((each) => before === undefined || isOlder(each, before))
+        .slice(0, limit)
+    },
   }
   return table
+}
+
+function isOlder(entry: EntryPlace, than: EntryPlace): boolean {
+  return entry.at === than.at ? entry.id < than.id : entry.at < than.at
 }
 
 function nodeTable(book: LedgerBook): NodeTable {

@@ -1,0 +1,109 @@
+// The entries of one wallet with its balance after each, page by page.
+
+import type { Nano } from '../money.ts'
+import type { Engine, Session, Value } from './engine.ts'
+import { type EntryFilter, type EntryPlace, type LedgerEntry, walletOf } from './ledger.ts'
+import { quarterMs, quarterOf } from './rollup-columns.ts'
+import { cleanText } from './text.ts'
+import { readWallets } from './wallets.ts'
+
+/**
+ * The balance after an entry is the wallet's less what all newer ones did to it, read in one moment: requests that are
+ * settled between two pages, late ones with an earlier time too, change no balance that was shown before.
+ */
+export async function readEntries(
+  engine: Engine,
+  filter: EntryFilter,
+): Promise<readonly LedgerEntry[]> {
+  return engine.snapshot(async (session) => {
+    const account = cleanText(filter.account)
+    const [wallet] = await readWallets(session, account)
+    if (wallet === undefined) return []
+    const entries = await newestEntries(session, { ...filter, account })
+    const [first] = entries
+    if (first === undefined) return []
+    let balanceNano = wallet.postedNano - (await newerNano(session, account, first))
+    return entries.map((entry) => {
+      const shown = { ...entry, balanceNano }
+      balanceNano -= entry.effectNano
+      return shown
+    })
+  })
+}
+
+type Entry = Omit<LedgerEntry, 'balanceNano'>
+type KeptEntry = Omit<Entry, 'effectNano'> & { readonly effectNano: string }
+
+const columns = `transfer.id, transfer.code, transfer.debit, transfer.credit, transfer.actor,
+  transfer.reason, transfer.at`
+const gained = 'CAST(transfer.amount_nano AS TEXT) AS "effectNano"'
+const spent = 'CAST(-transfer.amount_nano AS TEXT) AS "effectNano"'
+const order = 'ORDER BY at DESC, id DESC LIMIT ?'
+/** The indexes of the journal have only these. */
+const rare = `code NOT IN ('usage', 'writeoff')`
+
+async function newestEntries(session: Session, filter: EntryFilter): Promise<Entry[]> {
+  const { account, since = 0, limit } = filter
+  const { at, id } = filter.before ?? end
+  const wallet = walletOf(account)
+  const side = (effect: string, name: string) => `SELECT ${columns}, ${effect} FROM transfer
+    WHERE ${rare} AND ${name} = ? AND at >= ? AND at <= ? AND (at, id) < (?, ?)`
+  const bounds: Value[] = [wallet, since, at, at, cleanText(id)]
+  const others = await session.query<KeptEntry>(
+    `${side(spent, 'debit')} UNION ALL ${side(gained, 'credit')} ${order}`,
+    [...bounds, ...bounds, limit],
+  )
+  const used = await session.query<KeptEntry>(
+    `SELECT ${columns}, ${spent} FROM usage
+      JOIN transfer ON transfer.id = 'usage:' || usage.request_id
+      WHERE usage.account = ? AND usage.charge_nano > 0 AND usage.at >= ? AND usage.at <= ?
+        AND (usage.at, usage.request_id) < (?, ?)
+      ORDER BY usage.at DESC, usage.request_id DESC LIMIT ?`,
+    [account, since, at, at, requestBelow(id), limit],
+  )
+  return [...others, ...used]
+    .map((entry) => ({ ...entry, effectNano: BigInt(entry.effectNano) }))
+    .sort(newestFirst)
+    .slice(0, limit)
+}
+
+/** Behind every entry there can be. */
+const end: EntryPlace = { at: Number.MAX_SAFE_INTEGER, id: '' }
+const usagePrefix = 'usage:'
+
+/** Requests of that moment whose entry comes before this id are those before the result. */
+function requestBelow(id: string): string {
+  if (id.startsWith(usagePrefix)) return id.slice(usagePrefix.length)
+  return id < usagePrefix ? '' : '\u{10FFFF}'
+}
+
+/** What entries newer than this one did to the wallet. */
+async function newerNano(session: Session, account: string, entry: EntryPlace): Promise<Nano> {
+  const { at, id } = entry
+  const wallet = walletOf(account)
+  const nextQuarter = quarterOf(at) + quarterMs
+  const newer = 'AND at >= ? AND (at, id) > (?, ?)'
+  const sums = await session.query<{ readonly sum: string }>(
+    `SELECT CAST(coalesce(sum(amount_nano), 0) AS TEXT) AS sum FROM transfer
+        WHERE ${rare} AND credit = ? ${newer}
+      UNION ALL SELECT CAST(coalesce(-sum(amount_nano), 0) AS TEXT) FROM transfer
+        WHERE ${rare} AND debit = ? ${newer}
+      UNION ALL SELECT CAST(coalesce(-sum(charge_nano), 0) AS TEXT) FROM usage_quarter
+        WHERE series IN (SELECT id FROM usage_series WHERE account = ?) AND quarter >= ?
+      UNION ALL SELECT CAST(coalesce(-sum(charge_nano), 0) AS TEXT) FROM usage
+        WHERE account = ? AND at >= ? AND at < ? AND (at > ? OR request_id > ?)`,
+    [
+      ...[wallet, at, at, id],
+      ...[wallet, at, at, id],
+      ...[account, nextQuarter],
+      ...[account, at, nextQuarter, at, requestBelow(id)],
+    ],
+  )
+  return sums.reduce((total, { sum }) => total + BigInt(sum), 0n)
+}
+
+/** Text by its bytes, as the engines sort it. */
+function newestFirst(one: EntryPlace, other: EntryPlace): number {
+  if (one.at !== other.at) return other.at - one.at
+  return Buffer.compare(Buffer.from(other.id), Buffer.from(one.id))
+}

@@ -1,0 +1,76 @@
+// What was settled, batch by batch, in the order of the commits: what a live tail follows. The last batches only.
+
+import type { Engine, Session } from './engine.ts'
+import type { SettledPlace } from './store.ts'
+
+/**
+ * On PostgreSQL a counter's row, locked until the commit, makes the order of the numbers that of the commits: who has
+ * read up to a number has missed none below it. On SQLite one transaction writes at a time.
+ */
+const append = {
+  sqlite: `INSERT INTO settlement_log (number, ids)
+    SELECT coalesce(max(number), 0) + 1, ? FROM settlement_log RETURNING number`,
+  postgres: `WITH next AS (UPDATE settlement_count SET value = value + 1 RETURNING value)
+    INSERT INTO settlement_log (number, ids) SELECT value, ? FROM next RETURNING number`,
+}
+
+const keptBatches = 4_096
+const pruneEvery = 64
+
+/** In the transaction of the settlement, at its end: from here on every other settlement waits for its commit. */
+export async function logSettled(session: Session, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  const [appended] = await session.query<{ readonly number: number }>(append[session.kind], [
+    JSON.stringify(ids),
+  ])
+  if (appended === undefined) throw new Error('The table settlement_count has lost its row.')
+  const { number } = appended
+  if (number % pruneEvery !== 0) return
+  await session.run('DELETE FROM settlement_log WHERE number <= ?', [number - keptBatches])
+}
+
+/** The place behind all that is settled now. */
+export async function newestBatch(engine: Engine): Promise<SettledPlace> {
+  const sql = 'SELECT number, ids FROM settlement_log ORDER BY number DESC LIMIT 1'
+  const [newest] = await engine.query<Batch>(sql, [])
+  return newest === undefined
+    ? { number: 0, index: 0 }
+    : { number: newest.number, index: idsOf(newest).length - 1 }
+}
+
+interface Batch {
+  readonly number: number
+  readonly ids: string
+}
+
+interface LoggedIds {
+  readonly ids: readonly { readonly id: string; readonly place: SettledPlace }[]
+  /** Behind the last of them. */
+  readonly place: SettledPlace
+  /** Some batches behind the place asked for are not kept any more. */
+  readonly missed: boolean
+}
+
+const batchesAtOnce = 32
+
+/** Those settled behind a place, oldest first, a few batches at a time. */
+export async function readBatches(engine: Engine, after: SettledPlace): Promise<LoggedIds> {
+  const batches = await engine.query<Batch>(
+    'SELECT number, ids FROM settlement_log WHERE number >= ? ORDER BY number LIMIT ?',
+    [after.number, batchesAtOnce],
+  )
+  const ids = batches.flatMap((batch) =>
+    idsOf(batch).map((id, index) => ({ id, place: { number: batch.number, index } })),
+  )
+  const fresh = ids.filter(({ place }) => place.number > after.number || place.index > after.index)
+  const [first] = batches
+  return {
+    ids: fresh,
+    place: fresh.at(-1)?.place ?? after,
+    missed: first !== undefined && first.number > after.number + 1,
+  }
+}
+
+function idsOf({ ids }: Batch): readonly string[] {
+  return JSON.parse(ids) as string[]
+}
