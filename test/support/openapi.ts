@@ -15,7 +15,7 @@ export interface Parameter {
   readonly example: Json | undefined
 }
 
-interface Content {
+export interface Content {
   /** Its schema, as a pointer into the document. */
   readonly at: string
   readonly schema: JsonObject

@@ -64,6 +64,7 @@ describe('refused', () => {
     [{ contents, generationConfig: [] }, 'generationConfig'],
     [{ contents, generationConfig: { maxOutputTokens: 0 } }, 'generationConfig.maxOutputTokens'],
     [{ contents, generationConfig: { candidateCount: 'x' } }, 'generationConfig.candidateCount'],
+    [{ contents, generationConfig: { candidateCount: 129 } }, 'generationConfig.candidateCount'],
     ['[]', null],
     ['{"contents"', null],
   ])('%j', (body, param) => {

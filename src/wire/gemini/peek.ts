@@ -119,8 +119,16 @@ function member(list: readonly Member[], camel: string, snake: string): Member |
   return found === undefined || found.kind === 'null' ? null : found
 }
 
+/** As many as of any other format: each is held for, and vendors make few. */
+const mostCandidates = 128
+
 /** A whole number of at least 1, as a number or as ProtoJSON's text of one. */
-function wholeNumber(bytes: Uint8Array, found: Member | null, param: string): number | null {
+function wholeNumber(
+  bytes: Uint8Array,
+  found: Member | null,
+  param: string,
+  most = Number.MAX_VALUE,
+): number | null {
   if (found === null) return null
   const { start, end, kind } = found
   const value =
@@ -130,6 +138,7 @@ function wholeNumber(bytes: Uint8Array, found: Member | null, param: string): nu
         ? Number(stringOf(bytes, start, end))
         : Number.NaN
   if (!Number.isInteger(value) || value < 1) fail(param, 'must be an integer of at least 1')
+  if (value > most) fail(param, `must be at most ${most}`)
   return value
 }
 
@@ -170,7 +179,7 @@ function read(body: Body, address: Address): Peek {
     streamOptionsSpan: null,
     bodyEnd: body.end,
     maxOutputTokens: wholeNumber(bytes, limit, 'generationConfig.maxOutputTokens'),
-    choices: wholeNumber(bytes, choices, 'generationConfig.candidateCount') ?? 1,
+    choices: wholeNumber(bytes, choices, 'generationConfig.candidateCount', mostCandidates) ?? 1,
     dropped: body.dropped,
     imageParam: seen.imageParam,
     attachments: seen.attachments,
