@@ -201,7 +201,9 @@ function withinCap(
   )
 }
 
-function refusal({ refused }: NoHold, amountNano: Nano, currency: string): GatewayError {
+function refusal(noHold: NoHold, amountNano: Nano, currency: string): GatewayError {
+  if (noHold.refused === 'spend-limit') return limitReached(noHold, amountNano, currency)
+  const { refused } = noHold
   if (refused === 'closed') return closed()
   const needs = `it may cost up to ${formatUnits(amountNano)} ${currency}`
   if (refused === 'insufficient') {
@@ -215,6 +217,30 @@ function refusal({ refused }: NoHold, amountNano: Nano, currency: string): Gatew
     `Requests under way hold what this account has: ${needs}. Retry when some of them have ended.`,
     { retryAfterMs, retry: true },
   )
+}
+
+const periods = { day: ' a day', week: ' a week', month: ' a month', never: '' } as const
+
+function limitReached(
+  { limitNano, period, leftNano, isHeld, resetsAt }: Extract<NoHold, { refused: 'spend-limit' }>,
+  amountNano: Nano,
+  currency: string,
+): GatewayError {
+  const limit = `This API key may spend ${formatUnits(limitNano)} ${currency}${periods[period]}`
+  const left =
+    leftNano > 0n ? `${formatUnits(leftNano)} ${currency} of it is left` : 'all of it is spent'
+  const needs = `the request may cost up to ${formatUnits(amountNano)} ${currency}`
+  const resets =
+    resetsAt === null
+      ? 'The limit does not reset.'
+      : `The limit resets at ${new Date(resetsAt).toISOString()}.`
+  const message = `${limit}: ${left}, and ${needs}.`
+  if (!isHeld) return new GatewayError('insufficient_quota', `${message} ${resets}`)
+  const advice = 'Requests under way hold what is left; retry when some of them have ended.'
+  return new GatewayError('insufficient_quota', `${message} ${advice} ${resets}`, {
+    retryAfterMs,
+    retry: true,
+  })
 }
 
 function closed(): GatewayError {

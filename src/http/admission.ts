@@ -170,6 +170,7 @@ export class Admission implements ClientSlot {
     const keyed = this.address.model === undefined ? null : url
     const principal = authenticate(headers, front.keyring, at, this.caller.address, keyed)
     this.principal = principal
+    front.keyUses.note(principal.keyId, at, this.caller)
     incoming.enter()
     this.stage = 'entered'
     const { observer } = front

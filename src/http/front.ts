@@ -14,6 +14,7 @@ import type { Peek } from '../wire/request.ts'
 import type { BodyRooms } from './body/incoming.ts'
 import type { Callers } from './callers.ts'
 import type { HostedFiles } from './files.ts'
+import type { KeyUses } from './key-uses.ts'
 import type { Load } from './load.ts'
 import type { MeRooms } from './me.ts'
 
@@ -29,6 +30,7 @@ export interface Front {
   readonly load: Load
   readonly callers: Callers
   readonly keyring: Keyring
+  readonly keyUses: Pick<KeyUses, 'note'>
   readonly bodies: BodyRooms
   readonly authorizer: Authorizer
   /** Run for every request to a model, in this order. */

@@ -47,10 +47,10 @@ export function handleOf(endpoint: Endpoint): Handle {
     }
   }
   return (front, request, connection) =>
-    answering(front, request, connection, (fields, { address }) => {
+    answering(front, request, connection, (fields, caller) => {
       checkHeaderBytes(request.headers, front.server.maxHeaderBytes)
       if (endpoint.access === 'public') return endpoint.handle(request, fields, front.services)
-      return endpoint.read(readingOf(front, request, connection, address), front.services)
+      return endpoint.read(readingOf(front, request, connection, caller), front.services)
     })
 }
 
@@ -89,13 +89,16 @@ function readingOf(
   front: Front,
   request: Request,
   connection: ClientConnection,
-  address: string | null,
+  caller: Caller,
 ): Reading<KeyPrincipal> {
-  const { load, server, keyring } = front
+  const { load, server, keyring, keyUses } = front
   const { headers, method } = request
+  const nowMs = Date.now()
   const keyed = mayShowKeyInAddress(request) ? request.url : null
+  const principal = authenticate(headers, keyring, nowMs, caller.address, keyed)
+  keyUses.note(principal.keyId, nowMs, caller)
   return {
-    principal: authenticate(headers, keyring, Date.now(), address, keyed),
+    principal,
     url: new URL(request.url),
     headers,
     method,

@@ -1,7 +1,8 @@
 // The keys in memory: a secret in, the caller out.
 
 import type { KeyConfig, LimitSettings } from '../config/types.ts'
-import type { KeyRow } from '../store/keys.ts'
+import { parseUnits } from '../money.ts'
+import type { KeyRow, SpendLimit, SpendLimits } from '../store/keys.ts'
 import { AddressList } from './address-list.ts'
 import type { KeyPrincipal, Keyring } from './principal.ts'
 import { hashSecret, looksWellFormed, secretPrefix } from './secret.ts'
@@ -20,6 +21,8 @@ export interface ReplaceableKeyring extends Keyring {
   replace(content: Partial<KeyringContent>): void
   /** Secrets of enabled keys held; expired ones count until they are removed. */
   readonly size: number
+  /** Of enabled keys that have one, by their id. */
+  readonly spendLimits: SpendLimits
 }
 
 /** Secrets seen to be good, so that the next call with one is a single look-up. */
@@ -40,11 +43,15 @@ export function createKeyring(content: KeyringContent): ReplaceableKeyring {
     get size() {
       return index.byHash.size
     },
+    get spendLimits() {
+      return index.spendLimits
+    },
   }
 }
 
 interface Index {
   readonly byHash: ReadonlyMap<string, KeyPrincipal>
+  readonly spendLimits: SpendLimits
   /**
    * Only secrets whose hash was found get in, so guesses neither fill it nor are compared: a Map compares
    * text only where a hash of the whole text agrees, which a guess at a part of it does not reach.
@@ -57,10 +64,13 @@ interface Index {
 
 function buildIndex({ configured, stored, closed = [] }: KeyringContent): Index {
   const byHash = new Map<string, KeyPrincipal>()
+  const spendLimits = new Map<string, SpendLimit & { readonly account: string }>()
   const closedAccounts = new Set(closed)
   for (const row of stored) {
     if (row.disabledAt !== null || closedAccounts.has(row.account)) continue
     const principal = ofStored(row)
+    const { account, spendLimit } = row
+    if (spendLimit !== null) spendLimits.set(row.id, { ...spendLimit, account })
     byHash.set(row.hash, principal)
     if (row.previous !== null) byHash.set(row.previous.hash, ending(principal, row.previous.until))
   }
@@ -69,10 +79,12 @@ function buildIndex({ configured, stored, closed = [] }: KeyringContent): Index 
   for (const key of configured) {
     if (key.disabled || closedAccounts.has(key.account)) continue
     byHash.set(hashSecret(key.secret), ofConfigured(key))
+    const limit = spendLimitOf(key)
+    if (limit !== null) spendLimits.set(configuredKeyId(key.name), limit)
     longest = Math.max(longest, key.secret.length)
     anyForm ||= key.secret.startsWith(secretPrefix) && !looksWellFormed(key.secret)
   }
-  return { byHash, bySecret: new Map(), longest, anyForm }
+  return { byHash, spendLimits, bySecret: new Map(), longest, anyForm }
 }
 
 function findIn(index: Index, secret: string, nowMs: number): KeyPrincipal | null {
@@ -109,6 +121,12 @@ function ofConfigured(key: KeyConfig): KeyPrincipal {
     historyMode: key.historyMode,
     showCost: key.showCost,
   })
+}
+
+function spendLimitOf({ account, spendLimit }: KeyConfig) {
+  if (spendLimit === null) return null
+  const { amount, period, timeZone } = spendLimit
+  return { amountNano: parseUnits(amount) ?? 0n, period, timeZone, account }
 }
 
 /** The id of a key declared in the configuration, as usage rows name it. */

@@ -1,5 +1,6 @@
 // What requests change in the store beside money, through the ledger's worker: keys of repeated requests, responses, videos.
 
+import type { KeyUse } from '../store/keys.ts'
 import type { IdempotencyFound } from '../store/ledger.ts'
 import type { ResponseChange } from '../store/responses.ts'
 import type { VideoChange, VideoChanged } from '../store/video-table.ts'
@@ -21,6 +22,8 @@ export interface LedgerChanges {
    * the hold is closed, and what was set aside, if it was, is found with the video.
    */
   beginVideo(hold: Hold, beginning: VideoBeginning): Promise<'begun' | 'insufficient'>
+  /** Notes when keys were last used. Rejects where the store cannot be reached. */
+  noteKeyUses(uses: readonly KeyUse[]): Promise<void>
   /** Every other change of a video. Rejects where the store cannot be reached. */
   changeVideo(change: Exclude<VideoChange, { readonly kind: 'begin' }>): Promise<VideoChanged>
 }
@@ -50,6 +53,10 @@ export class WorkerChanges implements LedgerChanges {
 
   changeResponses(changes: readonly ResponseChange[]): Promise<readonly number[]> {
     return this.#link.ask({ ask: 'keep', changes })
+  }
+
+  async noteKeyUses(uses: readonly KeyUse[]): Promise<void> {
+    await this.#link.ask({ ask: 'used', uses })
   }
 
   async beginVideo(hold: Hold, beginning: VideoBeginning): Promise<'begun' | 'insufficient'> {

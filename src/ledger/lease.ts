@@ -20,7 +20,7 @@ export const idleMs = 60_000
 /** The reserve covers so many requests like the largest, unless they need more than a fifth of the wallet. */
 const reserveHolds = 10n
 
-export type Refusal = NoHold['refused']
+export type Refusal = Exclude<NoHold['refused'], 'spend-limit'>
 
 /** A hold as this node keeps it: it knows its lease, and whether it is still running. */
 export class Held implements Hold {

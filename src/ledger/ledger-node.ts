@@ -2,6 +2,7 @@
 
 import type { LedgerSettings } from '../config/types.ts'
 import type { Nano } from '../money.ts'
+import type { SpendLimits } from '../store/keys.ts'
 import type { OutboxPlace } from '../store/ledger.ts'
 import type { StoreSettings } from '../store/open.ts'
 import { readMark } from '../store/outbox-mark.ts'
@@ -10,6 +11,7 @@ import type { Log } from '../telemetry/log.ts'
 import { AdmissionGate } from './admission-gate.ts'
 import { type LedgerChanges, WorkerChanges } from './changes.ts'
 import type { Authority } from './grants.ts'
+import { KeyBudgets } from './key-budgets.ts'
 import { createLeases, type Leases } from './leases.ts'
 import type { Finished, Hold, Ledger, LedgerStats, NoHold } from './ledger.ts'
 import type { FromWorker, WorkerStart } from './messages.ts'
@@ -31,6 +33,8 @@ export interface LedgerOptions {
   /** The most that may be held at once; null: no such bound. */
   readonly maxHeldPerKeyNano: Nano | null
   readonly maxHeldPerAccountNano: Nano | null
+  /** Of keys that have one, as they are at the moment; none unless given. */
+  readonly spendLimits?: () => SpendLimits
   readonly log: Log
   /** The disk cannot be trusted any more: unless given, the process says so and ends with 1. */
   readonly onFatal?: (reason: string) => void
@@ -66,6 +70,7 @@ export async function createLedger(options: LedgerOptions): Promise<LedgerNode> 
 }
 
 const closedHold: NoHold = { refused: 'closed' }
+const noLimits: SpendLimits = new Map()
 
 class Node implements LedgerNode {
   readonly #options: LedgerOptions
@@ -75,6 +80,8 @@ class Node implements LedgerNode {
   readonly #gate: AdmissionGate
   readonly #link: WorkerLink
   readonly #leases: Leases
+  /** Over the leases: what requests do with them. */
+  readonly #holds: KeyBudgets
   readonly #upkeep: Upkeep
   readonly changes: LedgerChanges
   readonly #leftUntil: number
@@ -122,11 +129,13 @@ class Node implements LedgerNode {
         log.warn({ err: error, account }, 'no credit could be leased; refusing a request')
       },
     })
-    this.changes = new WorkerChanges(this.#link, this.#leases, epoch)
+    this.#holds = budgetsOver(this.#leases, this.#link, options, () => this.#finished)
+    this.changes = new WorkerChanges(this.#link, this.#holds, epoch)
     this.#upkeep = new Upkeep({
       writer,
       gate,
       leases: this.#leases,
+      budgets: this.#holds,
       state,
       onHeld: (heldEpoch, held) => this.#link.tell({ kind: 'held', epoch: heldEpoch, held }),
     })
@@ -136,11 +145,11 @@ class Node implements LedgerNode {
   hold(account: string, keyId: string, amountNano: Nano): Hold | NoHold | Promise<Hold | NoHold> {
     this.#upkeep.rouse()
     if (this.#gate.isShut || this.#gate.isStalled) return closedHold
-    return this.#leases.hold(account, keyId, amountNano)
+    return this.#holds.hold(account, keyId, amountNano)
   }
 
   extend(hold: Hold, byNano: Nano): boolean | Promise<boolean> {
-    return !this.#gate.isStalled && this.#leases.extend(hold, byNano)
+    return !this.#gate.isStalled && this.#holds.extend(hold, byNano)
   }
 
   finish(hold: Hold | null, finished: Finished, kept: (() => void) | null): void {
@@ -163,7 +172,7 @@ class Node implements LedgerNode {
   }
 
   release(hold: Hold): void {
-    this.#leases.release(hold)
+    this.#holds.release(hold)
   }
 
   get closed(): string | null {
@@ -240,8 +249,8 @@ class Node implements LedgerNode {
 
   /** The record of a request that has ended, its hold closed. */
   #close(hold: Hold | null, finished: Finished): EncodedRecord {
-    const fromLeaseNano = hold === null ? 0n : this.#leases.close(hold, chargeOf(finished))
     this.#finished += 1
+    const fromLeaseNano = hold === null ? 0n : this.#holds.close(hold, chargeOf(finished))
     return encodeRecord('final', this.#gate.epoch, fromLeaseNano, finished, this.#finished)
   }
 
@@ -319,6 +328,22 @@ class Node implements LedgerNode {
     if (onFatal === undefined) process.exit(1)
     onFatal(reason)
   }
+}
+
+function budgetsOver(
+  holds: Leases,
+  link: WorkerLink,
+  { spendLimits = () => noLimits, log }: LedgerOptions,
+  recordNumber: () => number,
+): KeyBudgets {
+  return new KeyBudgets({
+    holds,
+    limits: spendLimits,
+    spent: (ranges) => link.ask({ ask: 'spent', ranges }),
+    recordNumber,
+    onError: (error) =>
+      log.error({ err: error }, 'what keys have spent could not be read; going by what was known'),
+  })
 }
 
 /** What leases ask of the ledger goes to the worker, each for the epoch of the moment. */

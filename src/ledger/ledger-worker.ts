@@ -11,7 +11,7 @@ import { halves, type OutboxReader, openOutboxReader } from '../store/sqlite-out
 import type { Store } from '../store/store.ts'
 import type { VideoChanged } from '../store/video-table.ts'
 import { LeaseWork } from './lease-work.ts'
-import type { Answers, Question, ToWorker, WorkerStart } from './messages.ts'
+import type { Answers, Question, Spent, SpentRange, ToWorker, WorkerStart } from './messages.ts'
 import { NodeKeeper } from './node-keeper.ts'
 import { OutboxDrain } from './outbox-drain.ts'
 import { OutboxEnd } from './outbox-end.ts'
@@ -192,6 +192,10 @@ class LedgerWorker {
         return responses.apply(question.changes, this.#keeper.ref)
       case 'video':
         return this.#changeVideo(question)
+      case 'spent':
+        return this.#spent(question.ranges)
+      case 'used':
+        return this.#store.keyUses.note(question.uses).then(() => null)
     }
   }
 
@@ -209,6 +213,25 @@ class LedgerWorker {
     const { settled, chargedNano, writtenOffNano } = done.settled
     if (settled > 0) this.#state.count(settled, chargedNano, writtenOffNano)
     return done
+  }
+
+  async #spent(ranges: readonly SpentRange[]): Promise<Spent> {
+    // Before the reading: what is settled meanwhile may be counted twice until the next one, never left out.
+    const reached = this.#state.accounted + this.#state.missing
+    const nano: Nano[] = []
+    for (const { keyId, account, sinceMs, untilMs } of ranges) {
+      const [row] = await this.#store.rollups.read({
+        since: sinceMs,
+        until: untilMs ?? Number.MAX_SAFE_INTEGER,
+        filter: { account: [account], key: [keyId] },
+        by: [],
+        spans: null,
+        sums: ['chargeNano'],
+        limit: 1,
+      })
+      nano.push(row?.sums[0] ?? 0n)
+    }
+    return { nano, reached }
   }
 
   async #grant(question: Extract<Question, { ask: 'grant' }>): Promise<Grant> {

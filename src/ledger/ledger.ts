@@ -1,6 +1,7 @@
 // What the request path asks of the ledger: a hold before the work, a settlement after it, and nothing that waits for a disk.
 
 import type { Nano } from '../money.ts'
+import type { SpendLimit } from '../store/keys.ts'
 import type { IdempotencyDone } from '../store/ledger.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 
@@ -16,9 +17,20 @@ export interface Hold {
  * Why nothing was set aside. `insufficient`: the wallet does not have it. `in-flight`: it has, but running requests
  * (or a cap on what may be held at once) pin it; `closed`: admission is shut (see `Ledger.closed`).
  */
-export interface NoHold {
-  readonly refused: 'insufficient' | 'in-flight' | 'closed'
-}
+export type NoHold =
+  | { readonly refused: 'insufficient' | 'in-flight' | 'closed' }
+  | {
+      /** The key may not spend so much more until then. */
+      readonly refused: 'spend-limit'
+      readonly limitNano: Nano
+      readonly period: SpendLimit['period']
+      /** Below 0 where more was spent. */
+      readonly leftNano: Nano
+      /** What is left would do, but for what requests under way hold of it. */
+      readonly isHeld: boolean
+      /** Unix milliseconds; null: never. */
+      readonly resetsAt: number | null
+    }
 
 /** What a finished request leaves, whether it was charged or not. */
 export interface Finished {

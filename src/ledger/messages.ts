@@ -2,6 +2,7 @@
 
 import type { LedgerSettings } from '../config/types.ts'
 import type { Nano } from '../money.ts'
+import type { KeyUse } from '../store/keys.ts'
 import type {
   Grant,
   IdempotencyDone,
@@ -48,6 +49,20 @@ export interface VideoBeginning {
   readonly idempotency: IdempotencyDone | null
 }
 
+/** Requests of a key that began in [since, until), Unix milliseconds; null: all since. */
+export interface SpentRange {
+  readonly keyId: string
+  readonly account: string
+  readonly sinceMs: number
+  readonly untilMs: number | null
+}
+
+export interface Spent {
+  readonly nano: readonly Nano[]
+  /** The records of this process up to this number are in it. */
+  readonly reached: number
+}
+
 /** Questions are answered once; `epoch` is the one the asker lives in. */
 export type Question =
   | {
@@ -68,6 +83,9 @@ export type Question =
   | { readonly ask: 'keep'; readonly changes: readonly ResponseChange[] }
   /** A change of a video; money set aside is taken from the lease of the asker's epoch. */
   | { readonly ask: 'video'; readonly epoch: number; readonly change: VideoRequest }
+  /** What keys have spent; one amount for each range. */
+  | { readonly ask: 'spent'; readonly ranges: readonly SpentRange[] }
+  | { readonly ask: 'used'; readonly uses: readonly KeyUse[] }
   /** Settle what is there, close the node, the store and the files. */
   | { readonly ask: 'stop' }
 
@@ -77,6 +95,8 @@ export interface Answers {
   readonly forget: null
   readonly keep: readonly number[]
   readonly video: VideoChanged
+  readonly spent: Spent
+  readonly used: null
   readonly stop: null
 }
 

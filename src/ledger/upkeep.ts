@@ -2,6 +2,7 @@
 
 import type { Nano } from '../money.ts'
 import type { AdmissionGate } from './admission-gate.ts'
+import type { KeyBudgets } from './key-budgets.ts'
 import type { Leases } from './leases.ts'
 import type { OutboxWriter } from './outbox-writer.ts'
 import { monotonicMs, type SharedState } from './shared.ts'
@@ -10,6 +11,7 @@ interface UpkeepOptions {
   readonly writer: OutboxWriter
   readonly gate: AdmissionGate
   readonly leases: Leases
+  readonly budgets: Pick<KeyBudgets, 'refresh'>
   readonly state: SharedState
   /** Is to be noted in the ledger. */
   readonly onHeld: (epoch: number, held: ReadonlyMap<string, Nano>) => void
@@ -17,6 +19,7 @@ interface UpkeepOptions {
 
 const watchMs = 50
 const noteHeldMs = 250
+const refreshMs = 500
 const tickMs = 1_000
 const quietMs = 1_000
 
@@ -46,6 +49,7 @@ export class Upkeep {
   #quietSinceMs = monotonicMs()
   #heldNotedMs = 0
   #tickedMs = 0
+  #refreshedMs = 0
   #notedChange = 0
 
   constructor(options: UpkeepOptions) {
@@ -65,7 +69,7 @@ export class Upkeep {
 
   /** What was settled, whether to admit, what to give back, what is held. */
   #look(): void {
-    const { writer, gate, leases, state } = this.#options
+    const { writer, gate, leases, budgets, state } = this.#options
     writer.noteSettled()
     gate.look()
     const nowMs = monotonicMs()
@@ -73,6 +77,10 @@ export class Upkeep {
     if (!state.unreached && nowMs - this.#tickedMs >= tickMs - watchMs / 2) {
       this.#tickedMs = nowMs
       leases.tick(nowMs)
+    }
+    if (nowMs - this.#refreshedMs >= refreshMs - watchMs / 2) {
+      this.#refreshedMs = nowMs
+      budgets.refresh()
     }
     if (nowMs - this.#heldNotedMs >= noteHeldMs - watchMs / 2) {
       this.#heldNotedMs = nowMs

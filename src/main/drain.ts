@@ -73,6 +73,7 @@ async function finishAll({ state, listener, log, close }: DrainOptions): Promise
     await state.videoJobs.stop()
     await state.kept.background.idle()
     await state.kept.keeper.idle()
+    await state.keyUses.flush()
     await state.ledger.drain()
     await state.limiter.close()
     await state.dialer.close()

@@ -2,6 +2,7 @@
 
 import type { DiskFiles } from '../blobs/hosting-disk.ts'
 import type { Spools } from '../blobs/spool.ts'
+import type { KeyUses } from '../http/key-uses.ts'
 import type { Load } from '../http/load.ts'
 import type { createKeyring } from '../identity/keyring.ts'
 import type { LedgerNode } from '../ledger/ledger-node.ts'
@@ -26,6 +27,7 @@ export interface ProcessParts {
   readonly limiter: ReturnType<typeof createLimiter>
   readonly metrics: Metrics
   readonly keyring: ReturnType<typeof createKeyring>
+  readonly keyUses: KeyUses
   readonly ledger: LedgerNode
   readonly kept: { readonly keeper: ResponseKeeper; readonly background: Background }
   /** Hosted results on this machine's disk. */

@@ -52,7 +52,7 @@ export function buildServing(config: Config, parts: ProcessParts): Serving {
 
 function frontOf(config: Config, parts: ProcessParts, core: CoreServices): Front {
   const { server, billing } = config
-  const { keyring, limiter, load, metrics, ledger, log, spools, deadlines } = parts
+  const { keyring, keyUses, limiter, load, metrics, ledger, log, spools, deadlines } = parts
   const { relay, modelAccess } = core
   const authorizer = buildAuthorizer(config, parts)
   const draining = () => load.draining
@@ -61,6 +61,7 @@ function frontOf(config: Config, parts: ProcessParts, core: CoreServices): Front
     load,
     callers: createCallers(server),
     keyring,
+    keyUses,
     bodies: { server, uploads: config.uploads, load, spools, deadlines },
     authorizer,
     hooks: [

@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { type Collector, MemoryTrimmer } from '../blobs/memory-trimmer.ts'
 import { createSpools } from '../blobs/spool.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
+import { KeyUses } from '../http/key-uses.ts'
 import { Load } from '../http/load.ts'
 import { ensureAccounts } from '../identity/ensure-accounts.ts'
 import { issueFirstKey } from '../identity/first-key.ts'
-import { createKeyring } from '../identity/keyring.ts'
+import { createKeyring, type ReplaceableKeyring } from '../identity/keyring.ts'
 import { loadKeys } from '../identity/watch.ts'
 import { createLedger, type LedgerNode, type LedgerOptions } from '../ledger/ledger-node.ts'
 import { createLimiter } from '../limits/create.ts'
@@ -54,7 +55,7 @@ export async function buildState(options: StateOptions) {
   const prices = await Prices.open(store, config, log)
   const runTime = await RunTime.open(store.settings, config)
   const deadlines = new Deadlines()
-  const ledger = await openLedger(options, deadlines)
+  const ledger = await openLedger(options, keyring, deadlines)
   const leftSettled = settlingLeft(options)
   const health = watchedHealth(log)
   const { limiter, isShared } = watchedLimiter(config, log)
@@ -78,7 +79,7 @@ export async function buildState(options: StateOptions) {
     metrics,
     keyring,
     ledger,
-    kept: keptResponses(store, ledger, log),
+    ...keptBeside(store, ledger, log),
     prices,
     estimates: createOutputEstimates(),
     diskFiles: openDiskFiles(config),
@@ -144,6 +145,19 @@ async function keepNames(store: Store, config: Config): Promise<void> {
   await ensureAccounts(store, config, Date.now())
 }
 
+/** What requests leave beside their money. */
+function keptBeside(store: Store, ledger: LedgerNode, log: Log) {
+  return { kept: keptResponses(store, ledger, log), keyUses: keyUsesOf(ledger, log) }
+}
+
+function keyUsesOf({ changes }: LedgerNode, log: Log): KeyUses {
+  return new KeyUses({
+    write: (uses) => changes.noteKeyUses(uses),
+    onError: (error) =>
+      log.warn({ err: error }, 'when keys were last used could not be noted; their next use is'),
+  })
+}
+
 function keptResponses(store: Store, ledger: LedgerNode, log: Log) {
   const onLost = (error: unknown) =>
     log.error({ err: error }, 'a response could not be kept: whoever asks for it will not find it')
@@ -196,8 +210,15 @@ function settleLeft(options: StateOptions): Promise<void> {
   })
 }
 
-async function openLedger(options: StateOptions, deadlines: Deadlines): Promise<LedgerNode> {
-  const ledger = await createLedger(ledgerOptions(options, options.worker?.slot ?? 0))
+async function openLedger(
+  options: StateOptions,
+  keyring: ReplaceableKeyring,
+  deadlines: Deadlines,
+): Promise<LedgerNode> {
+  const ledger = await createLedger({
+    ...ledgerOptions(options, options.worker?.slot ?? 0),
+    spendLimits: () => keyring.spendLimits,
+  })
   // What ran under a lost lease must not run on: it is settled with what it delivered.
   ledger.onFenced(() => deadlines.shutDown())
   return ledger

@@ -7,13 +7,16 @@ type SpendPeriod = 'day' | 'week' | 'month' | 'never'
 export type HistoryMode = 'off' | 'metadata' | 'full' | 'sealed'
 
 /** What a key may spend until its period begins anew. */
-interface SpendLimit {
+export interface SpendLimit {
   readonly amountNano: bigint
   /** `never`: the limit is for all time. */
   readonly period: SpendPeriod
   /** Whose midnight begins a period: an IANA name; null: UTC. */
   readonly timeZone: string | null
 }
+
+/** Of keys that have one, by their id. */
+export type SpendLimits = ReadonlyMap<string, SpendLimit & { readonly account: string }>
 
 /** A key made in the store (keys of the configuration file never come here). */
 export interface KeyRow {
@@ -218,7 +221,7 @@ export function parseList(json: string | null): readonly string[] | null {
 }
 
 /** When a key was last used, from where, and by what. */
-interface KeyUse {
+export interface KeyUse {
   readonly keyId: string
   readonly at: number
   readonly address: string | null
