@@ -17,6 +17,7 @@ import {
   timeAhead,
 } from './schema-parts.ts'
 import { settingsInputs } from './schema-settings.ts'
+import { statisticsInputs } from './schema-statistics.ts'
 import { AdminError } from './use-case.ts'
 
 const prices = z.record(z.string(), z.string()).superRefine((given, check) => {
@@ -97,6 +98,7 @@ export const inputs = {
   backUp: z.strictObject({ file: text }),
   restore: z.strictObject({ file: text, force: z.boolean().default(false) }),
   ...settingsInputs,
+  ...statisticsInputs,
   importPrices: z.strictObject({
     document: z.string(),
     vendor: text.optional(),

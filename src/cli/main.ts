@@ -18,6 +18,7 @@ import { catalogUpdate, priceImport } from './price-import.ts'
 import { refusalOf } from './refusal.ts'
 import { settingsList, settingsSet, settingsUnset } from './run-time.ts'
 import { serve } from './serve.ts'
+import { stats } from './stats.ts'
 import { usage } from './usage.ts'
 
 const commands: readonly Command[] = [
@@ -31,6 +32,7 @@ const commands: readonly Command[] = [
   accountDebit,
   balance,
   usage,
+  stats,
   audit,
   backup,
   restore,

@@ -23,7 +23,12 @@ export function rollupReader(engine: Engine): RollupReader {
       const column = columnOf(dimension)
       // All accounts' own series where it is about accounts and keys, which those of all together do not have.
       const isOwn = account !== null || dimension === 'account' || dimension === 'key'
-      const where = account !== null ? 'account = ?' : isOwn ? "account <> ''" : "account = ''"
+      const where =
+        account !== null
+          ? "account = ? AND account <> ''"
+          : isOwn
+            ? "account <> ''"
+            : "account = ''"
       const kept = await engine.query<{ readonly value: string }>(
         `SELECT DISTINCT ${column} AS value FROM usage_series WHERE ${where} ORDER BY 1 LIMIT ?`,
         account === null ? [limit] : [cleanText(account), limit],

@@ -2,5 +2,6 @@
 
 import type { ControlRoute } from './route.ts'
 import { eventRoutes } from './routes/events.ts'
+import { statisticsRoutes } from './routes/statistics.ts'
 
-export const controlRoutes: readonly ControlRoute[] = [...eventRoutes]
+export const controlRoutes: readonly ControlRoute[] = [...eventRoutes, ...statisticsRoutes]

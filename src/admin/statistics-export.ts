@@ -1,0 +1,147 @@
+// Statistics as a file: exactly what is shown, as JSON or as CSV for a spreadsheet.
+
+import { promptKinds, replyKinds } from '../config/prices.ts'
+import { formatUnits } from '../money.ts'
+import type { RollupDimension } from '../store/rollup-table.ts'
+import { type Breakdown, type BreakdownFigures, readBreakdown } from './breakdown.ts'
+import type { Input } from './schema.ts'
+import { type Owned, type Points, readStatistics, type Statistics } from './statistics.ts'
+import type { Group } from './statistics-fold.ts'
+import type { AdminContext } from './use-case.ts'
+import { localOf, zoneIn } from './zone.ts'
+
+interface Export {
+  readonly contentType: string
+  readonly fileName: string
+  readonly chunks: Iterable<string>
+}
+
+/** Throws AdminError naming the field, before there is anything to send. */
+export async function exportStatistics(
+  context: AdminContext,
+  {
+    view,
+    format,
+    metric,
+    interval,
+    compare,
+    sort,
+    order,
+    limit,
+    ...input
+  }: Input<'exportStatistics'> & Owned,
+): Promise<Export> {
+  const shown =
+    view === 'series'
+      ? await readStatistics(context, { ...input, metric, interval, compare, limit: limit ?? 10 })
+      : await readBreakdown(context, { ...input, sort, order, limit: limit ?? 100 })
+  const fileName = `${view}-${shown.since.slice(0, 10)}-${shown.until.slice(0, 10)}.${format}`
+  if (format === 'json') return { contentType: 'application/json', fileName, chunks: jsonOf(shown) }
+  const chunks = 'series' in shown ? seriesCsv(shown) : breakdownCsv(shown)
+  return { contentType: 'text/csv; charset=utf-8; header=present', fileName, chunks }
+}
+
+function* jsonOf(shown: Statistics | Breakdown): Generator<string> {
+  yield `${JSON.stringify(shown)}\n`
+}
+
+/** A line for each interval, a column for each series and one for all of them. */
+export function* seriesCsv(statistics: Statistics): Generator<string> {
+  const { metric, unit, currency, timeZone, intervals, since, until, series, total } = statistics
+  const { by, previous } = statistics
+  const name = `${metric} (${unit === 'nano' ? currency : unit})`
+  const columns = [
+    ...series.map(({ group, otherGroups }) => nameOf(group, by, otherGroups)),
+    name,
+    ...(previous === null ? [] : [`${name}, before`]),
+  ]
+  const points = [...series, total, ...(previous === null ? [] : [previous.total])]
+  yield lineOf(['from', `from (${timeZone})`, ...columns])
+  const zone = zoneIn(timeZone, Date.parse(since), Date.parse(until))
+  for (const [place, from] of intervals.entries()) {
+    const local = new Date(localOf(zone, Date.parse(from))).toISOString().slice(0, 16)
+    yield lineOf([from, local.replace('T', ' '), ...points.map((each) => pointOf(each, place))])
+  }
+  yield lineOf(['total', '', ...points.map((each) => pointOf(each, null))])
+}
+
+/** One interval's figure, or with null that of all of them: an amount in units of the currency. */
+export function pointText(points: Points, place: number | null): string | number | null {
+  const { values, valuesNano, total, totalNano } = points
+  const nano = place === null ? totalNano : valuesNano?.[place]
+  if (nano !== undefined) return formatUnits(BigInt(nano))
+  return (place === null ? total : values?.[place]) ?? null
+}
+
+function pointOf(points: Points, place: number | null): Cell {
+  const point = pointText(points, place)
+  return typeof point === 'string' ? { units: point } : point
+}
+
+const tokenKinds = [...promptKinds, ...replyKinds]
+
+export function* breakdownCsv({ by, currency, rows, totals }: Breakdown): Generator<string> {
+  const isOperators = totals.vendorCostNano !== undefined
+  const money = (name: string) => `${name} (${currency})`
+  const operators = [money('written off'), money('vendor cost')]
+  yield lineOf([
+    ...by,
+    'requests',
+    'success',
+    'failed',
+    ...tokenKinds,
+    money('spend'),
+    'share',
+    'errorRate',
+    'cacheRate',
+    ...(isOperators ? operators : []),
+  ])
+  for (const { group, otherGroups, ...figures } of rows) {
+    const names = by.map((field) => group[field] ?? `(${otherGroups} others)`)
+    yield lineOf([...names, ...figureCells(figures)])
+  }
+  yield lineOf([...by.map((_, place) => (place === 0 ? 'total' : '')), ...figureCells(totals)])
+}
+
+function figureCells(figures: BreakdownFigures): Cell[] {
+  const { requests, success, failed, tokens, spendNano, share, errorRate, cacheRate } = figures
+  const { writeoffNano, vendorCostNano } = figures
+  const operators = [writeoffNano, vendorCostNano].filter((nano) => nano !== undefined)
+  return [
+    requests,
+    success,
+    failed,
+    ...tokenKinds.map((kind) => tokens[kind]),
+    unitsOf(spendNano),
+    share,
+    errorRate,
+    cacheRate,
+    ...operators.map(unitsOf),
+  ]
+}
+
+function unitsOf(nano: string): Cell {
+  return { units: formatUnits(BigInt(nano)) }
+}
+
+/** What a group is called: its values, or how many others there are. */
+export function nameOf(group: Group, by: readonly RollupDimension[], others?: number): string {
+  if (others !== undefined) return `(${others} others)`
+  return by.map((field) => group[field] || '(none)').join(' / ')
+}
+
+/** Text of anybody's, a number, or an amount of ours. */
+type Cell = string | number | null | { readonly units: string }
+
+function lineOf(cells: readonly Cell[]): string {
+  return `${cells.map(cellOf).join(',')}\r\n`
+}
+
+/** RFC 4180; text that a spreadsheet would take for a formula has an apostrophe before it. */
+function cellOf(cell: Cell): string {
+  if (cell === null) return ''
+  if (typeof cell === 'object') return cell.units
+  if (typeof cell === 'number') return String(cell)
+  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,0 +1,144 @@
+// What rows of totals add up to, by group and by interval. Parts and whole are of one reading, so that they agree.
+
+import type {
+  RollupDimension,
+  RollupFilter,
+  RollupRow,
+  RollupSum,
+  Spans,
+} from '../store/rollup-table.ts'
+import type { Sums } from './statistics-metrics.ts'
+import type { Range } from './statistics-range.ts'
+import { type AdminContext, AdminError } from './use-case.ts'
+
+/** Its values by dimension; `{}` for everything. */
+export type Group = { readonly [Dimension in RollupDimension]?: string }
+
+interface Reading {
+  readonly range: Range
+  readonly filter: RollupFilter
+  readonly by: readonly RollupDimension[]
+  readonly spans: Spans | null
+  readonly names: readonly RollupSum[]
+}
+
+/** What one answer may be made of: so many parts fit into memory without trouble. */
+const mostParts = 100_000
+
+/** Throws AdminError where it would be made of too much. */
+export async function readRows(
+  { store }: Pick<AdminContext, 'store'>,
+  { range, filter, by, spans, names }: Reading,
+): Promise<readonly RollupRow[]> {
+  const { since, until } = range
+  const limit = mostParts + 1
+  const rows = await store.rollups.read({ since, until, filter, by, spans, sums: names, limit })
+  if (rows.length < limit) return rows
+  const message = 'makes too many groups for this range: ask for fewer, or narrow them down'
+  throw new AdminError('invalid', 'by', message)
+}
+
+/** Sums of one interval, or of all. */
+export class Added implements Sums {
+  readonly #names: readonly RollupSum[]
+  readonly #sums: bigint[]
+
+  constructor(names: readonly RollupSum[]) {
+    this.#names = names
+    this.#sums = names.map(() => 0n)
+  }
+
+  get(name: RollupSum): bigint {
+    return this.#sums[this.#names.indexOf(name)] ?? 0n
+  }
+
+  add(sums: readonly bigint[]): void {
+    sums.forEach((sum, place) => {
+      this.#sums[place] = (this.#sums[place] ?? 0n) + sum
+    })
+  }
+
+  addAll(other: Added): void {
+    this.add(other.#sums)
+  }
+}
+
+/** What one group, or several together, add up to. */
+export interface Folded {
+  readonly by: readonly string[]
+  /** Of so many groups, where it is those that are not shown by themselves. */
+  readonly others?: number
+  readonly whole: Added
+  /** By its place; those without anything are left out. */
+  readonly intervals: Map<number, Added>
+}
+
+/** `cuts`: where intervals begin; a row is in the last that begins before it. */
+export class Fold {
+  readonly #names: readonly RollupSum[]
+  readonly #groups = new Map<string, Folded>()
+  readonly total: Folded
+
+  constructor(rows: readonly RollupRow[], cuts: readonly number[], names: readonly RollupSum[]) {
+    this.#names = names
+    this.total = this.#empty([])
+    for (const { at, by, sums } of rows) {
+      const place = placeOf(at, cuts)
+      for (const folded of [this.#group(by), this.total]) {
+        folded.whole.add(sums)
+        this.#interval(folded, place).add(sums)
+      }
+    }
+  }
+
+  /** The first `limit` in this order, then all others as one. */
+  sorted(compare: (one: Folded, other: Folded) => number, limit: number): readonly Folded[] {
+    const sorted = [...this.#groups.values()].sort(
+      (one, other) => compare(one, other) || (nameOf(one.by) < nameOf(other.by) ? -1 : 1),
+    )
+    const left = sorted.slice(limit)
+    if (left.length === 0) return sorted
+    const others = this.#empty([])
+    for (const { whole, intervals } of left) {
+      others.whole.addAll(whole)
+      for (const [place, each] of intervals) this.#interval(others, place).addAll(each)
+    }
+    return [...sorted.slice(0, limit), { ...others, others: left.length }]
+  }
+
+  #group(by: readonly string[]): Folded {
+    const name = nameOf(by)
+    const group = this.#groups.get(name) ?? this.#empty(by)
+    this.#groups.set(name, group)
+    return group
+  }
+
+  #interval({ intervals }: Folded, place: number): Added {
+    const found = intervals.get(place) ?? new Added(this.#names)
+    intervals.set(place, found)
+    return found
+  }
+
+  #empty(by: readonly string[]): Folded {
+    return { by, whole: new Added(this.#names), intervals: new Map() }
+  }
+}
+
+function nameOf(by: readonly string[]): string {
+  return by.join('\0')
+}
+
+function placeOf(at: number, cuts: readonly number[]): number {
+  let [low, high] = [0, cuts.length]
+  while (high - low > 1) {
+    const middle = (low + high) >> 1
+    if ((cuts[middle] ?? 0) <= at) low = middle
+    else high = middle
+  }
+  return low
+}
+
+/** `{}` for the others. */
+export function groupOf({ by: values }: Folded, by: readonly RollupDimension[]): Group {
+  return Object.fromEntries(values.map((value, place) => [by[place] ?? '', value]))
+}
