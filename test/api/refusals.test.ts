@@ -176,7 +176,6 @@ describe('404', () => {
     '/v1/nothing',
     '/index.html',
     '/.env',
-    '/api/nothing',
   ]
   test.each(unknown)('not_found: %s', async (path) => {
     for (const method of ['GET', 'POST']) {

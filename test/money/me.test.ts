@@ -239,8 +239,9 @@ describe.each(['/api/me/balance', usage, `${usage}/req_any`])('%s', (path) => {
   })
 })
 
-test('below /api/me there is nothing else', async () => {
-  for (const path of ['/api/me', '/api/me/keys', `${usage}/`, `${usage}/a/b`]) {
-    await expectRefusal(await shop.get(path), 404, 'not_found')
+test('a key that calls models reads nothing else below /api', async () => {
+  for (const path of ['/api/me', '/api/me/keys', '/api/nothing', `${usage}/`, `${usage}/a/b`]) {
+    const reply = await shop.get(path)
+    expect([reply.status, (await reply.json()).code]).toEqual([403, 'forbidden'])
   }
 })
