@@ -42,6 +42,8 @@ interface Sent {
 export interface ControlStage {
   readonly store: Store
   readonly crashes: unknown[]
+  /** The reply to a request as it is. `as` null: nobody. */
+  reply(as: ControlPrincipal | null, path: string, init: RequestInit): Promise<Response>
   /** `as` null: nobody. */
   send(
     as: ControlPrincipal | null,
@@ -80,23 +82,25 @@ export async function controlStage({ routes, services }: Options = {}): Promise<
     },
     routes ?? controlRoutes,
   )
+  const replyTo: ControlStage['reply'] = (as, path, init) => {
+    principal = as
+    const request = new Request(`${origin}${path}`, init)
+    if (as?.kind === 'management' && !request.headers.has('authorization'))
+      request.headers.set('authorization', 'Bearer sk-tgm-test')
+    return control.handle(request, '127.0.0.1')
+  }
   return {
     store,
     crashes,
+    reply: replyTo,
     async send(as, method, path, { body, headers = {} } = {}) {
-      principal = as
-      const request = new Request(`${origin}${path}`, {
+      const reply = await replyTo(as, path, {
         method,
-        headers: {
-          ...(as?.kind === 'management' && { authorization: 'Bearer sk-tgm-test' }),
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...headers,
-        },
+        headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
         ...(body !== undefined && {
           body: typeof body === 'string' ? body : JSON.stringify(body),
         }),
       })
-      const reply = await control.handle(request, '127.0.0.1')
       const text = await reply.text()
       const isJson = reply.headers.get('content-type')?.includes('json')
       return {
