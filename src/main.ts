@@ -16,6 +16,7 @@ import { watchKeys } from './identity/watch.ts'
 import { openControl } from './main/control.ts'
 import { createDrain, type Drain } from './main/drain.ts'
 import { readiness } from './main/readiness.ts'
+import { browserAddress, cookieWarnings, firstSignInLink } from './main/sign-in-link.ts'
 import { onSignals } from './main/signals.ts'
 import { StartError } from './main/start-error.ts'
 import { buildState, type State } from './main/state.ts'
@@ -143,11 +144,14 @@ async function serve(argv: readonly string[]): Promise<void> {
   // Health is answered meanwhile; requests are taken when what the last run left is settled.
   await state.ledger.opened
   state.videoJobs.start()
+  const address = browserAddress(config, listener.url)
+  const isFirst = worker === null || worker.slot === 0
   const reported = {
     url: listener.url,
     secret: state.firstSecret,
+    signInLink: isFirst ? await firstSignInLink(store, address, config.currency) : null,
     model: firstOf(state),
-    warnings: state.prices.warnings(),
+    warnings: [...state.prices.warnings(), ...cookieWarnings(config, address)],
   }
   // Last: whoever waits for this may send a signal at once.
   if (worker !== null) {

@@ -1,10 +1,10 @@
 // What operators did, as they are shown.
 
 import type { OperatorEvent } from '../store/control.ts'
-import { cursorAfter, type Page, placeIn } from './page.ts'
+import { cursorAfter, type Page, timePlace } from './page.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
-import { type AdminContext, AdminError } from './use-case.ts'
+import type { AdminContext } from './use-case.ts'
 
 type Event = Omit<OperatorEvent, 'at'> & { readonly at: string }
 
@@ -13,18 +13,11 @@ export async function listEvents(
   { store }: AdminContext,
   { actor, action, since, until, limit = 50, cursor }: Input<'listEvents'>,
 ): Promise<Page<Event>> {
-  const before = cursor === undefined ? undefined : eventPlace(cursor)
+  const before = timePlace(cursor)
   const rows = await store.operatorEvents.list({ actor, action, since, until, before, limit })
   const last = rows.at(-1)
   return {
     items: rows.map((row) => ({ ...row, at: timeText(row.at) })),
     next: last === undefined || rows.length < limit ? null : cursorAfter(`${last.at} ${last.id}`),
   }
-}
-
-function eventPlace(cursor: string) {
-  const [, at, id] = /^(\d{1,15}) (\w+)$/.exec(placeIn(cursor)) ?? []
-  if (at === undefined || id === undefined)
-    throw new AdminError('invalid', 'cursor', 'is not the `next` of a page of this list')
-  return { at: Number(at), id }
 }

@@ -1,6 +1,7 @@
 // Lists in pages: each says where the next one begins.
 
 import { Buffer } from 'node:buffer'
+import { AdminError } from './use-case.ts'
 
 export interface Page<Item> {
   readonly items: readonly Item[]
@@ -38,4 +39,23 @@ export function cursorAfter(place: string): string {
 
 export function placeIn(cursor: string): string {
   return Buffer.from(cursor, 'base64url').toString()
+}
+
+/** A page of rows that came newest first, as many as were asked for or fewer. */
+export function pageByTime<Row extends { readonly createdAt: number; readonly id: string }, Item>(
+  rows: readonly Row[],
+  limit: number,
+  view: (row: Row) => Item,
+): Page<Item> {
+  const last = rows.length < limit ? undefined : rows.at(-1)
+  const next = last === undefined ? null : cursorAfter(`${last.createdAt} ${last.id}`)
+  return { items: rows.map(view), next }
+}
+
+/** Where such a page ended. Throws AdminError. */
+export function timePlace(cursor: string | undefined) {
+  if (cursor === undefined) return undefined
+  const [, at, id] = /^(\d{1,15}) ([^]+)$/.exec(placeIn(cursor)) ?? []
+  if (at !== undefined && id !== undefined) return { at: Number(at), id }
+  throw new AdminError('invalid', 'cursor', 'is not the `next` of a page of this list')
 }

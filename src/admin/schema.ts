@@ -16,6 +16,7 @@ import {
   time,
   timeAhead,
 } from './schema-parts.ts'
+import { peopleInputs } from './schema-people.ts'
 import { settingsInputs } from './schema-settings.ts'
 import { statisticsInputs } from './schema-statistics.ts'
 import { AdminError } from './use-case.ts'
@@ -97,6 +98,7 @@ export const inputs = {
   }),
   backUp: z.strictObject({ file: text }),
   restore: z.strictObject({ file: text, force: z.boolean().default(false) }),
+  ...peopleInputs,
   ...settingsInputs,
   ...statisticsInputs,
   importPrices: z.strictObject({

@@ -18,8 +18,18 @@ import { catalogUpdate, priceImport } from './price-import.ts'
 import { refusalOf } from './refusal.ts'
 import { settingsList, settingsSet, settingsUnset } from './run-time.ts'
 import { serve } from './serve.ts'
+import { adminLink, inviteCreate, inviteList, inviteRevoke } from './sign-in.ts'
 import { stats } from './stats.ts'
 import { usage } from './usage.ts'
+import {
+  userDelete,
+  userGroups,
+  userList,
+  userResume,
+  userRole,
+  userShow,
+  userSuspend,
+} from './user.ts'
 
 const commands: readonly Command[] = [
   serve,
@@ -27,6 +37,17 @@ const commands: readonly Command[] = [
   keyList,
   keyDisable,
   keyRemove,
+  adminLink,
+  userList,
+  userShow,
+  userRole,
+  userGroups,
+  userSuspend,
+  userResume,
+  userDelete,
+  inviteCreate,
+  inviteList,
+  inviteRevoke,
   accountList,
   accountCredit,
   accountDebit,

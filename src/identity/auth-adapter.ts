@@ -157,7 +157,7 @@ async function admitted(store: AuthStore, { mode, group }: SignUpRules) {
   if (invitation === null) return { invitation, role: 'user' as const, groups: [group] }
   const found = await store.invitations.find(invitation)
   if (found === null) throw notInvited()
-  return { invitation, role: found.role, groups: found.groups }
+  return { invitation, role: found.role, groups: found.groups ?? [group] }
 }
 
 function sessionTable({ store }: AdapterOptions): AuthTable {

@@ -49,7 +49,7 @@ export function createIdentity(options: IdentityOptions): Sessions {
       const session = await liveSession(options, headers)
       return session === null ? null : principalOf(session)
     },
-    async handler(request, address) {
+    async handler(request, address, requestId) {
       const publicUrl = options.config().server.publicUrl
       try {
         const origin = originOf(publicUrl, request.headers.get('host'))
@@ -59,7 +59,7 @@ export function createIdentity(options: IdentityOptions): Sessions {
         const attempt: Attempt = { address, profile: null, failure: null }
         return await inAttempt(attempt, () => answer(identity, { request, url, origin, attempt }))
       } catch (error) {
-        return refusalReply(asRefusal(error), request)
+        return refusalReply(asRefusal(error), request, requestId)
       }
     },
   }

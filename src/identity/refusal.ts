@@ -1,25 +1,26 @@
 // How sign-in refuses: a page for a browser that was sent here, a problem (RFC 9457) for a program.
 
-const statuses = {
-  invalid_request: 400,
-  invalid_state: 400,
-  denied: 400,
-  not_believed: 400,
-  link_not_valid: 400,
-  not_signed_in: 401,
-  not_fresh: 403,
-  sign_up_closed: 403,
-  invitation_needed: 403,
-  account_closed: 403,
-  foreign_origin: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  linked_elsewhere: 409,
-  too_many_attempts: 429,
-  provider_away: 503,
+/** Each with the code that the control API has for its kind. */
+const problems = {
+  invalid_request: [400, 'invalid'],
+  invalid_state: [400, 'invalid'],
+  denied: [400, 'invalid'],
+  not_believed: [400, 'invalid'],
+  link_not_valid: [400, 'invalid'],
+  not_signed_in: [401, 'unauthenticated'],
+  not_fresh: [403, 'forbidden'],
+  sign_up_closed: [403, 'forbidden'],
+  invitation_needed: [403, 'forbidden'],
+  account_closed: [403, 'forbidden'],
+  foreign_origin: [403, 'forbidden'],
+  not_found: [404, 'not_found'],
+  method_not_allowed: [405, 'method_not_allowed'],
+  linked_elsewhere: [409, 'conflict'],
+  too_many_attempts: [429, 'limited'],
+  provider_away: [503, 'unavailable'],
 } as const
 
-type SignInProblem = keyof typeof statuses
+type SignInProblem = keyof typeof problems
 
 export class SignInRefused extends Error {
   override readonly name = 'SignInRefused'
@@ -46,30 +47,26 @@ const shared = {
 export function refusalReply(
   { problem, message, headers }: SignInRefused,
   request: Request,
+  requestId: string,
 ): Response {
-  const status = statuses[problem]
+  const [status, code] = problems[problem]
   const wantsPage = request.headers.get('accept')?.includes('text/html') === true
-  const type = wantsPage ? 'text/html; charset=utf-8' : 'application/problem+json'
-  const body = wantsPage ? page(message) : problemText(problem, status, message)
-  return new Response(body, {
+  const text = {
+    type: `urn:tollgate:problem:${problem}`,
+    title: 'Sign-in was refused',
+    status,
+    detail: message,
+    code,
+    requestId,
+  }
+  return new Response(wantsPage ? page(message) : JSON.stringify(text), {
     status,
     headers: {
       ...shared,
       ...headers,
-      'content-type': type,
+      'content-type': wantsPage ? 'text/html; charset=utf-8' : 'application/problem+json',
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
     },
-  })
-}
-
-function problemText(problem: SignInProblem, status: number, message: string): string {
-  const type = `urn:tollgate:problem:${problem}`
-  return JSON.stringify({
-    type,
-    title: 'Sign-in was refused',
-    status,
-    detail: message,
-    code: problem,
   })
 }
 

@@ -14,7 +14,7 @@ export const noteMs = minuteMs
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /** Browsers take a secure cookie over https, and from this machine. */
-function takesSecureCookies({ protocol, hostname }: URL): boolean {
+export function takesSecureCookies({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || loopback.test(hostname)
 }
 

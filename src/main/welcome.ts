@@ -12,6 +12,8 @@ interface Start {
   readonly url: string
   /** A key made just now; null when there was one before. */
   readonly secret: string | null
+  /** For the first administrator; null once one has signed in. */
+  readonly signInLink: string | null
   readonly currency: string
   /** null: no model answers yet. */
   readonly model: FirstModel | null
@@ -62,7 +64,7 @@ function firstCall(url: string, secret: string, model: FirstModel | null): strin
 
 /** Text for the terminal; the first line is stable, so that scripts may wait for it. */
 export function startText(start: Start): string {
-  const { url, secret, currency, model } = start
+  const { url, secret, signInLink, currency, model } = start
   const keys = secret ?? 'YOUR_KEY'
   const about =
     secret === null
@@ -78,6 +80,9 @@ export function startText(start: Start): string {
       : [
           `  Credit   ${localCredit} ${currency} on account default, posted as an adjustment: no money was paid`,
         ]),
+    ...(signInLink === null
+      ? []
+      : [`  Sign in  ${signInLink}  (once, within an hour, as administrator)`]),
     ...start.warnings.map((warning) => `  Warning  ${warning}`),
     '',
     model === null

@@ -14,6 +14,7 @@ export interface Ready {
   readonly port: number
   /** A key made just now. */
   readonly secret: string | null
+  readonly signInLink: string | null
   /** What the first call is of, and what the operator should see to. */
   readonly model: FirstModel | null
   readonly warnings: readonly string[]

@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tollgate-workers-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const untilStopped = `process.on('message', ({ stops }) => process.exit(stops === 1 ? 0 : 4));`
-const serve = `process.send({ url: 'http://a', port: 7, secret: null, model: null, warnings: [] });`
+const serve = `process.send({ url: 'http://a', port: 7, secret: null, signInLink: null, model: null, warnings: [] });`
 
 /** Starts two workers, each with a program of its own, and notes what is logged. */
 function start(first: string, second: string) {
@@ -43,7 +43,9 @@ test('the second worker gets the port the first has found; all ready is told onc
   const second = `if (process.argv[2] !== '7') process.exit(9); ${untilStopped} ${serve}`
   const { workers, ended, readies, logged } = start(untilStopped + serve, second)
   await eventually(() => (readies.length > 0 ? true : undefined))
-  expect(readies).toEqual([{ url: 'http://a', port: 7, secret: null, model: null, warnings: [] }])
+  expect(readies).toEqual([
+    { url: 'http://a', port: 7, secret: null, signInLink: null, model: null, warnings: [] },
+  ])
   workers.stop()
   expect(await ended).toBe(0)
   expect(logged).toEqual([])

@@ -1,4 +1,4 @@
-// What a deployment remembers of its configuration: the one currency of every amount, and its groups.
+// What a deployment remembers of its configuration: the one currency of every amount, its groups, and its address.
 
 import type { Engine } from './engine.ts'
 
@@ -41,4 +41,17 @@ export async function rememberGroups(engine: Engine, names: readonly string[]): 
       await session.run('INSERT INTO known_group (name) VALUES (?) ON CONFLICT DO NOTHING', [name])
     }
   })
+}
+
+/** As the server that started last is reached; null before the first start. */
+export async function readAddress(engine: Engine): Promise<string | null> {
+  const sql = 'SELECT address FROM deployment'
+  const [row] = await engine.query<{ readonly address: string | null }>(sql, [])
+  return row?.address ?? null
+}
+
+/** After the currency. */
+export async function rememberAddress(engine: Engine, address: string): Promise<void> {
+  if ((await readAddress(engine)) === address) return
+  await engine.run('UPDATE deployment SET address = ?', [address])
 }

@@ -7,7 +7,7 @@ import { cleanText, cleanTextOrNull } from './text.ts'
 export type PersonRole = 'user' | 'admin' | 'auditor'
 
 /** Times in Unix milliseconds throughout. */
-interface PersonRow {
+export interface PersonRow {
   /** The account. */
   readonly id: string
   /** Empty where nobody gave one. */
@@ -59,7 +59,7 @@ interface PersonChange {
 }
 
 /** `stale`: the revision is another. `last-admin`: no admin who can sign in would be left. */
-type PersonChanged = 'changed' | 'missing' | 'stale' | 'last-admin'
+export type PersonChanged = 'changed' | 'missing' | 'stale' | 'last-admin'
 
 export interface PeopleTable {
   /** Also a deleted one. */

@@ -5,7 +5,7 @@ import { keptGroupNames, type PersonRole, readGroupNames } from './people.ts'
 import { cleanLongText, cleanText, cleanTextOrNull } from './text.ts'
 
 /** Times in Unix milliseconds throughout. */
-interface SessionRow {
+export interface SessionRow {
   readonly id: string
   readonly account: string
   readonly createdAt: number
@@ -64,7 +64,7 @@ export interface SignInTable {
   useLink(hash: string, at: number): Promise<string | null>
 }
 
-interface InvitationRow {
+export interface InvitationRow {
   readonly id: string
   readonly note: string
   readonly role: PersonRole

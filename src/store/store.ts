@@ -82,6 +82,9 @@ interface DeploymentTable {
   /** Groups of the configuration last served; empty before the first start. */
   groups(): Promise<readonly string[]>
   rememberGroups(names: readonly string[]): Promise<void>
+  /** Where browsers reach the server that started last; null before the first start. */
+  address(): Promise<string | null>
+  rememberAddress(address: string): Promise<void>
 }
 
 export interface Store {

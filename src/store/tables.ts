@@ -2,7 +2,14 @@
 
 import { auditTable } from './audit.ts'
 import { controlReplyTable, operatorEventTable } from './control.ts'
-import { readCurrency, readGroups, rememberCurrency, rememberGroups } from './deployment.ts'
+import {
+  readAddress,
+  readCurrency,
+  readGroups,
+  rememberAddress,
+  rememberCurrency,
+  rememberGroups,
+} from './deployment.ts'
 import type { Engine } from './engine.ts'
 import { idempotencyTable } from './idempotency.ts'
 import { journalTable } from './journal.ts'
@@ -57,6 +64,8 @@ export function createStore(engine: Engine): Store {
       rememberCurrency: (code) => rememberCurrency(engine, code),
       groups: () => readGroups(engine),
       rememberGroups: (names) => rememberGroups(engine, names),
+      address: () => readAddress(engine),
+      rememberAddress: (address) => rememberAddress(engine, address),
     },
     settings: settingTable(engine),
     controlReplies: controlReplyTable(engine),

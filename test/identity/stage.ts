@@ -114,7 +114,7 @@ export async function setStage(): Promise<Stage> {
   })
   const answer = async (request: Request): Promise<Response> => {
     if (new URL(request.url).pathname.startsWith('/api/auth/'))
-      return identity.handler(request, stage.address)
+      return identity.handler(request, stage.address, 'req_test')
     return Response.json(await identity.sessionOf(request.headers))
   }
   return stage

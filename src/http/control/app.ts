@@ -62,10 +62,11 @@ export function createControl(services: ControlServices, routes: readonly Contro
     async handle(request, peer) {
       const requestId = newRequestId(Date.now())
       try {
+        if (!URL.canParse(request.url))
+          throw new ControlError('invalid', 'The Host of the request cannot be read.', 'Host')
         const { pathname } = new URL(request.url)
         const shown = await documents(request, pathname)
         if (shown !== null) return withFields(shown, requestId)
-        if (pathname.startsWith('/api/auth/')) return await auth(services, request, peer, requestId)
         const principal = await authenticateControl(request, services)
         if (principal === null && !isPublic(request.method, pathname)) throw unauthenticated()
         const incoming = { request, peer, requestId, principal }
@@ -75,16 +76,6 @@ export function createControl(services: ControlServices, routes: readonly Contro
       }
     },
   }
-}
-
-async function auth(
-  services: ControlServices,
-  request: Request,
-  peer: string | null,
-  requestId: string,
-): Promise<Response> {
-  const { address } = services.callers().of(request.headers, peer)
-  return withFields(await services.sessions.handler(request, address), requestId)
 }
 
 function refused(error: unknown, services: ControlServices, requestId: string): Response {

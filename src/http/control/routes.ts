@@ -2,6 +2,15 @@
 
 import type { ControlRoute } from './route.ts'
 import { eventRoutes } from './routes/events.ts'
+import { meRoutes } from './routes/me.ts'
+import { peopleRoutes } from './routes/people.ts'
+import { signInRoutes } from './routes/sign-in.ts'
 import { statisticsRoutes } from './routes/statistics.ts'
 
-export const controlRoutes: readonly ControlRoute[] = [...eventRoutes, ...statisticsRoutes]
+export const controlRoutes: readonly ControlRoute[] = [
+  ...eventRoutes,
+  ...meRoutes,
+  ...peopleRoutes,
+  ...signInRoutes,
+  ...statisticsRoutes,
+]

@@ -1,0 +1,122 @@
+// People: accounts as those who sign in, what they may do, and whether they still may.
+
+import type { IdentityRow, PersonChanged, PersonRow } from '../store/people.ts'
+import type { Store } from '../store/store.ts'
+import { checkGroups } from './groups.ts'
+import { type Page, pageByTime, timePlace } from './page.ts'
+import type { Input } from './schema.ts'
+import { timeText } from './time.ts'
+import { type AdminContext, AdminError } from './use-case.ts'
+
+type Person = ReturnType<typeof personView>
+
+/** Newest first; deleted ones where they are asked for alone. */
+export async function listPeople(
+  { store }: AdminContext,
+  { search, role, status, limit = 100, cursor }: Input<'listPeople'>,
+): Promise<Page<Person>> {
+  const before = timePlace(cursor)
+  const rows = await store.people.list({ search, role, status, before, limit })
+  const identities = await store.identities.ofAccounts(rows.map(({ id }) => id))
+  const identitiesOf = (id: string) => identities.filter(({ account }) => account === id)
+  return pageByTime(rows, limit, (row) => personView(row, identitiesOf(row.id)))
+}
+
+export async function showPerson(
+  { store }: AdminContext,
+  { id, owner }: Input<'person'>,
+): Promise<Person> {
+  return viewOf(store, owner === undefined || owner === id ? id : null, id)
+}
+
+/** Role and groups count with the next request of a session. */
+export async function updatePerson(
+  admin: AdminContext,
+  { id, revision, owner, ...change }: Input<'updatePerson'>,
+): Promise<Person> {
+  if (owner !== undefined && owner !== id) throw noPerson(id)
+  await checkGroups(admin, change.groups)
+  const { store } = admin
+  checkChanged(await store.people.change(id, change, revision), id)
+  return viewOf(store, id, id)
+}
+
+/** Ends its sessions at once, and its keys within a second; nobody signs in to it until it is resumed. */
+export function suspendPerson(admin: AdminContext, input: Input<'changePerson'>): Promise<Person> {
+  return setSuspended(admin, input, admin.nowMs)
+}
+
+export function resumePerson(admin: AdminContext, input: Input<'changePerson'>): Promise<Person> {
+  return setSuspended(admin, input, null)
+}
+
+async function setSuspended(
+  { store }: AdminContext,
+  { id, revision }: Input<'changePerson'>,
+  suspendedAt: number | null,
+): Promise<Person> {
+  checkChanged(await store.people.change(id, { suspendedAt }, revision), id)
+  return viewOf(store, id, id)
+}
+
+/** For ever: name, e-mail address, identities, sessions and keys are gone; journal and usage stay, under the bare id. */
+export async function deletePerson(
+  { store, nowMs }: AdminContext,
+  { id, revision }: Input<'changePerson'>,
+): Promise<void> {
+  checkChanged(await store.people.remove(id, nowMs, revision), id)
+}
+
+function checkChanged(changed: PersonChanged, id: string): void {
+  switch (changed) {
+    case 'changed':
+      return
+    case 'missing':
+      throw noPerson(id)
+    case 'stale':
+      throw new AdminError('stale', 'revision', `${id} was changed since`)
+    case 'last-admin':
+      throw new AdminError('conflict', 'id', `${id} is the last admin: make another one first`)
+  }
+}
+
+function noPerson(id: string): AdminError {
+  return new AdminError('not_found', 'id', `there is no account ${JSON.stringify(id)}`)
+}
+
+/** `id` null: another's. */
+async function viewOf(store: Store, id: string | null, asked: string): Promise<Person> {
+  const row = id === null ? null : await store.people.find(id)
+  if (row === null) throw noPerson(asked)
+  return personView(row, await store.identities.ofAccount(row.id))
+}
+
+function personView(row: PersonRow, identities: readonly IdentityRow[]) {
+  const { id, name, email, emailVerified, role, groups, revision } = row
+  const status =
+    row.deletedAt !== null
+      ? ('deleted' as const)
+      : row.suspendedAt !== null
+        ? ('suspended' as const)
+        : ('active' as const)
+  return {
+    id,
+    name,
+    email,
+    emailVerified,
+    role,
+    groups,
+    status,
+    createdAt: timeText(row.createdAt),
+    suspendedAt: timeText(row.suspendedAt),
+    deletedAt: timeText(row.deletedAt),
+    identities: identities.map(identityView),
+    revision,
+  }
+}
+
+export function identityView(row: IdentityRow) {
+  const { id, issuer, subject, name, email, emailVerified } = row
+  const times = { createdAt: timeText(row.createdAt), usedAt: timeText(row.usedAt) }
+  return { id, issuer, subject, name, email, emailVerified, ...times }
+}

@@ -1,0 +1,117 @@
+// `tollgate admin link` and `tollgate invite`: how people are let in.
+
+import { readInput } from '../admin/input.ts'
+import {
+  createInvitation,
+  createSignInLink,
+  listInvitations,
+  revokeInvitation,
+} from '../admin/sign-in.ts'
+import type { Command, Context } from './command.ts'
+import { print, printJson, say, table } from './output.ts'
+import { loadFor, withStore } from './settings.ts'
+
+export const adminLink: Command = {
+  name: 'admin link',
+  words: [],
+  summary: 'make an address that signs in once, as administrator',
+  options: {
+    account: { type: 'string', value: 'A', help: 'whom it signs in; default unless given' },
+    minutes: { type: 'string', value: 'N', help: 'how long it holds, 15 to 1440; 60 unless given' },
+  },
+  hints: { 'not_found account': '; `tollgate user list` lists them' },
+  async run(context) {
+    const { flags } = context
+    const input = await readInput('createSignInLink', {
+      account: flags.text('account'),
+      minutes: flags.number('minutes'),
+    })
+    const made = await withStore(context, async (admin) => {
+      const { account, path, expiresAt } = await createSignInLink(admin, input)
+      const address = await addressOf(context, await admin.store.deployment.address())
+      return { account, url: `${address}${path}`, expiresAt }
+    })
+    if (context.json) await printJson(made)
+    else {
+      say(`Signs in account ${made.account}, once, until ${made.expiresAt}:`)
+      await print(`${made.url}\n`)
+    }
+    return undefined
+  },
+}
+
+/** Where the server was reached last; before its first start, where it would be. */
+async function addressOf(context: Context, known: string | null): Promise<string> {
+  if (known !== null) return known
+  const { server } = await loadFor(context)
+  return server.publicUrl ?? `http://${server.host}:${server.port}`
+}
+
+export const inviteCreate: Command = {
+  name: 'invite create',
+  words: [],
+  summary: 'make an invitation and show its code, this once',
+  options: {
+    note: { type: 'string', value: 'TEXT', help: 'whom it is for' },
+    role: { type: 'string', value: 'ROLE', help: 'user, admin or auditor; user unless given' },
+    groups: { type: 'string', value: 'A,B', help: 'groups the account may make keys for' },
+    days: { type: 'string', value: 'N', help: 'how long it holds, 1 to 90; 7 unless given' },
+  },
+  async run(context) {
+    const { flags } = context
+    const input = await readInput('createInvitation', {
+      note: flags.text('note'),
+      role: flags.text('role'),
+      groups: flags.text('groups')?.split(','),
+      days: flags.number('days'),
+    })
+    const made = await withStore(context, (admin) => createInvitation(admin, input))
+    if (context.json) await printJson(made)
+    else {
+      say(`Invitation ${made.id}, for one account, until ${made.expiresAt}. Its code:`)
+      await print(`${made.code}\n`)
+    }
+    return undefined
+  },
+}
+
+export const inviteList: Command = {
+  name: 'invite list',
+  words: [],
+  summary: 'list the invitations, newest first, never their codes',
+  options: {},
+  async run(context) {
+    const { items } = await withStore(context, (admin) => listInvitations(admin, {}))
+    if (context.json) await printJson(items)
+    else {
+      const headings = ['ID', 'STATUS', 'ROLE', 'GROUPS', 'NOTE', 'BY', 'EXPIRES', 'USED BY']
+      const cells = items.map((each) => [
+        each.id,
+        each.status,
+        each.role,
+        each.groups?.join(',') ?? null,
+        each.note || null,
+        each.createdBy,
+        each.expiresAt,
+        each.usedBy,
+      ])
+      await print(table(headings, cells))
+    }
+    return undefined
+  },
+}
+
+export const inviteRevoke: Command = {
+  name: 'invite revoke',
+  words: ['ID'],
+  summary: 'take an invitation back that nobody used',
+  options: {},
+  hints: { 'not_found id': '; `tollgate invite list` lists them' },
+  async run(context) {
+    const [id = ''] = context.words
+    await withStore(context, (admin) => revokeInvitation(admin, { id }))
+    if (context.json) await printJson({ id, revoked: true })
+    else say(`Invitation ${id} revoked.`)
+    return undefined
+  },
+}

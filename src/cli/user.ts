@@ -1,0 +1,156 @@
+// `tollgate user`: who signs in, what they may do, and whether they still may.
+
+import { readInput } from '../admin/input.ts'
+import {
+  deletePerson,
+  listPeople,
+  resumePerson,
+  showPerson,
+  suspendPerson,
+  updatePerson,
+} from '../admin/people.ts'
+import { type Command, type Context, UsageError } from './command.ts'
+import { print, printJson, say, table } from './output.ts'
+import { withStore } from './settings.ts'
+
+const hints = { 'not_found id': '; `tollgate user list` lists them' }
+const ofOne = { words: ['ACCOUNT'], fields: { id: 'ACCOUNT' }, hints, options: {} }
+
+type Person = Awaited<ReturnType<typeof showPerson>>
+
+export const userList: Command = {
+  name: 'user list',
+  words: [],
+  summary: 'list the accounts as people, newest first',
+  options: {
+    search: {
+      type: 'string',
+      value: 'TEXT',
+      help: 'found in id, name, e-mail address, or what a provider calls them',
+    },
+    role: { type: 'string', value: 'ROLE', help: 'user, admin or auditor' },
+    status: { type: 'string', value: 'STATUS', help: 'active, suspended or deleted' },
+    limit: { type: 'string', value: 'N', help: 'at most so many; 100 unless given' },
+  },
+  async run(context) {
+    const { flags } = context
+    const input = await readInput('listPeople', {
+      search: flags.text('search'),
+      role: flags.text('role'),
+      status: flags.text('status'),
+      limit: flags.number('limit'),
+    })
+    const { items } = await withStore(context, (admin) => listPeople(admin, input))
+    if (context.json) await printJson(items)
+    else {
+      const headings = ['ACCOUNT', 'NAME', 'E-MAIL', 'ROLE', 'GROUPS', 'STATUS', 'CREATED']
+      await print(table(headings, items.map(cells)))
+    }
+    return undefined
+  },
+}
+
+function cells({ id, name, email, role, groups, status, createdAt }: Person) {
+  return [id, name || null, email, role, groups?.join(',') ?? '*', status, createdAt]
+}
+
+export const userShow: Command = {
+  ...ofOne,
+  name: 'user show',
+  summary: 'show an account as a person, with its identities',
+  async run(context) {
+    const [id = ''] = context.words
+    const person = await withStore(context, (admin) => showPerson(admin, { id }))
+    if (context.json) await printJson(person)
+    else {
+      const headings = ['ACCOUNT', 'NAME', 'E-MAIL', 'ROLE', 'GROUPS', 'STATUS', 'CREATED']
+      await print(table(headings, [cells(person)]))
+      const identities = person.identities.map((each) => [
+        each.issuer,
+        each.subject,
+        each.name || null,
+        each.email,
+        each.usedAt,
+      ])
+      if (identities.length > 0)
+        await print(
+          `\n${table(['ISSUER', 'SUBJECT', 'NAME', 'E-MAIL', 'LAST SIGN-IN'], identities)}`,
+        )
+    }
+    return undefined
+  },
+}
+
+export const userSuspend: Command = {
+  ...ofOne,
+  name: 'user suspend',
+  summary:
+    'stop the keys of an account within a second, end its sessions, and let it sign in no more',
+  run: (context) => change(context, 'suspended', suspendPerson),
+}
+
+export const userResume: Command = {
+  ...ofOne,
+  name: 'user resume',
+  summary: 'take a suspension back',
+  run: (context) => change(context, 'active again', resumePerson),
+}
+
+async function change(
+  context: Context,
+  done: string,
+  work: typeof suspendPerson,
+): Promise<undefined> {
+  const input = await readInput('changePerson', { id: context.words[0] })
+  const person = await withStore(context, (admin) => work(admin, input))
+  if (context.json) await printJson(person)
+  else say(`Account ${person.id} is ${done}.`)
+  return undefined
+}
+
+export const userRole: Command = {
+  name: 'user role',
+  words: ['ACCOUNT', 'ROLE'],
+  fields: { id: 'ACCOUNT', role: 'ROLE' },
+  hints,
+  summary:
+    'make an account a user, an admin, or an auditor, who reads everything and changes nothing',
+  options: {},
+  run: (context) => update(context, { role: context.words[1] }),
+}
+
+export const userGroups: Command = {
+  name: 'user groups',
+  words: ['ACCOUNT', 'GROUPS'],
+  fields: { id: 'ACCOUNT', groups: 'GROUPS' },
+  hints,
+  summary: 'say which groups an account may make keys for: A,B or * for all',
+  options: {},
+  run: (context) => {
+    const [, groups = ''] = context.words
+    return update(context, { groups: groups === '*' ? null : groups.split(',') })
+  },
+}
+
+async function update(context: Context, what: Readonly<Record<string, unknown>>) {
+  const input = await readInput('updatePerson', { id: context.words[0], ...what })
+  const person = await withStore(context, (admin) => updatePerson(admin, input))
+  if (context.json) await printJson(person)
+  else say(`Account ${person.id}: role ${person.role}, groups ${person.groups?.join(', ') ?? '*'}.`)
+  return undefined
+}
+
+export const userDelete: Command = {
+  ...ofOne,
+  name: 'user delete',
+  summary: 'forget who an account is, for ever: its journal and usage stay, under the bare id',
+  options: { yes: { type: 'boolean', help: 'it is meant: this cannot be taken back' } },
+  async run(context) {
+    const input = await readInput('changePerson', { id: context.words[0] })
+    if (!context.flags.has('yes')) throw new UsageError('this cannot be taken back: add --yes')
+    await withStore(context, (admin) => deletePerson(admin, input))
+    if (context.json) await printJson({ id: input.id, deleted: true })
+    else say(`Account ${input.id} is deleted.`)
+    return undefined
+  },
+}

@@ -1,0 +1,48 @@
+// What a newcomer needs to sign in: the address browsers use, and a one-time link while nobody has signed in.
+
+import { createSignInLink } from '../admin/sign-in.ts'
+import { AdminError } from '../admin/use-case.ts'
+import type { Config } from '../config/types.ts'
+import { takesSecureCookies } from '../identity/session-cookie.ts'
+import type { Store } from '../store/store.ts'
+
+const linkMinutes = 60
+
+/** What the operator said, else where this process listens: an address for every network is no place to go to. */
+export function browserAddress({ server }: Pick<Config, 'server'>, listening: string): string {
+  if (server.publicUrl !== null) return new URL(server.publicUrl).origin
+  return listening.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+}
+
+/** null once an administrator has signed in, and where the usual account may not. */
+export async function firstSignInLink(
+  store: Store,
+  address: string,
+  currency: string,
+): Promise<string | null> {
+  await store.deployment.rememberAddress(address)
+  if (await store.people.hasAdmin()) return null
+  const admin = {
+    store,
+    actor: 'first start',
+    nowMs: Date.now(),
+    currency: async () => currency,
+  }
+  try {
+    const { path } = await createSignInLink(admin, { minutes: linkMinutes })
+    return `${address}${path}`
+  } catch (error) {
+    // Where its account is suspended or deleted, the command line names another.
+    if (error instanceof AdminError) return null
+    throw error
+  }
+}
+
+/** Cookies that browsers send over plain http can be read on the way. */
+export function cookieWarnings({ server, identity }: Config, address: string): readonly string[] {
+  const isUsed = server.publicUrl !== null || identity.providers.length > 0
+  if (!isUsed || takesSecureCookies(new URL(address))) return []
+  return [
+    `People sign in over plain http at ${address}: whoever is on the way can take their sessions. Put TLS before it and set publicUrl`,
+  ]
+}
