@@ -3,7 +3,8 @@
 import type { JsonObject } from '../wire/ir.ts'
 import { isObject } from '../wire/json/value.ts'
 import type { TranscriptReply } from './media.ts'
-import { transcripts, type Wanted } from './openai-transcripts.ts'
+import { transcripts } from './openai-transcripts.ts'
+import type { Wanted } from './openai-transcripts-ask.ts'
 import { count, withSound } from './usage.ts'
 
 /** Mistral API, "Audio transcriptions": times are of segments or of words, and refused beside a language. */

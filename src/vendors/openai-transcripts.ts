@@ -1,56 +1,8 @@
 // Transcripts of vendors that have OpenAI's path but not all of its forms: requested in one they have, shown in the one asked for.
 
-import { invalidRequest } from '../errors.ts'
-import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { isObject } from '../wire/json/value.ts'
-import {
-  droppedFields,
-  listField,
-  refuseWords,
-  soundOf,
-  textField,
-  unreadable,
-} from './audio-fields.ts'
-import type {
-  MediaAdapter,
-  MediaCall,
-  MediaTools,
-  MediaUsage,
-  SpokenPart,
-  TranscriptReply,
-  Word,
-} from './media.ts'
-import { multipart } from './multipart.ts'
-
-/** What a vendor can do of OpenAI's operation. */
-interface Transcribes {
-  /** Values of `response_format` it takes for a model; null: nobody knows, it is asked as it is. */
-  formats(model: string): readonly string[] | null
-  streams(model: string): boolean
-  /** Fields it takes beside the file and the model; null: all. */
-  readonly takes: ReadonlySet<string> | null
-  /** Fields that make a vendor without forms of its own tell times or speakers. */
-  further?(wanted: Wanted, fields: JsonObject): JsonObject
-  /** What it says that OpenAI would say otherwise. */
-  read?(reply: TranscriptReply, wanted: Wanted): TranscriptReply
-  /** Its own count, in OpenAI's form. */
-  usage?(usage: JsonObject): MediaUsage
-}
-
-export interface Wanted {
-  readonly times: boolean
-  readonly words: boolean
-  readonly speakers: boolean
-}
-
-const timed: ReadonlySet<string> = new Set(['srt', 'vtt', 'verbose_json', 'diarized_json'])
-/** What the gateway sets itself. */
-const own: ReadonlySet<string> = new Set([
-  'model',
-  'stream',
-  'response_format',
-  'timestamp_granularities',
-])
+import { text } from '../wire/json/value.ts'
+import type { MediaAdapter, MediaCall } from './media.ts'
+import type { Transcribes } from './openai-transcripts-ask.ts'
 
 export function transcripts(vendor: Transcribes): MediaAdapter {
   return {
@@ -64,116 +16,15 @@ export function transcripts(vendor: Transcribes): MediaAdapter {
         takes !== null && Object.keys(fields).some((name) => name !== 'model' && !takes.has(name))
       )
     },
-    serve: (call, tools) => serve(vendor, call, tools),
+    async serve(call, tools) {
+      const { askTranscript } = await import('./openai-transcripts-ask.ts')
+      return askTranscript(vendor, { call, format: formatOf(call) }, tools)
+    },
   }
-}
-
-async function serve(
-  vendor: Transcribes,
-  call: MediaCall,
-  tools: MediaTools,
-): Promise<TranscriptReply> {
-  const { segments: body, contentType } = formFor(vendor, call)
-  const url = tools.addressOf(call.dialect, call.model)
-  const reply = await tools.ask({ method: 'POST', url, body, contentType, signed: true })
-  if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
-  const { takes } = vendor
-  const dropped = takes === null ? [] : droppedFields(call, [...takes])
-  const transcript = transcriptIn(reply.json(), vendor)
-  const wanted = wantedBy(call, formatOf(call))
-  return { ...(vendor.read?.(transcript, wanted) ?? transcript), dropped }
-}
-
-function formFor(vendor: Transcribes, call: MediaCall) {
-  const { fields, model } = call
-  const asked: JsonObject = { model }
-  for (const [name, value] of Object.entries(fields))
-    if (!own.has(name) && vendor.takes?.has(name) !== false) asked[name] = value
-  const format = formatOf(call)
-  const form = formToAsk(vendor, call, format)
-  const wanted = wantedBy(call, format)
-  if (form === 'verbose_json') asked['timestamp_granularities'] = granularities(wanted)
-  if (form === 'diarized_json') asked['chunking_strategy'] ??= 'auto'
-  if (form !== null && vendor.takes?.has('response_format') !== false)
-    asked['response_format'] = form
-  Object.assign(asked, vendor.further?.(wanted, fields))
-  const upload = soundOf(call)
-  return multipart(Object.entries(asked).flatMap(pairs), [{ ...upload, field: 'file' }])
-}
-
-function wantedBy({ fields }: MediaCall, format: string): Wanted {
-  return {
-    times: timed.has(format),
-    words: listField(fields, 'timestamp_granularities').includes('word'),
-    speakers: format === 'diarized_json',
-  }
-}
-
-function granularities({ words }: Wanted): string[] {
-  return words ? ['word', 'segment'] : ['segment']
-}
-
-/** The form that has all that the one asked for needs; null where the vendor has no forms. */
-function formToAsk({ formats }: Transcribes, call: MediaCall, format: string): string | null {
-  const { model } = call
-  const known = formats(model) ?? []
-  if (known.length === 0) return null
-  if (!timed.has(format)) return 'json'
-  const fits = format === 'diarized_json' ? ['diarized_json'] : ['verbose_json', 'diarized_json']
-  const found = fits.find((each) => known.includes(each))
-  if (found !== undefined) {
-    if (found !== 'verbose_json') refuseWords(call)
-    return found
-  }
-  throw invalidRequest(
-    `response_format ${format} is not possible with ${model}, which tells no ${format === 'diarized_json' ? 'speakers' : 'times'}: json and text are`,
-    'response_format',
-  )
-}
-
-function pairs([name, value]: readonly [string, JsonValue | undefined]): [string, string][] {
-  if (value === null || value === undefined) return []
-  if (Array.isArray(value)) return value.map((each) => [`${name}[]`, textOf(each)])
-  return [[name, textOf(value)]]
-}
-
-function textOf(value: JsonValue): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function formatOf({ fields }: MediaCall): string {
-  return textField(fields, 'response_format') ?? 'json'
-}
-
-function transcriptIn(body: JsonValue, { usage }: Pick<Transcribes, 'usage'>): TranscriptReply {
-  if (!isObject(body) || typeof body.text !== 'string') throw unreadable('the reply has no text')
-  const { text, language, duration, segments, words } = body
-  const counted = isObject(body.usage) ? body.usage : null
-  return {
-    kind: 'transcript',
-    text,
-    language: typeof language === 'string' ? language : null,
-    seconds: typeof duration === 'number' && duration > 0 ? duration : null,
-    segments: Array.isArray(segments) ? segments.flatMap(partOf) : null,
-    words: Array.isArray(words) ? words.flatMap(wordOf) : null,
-    usage: counted === null ? null : (usage?.(counted) ?? counted),
-  }
-}
-
-function partOf(value: JsonValue): SpokenPart[] {
-  if (!isObject(value)) return []
-  const { start, end, text, speaker, speaker_id } = value
-  if (typeof start !== 'number' || typeof end !== 'number' || typeof text !== 'string') return []
-  const who = speaker ?? speaker_id
-  return [{ start, end, text, ...(typeof who === 'string' && { speaker: who }) }]
-}
-
-function wordOf(value: JsonValue): Word[] {
-  if (!isObject(value)) return []
-  const { start, end, word, text } = value
-  const said = word ?? text
-  if (typeof start !== 'number' || typeof end !== 'number' || typeof said !== 'string') return []
-  return [{ start, end, word: said }]
+  return text(fields['response_format']) ?? 'json'
 }
 
 /** "Create transcription", `response_format`: what each model has. Whisper has all but who speaks, in forms of its own. */

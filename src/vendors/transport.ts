@@ -81,9 +81,11 @@ export interface LocalSocketCall {
   readonly answerMs: number
 }
 
+export type OpenLocal = (call: LocalSocketCall, handler: HandshakeHandler) => VendorSocket
+
 /** A vendor served inside this process. */
 export interface LocalService {
   open(call: LocalCall, handler: ReplyHandler): Exchange
-  /** Realtime sessions, where it has them. */
-  connect?(call: LocalSocketCall, handler: HandshakeHandler): VendorSocket
+  /** Loads what opens realtime sessions, where it has them. */
+  sockets?(): Promise<OpenLocal>
 }

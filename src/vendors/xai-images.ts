@@ -13,7 +13,7 @@ import {
   refuseTransparent,
 } from './images.ts'
 import { type MediaAdapter, moderated } from './media.ts'
-import { imagesOf } from './openai-images.ts'
+import { imagesOf } from './openai-images-ask.ts'
 
 /** xAI, "Image generations" and "Image edits". */
 export const xaiImages: MediaAdapter = {

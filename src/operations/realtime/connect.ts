@@ -11,7 +11,7 @@ import type { Candidate } from '../../router/route.ts'
 import type { FailedAttempt } from '../../store/usage-row.ts'
 import { scrub } from '../../telemetry/scrub.ts'
 import { openSocket } from '../../upstream/socket.ts'
-import type { HandshakeHandler, VendorSocket } from '../../vendors/transport.ts'
+import type { HandshakeHandler, OpenLocal, VendorSocket } from '../../vendors/transport.ts'
 
 export interface Connected {
   readonly socket: VendorSocket
@@ -53,10 +53,12 @@ export async function connectVendor(
     const channel = rooms.channels.get(candidate.channelId)
     if (channel === undefined) continue
     const { local } = channel.vendor
-    if (local !== undefined && local.connect === undefined) continue
+    if (local !== undefined && local.sockets === undefined) continue
     secrets = channel.secrets
     last = candidate
-    const made = await attempt(rooms, request, { channel, candidate, signal, maxMessageBytes, at })
+    const openLocal = await local?.sockets?.()
+    const trying = { channel, candidate, openLocal, signal, maxMessageBytes, at }
+    const made = await attempt(rooms, request, trying)
     if ('socket' in made) return { ...made.rest, attempts: at + 1, failedAttempts, connected: made }
     const again = !signal.aborted && faultTable[made.kind].failover && at + 1 < order.length
     rooms.observer.attemptFailed(request, { candidate, channel }, scrubbed(made, channel), again)
@@ -83,6 +85,8 @@ interface Attempted extends Connected {
 interface Trying {
   readonly channel: Channel
   readonly candidate: Candidate
+  /** Of a vendor inside this process. */
+  readonly openLocal: OpenLocal | undefined
   readonly signal: AbortSignal
   readonly maxMessageBytes: number
   /** Its place in the order. */
@@ -92,7 +96,7 @@ interface Trying {
 function attempt(
   rooms: RelayRooms,
   request: RelayRequest,
-  { channel, candidate, signal, maxMessageBytes, at }: Trying,
+  { channel, candidate, openLocal, signal, maxMessageBytes, at }: Trying,
 ): Promise<Attempted | Fault> {
   const { timeouts: own } = request.model
   const { channelId, model, dialect } = candidate
@@ -122,9 +126,8 @@ function attempt(
     },
     fault: failed,
   }
-  const { local } = channel.vendor
   const socket =
-    local?.connect?.({ model, answerMs: firstEventMs }, handler) ??
+    openLocal?.({ model, answerMs: firstEventMs }, handler) ??
     openSocket(
       {
         destination: channel.socket(call, passedTo(request, channel, candidate)),

@@ -10,7 +10,6 @@ import { embeddingReply } from './embedding.ts'
 import { spoiled } from './faults.ts'
 import { moderationReply } from './moderation.ts'
 import { type Pace, play } from './playback.ts'
-import { connectSandbox } from './realtime/socket.ts'
 import { type Reply, refusal } from './reply.ts'
 import {
   parseSandboxModel,
@@ -92,5 +91,5 @@ export const sandboxService: LocalService = {
     }
     return play(reply, pace, handler)
   },
-  connect: connectSandbox,
+  sockets: async () => (await import('./realtime/socket.ts')).connectSandbox,
 }
