@@ -180,6 +180,7 @@ function watchStore(state: State, log: Log): readonly { close(): void }[] {
       onError: failed('keys'),
       busy,
     }),
+    state.history.choices.watch({ onError: failed('settings of message history'), busy }),
     watchPrices(store.prices, prices.rows, {
       onChange: (rows) => prices.take(rows),
       onError: failed('prices'),

@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import { pathText } from '../config/problems.ts'
 import { priceProblem } from './price-card.ts'
+import { historyInputs } from './schema-history.ts'
 import {
   amount,
   count,
@@ -101,6 +102,7 @@ export const inputs = {
   ...peopleInputs,
   ...settingsInputs,
   ...statisticsInputs,
+  ...historyInputs,
   importPrices: z.strictObject({
     document: z.string(),
     vendor: text.optional(),

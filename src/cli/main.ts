@@ -9,6 +9,15 @@ import { channelList, channelModels, channelTest } from './channel.ts'
 import { type Command, type Line, UsageError } from './command.ts'
 import { configCheck, configShow } from './config.ts'
 import { commandHelp, createHelp, version } from './help.ts'
+import {
+  historyDelete,
+  historyExport,
+  historyKeygen,
+  historyList,
+  historySearch,
+  historySet,
+  historyShow,
+} from './history.ts'
 import { keyCreate, keyDisable, keyList, keyRemove } from './key.ts'
 import { print, say } from './output.ts'
 import { parseLine } from './parse.ts'
@@ -54,6 +63,13 @@ const commands: readonly Command[] = [
   balance,
   usage,
   stats,
+  historySet,
+  historyList,
+  historySearch,
+  historyShow,
+  historyDelete,
+  historyExport,
+  historyKeygen,
   audit,
   backup,
   restore,

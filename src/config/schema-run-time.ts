@@ -1,6 +1,7 @@
 // The sections of the file whose settings may also be changed while servers run, and what each may be.
 
 import { z } from 'zod'
+import { historyBounds, historyModes } from './schema-history.ts'
 import { identityProviders } from './schema-identity.ts'
 import { choice, identifier, instant, key, pairs, section, wholeNumber } from './schema-parts.ts'
 
@@ -27,7 +28,7 @@ export const runTimeValues = {
   'identity.signUp': choice(['open', 'invite', 'closed']),
   'identity.defaultGroup': identifier,
   'usage.keepDays': keptDays,
-  'history.mode': choice(['off', 'metadata', 'full', 'sealed']),
+  'history.mode': choice(historyModes),
   'history.keepDays': keptDays,
   notices: z.array(notice, 'expected a list of notices').max(20, 'expected at most 20 notices'),
 } as const
@@ -64,6 +65,7 @@ export const history = section({
     runTimeValues['history.keepDays'],
     'How long messages are kept where their account has not chosen; left out: as set at run time, else 30.',
   ),
+  ...historyBounds,
 })
 
 export const notices = key(

@@ -20,6 +20,8 @@ export type RetrySettings = File['retry']
 export type BillingSettings = File['billing']
 export type LedgerSettings = File['ledger']
 export type RealtimeSettings = File['realtime']
+export type HistorySettings = File['history']
+export type HistoryMode = HistorySettings['maxMode']
 /** Ceilings for one key or one group; an absent one does not limit. */
 export type LimitSettings = File['groups'][string]['limits']
 export type ModelKind = NonNullable<Model['kind']>

@@ -1,7 +1,6 @@
 // Who is calling: what a key turns into, and what a signed-in session does.
 
-import type { LimitSettings } from '../config/types.ts'
-import type { HistoryMode } from '../store/keys.ts'
+import type { HistoryMode, LimitSettings } from '../config/types.ts'
 import type { PersonRole } from '../store/people.ts'
 import type { AddressList } from './address-list.ts'
 

@@ -1,5 +1,6 @@
 // Ends a server in good order: unready first, then deaf, then idle, then closed.
 
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Listener } from '../http/server.ts'
 import type { Log } from '../telemetry/log.ts'
 import { isInForeground } from './signals.ts'
@@ -65,6 +66,14 @@ function isAttended(): boolean {
   return isInForeground() || process.env['npm_lifecycle_event'] === 'start'
 }
 
+/** What waits may be lost: no money is in it. */
+const longestHistoryMs = 5_000
+
+async function closeHistory({ history: { recorder } }: State): Promise<void> {
+  await Promise.race([recorder.idle(), delay(longestHistoryMs, undefined, { ref: false })])
+  await recorder.close()
+}
+
 async function finishAll({ state, listener, log, close }: DrainOptions): Promise<void> {
   let code = 0
   try {
@@ -74,6 +83,7 @@ async function finishAll({ state, listener, log, close }: DrainOptions): Promise
     await state.kept.background.idle()
     await state.kept.keeper.idle()
     await state.keyUses.flush()
+    await closeHistory(state)
     await state.ledger.drain()
     await state.limiter.close()
     await state.dialer.close()

@@ -18,6 +18,7 @@ import type { Denials } from '../telemetry/denials.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { createDialer } from '../upstream/dial.ts'
+import type { HistoryParts } from './history.ts'
 import type { Prices } from './prices.ts'
 
 export interface ProcessParts {
@@ -40,4 +41,5 @@ export interface ProcessParts {
   readonly videoJobs: VideoJobs
   readonly estimates: OutputEstimates
   readonly prices: Prices
+  readonly history: HistoryParts
 }

@@ -27,7 +27,7 @@ onEachEngine('settings at run time', (start) => {
     await eventually('the change counts', () => mode() === 'full')
     runTime.take({
       ...silent,
-      history: { mode: 'metadata', keepDays: null },
+      history: { ...silent.history, mode: 'metadata' },
       usage: { keepDays: 7 },
     })
     expect(runTime.current()).toMatchObject({ 'history.mode': 'metadata', 'usage.keepDays': 7 })

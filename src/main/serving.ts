@@ -20,6 +20,7 @@ import { vendors } from '../vendors/registry.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import { dialects } from '../wire/registry.ts'
 import { buildAuthorizer } from './billing.ts'
+import { historyHookOf } from './history.ts'
 import type { ProcessParts } from './process.ts'
 import { resultsFor } from './results.ts'
 import { videosFor } from './videos.ts'
@@ -73,6 +74,7 @@ function frontOf(config: Config, parts: ProcessParts, core: CoreServices): Front
           metrics.rateLimited.with(scope.split(':', 1)[0] ?? '', kind).inc(),
       }),
       idempotencyHook(keysFor(billing.idempotencyHours, ledger, log)),
+      historyHookOf(config, parts.history),
     ],
     services: {
       ...core,

@@ -23,9 +23,10 @@ import type { Store } from '../store/store.ts'
 import { Denials } from '../telemetry/denials.ts'
 import type { Log } from '../telemetry/log.ts'
 import { startLoopLag } from '../telemetry/loop-lag.ts'
-import { createMetrics, type LedgerReading } from '../telemetry/metrics.ts'
+import { createMetrics, type LedgerReading, type MetricSources } from '../telemetry/metrics.ts'
 import { createDialer } from '../upstream/dial.ts'
 import { Activity } from './activity.ts'
+import { openHistoryParts } from './history.ts'
 import { settleLeftOutboxes } from './left-outboxes.ts'
 import { Prices } from './prices.ts'
 import type { ProcessParts } from './process.ts'
@@ -60,27 +61,26 @@ export async function buildState(options: StateOptions) {
   const health = watchedHealth(log)
   const { limiter, isShared } = watchedLimiter(config, log)
   const { load, activity, lag } = watchedLoad()
-  const metrics = createMetrics({
-    version,
-    runtime: `bun ${process.versions.bun}`,
-    sources: {
-      ...sourcesOf(log, ledger),
-      channelStates: () => statesOf([...current.front.services.relay.channels.keys()], health),
-      loopLagMs: () => lag.lagMs(),
-      limitsShared: isShared,
-      priceConflicts: () => prices.conflicts.length,
-    },
-  })
+  const history = await openHistoryParts(config, store, log, runTime.current)
+  const sources: MetricSources = {
+    ...sourcesOf(log, ledger),
+    channelStates: () => statesOf([...current.front.services.relay.channels.keys()], health),
+    loopLagMs: () => lag.lagMs(),
+    limitsShared: isShared,
+    priceConflicts: () => prices.conflicts.length,
+    history: history.recorder,
+  }
   const shared = {
     log,
     store,
     health,
     limiter,
-    metrics,
+    metrics: createMetrics({ version, runtime: `bun ${process.versions.bun}`, sources }),
     keyring,
     ledger,
     ...keptBeside(store, ledger, log),
     prices,
+    history,
     estimates: createOutputEstimates(),
     diskFiles: openDiskFiles(config),
     load,
@@ -113,6 +113,7 @@ export async function buildState(options: StateOptions) {
       runTime.take(next)
       keyring.replace({ configured: next.keys })
       for (const id of changedChannels(current.config, next)) health.reset(id)
+      history.configure(next.history)
       current = serving
     },
   }

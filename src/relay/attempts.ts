@@ -93,7 +93,9 @@ export class Attempts {
   }
 
   begin(prepared: Prepared, owner: AttemptOwner, sink: AttemptSink): void {
-    const { channelId, model } = prepared.plan.candidate
+    const { channelId, model, dialect } = prepared.plan.candidate
+    const { segments } = prepared
+    this.request.asking?.({ channel: channelId, format: dialect, segments })
     const nowMs = performance.now()
     this.startedMs = nowMs
     this.reported = false

@@ -10,7 +10,7 @@ import type { Candidate, Health } from '../router/route.ts'
 import type { SafeFetch } from '../safe-fetch/safe-fetch.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import type { Dialer } from '../upstream/dial.ts'
-import type { Spool, Upload } from '../vendors/media.ts'
+import type { Segment, Spool, Upload } from '../vendors/media.ts'
 import type { ClientDialect, Dialects } from '../wire/dialect.ts'
 import type { OpaqueOrigin } from '../wire/hub/opaque-state.ts'
 import type { Address, Peek } from '../wire/request.ts'
@@ -36,8 +36,17 @@ export interface RelayRequest extends BilledRequest {
   readonly origin?: string
   /** What goes to the client goes through this, in order: whole frames, or a whole reply. */
   readonly transform?: ResponseTransform
+  /** Told of each attempt before it is sent. */
+  asking?(asked: AskedVendor): void
   /** In place of billing's own settlement, where its money is closed later. */
   settle?(request: RelayRequest, priced: Priced, keeping: Keeping): void
+}
+
+/** What a vendor is asked. */
+export interface AskedVendor {
+  readonly channel: string
+  readonly format: string
+  readonly segments: readonly Segment[]
 }
 
 export interface Media {

@@ -1,7 +1,7 @@
 // What the tables ask of an engine: statements written once, with `?` for each bound value.
 
 /** Bound as they are; text that came from outside is cleaned first. A bigint past int64 is refused. */
-export type Value = string | number | bigint | null
+export type Value = string | number | bigint | Uint8Array | null
 
 /** One statement for many rows, as each engine takes it best. */
 export interface Bulk {

@@ -1,10 +1,10 @@
 // The keys made in the store, and when keys were last used.
 
+import type { HistoryMode } from '../config/types.ts'
 import type { Engine, Value } from './engine.ts'
 import { cleanText, cleanTextOrNull } from './text.ts'
 
 type SpendPeriod = 'day' | 'week' | 'month' | 'never'
-export type HistoryMode = 'off' | 'metadata' | 'full' | 'sealed'
 
 /** What a key may spend until its period begins anew. */
 export interface SpendLimit {

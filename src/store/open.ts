@@ -1,6 +1,10 @@
 // Opens whichever engine the deployment chose.
 
+import type { Engine } from './engine.ts'
+import { type HistoryTable, historyTable } from './history.ts'
+import { lazily } from './lazy.ts'
 import { openSqlite } from './sqlite.ts'
+import { historyFile } from './sqlite-history.ts'
 import type { Store } from './store.ts'
 import { createStore } from './tables.ts'
 
@@ -16,8 +20,26 @@ export interface StoreSettings {
  * or the database cannot be opened or reached.
  */
 export async function openStore(settings: StoreSettings): Promise<Store> {
-  if (settings.databaseUrl === null) return createStore(await openSqlite(settings.dataDir))
+  const { dataDir, databaseUrl } = settings
+  if (databaseUrl === null) return createStore(await openSqlite(dataDir), historyFile(dataDir))
+  return createStore(await openDatabase(databaseUrl))
+}
+
+async function openDatabase(databaseUrl: string): Promise<Engine> {
   // Loading the driver costs 12 MB, which a deployment on SQLite does not owe.
   const { openPostgres } = await import('./postgres.ts')
-  return createStore(await openPostgres(settings.databaseUrl))
+  return openPostgres(databaseUrl)
+}
+
+/** Message history alone, on a connection of its own that is opened at its first use: for the thread that writes it. */
+export function openHistory({ dataDir, databaseUrl }: StoreSettings): ClosableHistory {
+  const engine =
+    databaseUrl === null
+      ? historyFile(dataDir)
+      : lazily('postgres', () => openDatabase(databaseUrl))
+  return { ...historyTable(engine), close: () => engine.close() }
+}
+
+interface ClosableHistory extends HistoryTable {
+  close(): Promise<void>
 }

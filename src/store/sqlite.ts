@@ -17,9 +17,13 @@ export const databaseFile = 'tollgate.db'
  * Calls are synchronous underneath: settling 500 rows holds the thread for some milliseconds, and a commit for a sync of the
  * disk. Where another connection has the lock that a call needs, the call waits up to 5 s, and the thread goes on meanwhile.
  */
-export async function openSqlite(dataDir: string, migrationFolder?: string): Promise<Engine> {
+export async function openSqlite(
+  dataDir: string,
+  migrationFolder?: string,
+  file = databaseFile,
+): Promise<Engine> {
   makeDataDir(dataDir)
-  const path = join(dataDir, databaseFile)
+  const path = join(dataDir, file)
   const database = openFile(path)
   try {
     naming(path, () => prepareDatabase(database))

@@ -1,6 +1,8 @@
 // What is kept, whichever engine keeps it: the contract SQLite and PostgreSQL both pass.
 
 import type { ControlReplyTable, OperatorEventTable } from './control.ts'
+import type { HistoryTable } from './history.ts'
+import type { HistorySettingTable } from './history-settings.ts'
 import type { KeyTable, KeyUseTable } from './keys.ts'
 import type {
   AuditTable,
@@ -114,6 +116,8 @@ export interface Store {
   readonly settings: SettingTable
   readonly controlReplies: ControlReplyTable
   readonly operatorEvents: OperatorEventTable
+  readonly history: HistoryTable
+  readonly historySettings: HistorySettingTable
   /** Rejects when the store cannot be reached. */
   ping(): Promise<void>
   close(): Promise<void>

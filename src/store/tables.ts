@@ -11,6 +11,8 @@ import {
   rememberGroups,
 } from './deployment.ts'
 import type { Engine } from './engine.ts'
+import { historyTable } from './history.ts'
+import { historySettingTable } from './history-settings.ts'
 import { idempotencyTable } from './idempotency.ts'
 import { journalTable } from './journal.ts'
 import { keyTable, keyUseTable } from './keys.ts'
@@ -31,7 +33,8 @@ import { cleanText } from './text.ts'
 import { usageTable } from './usage.ts'
 import { videoTable } from './videos.ts'
 
-export function createStore(engine: Engine): Store {
+/** `history`: where messages are kept, where that is a database of its own. */
+export function createStore(engine: Engine, history = engine): Store {
   return {
     engine: engine.kind,
     keys: keyTable(engine),
@@ -70,10 +73,15 @@ export function createStore(engine: Engine): Store {
     settings: settingTable(engine),
     controlReplies: controlReplyTable(engine),
     operatorEvents: operatorEventTable(engine),
+    history: historyTable(history),
+    historySettings: historySettingTable(engine),
     ping: async () => {
       await engine.query('SELECT 1', [])
     },
-    close: () => engine.close(),
+    close: async () => {
+      if (history !== engine) await history.close()
+      await engine.close()
+    },
   }
 }
 

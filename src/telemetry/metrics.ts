@@ -18,6 +18,14 @@ export interface MetricSources {
   limitsShared(): boolean
   /** Models whose price in this node's file is not the one that is charged. */
   priceConflicts(): number
+  readonly history: { readonly reading: HistoryReading }
+}
+
+/** How message history does. */
+interface HistoryReading {
+  readonly queueBytes: number
+  readonly dropped: number
+  readonly diskBytes: number
 }
 
 export interface LedgerReading {
@@ -214,9 +222,31 @@ function addReadings(registry: Registry, sources: MetricSources): void {
     "Models whose price in this node's file is not the one that is charged.",
     sources.priceConflicts,
   )
+  addHistory(read, sources)
 }
 
 type Read = (type: 'counter' | 'gauge', name: string, help: string, value: () => number) => void
+
+function addHistory(read: Read, { history }: MetricSources): void {
+  read(
+    'gauge',
+    'history_queue_bytes',
+    'Bytes of message history waiting to be written.',
+    () => history.reading.queueBytes,
+  )
+  read(
+    'counter',
+    'history_dropped_total',
+    'Requests whose message history was not kept: no room in the queue, or no store.',
+    () => history.reading.dropped,
+  )
+  read(
+    'gauge',
+    'history_disk_bytes',
+    'Message history that is kept, as this process last counted it.',
+    () => history.reading.diskBytes,
+  )
+}
 
 function addLedger(read: Read, sources: MetricSources): void {
   const { ledger } = sources

@@ -13,7 +13,12 @@ export function emptyKind(bytes: Uint8Array, start: number, end: number): FrameK
 
 export class SseFrames implements FrameSource {
   done = false
-  private readonly splitter = new FrameSplitter()
+  private readonly splitter: FrameSplitter
+
+  /** `maxFrameBytes`: 1 MiB unless given. */
+  constructor(maxFrameBytes?: number) {
+    this.splitter = new FrameSplitter(maxFrameBytes)
+  }
 
   push(chunk: Uint8Array): readonly string[] {
     const count = this.splitter.push(chunk)

@@ -4,6 +4,7 @@ import { afterEach, describe } from 'bun:test'
 import type { Engine } from '../../src/store/engine.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
+import { historyFile } from '../../src/store/sqlite-history.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createStore } from '../../src/store/tables.ts'
 import { makeDirectory, makeSchema, testDatabaseUrl } from './databases.ts'
@@ -26,6 +27,7 @@ export function onEachEngine(
         const directory = makeDirectory()
         return {
           open: () => openSqlite(directory.path),
+          history: () => historyFile(directory.path),
           remove: async () => directory.remove(),
         }
       }),
@@ -47,6 +49,8 @@ export function onEachEngine(
 
 interface Place {
   open(): Promise<Engine>
+  /** Where message history has a database of its own. */
+  history?(): Engine
   remove(): Promise<void>
 }
 
@@ -63,10 +67,12 @@ function starter(make: () => Promise<Place>): () => Promise<Bench> {
     place = here
     const open = async () => {
       const engine = await here.open()
+      const history = here.history?.() ?? engine
       engines.push(engine)
-      return engine
+      if (history !== engine) engines.push(history)
+      return { engine, store: createStore(engine, history) }
     }
-    const engine = await open()
-    return { engine, store: createStore(engine), open: async () => createStore(await open()) }
+    const { engine, store } = await open()
+    return { engine, store, open: async () => (await open()).store }
   }
 }

@@ -2,6 +2,7 @@
 
 import type { ControlRoute } from './route.ts'
 import { eventRoutes } from './routes/events.ts'
+import { historyRoutes } from './routes/history.ts'
 import { meRoutes } from './routes/me.ts'
 import { peopleRoutes } from './routes/people.ts'
 import { signInRoutes } from './routes/sign-in.ts'
@@ -9,6 +10,7 @@ import { statisticsRoutes } from './routes/statistics.ts'
 
 export const controlRoutes: readonly ControlRoute[] = [
   ...eventRoutes,
+  ...historyRoutes,
   ...meRoutes,
   ...peopleRoutes,
   ...signInRoutes,

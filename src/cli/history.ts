@@ -1,0 +1,276 @@
+// `tollgate history`: messages that are kept for their accounts, and the keys that sealed ones open with.
+
+import { Buffer } from 'node:buffer'
+import { createWriteStream, readFileSync, writeFileSync } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { gunzipSync } from 'node:zlib'
+import { exportData } from '../admin/export-data.ts'
+import {
+  deleteHistory,
+  deleteMessage,
+  type HistoryDetail,
+  type HistorySummary,
+  listHistory,
+  readHistory,
+  setHistoryChoice,
+} from '../admin/history.ts'
+import { readInput } from '../admin/input.ts'
+import type { Input } from '../admin/schema.ts'
+import type { AdminContext } from '../admin/use-case.ts'
+import { type HistoryKeys, makeKeys, openSealed } from '../history/sealed.ts'
+import { type Command, type Context, type Option, UsageError } from './command.ts'
+import { print, printJson, say, table } from './output.ts'
+import { withStore } from './settings.ts'
+
+const account: Option = { type: 'string', value: 'A', help: 'of this account' }
+const range: Readonly<Record<string, Option>> = {
+  since: { type: 'string', value: 'T', help: 'only since then: 1h, 2d, 2027-01-31T08:00:00Z' },
+  until: { type: 'string', value: 'T', help: 'only before then: 2027-01-31T08:00:00Z' },
+}
+const filters: Readonly<Record<string, Option>> = {
+  account,
+  key: { type: 'string', value: 'ID', help: 'only of this key' },
+  model: { type: 'string', value: 'M', help: 'only those that asked for this model' },
+  ...range,
+  limit: { type: 'string', value: 'N', help: 'at most so many; 100 unless said, up to 5000' },
+}
+
+/** Whoever has the data folder can read it all. */
+const operator = { self: null, readsAll: true }
+
+export const historySet: Command = {
+  name: 'history set',
+  words: ['ACCOUNT', 'MODE'],
+  summary: 'choose what is kept of an account: off, metadata, sealed or full',
+  options: {
+    days: {
+      type: 'string',
+      value: 'N',
+      help: 'for so many days; as the server has it unless said',
+    },
+    'public-key': { type: 'string', value: 'KEY', help: 'what sealed bodies are sealed to' },
+  },
+  fields: {
+    account: 'ACCOUNT',
+    mode: 'MODE',
+    retentionDays: 'days',
+    publicKey: 'public-key',
+  },
+  async run(context) {
+    const { words, flags } = context
+    const input = await readInput('setHistory', {
+      account: words[0],
+      mode: words[1],
+      retentionDays: flags.number('days'),
+      publicKey: flags.text('public-key'),
+    })
+    const choice = await withStore(context, (admin) => setHistoryChoice(admin, input))
+    if (context.json) await printJson(choice)
+    else say(`Of ${choice.account} is kept: ${choice.mode}.`)
+    return undefined
+  },
+}
+
+export const historyList: Command = {
+  name: 'history list',
+  words: [],
+  summary: 'list messages that are kept, newest first',
+  options: filters,
+  run: (context) => showList(context, {}),
+}
+
+export const historySearch: Command = {
+  name: 'history search',
+  words: ['TEXT'],
+  summary: 'find a text in bodies that are not sealed',
+  options: filters,
+  fields: { text: 'TEXT' },
+  run: (context) => showList(context, { text: context.words[0], hasBody: true }),
+}
+
+async function showList(
+  context: Context,
+  more: Readonly<Record<string, unknown>>,
+): Promise<undefined> {
+  const { flags } = context
+  const input = await readInput('listHistory', {
+    account: flags.text('account'),
+    key: flags.text('key'),
+    model: flags.text('model'),
+    since: flags.text('since'),
+    until: flags.text('until'),
+    limit: flags.number('limit'),
+    ...more,
+  })
+  const items = await withStore(context, (admin) => listed(admin, input))
+  if (context.json) await printJson(items)
+  else {
+    const cells = items.map((each) => [
+      each.at,
+      each.requestId,
+      each.account,
+      each.keyName,
+      each.model,
+      each.status,
+      each.mode,
+      each.requestBytes,
+      each.replyBytes,
+    ])
+    const headings = [
+      'AT',
+      'REQUEST',
+      'ACCOUNT',
+      'KEY',
+      'MODEL',
+      'STATUS',
+      'MODE',
+      'ASKED',
+      'ANSWERED',
+    ]
+    await print(table(headings, cells))
+  }
+  return undefined
+}
+
+/** A page of a search may be short, and not the last. */
+async function listed(admin: AdminContext, input: Input<'listHistory'>) {
+  const items: HistorySummary[] = []
+  let cursor: string | undefined
+  do {
+    const page = await listHistory(admin, { ...input, limit: input.limit - items.length, cursor })
+    items.push(...page.items)
+    cursor = page.next ?? undefined
+  } while (cursor !== undefined && items.length < input.limit)
+  return items
+}
+
+export const historyShow: Command = {
+  name: 'history show',
+  words: ['REQUEST'],
+  summary: 'show what a request asked and was answered',
+  options: {
+    'secret-key': {
+      type: 'string',
+      value: 'FILE',
+      help: 'opens a sealed one: as `history keygen` wrote it',
+    },
+  },
+  fields: { id: 'REQUEST' },
+  hints: { 'not_found id': '; `tollgate history list` lists them' },
+  async run(context) {
+    const file = context.flags.text('secret-key')
+    const keys = file === undefined ? null : readKeys(file)
+    const input = await readInput('historyMessage', { id: context.words[0] })
+    const detail = await withStore(context, (admin) => readHistory(admin, input, operator))
+    const shown = keys === null ? detail : await opened(detail, keys)
+    if (!context.json && shown.sealed !== null && shown.body === null)
+      say('Its body is sealed: --secret-key FILE opens it.')
+    await printJson(shown)
+    return undefined
+  },
+}
+
+async function opened(detail: HistoryDetail, keys: HistoryKeys): Promise<HistoryDetail> {
+  const { sealed, requestId } = detail
+  if (sealed === null) return detail
+  const bytes = (text: string) => Buffer.from(text, 'base64')
+  try {
+    const open = await openSealed(keys, bytes(sealed.wrappedKey), requestId)
+    const text = gunzipSync(await open(bytes(sealed.content))).toString('utf8')
+    return { ...detail, body: JSON.parse(text) }
+  } catch (error) {
+    if (error instanceof DOMException)
+      throw new Error(`the message of ${requestId} is sealed to another key`, { cause: error })
+    throw error
+  }
+}
+
+function readKeys(file: string): HistoryKeys {
+  const { publicKey, secretKey } = jsonOf(readFileSync(file, 'utf8'))
+  if (typeof publicKey === 'string' && typeof secretKey === 'string')
+    return { publicKey, secretKey }
+  throw new UsageError(`--secret-key ${file}: expected a file as \`history keygen\` writes it`)
+}
+
+function jsonOf(text: string): { readonly publicKey?: unknown; readonly secretKey?: unknown } {
+  try {
+    return Object(JSON.parse(text))
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return {}
+  }
+}
+
+export const historyDelete: Command = {
+  name: 'history delete',
+  words: ['[REQUEST]'],
+  summary: "delete one message, or all of an account's (--account A), or those of a time",
+  options: { account, ...range },
+  fields: { id: 'REQUEST' },
+  hints: { 'not_found id': '; `tollgate history list` lists them' },
+  async run(context) {
+    const { words, flags } = context
+    const [id] = words
+    const ranged = ['account', 'since', 'until'].filter((name) => flags.has(name))
+    if (id !== undefined && ranged.length > 0)
+      throw new UsageError(`REQUEST names one message: leave --${ranged[0]} out`)
+    const deleted = await withStore(context, (admin) =>
+      id === undefined ? deleteRange(admin, context) : deleteOne(admin, id),
+    )
+    if (context.json) await printJson({ deleted })
+    else say(`${deleted} deleted.`)
+    return undefined
+  },
+}
+
+async function deleteRange(admin: AdminContext, { flags }: Context): Promise<number> {
+  const given = {
+    account: flags.required('account'),
+    since: flags.text('since'),
+    until: flags.text('until'),
+  }
+  return (await deleteHistory(admin, await readInput('deleteHistory', given))).deleted
+}
+
+async function deleteOne(admin: AdminContext, id: string): Promise<number> {
+  await deleteMessage(admin, await readInput('historyMessage', { id }))
+  return 1
+}
+
+export const historyExport: Command = {
+  name: 'history export',
+  words: ['ACCOUNT', 'FILE'],
+  summary: 'write all that is kept of an account into a ZIP of NDJSON: usage, keys, messages',
+  options: {},
+  fields: { account: 'ACCOUNT' },
+  async run(context) {
+    const [name, file = ''] = context.words
+    const input = await readInput('account', { account: name })
+    await withStore(context, async (admin) => {
+      const target = createWriteStream(file, { flags: 'wx', mode: 0o600 })
+      await pipeline(exportData(admin, input), target)
+    })
+    if (context.json) await printJson({ account: input.account, file })
+    else say(`Written to ${file}.`)
+    return undefined
+  },
+}
+
+export const historyKeygen: Command = {
+  name: 'history keygen',
+  words: ['FILE'],
+  summary: 'make a pair of keys for sealed messages; the secret one is in FILE and nowhere else',
+  options: {},
+  async run(context) {
+    const [file = ''] = context.words
+    const keys = await makeKeys()
+    writeFileSync(file, `${JSON.stringify(keys, null, 2)}\n`, { flag: 'wx', mode: 0o600 })
+    const { publicKey } = keys
+    if (context.json) await printJson({ publicKey, file })
+    else {
+      say(`The secret key is in ${file}: without it nobody opens what is sealed. The public key:`)
+      await print(`${publicKey}\n`)
+    }
+    return undefined
+  },
+}

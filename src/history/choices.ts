@@ -1,0 +1,53 @@
+// What accounts want kept of their requests, in memory; in step with the store within a second.
+
+import type { HistorySetting, HistorySettingTable } from '../store/history-settings.ts'
+import { type RevisionWatch, watchRevision } from '../store/revision.ts'
+
+interface Loaded {
+  readonly revision: number
+  readonly byAccount: ReadonlyMap<string, HistorySetting>
+}
+
+interface WatchOptions {
+  /** Called once per outage, at its first failed look; what was known stays. */
+  readonly onError: (error: unknown) => void
+  /** As of `RevisionWatchOptions`. */
+  readonly busy?: () => boolean
+}
+
+export class HistoryChoices {
+  private readonly table: HistorySettingTable
+  private loaded: Loaded
+
+  private constructor(table: HistorySettingTable, loaded: Loaded) {
+    this.table = table
+    this.loaded = loaded
+  }
+
+  static async open(table: HistorySettingTable): Promise<HistoryChoices> {
+    return new HistoryChoices(table, await load(table))
+  }
+
+  of(account: string): HistorySetting | undefined {
+    return this.loaded.byAccount.get(account)
+  }
+
+  watch(options: WatchOptions): RevisionWatch {
+    return watchRevision({
+      ...options,
+      known: this.loaded.revision,
+      read: () => this.table.revision(),
+      reload: async () => {
+        this.loaded = await load(this.table)
+        return this.loaded.revision
+      },
+    })
+  }
+}
+
+async function load(table: HistorySettingTable): Promise<Loaded> {
+  // In this order: a change in between leaves the number behind, and the next look reads again.
+  const revision = await table.revision()
+  const all = await table.all()
+  return { revision, byAccount: new Map(all.map((setting) => [setting.account, setting])) }
+}

@@ -1,0 +1,421 @@
+// Message history: what requests asked and were answered, kept apart from the money.
+
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
+import type { HistoryMode } from '../config/types.ts'
+import type { Engine, Session, Value } from './engine.ts'
+import { cleanText } from './text.ts'
+
+/** What is known of a message without its body. Sizes in bytes, as they came; times are Unix milliseconds. */
+export interface HistoryHead {
+  readonly requestId: string
+  readonly account: string
+  readonly keyId: string
+  readonly keyName: string
+  /** The model asked for. */
+  readonly model: string
+  readonly operation: string
+  /** The client's format. */
+  readonly format: string
+  readonly stream: boolean
+  readonly at: number
+  /** The HTTP status the client got. */
+  readonly status: number
+  readonly mode: Exclude<HistoryMode, 'off'>
+  readonly requestBytes: number
+  readonly replyBytes: number
+  /** Names of the members at the top of the request. */
+  readonly parameters: readonly string[]
+  /** A body was longer than is kept. */
+  readonly truncated: boolean
+  readonly expiresAt: number
+}
+
+export interface HistoryMessage extends HistoryHead {
+  /** What opens a sealed body; null where it is not sealed. */
+  readonly wrappedKey: Uint8Array | null
+  /** The document, compressed with gzip, then sealed where the mode says so; null where no body is kept. */
+  readonly content: Uint8Array | null
+}
+
+export interface HistoryBlob {
+  /** SHA-256 of what is kept, hex. */
+  readonly id: string
+  readonly type: string
+  /** As it is kept: sealed where its message is. */
+  readonly content: Uint8Array
+}
+
+export interface HistoryEntry {
+  readonly message: HistoryMessage
+  readonly blobs: readonly HistoryBlob[]
+}
+
+export interface FoundMessage extends HistoryMessage {
+  readonly blobs: readonly { readonly id: string; readonly type: string; readonly size: number }[]
+}
+
+/** What is looked for; `since <= at < until`. */
+interface HistoryFilter {
+  readonly account?: string | undefined
+  readonly key?: string | undefined
+  readonly model?: string | undefined
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  /** Only those with a body, or only those without. */
+  readonly hasBody?: boolean | undefined
+  /** Only unsealed ones whose document holds this text, upper and lower case alike. */
+  readonly text?: string | undefined
+  /** Only those older than this one, in the order of the list: where the page before ended. */
+  readonly before?: HistoryPlace | undefined
+  /** Newest first; at most so many. */
+  readonly limit: number
+}
+
+interface HistoryPlace {
+  readonly at: number
+  readonly requestId: string
+}
+
+interface HistoryPage {
+  readonly items: readonly HistoryHead[]
+  /** Where to go on; null: nothing is left. A search may end a page early, with few items or none. */
+  readonly next: HistoryPlace | null
+}
+
+/** All of an account's messages, those of a time, or one. */
+interface HistoryRange {
+  readonly account: string
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  readonly requestId?: string | undefined
+}
+
+export interface HistoryTable {
+  /** In one transaction; what its owner has deleted meanwhile is passed over. */
+  add(entries: readonly HistoryEntry[]): Promise<void>
+  list(filter: HistoryFilter): Promise<HistoryPage>
+  /** null where there is none of that account; of any account where that is null. */
+  find(account: string | null, requestId: string): Promise<FoundMessage | null>
+  blob(account: string, id: string): Promise<HistoryBlob | null>
+  /**
+   * Deletes messages, their keys, and the blobs that no other message uses, and overwrites what is left of them in the
+   * files of SQLite. What was asked in that time and is yet to be written is not kept. Returns how many there were.
+   */
+  remove(range: HistoryRange, nowMs: number): Promise<number>
+  /** Brings the ends of an account's messages forward to this long after each was asked. */
+  shorten(account: string, keepMs: number): Promise<void>
+  /** Deletes what is past its time, then the oldest until all take at most `maxBytes`. Returns the bytes left. */
+  clean(nowMs: number, maxBytes: number): Promise<number>
+}
+
+/** Of a row beside its body: names, numbers and indices, about. */
+const rowBytes = 512
+/** Deleted in one transaction. */
+const chunk = 200
+/** A search reads at most so much for a page: compressed bytes, and messages. */
+const scannedBytes = 8_388_608
+const scannedRows = 1_000
+const scannedAtOnce = 50
+/** For longer nothing that was asked then can still be on its way. */
+const forgottenMs = 86_400_000
+
+const headColumns = `request_id AS "requestId", account, key_id AS "keyId", key_name AS "keyName", model, operation,
+  format, stream, at, status, mode, request_bytes AS "requestBytes", reply_bytes AS "replyBytes", parameters,
+  truncated, expires_at AS "expiresAt"`
+
+const bodyColumns = 'wrapped_key AS "wrappedKey", content'
+
+const insertMessage = `INSERT INTO history_message (request_id, account, key_id, key_name, model, operation, format,
+  stream, at, status, mode, request_bytes, reply_bytes, parameters, truncated, wrapped_key, content, size, expires_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+
+const insertBlob = `INSERT INTO history_blob (account, id, type, size, content) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT DO NOTHING`
+
+const insertUse = `INSERT INTO history_blob_use (request_id, account, blob_id) VALUES (?, ?, ?)
+  ON CONFLICT DO NOTHING`
+
+const unused = `NOT EXISTS (SELECT 1 FROM history_blob_use u
+  WHERE u.account = history_blob.account AND u.blob_id = history_blob.id)`
+
+type KeptHead = Omit<HistoryHead, 'stream' | 'truncated' | 'parameters'> & {
+  readonly stream: number
+  readonly truncated: number
+  readonly parameters: string
+}
+
+type Kept = KeptHead & Pick<HistoryMessage, 'wrappedKey' | 'content'>
+
+function headOf({ stream, truncated, parameters, ...rest }: KeptHead): HistoryHead {
+  return {
+    ...rest,
+    stream: stream === 1,
+    truncated: truncated === 1,
+    parameters: JSON.parse(parameters) as string[],
+  }
+}
+
+export function historyTable(engine: Engine): HistoryTable {
+  return {
+    async add(entries) {
+      await engine.transaction(async (session) => {
+        await lock(session)
+        let bytes = 0
+        for (const entry of entries) bytes += await insert(session, entry)
+        await count(session, bytes)
+      })
+    },
+    list: (filter) =>
+      filter.text === undefined ? listed(engine, filter) : searched(engine, filter, filter.text),
+    async find(account, requestId) {
+      const mine = account === null ? '' : ' AND account = ?'
+      const sql = `SELECT ${headColumns}, ${bodyColumns} FROM history_message WHERE request_id = ?${mine}`
+      const values = [cleanText(requestId), ...(account === null ? [] : [cleanText(account)])]
+      const [row] = await engine.query<Kept>(sql, values)
+      if (row === undefined) return null
+      const { wrappedKey, content, ...head } = row
+      const blobs = `SELECT id, type, size FROM history_blob b JOIN history_blob_use u
+        ON u.account = b.account AND u.blob_id = b.id WHERE u.request_id = ? ORDER BY id`
+      return {
+        ...headOf(head),
+        wrappedKey,
+        content,
+        blobs: await engine.query(blobs, [row.requestId]),
+      }
+    },
+    async blob(account, id) {
+      const sql = 'SELECT id, type, content FROM history_blob WHERE account = ? AND id = ?'
+      return (await engine.query<HistoryBlob>(sql, [cleanText(account), cleanText(id)]))[0] ?? null
+    },
+    async remove(range, nowMs) {
+      if (range.requestId === undefined) await forget(engine, range, nowMs)
+      const removed = await removeAll(engine, conditionsOf(range), Number.POSITIVE_INFINITY)
+      if (removed > 0) await shred(engine)
+      return removed
+    },
+    async shorten(account, keepMs) {
+      const sql =
+        'UPDATE history_message SET expires_at = at + ? WHERE account = ? AND expires_at > at + ?'
+      await engine.run(sql, [keepMs, cleanText(account), keepMs])
+    },
+    async clean(nowMs, maxBytes) {
+      await engine.run('DELETE FROM history_forgotten WHERE made_at < ?', [nowMs - forgottenMs])
+      const expired = { where: 'expires_at <= ?', values: [nowMs] }
+      await removeAll(engine, expired, Number.POSITIVE_INFINITY)
+      let bytes = await total(engine)
+      while (bytes > maxBytes) {
+        if ((await removeAll(engine, { where: '1 = 1', values: [] }, chunk)) === 0) break
+        bytes = await total(engine)
+      }
+      await shred(engine)
+      return bytes
+    },
+  }
+}
+
+/** Writers and deleters go one after another, so that what is deleted cannot come back by one that began before. */
+async function lock(session: Session): Promise<void> {
+  await session.run('UPDATE history_total SET bytes = bytes', [])
+}
+
+async function count(session: Session, bytes: number): Promise<void> {
+  await session.run('UPDATE history_total SET bytes = bytes + ?', [bytes])
+}
+
+async function total(engine: Engine): Promise<number> {
+  const [row] = await engine.query<{ readonly bytes: number }>(
+    'SELECT bytes FROM history_total',
+    [],
+  )
+  return row?.bytes ?? 0
+}
+
+/** Returns the bytes it took. */
+async function insert(session: Session, { message, blobs }: HistoryEntry): Promise<number> {
+  const { content, wrappedKey, at } = message
+  const account = cleanText(message.account)
+  const gone = 'SELECT 1 FROM history_forgotten WHERE account = ? AND since <= ? AND until > ?'
+  if ((await session.query(gone, [account, at, at])).length > 0) return 0
+  const requestId = cleanText(message.requestId)
+  const size = rowBytes + (content?.length ?? 0)
+  const inserted = await session.run(insertMessage, [
+    requestId,
+    account,
+    cleanText(message.keyId),
+    cleanText(message.keyName),
+    cleanText(message.model),
+    message.operation,
+    message.format,
+    message.stream ? 1 : 0,
+    at,
+    message.status,
+    message.mode,
+    message.requestBytes,
+    message.replyBytes,
+    JSON.stringify(message.parameters.map(cleanText)),
+    message.truncated ? 1 : 0,
+    wrappedKey,
+    content,
+    size,
+    message.expiresAt,
+  ])
+  if (inserted === 0) return 0
+  let bytes = size
+  for (const { id, type, content } of blobs) {
+    const values = [account, id, cleanText(type), content.length, content]
+    if ((await session.run(insertBlob, values)) > 0) bytes += content.length
+    await session.run(insertUse, [requestId, account, id])
+  }
+  return bytes
+}
+
+interface Conditions {
+  readonly where: string
+  readonly values: readonly Value[]
+}
+
+function conditionsOf(
+  filter: Partial<HistoryFilter> & { readonly requestId?: string | undefined },
+): Conditions {
+  const { account, requestId, key, model, since, until, hasBody, before } = filter
+  const parts: string[] = []
+  const values: Value[] = []
+  const add = (part: string, ...bound: Value[]) => {
+    parts.push(part)
+    values.push(...bound)
+  }
+  if (account !== undefined) add('account = ?', cleanText(account))
+  if (requestId !== undefined) add('request_id = ?', cleanText(requestId))
+  if (key !== undefined) add('key_id = ?', cleanText(key))
+  if (model !== undefined) add('model = ?', cleanText(model))
+  if (since !== undefined) add('at >= ?', since)
+  if (until !== undefined) add('at < ?', until)
+  if (hasBody !== undefined) add(hasBody ? "mode <> 'metadata'" : "mode = 'metadata'")
+  if (before !== undefined)
+    add('at <= ? AND (at, request_id) < (?, ?)', before.at, before.at, cleanText(before.requestId))
+  return { where: parts.length === 0 ? '1 = 1' : parts.join(' AND '), values }
+}
+
+const newestFirst = 'ORDER BY at DESC, request_id DESC LIMIT ?'
+
+async function listed(engine: Engine, filter: HistoryFilter): Promise<HistoryPage> {
+  const { where, values } = conditionsOf(filter)
+  const sql = `SELECT ${headColumns} FROM history_message WHERE ${where} ${newestFirst}`
+  // One more than asked for says whether there are more.
+  const rows = await engine.query<KeptHead>(sql, [...values, filter.limit + 1])
+  const items = rows.slice(0, filter.limit).map(headOf)
+  return { items, next: rows.length > items.length ? placeOf(items.at(-1)) : null }
+}
+
+function placeOf(head: HistoryHead | undefined): HistoryPlace | null {
+  return head === undefined ? null : { at: head.at, requestId: head.requestId }
+}
+
+/** Reads bodies, the newest first, until enough are found or enough were read: there is no index to be kept secret. */
+async function searched(engine: Engine, filter: HistoryFilter, text: string): Promise<HistoryPage> {
+  const sought = JSON.stringify(text).slice(1, -1).toLowerCase()
+  const items: HistoryHead[] = []
+  let before = filter.before
+  let bytes = 0
+  for (let rows = 0; rows < scannedRows && bytes < scannedBytes; rows += scannedAtOnce) {
+    const { where, values } = conditionsOf({ ...filter, before })
+    const sql = `SELECT ${headColumns}, ${bodyColumns} FROM history_message
+      WHERE mode = 'full' AND ${where} ${newestFirst}`
+    const found = await engine.query<Kept>(sql, [...values, scannedAtOnce])
+    for (const { wrappedKey: _, content, ...head } of found) {
+      before = { at: head.at, requestId: head.requestId }
+      bytes += content?.length ?? 0
+      // Where this thread serves requests too, they go on.
+      await turn()
+      if (content === null || !holds(content, sought)) continue
+      items.push(headOf(head))
+      if (items.length === filter.limit) return { items, next: before }
+    }
+    if (found.length < scannedAtOnce) return { items, next: null }
+  }
+  return { items, next: before ?? null }
+}
+
+function holds(content: Uint8Array, sought: string): boolean {
+  return gunzipSync(content).toString('utf8').toLowerCase().includes(sought)
+}
+
+/** What is deleted stays deleted, also where a request of that time still runs. */
+async function forget(
+  engine: Engine,
+  { account, since, until }: HistoryRange,
+  nowMs: number,
+): Promise<void> {
+  await engine.transaction(async (session) => {
+    await lock(session)
+    const sql = 'INSERT INTO history_forgotten (account, since, until, made_at) VALUES (?, ?, ?, ?)'
+    await session.run(sql, [
+      cleanText(account),
+      since ?? 0,
+      Math.min(until ?? nowMs + 1, nowMs + 1),
+      nowMs,
+    ])
+  })
+}
+
+/** The oldest first, at most so many; returns how many. */
+async function removeAll(
+  engine: Engine,
+  { where, values }: Conditions,
+  most: number,
+): Promise<number> {
+  const sql = `SELECT request_id AS id, size FROM history_message WHERE ${where} ORDER BY at, request_id LIMIT ?`
+  let removed = 0
+  while (removed < most) {
+    const count = await engine.transaction(async (session) => {
+      await lock(session)
+      const rows = await session.query<{ readonly id: string; readonly size: number }>(sql, [
+        ...values,
+        chunk,
+      ])
+      if (rows.length > 0) await removeRows(session, rows)
+      return rows.length
+    })
+    removed += count
+    if (count < chunk) break
+  }
+  return removed
+}
+
+async function removeRows(
+  session: Session,
+  rows: readonly { readonly id: string; readonly size: number }[],
+): Promise<void> {
+  const ids = rows.map(({ id }) => id)
+  const listed = ids.map(() => '?').join(', ')
+  const uses = `SELECT DISTINCT account, blob_id AS id FROM history_blob_use WHERE request_id IN (${listed})`
+  const blobs = await session.query<{ readonly account: string; readonly id: string }>(uses, ids)
+  await session.run(`DELETE FROM history_blob_use WHERE request_id IN (${listed})`, ids)
+  await session.run(`DELETE FROM history_message WHERE request_id IN (${listed})`, ids)
+  let bytes = rows.reduce((sum, { size }) => sum + size, 0)
+  for (const { account, id } of blobs) {
+    const sql = `DELETE FROM history_blob WHERE account = ? AND id = ? AND ${unused} RETURNING size`
+    const [row] = await session.query<{ readonly size: number }>(sql, [account, id])
+    bytes += row?.size ?? 0
+  }
+  await count(session, -bytes)
+}
+
+const longestShredMs = 5_000
+const shredPauseMs = 20
+
+/**
+ * SQLite overwrites what it deletes (`secure_delete`), and its log is emptied: nothing of it is left in the files.
+ * Waits for readers of the log, for a while; where one stays longer, the next cleaning empties it.
+ */
+async function shred(engine: Engine): Promise<void> {
+  if (engine.kind !== 'sqlite') return
+  const sinceMs = performance.now()
+  for (;;) {
+    const sql = 'PRAGMA wal_checkpoint(TRUNCATE)'
+    const [row] = await engine.query<{ readonly busy: number }>(sql, [])
+    if (row?.busy !== 1 || performance.now() - sinceMs > longestShredMs) return
+    await delay(shredPauseMs)
+  }
+}
