@@ -21,7 +21,7 @@ import {
 import type { Sessions } from './sessions.ts'
 
 interface IdentityOptions extends AuthOptions {
-  /** Incoming for each request: a reload replaces it. */
+  /** Asked for each request: a reload replaces it. */
   readonly config: () => Pick<Config, 'identity' | 'server'>
   readonly ask: ProviderClient
   /** Counts an attempt of a network; how many milliseconds it has to wait, or null where it may go on. */

@@ -10,7 +10,7 @@ import type { Callers } from '../callers.ts'
 export interface ControlServices {
   /** Its statements run off the thread that serves requests. */
   readonly store: Store
-  /** ControlRequest anew for each request: a reload replaces it. */
+  /** Asked anew for each request: a reload replaces it. */
   config(): Config
   callers(): Callers
   readonly sessions: Sessions
