@@ -46,9 +46,10 @@ export interface Difference {
 /** What differs for whoever is charged: a name that only one card has is compared with what the other asks for it. */
 export function compareCards(before: Prices | null, after: Prices): Difference[] {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after)])
+  const [asked, asks] = [askedBy(before ?? {}), askedBy(after)]
   return [...names].flatMap((name) => {
-    const was = before === null ? null : priceOf(before, name)
-    const is = priceOf(after, name)
+    const was = asked(name)
+    const is = asks(name)
     return was === is ? [] : [differenceOf(name, was, is)]
   })
 }
@@ -70,12 +71,14 @@ function percentText(was: bigint, now: bigint): string {
   return `${now < was ? '-' : '+'}${size / 10n}.${size % 10n}`
 }
 
-/** What the card asks for a name, by the rules requests are charged by. */
-function priceOf(prices: Prices, name: string): bigint | null {
+/** What a card asks for a name, by the rules requests are charged by; null: nothing is said. */
+export function askedBy(prices: Prices): (name: string) => bigint | null {
   const { bands, units } = readCard(prices)
-  const [kind = '', above = '0'] = name.split('>')
-  const band = bands.findLast((each) => each.above <= Number(above))
-  return band?.prices.get(kind as TokenKind) ?? units.get(name) ?? null
+  return (name) => {
+    const [kind = '', above = '0'] = name.split('>')
+    const band = bands.findLast((each) => each.above <= Number(above))
+    return band?.prices.get(kind as TokenKind) ?? units.get(name) ?? null
+  }
 }
 
 /** What users decide: a card of the configuration file stands above it and is not theirs to change. */

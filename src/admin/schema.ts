@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { pathText } from '../config/problems.ts'
 import { priceProblem } from './price-card.ts'
 import { historyInputs } from './schema-history.ts'
+import { modelsInputs } from './schema-models.ts'
 import {
   amount,
   count,
@@ -100,6 +101,7 @@ export const inputs = {
   backUp: z.strictObject({ file: text }),
   restore: z.strictObject({ file: text, force: z.boolean().default(false) }),
   ...peopleInputs,
+  ...modelsInputs,
   ...settingsInputs,
   ...statisticsInputs,
   ...historyInputs,

@@ -6,7 +6,7 @@ import { adminOf, nowMs } from '../../test/support/admin.ts'
 import { runTimeNames, settingsInForce } from '../config/run-time.ts'
 import { loadConfiguration } from './configuration.ts'
 import { readInput } from './input.ts'
-import { listSettings, setSetting, unsetSetting } from './settings.ts'
+import { listSettings, noticesAt, setSetting, unsetSetting } from './settings.ts'
 
 const silent = await loadConfiguration({ flags: {}, env: {} })
 const config = {
@@ -110,4 +110,14 @@ test('each value is held to what the file is held to, and the field at fault is 
   await expect(readInput('setSetting', { name: 'notices' })).rejects.toMatchObject({
     field: 'value',
   })
+})
+
+test('a notice is shown from its beginning until its end', () => {
+  const at = (time: string) => Date.parse(time)
+  const notice = { severity: 'info' as const, text: { en: 'x' }, from: null, until: null }
+  const timed = { ...notice, from: '2027-01-01T00:00:00.000Z', until: '2027-01-02T00:00:00.000Z' }
+  const notices = [notice, timed]
+  expect(noticesAt({ notices }, at('2026-12-31T23:59:59Z'))).toEqual([notice])
+  expect(noticesAt({ notices }, at('2027-01-01T00:00:00Z'))).toEqual(notices)
+  expect(noticesAt({ notices }, at('2027-01-02T00:00:00Z'))).toEqual([notice])
 })

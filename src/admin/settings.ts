@@ -2,6 +2,7 @@
 
 import {
   declaredSettings,
+  type Notice,
   type RunTimeName,
   type RunTimeSettings,
   runTimeDefaults,
@@ -59,6 +60,17 @@ export async function unsetSetting(
   checkIsFree(name, config)
   checkIsFresh(await store.settings.unset(name, revision))
   return viewOf(name, await store.settings.all(), config)
+}
+
+/** Those to be shown at the moment, in the order they were written. */
+export function noticesAt(
+  { notices }: Pick<RunTimeSettings, 'notices'>,
+  nowMs: number,
+): readonly Notice[] {
+  return notices.filter(
+    ({ from, until }) =>
+      (from === null || Date.parse(from) <= nowMs) && (until === null || nowMs < Date.parse(until)),
+  )
 }
 
 function viewOf(name: RunTimeName, rows: readonly SettingRow[], config: Config): Setting {

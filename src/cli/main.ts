@@ -19,6 +19,7 @@ import {
   historyShow,
 } from './history.ts'
 import { keyCreate, keyDisable, keyList, keyRemove } from './key.ts'
+import { modelList, modelShow } from './model.ts'
 import { print, say } from './output.ts'
 import { parseLine } from './parse.ts'
 import { priceList, priceRollback, priceSchedule, priceSet, priceWithdraw } from './price.ts'
@@ -81,6 +82,8 @@ const commands: readonly Command[] = [
   priceImport,
   priceApply,
   catalogUpdate,
+  modelList,
+  modelShow,
   channelList,
   channelTest,
   channelModels,

@@ -5,7 +5,7 @@ import type { Config } from './types.ts'
 
 type Section<Name extends keyof FileSettings> = NonNullable<FileSettings[Name]>
 
-type Notice = Readonly<Section<'notices'>[number]>
+export type Notice = Readonly<Section<'notices'>[number]>
 type SignUp = NonNullable<Section<'identity'>['signUp']>
 type HistoryMode = NonNullable<Section<'history'>['mode']>
 

@@ -282,7 +282,7 @@ const priceName = z.string().regex(priceNamePattern, {
   },
 })
 
-const modelKinds = [
+export const modelKinds = [
   'chat',
   'completion',
   'embedding',

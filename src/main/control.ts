@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts'
 import { openStoreThread } from '../store/thread.ts'
 import type { Log } from '../telemetry/log.ts'
 import { encryptionKey } from './encryption-key.ts'
+import { runningOf } from './running.ts'
 import { openSessions } from './sign-in.ts'
 import type { State } from './state.ts'
 
@@ -52,6 +53,7 @@ function servicesOf(state: State, { version, log }: ControlOptions): ControlServ
     store,
     config,
     callers: () => createCallers(config().server),
+    running: runningOf(state, store),
     sessions: openSessions(state, store),
     managementKey: async () => null,
     modelKey: (secret, nowMs) => state.keyring.find(secret, nowMs),

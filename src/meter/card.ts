@@ -53,7 +53,7 @@ function dearest(units: ReadonlyMap<string, Nano>, fits: (name: string) => boole
   return most
 }
 
-function isTokenPrice(name: string): boolean {
+export function isTokenPrice(name: string): boolean {
   return tokenPrices.some((kind) => name === kind || name.startsWith(`${kind}>`))
 }
 

@@ -36,6 +36,8 @@ export interface ModelAccess {
   model(principal: KeyPrincipal, name: string): Model | null
   /** In a few words why a name would not be answered; null: it would be. */
   whyNot(principal: KeyPrincipal, name: string): string | null
+  /** Whose price a name has: its own, or that of the model it is a name of. */
+  pricedAs(principal: KeyPrincipal, name: string): string
   /** The limits this caller is under. */
   scopes(principal: KeyPrincipal): readonly LimitScope[]
 }
@@ -180,6 +182,7 @@ export function createModelAccess(rooms: ModelAccessOptions): ModelAccess {
     model: modelOf,
     whyNot: (principal, name) =>
       names.whyNot(principal, name, names.describe(principal.group, name)),
+    pricedAs: ({ group }, name) => names.describe(group, name).id,
     scopes(principal) {
       const kept = scopes.get(principal)
       if (kept !== undefined) return kept

@@ -3,7 +3,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { withChannels } from '../../src/admin/channels.ts'
 import { loadConfiguration } from '../../src/admin/configuration.ts'
+import { offerOf } from '../../src/admin/offer.ts'
+import { settingsInForce } from '../../src/config/run-time.ts'
 import { createCallers } from '../../src/http/callers.ts'
 import { createControl } from '../../src/http/control/app.ts'
 import type { ControlRoute } from '../../src/http/control/route.ts'
@@ -69,6 +72,10 @@ export async function controlStage({ routes, services }: Options = {}): Promise<
       store,
       config: () => config,
       callers: () => createCallers(config.server),
+      running: {
+        settings: () => settingsInForce(config, {}),
+        offer: async () => offerOf(withChannels(config, {}), await store.prices.all()),
+      },
       sessions: {
         sessionOf: async () => (principal?.kind === 'session' ? principal : null),
         handler: async () => new Response('auth'),

@@ -13,6 +13,12 @@ export function wholeNumber(least: number, most: number) {
     .openapi({ type: 'integer', minimum: least, maximum: most })
 }
 
+/** In a query: `true` or `false`. */
+export const flag = z
+  .enum(['true', 'false'], 'expected true or false')
+  .transform((text) => text === 'true')
+  .openapi({ type: 'boolean' })
+
 const usualPage = 50
 const mostOnPage = 500
 
@@ -32,3 +38,6 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
 
 /** RFC 3339 in UTC, as every time is shown. */
 export const timeSchema = z.string().openapi({ format: 'date-time' })
+
+/** A decimal string of integer nano-units (1e-9 of the currency's unit). */
+export const nanoSchema = z.string().openapi({ pattern: '^-?\\d+$' })

@@ -4,7 +4,9 @@ import type { ControlRoute } from './route.ts'
 import { eventRoutes } from './routes/events.ts'
 import { historyRoutes } from './routes/history.ts'
 import { meRoutes } from './routes/me.ts'
+import { modelRoutes } from './routes/models.ts'
 import { peopleRoutes } from './routes/people.ts'
+import { settingRoutes } from './routes/settings.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { statisticsRoutes } from './routes/statistics.ts'
 
@@ -12,7 +14,9 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...eventRoutes,
   ...historyRoutes,
   ...meRoutes,
+  ...modelRoutes,
   ...peopleRoutes,
+  ...settingRoutes,
   ...signInRoutes,
   ...statisticsRoutes,
 ]

@@ -6,6 +6,7 @@ import type { SecretBox } from '../../identity/secret-box.ts'
 import type { Sessions } from '../../identity/sessions.ts'
 import type { Store } from '../../store/store.ts'
 import type { Callers } from '../callers.ts'
+import type { Running } from './running.ts'
 
 export interface ControlServices {
   /** Its statements run off the thread that serves requests. */
@@ -13,6 +14,7 @@ export interface ControlServices {
   /** Asked anew for each request: a reload replaces it. */
   config(): Config
   callers(): Callers
+  readonly running: Running
   readonly sessions: Sessions
   /** Of a secret that begins as management keys do; null where it is unknown, disabled or expired. */
   managementKey(secret: string, nowMs: number): Promise<ControlPrincipal | null>

@@ -1,0 +1,233 @@
+// The models of a group, with what each costs it, what it can do and how it has done lately.
+
+import type { Model } from '../catalog/model.ts'
+import { takesTools } from '../catalog/tools.ts'
+import type { ModelKind } from '../config/types.ts'
+import { createPriceBook } from '../meter/price-book.ts'
+import { anyoneOf } from '../operations/model-access.ts'
+import type { PriceRow } from '../store/ledger.ts'
+import { endpointOf, type Operation } from '../wire/formats.ts'
+import type { Live } from './model-live.ts'
+import { type GroupPrice, groupPrice } from './model-price.ts'
+import { groupFor, type Offer, type Viewer } from './offer.ts'
+import { type Page, pageOf } from './page.ts'
+import type { Input } from './schema.ts'
+import { timeText } from './time.ts'
+import { AdminError } from './use-case.ts'
+
+type Modality = 'text' | 'image' | 'audio' | 'video'
+
+export interface ModelView {
+  readonly id: string
+  readonly kind: ModelKind
+  /** Whose family it is of, whoever serves it. */
+  readonly vendor: string
+  /** Tokens; null where it is not known. */
+  readonly context: number | null
+  readonly maxOutput: number | null
+  readonly inputs: readonly Modality[]
+  readonly outputs: readonly Modality[]
+  readonly vision: boolean
+  /** null: not known. */
+  readonly tools: true | null
+  /** Where it is asked. */
+  readonly endpoints: readonly string[]
+  /** When this deployment first had a price for it. */
+  readonly since: string
+  readonly group: string
+  readonly currency: string
+  readonly price: GroupPrice
+  /** Of the viewer's groups those that have it; of those, the ones the viewer has keys of. */
+  readonly groups: readonly string[]
+  readonly keyGroups: readonly string[]
+  /** Of the last 24 hours; null where nobody asked it. */
+  readonly live: Live | null
+}
+
+/** Sorted as asked, then by name. Throws `not_found` for a group the viewer does not see. */
+export function listModels(
+  offer: Offer,
+  viewer: Viewer,
+  { sort, limit, cursor, ...filter }: Input<'listModels'>,
+): Page<ModelView> {
+  const group = groupFor(viewer, filter.group)
+  const found = viewsOf(offer, viewer, group).filter((view) => fits(view, filter))
+  return pageOf(found, placesBy[sort], { limit, cursor })
+}
+
+export function showModel(offer: Offer, viewer: Viewer, input: Input<'showModel'>): ModelView {
+  const group = groupFor(viewer, input.group)
+  const model = offer.modelAccess.model(anyoneOf(group), input.model)
+  const view = model && viewIn(offer, viewer, group, groupsWith(offer, viewer))(model)
+  if (view !== null) return view
+  const name = JSON.stringify(input.model)
+  throw new AdminError('not_found', 'model', `there is no model ${name} in ${group}`)
+}
+
+function viewsOf(offer: Offer, viewer: Viewer, group: string): ModelView[] {
+  const listed = new Map(
+    viewer.groups.map((id) => {
+      const models = offer.modelAccess.models(anyoneOf(id))
+      return [id, new Set(models.map((model) => model.id))] as const
+    }),
+  )
+  const having = (name: string) => viewer.groups.filter((id) => listed.get(id)?.has(name))
+  const view = viewIn(offer, viewer, group, having)
+  return offer.modelAccess.models(anyoneOf(group)).flatMap((model) => view(model) ?? [])
+}
+
+/** Also of names that no list has, such as those of a channel's pattern. */
+function groupsWith({ modelAccess }: Offer, { groups }: Viewer) {
+  return (name: string) => groups.filter((id) => modelAccess.model(anyoneOf(id), name) !== null)
+}
+
+function viewIn(
+  offer: Offer,
+  viewer: Viewer,
+  group: string,
+  having: (name: string) => readonly string[],
+): (model: Model) => ModelView | null {
+  const { config, modelAccess, book, rows } = offer
+  const nowMs = Date.now()
+  const { byVersion, official, firstAt } = readRows(rows)
+  const settings = config.groups[group]
+  return (model) => {
+    const priced = modelAccess.pricedAs(anyoneOf(group), model.id)
+    const row = byVersion.get(book.find(priced, nowMs, 1_000_000)?.version ?? 0)
+    if (row === undefined || settings === undefined) return null
+    const groups = having(model.id)
+    return {
+      ...abilities(model, row),
+      since: timeText(firstAt.get(row.model) ?? row.createdAt),
+      group,
+      currency: config.currency,
+      price: groupPrice(row, settings, official(priced, nowMs)?.prices ?? null),
+      groups,
+      keyGroups: viewer.keyGroups.filter((id) => groups.includes(id)),
+      live: offer.live.get(model.id) ?? null,
+    }
+  }
+}
+
+const readings = new WeakMap<readonly PriceRow[], ReturnType<typeof readAnew>>()
+
+/** Once for as long as the prices are the same: anyone may ask, often. */
+function readRows(rows: readonly PriceRow[]) {
+  const known = readings.get(rows)
+  if (known !== undefined) return known
+  const made = readAnew(rows)
+  readings.set(rows, made)
+  return made
+}
+
+function readAnew(rows: readonly PriceRow[]) {
+  const byVersion = new Map(rows.map((row) => [row.version, row]))
+  const book = createPriceBook(rows.filter(({ origin }) => origin === 'shipped'))
+  const firstAt = new Map<string, number>()
+  for (const { model, createdAt } of rows) {
+    if (!firstAt.has(model)) firstAt.set(model, createdAt)
+  }
+  return {
+    byVersion,
+    /** What is published. */
+    official: (model: string, atMs: number) =>
+      byVersion.get(book.find(model, atMs, 1_000_000)?.version ?? 0),
+    /** When a model first had a price. */
+    firstAt,
+  }
+}
+
+/** What goes in and comes out, by kind; what a chat hears and sees besides, its prices and the catalogue say. */
+const modalities: Readonly<Record<ModelKind, readonly [string, string]>> = {
+  chat: ['text', 'text'],
+  completion: ['text', 'text'],
+  embedding: ['text', ''],
+  rerank: ['text', ''],
+  moderation: ['text', ''],
+  image: ['text', 'image'],
+  transcription: ['audio', 'text'],
+  translation: ['audio', 'text'],
+  speech: ['text', 'audio'],
+  video: ['text', 'video'],
+  realtime: ['text audio', 'text audio'],
+}
+
+/** Beside the one of its kind; every vendor that chats is reached from all of them. */
+const alsoAsked: Partial<Record<Operation, readonly string[]>> = {
+  chat: [
+    '/v1/responses',
+    '/v1/messages',
+    '/v1beta/models/{model}:generateContent',
+    '/v1/completions',
+  ],
+  embedding: ['/v1beta/models/{model}:embedContent'],
+}
+
+function abilities(model: Model, { prices }: PriceRow) {
+  const { id, kind, also, context, maxOutput, vision, ownedBy } = model
+  const [input, output] = modalities[kind]
+  const hears = kind === 'chat' && 'audioInput' in prices
+  const speaks = kind === 'chat' && 'audioOutput' in prices
+  const draws = kind === 'chat' && ('imageOutput' in prices || also.includes('image'))
+  const kinds: readonly Operation[] = [kind, ...also]
+  return {
+    id,
+    kind,
+    vendor: ownedBy,
+    context,
+    maxOutput,
+    inputs: words(input, vision && 'image', hears && 'audio'),
+    outputs: words(output, draws && 'image', speaks && 'audio'),
+    vision,
+    tools: kind === 'chat' || kind === 'realtime' ? takesTools(id) : null,
+    endpoints: [
+      ...new Set(kinds.flatMap((each) => [endpointOf[each], ...(alsoAsked[each] ?? [])])),
+    ],
+  }
+}
+
+function words(usual: string, ...more: readonly (Modality | false)[]): readonly Modality[] {
+  const all = [...usual.split(' ').filter((word) => word !== ''), ...more.filter(Boolean)]
+  return [...new Set(all as Modality[])]
+}
+
+type Filter = Omit<Input<'listModels'>, 'sort' | 'limit' | 'cursor' | 'group'>
+
+function fits(view: ModelView, filter: Filter): boolean {
+  const { search, kind, vendor, modality, context, tools, vision } = filter
+  const text = `${view.id} ${view.vendor}`.toLowerCase()
+  return (
+    (search === undefined || text.includes(search.toLowerCase())) &&
+    (kind === undefined || view.kind === kind) &&
+    (vendor === undefined || view.vendor === vendor.toLowerCase()) &&
+    (modality === undefined || view.inputs.includes(modality)) &&
+    (context === undefined || (view.context !== null && view.context >= context)) &&
+    (tools === undefined || (view.tools === true) === tools) &&
+    (vision === undefined || view.vision === vision)
+  )
+}
+
+/** Texts that sort as what they stand for; the name tells apart what is alike. */
+const placesBy: Readonly<Record<Input<'listModels'>['sort'], (view: ModelView) => string>> = {
+  name: ({ id }) => id,
+  price: (view) => `${cheapestFirst(view)} ${view.id}`,
+  newest: ({ since, id }) => `${padded(most - BigInt(Date.parse(since)))} ${id}`,
+  latency: ({ live, id }) => `${padded(BigInt(live?.ttft?.p50Ms ?? most))} ${id}`,
+  throughput: ({ live, id }) => {
+    const tenths = Math.round((live?.speed?.tokensPerSecond ?? 0) * 10)
+    return `${padded(most - BigInt(tenths))} ${id}`
+  },
+}
+
+const most = 10n ** 20n - 1n
+
+/** By the price of a token of input; models without one come after, by their first price. */
+function cheapestFirst({ price }: ModelView): string {
+  const input = price.lines.find(({ name }) => name === 'input')
+  const first = input ?? price.lines[0]
+  return `${input === undefined ? 1 : 0}${padded(BigInt(first?.priceNano ?? 0))}`
+}
+
+function padded(number: bigint): string {
+  return String(number).padStart(20, '0')
+}

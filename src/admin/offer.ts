@@ -1,0 +1,82 @@
+// What is offered at the moment, as a running process or a command knows it, and which groups of it somebody may see.
+
+import type { Config } from '../config/types.ts'
+import type { PriceBook } from '../meter/meter.ts'
+import { createPriceBook } from '../meter/price-book.ts'
+import type { ModelAccess } from '../operations/model-access.ts'
+import { buildModelAccess } from '../operations/offering.ts'
+import type { PriceRow } from '../store/ledger.ts'
+import type { Live } from './model-live.ts'
+import { type AdminContext, AdminError } from './use-case.ts'
+
+export interface Offer {
+  readonly config: Config
+  readonly modelAccess: ModelAccess
+  /** Made of the rows. */
+  readonly book: PriceBook
+  readonly rows: readonly PriceRow[]
+  /** How models have done lately, by name. */
+  readonly live: ReadonlyMap<string, Live>
+}
+
+/** Whose prices are shown. */
+export interface Viewer {
+  /** The groups that may be asked for; the first where none is. */
+  readonly groups: readonly string[]
+  /** Of the viewer's own keys. */
+  readonly keyGroups: readonly string[]
+}
+
+/** By the prices in the store. `config` with the channels that serve. */
+export function offerOf(
+  config: Config,
+  rows: readonly PriceRow[],
+  live: Offer['live'] = new Map(),
+): Offer {
+  const book = createPriceBook(rows)
+  const modelAccess = buildModelAccess(config, config.channels, () => book)
+  return { config, modelAccess, book, rows, live }
+}
+
+/** What anyone may see: the groups that the file names for it. */
+export function publicViewer({ publicGroups }: Config): Viewer {
+  return { groups: publicGroups, keyGroups: [] }
+}
+
+/** Every group, `first` before the others. */
+export function adminViewer({ groups }: Pick<Config, 'groups'>, first: string): Viewer {
+  return { groups: firstOf(first, Object.keys(groups)), keyGroups: [] }
+}
+
+/** The groups that the account may make keys for, and those it has keys of; `first` before the others. */
+export async function accountViewer(
+  { store }: Pick<AdminContext, 'store'>,
+  config: Config,
+  account: string,
+  first: string,
+): Promise<Viewer> {
+  const person = await store.people.find(account)
+  const keys = [...(await store.keys.all()), ...config.keys]
+  const own = keys.flatMap((key) => (key.account === account ? [key.group] : []))
+  const keyGroups = [...new Set(own)].filter((id) => Object.hasOwn(config.groups, id)).sort()
+  const allowed = person?.groups ?? Object.keys(config.groups)
+  const groups = Object.keys(config.groups).filter(
+    (id) => allowed.includes(id) || keyGroups.includes(id),
+  )
+  return { groups: firstOf(first, groups), keyGroups }
+}
+
+function firstOf(first: string, groups: readonly string[]): readonly string[] {
+  return groups.toSorted((one, other) => Number(other === first) - Number(one === first))
+}
+
+/** The group that is asked for, or the viewer's first. Throws `not_found`: also where it is not the viewer's to see. */
+export function groupFor({ groups }: Viewer, asked: string | undefined): string {
+  const group = asked ?? groups[0]
+  if (group !== undefined && groups.includes(group)) return group
+  throw new AdminError(
+    'not_found',
+    'group',
+    asked === undefined ? 'no group is shown to you' : `there is no group ${JSON.stringify(asked)}`,
+  )
+}

@@ -1,0 +1,138 @@
+// What has changed of a group's prices lately, as feeds that readers subscribe to: JSON Feed 1.1 and RSS 2.0.
+
+import { formatUnits } from '../money.ts'
+import { anyoneOf } from '../operations/model-access.ts'
+import { groupFor, type Offer, type Viewer } from './offer.ts'
+import { cardChanges, changeView, type PriceChange } from './price-history.ts'
+import type { Input } from './schema.ts'
+
+const mostItems = 100
+
+interface PriceFeed {
+  readonly group: string
+  readonly currency: string
+  /** Latest announced first. */
+  readonly items: readonly PriceChange[]
+}
+
+/** Of the models that the group has now. What the deployment began with is no change. */
+export function priceFeed(offer: Offer, viewer: Viewer, input: Input<'priceFeed'>): PriceFeed {
+  const group = groupFor(viewer, input.group)
+  const { config, modelAccess, rows } = offer
+  const beginning = rows[0]?.createdAt ?? 0
+  const changes = modelAccess.models(anyoneOf(group)).flatMap(({ id }) => {
+    const all = cardChanges(rows, modelAccess.pricedAs(anyoneOf(group), id))
+    return all.filter(({ atMs }) => atMs > beginning).map((change) => ({ id, all, change }))
+  })
+  const latest = changes
+    .sort(
+      (one, other) =>
+        other.change.announcedMs - one.change.announcedMs || (one.id < other.id ? -1 : 1),
+    )
+    .slice(0, mostItems)
+  return {
+    group,
+    currency: config.currency,
+    items: latest.map(({ id, all, change }) =>
+      changeView(change, { id, group, changes: all, offer }),
+    ),
+  }
+}
+
+/** `address` of the server, without a slash at its end; `own` of the feed. */
+interface Place {
+  readonly address: string
+  readonly own: string
+}
+
+/** JSON Feed 1.1 (jsonfeed.org/version/1.1). */
+export function jsonFeed(feed: PriceFeed, { address, own }: Place): string {
+  return JSON.stringify({
+    version: 'https://jsonfeed.org/version/1.1',
+    title: titleOf(feed),
+    home_page_url: address,
+    feed_url: address + own,
+    language: 'en',
+    items: feed.items.map((change) => ({
+      id: idOf(change, feed),
+      url: modelAddress(change, feed, address),
+      title: headline(change),
+      content_text: textOf(change, feed),
+      date_published: change.announcedAt,
+      tags: [change.model],
+      _tollgate: change,
+    })),
+  })
+}
+
+/** RSS 2.0 (rssboard.org/rss-specification), with the link to itself that readers ask for. */
+export function rssFeed(feed: PriceFeed, { address, own }: Place): string {
+  const items = feed.items.map(
+    (change) => `<item>
+<title>${escaped(headline(change))}</title>
+<link>${escaped(modelAddress(change, feed, address))}</link>
+<guid isPermaLink="false">${escaped(idOf(change, feed))}</guid>
+<pubDate>${new Date(change.announcedAt).toUTCString()}</pubDate>
+<description>${escaped(textOf(change, feed))}</description>
+</item>
+`,
+  )
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
+<channel>
+<title>${escaped(titleOf(feed))}</title>
+<link>${escaped(address)}</link>
+<description>${escaped(titleOf(feed))}</description>
+<atom:link href="${escaped(address + own)}" rel="self" type="application/rss+xml"/>
+${items.join('')}</channel>
+</rss>
+`
+}
+
+function titleOf({ group, currency }: PriceFeed): string {
+  return `Changes of prices: group ${group}, in ${currency} for a million`
+}
+
+/** The same for as long as the change is. */
+function idOf({ model, version, from }: PriceChange, { group }: PriceFeed): string {
+  return `price:${group}:${model}:${version}:${from}`
+}
+
+function modelAddress({ model }: PriceChange, { group }: PriceFeed, address: string): string {
+  return `${address}/api/models/${encodeURIComponent(model)}?group=${encodeURIComponent(group)}`
+}
+
+function headline({ model, lines, steps }: PriceChange): string {
+  if (lines.length === 0) return `${model}: no price any more`
+  return `${model}: ${steps.map(stepText).join(', ')}`
+}
+
+function stepText({ name, beforeNano, afterNano, percent }: PriceChange['steps'][number]): string {
+  const amount = (nano: string | null) => (nano === null ? '-' : formatUnits(BigInt(nano)))
+  const change = percent === null ? '' : ` (${percent} %)`
+  return beforeNano === null
+    ? `${name} ${amount(afterNano)}`
+    : `${name} ${amount(beforeNano)} → ${amount(afterNano)}${change}`
+}
+
+function textOf(change: PriceChange, { currency }: PriceFeed): string {
+  const { from, announcedAt, lines } = change
+  const when = from === announcedAt ? `Since ${from}` : `Announced ${announcedAt}, from ${from} on`
+  const all = lines.map(({ name, priceNano }) => `${name} ${formatUnits(BigInt(priceNano))}`)
+  const prices =
+    lines.length === 0 ? '' : ` Prices in ${currency} for a million: ${all.join(', ')}.`
+  return `${when}: ${headline(change)}.${prices}`
+}
+
+/** Names of models come from operators and vendors. XML takes no control characters, not even escaped. */
+function escaped(text: string): string {
+  const entities: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+  }
+  return text
+    .replace(/\p{Cc}|\p{Cs}/gu, '\uFFFD')
+    .replace(/[&<>"]/g, (sign) => entities[sign] ?? sign)
+}

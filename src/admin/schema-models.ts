@@ -1,0 +1,31 @@
+// What the use cases of models and their prices take.
+
+import { z } from 'zod'
+import { modelKinds } from '../config/schema.ts'
+import { count, page, text } from './schema-parts.ts'
+
+const sorts = ['name', 'price', 'newest', 'latency', 'throughput'] as const
+
+export const modelsInputs = {
+  listModels: z.strictObject({
+    /** Whose prices are shown; left out: the viewer's own. */
+    group: text.optional(),
+    /** A part of the name, or of the vendor's. */
+    search: text.optional(),
+    kind: z.enum(modelKinds, `expected one of ${modelKinds.join(', ')}`).optional(),
+    vendor: text.optional(),
+    /** What it takes. */
+    modality: z
+      .enum(['text', 'image', 'audio', 'video'], 'expected one of text, image, audio, video')
+      .optional(),
+    /** At least so many tokens. */
+    context: count(1_000_000_000).optional(),
+    tools: z.boolean('expected true or false').optional(),
+    vision: z.boolean('expected true or false').optional(),
+    sort: z.enum(sorts, `expected one of ${sorts.join(', ')}`).default('name'),
+    ...page,
+  }),
+  showModel: z.strictObject({ model: text, group: text.optional() }),
+  priceHistory: z.strictObject({ model: text, group: text.optional(), ...page }),
+  priceFeed: z.strictObject({ group: text.optional() }),
+}

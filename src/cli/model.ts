@@ -1,0 +1,128 @@
+// `tollgate model`: what a group is offered, and at which prices.
+
+import { readInput } from '../admin/input.ts'
+import type { ModelView } from '../admin/models.ts'
+import type { Offer, Viewer } from '../admin/offer.ts'
+import { formatUnits } from '../money.ts'
+import type { Command, Context, Option } from './command.ts'
+import { print, printJson, table } from './output.ts'
+import { loadWithChannels, withStore } from './settings.ts'
+
+const group: Option = {
+  type: 'string',
+  value: 'GROUP',
+  help: 'whose models and prices; default unless said',
+}
+
+export const modelList: Command = {
+  name: 'model list',
+  words: [],
+  summary: 'list the models a group may use, with what they cost it for a million units',
+  options: {
+    group,
+    search: { type: 'string', value: 'TEXT', help: 'a part of the name, or of the vendor' },
+    kind: { type: 'string', value: 'KIND', help: 'only of this kind: chat, image, ...' },
+    vendor: { type: 'string', value: 'NAME', help: 'only of this family: openai, anthropic, ...' },
+    modality: {
+      type: 'string',
+      value: 'NAME',
+      help: 'only what takes text, image, audio or video',
+    },
+    context: { type: 'string', value: 'N', help: 'only with a window of so many tokens' },
+    tools: { type: 'boolean', help: 'only what is known to take tools' },
+    vision: { type: 'boolean', help: 'only what takes images' },
+    sort: {
+      type: 'string',
+      value: 'BY',
+      help: 'name, price, newest, latency or throughput; name unless said',
+    },
+  },
+  async run(context) {
+    const { flags } = context
+    const { listModels } = await import('../admin/models.ts')
+    const texts = ['group', 'search', 'kind', 'vendor', 'modality', 'sort'] as const
+    const input = await readInput('listModels', {
+      ...Object.fromEntries(texts.map((name) => [name, flags.text(name)])),
+      context: flags.number('context'),
+      tools: flags.has('tools') || undefined,
+      vision: flags.has('vision') || undefined,
+    })
+    const { items } = await offered(context, (offer, viewer) => listModels(offer, viewer, input))
+    if (context.json) await printJson(items)
+    else await print(table(['MODEL', 'KIND', 'VENDOR', 'CONTEXT', 'PRICES'], items.map(cells)))
+    return undefined
+  },
+}
+
+export const modelShow: Command = {
+  name: 'model show',
+  words: ['MODEL'],
+  summary: 'show what a model can do and what it costs a group',
+  options: { group },
+  fields: { model: 'MODEL' },
+  async run(context) {
+    const { showModel } = await import('../admin/models.ts')
+    const model = context.words[0]
+    const input = await readInput('showModel', { model, group: context.flags.text('group') })
+    const view = await offered(context, (offer, viewer) => showModel(offer, viewer, input))
+    if (context.json) await printJson(view)
+    else await print(describe(view))
+    return undefined
+  },
+}
+
+/** By the configuration and the prices in the store. */
+async function offered<Result>(
+  context: Context,
+  useCase: (offer: Offer, viewer: Viewer) => Result,
+): Promise<Result> {
+  const { adminViewer, offerOf } = await import('../admin/offer.ts')
+  const { readLive } = await import('../admin/model-live.ts')
+  const config = await loadWithChannels(context)
+  const offer = await withStore(context, async ({ store, nowMs }) =>
+    offerOf(config, await store.prices.all(), await readLive(store.rollups, nowMs)),
+  )
+  return useCase(offer, adminViewer(config, 'default'))
+}
+
+function cells({ id, kind, vendor, context, price }: ModelView) {
+  return [id, kind, vendor, context, price.lines.map(lineText).join(', ')]
+}
+
+function lineText({ name, priceNano }: ModelView['price']['lines'][number]): string {
+  return `${name} ${formatUnits(BigInt(priceNano))}`
+}
+
+function describe(view: ModelView): string {
+  const { price, currency } = view
+  const amount = (nano: string | null) => (nano === null ? null : formatUnits(BigInt(nano)))
+  const facts = [
+    `${view.id}: ${view.kind}, ${view.vendor}`,
+    `  takes     ${view.inputs.join(', ')}`,
+    `  gives     ${view.outputs.join(', ') || '-'}`,
+    `  context   ${view.context ?? 'not known'}`,
+    `  output    ${view.maxOutput ?? 'not known'}`,
+    `  tools     ${view.tools ? 'yes' : 'not known'}`,
+    `  endpoints ${view.endpoints.join(', ')}`,
+    `  groups    ${view.groups.join(', ')}`,
+    `  last day  ${lately(view.live)}`,
+    `  prices    of ${view.group}, in ${currency} for a million; version ${price.version}, times ${price.multiplier}\n`,
+  ]
+  const lines = price.lines.map(({ name, priceNano, baseNano, officialNano }) => [
+    name,
+    amount(priceNano),
+    amount(baseNano),
+    amount(officialNano),
+  ])
+  return `${facts.join('\n')}\n${table(['NAME', 'PRICE', 'BASE', 'OFFICIAL'], lines)}`
+}
+
+function lately(live: ModelView['live']): string {
+  const { ttft, speed, success } = live ?? { ttft: null, speed: null, success: null }
+  const parts = [
+    ttft && `first word after ${ttft.p50Ms} ms (p95 ${ttft.p95Ms}) of ${ttft.sample}`,
+    speed && `${speed.tokensPerSecond} tokens a second`,
+    success && `${success.percent} % of ${success.sample} answered`,
+  ].filter((part) => part !== null)
+  return parts.join(', ') || 'fewer than 30 requests'
+}

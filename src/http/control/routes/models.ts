@@ -1,0 +1,196 @@
+// Routes over models and what they cost, most of them for anyone: a visitor sees the groups the file makes public.
+
+import { createHash } from 'node:crypto'
+import { z } from '@hono/zod-openapi'
+import { listModels, showModel } from '../../../admin/models.ts'
+import { accountViewer, adminViewer, publicViewer, type Viewer } from '../../../admin/offer.ts'
+import { jsonFeed, priceFeed, rssFeed } from '../../../admin/price-feed.ts'
+import { priceHistory } from '../../../admin/price-history.ts'
+import { inputs } from '../../../admin/schema.ts'
+import { flag, nanoSchema, pageOf, pageQuery, timeSchema, wholeNumber } from '../parts.ts'
+import { type ControlRequest, type ControlRoute, route } from '../route.ts'
+
+const line = z
+  .object({
+    name: z.string().openapi({ example: 'input>200000' }),
+    unit: z.string().openapi({ example: 'token' }),
+    above: z.number().int().openapi({ description: 'Of prompts longer than so many tokens' }),
+    priceNano: nanoSchema.openapi({ description: 'For a million, with the multiplier' }),
+    baseNano: nanoSchema.openapi({ description: 'For a million, without the multiplier' }),
+    officialNano: nanoSchema.nullable().openapi({ description: 'What the vendor publishes' }),
+  })
+  .openapi('PriceLine')
+
+const modality = inputs.listModels.shape.modality.unwrap()
+const sample = z.number().int().openapi({ description: 'Of so many requests' })
+
+const live = z
+  .object({
+    ttft: z.object({ p50Ms: z.number(), p95Ms: z.number(), sample }).nullable(),
+    speed: z.object({ tokensPerSecond: z.number(), sample }).nullable(),
+    success: z.object({ percent: z.number(), sample }).nullable(),
+  })
+  .openapi('ModelLive', {
+    description: 'Of the last 24 hours, all accounts together; null below 30 requests',
+  })
+
+const model = z
+  .object({
+    id: z.string(),
+    kind: inputs.listModels.shape.kind.unwrap(),
+    vendor: z.string(),
+    context: z.number().int().nullable(),
+    maxOutput: z.number().int().nullable(),
+    inputs: z.array(modality).readonly(),
+    outputs: z.array(modality).readonly(),
+    vision: z.boolean(),
+    tools: z.boolean().nullable().openapi({ description: 'null: not known' }),
+    endpoints: z.array(z.string()).readonly(),
+    since: timeSchema,
+    group: z.string(),
+    currency: z.string(),
+    price: z.object({
+      version: z.number().int(),
+      from: timeSchema.nullable(),
+      updatedAt: timeSchema,
+      origin: z.enum(['file', 'shipped', 'set', 'import']),
+      multiplier: z.string(),
+      lines: z.array(line).readonly(),
+    }),
+    groups: z.array(z.string()).readonly(),
+    keyGroups: z.array(z.string()).readonly(),
+    live: live.nullable(),
+  })
+  .openapi('Model')
+
+const change = z
+  .object({
+    model: z.string(),
+    version: z.number().int(),
+    from: timeSchema,
+    announcedAt: timeSchema,
+    state: z.enum(['scheduled', 'in force', 'past']),
+    lines: z.array(line).readonly(),
+    steps: z
+      .array(
+        z.object({
+          name: z.string(),
+          beforeNano: nanoSchema.nullable(),
+          afterNano: nanoSchema.nullable(),
+          percent: z.string().nullable().openapi({ example: '+33.3' }),
+        }),
+      )
+      .readonly(),
+  })
+  .openapi('PriceChange')
+
+const group = inputs.showModel.shape.group.openapi({
+  description: 'Whose prices; left out: those of your own first group, or of the first public one',
+})
+const id = z.strictObject({
+  id: z.string().openapi({ description: 'A slash in it is written %2F', example: 'gpt-4o-mini' }),
+})
+
+type Signed = Pick<
+  ControlRequest<object, object, object>,
+  'principal' | 'scope' | 'admin' | 'services'
+>
+
+async function viewerOf({ principal, scope, admin, services }: Signed): Promise<Viewer> {
+  const config = services.config()
+  if (principal === null) return publicViewer(config)
+  const first = services.running.settings()['identity.defaultGroup']
+  if (scope.owner === undefined) return adminViewer(config, first)
+  return accountViewer(admin, config, scope.owner, first)
+}
+
+/** A reader that has the newest is told so, and need not ask again for a minute. */
+function feedReply({ headers }: Request, type: string, text: string): Response {
+  const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
+  const fields = { etag, 'cache-control': 'public, max-age=60' }
+  const known = headers.get('if-none-match')?.split(',') ?? []
+  const isKnown = known.some((each) => [etag, `W/${etag}`, '*'].includes(each.trim()))
+  if (isKnown) return new Response(null, { status: 304, headers: fields })
+  return new Response(text, { headers: { ...fields, 'content-type': `${type}; charset=utf-8` } })
+}
+
+const feeds = [
+  { name: 'json', type: 'application/feed+json', write: jsonFeed, title: 'JSON Feed 1.1' },
+  { name: 'rss', type: 'application/rss+xml', write: rssFeed, title: 'RSS 2.0' },
+] as const
+
+export const modelRoutes: readonly ControlRoute[] = [
+  route({
+    method: 'get',
+    path: '/api/models',
+    id: 'listModels',
+    tag: 'Models',
+    summary: 'The models of a group, with what they cost it',
+    description: 'Without signing in, of the groups that are public.',
+    access: 'public',
+    query: inputs.listModels.extend({
+      group,
+      context: wholeNumber(1, 1_000_000_000).optional(),
+      tools: flag.optional(),
+      vision: flag.optional(),
+      ...pageQuery,
+    }),
+    reply: pageOf(model),
+    async run(asked) {
+      const viewer = await viewerOf(asked)
+      return { body: listModels(await asked.services.running.offer(), viewer, asked.query) }
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/models/{id}',
+    id: 'showModel',
+    tag: 'Models',
+    summary: 'A model, with what it costs a group',
+    access: 'public',
+    params: id,
+    query: z.strictObject({ group }),
+    reply: model,
+    async run(asked) {
+      const input = { ...asked.query, model: asked.params.id }
+      const viewer = await viewerOf(asked)
+      return { body: showModel(await asked.services.running.offer(), viewer, input) }
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/models/{id}/prices',
+    id: 'listModelPrices',
+    tag: 'Models',
+    summary: 'How the prices of a model have changed, and will',
+    access: 'public',
+    params: id,
+    query: z.strictObject({ group, ...pageQuery }),
+    reply: pageOf(change),
+    async run(asked) {
+      const input = { ...asked.query, model: asked.params.id }
+      const viewer = await viewerOf(asked)
+      return { body: priceHistory(await asked.services.running.offer(), viewer, input) }
+    },
+  }),
+  ...feeds.map(({ name, type, write, title }) =>
+    route({
+      method: 'get',
+      path: `/api/prices/feed.${name}`,
+      id: `priceFeed${name.toUpperCase()}`,
+      tag: 'Models',
+      summary: `The latest changes of prices, as ${title}`,
+      access: 'public',
+      query: z.strictObject({ group }),
+      produces: [type],
+      statuses: { 304: 'Nothing has changed' },
+      async run(asked) {
+        const { request, services, query } = asked
+        const feed = priceFeed(await services.running.offer(), await viewerOf(asked), query)
+        const { origin, pathname, search } = new URL(request.url)
+        const address = services.config().server.publicUrl ?? origin
+        return feedReply(request, type, write(feed, { address, own: pathname + search }))
+      },
+    }),
+  ),
+]

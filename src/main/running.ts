@@ -1,0 +1,35 @@
+// What the control API asks of this process: what it offers at the moment, and which settings count.
+
+import { type Live, readLive } from '../admin/model-live.ts'
+import type { Running } from '../http/control/running.ts'
+import type { Store } from '../store/store.ts'
+import type { State } from './state.ts'
+
+export function runningOf(state: State, store: Pick<Store, 'rollups'>): Running {
+  const live = keptFor(60_000, () => readLive(store.rollups, Date.now()))
+  return {
+    settings: state.runTime.current,
+    async offer() {
+      const { current, prices } = state
+      const { modelAccess } = current.front.services
+      const { book, rows } = prices
+      return { config: current.config, modelAccess, book, rows, live: await live() }
+    },
+  }
+}
+
+/** Anyone may ask for it, and it adds up a day of everybody's requests: read once in so long. */
+function keptFor(ms: number, read: () => Promise<ReadonlyMap<string, Live>>) {
+  let reading: ReturnType<typeof read> | null = null
+  let atMs = 0
+  return () => {
+    const nowMs = performance.now()
+    if (reading !== null && nowMs - atMs < ms) return reading
+    atMs = nowMs
+    reading = read()
+    reading.catch(() => {
+      reading = null
+    })
+    return reading
+  }
+}

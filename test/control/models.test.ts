@@ -1,0 +1,115 @@
+// Models, their prices and the feeds of their changes over the control API: who sees what, and what readers are given.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { setPrices } from '../../src/admin/prices.ts'
+import { shippedPrices } from '../../src/catalog/shipped-prices.ts'
+import { ensurePrices } from '../../src/meter/ensure-prices.ts'
+import { adminOf } from '../support/admin.ts'
+import { type ControlStage, controlStage, person } from '../support/control.ts'
+
+const dayMs = 86_400_000
+const changedMs = Date.now() - 2 * dayMs
+const ahead = Date.now() + 9 * dayMs
+const odd = { ...{ allowLarge: true, source: 'a contract' }, model: 'sandbox/chat' }
+
+let stage: ControlStage
+
+beforeAll(async () => {
+  stage = await controlStage()
+  await ensurePrices(stage.store.prices, {}, shippedPrices('USD'), changedMs - dayMs)
+  const at = adminOf(stage.store, { nowMs: changedMs })
+  await setPrices(at, { ...odd, prices: { input: '1', output: '3' } })
+  await setPrices(at, { ...odd, prices: { input: '2', output: '3' }, from: ahead })
+})
+afterAll(() => stage.close())
+
+test('anyone reads models and prices of a public group, and of no other', async () => {
+  const list = await stage.send(null, 'GET', '/api/models?limit=3&sort=price')
+  expect(list).toMatchObject({ status: 200, json: { items: [{ group: 'default' }, {}, {}] } })
+  const next = await stage.send(
+    null,
+    'GET',
+    `/api/models?limit=3&sort=price&cursor=${list.json.next}`,
+  )
+  expect(next.json.items[0].id).not.toBe(list.json.items[2].id)
+  const one = await stage.send(null, 'GET', '/api/models/sandbox%2Fchat')
+  expect(one).toMatchObject({
+    status: 200,
+    json: {
+      id: 'sandbox/chat',
+      kind: 'chat',
+      live: null,
+      price: { origin: 'set', lines: [{ name: 'input', priceNano: '1000000000' }, {}] },
+    },
+  })
+  for (const [path, status, field] of [
+    ['/api/models?group=inner', 404, 'group'],
+    ['/api/models/nope', 404, 'model'],
+    ['/api/models?sort=fast', 400, 'sort'],
+    ['/api/models?context=-1', 400, 'context'],
+    ['/api/models?tools=maybe', 400, 'tools'],
+    ['/api/models?limit=501', 400, 'limit'],
+    ['/api/models/nope/prices', 404, 'model'],
+    ['/api/prices/feed.json?group=inner', 404, 'group'],
+  ] as const) {
+    const refused = await stage.send(null, 'GET', path)
+    expect([path, refused.status, refused.json.field]).toEqual([path, status, field])
+  }
+  expect(stage.crashes).toEqual([])
+})
+
+test('the prices of a model are shown as they were, are and will be', async () => {
+  const { json } = await stage.send(person('ann'), 'GET', '/api/models/sandbox%2Fchat/prices')
+  expect(json.items).toMatchObject([
+    {
+      state: 'scheduled',
+      from: new Date(ahead).toISOString(),
+      announcedAt: new Date(changedMs).toISOString(),
+      steps: [
+        { name: 'input', beforeNano: '1000000000', afterNano: '2000000000', percent: '+100.0' },
+      ],
+    },
+    { state: 'in force', from: new Date(changedMs).toISOString() },
+    { state: 'past', from: new Date(changedMs - dayMs).toISOString() },
+  ])
+  const pages = []
+  for (let cursor = ''; ; ) {
+    const page = await stage.send(null, 'GET', `/api/models/sandbox%2Fchat/prices?limit=1${cursor}`)
+    pages.push(...page.json.items)
+    if (page.json.next === null) break
+    cursor = `&cursor=${page.json.next}`
+  }
+  expect(pages).toEqual(json.items)
+})
+
+test('a feed has what changed since the beginning, and says when nothing did', async () => {
+  const json = await stage.send(null, 'GET', '/api/prices/feed.json')
+  expect(json.headers.get('content-type')).toBe('application/feed+json; charset=utf-8')
+  expect(json.headers.get('cache-control')).toBe('public, max-age=60')
+  const { items, ...feed } = json.json
+  expect(feed).toMatchObject({
+    version: 'https://jsonfeed.org/version/1.1',
+    feed_url: 'http://127.0.0.1:8787/api/prices/feed.json',
+  })
+  expect(items).toHaveLength(2)
+  expect(items.map(({ date_published }: { date_published: string }) => date_published)).toEqual(
+    Array(2).fill(new Date(changedMs).toISOString()),
+  )
+  expect(items.map(({ title }: { title: string }) => title)).toContain(
+    'sandbox/chat: input 1 \u2192 2 (+100.0 %)',
+  )
+  expect(new Set(items.map(({ id }: { id: string }) => id)).size).toBe(2)
+  const rss = await stage.send(null, 'GET', '/api/prices/feed.rss')
+  expect(rss.headers.get('content-type')).toBe('application/rss+xml; charset=utf-8')
+  expect(rss.json.match(/<item>/g)).toHaveLength(2)
+  expect(rss.json).toContain('<title>sandbox/chat: input 1 \u2192 2 (+100.0 %)</title>')
+  for (const [path, etag] of [
+    ['/api/prices/feed.json', json.headers.get('etag')],
+    ['/api/prices/feed.rss', rss.headers.get('etag')],
+  ] as const) {
+    const known = { headers: { 'if-none-match': `"other", W/${etag}` } }
+    expect(await stage.send(null, 'GET', path, known)).toMatchObject({ status: 304, json: '' })
+    const other = { headers: { 'if-none-match': '"other"' } }
+    expect((await stage.send(null, 'GET', path, other)).status).toBe(200)
+  }
+})
