@@ -1,6 +1,7 @@
 // One attempt to sign in: what its parts tell each other while a library stands between them.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { SignInState } from '../store/sign-in.ts'
 import type { IdentityProvider, Profile } from './provider.ts'
 
 export interface Attempt {
@@ -8,6 +9,8 @@ export interface Attempt {
   readonly address: string | null
   /** Who signs in, once its provider has said so. */
   profile: (Profile & Pick<IdentityProvider, 'issuer'>) | null
+  /** What its answer came back with, taken out of the store: no other answer has it. */
+  state: SignInState | null
   /** Why it cannot go on: the library's own word for it says less. */
   failure: unknown
 }

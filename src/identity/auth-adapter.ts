@@ -39,8 +39,6 @@ export function authAdapter(options: AdapterOptions) {
   }
   const find = <T>(model: string, where: readonly CleanedWhere[]) =>
     noting(async () => (await tableOf(model).find(valuesOf(where))) as T | null)
-  const remove = (model: string, where: readonly CleanedWhere[]) =>
-    noting(async () => tableOf(model).remove?.(valuesOf(where)))
   return createAdapterFactory({
     config: { adapterId: 'tollgate', adapterName: 'Tollgate', transaction: false },
     adapter: () => ({
@@ -61,15 +59,11 @@ export function authAdapter(options: AdapterOptions) {
         return found === null ? [] : [found]
       },
       // Nothing it would change is kept: names, tokens of providers, the age of sessions.
-      update: ({ model, where }) => find(model, where),
+      update: async ({ update }) => update,
       updateMany: async () => 0,
-      async delete({ model, where }) {
-        await remove(model, where)
-      },
-      async deleteMany({ model, where }) {
-        await remove(model, where)
-        return 0
-      },
+      // Sessions are ended by ourselves, states taken as they are found, and nothing else is ever removed.
+      delete: async () => undefined,
+      deleteMany: async () => 0,
       count: async () => 0,
     }),
   })
@@ -83,7 +77,6 @@ function valuesOf(where: readonly CleanedWhere[]): Readonly<Record<string, strin
 interface AuthTable {
   add(row: Row): Promise<void>
   find(by: Readonly<Record<string, string>>): Promise<Row | null>
-  remove?(by: Readonly<Record<string, string>>): Promise<void>
 }
 
 function tablesOver(options: AdapterOptions): Readonly<Record<string, AuthTable>> {
@@ -200,16 +193,16 @@ function stateTable({ store }: AdapterOptions): AuthTable {
         expiresAt: Number(expiresAt),
       })
     },
+    // The library looks first and removes later, and would let two pass in between.
     async find({ identifier }) {
-      const state = identifier === undefined ? null : await store.signIns.findState(identifier)
-      if (state === null) return null
-      const createdAt = new Date(state.createdAt)
-      return { ...state, createdAt, updatedAt: createdAt, expiresAt: new Date(state.expiresAt) }
-    },
-    async remove({ identifier }) {
-      // What was expired, whoever asks for that, goes with the next one that is added.
-      if (identifier === undefined || (await store.signIns.removeState(identifier))) return
-      throw new SignInRefused('invalid_state', 'This sign-in was finished before. Begin again.')
+      const attempt = currentAttempt()
+      if (identifier === undefined) return null
+      if (attempt.state?.identifier !== identifier)
+        attempt.state = await store.signIns.takeState(identifier)
+      if (attempt.state === null) return null
+      const createdAt = new Date(attempt.state.createdAt)
+      const expiresAt = new Date(attempt.state.expiresAt)
+      return { ...attempt.state, createdAt, updatedAt: createdAt, expiresAt }
     },
   }
 }

@@ -56,7 +56,7 @@ export function createIdentity(options: IdentityOptions): Sessions {
         if (origin === null)
           throw new SignInRefused('invalid_request', 'The request names no host.')
         const url = new URL(request.url)
-        const attempt: Attempt = { address, profile: null, failure: null }
+        const attempt: Attempt = { address, profile: null, state: null, failure: null }
         return await inAttempt(attempt, () => answer(identity, { request, url, origin, attempt }))
       } catch (error) {
         return refusalReply(asRefusal(error), request, requestId)

@@ -41,7 +41,7 @@ export interface SessionTable {
   endAll(account: string, except: string | null): Promise<number>
 }
 
-interface SignInState {
+export interface SignInState {
   readonly id: string
   readonly identifier: string
   readonly value: string
@@ -52,9 +52,8 @@ interface SignInState {
 export interface SignInTable {
   /** Removes those that have expired. */
   addState(state: SignInState): Promise<void>
-  findState(identifier: string): Promise<SignInState | null>
-  /** Returns whether it was there: of several that remove it at once, one is told so. */
-  removeState(identifier: string): Promise<boolean>
+  /** Removes it and returns it: of several that take it at once, one gets it. */
+  takeState(identifier: string): Promise<SignInState | null>
   /** A link that signs in once, as an admin. `hash`: SHA-256 of its token, hex. */
   addLink(hash: string, account: string, createdAt: number, expiresAt: number): Promise<void>
   /**
@@ -155,14 +154,10 @@ export function signInTable(engine: Engine): SignInTable {
         VALUES (?, ?, ?, ?, ?)`
       await engine.run(sql, [id, cleanText(identifier), cleanLongText(value), createdAt, expiresAt])
     },
-    async findState(identifier) {
-      const sql = `SELECT id, identifier, value, created_at AS "createdAt", expires_at AS "expiresAt"
-        FROM sign_in_state WHERE identifier = ?`
+    async takeState(identifier) {
+      const sql = `DELETE FROM sign_in_state WHERE identifier = ?
+        RETURNING id, identifier, value, created_at AS "createdAt", expires_at AS "expiresAt"`
       return (await engine.query<SignInState>(sql, [cleanText(identifier)]))[0] ?? null
-    },
-    async removeState(identifier) {
-      const sql = 'DELETE FROM sign_in_state WHERE identifier = ?'
-      return (await engine.run(sql, [cleanText(identifier)])) > 0
     },
     async addLink(hash, account, createdAt, expiresAt) {
       await engine.run('DELETE FROM sign_in_link WHERE expires_at <= ?', [createdAt])
