@@ -59,12 +59,17 @@ async function setSuspended(
   return viewOf(store, id, id)
 }
 
-/** For ever: name, e-mail address, identities, sessions and keys are gone; journal and usage stay, under the bare id. */
+/**
+ * For ever: name, e-mail address, identities, sessions, keys and messages are gone; journal and usage stay, under the bare
+ * id.
+ */
 export async function deletePerson(
   { store, nowMs }: AdminContext,
   { id, revision }: Input<'changePerson'>,
 ): Promise<void> {
   checkChanged(await store.people.remove(id, nowMs, revision), id)
+  await store.historySettings.remove(id)
+  await store.history.remove({ account: id }, nowMs)
 }
 
 function checkChanged(changed: PersonChanged, id: string): void {
