@@ -4,12 +4,12 @@ import { createCallers } from '../http/callers.ts'
 import type { Control } from '../http/control/app.ts'
 import type { ControlServices } from '../http/control/services.ts'
 import { createSecretBox } from '../identity/secret-box.ts'
+import type { Sessions } from '../identity/sessions.ts'
 import type { Store } from '../store/store.ts'
 import { openStoreThread } from '../store/thread.ts'
 import type { Log } from '../telemetry/log.ts'
 import { encryptionKey } from './encryption-key.ts'
 import { runningOf } from './running.ts'
-import { openSessions } from './sign-in.ts'
 import type { State } from './state.ts'
 
 interface ControlOptions {
@@ -38,23 +38,29 @@ export function openControl(state: State, options: ControlOptions) {
 }
 
 async function load(state: State, options: ControlOptions): Promise<LoadedControl> {
-  const [{ createControl }, { controlRoutes }] = await Promise.all([
+  const [{ createControl }, { controlRoutes }, { openSessions }] = await Promise.all([
     import('../http/control/app.ts'),
     import('../http/control/routes.ts'),
+    import('./sign-in.ts'),
   ])
-  const services = servicesOf(state, options)
+  const store = storeOf(state)
+  const services = servicesOf(state, options, store, openSessions(state, store))
   return { ...createControl(services, controlRoutes), services }
 }
 
-function servicesOf(state: State, { version, log }: ControlOptions): ControlServices {
+function servicesOf(
+  state: State,
+  { version, log }: ControlOptions,
+  store: Store,
+  sessions: Sessions,
+): ControlServices {
   const config = () => state.current.config
-  const store = storeOf(state)
   return {
     store,
     config,
     callers: () => createCallers(config().server),
     running: runningOf(state, store),
-    sessions: openSessions(state, store),
+    sessions,
     managementKey: async () => null,
     modelKey: (secret, nowMs) => state.keyring.find(secret, nowMs),
     replyBox: createSecretBox(encryptionKey(config()), 'control replies'),

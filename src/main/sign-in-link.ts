@@ -1,6 +1,5 @@
 // What a newcomer needs to sign in: the address browsers use, and a one-time link while nobody has signed in.
 
-import { createSignInLink } from '../admin/sign-in.ts'
 import { AdminError } from '../admin/use-case.ts'
 import type { Config } from '../config/types.ts'
 import { takesSecureCookies } from '../identity/session-cookie.ts'
@@ -22,6 +21,7 @@ export async function firstSignInLink(
 ): Promise<string | null> {
   await store.deployment.rememberAddress(address)
   if (await store.people.hasAdmin()) return null
+  const { createSignInLink } = await import('../admin/sign-in.ts')
   const admin = {
     store,
     actor: 'first start',

@@ -43,6 +43,12 @@ export interface Stage {
   close(): Promise<void>
 }
 
+/** As the control API would, in short. */
+function awayReply(error: unknown): Response {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  return new Response(code, { status: 503 })
+}
+
 export const honest: Tamper = (question, real) => real(question)
 
 const githubClient = { clientId: 'gateway-at-github', clientSecret: 'github-secret-of-tests' }
@@ -114,7 +120,7 @@ export async function setStage(): Promise<Stage> {
   })
   const answer = async (request: Request): Promise<Response> => {
     if (new URL(request.url).pathname.startsWith('/api/auth/'))
-      return identity.handler(request, stage.address, 'req_test')
+      return identity.handler(request, stage.address, 'req_test').catch(awayReply)
     return Response.json(await identity.sessionOf(request.headers))
   }
   return stage
