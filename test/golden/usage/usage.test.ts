@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { tokenPrices } from '../../../src/config/prices.ts'
 import { endpoints } from '../../../src/http/endpoints.ts'
 import { compileRate, multiplierPpm } from '../../../src/meter/rate.ts'
 import { vendors } from '../../../src/vendors/registry.ts'
@@ -90,9 +91,10 @@ function translated(vendor: string, { dialect, reply }: Fixture): Usage | null {
   return events.findLast((event) => event.type === 'usage')?.usage ?? null
 }
 
-/** Kinds alone: one of none is left out in some readings and 0 in others. */
+/** Kinds of token alone: one of none is left out in some readings and 0 in others. */
 function counted(usage: Usage | null): Record<string, number> {
-  return Object.fromEntries(Object.entries(usage ?? {}).filter(([, count]) => count > 0))
+  const counts = tokenPrices.map((kind) => [kind, usage?.[kind] ?? 0] as const)
+  return Object.fromEntries(counts.filter(([, count]) => count > 0))
 }
 
 test('every fixture that reports usage has a figure, and every figure a fixture', () => {
