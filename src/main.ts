@@ -16,6 +16,7 @@ import { watchKeys } from './identity/watch.ts'
 import { openControl } from './main/control.ts'
 import { createDrain, type Drain } from './main/drain.ts'
 import { readiness } from './main/readiness.ts'
+import { keepUsageFor } from './main/retention.ts'
 import { browserAddress, cookieWarnings, firstSignInLink } from './main/sign-in-link.ts'
 import { onSignals } from './main/signals.ts'
 import { StartError } from './main/start-error.ts'
@@ -168,9 +169,9 @@ function logMistakes(log: Log): void {
   process.on('unhandledRejection', failed)
 }
 
-/** Keys, prices and settings changed elsewhere count here within a second. */
+/** Keys, prices and settings changed elsewhere count here within a second; usage rows are kept as long as they say. */
 function watchStore(state: State, log: Log): readonly { close(): void }[] {
-  const { store, prices, runTime, activity } = state
+  const { store, ledger, prices, runTime, activity } = state
   const busy = activity.isBusy
   const failed = (what: string) => (error: unknown) =>
     log.error({ err: error }, `${what} could not be read again; the old ones stay`)
@@ -189,7 +190,13 @@ function watchStore(state: State, log: Log): readonly { close(): void }[] {
     runTime.watch({ onError: failed('settings'), busy }),
   ]
   for (const watch of watches) activity.add(watch)
-  return watches
+  const retention = keepUsageFor({
+    keepDays: () => runTime.current()['usage.keepDays'],
+    prune: (before, limit) => ledger.changes.pruneUsage(before, limit),
+    onError: (error) =>
+      log.warn({ err: error }, 'old usage rows could not be removed; trying again'),
+  })
+  return [...watches, retention]
 }
 
 function startListening(

@@ -1,8 +1,7 @@
 // The first page: today, 7 and 30 days with the periods before them, and how long the balance lasts.
 
 import { tokenPrices } from '../config/prices.ts'
-import { quarterMs } from '../store/rollup-columns.ts'
-import type { RollupSum } from '../store/rollup-table.ts'
+import { quarterMs, type RollupSum } from '../store/rollup-table.ts'
 import { type Balance, readBalance } from './accounts.ts'
 import type { Input } from './schema.ts'
 import { Added, Fold, readRows } from './statistics-fold.ts'

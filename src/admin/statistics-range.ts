@@ -1,7 +1,11 @@
 // Which time statistics are about, and whose: what was asked for, made exact.
 
-import { quarterMs } from '../store/rollup-columns.ts'
-import type { RollupDimension, RollupFilter, Spans } from '../store/rollup-table.ts'
+import {
+  quarterMs,
+  type RollupDimension,
+  type RollupFilter,
+  type Spans,
+} from '../store/rollup-table.ts'
 import { readSince } from './time.ts'
 import { AdminError } from './use-case.ts'
 import {

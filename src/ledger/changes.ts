@@ -24,6 +24,8 @@ export interface LedgerChanges {
   beginVideo(hold: Hold, beginning: VideoBeginning): Promise<'begun' | 'insufficient'>
   /** Notes when keys were last used. Rejects where the store cannot be reached. */
   noteKeyUses(uses: readonly KeyUse[]): Promise<void>
+  /** Removes the oldest usage rows of requests that began before then; returns how many. Rejects where the store cannot be reached. */
+  pruneUsage(before: number, limit: number): Promise<number>
   /** Every other change of a video. Rejects where the store cannot be reached. */
   changeVideo(change: Exclude<VideoChange, { readonly kind: 'begin' }>): Promise<VideoChanged>
 }
@@ -57,6 +59,10 @@ export class WorkerChanges implements LedgerChanges {
 
   async noteKeyUses(uses: readonly KeyUse[]): Promise<void> {
     await this.#link.ask({ ask: 'used', uses })
+  }
+
+  pruneUsage(before: number, limit: number): Promise<number> {
+    return this.#link.ask({ ask: 'prune', before, limit })
   }
 
   async beginVideo(hold: Hold, beginning: VideoBeginning): Promise<'begun' | 'insufficient'> {

@@ -196,6 +196,8 @@ class LedgerWorker {
         return this.#spent(question.ranges)
       case 'used':
         return this.#store.keyUses.note(question.uses).then(() => null)
+      case 'prune':
+        return this.#store.retention.prune(question.before, question.limit)
     }
   }
 

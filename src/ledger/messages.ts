@@ -86,6 +86,8 @@ export type Question =
   /** What keys have spent; one amount for each range. */
   | { readonly ask: 'spent'; readonly ranges: readonly SpentRange[] }
   | { readonly ask: 'used'; readonly uses: readonly KeyUse[] }
+  /** Remove the oldest usage rows of requests that began before then. */
+  | { readonly ask: 'prune'; readonly before: number; readonly limit: number }
   /** Settle what is there, close the node, the store and the files. */
   | { readonly ask: 'stop' }
 
@@ -97,6 +99,7 @@ export interface Answers {
   readonly video: VideoChanged
   readonly spent: Spent
   readonly used: null
+  readonly prune: number
   readonly stop: null
 }
 

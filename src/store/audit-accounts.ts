@@ -4,7 +4,7 @@ import type { Session } from './engine.ts'
 import type { Findings } from './findings.ts'
 
 /** Exact whatever the amounts: SQLite's own sum ends in an error past int64, which only corrupt data reaches. */
-const exactSum = (column: string): string =>
+export const exactSum = (column: string): string =>
   `(coalesce(sum(${column} / 1000000000), 0) * 1000000000 + coalesce(sum(${column} % 1000000000), 0))`
 
 const asText = (expression: string): string => `CAST(${expression} AS TEXT)`
@@ -118,24 +118,29 @@ const badVideos = `SELECT id, ${asText('held_nano')} AS held, state,
   FROM video
   WHERE held_nano < 0 OR (state = 'running') = EXISTS (
     SELECT 1 FROM usage WHERE usage.request_id = video.request_id)
+    AND (state = 'running' OR created_at - 86400000 >= ?)
   ORDER BY id`
 
-/** One that runs is not settled and one that has ended is. */
-async function auditVideos(session: Session, findings: Findings): Promise<void> {
+/** One that runs is not settled and one that has ended is; the row of one from before `since` may have been removed. */
+async function auditVideos(session: Session, since: number, findings: Findings): Promise<void> {
   interface Bad {
     readonly id: string
     readonly held: string
     readonly state: string
     readonly settled: number
   }
-  for (const { id, held, state, settled } of await session.query<Bad>(badVideos, [])) {
+  for (const { id, held, state, settled } of await session.query<Bad>(badVideos, [since])) {
     const what = settled === 1 ? 'is settled' : 'is not settled'
     findings.add('video', id, `is ${state}, ${what}, and pins ${held}`)
   }
 }
 
 /** What wallets have pending is what open nodes lease, set-aside rows pin and videos hold, account by account. */
-export async function auditLeases(session: Session, findings: Findings): Promise<void> {
+export async function auditLeases(
+  session: Session,
+  since: number,
+  findings: Findings,
+): Promise<void> {
   interface Pending {
     readonly id: string
     readonly pending: string
@@ -172,7 +177,7 @@ export async function auditLeases(session: Session, findings: Findings): Promise
     const what = row.settled === 1 ? 'is settled as well' : `pins ${row.held}`
     findings.add('set-aside', row.requestId, what)
   }
-  await auditVideos(session, findings)
+  await auditVideos(session, since, findings)
 }
 
 const badTransfers = `SELECT id, code, debit, credit, ${asText('amount_nano')} AS amount FROM transfer

@@ -3,7 +3,8 @@
 
 import type { Session } from './engine.ts'
 import type { Findings } from './findings.ts'
-import { dimensions, quarterOf, sums } from './rollup-columns.ts'
+import { dimensions, sums } from './rollup-columns.ts'
+import { quarterOf } from './rollup-table.ts'
 import { nameOf, type RollupTable, RollupTotals, type Total } from './rollups.ts'
 import type { UsageRow } from './usage-row.ts'
 
@@ -13,8 +14,8 @@ interface RollupCheck {
   add(row: UsageRow): void
   /** Holds what was added against what is kept for that quarter. */
   close(): Promise<void>
-  /** Closes the last quarter, and names kept quarters that no row was in. */
-  end(): Promise<void>
+  /** Closes the last quarter, and names quarters from this one on that are kept and no row was in. */
+  end(since: number): Promise<void>
 }
 
 const tables: readonly RollupTable[] = ['usage_quarter', 'usage_quarter_all']
@@ -40,11 +41,11 @@ export function createRollupCheck(session: Session, findings: Findings): RollupC
       totals.add({ row, chargeNano: row.chargeNano, writeoffNano: row.writeoffNano })
     },
     close,
-    async end() {
+    async end(since) {
       await close()
       for (const table of tables) {
-        const sql = `SELECT DISTINCT quarter FROM ${table} ORDER BY quarter`
-        for (const kept of await session.query<{ readonly quarter: number }>(sql, [])) {
+        const sql = `SELECT DISTINCT quarter FROM ${table} WHERE quarter >= ? ORDER BY quarter`
+        for (const kept of await session.query<{ readonly quarter: number }>(sql, [since])) {
           if (seen.has(kept.quarter)) continue
           await compare(session, kept.quarter, table, new RollupTotals(), findings)
         }

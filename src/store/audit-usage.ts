@@ -28,10 +28,16 @@ const nextPage = selectPage('WHERE at >= ? AND (at, request_id) > (?, ?)')
 
 type PageRow = KeptUsage & { readonly paid: string | null; readonly lost: string | null }
 
+interface UsageAudit {
+  readonly price: (row: UsageRow) => Nano | null
+  /** Of requests from before it rows may have been removed: what is left of them makes no totals. */
+  readonly since: number
+}
+
 /** Returns how many rows there are. */
 export async function auditUsage(
   session: Session,
-  price: (row: UsageRow) => Nano | null,
+  { price, since }: UsageAudit,
   findings: Findings,
 ): Promise<number> {
   const quarters = createRollupCheck(session, findings)
@@ -47,17 +53,18 @@ export async function auditUsage(
       const row = usageRowOf(kept)
       checkPrice(row, price, findings)
       checkTransfers(row, kept, findings)
+      rows += 1
+      if (row.at < since) continue
       if (quarters.isPast(row)) await quarters.close()
       quarters.add(row)
-      rows += 1
       transfers += (kept.paid === null ? 0 : 1) + (kept.lost === null ? 0 : 1)
     }
     const last = page.at(-1)
     if (last === undefined || page.length < pageRows) break
     after = [last.at, last.at, last.requestId]
   }
-  await quarters.end()
-  await findUnmatched(session, transfers, findings)
+  await quarters.end(since)
+  await findUnmatched(session, { matched: transfers, since }, findings)
   return rows
 }
 
@@ -94,16 +101,20 @@ function checkTransfers(row: UsageRow, { paid, lost }: PageRow, findings: Findin
   check('writeoff', house.writeoff, row.writeoffNano, lost)
 }
 
-const countTransfers = `SELECT count(*) AS count FROM transfer WHERE code IN ('usage', 'writeoff')`
+const countTransfers = `SELECT count(*) AS count FROM transfer WHERE code IN ('usage', 'writeoff') AND at >= ?`
 
-const unmatched = `SELECT id FROM transfer WHERE code IN ('usage', 'writeoff') AND NOT EXISTS (
+const unmatched = `SELECT id FROM transfer WHERE code IN ('usage', 'writeoff') AND at >= ? AND NOT EXISTS (
   SELECT 1 FROM usage WHERE usage.request_id = substr(transfer.id, length(transfer.code) + 2)) ORDER BY id`
 
 /** Looked for one by one only where there are more transfers than rows account for. */
-async function findUnmatched(session: Session, matched: number, findings: Findings): Promise<void> {
-  const [row] = await session.query<{ readonly count: number }>(countTransfers, [])
+async function findUnmatched(
+  session: Session,
+  { matched, since }: { readonly matched: number; readonly since: number },
+  findings: Findings,
+): Promise<void> {
+  const [row] = await session.query<{ readonly count: number }>(countTransfers, [since])
   if (row?.count === matched) return
-  for (const { id } of await session.query<{ readonly id: string }>(unmatched, [])) {
+  for (const { id } of await session.query<{ readonly id: string }>(unmatched, [since])) {
     findings.add('journal', id, 'no usage row belongs to it')
   }
 }

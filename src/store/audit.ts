@@ -1,6 +1,7 @@
 // The audit: every balance and total derived again from the journal and the usage rows, in one consistent reading.
 
 import { auditAccounts, auditJournal, auditLeases } from './audit-accounts.ts'
+import { auditPruned } from './audit-pruned.ts'
 import { auditUsage } from './audit-usage.ts'
 import type { Engine, Session } from './engine.ts'
 import { createFindings, type Findings } from './findings.ts'
@@ -8,6 +9,7 @@ import { checkIntegrity } from './integrity.ts'
 import type { AuditReport, AuditTable } from './ledger.ts'
 import { auditOutboxes } from './outbox-epochs.ts'
 import { readPrices } from './prices.ts'
+import { keptSince } from './retention.ts'
 
 export function auditTable(engine: Engine): AuditTable {
   return {
@@ -18,10 +20,12 @@ export function auditTable(engine: Engine): AuditTable {
         if (!(await checkIntegrity(session, findings))) return damaged(findings)
         const price = pricing(await readPrices(session))
         await auditAccounts(session, findings)
-        await auditLeases(session, findings)
+        const since = await keptSince(session)
+        await auditLeases(session, since, findings)
         await auditJournal(session, findings)
         await auditOutboxes(session, findings)
-        const usageRows = await auditUsage(session, price, findings)
+        const usageRows = await auditUsage(session, { price, since }, findings)
+        await auditPruned(session, since, findings)
         return {
           transfers: await count(session, 'SELECT count(*) AS count FROM transfer'),
           usageRows,

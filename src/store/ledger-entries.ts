@@ -3,7 +3,7 @@
 import type { Nano } from '../money.ts'
 import type { Engine, Session, Value } from './engine.ts'
 import { type EntryFilter, type EntryPlace, type LedgerEntry, walletOf } from './ledger.ts'
-import { quarterMs, quarterOf } from './rollup-columns.ts'
+import { quarterMs, quarterOf } from './rollup-table.ts'
 import { cleanText } from './text.ts'
 import { readWallets } from './wallets.ts'
 

@@ -12,13 +12,6 @@ import {
 import { cleanText } from './text.ts'
 import { type UsageRow, usageColumns } from './usage-row.ts'
 
-export const quarterMs = 900_000
-
-/** The first moment of its quarter of an hour. */
-export function quarterOf(at: number): number {
-  return Math.floor(Math.round(at) / quarterMs) * quarterMs
-}
-
 interface Dimension {
   readonly field: RollupDimension
   /** In the database. */

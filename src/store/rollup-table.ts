@@ -2,6 +2,13 @@
 
 import type { TokenKind } from '../config/prices.ts'
 
+export const quarterMs = 900_000
+
+/** The first moment of its quarter of an hour. */
+export function quarterOf(at: number): number {
+  return Math.floor(Math.round(at) / quarterMs) * quarterMs
+}
+
 export type RollupDimension =
   | 'account'
   | 'key'

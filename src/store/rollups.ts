@@ -3,7 +3,8 @@
 
 import type { Divided } from './divide.ts'
 import type { Bulk, Session, Value } from './engine.ts'
-import { addTo, dimensions, quarterOf, sums } from './rollup-columns.ts'
+import { addTo, dimensions, sums } from './rollup-columns.ts'
+import { quarterOf } from './rollup-table.ts'
 import type { UsageRow } from './usage-row.ts'
 
 /** The totals of accounts, and of all of them together; both with the columns of `sums`. */

@@ -56,15 +56,22 @@ function distinct(batch: readonly Settlement[]): Settlement[] {
 }
 
 const idsAtOnce = 100
-const selectKnown = `SELECT request_id AS id FROM usage
-  WHERE request_id IN (${Array.from({ length: idsAtOnce }, () => '?').join(', ')})`
+const list = (of: string) => Array.from({ length: idsAtOnce }, () => of).join(', ')
+const selectKnown = `SELECT request_id AS id FROM usage WHERE request_id IN (${list('?')})
+  UNION SELECT substr(id, length(code) + 2) FROM transfer
+  WHERE id IN (${list(`'usage:' || ?`)}, ${list(`'writeoff:' || ?`)})`
 
 async function knownIds(session: Session, batch: readonly Settlement[]): Promise<Set<string>> {
   const known = new Set<string>()
   for (let from = 0; from < batch.length; from += idsAtOnce) {
     const ids = batch.slice(from, from + idsAtOnce).map(({ row }) => row.requestId)
     const filled = Array.from({ length: idsAtOnce }, (_, index) => ids[index] ?? null)
-    for (const { id } of await session.query<{ id: string }>(selectKnown, filled)) known.add(id)
+    for (const { id } of await session.query<{ id: string }>(selectKnown, [
+      ...filled,
+      ...filled,
+      ...filled,
+    ]))
+      known.add(id)
   }
   return known
 }
@@ -88,7 +95,8 @@ export async function settleNew(
   )
   if ((await session.bulk(insertUsage, usage)) < batch.length) throw new SomeKnown()
   const entries = rows.flatMap(entriesOf)
-  if (entries.length > 0) await session.bulk(insertTransfers, entries)
+  // A row that has been removed since has left its entries.
+  if ((await session.bulk(insertTransfers, entries)) < entries.length) throw new SomeKnown()
   await moveWallets(session, divided.moves)
   await writeLeases(session, divided.leases)
   const totals = new RollupTotals()

@@ -17,6 +17,7 @@ import type {
 import type { ManagementKeyTable } from './management-keys.ts'
 import type { IdentityTable, PeopleTable } from './people.ts'
 import type { ResponseTable } from './responses.ts'
+import type { RetentionTable } from './retention.ts'
 import type { RollupReader } from './rollup-table.ts'
 import type { SettingTable } from './settings.ts'
 import type { InvitationTable, SessionTable, SignInTable } from './sign-in.ts'
@@ -107,6 +108,7 @@ export interface Store {
   readonly settlements: SettlementTable
   readonly outboxes: OutboxTable
   readonly rollups: RollupReader
+  readonly retention: RetentionTable
   readonly prices: PriceTable
   readonly idempotency: IdempotencyTable
   readonly responses: ResponseTable

@@ -23,6 +23,7 @@ import { outboxTable } from './outbox-epochs.ts'
 import { identityTable, peopleTable } from './people.ts'
 import { priceTable } from './prices.ts'
 import { responseTable } from './responses.ts'
+import { retentionTable } from './retention.ts'
 import { rollupReader } from './rollup-query.ts'
 import { setAside, setAsides } from './set-aside.ts'
 import { settingTable } from './settings.ts'
@@ -57,6 +58,7 @@ export function createStore(engine: Engine, history = engine): Store {
     },
     outboxes: outboxTable(engine),
     rollups: rollupReader(engine),
+    retention: retentionTable(engine),
     prices: priceTable(engine),
     idempotency: idempotencyTable(engine),
     responses: responseTable(engine),

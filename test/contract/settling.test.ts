@@ -1,8 +1,8 @@
 // Settling, setting aside and quarter-hourly totals: the ledger's rules, one by one, on both engines.
 
 import { expect, test } from 'bun:test'
-import { quarterMs, sums } from '../../src/store/rollup-columns.ts'
-import type { RollupFilter } from '../../src/store/rollup-table.ts'
+import { sums } from '../../src/store/rollup-columns.ts'
+import { quarterMs, type RollupFilter } from '../../src/store/rollup-table.ts'
 import { RowRefused, type Store } from '../../src/store/store.ts'
 import { finished, fund, hourMs, lessee } from '../support/ledger-scene.ts'
 import { keptTotals } from '../support/rollups.ts'

@@ -1,7 +1,7 @@
 // Every quarter-hourly total there is, for tests that hold them against rows.
 
-import { dimensions, quarterMs, sums } from '../../src/store/rollup-columns.ts'
-import type { RollupFilter, RollupSum } from '../../src/store/rollup-table.ts'
+import { dimensions, sums } from '../../src/store/rollup-columns.ts'
+import { quarterMs, type RollupFilter, type RollupSum } from '../../src/store/rollup-table.ts'
 import type { Store } from '../../src/store/store.ts'
 
 export type KeptTotal = Readonly<Record<string, string | number | bigint>>

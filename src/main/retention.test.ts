@@ -1,0 +1,70 @@
+// When old usage rows are removed, and when not.
+
+import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
+import { keepUsageFor } from './retention.ts'
+
+const dayMs = 86_400_000
+const nowMs = Date.parse('2026-11-22T12:00:00Z')
+
+beforeEach(() => {
+  jest.useFakeTimers({ now: nowMs })
+})
+afterEach(() => {
+  jest.useRealTimers()
+})
+
+/** Lets what is due run, and what it waits for. */
+async function pass(ms: number): Promise<void> {
+  jest.advanceTimersByTime(ms)
+  for (let turn = 0; turn < 5; turn += 1) await Promise.resolve()
+}
+
+test('nothing is removed unless it is said how long rows are kept, and then without a restart', async () => {
+  const asked: number[] = []
+  let days: number | null = null
+  const kept = keepUsageFor({
+    keepDays: () => days,
+    prune: async (before) => {
+      asked.push(before)
+      return 0
+    },
+    onError: (error) => expect.unreachable(String(error)),
+  })
+  await pass(5_000)
+  await pass(600_000)
+  expect(asked).toEqual([])
+  days = 30
+  await pass(60_000)
+  expect(asked).toEqual([nowMs + 665_000 - 30 * dayMs])
+  kept.close()
+  await pass(600_000)
+  expect(asked).toHaveLength(1)
+})
+
+test('full batches follow each other soon, and a failure is told and tried again', async () => {
+  const results = [500, 500, 3, new Error('away'), 0]
+  const errors: unknown[] = []
+  let calls = 0
+  const kept = keepUsageFor({
+    keepDays: () => 1,
+    prune: async () => {
+      const result = results[calls] ?? 0
+      calls += 1
+      if (result instanceof Error) throw result
+      return result
+    },
+    onError: (error) => errors.push(error),
+  })
+  await pass(5_000)
+  expect(calls).toBe(1)
+  await pass(100)
+  await pass(100)
+  expect(calls).toBe(3)
+  await pass(59_999)
+  expect(calls).toBe(3)
+  await pass(1)
+  expect([calls, errors]).toEqual([4, [results[3]]])
+  await pass(60_000)
+  expect(calls).toBe(5)
+  kept.close()
+})
