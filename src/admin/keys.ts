@@ -1,26 +1,38 @@
-// The keys kept in the store: made, listed, disabled, removed.
+// Keys that call models: made, listed, edited, rotated, disabled, removed.
 
 import { suggestion } from '../config/problems.ts'
-import { configuredKeyId } from '../identity/keyring.ts'
+import type { KeyConfig } from '../config/types.ts'
 import { createSecret, hashSecret, hintOf, randomBase62 } from '../identity/secret.ts'
 import { type KeyRow, unrestrictedKey } from '../store/keys.ts'
-import { type Page, pageOf } from './page.ts'
+import type { Store } from '../store/store.ts'
+import {
+  dayBefore,
+  isDeclared,
+  type Key,
+  rowOfDeclared,
+  spendingOf,
+  startsOf,
+  statusOf,
+  viewsOf,
+} from './key-view.ts'
+import { cursorAfter, type Page, placeIn } from './page.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 
-type Key = ReturnType<typeof keyView>
+type KeyWithSecret = Key & { readonly secret: string }
 
 /** Makes the account where it is missing. The secret is in this reply and nowhere else. */
 export async function createKey(
-  { store, nowMs }: AdminContext,
+  admin: AdminContext,
   input: Input<'createKey'>,
-): Promise<Key & { readonly secret: string }> {
+): Promise<KeyWithSecret> {
+  const { store, nowMs } = admin
   const { account, group, name, showCost } = input
-  checkGroup(group, await store.deployment.groups())
+  await checkGroup(store, account, group)
   const secret = createSecret()
   const row: KeyRow = {
-    ...unrestrictedKey,
+    ...narrowed(unrestrictedKey, input),
     id: `key_${randomBase62(16)}`,
     name,
     account,
@@ -28,52 +40,200 @@ export async function createKey(
     hash: hashSecret(secret),
     hint: hintOf(secret),
     createdAt: nowMs,
-    expiresAt: input.expiresAt ?? null,
-    models: input.models ?? null,
-    requestsPerMinute: input.requestsPerMinute ?? null,
-    tokensPerMinute: input.tokensPerMinute ?? null,
-    concurrentRequests: input.concurrentRequests ?? null,
     showCost,
   }
   await store.accounts.ensure(account, nowMs)
   await store.keys.insert(row)
-  return { ...keyView(row, nowMs), secret }
+  return { ...(await viewOf(admin, row)), secret }
 }
 
-/** Oldest first. */
+/** `declared`: of the configuration file, listed with the others. Oldest first unless said. */
 export async function listKeys(
-  { store, nowMs }: AdminContext,
-  { account, ...page }: Input<'listKeys'>,
+  admin: AdminContext,
+  input: Input<'listKeys'>,
+  declared: readonly KeyConfig[] = [],
 ): Promise<Page<Key>> {
-  const rows = await store.keys.all()
-  const found = rows.filter((row) => account === undefined || row.account === account)
-  const placeOf = ({ createdAt, id }: KeyRow) => `${String(createdAt).padStart(15, '0')} ${id}`
-  const { items, next } = pageOf(found, placeOf, page)
-  return { items: items.map((row) => keyView(row, nowMs)), next }
+  const { sort = 'created', order = 'asc', limit, cursor } = input
+  const all = [...declared.map(rowOfDeclared), ...(await admin.store.keys.all(input.account))]
+  const found = all.filter((row) => isWanted(row, input, admin.nowMs))
+  const placeOf = await placesBy(sort, found, admin)
+  const forward = order === 'asc' ? 1 : -1
+  const sorted = found
+    .map((row) => ({ row, place: `${placeOf(row)}\0${row.id}` }))
+    .sort((one, other) => (one.place < other.place ? -forward : forward))
+  const after = cursor === undefined ? null : placeAfter(cursor, `${sort} ${order}`)
+  const left = sorted.filter(
+    ({ place }) => after === null || (forward > 0 ? place > after : place < after),
+  )
+  const shown = left.slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    items: await viewsOf(
+      admin,
+      shown.map(({ row }) => row),
+    ),
+    next:
+      last === undefined || shown.length === left.length
+        ? null
+        : cursorAfter(`${sort} ${order}\0${last.place}`),
+  }
+}
+
+export async function showKey(
+  admin: AdminContext,
+  { id, owner }: Input<'key'>,
+  declared: readonly KeyConfig[] = [],
+): Promise<Key> {
+  return viewOf(admin, await keyAt(admin.store, { id, owner }, declared))
+}
+
+/** What is left out stays as it is; null takes a limit away. */
+export async function updateKey(admin: AdminContext, input: Input<'updateKey'>): Promise<Key> {
+  const { store } = admin
+  const row = await edit(store, input, async (before) => {
+    const { name = before.name, group = before.group, showCost = before.showCost } = input
+    if (group !== before.group) await checkGroup(store, before.account, group)
+    return { ...narrowed(before, input), name, group, showCost }
+  })
+  return viewOf(admin, row)
+}
+
+/** A new secret, in this reply and nowhere else; the one before works for `overlapSeconds`, those before it no more. */
+export async function rotateKey(
+  admin: AdminContext,
+  input: Input<'rotateKey'>,
+): Promise<KeyWithSecret> {
+  const { overlapSeconds } = input
+  const secret = createSecret()
+  const row = await edit(admin.store, input, async (before) => ({
+    ...before,
+    hash: hashSecret(secret),
+    hint: hintOf(secret),
+    previous:
+      overlapSeconds === 0
+        ? null
+        : { hash: before.hash, until: admin.nowMs + overlapSeconds * 1_000 },
+  }))
+  return { ...(await viewOf(admin, row)), secret }
 }
 
 /** Stops a key within a second; it stays in the list. */
-export async function disableKey(
-  { store, nowMs }: AdminContext,
-  { id }: Input<'key'>,
-): Promise<void> {
-  checkIsStored(id)
+export async function disableKey(admin: AdminContext, input: Input<'key'>): Promise<Key> {
+  const { store, nowMs } = admin
+  const { id } = await storedKey(store, input)
   if (!(await store.keys.disable(id, nowMs))) throw noKey(id)
+  return showKey(admin, input)
+}
+
+/** Undoes `disableKey`, within a second. */
+export async function enableKey(admin: AdminContext, input: Input<'key'>): Promise<Key> {
+  const row = await edit(admin.store, input, async (before) => ({ ...before, disabledAt: null }))
+  return viewOf(admin, row)
 }
 
 /** Stops a key within a second and forgets it; its usage stays. */
-export async function removeKey({ store }: AdminContext, { id }: Input<'key'>): Promise<void> {
-  checkIsStored(id)
+export async function removeKey({ store }: AdminContext, input: Input<'key'>): Promise<void> {
+  const { id } = await storedKey(store, input)
   if (!(await store.keys.remove(id))) throw noKey(id)
 }
 
-function checkIsStored(id: string): void {
-  if (!id.startsWith(configuredKeyId(''))) return
-  throw new AdminError(
-    'conflict',
-    'id',
-    `key ${id} is declared in the configuration: change it there`,
-  )
+/** What would miss the key if it were gone. */
+export async function keyImpact(
+  admin: AdminContext,
+  { id, owner }: Input<'key'>,
+  declared: readonly KeyConfig[] = [],
+) {
+  const { store, nowMs } = admin
+  const row = await keyAt(store, { id, owner }, declared)
+  const lately = await spendingOf(store, [row], dayBefore(nowMs))
+  const { lastUsed, month, currency } = await viewOf(admin, row)
+  return {
+    id: row.id,
+    /** From the quarter of an hour that a day ago was in. */
+    requestsLastDay: lately.get(row.id)?.requests ?? 0,
+    since: timeText(dayBefore(nowMs)),
+    lastUsed,
+    currency,
+    month,
+  }
+}
+
+async function viewOf(admin: AdminContext, row: KeyRow): Promise<Key> {
+  const [view] = await viewsOf(admin, [row])
+  if (view === undefined) throw new Error('A key has no view.')
+  return view
+}
+
+type Narrowing = Partial<Pick<Input<'updateKey'>, keyof Input<'updateKey'> & keyof KeyRow>>
+type Limits = Omit<typeof unrestrictedKey, 'showCost'>
+
+/** The same, held to what is given: what is left out stays. */
+function narrowed<Row extends Pick<KeyRow, keyof Limits>>(row: Row, input: Narrowing): Row {
+  const { spendLimit } = input
+  const kept = <Value>(given: Value | undefined, before: Value): Value =>
+    given === undefined ? before : given
+  return {
+    ...row,
+    expiresAt: kept(input.expiresAt, row.expiresAt),
+    models: kept(input.models, row.models),
+    deniedModels: kept(input.deniedModels, row.deniedModels),
+    addresses: kept(input.addresses, row.addresses),
+    requestsPerMinute: kept(input.requestsPerMinute, row.requestsPerMinute),
+    tokensPerMinute: kept(input.tokensPerMinute, row.tokensPerMinute),
+    concurrentRequests: kept(input.concurrentRequests, row.concurrentRequests),
+    historyMode: kept(input.historyMode, row.historyMode),
+    spendLimit:
+      spendLimit == null
+        ? kept(spendLimit, row.spendLimit)
+        : {
+            amountNano: spendLimit.amount,
+            period: spendLimit.period,
+            timeZone: spendLimit.timeZone ?? null,
+          },
+  }
+}
+
+interface Edit {
+  readonly id: string
+  readonly owner?: string | undefined
+  readonly revision?: number | undefined
+}
+
+/** Changes a key as it is at that moment. Throws AdminError `not_found`, `conflict`, `stale`. */
+async function edit(
+  store: Store,
+  given: Edit,
+  change: (before: KeyRow) => Promise<KeyRow>,
+): Promise<KeyRow> {
+  for (;;) {
+    const before = await storedKey(store, given)
+    const after = await change(before)
+    // Changed by another meanwhile: read again.
+    if (await store.keys.update(after)) return { ...after, revision: before.revision + 1 }
+  }
+}
+
+async function storedKey(store: Store, { id, owner, revision }: Edit): Promise<KeyRow> {
+  if (isDeclared({ id })) {
+    const message = `key ${id} is declared in the configuration: change it there`
+    throw new AdminError('conflict', 'id', message)
+  }
+  const row = await keyAt(store, { id, owner }, [])
+  if (revision === undefined || row.revision === revision) return row
+  throw new AdminError('stale', 'revision', `key ${id} was changed since it was read`)
+}
+
+/** Throws AdminError `not_found`, also for another account's. */
+export async function keyAt(
+  store: Store,
+  { id, owner }: Edit,
+  declared: readonly KeyConfig[],
+): Promise<KeyRow> {
+  const row = isDeclared({ id })
+    ? (declared.map(rowOfDeclared).find((each) => each.id === id) ?? null)
+    : await store.keys.find(id)
+  if (row === null || (owner !== undefined && row.account !== owner)) throw noKey(id)
+  return row
 }
 
 function noKey(id: string): AdminError {
@@ -81,30 +241,60 @@ function noKey(id: string): AdminError {
 }
 
 /** Before the first start of a server nobody knows the groups there will be. */
-function checkGroup(group: string, known: readonly string[]): void {
-  if (known.length === 0 || known.includes(group)) return
-  const near = suggestion(group, known) || `; the configuration has ${known.join(', ')}`
-  throw new AdminError('invalid', 'group', `there is no such group${near}`)
+async function checkGroup(store: Store, account: string, group: string): Promise<void> {
+  const known = await store.deployment.groups()
+  const own = (await store.people.find(account))?.groups ?? null
+  const allowed = own === null ? known : own.filter((each) => known.includes(each))
+  if (known.length > 0 && !known.includes(group)) {
+    const near = suggestion(group, allowed) || `; there are ${allowed.join(', ')}`
+    throw new AdminError('invalid', 'group', `there is no such group${near}`)
+  }
+  if (own === null || own.includes(group)) return
+  const message = `account ${account} may make keys for ${own.join(', ') || 'no group'} alone`
+  throw new AdminError('invalid', 'group', message)
 }
 
-function keyView(row: KeyRow, nowMs: number) {
-  const expired = row.expiresAt !== null && row.expiresAt <= nowMs
-  return {
-    id: row.id,
-    name: row.name,
-    account: row.account,
-    group: row.group,
-    hint: row.hint,
-    status: row.disabledAt !== null ? 'disabled' : expired ? 'expired' : 'active',
-    createdAt: timeText(row.createdAt),
-    expiresAt: timeText(row.expiresAt),
-    disabledAt: timeText(row.disabledAt),
-    models: row.models,
-    showCost: row.showCost,
-    limits: {
-      requestsPerMinute: row.requestsPerMinute,
-      tokensPerMinute: row.tokensPerMinute,
-      concurrentRequests: row.concurrentRequests,
-    },
+function isWanted(row: KeyRow, input: Input<'listKeys'>, nowMs: number): boolean {
+  const { account, group, status, search } = input
+  const sought = search?.toLowerCase()
+  return (
+    (account === undefined || row.account === account) &&
+    (group === undefined || row.group === group) &&
+    (status === undefined || statusOf(row, nowMs) === status) &&
+    (sought === undefined || `${row.name}\0${row.hint}`.toLowerCase().includes(sought))
+  )
+}
+
+const padded = (value: number | bigint) => String(value).padStart(20, '0')
+
+/** What keys are sorted by, as text that sorts so. */
+async function placesBy(
+  sort: NonNullable<Input<'listKeys'>['sort']>,
+  keys: readonly KeyRow[],
+  { store, nowMs }: AdminContext,
+): Promise<(row: KeyRow) => string> {
+  switch (sort) {
+    case 'created':
+      return ({ createdAt }) => padded(createdAt)
+    case 'name':
+      return ({ name }) => name
+    case 'expiry':
+      return ({ expiresAt }) => padded(expiresAt ?? Number.MAX_SAFE_INTEGER)
+    case 'lastUsed': {
+      const uses = await store.keyUses.of(keys.map(({ id }) => id))
+      const atOf = new Map(uses.map(({ keyId, at }) => [keyId, at]))
+      return ({ id }) => padded(atOf.get(id) ?? 0)
+    }
+    case 'spend': {
+      const spent = await spendingOf(store, keys, startsOf(nowMs).month)
+      return ({ id }) => padded(spent.get(id)?.chargeNano ?? 0n)
+    }
   }
+}
+
+/** Throws AdminError where another list gave the cursor. */
+function placeAfter(cursor: string, list: string): string {
+  const text = placeIn(cursor)
+  if (text.startsWith(`${list}\0`)) return text.slice(list.length + 1)
+  throw new AdminError('invalid', 'cursor', 'is not one that this list gave')
 }

@@ -5,12 +5,12 @@ import { z } from 'zod'
 import { pathText } from '../config/problems.ts'
 import { priceProblem } from './price-card.ts'
 import { historyInputs } from './schema-history.ts'
+import { keyInputs } from './schema-keys.ts'
 import { modelsInputs } from './schema-models.ts'
 import {
   amount,
   count,
   mostOnPage,
-  mostPerMinute,
   name,
   page,
   since,
@@ -43,19 +43,7 @@ const modelPattern = text.regex(
 )
 
 export const inputs = {
-  createKey: z.strictObject({
-    account: name,
-    group: name,
-    name,
-    expiresAt: timeAhead.optional(),
-    models: z.array(text).min(1, 'must not be empty').optional(),
-    requestsPerMinute: count(mostPerMinute).optional(),
-    tokensPerMinute: count(mostPerMinute).optional(),
-    concurrentRequests: count(mostPerMinute).optional(),
-    showCost: z.boolean().default(false),
-  }),
-  listKeys: z.strictObject({ account: text.optional(), ...page }),
-  key: z.strictObject({ id: text }),
+  ...keyInputs,
   channel: z.strictObject({ id: text }),
   listAccounts: z.strictObject(page),
   account: z.strictObject({ account: text }),

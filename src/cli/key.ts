@@ -2,6 +2,7 @@
 
 import { readInput } from '../admin/input.ts'
 import { createKey, disableKey, listKeys, removeKey } from '../admin/keys.ts'
+import type { AdminContext } from '../admin/use-case.ts'
 import { type Command, type Context, UsageError } from './command.ts'
 import { print, printJson, say, table } from './output.ts'
 import { withStore } from './settings.ts'
@@ -111,7 +112,11 @@ export const keyRemove: Command = {
   run: (context) => change(context, 'removed', removeKey),
 }
 
-async function change(context: Context, done: string, work: typeof disableKey): Promise<undefined> {
+async function change(
+  context: Context,
+  done: string,
+  work: (admin: AdminContext, input: { readonly id: string }) => Promise<unknown>,
+): Promise<undefined> {
   const [id = ''] = context.words
   await withStore(context, (admin) => work(admin, { id }))
   if (context.json) await printJson({ id, [done]: true })

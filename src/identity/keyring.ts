@@ -68,7 +68,7 @@ function buildIndex({ configured, stored, closed = [] }: KeyringContent): Index 
   const closedAccounts = new Set(closed)
   for (const row of stored) {
     if (row.disabledAt !== null || closedAccounts.has(row.account)) continue
-    const principal = ofStored(row)
+    const principal = principalOf(row)
     const { account, spendLimit } = row
     if (spendLimit !== null) spendLimits.set(row.id, { ...spendLimit, account })
     byHash.set(row.hash, principal)
@@ -134,7 +134,8 @@ export function configuredKeyId(name: string): string {
   return `config:${name}`
 }
 
-function ofStored(row: KeyRow): KeyPrincipal {
+/** Whom a key stands for while it is enabled. */
+export function principalOf(row: KeyRow): KeyPrincipal {
   const limits: LimitSettings = {
     ...(row.requestsPerMinute !== null && { requestsPerMinute: row.requestsPerMinute }),
     ...(row.tokensPerMinute !== null && { tokensPerMinute: row.tokensPerMinute }),

@@ -42,7 +42,7 @@ export interface SessionPrincipal {
 }
 
 /** A program that manages the deployment or one account of it; it calls no model. */
-interface ManagementPrincipal {
+export interface ManagementPrincipal {
   readonly kind: 'management'
   readonly keyId: string
   readonly keyName: string

@@ -3,6 +3,7 @@
 import { createCallers } from '../http/callers.ts'
 import type { Control } from '../http/control/app.ts'
 import type { ControlServices } from '../http/control/services.ts'
+import { findManagementKey } from '../identity/management-keys.ts'
 import { createSecretBox } from '../identity/secret-box.ts'
 import type { Sessions } from '../identity/sessions.ts'
 import type { Store } from '../store/store.ts'
@@ -61,8 +62,10 @@ function servicesOf(
     callers: () => createCallers(config().server),
     running: runningOf(state, store),
     sessions,
-    managementKey: async () => null,
+    managementKey: (secret, nowMs) => findManagementKey(store, secret, nowMs),
     modelKey: (secret, nowMs) => state.keyring.find(secret, nowMs),
+    models: (principal) =>
+      state.current.front.services.modelAccess.models(principal).map(({ id }) => id),
     replyBox: createSecretBox(encryptionKey(config()), 'control replies'),
     onCrash: (error, requestId) =>
       log.error({ err: error, request_id: requestId }, 'internal error: a request failed'),

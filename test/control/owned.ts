@@ -1,6 +1,8 @@
 // Things of the account ann, one for each address that names one: what nobody else may find.
 
+import type { ManagementKeyRow } from '../../src/store/management-keys.ts'
 import type { Store } from '../../src/store/store.ts'
+import { keyRow } from '../contract/store.ts'
 
 /** The values of each address, by its path. Makes them. */
 export async function owned(
@@ -18,9 +20,37 @@ export async function owned(
     client: null,
   }
   await store.sessions.add(session, 'hash', { nowMs: Date.now(), idleMs: 1e9, longestMs: 1e9 })
+  await store.keys.insert(keyRow({ id: 'key-of-ann' }))
+  await store.managementKeys.insert(managementKey('management-key-of-ann'))
   return {
     '/api/me/sessions/{id}': { id: session.id },
     '/api/me/identities/{id}': { id: 'id-1' },
+    ...below('/api/keys/{id}', keyVerbs, 'key-of-ann'),
+    ...below('/api/management-keys/{id}', managementKeyVerbs, 'management-key-of-ann'),
+  }
+}
+
+const keyVerbs = ['', '/rotate', '/disable', '/enable', '/impact', '/test']
+const managementKeyVerbs = ['', '/disable', '/enable']
+
+/** The same thing under an address and all that can be done with it. */
+function below(path: string, verbs: readonly string[], id: string) {
+  return Object.fromEntries(verbs.map((verb) => [path + verb, { id }]))
+}
+
+function managementKey(id: string): ManagementKeyRow {
+  return {
+    id,
+    name: 'ci',
+    account: 'ann',
+    hash: 'e'.repeat(64),
+    hint: '',
+    scopes: ['read'],
+    createdAt: 1,
+    expiresAt: null,
+    disabledAt: null,
+    usedAt: null,
+    revision: 1,
   }
 }
 

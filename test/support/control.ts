@@ -82,6 +82,7 @@ export async function controlStage({ routes, services }: Options = {}): Promise<
       },
       managementKey: async () => (principal?.kind === 'management' ? principal : null),
       modelKey: () => null,
+      models: () => [],
       replyBox: createSecretBox(new Uint8Array(32), 'control replies'),
       onCrash: (error) => crashes.push(error),
       version: 'test',

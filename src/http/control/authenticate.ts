@@ -1,11 +1,10 @@
 // Who asks the control API: a person by the session's cookie, or a program by its management key.
 
 import type { ControlPrincipal } from '../../identity/principal.ts'
+import { managementPrefix } from '../../identity/secret.ts'
 import { isUnsafe } from './access.ts'
 import { ControlError } from './problem.ts'
 import type { ControlServices } from './services.ts'
-
-const managementPrefix = 'sk-tgm-'
 
 type Parts = Pick<ControlServices, 'sessions' | 'managementKey' | 'modelKey' | 'config'>
 

@@ -3,6 +3,8 @@
 import type { ControlRoute } from './route.ts'
 import { eventRoutes } from './routes/events.ts'
 import { historyRoutes } from './routes/history.ts'
+import { keyRoutes } from './routes/keys.ts'
+import { managementKeyRoutes } from './routes/management-keys.ts'
 import { meRoutes } from './routes/me.ts'
 import { modelRoutes } from './routes/models.ts'
 import { peopleRoutes } from './routes/people.ts'
@@ -13,6 +15,8 @@ import { statisticsRoutes } from './routes/statistics.ts'
 export const controlRoutes: readonly ControlRoute[] = [
   ...eventRoutes,
   ...historyRoutes,
+  ...keyRoutes,
+  ...managementKeyRoutes,
   ...meRoutes,
   ...modelRoutes,
   ...peopleRoutes,

@@ -20,6 +20,8 @@ export interface ControlServices {
   managementKey(secret: string, nowMs: number): Promise<ControlPrincipal | null>
   /** Of a key that calls models: to tell its holder what it is. */
   modelKey(secret: string, nowMs: number): KeyPrincipal | null
+  /** Names that would be answered to such a key now. */
+  models(principal: KeyPrincipal): readonly string[]
   /** For replies that are kept. */
   readonly replyBox: SecretBox
   /** A mistake in the gateway: for the log. */

@@ -1,0 +1,123 @@
+// What the use cases of keys take: those that call models, and those that manage.
+
+import { z } from 'zod'
+import { isAddressRange, isTimeZone } from '../config/rules.ts'
+import { amount, count, mostPerMinute, name, page, text, timeAhead } from './schema-parts.ts'
+
+const modelPattern = text
+  .max(256, 'expected at most 256 characters')
+  .regex(/^[^*]*\*?$/, 'expected a name, or a beginning with one * at its end')
+
+function listOf<Item extends z.ZodType>(item: Item, most: number) {
+  return z.array(item).min(1, 'must not be empty').max(most, `expected at most ${most}`)
+}
+
+const addressExpected = 'expected an IP address, or a range such as 10.0.0.0/8'
+const address = z.string(addressExpected).refine(isAddressRange, addressExpected)
+
+const spendLimit = z.strictObject({
+  amount,
+  period: z
+    .enum(['day', 'week', 'month', 'never'], 'expected one of day, week, month, never')
+    .default('never'),
+  /** Whose midnight begins a period; UTC unless said. */
+  timeZone: z
+    .string()
+    .max(64)
+    .refine(isTimeZone, 'expected a time zone such as Asia/Shanghai')
+    .nullish(),
+})
+
+/** What a key is held to: null or left out, it is not; in an edit what is left out stays. */
+const narrowing = {
+  expiresAt: timeAhead.nullish(),
+  models: listOf(modelPattern, 1_000).nullish(),
+  deniedModels: listOf(modelPattern, 1_000).nullish(),
+  addresses: listOf(address, 100).nullish(),
+  requestsPerMinute: count(mostPerMinute).nullish(),
+  tokensPerMinute: count(mostPerMinute).nullish(),
+  concurrentRequests: count(mostPerMinute).nullish(),
+  spendLimit: spendLimit.nullish(),
+  historyMode: z
+    .enum(['off', 'metadata', 'full', 'sealed'], 'expected one of off, metadata, full, sealed')
+    .nullish(),
+}
+
+const revision = z.number().int().min(0).optional()
+/** `owner`: whose it must be; left out: anybody's. `revision`: what was read; left out: whatever is there. */
+const one = { id: text, owner: text.optional(), revision }
+const aDay = 86_400
+
+const scope = z.enum(['read', 'write'], 'expected one of read, write')
+const scopes = z
+  .array(scope)
+  .min(1, 'must not be empty')
+  .max(2, 'expected each once')
+  .refine((given) => new Set(given).size === given.length, 'expected each once')
+
+export const keyInputs = {
+  createKey: z.strictObject({
+    account: name,
+    group: name,
+    name,
+    ...narrowing,
+    showCost: z.boolean().default(false),
+  }),
+  listKeys: z.strictObject({
+    account: text.optional(),
+    group: text.optional(),
+    status: z
+      .enum(['active', 'disabled', 'expired'], 'expected one of active, disabled, expired')
+      .optional(),
+    /** In the name or the hint, in any case. */
+    search: text.max(128).optional(),
+    sort: z
+      .enum(
+        ['created', 'name', 'lastUsed', 'spend', 'expiry'],
+        'expected one of created, name, lastUsed, spend, expiry',
+      )
+      .optional(),
+    order: z.enum(['asc', 'desc'], 'expected one of asc, desc').optional(),
+    ...page,
+  }),
+  key: z.strictObject(one),
+  updateKey: z.strictObject({
+    ...one,
+    name: name.optional(),
+    group: name.optional(),
+    ...narrowing,
+    showCost: z.boolean().optional(),
+  }),
+  rotateKey: z.strictObject({
+    ...one,
+    /** How long the secret before goes on to work. */
+    overlapSeconds: z
+      .number()
+      .int('expected a whole number from 0 to 604800')
+      .min(0, 'expected a whole number from 0 to 604800')
+      .max(7 * aDay, 'expected a whole number from 0 to 604800')
+      .default(aDay),
+  }),
+  testKey: z.strictObject({
+    ...one,
+    /** As if it came from there. */
+    address: z
+      .string()
+      .refine((given) => isAddressRange(given) && !given.includes('/'), 'expected an IP address')
+      .optional(),
+  }),
+  createManagementKey: z.strictObject({
+    name,
+    /** null: the whole deployment. */
+    account: name.nullable().default(null),
+    scopes,
+    expiresAt: timeAhead.nullish(),
+  }),
+  listManagementKeys: z.strictObject({ account: text.optional(), ...page }),
+  updateManagementKey: z.strictObject({
+    ...one,
+    name: name.optional(),
+    scopes: scopes.optional(),
+    expiresAt: timeAhead.nullish(),
+  }),
+}

@@ -1,0 +1,140 @@
+// Routes over keys that manage: an admin makes any, everybody else those of the own account.
+
+import { z } from '@hono/zod-openapi'
+import {
+  createManagementKey,
+  disableManagementKey,
+  enableManagementKey,
+  listManagementKeys,
+  removeManagementKey,
+  showManagementKey,
+  updateManagementKey,
+} from '../../../admin/management-keys.ts'
+import { inputs } from '../../../admin/schema.ts'
+import type { ControlPrincipal } from '../../../identity/principal.ts'
+import { pageOf, pageQuery, timeSchema } from '../parts.ts'
+import { ControlError } from '../problem.ts'
+import { type ControlRoute, route } from '../route.ts'
+
+const scopes = z.array(z.enum(['read', 'write'])).readonly()
+
+const keySchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    account: z.string().nullable().openapi({ description: 'null: the whole deployment' }),
+    hint: z.string(),
+    scopes,
+    status: z.enum(['active', 'disabled', 'expired']),
+    createdAt: timeSchema,
+    expiresAt: timeSchema.nullable(),
+    disabledAt: timeSchema.nullable(),
+    lastUsedAt: timeSchema.nullable().openapi({ description: 'Noted at most once a minute' }),
+    revision: z.number().int(),
+  })
+  .openapi('ManagementKey')
+
+const madeKey = keySchema
+  .extend({ secret: z.string().openapi({ description: 'Shown this once' }) })
+  .openapi('ManagementKeyWithSecret')
+
+const params = z.strictObject({ id: z.string() })
+const one = { tag: 'Management keys', access: 'user', params } as const
+
+/** A key gives no other key more than it may do itself. Throws ControlError `forbidden`. */
+function checkScopes(principal: ControlPrincipal | null, given: readonly string[] = []): void {
+  if (principal?.kind !== 'management') return
+  const held: readonly string[] = principal.scopes
+  const missing = given.find((each) => !held.includes(each))
+  if (missing === undefined) return
+  throw new ControlError('forbidden', `This management key has no scope ${missing}.`, 'scopes')
+}
+
+export const managementKeyRoutes: readonly ControlRoute[] = [
+  route({
+    method: 'get',
+    path: '/api/management-keys',
+    id: 'listManagementKeys',
+    tag: 'Management keys',
+    summary: 'List management keys, oldest first',
+    access: 'user',
+    query: inputs.listManagementKeys.extend(pageQuery),
+    reply: pageOf(keySchema),
+    run: async ({ admin, query, scope }) => ({
+      body: await listManagementKeys(admin, { ...query, account: scope.account(query.account) }),
+    }),
+  }),
+  route({
+    method: 'post',
+    path: '/api/management-keys',
+    id: 'createManagementKey',
+    tag: 'Management keys',
+    summary: 'Make a management key; its secret is in this reply and nowhere else',
+    description: 'Without an account it is for the whole deployment, where the caller may do that.',
+    access: 'user',
+    body: inputs.createManagementKey,
+    reply: madeKey,
+    status: 201,
+    async run({ admin, body, scope, principal }) {
+      checkScopes(principal, body.scopes)
+      const account = scope.account(body.account ?? undefined) ?? null
+      const made = await createManagementKey(admin, { ...body, account })
+      return { body: made, etag: made.revision }
+    },
+  }),
+  route({
+    ...one,
+    method: 'get',
+    path: '/api/management-keys/{id}',
+    id: 'showManagementKey',
+    summary: 'Show a management key',
+    reply: keySchema,
+    async run({ admin, params: { id }, scope }) {
+      const body = await showManagementKey(admin, { id, owner: scope.owner })
+      return { body, etag: body.revision }
+    },
+  }),
+  route({
+    ...one,
+    method: 'patch',
+    path: '/api/management-keys/{id}',
+    id: 'updateManagementKey',
+    summary: 'Change name, scopes or expiry',
+    body: inputs.updateManagementKey.omit({ id: true, owner: true, revision: true }),
+    reply: keySchema,
+    async run({ admin, params: { id }, body: changes, scope, principal, ifMatch }) {
+      checkScopes(principal, changes.scopes)
+      const input = { ...changes, id, owner: scope.owner, revision: ifMatch }
+      const body = await updateManagementKey(admin, input)
+      return { body, etag: body.revision }
+    },
+  }),
+  ...[
+    { verb: 'disable', summary: 'Stop a management key at once', work: disableManagementKey },
+    { verb: 'enable', summary: 'Take its disabling back', work: enableManagementKey },
+  ].map(({ verb, summary, work }) =>
+    route({
+      ...one,
+      method: 'post',
+      path: `/api/management-keys/{id}/${verb}`,
+      id: `${verb}ManagementKey`,
+      summary,
+      reply: keySchema,
+      async run({ admin, params: { id }, scope, ifMatch }) {
+        const body = await work(admin, { id, owner: scope.owner, revision: ifMatch })
+        return { body, etag: body.revision }
+      },
+    }),
+  ),
+  route({
+    ...one,
+    method: 'delete',
+    path: '/api/management-keys/{id}',
+    id: 'deleteManagementKey',
+    summary: 'Stop a management key at once and forget it',
+    async run({ admin, params: { id }, scope, ifMatch }) {
+      await removeManagementKey(admin, { id, owner: scope.owner, revision: ifMatch })
+      return undefined
+    },
+  }),
+]
