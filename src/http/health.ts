@@ -30,7 +30,8 @@ export function respondHealth(
   address: string,
 ): Response {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return refuse(new GatewayError('method_not_allowed', 'This path takes GET.'))
+    const message = `This path takes GET, HEAD, not ${request.method}.`
+    return refuse(new GatewayError('method_not_allowed', message), { allow: 'GET, HEAD' })
   }
   if (path === '/metrics') return respondMetrics(request, health, address)
   const uptimeSeconds = Math.round((performance.now() - startedMs) / 1000)
@@ -80,17 +81,21 @@ function mayRead(headers: Headers, token: string | null, address: string): boole
   return expected.length === given.length && timingSafeEqual(expected, given)
 }
 
-function refuse(error: GatewayError): Response {
-  return reply(errorTable[error.code].status, refusalBody(error))
+function refuse(error: GatewayError, headers: Readonly<Record<string, string>> = {}): Response {
+  return reply(errorTable[error.code].status, refusalBody(error), headers)
 }
 
 function json(status: number, body: unknown): Response {
   return reply(status, JSON.stringify(body))
 }
 
-function reply(status: number, text: string): Response {
+function reply(
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
   return new Response(text, {
     status,
-    headers: { 'content-type': jsonType, 'cache-control': 'no-store' },
+    headers: { 'content-type': jsonType, 'cache-control': 'no-store', ...headers },
   })
 }

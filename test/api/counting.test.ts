@@ -79,6 +79,18 @@ describe.each(ways)('$name', ({ path, body, count }) => {
     expect((await ask(path, text)).status).toBe(400)
   })
 
+  test.each(['model', 'other', ...Object.keys(body)])(
+    'refuses depth in %s, at once',
+    async (name) => {
+      const depth = 100_000
+      const deep = '['.repeat(depth) + ']'.repeat(depth)
+      const { model: _, ...rest } = { model: '', ...body }
+      const text = JSON.stringify({ ...rest, [name]: 'deep' }).replace('"deep"', deep)
+      const reply = await gateway.post(path, text, { signal: AbortSignal.timeout(3_000) })
+      expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining('message')])
+    },
+  )
+
   test('does not use up an Idempotency-Key', async () => {
     const headers = {
       authorization: `Bearer ${testKey}`,

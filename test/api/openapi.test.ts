@@ -166,6 +166,11 @@ test.each(['/openapi.json', '/docs'])('%s is sent again only when it has changed
   expect(await posted.json()).toMatchObject({ status: 405, code: 'method_not_allowed' })
 })
 
+test.each(healthPaths)('%s says what it takes instead', async (path) => {
+  const reply = await fetch(gateway.url + path, { method: 'PUT' })
+  expect([reply.status, reply.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+})
+
 test('describes each row of the endpoint table and nothing else', async () => {
   const wanted = new Set(described.operations.map(({ method, path }) => `${method} ${path}`))
   const refused: string[] = []
@@ -260,8 +265,8 @@ test('lists, models and the account are as described', async () => {
     'rankDocumentsOfCohere',
     'scoreTexts',
     'createModeration',
-    'listModels',
-    'readModel',
+    'listServedModels',
+    'readServedModel',
     'readKeyBalance',
     'listKeyUsage',
     'readLiveness',
@@ -271,8 +276,8 @@ test('lists, models and the account are as described', async () => {
   const base64 = bodyOf('createEmbedding', { encoding_format: 'base64' })
   await reply('createEmbedding', { body: base64 })
   for (const headers of [{ 'anthropic-version': '2023-06-01' }, { 'x-goog-api-client': 'a/1' }]) {
-    await reply('listModels', { headers })
-    await reply('readModel', { headers })
+    await reply('listServedModels', { headers })
+    await reply('readServedModel', { headers })
   }
   await reply('readMetrics', {}, 200, 'text/plain')
   const [row] = await eventually(async () => {

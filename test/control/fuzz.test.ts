@@ -45,8 +45,11 @@ test.each(callers)(
   `every operation, asked by %s (seed ${seed})`,
   async (_, caller) => {
     const { described } = scene
-    const own = described.operations.filter(({ responses }) =>
-      [...responses.values()].some((contents) => contents.has('application/problem+json')),
+    // Sign-in is not this stage's own; it is asked where all of a gateway runs.
+    const own = described.operations.filter(
+      ({ path, responses }) =>
+        !path.startsWith('/api/auth/') &&
+        [...responses.values()].some((contents) => contents.has('application/problem+json')),
     )
     const faults = await faultsOf(scene, own, ({ path, ...init }, signal) => {
       const late = new Promise<never>((_resolve, reject) => {

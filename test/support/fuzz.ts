@@ -152,6 +152,15 @@ const brokenTexts = fc.constantFrom<Body>(
   new Uint8Array([0xc3]),
 )
 
+/** Deeper than any reader of JSON goes that calls itself. */
+const deepest = 100_000
+const mark = 'deep'
+
+function deepIn(known: JsonObject, name: string): Body {
+  const text = JSON.stringify({ ...known, [name]: mark })
+  return text.replace(`"${mark}"`, '['.repeat(deepest) + ']'.repeat(deepest))
+}
+
 /** With members of the example, by which a request gets further. */
 function jsonOf({ described }: Scene, { schema, example = {} }: Content): fc.Arbitrary<Body> {
   const known = example as JsonObject
@@ -167,7 +176,12 @@ function jsonOf({ described }: Scene, { schema, example = {} }: Content): fc.Arb
     { weight: 5, arbitrary: nearly(fc.constant<Json>(known)) },
     { weight: 1, arbitrary: oddValue },
   )
-  return value.map((one) => JSON.stringify(one))
+  const texts = value.map((one) => JSON.stringify(one))
+  const names = Object.keys(described.resolved(schema)['properties'] ?? known)
+  return fc.oneof(
+    { weight: 20, arbitrary: texts },
+    { weight: 1, arbitrary: fc.constantFrom('a', ...names).map((name) => deepIn(known, name)) },
+  )
 }
 
 /** A file of each kind that forms take, and what is none. */

@@ -51,7 +51,10 @@ export const securitySchemes = {
 function success({ reply, produces, status }: ControlRoute) {
   if (produces !== undefined) {
     const content = Object.fromEntries(
-      produces.map((type) => [type, { schema: { type: 'string' as const } }]),
+      produces.map((type) => [
+        type,
+        { schema: /[/+]json$/.test(type) ? {} : { type: 'string' as const } },
+      ]),
     )
     return { [status ?? 200]: { description: 'Done', content } }
   }

@@ -1,12 +1,10 @@
 // Answers Google's `countTokens` here, by an estimate: free, and for models whose vendors count nothing too.
 
-import { invalidRequest } from '../../errors.ts'
-import { parsedObject } from '../../relay/parsed.ts'
 import { countTokens } from '../../wire/gemini/count.ts'
-import { isObject } from '../../wire/json/value.ts'
 import { modelPeek } from '../../wire/request.ts'
 import type { Operation } from '../operation.ts'
 import { unknownModel } from '../resolve.ts'
+import { unreadObject } from '../unread.ts'
 
 export const countContents: Operation = {
   dialect: 'gemini',
@@ -21,8 +19,6 @@ export const countContents: Operation = {
     return { peek, ...found }
   },
   async answer({ peek }) {
-    const asked = parsedObject(peek.body)
-    if (!isObject(asked)) throw invalidRequest('The request body must be a JSON object.', null)
-    return { body: JSON.stringify(countTokens(asked)) }
+    return { body: JSON.stringify(countTokens(unreadObject(peek.body))) }
   },
 }

@@ -1,14 +1,13 @@
 // Counts the tokens of a Responses request without answering it, by our own count. Costs nothing.
 
-import { invalidRequest } from '../../errors.ts'
 import { countedTokens } from '../../meter/ceiling.ts'
 import { parsedObject } from '../../relay/parsed.ts'
-import { isObject } from '../../wire/json/value.ts'
 import { estimateOf } from '../../wire/openai-responses/estimate.ts'
 import { keepingOf, withHistory } from '../../wire/openai-responses/kept.ts'
 import type { Operation } from '../operation.ts'
 import { resolveModel } from '../resolve.ts'
 import { historyOf, type ResponseRooms } from '../responses/request.ts'
+import { unreadObject } from '../unread.ts'
 
 /** OpenAI's own interface counts without a model too; what a request must say is checked all the same. */
 const anyModel = 'any'
@@ -17,8 +16,7 @@ const anyModel = 'any'
 export const countResponse: Operation<{ readonly responses: ResponseRooms }> = {
   dialect: 'openai-responses',
   peek({ dialect, body: bytes }) {
-    const body = parsedObject(bytes)
-    if (!isObject(body)) throw invalidRequest('The request body must be a JSON object.', null)
+    const body = unreadObject(bytes)
     if (body.model != null) return dialect.client.peek(bytes)
     return dialect.client.peek(
       new TextEncoder().encode(JSON.stringify({ ...body, model: anyModel })),

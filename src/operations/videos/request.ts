@@ -22,6 +22,7 @@ import {
 } from '../operation.ts'
 import { idIn } from '../path.ts'
 import { resolveModel } from '../resolve.ts'
+import { unreadObject } from '../unread.ts'
 import { type BeginRooms, startVideo } from './begin.ts'
 import { videoOf, workOf } from './work.ts'
 
@@ -138,8 +139,7 @@ function checkReference(fields: JsonObject): void {
 
 /** The request that a remix comes to: the source's model, size and length with another prompt. Throws GatewayError. */
 function remixBody(source: VideoRow, text: Uint8Array): JsonObject {
-  const body = parsedObject(text)
-  if (!isObject(body)) throw invalidRequest('The request body is not a JSON object.', null)
+  const body = unreadObject(text)
   if (source.state !== 'completed') throw notReady(source)
   const { model, size, seconds } = videoOf(source)
   return { ...body, model, size, seconds, [remixField]: { ...workOf(source) } }

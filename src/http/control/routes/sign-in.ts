@@ -30,11 +30,16 @@ const reading = {
 
 export const signInRoutes: readonly ControlRoute[] = [
   route({
-    ...reading,
+    method: 'get',
+    tag: 'Sign-in',
+    access: 'public',
     path: '/api/auth/providers',
     id: 'listProviders',
     summary: 'Who vouches for people here, and who may join',
-    produces: ['application/json'],
+    reply: z.object({
+      providers: z.array(z.object({ id: z.string(), name: z.string() })),
+      signUp: z.enum(['open', 'invite', 'closed']),
+    }),
     run: handle,
   }),
   route({
@@ -79,7 +84,7 @@ export const signInRoutes: readonly ControlRoute[] = [
     access: 'session',
     params: provider,
     query: z.object({ 'return-to': returnTo }),
-    produces: ['application/json'],
+    reply: z.object({ url: z.string() }),
     statuses: { 429: statuses[429] },
     run: handle,
   }),
