@@ -27,5 +27,14 @@ export const modelsInputs = {
   }),
   showModel: z.strictObject({ model: text, group: text.optional() }),
   priceHistory: z.strictObject({ model: text, group: text.optional(), ...page }),
+  whatIf: z.strictObject({
+    account: text.optional(),
+    key: text.optional(),
+    days: count(90).default(30),
+    /** Left out: the one that was asked. */
+    model: text.optional(),
+    /** Left out: the one each request was in. */
+    group: text.optional(),
+  }),
   priceFeed: z.strictObject({ group: text.optional() }),
 }

@@ -40,6 +40,7 @@ import {
   userShow,
   userSuspend,
 } from './user.ts'
+import { whatIfCommand } from './what-if.ts'
 
 const commands: readonly Command[] = [
   serve,
@@ -84,6 +85,7 @@ const commands: readonly Command[] = [
   catalogUpdate,
   modelList,
   modelShow,
+  whatIfCommand,
   channelList,
   channelTest,
   channelModels,

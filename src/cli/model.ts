@@ -3,6 +3,7 @@
 import { readInput } from '../admin/input.ts'
 import type { ModelView } from '../admin/models.ts'
 import type { Offer, Viewer } from '../admin/offer.ts'
+import type { AdminContext } from '../admin/use-case.ts'
 import { formatUnits } from '../money.ts'
 import type { Command, Context, Option } from './command.ts'
 import { print, printJson, table } from './output.ts'
@@ -71,18 +72,20 @@ export const modelShow: Command = {
   },
 }
 
-/** By the configuration and the prices in the store. */
-async function offered<Result>(
+/** By the configuration, and by the prices in the store. */
+export async function offered<Result>(
   context: Context,
-  useCase: (offer: Offer, viewer: Viewer) => Result,
+  useCase: (offer: Offer, viewer: Viewer, admin: AdminContext) => Result | Promise<Result>,
 ): Promise<Result> {
   const { adminViewer, offerOf } = await import('../admin/offer.ts')
   const { readLive } = await import('../admin/model-live.ts')
   const config = await loadWithChannels(context)
-  const offer = await withStore(context, async ({ store, nowMs }) =>
-    offerOf(config, await store.prices.all(), await readLive(store.rollups, nowMs)),
-  )
-  return useCase(offer, adminViewer(config, 'default'))
+  return withStore(context, async (admin) => {
+    const { store, nowMs } = admin
+    const live = await readLive(store.rollups, nowMs)
+    const offer = offerOf(config, await store.prices.all(), live)
+    return useCase(offer, adminViewer(config, 'default'), admin)
+  })
 }
 
 function cells({ id, kind, vendor, context, price }: ModelView) {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { setPrices } from '../../src/admin/prices.ts'
 import { shippedPrices } from '../../src/catalog/shipped-prices.ts'
 import { ensurePrices } from '../../src/meter/ensure-prices.ts'
+import { append, usageRow } from '../contract/store.ts'
 import { adminOf } from '../support/admin.ts'
 import { type ControlStage, controlStage, person } from '../support/control.ts'
 
@@ -112,4 +113,29 @@ test('a feed has what changed since the beginning, and says when nothing did', a
     const other = { headers: { 'if-none-match': '"other"' } }
     expect((await stage.send(null, 'GET', path, other)).status).toBe(200)
   }
+})
+
+test('a user asks what the own requests would cost now, and nobody else’s', async () => {
+  const row = usageRow({ account: 'ann', at: Date.now() - 1_000, modelAsked: 'sandbox/chat' })
+  await stage.store.accounts.ensure('ann', 1)
+  await append(stage.store, [
+    { ...row, chargeNano: 5n },
+    { ...row, requestId: 'bobs', account: 'bob' },
+  ])
+  const mine = await stage.send(person('ann'), 'GET', '/api/what-if?days=1')
+  expect(mine).toMatchObject({
+    status: 200,
+    json: { exact: true, total: { requests: 1, thenNano: '5' } },
+  })
+  expect(
+    (await stage.send(person('root', 'admin'), 'GET', '/api/what-if')).json.total.requests,
+  ).toBe(2)
+  for (const [who, path, status] of [
+    [person('ann'), '/api/what-if?account=bob', 404],
+    [person('ann'), '/api/what-if?model=nope', 404],
+    [person('ann'), '/api/what-if?group=nope', 404],
+    [person('ann'), '/api/what-if?days=0', 400],
+    [null, '/api/what-if', 401],
+  ] as const)
+    expect((await stage.send(who, 'GET', path)).status).toBe(status)
 })

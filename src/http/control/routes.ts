@@ -11,6 +11,7 @@ import { peopleRoutes } from './routes/people.ts'
 import { settingRoutes } from './routes/settings.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { statisticsRoutes } from './routes/statistics.ts'
+import { whatIfRoutes } from './routes/what-if.ts'
 
 export const controlRoutes: readonly ControlRoute[] = [
   ...eventRoutes,
@@ -23,4 +24,5 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...settingRoutes,
   ...signInRoutes,
   ...statisticsRoutes,
+  ...whatIfRoutes,
 ]

@@ -3,12 +3,12 @@
 import { createHash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
 import { listModels, showModel } from '../../../admin/models.ts'
-import { accountViewer, adminViewer, publicViewer, type Viewer } from '../../../admin/offer.ts'
 import { jsonFeed, priceFeed, rssFeed } from '../../../admin/price-feed.ts'
 import { priceHistory } from '../../../admin/price-history.ts'
 import { inputs } from '../../../admin/schema.ts'
 import { flag, nanoSchema, pageOf, pageQuery, timeSchema, wholeNumber } from '../parts.ts'
-import { type ControlRequest, type ControlRoute, route } from '../route.ts'
+import { type ControlRoute, route } from '../route.ts'
+import { viewerOf } from '../viewer.ts'
 
 const line = z
   .object({
@@ -90,19 +90,6 @@ const group = inputs.showModel.shape.group.openapi({
 const id = z.strictObject({
   id: z.string().openapi({ description: 'A slash in it is written %2F', example: 'gpt-4o-mini' }),
 })
-
-type Signed = Pick<
-  ControlRequest<object, object, object>,
-  'principal' | 'scope' | 'admin' | 'services'
->
-
-async function viewerOf({ principal, scope, admin, services }: Signed): Promise<Viewer> {
-  const config = services.config()
-  if (principal === null) return publicViewer(config)
-  const first = services.running.settings()['identity.defaultGroup']
-  if (scope.owner === undefined) return adminViewer(config, first)
-  return accountViewer(admin, config, scope.owner, first)
-}
 
 /** A reader that has the newest is told so, and need not ask again for a minute. */
 function feedReply({ headers }: Request, type: string, text: string): Response {

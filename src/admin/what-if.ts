@@ -1,0 +1,220 @@
+// What past requests would cost now: at today's prices, by another model or in another group, from what was counted.
+
+import { tokenPrices } from '../config/prices.ts'
+import type { Rate } from '../meter/meter.ts'
+import { multiplierPpm } from '../meter/rate.ts'
+import { anyoneOf } from '../operations/model-access.ts'
+import type { UsagePage } from '../store/store.ts'
+import type { UsagePlace } from '../store/usage-filter.ts'
+import type { UsageRow } from '../store/usage-row.ts'
+import { groupFor, type Offer, type Viewer } from './offer.ts'
+import { askedBy } from './price-card.ts'
+import type { Input } from './schema.ts'
+import { timeText } from './time.ts'
+import { type AdminContext, AdminError } from './use-case.ts'
+
+/** Amounts in nano-units. */
+interface Sum {
+  readonly requests: number
+  /** What their prices of then came to: what was paid, and what was written off. */
+  readonly thenNano: string
+  readonly nowNano: string
+  /** Above 0: dearer now. */
+  readonly differenceNano: string
+}
+
+/**
+ * Why a request could not be priced. `model`: its group does not have the model. `group`: its group is no more. `kind`:
+ * the model does not answer such requests. `units`: it has no price for something that was counted.
+ */
+type Reason = 'model' | 'group' | 'kind' | 'units'
+
+interface WhatIf {
+  readonly currency: string
+  readonly since: string
+  readonly until: string
+  /** The requests before this moment were not looked at: there are too many. null: all were. */
+  readonly coveredSince: string | null
+  /** Whether each amount is what would have been charged: false where another model would have counted otherwise. */
+  readonly exact: boolean
+  readonly total: Sum
+  /** Dearest first; those of more keys are in the total alone. */
+  readonly keys: readonly (Sum & { readonly key: string; readonly keyName: string })[]
+  /** In no sum. */
+  readonly unpriced: readonly {
+    readonly reason: Reason
+    readonly requests: number
+    readonly thenNano: string
+  }[]
+}
+
+/** So many requests are priced at most, the newest first, so that nobody keeps the server at it. */
+const mostRows = 50_000
+const rowsAtOnce = 500
+const mostPages = 1_000
+const mostKeys = 100
+const dayMs = 86_400_000
+
+/** Row by row, each rounded as it would have been. Throws `not_found` for a model or a group that is not there. */
+export async function whatIf(
+  { store, nowMs }: Pick<AdminContext, 'store' | 'nowMs'>,
+  offer: Offer,
+  viewer: Viewer,
+  input: Input<'whatIf'>,
+  most = mostRows,
+): Promise<WhatIf> {
+  checkTarget(offer, viewer, input)
+  const { account, key, days } = input
+  const since = nowMs - days * dayMs
+  const filter = defined({ account, key, since, until: nowMs, limit: Math.min(rowsAtOnce, most) })
+  const add = adder({ price: pricer(offer, input, nowMs), model: input.model })
+  let before: UsagePlace | null = null
+  let rows = 0
+  for (
+    let pages = 0;
+    pages === 0 || (before !== null && rows < most && pages < mostPages);
+    pages++
+  ) {
+    const page: UsagePage = await store.usage.page({
+      ...filter,
+      ...(before !== null && { before }),
+    })
+    for (const row of page.rows) add.row(row)
+    rows += page.rows.length
+    before = page.next
+  }
+  return {
+    currency: offer.config.currency,
+    since: timeText(since),
+    until: timeText(nowMs),
+    coveredSince: timeText(before?.at ?? null),
+    ...add.sums(),
+  }
+}
+
+function defined<Filter extends object>(filter: Filter) {
+  const entries = Object.entries(filter).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as { [Name in keyof Filter]: NonNullable<Filter[Name]> }
+}
+
+function checkTarget({ modelAccess }: Offer, viewer: Viewer, { model, group }: Input<'whatIf'>) {
+  const groups = group === undefined ? viewer.groups : [groupFor(viewer, group)]
+  if (model === undefined || groups.some((id) => modelAccess.model(anyoneOf(id), model) !== null))
+    return
+  throw new AdminError('not_found', 'model', `there is no model ${JSON.stringify(model)}`)
+}
+
+type Pricer = (row: UsageRow) => bigint | Reason
+
+/** A model in a group as it is priced now. */
+interface Target {
+  readonly rate: Rate
+  readonly kinds: readonly string[]
+  readonly asked: (name: string) => bigint | null
+}
+
+function pricer(offer: Offer, input: Input<'whatIf'>, nowMs: number): Pricer {
+  const targets = new Map<string, Target | Reason>()
+  return (row) => {
+    const model = input.model ?? row.modelAsked
+    const group = input.group ?? row.group
+    // A policy or the group made it free: so it stays, but for another group.
+    if (countsNothing(row) || (row.multiplierPpm === 0 && group === row.group)) return 0n
+    const name = JSON.stringify([model, group])
+    const target = targets.get(name) ?? targetOf(offer, model, group, nowMs)
+    targets.set(name, target)
+    if (typeof target === 'string') return target
+    if (model !== row.modelAsked && !target.kinds.includes(row.operation)) return 'kind'
+    if (model !== row.modelAsked && !pricesAll(target, row)) return 'units'
+    return target.rate.charge(row, row.units)
+  }
+}
+
+function countsNothing(row: UsageRow): boolean {
+  return row.units === null && tokenPrices.every((kind) => row[kind] === 0)
+}
+
+function targetOf(offer: Offer, name: string, group: string, nowMs: number): Target | Reason {
+  const { config, modelAccess, book, rows } = offer
+  const settings = config.groups[group]
+  if (settings === undefined) return 'group'
+  const model = modelAccess.model(anyoneOf(group), name)
+  const priced = modelAccess.pricedAs(anyoneOf(group), name)
+  const rate = book.find(priced, nowMs, multiplierPpm(settings.multiplier))
+  const row = rows.find(({ version }) => version === rate?.version)
+  if (model === null || rate === null || row === undefined) return 'model'
+  return { rate, kinds: [model.kind, ...model.also], asked: askedBy(row.prices) }
+}
+
+/** What another model has no price for would look free. */
+function pricesAll({ rate, asked }: Target, row: UsageRow): boolean {
+  const units = Object.entries(row.units ?? {}).filter(([, count]) => count > 0)
+  return (
+    tokenPrices.every((kind) => row[kind] === 0 || asked(kind) !== null) &&
+    units.every(([name]) => rate.prices(name))
+  )
+}
+
+interface Adding {
+  requests: number
+  thenNano: bigint
+  nowNano: bigint
+}
+
+function adder({ price, model }: { price: Pricer; model: string | undefined }) {
+  const total = nothing()
+  const keys = new Map<string, Adding & { readonly keyName: string }>()
+  const unpriced = new Map<Reason, Adding>()
+  let exact = true
+  return {
+    row(row: UsageRow): void {
+      const now = price(row)
+      if (typeof now === 'string') {
+        addTo(entryOf(unpriced, now, nothing()), row, 0n)
+        return
+      }
+      if (model !== undefined && model !== row.modelAsked && !countsNothing(row)) exact = false
+      addTo(total, row, now)
+      addTo(entryOf(keys, row.key, { ...nothing(), keyName: row.keyName }), row, now)
+    },
+    sums: () => ({
+      exact,
+      total: sumView(total),
+      keys: [...keys]
+        .sort(([, one], [, other]) => (one.thenNano > other.thenNano ? -1 : 1))
+        .slice(0, mostKeys)
+        .map(([key, sum]) => ({ key, keyName: sum.keyName, ...sumView(sum) })),
+      unpriced: [...unpriced].map(([reason, { requests, thenNano }]) => ({
+        reason,
+        requests,
+        thenNano: String(thenNano),
+      })),
+    }),
+  }
+}
+
+function nothing(): Adding {
+  return { requests: 0, thenNano: 0n, nowNano: 0n }
+}
+
+function entryOf<Name, Entry>(entries: Map<Name, Entry>, name: Name, first: Entry): Entry {
+  const known = entries.get(name)
+  if (known !== undefined) return known
+  entries.set(name, first)
+  return first
+}
+
+function addTo(sum: Adding, { chargeNano, writeoffNano }: UsageRow, nowNano: bigint): void {
+  sum.requests++
+  sum.thenNano += chargeNano + writeoffNano
+  sum.nowNano += nowNano
+}
+
+function sumView({ requests, thenNano, nowNano }: Adding): Sum {
+  return {
+    requests,
+    thenNano: String(thenNano),
+    nowNano: String(nowNano),
+    differenceNano: String(nowNano - thenNano),
+  }
+}

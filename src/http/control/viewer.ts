@@ -1,0 +1,17 @@
+// Whose models and prices a caller of the control API sees.
+
+import { accountViewer, adminViewer, publicViewer, type Viewer } from '../../admin/offer.ts'
+import type { ControlRequest } from './route.ts'
+
+type Signed = Pick<
+  ControlRequest<object, object, object>,
+  'principal' | 'scope' | 'admin' | 'services'
+>
+
+export async function viewerOf({ principal, scope, admin, services }: Signed): Promise<Viewer> {
+  const config = services.config()
+  if (principal === null) return publicViewer(config)
+  const first = services.running.settings()['identity.defaultGroup']
+  if (scope.owner === undefined) return adminViewer(config, first)
+  return accountViewer(admin, config, scope.owner, first)
+}
