@@ -144,7 +144,9 @@ class Recording {
 
   private exchange({ status }: Ended): Exchange {
     const { principal, peek, dialect, requestId, at, body } = this.request
-    const { mode, keepMs, publicKey } = this.policy
+    const { keepMs, publicKey } = this.policy
+    const isEmpty = this.asked.length + this.keptBytes + this.files.length === 0
+    const mode = isEmpty ? 'metadata' : this.policy.mode
     return {
       head: {
         requestId,
