@@ -1,9 +1,10 @@
 // The contract of the audit: a ledger in order has no finding, and each thing that is put out of order is named.
 
-import { expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
+import { auditTable } from '../../src/store/audit.ts'
+import type { Session } from '../../src/store/engine.ts'
 import { house, type Pricing, type Settlement, type Transfer } from '../../src/store/ledger.ts'
 import { dimensions, sums } from '../../src/store/rollup-columns.ts'
-import type { Store } from '../../src/store/store.ts'
 import type { UsageRow } from '../../src/store/usage-row.ts'
 import { type Bench, onEachEngine } from './engines.ts'
 import { usageRow } from './store.ts'
@@ -119,9 +120,19 @@ async function unlock({ engine }: Bench): Promise<void> {
   }
 }
 
-async function audited(store: Store): Promise<string[]> {
-  const { findings } = await store.audit.run(pricing)
-  return findings.map(({ kind, subject }) => `${kind} ${subject}`).toSorted()
+/** What the audit says of the database as `damage` leaves it, which is undone behind it. */
+async function auditedWith({ engine }: Bench, damage: readonly string[]): Promise<string[]> {
+  const undone = new Error('undone')
+  let said: string[] = []
+  const work = async (session: Session) => {
+    for (const sql of damage) expect(await session.run(sql, [])).toBeGreaterThan(0)
+    const inside = auditTable({ ...engine, ...session, snapshot: (read) => read(session) })
+    const { findings } = await inside.run(pricing)
+    said = findings.map(({ kind, subject }) => `${kind} ${subject}`).toSorted()
+    throw undone
+  }
+  await expect(engine.transaction(work)).rejects.toBe(undone)
+  return said
 }
 
 const moved = (id: string, debits: number, credits: number, pending = 0): string =>
@@ -435,12 +446,21 @@ onEachEngine('the audit', (start) => {
     }
     expect((await bench.store.audit.run(pricing)).usageRows).toBe(5 + settled)
   })
+})
 
-  test.each(corruptions.map((each) => [...each] as const))('names %s', async (_, damage, named) => {
-    const bench = await start()
+onEachEngine('the audit of a ledger out of order', (_start, _kind, share) => {
+  let bench: Bench
+  beforeAll(async () => {
+    bench = await share()
     await fill(bench)
     await unlock(bench)
-    for (const sql of damage) expect(await bench.engine.run(sql, [])).toBeGreaterThan(0)
-    expect(await audited(bench.store)).toEqual([...named].toSorted())
+  })
+
+  test.each(corruptions.map((each) => [...each] as const))('names %s', async (_, damage, named) => {
+    expect(await auditedWith(bench, damage)).toEqual([...named].toSorted())
+  })
+
+  test('found each alone: undone, it is in order', async () => {
+    expect(await auditedWith(bench, [])).toEqual([])
   })
 })

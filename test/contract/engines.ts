@@ -1,6 +1,6 @@
 // A store with its engine beside it, on SQLite and, where TEST_DATABASE_URL names one, on PostgreSQL.
 
-import { afterEach, describe } from 'bun:test'
+import { afterAll, afterEach, describe } from 'bun:test'
 import type { Engine } from '../../src/store/engine.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
@@ -16,34 +16,33 @@ export interface Bench {
   open(): Promise<Store>
 }
 
-/** Describes the tests once for each engine; `start` gives an empty database, removed after the test. */
+/**
+ * Describes the tests once for each engine; `start` gives an empty database, removed after the test, and `share` one that
+ * is removed after all of them.
+ */
 export function onEachEngine(
   name: string,
-  tests: (start: () => Promise<Bench>, kind: Engine['kind']) => void,
+  tests: (start: () => Promise<Bench>, kind: Engine['kind'], share: () => Promise<Bench>) => void,
 ): void {
   describe(`${name} on sqlite`, () => {
-    tests(
-      starter(async () => {
-        const directory = makeDirectory()
-        return {
-          open: () => openSqlite(directory.path),
-          history: () => historyFile(directory.path),
-          remove: async () => directory.remove(),
-        }
-      }),
-      'sqlite',
-    )
+    const make = async () => {
+      const directory = makeDirectory()
+      return {
+        open: () => openSqlite(directory.path),
+        history: () => historyFile(directory.path),
+        remove: async () => directory.remove(),
+      }
+    }
+    tests(starter(make, afterEach), 'sqlite', starter(make, afterAll))
   })
   const url = testDatabaseUrl
   if (url === null) return
   describe(`${name} on postgres`, () => {
-    tests(
-      starter(async () => {
-        const schema = await makeSchema(url)
-        return { open: () => openPostgres(schema.url), remove: () => schema.drop() }
-      }),
-      'postgres',
-    )
+    const make = async () => {
+      const schema = await makeSchema(url)
+      return { open: () => openPostgres(schema.url), remove: () => schema.drop() }
+    }
+    tests(starter(make, afterEach), 'postgres', starter(make, afterAll))
   })
 }
 
@@ -54,10 +53,13 @@ interface Place {
   remove(): Promise<void>
 }
 
-function starter(make: () => Promise<Place>): () => Promise<Bench> {
+function starter(
+  make: () => Promise<Place>,
+  after: (end: () => Promise<void>) => void,
+): () => Promise<Bench> {
   const engines: Engine[] = []
   let place: Place | null = null
-  afterEach(async () => {
+  after(async () => {
     await Promise.all(engines.splice(0).map((engine) => engine.close()))
     await place?.remove()
     place = null
