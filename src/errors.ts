@@ -14,6 +14,7 @@ export const errorTable = {
   method_not_allowed: { status: 405, type: 'invalid_request_error', retry: false },
   request_timeout: { status: 408, type: 'invalid_request_error', retry: true },
   request_in_progress: { status: 409, type: 'invalid_request_error', retry: true },
+  request_stopped: { status: 409, type: 'invalid_request_error', retry: false },
   reply_not_kept: { status: 409, type: 'invalid_request_error', retry: false },
   file_expired: { status: 410, type: 'invalid_request_error', retry: false },
   request_too_large: { status: 413, type: 'invalid_request_error', retry: false },

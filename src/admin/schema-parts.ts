@@ -33,7 +33,7 @@ export const amount = readBy(
 )
 
 /** A text that `read` makes something of, or null. */
-function readBy<Value>(read: (value: string) => Value | null, expected: string) {
+export function readBy<Value>(read: (value: string) => Value | null, expected: string) {
   return z.string().transform((value, check) => {
     const made = read(value)
     if (made !== null) return made

@@ -7,20 +7,11 @@ import { priceProblem } from './price-card.ts'
 import { historyInputs } from './schema-history.ts'
 import { keyInputs } from './schema-keys.ts'
 import { modelsInputs } from './schema-models.ts'
-import {
-  amount,
-  count,
-  mostOnPage,
-  name,
-  page,
-  since,
-  text,
-  time,
-  timeAhead,
-} from './schema-parts.ts'
+import { amount, count, name, page, since, text, time, timeAhead } from './schema-parts.ts'
 import { peopleInputs } from './schema-people.ts'
 import { settingsInputs } from './schema-settings.ts'
 import { statisticsInputs } from './schema-statistics.ts'
+import { usageInputs } from './schema-usage.ts'
 import { AdminError } from './use-case.ts'
 
 const prices = z.record(z.string(), z.string()).superRefine((given, check) => {
@@ -55,16 +46,7 @@ export const inputs = {
     reason: text,
     createAccount: z.boolean().default(false),
   }),
-  listUsage: z.strictObject({
-    account: text.optional(),
-    key: text.optional(),
-    model: text.optional(),
-    status: z.number().int().optional(),
-    since: since.optional(),
-    until: time.optional(),
-    ...page,
-    limit: count(mostOnPage).default(100),
-  }),
+  ...usageInputs,
   listPrices: z.strictObject({ model: text.optional(), all: z.boolean().default(false), ...page }),
   setPrices: z.strictObject({
     model: oneModel,

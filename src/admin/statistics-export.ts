@@ -4,6 +4,7 @@ import { promptKinds, replyKinds } from '../config/prices.ts'
 import { formatUnits } from '../money.ts'
 import type { RollupDimension } from '../store/rollup-table.ts'
 import { type Breakdown, type BreakdownFigures, readBreakdown } from './breakdown.ts'
+import { type Cell, csvLine } from './csv.ts'
 import type { Input } from './schema.ts'
 import { type Owned, type Points, readStatistics, type Statistics } from './statistics.ts'
 import type { Group } from './statistics-fold.ts'
@@ -56,13 +57,13 @@ export function* seriesCsv(statistics: Statistics): Generator<string> {
     ...(previous === null ? [] : [`${name}, before`]),
   ]
   const points = [...series, total, ...(previous === null ? [] : [previous.total])]
-  yield lineOf(['from', `from (${timeZone})`, ...columns])
+  yield csvLine(['from', `from (${timeZone})`, ...columns])
   const zone = zoneIn(timeZone, Date.parse(since), Date.parse(until))
   for (const [place, from] of intervals.entries()) {
     const local = new Date(localOf(zone, Date.parse(from))).toISOString().slice(0, 16)
-    yield lineOf([from, local.replace('T', ' '), ...points.map((each) => pointOf(each, place))])
+    yield csvLine([from, local.replace('T', ' '), ...points.map((each) => pointOf(each, place))])
   }
-  yield lineOf(['total', '', ...points.map((each) => pointOf(each, null))])
+  yield csvLine(['total', '', ...points.map((each) => pointOf(each, null))])
 }
 
 /** One interval's figure, or with null that of all of them: an amount in units of the currency. */
@@ -84,7 +85,7 @@ export function* breakdownCsv({ by, currency, rows, totals }: Breakdown): Genera
   const isOperators = totals.vendorCostNano !== undefined
   const money = (name: string) => `${name} (${currency})`
   const operators = [money('written off'), money('vendor cost')]
-  yield lineOf([
+  yield csvLine([
     ...by,
     'requests',
     'success',
@@ -98,9 +99,9 @@ export function* breakdownCsv({ by, currency, rows, totals }: Breakdown): Genera
   ])
   for (const { group, otherGroups, ...figures } of rows) {
     const names = by.map((field) => group[field] ?? `(${otherGroups} others)`)
-    yield lineOf([...names, ...figureCells(figures)])
+    yield csvLine([...names, ...figureCells(figures)])
   }
-  yield lineOf([...by.map((_, place) => (place === 0 ? 'total' : '')), ...figureCells(totals)])
+  yield csvLine([...by.map((_, place) => (place === 0 ? 'total' : '')), ...figureCells(totals)])
 }
 
 function figureCells(figures: BreakdownFigures): Cell[] {
@@ -128,20 +129,4 @@ function unitsOf(nano: string): Cell {
 export function nameOf(group: Group, by: readonly RollupDimension[], others?: number): string {
   if (others !== undefined) return `(${others} others)`
   return by.map((field) => group[field] || '(none)').join(' / ')
-}
-
-/** Text of anybody's, a number, or an amount of ours. */
-type Cell = string | number | null | { readonly units: string }
-
-function lineOf(cells: readonly Cell[]): string {
-  return `${cells.map(cellOf).join(',')}\r\n`
-}
-
-/** RFC 4180; text that a spreadsheet would take for a formula has an apostrophe before it. */
-function cellOf(cell: Cell): string {
-  if (cell === null) return ''
-  if (typeof cell === 'object') return cell.units
-  if (typeof cell === 'number') return String(cell)
-  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -5,13 +5,18 @@ import type { PriceBook } from '../meter/meter.ts'
 import { formatUnits } from '../money.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 
-/** For whoever pays: without what the operator paid, and where. */
+/** For whoever pays, by a key: without what the operator paid, and where. */
 export function callerView(row: UsageRow, book: PriceBook) {
-  const { channel, vendor, vendorCostNano, failedAttempts, errorCause, ...rest } = usageView(
+  const { heldNano, client, clientVersion, vendorRequestId, ...shown } = ownerView(row, book)
+  return shown
+}
+
+/** For the account's owner: whom the operator asked, how that went and what it cost is the operator's. */
+export function ownerView(row: UsageRow, book: PriceBook) {
+  const { channel, vendor, vendorCostNano, failedAttempts, errorCause, ...shown } = usageView(
     row,
     book,
   )
-  const { heldNano, client, clientVersion, vendorRequestId, ...shown } = rest
   return shown
 }
 
@@ -71,7 +76,7 @@ function known({ clientAddress, clientRequestId, traceId }: UsageRow) {
 }
 
 /** Millionths as a decimal: `1`, `0.85`. */
-function multiplierText(ppm: number): string {
+export function multiplierText(ppm: number): string {
   return formatUnits(BigInt(ppm) * 1000n)
 }
 

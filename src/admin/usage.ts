@@ -1,48 +1,161 @@
-// Finished requests, newest first.
+// Finished requests: lists, one with its receipt, and the tail of those that end now. Of one account for its owner, who
+// sees nothing of channels and of what vendors cost; of all for operators.
 
-import { createPriceBook } from '../meter/price-book.ts'
-import type { UsageFilter } from '../store/usage-filter.ts'
+import type { PriceBook } from '../meter/meter.ts'
+import type { SettledPlace } from '../store/store.ts'
+import type { UsagePlace, UsagePredicate } from '../store/usage-filter.ts'
+import type { UsageRow } from '../store/usage-row.ts'
+import { attemptsOf, ownAttemptsOf } from './attempts.ts'
+import { blameOf } from './blame.ts'
 import { cursorAfter, type Page, placeIn } from './page.ts'
+import { priceBookOf } from './price-books.ts'
+import { type Receipt, receiptOf } from './receipt.ts'
 import type { Input } from './schema.ts'
-import { usageView } from './usage-view.ts'
+import { ownerView, usageView } from './usage-view.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 
 export type Usage = ReturnType<typeof usageView>
+export type OwnUsage = ReturnType<typeof ownerView>
 
+/** `owner`: the account of whoever asks, and sees no other; left out for operators. */
+export interface Owned {
+  readonly owner?: string | undefined
+}
+
+type Search = Input<'followRequests'>
+
+/** Newest first. Where few requests fit, a page may hold fewer than asked for, even none, and say where to go on. */
 export async function listUsage(
-  { store }: AdminContext,
+  context: AdminContext,
   input: Input<'listUsage'>,
 ): Promise<Page<Usage>> {
-  const { limit } = input
-  const book = createPriceBook(await store.prices.all())
-  // One more than asked for says whether there are more.
-  const rows = await store.usage.list({ ...filterOf(input), limit: limit + 1 })
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
+  return listed(context, input, usageView)
+}
+
+export async function listOwnUsage(
+  context: AdminContext,
+  input: Input<'listUsage'> & { readonly owner: string },
+): Promise<Page<OwnUsage>> {
+  return listed(context, input, ownerView)
+}
+
+async function listed<View>(
+  { store }: AdminContext,
+  input: Input<'listUsage'> & Owned,
+  view: (row: UsageRow, book: PriceBook) => View,
+): Promise<Page<View>> {
+  const { limit, cursor } = input
+  const before = cursor === undefined ? {} : { before: placeOf(cursor) }
+  const page = await store.usage.page({ ...predicateOf(input), ...before, limit })
+  const book = await priceBookOf(store)
+  const { next } = page
   return {
-    items: shown.map((row) => usageView(row, book)),
-    next:
-      last === undefined || rows.length === shown.length
-        ? null
-        : cursorAfter(`${last.at} ${last.requestId}`),
+    items: page.rows.map((row) => view(row, book)),
+    next: next === null ? null : cursorAfter(`${next.at} ${next.requestId}`),
   }
 }
 
-function filterOf(input: Input<'listUsage'>): Omit<UsageFilter, 'limit'> {
-  const { account, key, model, status, since, until, cursor } = input
-  return {
-    ...(account !== undefined && { account }),
-    ...(key !== undefined && { key }),
-    ...(model !== undefined && { model }),
-    ...(status !== undefined && { status }),
-    ...(since !== undefined && { since }),
-    ...(until !== undefined && { until }),
-    ...(cursor !== undefined && { before: rowAt(cursor) }),
-  }
+const dayMs = 86_400_000
+
+/** What is looked through where nobody says since when: the last day, of a request that is named all there is. */
+export function withUsualRange<Given extends Search>(asked: Given, nowMs: number): Given {
+  if (asked.since !== undefined || asked.id !== undefined) return asked
+  return { ...asked, since: (asked.until ?? nowMs) - dayMs }
 }
 
-function rowAt(cursor: string) {
+/** Throws AdminError `invalid` where an owner asks by what only operators know. */
+function predicateOf(input: Search & Owned): UsagePredicate {
+  const { id, minCost, minLatencyMs, owner, account, channel } = input
+  if (owner !== undefined && channel !== undefined) {
+    throw new AdminError('invalid', 'channel', 'is known to operators alone')
+  }
+  if (owner !== undefined && account !== undefined && account !== owner) {
+    throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(account)}`)
+  }
+  const asked = {
+    account: owner ?? account,
+    requestId: id,
+    leastChargeNano: minCost,
+    leastDurationMs: minLatencyMs,
+    channel,
+    ...pick(input),
+  }
+  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
+}
+
+/** What the predicate calls by the same names. */
+function pick(input: Search) {
+  const { key, model, modelServed, group, operation, client, vendorRequestId, errorCode } = input
+  const { stream, status, statusClass, since, until } = input
+  const names = { key, model, modelServed, group, operation, client, vendorRequestId, errorCode }
+  return { ...names, stream, status, statusClass, since, until }
+}
+
+function placeOf(cursor: string): UsagePlace {
   const [, at, requestId] = /^(\d{1,15}) (.+)$/s.exec(placeIn(cursor)) ?? []
   if (at !== undefined && requestId !== undefined) return { at: Number(at), requestId }
   throw new AdminError('invalid', 'cursor', 'is not one that this list gave')
+}
+
+interface Details {
+  readonly currency: string
+  /** null where the request was never priced. */
+  readonly receipt: Receipt | null
+  /** null where it went well. */
+  readonly blame: ReturnType<typeof blameOf>
+}
+
+/** With its receipt, its attempts, and whose fault a failure was. Throws AdminError `not_found`. */
+export async function showRequest(
+  context: AdminContext,
+  { id }: Input<'showRequest'>,
+): Promise<Usage & Details & { readonly attemptList: ReturnType<typeof attemptsOf> }> {
+  const { row, book, details } = await found(context, id)
+  const blame = blameOf(row, true)
+  return { ...usageView(row, book), ...details, blame, attemptList: attemptsOf(row) }
+}
+
+export async function showOwnRequest(
+  context: AdminContext,
+  { id, owner }: Input<'showRequest'> & { readonly owner: string },
+): Promise<OwnUsage & Details & { readonly attemptList: ReturnType<typeof ownAttemptsOf> }> {
+  const { row, book, details } = await found(context, id, owner)
+  const blame = blameOf(row, false)
+  return { ...ownerView(row, book), ...details, blame, attemptList: ownAttemptsOf(row) }
+}
+
+async function found({ store, currency }: AdminContext, id: string, owner?: string) {
+  const row = await store.usage.find(owner ?? null, id)
+  if (row === null) {
+    throw new AdminError('not_found', 'id', `there is no request ${JSON.stringify(id)}`)
+  }
+  const book = await priceBookOf(store)
+  return { row, book, details: { currency: await currency(), receipt: receiptOf(row, book) } }
+}
+
+/** Some of the requests that have ended since a place, each once, in the order of settlement. */
+export interface Followed {
+  readonly requests: readonly { readonly place: SettledPlace; readonly request: OwnUsage }[]
+  /** Where to ask on. */
+  readonly place: SettledPlace
+  /** Too long ago: some that ended in between are left out. */
+  readonly missed: boolean
+}
+
+/** `place` null: nothing yet, only where those that end from now on will stand. */
+export async function followRequests(
+  { store }: AdminContext,
+  input: Search & Owned,
+  place: SettledPlace | null,
+): Promise<Followed> {
+  const predicate = predicateOf(input)
+  const newest = place === null ? await store.usage.newest() : place
+  if (place === null) return { requests: [], place: newest, missed: false }
+  const { rows, place: next, missed } = await store.usage.settledAfter(place, predicate)
+  const view = input.owner === undefined ? usageView : ownerView
+  const book = rows.length === 0 ? null : await priceBookOf(store)
+  const requests = rows.flatMap((each) =>
+    book === null ? [] : [{ place: each.place, request: view(each.row, book) }],
+  )
+  return { requests, place: next, missed }
 }

@@ -26,6 +26,7 @@ import { priceList, priceRollback, priceSchedule, priceSet, priceWithdraw } from
 import { priceApply } from './price-apply.ts'
 import { catalogUpdate, priceImport } from './price-import.ts'
 import { refusalOf } from './refusal.ts'
+import { requestShow } from './request.ts'
 import { settingsList, settingsSet, settingsUnset } from './run-time.ts'
 import { serve } from './serve.ts'
 import { adminLink, inviteCreate, inviteList, inviteRevoke } from './sign-in.ts'
@@ -64,6 +65,7 @@ const commands: readonly Command[] = [
   accountDebit,
   balance,
   usage,
+  requestShow,
   stats,
   historySet,
   historyList,

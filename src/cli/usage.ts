@@ -1,49 +1,111 @@
-// `tollgate usage`: finished requests, newest first.
+// `tollgate usage`: finished requests, newest first, on the screen or in a file.
 
+import { writeFile } from 'node:fs/promises'
 import { readInput } from '../admin/input.ts'
 import type { Input } from '../admin/schema.ts'
 import { listUsage, type Usage } from '../admin/usage.ts'
+import { exportRequests } from '../admin/usage-export.ts'
 import type { AdminContext } from '../admin/use-case.ts'
 import { promptTokens, replyTokens } from '../config/prices.ts'
-import { type Command, UsageError } from './command.ts'
-import { print, table } from './output.ts'
+import { type Command, type Context, type Flags, UsageError } from './command.ts'
+import { print, printJson, say, table } from './output.ts'
 import { withStore } from './settings.ts'
 
 /** Rows read at once, so that a long list needs no more memory than a short one. */
 const pageRows = 5_000
 const mostRows = 1_000_000
 
+const filters = {
+  account: { type: 'string', value: 'A', help: 'only of this account' },
+  key: { type: 'string', value: 'ID', help: 'only of this key' },
+  model: { type: 'string', value: 'M', help: 'only those that asked for this model' },
+  served: { type: 'string', value: 'M', help: "only those that this model of a vendor's answered" },
+  group: { type: 'string', value: 'G', help: 'only of keys of this group' },
+  operation: { type: 'string', value: 'O', help: 'only of this kind: chat, embeddings, ...' },
+  channel: { type: 'string', value: 'C', help: 'only those that this channel answered last' },
+  client: {
+    type: 'string',
+    value: 'C',
+    help: 'only of this application: codex, openai-python, ...',
+  },
+  status: { type: 'string', value: 'N', help: 'only with this status' },
+  class: { type: 'string', value: 'NXX', help: 'only with a status such as 2xx, 4xx or 5xx' },
+  error: { type: 'string', value: 'CODE', help: 'only with this error code' },
+  stream: { type: 'string', value: 'true|false', help: 'only streamed ones, or only whole ones' },
+  'min-cost': { type: 'string', value: 'AMOUNT', help: 'only those that cost so much or more' },
+  'min-latency': { type: 'string', value: 'MS', help: 'only those that took so long or longer' },
+  id: { type: 'string', value: 'ID', help: 'the one whose reply had this x-request-id' },
+  'vendor-id': { type: 'string', value: 'ID', help: 'only what a vendor calls by this id' },
+  since: { type: 'string', value: 'T', help: 'only since then: 1h, 2d, 2027-01-31T08:00:00Z' },
+  until: { type: 'string', value: 'T', help: 'only before then' },
+} as const
+
+const fields = {
+  modelServed: 'served',
+  statusClass: 'class',
+  errorCode: 'error',
+  minCost: 'min-cost',
+  minLatencyMs: 'min-latency',
+  vendorRequestId: 'vendor-id',
+} as const
+
 export const usage: Command = {
   name: 'usage',
   words: [],
-  summary: 'list finished requests, newest first',
+  summary: 'list finished requests, newest first, or write them to a file',
   options: {
-    account: { type: 'string', value: 'A', help: 'only of this account' },
-    key: { type: 'string', value: 'ID', help: 'only of this key' },
-    model: { type: 'string', value: 'M', help: 'only those that asked for this model' },
+    ...filters,
     limit: { type: 'string', value: 'N', help: 'at most so many; 100 unless said, up to 1000000' },
-    since: { type: 'string', value: 'T', help: 'only since then: 1h, 2d, 2027-01-31T08:00:00Z' },
+    export: { type: 'string', value: 'FILE', help: 'write all that fit there; - for the screen' },
+    format: {
+      type: 'string',
+      value: 'csv|json',
+      help: 'of the file: csv unless said, or a JSON line each',
+    },
   },
+  fields,
   async run(context) {
     const { flags } = context
+    const file = flags.text('export')
+    if (file !== undefined) return exportTo(context, file)
+    if (flags.has('format')) throw new UsageError('--format is for --export')
     const total = flags.number('limit') ?? 100
     if (!(total >= 1 && total <= mostRows)) {
       throw new UsageError(
         `--limit ${flags.text('limit')}: expected a whole number from 1 to ${mostRows}`,
       )
     }
-    const input = await readInput('listUsage', {
-      account: flags.text('account'),
-      key: flags.text('key'),
-      model: flags.text('model'),
-      since: flags.text('since'),
-    })
+    const input = await readInput('listUsage', asked(flags))
     await withStore(context, (admin) => {
       const found = pages(admin, input, total)
       return context.json ? printAsJson(found) : printAsTable(found)
     })
     return undefined
   },
+}
+
+/** By the names of the use case's input. */
+function asked(flags: Flags): Readonly<Record<string, string | undefined>> {
+  const named = Object.fromEntries(Object.entries(fields).map(([field, flag]) => [flag, field]))
+  return Object.fromEntries(
+    Object.keys(filters).map((flag) => [named[flag] ?? flag, flags.text(flag)]),
+  )
+}
+
+async function exportTo(context: Context, file: string): Promise<undefined> {
+  const { flags } = context
+  if (flags.has('limit')) throw new UsageError('--limit is for the list, --export writes all')
+  const given = { ...asked(flags), format: flags.text('format') }
+  const input = await readInput('exportRequests', given)
+  await withStore(context, async (admin) => {
+    const pieces = exportRequests(admin, input)
+    if (file === '-') for await (const piece of pieces) await print(piece)
+    else await writeFile(file, pieces)
+  })
+  if (file === '-') return undefined
+  if (context.json) await printJson({ file, format: input.format })
+  else say(`Written to ${file}.`)
+  return undefined
 }
 
 type Pages = AsyncIterable<readonly Usage[]>

@@ -20,12 +20,24 @@ export interface Rate {
   cost(usage: Usage, units: Units | null): Nano
   /** The formula with its numbers, for people: `ceil((12 * 150000000 + ...) * 1000000 / 10^12) = 1234`. */
   explain(usage: Usage, units: Units | null): string
+  /** The formula's parts: of each kind and unit that was used what it came to by itself, rounded down. */
+  lines(usage: Usage, units: Units | null): readonly PricedLine[]
   /** The most that a request of this size costs, at the dearest kind of token it may turn out to be made of. */
   ceiling(expected: Expected): Nano
   /** The price that a request of this kind, for these units, cannot do without and the card lacks; null: none. */
   missing(kind: ModelKind, units: Units | null): string | null
   /** Whether the card has a price for a unit of this name: what it does not price need not be counted. */
   prices(unit: string): boolean
+}
+
+export interface PricedLine {
+  /** A kind of token, or the name of a unit. */
+  readonly item: string
+  /** A decimal: units have up to six places. */
+  readonly count: string
+  /** Nano-units per million; 0n where the card has no price for it. */
+  readonly priceNano: Nano
+  readonly amountNano: Nano
 }
 
 /** What is not tokens, by price name: `request`, `search`, `image/1024x1024/hd`, `second`, `character`; at most 6 decimals. */

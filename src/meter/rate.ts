@@ -6,7 +6,7 @@ import { ceilDiv, type Nano, parseUnits } from '../money.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import type { Usage } from '../wire/ir.ts'
 import { type Band, type Card, readCard, unitPrice } from './card.ts'
-import type { Expected, Rate, Units } from './meter.ts'
+import type { Expected, PricedLine, Rate, Units } from './meter.ts'
 import { missingPrice } from './required.ts'
 
 const million = 1_000_000n
@@ -86,18 +86,26 @@ class CardRate implements Rate {
   }
 
   explain(usage: Usage, units: Units | null): string {
-    const { prices } = this.bandFor(usage)
-    const terms = tokenPrices.flatMap((_, at) => {
-      const count = countOf(usage, at)
-      const price = prices[at] ?? 0n
-      return count > 0 && price > 0n ? [`${count} * ${price}`] : []
-    })
-    for (const [name, count] of Object.entries(units ?? {})) {
-      const price = unitPrice(this.card, name) ?? 0n
-      if (micros(count) > 0n && price > 0n) terms.push(`${decimal(micros(count))} * ${price}`)
-    }
+    const terms = this.lines(usage, units)
+      .filter(({ priceNano }) => priceNano > 0n)
+      .map(({ count, priceNano }) => `${count} * ${priceNano}`)
     const sum = terms.length === 0 ? '0' : `(${terms.join(' + ')})`
     return `ceil(${sum} * ${this.multiplierPpm} / 10^12) = ${this.charge(usage, units)}`
+  }
+
+  lines(usage: Usage, units: Units | null): PricedLine[] {
+    const { prices } = this.bandFor(usage)
+    const line = (item: string, micro: bigint, priceNano: Nano): PricedLine => {
+      const amountNano = (micro * priceNano * this.multiplier) / (divisor * million)
+      return { item, count: decimal(micro), priceNano, amountNano }
+    }
+    const tokens = tokenPrices.map((kind, at) =>
+      line(kind, BigInt(countOf(usage, at)) * million, prices[at] ?? 0n),
+    )
+    const others = Object.entries(units ?? {}).map(([name, count]) =>
+      line(name, micros(count), unitPrice(this.card, name) ?? 0n),
+    )
+    return [...tokens, ...others].filter(({ count }) => count !== '0')
   }
 
   ceiling({ inputTokens, audioTokens = 0, outputTokens, units }: Expected): Nano {

@@ -14,8 +14,10 @@ beforeAll(async () => {
   const { json } = await stage.send(null, 'GET', '/openapi.json')
   const described = new Described(json)
   const ids = ['ann', 'root']
-  for (const { method, path } of described.operations) {
+  for (const { method, path, responses } of described.operations) {
     if (method !== 'get' || !path.startsWith('/api/') || path.includes('{')) continue
+    // It has no end.
+    if (responses.get('200')?.has('text/event-stream')) continue
     const reply = await stage.send(person('root', 'admin'), 'GET', path)
     ids.push(...namesIn(reply.json).slice(0, 20))
   }

@@ -58,7 +58,38 @@ export interface ControlStage {
     readonly headers: Headers
     readonly json: ReturnType<typeof JSON.parse>
   }>
+  /** A reply that lasts, as it comes. */
+  open(path: string, headers: Readonly<Record<string, string>>): Promise<OpenReply>
   close(): Promise<void>
+}
+
+export interface OpenReply {
+  /** All that came, once this has come too. */
+  until(text: string): Promise<string>
+  /** Resolves when the other side ends it. */
+  ended(): Promise<void>
+  close(): Promise<void>
+}
+
+function openReply(reply: Response): OpenReply {
+  const reader = (reply.body ?? new Blob().stream()).getReader()
+  const decoder = new TextDecoder()
+  let come = ''
+  const read = async () => {
+    const { done, value } = await reader.read()
+    if (!done) come += decoder.decode(value, { stream: true })
+    return !done
+  }
+  return {
+    async until(text) {
+      while (!come.includes(text)) if (!(await read())) throw new Error(`ended with ${come}`)
+      return come
+    },
+    async ended() {
+      while (await read());
+    },
+    close: () => reader.cancel(),
+  }
 }
 
 export async function controlStage({ routes, services }: Options = {}): Promise<ControlStage> {
@@ -116,6 +147,10 @@ export async function controlStage({ routes, services }: Options = {}): Promise<
         headers: reply.headers,
         json: isJson ? JSON.parse(text) : text,
       }
+    },
+    async open(path, headers) {
+      const request = new Request(`${origin}${path}`, { headers })
+      return openReply(await control.handle(request, '127.0.0.1'))
     },
     async close() {
       await store.close()

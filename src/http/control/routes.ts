@@ -8,6 +8,7 @@ import { managementKeyRoutes } from './routes/management-keys.ts'
 import { meRoutes } from './routes/me.ts'
 import { modelRoutes } from './routes/models.ts'
 import { peopleRoutes } from './routes/people.ts'
+import { requestRoutes } from './routes/requests.ts'
 import { settingRoutes } from './routes/settings.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { statisticsRoutes } from './routes/statistics.ts'
@@ -22,6 +23,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...modelRoutes,
   ...peopleRoutes,
   ...settingRoutes,
+  ...requestRoutes,
   ...signInRoutes,
   ...statisticsRoutes,
   ...whatIfRoutes,

@@ -24,6 +24,7 @@ const rows: Readonly<Record<ErrorCode, Row>> = {
   upgrade_required: invalid,
   request_timeout: { type: 'timeout_error' },
   request_in_progress: conflict,
+  request_stopped: conflict,
   reply_not_kept: conflict,
   file_expired: missing,
   request_too_large: { type: 'request_too_large' },

@@ -1,0 +1,60 @@
+// Whose fault a failure was: every code has an explanation, which the documentation repeats.
+
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { usageRow } from '../../test/contract/store.ts'
+import { errorTable } from '../errors.ts'
+import { blameOf, explanations } from './blame.ts'
+
+const asked = { attempts: 1, failedAttempts: null }
+const failedBy = (kind: string) => ({
+  attempts: 1,
+  failedAttempts: [{ channel: 'c', kind, costNano: '0' }],
+})
+
+test.each([
+  ['invalid_request_error', { attempts: 0 }, 'request'],
+  ['insufficient_quota', { attempts: 0 }, 'account'],
+  ['rate_limit_exceeded', { attempts: 0 }, 'account'],
+  ['rate_limit_exceeded', failedBy('rate_limited'), 'vendor'],
+  ['service_unavailable', { attempts: 0 }, 'gateway'],
+  ['service_unavailable', failedBy('timeout'), 'vendor'],
+  ['service_unavailable', failedBy('credentials'), 'gateway'],
+  ['service_unavailable', failedBy('quota'), 'gateway'],
+  ['server_error', asked, 'vendor'],
+  ['server_error', { attempts: 0 }, 'gateway'],
+  ['client_closed_request', asked, 'client'],
+  ['request_stopped', asked, 'account'],
+  ['constructor', asked, 'gateway'],
+] as const)('%s of %p: %s', (errorCode, more, party) => {
+  const blame = blameOf(usageRow({ errorCode, ...more }), false)
+  expect(blame?.party).toBe(party)
+  expect(blame?.message).toMatch(/; nothing was charged\.$/)
+})
+
+test('says whether it was charged, and the cause to operators alone', () => {
+  const row = usageRow({ errorCode: 'service_unavailable', errorCause: 'it broke', chargeNano: 1n })
+  expect(blameOf(row, true)).toMatchObject({
+    charged: true,
+    message:
+      'The vendor is at fault: no vendor answered it (it broke); what was delivered was charged.',
+  })
+  expect(blameOf(row, false)?.message).not.toContain('it broke')
+  expect(blameOf(usageRow({ errorCode: null }), true)).toBeNull()
+})
+
+test('every code of the errors has an explanation, in the documentation too', () => {
+  expect(Object.keys(explanations).sort()).toEqual(
+    [...Object.keys(errorTable), 'client_closed_request'].sort(),
+  )
+  const page = readFileSync(join(import.meta.dirname, '../../docs/errors.md'), 'utf8')
+  const table = page.slice(page.indexOf('## Whose fault'))
+  for (const [code, { party, asked }] of Object.entries(explanations)) {
+    const parties =
+      asked === undefined || asked.party === party
+        ? party
+        : `${party}; ${asked.party} where one was asked`
+    expect(table).toContain(`| \`${code}\` | ${parties} |`)
+  }
+})

@@ -1,0 +1,140 @@
+// Whose fault a failed request was, in a sentence, and what to do: one table by error code, explained in docs/errors.md.
+
+import type { ErrorCode } from '../errors.ts'
+import type { UsageRow } from '../store/usage-row.ts'
+
+/** `request`: who wrote it. `account`: its balance, limits or owner. `client`: who left. */
+type Party = 'request' | 'account' | 'client' | 'gateway' | 'vendor'
+
+interface Blame {
+  readonly party: Party
+  /** The whole of it, for people. */
+  readonly message: string
+  readonly charged: boolean
+  readonly next: string
+}
+
+interface Explanation {
+  readonly party: Party
+  readonly what: string
+  readonly next: string
+  /** Where a vendor was asked. */
+  readonly asked?: { readonly party: Party; readonly what: string; readonly next?: string }
+}
+
+const explained = (party: Party, what: string, next: string): Explanation => ({ party, what, next })
+
+const again = 'Send it again.'
+const later = 'Send it again after a moment.'
+
+/** Every code that a row may have. */
+type Code = ErrorCode | 'client_closed_request'
+
+export const explanations: Readonly<Record<Code, Explanation>> = {
+  invalid_request_error: {
+    ...explained('request', 'it is malformed or out of range', 'Mend the field the reply names.'),
+    asked: { party: 'request', what: 'the vendor refused what it asks' },
+  },
+  invalid_api_key: explained(
+    'request',
+    'its key is not valid, or not from where it came',
+    'Send a valid key, from an address it is bound to.',
+  ),
+  invalid_signature: explained(
+    'request',
+    'the address of the file is not one that was given',
+    'Use the address as it was given.',
+  ),
+  model_not_found: explained(
+    'request',
+    'there is no such model for its key',
+    'Choose one from GET /v1/models.',
+  ),
+  unsupported_endpoint: explained(
+    'request',
+    'the gateway has no such interface',
+    'Use another one.',
+  ),
+  not_found: explained('request', 'what it names is not there', 'Check the address or the id.'),
+  method_not_allowed: explained('request', 'its method is not taken there', 'Use the one allowed.'),
+  request_timeout: explained('client', 'the body did not arrive in time', again),
+  request_in_progress: explained(
+    'request',
+    'its Idempotency-Key is of a request that still ran',
+    'Send it again once that has ended.',
+  ),
+  request_stopped: explained('account', 'it was stopped while it ran', 'Nothing, it was meant so.'),
+  reply_not_kept: explained(
+    'request',
+    'it was done before, and that reply was not kept',
+    'Do not repeat it.',
+  ),
+  file_expired: explained('request', 'the file it names is gone', 'Ask for the result anew.'),
+  request_too_large: explained('request', 'it is too large', 'Send less.'),
+  unsupported_media_type: explained('request', 'its media type is not taken', 'Send another type.'),
+  idempotency_key_reused: explained(
+    'request',
+    'its Idempotency-Key was used for another request',
+    'Use a new key for each request.',
+  ),
+  upgrade_required: explained('request', 'it is to be asked in another way', 'See the reply.'),
+  insufficient_quota: explained(
+    'account',
+    'the balance or a spend limit does not cover it',
+    'Add credit, or raise the limit.',
+  ),
+  rate_limit_exceeded: {
+    ...explained('account', 'a limit of the key or group was reached', later),
+    asked: { party: 'vendor', what: 'every vendor of the model was limiting its rate' },
+  },
+  request_headers_too_large: explained('request', 'its headers are too large', 'Send fewer.'),
+  server_error: {
+    ...explained('gateway', 'it failed in the gateway', again),
+    asked: { party: 'vendor', what: 'every vendor that was asked failed' },
+  },
+  service_unavailable: {
+    ...explained('gateway', 'it could not be served at that moment', later),
+    asked: { party: 'vendor', what: 'no vendor answered it' },
+  },
+  client_closed_request: explained(
+    'client',
+    'the client left before the end',
+    'Raise the time the client waits, if it was not meant so.',
+  ),
+}
+
+const parties: Readonly<Record<Party, string>> = {
+  request: 'The request is at fault',
+  account: 'The account decided it',
+  client: 'The client is at fault',
+  gateway: 'The gateway is at fault',
+  vendor: 'The vendor is at fault',
+}
+
+/** Of a code that an earlier or later version wrote. */
+const unknown: Explanation = explained('gateway', 'it failed for a reason without a name', again)
+
+/** What vendors refuse the gateway for, and not the request. */
+const ofOperator: readonly string[] = ['credentials', 'quota', 'unknown_model', 'no_room']
+const operators = {
+  party: 'gateway',
+  what: 'its vendors did not take it from the gateway',
+  next: 'Tell the operator of the gateway.',
+} as const
+
+/** null where the request went well. `withCause`: for operators, in the vendor's case too. */
+export function blameOf(row: UsageRow, withCause: boolean): Blame | null {
+  const { errorCode, errorCause, attempts, failedAttempts, chargeNano } = row
+  if (errorCode === null) return null
+  const found = Object.hasOwn(explanations, errorCode) ? explanations[errorCode as Code] : unknown
+  const isOperators = attempts > 0 && ofOperator.includes(failedAttempts?.at(-1)?.kind ?? '')
+  const { party, what, next } = {
+    ...found,
+    ...(attempts > 0 && found.asked),
+    ...(isOperators && found.asked?.party === 'vendor' && operators),
+  }
+  const charged = chargeNano > 0n
+  const cause = withCause && errorCause !== null ? ` (${errorCause})` : ''
+  const money = charged ? 'what was delivered was charged' : 'nothing was charged'
+  return { party, message: `${parties[party]}: ${what}${cause}; ${money}.`, charged, next }
+}

@@ -1,0 +1,68 @@
+// The ledger as the owner of a wallet reads it: every entry, with what was left after it.
+
+import type { EntryPlace } from '../store/ledger.ts'
+import { cursorAfter, type Page, placeIn } from './page.ts'
+import type { Input } from './schema.ts'
+import { timeText } from './time.ts'
+import { type AdminContext, AdminError } from './use-case.ts'
+
+interface Entry {
+  readonly id: string
+  /** `topup`, `bonus`, `adjust`, `usage`, ... */
+  readonly code: string
+  readonly at: string
+  readonly currency: string
+  /** Below 0: it took. */
+  readonly effectNano: string
+  readonly balanceNano: string
+  /** Whose doing it was: for operators alone. */
+  readonly actor: string | null
+  readonly reason: string | null
+  /** Of a request's entry. */
+  readonly requestId: string | null
+}
+
+/** Newest first. Throws AdminError. */
+export async function listEntries(
+  { store, currency }: AdminContext,
+  input: Input<'listEntries'> & { readonly account: string; readonly owner?: string | undefined },
+): Promise<Page<Entry>> {
+  const { account, owner, since, until, limit, cursor } = input
+  if ((await store.journal.wallet(account)) === null) {
+    throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(account)}`)
+  }
+  const from = cursor === undefined ? untilPlace(until) : placeOf(cursor)
+  // One more than asked for says whether there are more.
+  const entries = await store.journal.entries({
+    account,
+    limit: limit + 1,
+    ...(since !== undefined && { since }),
+    ...(from !== null && { before: from }),
+  })
+  const shown = entries.slice(0, limit)
+  const last = shown.at(-1)
+  const code = await currency()
+  const items = shown.map((entry) => ({
+    id: entry.id,
+    code: entry.code,
+    at: timeText(entry.at),
+    currency: code,
+    effectNano: String(entry.effectNano),
+    balanceNano: String(entry.balanceNano),
+    actor: owner === undefined ? entry.actor : null,
+    reason: entry.reason,
+    requestId: entry.code === 'usage' ? entry.id.slice('usage:'.length) : null,
+  }))
+  const isEnd = last === undefined || entries.length === shown.length
+  return { items, next: isEnd ? null : cursorAfter(`${last.at} ${last.id}`) }
+}
+
+function untilPlace(until: number | undefined): EntryPlace | null {
+  return until === undefined ? null : { at: until, id: '' }
+}
+
+function placeOf(cursor: string): EntryPlace {
+  const [, at, id] = /^(\d{1,15}) (.+)$/s.exec(placeIn(cursor)) ?? []
+  if (at !== undefined && id !== undefined) return { at: Number(at), id }
+  throw new AdminError('invalid', 'cursor', 'is not one that this list gave')
+}

@@ -1,0 +1,81 @@
+// Requests as a file: a line each, as CSV for a spreadsheet or as JSON for a program, page after page.
+
+import { promptKinds, replyKinds } from '../config/prices.ts'
+import { type Cell, csvLine } from './csv.ts'
+import type { Input } from './schema.ts'
+import { listOwnUsage, listUsage, type Owned, type OwnUsage, type Usage } from './usage.ts'
+import type { AdminContext } from './use-case.ts'
+
+/** Rows in memory at once. */
+const pageRows = 500
+
+/** Newest first; a client that takes its time is waited for. */
+export async function* exportRequests(
+  context: AdminContext,
+  { format, owner, ...input }: Input<'exportRequests'> & Owned,
+): AsyncGenerator<string> {
+  const columns = owner === undefined ? [...ownColumns, ...operatorColumns] : ownColumns
+  // With the first rows: what is refused is refused before anything is sent.
+  let head = format === 'csv' ? csvLine(columns.map(([name]) => name)) : ''
+  let cursor: string | undefined
+  do {
+    const asked = { ...input, limit: pageRows, ...(cursor !== undefined && { cursor }) }
+    const { items, next } =
+      owner === undefined
+        ? await listUsage(context, asked)
+        : await listOwnUsage(context, { ...asked, owner })
+    const lines = items.map((item) =>
+      format === 'json'
+        ? `${JSON.stringify(item)}\n`
+        : csvLine(columns.map(([, cell]) => cell(item as Usage))),
+    )
+    if (head !== '' || lines.length > 0) yield head + lines.join('')
+    head = ''
+    cursor = next ?? undefined
+  } while (cursor !== undefined)
+}
+
+type Column<Row> = readonly [name: string, cell: (row: Row) => Cell]
+
+const tokenColumns = [...promptKinds, ...replyKinds].map(
+  (kind): Column<OwnUsage> => [`${kind}Tokens`, ({ tokens }) => tokens[kind]],
+)
+
+const ownColumns: readonly Column<OwnUsage>[] = [
+  ['at', ({ at }) => at],
+  ['requestId', ({ requestId }) => requestId],
+  ['account', ({ account }) => account],
+  ['key', ({ key }) => key],
+  ['keyName', ({ keyName }) => keyName],
+  ['group', ({ group }) => group],
+  ['operation', ({ operation }) => operation],
+  ['model', ({ model }) => model],
+  ['modelServed', ({ modelServed }) => modelServed],
+  ['stream', ({ stream }) => String(stream)],
+  ['status', ({ status }) => status],
+  ['errorCode', ({ errorCode }) => errorCode],
+  ...tokenColumns,
+  ['units', ({ units }) => (units === null ? null : JSON.stringify(units))],
+  ['usageSource', ({ usageSource }) => usageSource],
+  ['cost', ({ cost }) => ({ units: cost })],
+  ['chargeNano', ({ chargeNano }) => ({ units: chargeNano })],
+  ['writeoffNano', ({ writeoffNano }) => ({ units: writeoffNano })],
+  ['heldNano', ({ heldNano }) => ({ units: heldNano })],
+  ['priceVersion', ({ priceVersion }) => priceVersion],
+  ['multiplier', ({ multiplier }) => ({ units: multiplier })],
+  ['attempts', ({ attempts }) => attempts],
+  ['ttftMs', ({ ttftMs }) => ttftMs],
+  ['durationMs', ({ durationMs }) => durationMs],
+  ['client', ({ client }) => client],
+  ['clientVersion', ({ clientVersion }) => clientVersion],
+  ['clientAddress', ({ clientAddress }) => clientAddress ?? null],
+  ['clientRequestId', ({ clientRequestId }) => clientRequestId ?? null],
+  ['vendorRequestId', ({ vendorRequestId }) => vendorRequestId],
+]
+
+const operatorColumns: readonly Column<Usage>[] = [
+  ['channel', ({ channel }) => channel],
+  ['vendor', ({ vendor }) => vendor],
+  ['vendorCostNano', ({ vendorCostNano }) => ({ units: vendorCostNano })],
+  ['errorCause', ({ errorCause }) => errorCause],
+]

@@ -1,0 +1,170 @@
+// Replies that last: files of any size, and server-sent events of requests as they end.
+
+import { type Followed, followRequests, type Owned } from '../../admin/usage.ts'
+import { AdminError } from '../../admin/use-case.ts'
+import type { ControlPrincipal } from '../../identity/principal.ts'
+import type { SettledPlace } from '../../store/store.ts'
+import { roleOf } from './access.ts'
+import { authenticateControl } from './authenticate.ts'
+import { ControlError } from './problem.ts'
+import type { ControlRequest } from './route.ts'
+
+/** Sent as fast as it is taken; `left` is called where nobody takes the rest. What fails before its first piece rejects; later the connection breaks off. */
+export async function textStream(
+  pieces: AsyncGenerator<string, void>,
+  headers: Readonly<Record<string, string>>,
+  left?: () => void,
+): Promise<Response> {
+  const encoder = new TextEncoder()
+  let next: Promise<IteratorResult<string, void>> | null = Promise.resolve(await pieces.next())
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await (next ?? pieces.next())
+      next = null
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+    async cancel() {
+      left?.()
+      await pieces.return()
+    },
+  })
+  return new Response(body, { headers })
+}
+
+const mostFollowers = 64
+/** One account's, so that none takes all there are. */
+const mostOfOne = 8
+const pollMs = 500
+/** Whoever signs out, or is suspended, hears no more after this. */
+const recheckMs = 500
+const heartbeatMs = 5_000
+
+/** By account, of this process. */
+const followers = new Map<string, number>()
+
+const eventStream = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+}
+
+type Asking = Pick<
+  ControlRequest<object, object, object>,
+  'request' | 'admin' | 'services' | 'principal'
+>
+type Search = Parameters<typeof followRequests>[1]
+
+/** Throws ControlError `limited`, AdminError. */
+export async function followedEvents(asked: Asking, search: Search & Owned): Promise<Response> {
+  const after = lastEventOf(asked.request.headers)
+  if (asked.request.method === 'HEAD') return new Response(null, { headers: eventStream })
+  const who = asked.principal?.account ?? ''
+  const closed = new AbortController()
+  const end = AbortSignal.any([closed.signal, asked.request.signal])
+  enter(who)
+  try {
+    const first = await followRequests(asked.admin, search, after)
+    const pieces = events({ ...asked, end }, search, first, () => leave(who))
+    return await textStream(pieces, eventStream, () => closed.abort())
+  } catch (error) {
+    leave(who)
+    throw error
+  }
+}
+
+function enter(who: string): void {
+  const own = followers.get(who) ?? 0
+  const all = [...followers.values()].reduce((sum, each) => sum + each, 0)
+  if (own >= mostOfOne || all >= mostFollowers) {
+    throw new ControlError('limited', 'Too many follow requests already; close another one first.')
+  }
+  followers.set(who, own + 1)
+}
+
+function leave(who: string): void {
+  const left = (followers.get(who) ?? 1) - 1
+  if (left === 0) followers.delete(who)
+  else followers.set(who, left)
+}
+
+async function* events(
+  asked: Asking & { readonly end: AbortSignal },
+  search: Search & Owned,
+  first: Followed,
+  left: () => void,
+): AsyncGenerator<string, void> {
+  const { request, admin, services, principal, end } = asked
+  try {
+    yield ': following\n\n'
+    let followed = first
+    let quietMs = 0
+    let checkedMs = performance.now()
+    while (!end.aborted) {
+      const text = textOf(followed)
+      if (text !== '') yield text
+      quietMs = text === '' ? quietMs + pollMs : 0
+      if (quietMs >= heartbeatMs) {
+        quietMs = 0
+        yield ': still here\n\n'
+      }
+      // More may wait where some were read.
+      if (followed.requests.length === 0) await pause(end)
+      if (performance.now() - checkedMs >= recheckMs) {
+        if (!(await isStill(principal, request, services))) return
+        checkedMs = performance.now()
+      }
+      followed = await followRequests(admin, search, followed.place)
+    }
+  } finally {
+    left()
+  }
+}
+
+function pause(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, pollMs)
+    signal.addEventListener('abort', done)
+  })
+}
+
+/** Whether the caller is who it was, with the same rights. */
+async function isStill(
+  before: ControlPrincipal | null,
+  request: Request,
+  services: Asking['services'],
+): Promise<boolean> {
+  try {
+    const now = await authenticateControl(request, services)
+    if (now === null || before === null) return false
+    return now.account === before.account && roleOf(now) === roleOf(before)
+  } catch (error) {
+    if (error instanceof ControlError) return false
+    throw error
+  }
+}
+
+function textOf({ requests, missed }: Followed): string {
+  const lost = missed ? 'event: missed\ndata: {}\n\n' : ''
+  const rows = requests.map(
+    ({ place, request }) =>
+      `id: ${place.number}.${place.index}\nevent: request\ndata: ${JSON.stringify(request)}\n\n`,
+  )
+  return lost + rows.join('')
+}
+
+/** null: from now on. Throws AdminError. */
+function lastEventOf(headers: Headers): SettledPlace | null {
+  const shown = headers.get('last-event-id')
+  if (shown === null || shown === '') return null
+  const [, number, index] = /^(\d{1,15})\.(\d{1,9})$/.exec(shown) ?? []
+  if (number === undefined || index === undefined) {
+    throw new AdminError('invalid', 'Last-Event-ID', 'is not the id of an event of this address')
+  }
+  return { number: Number(number), index: Number(index) }
+}
