@@ -200,7 +200,10 @@ describe('a command line that is wrong', () => {
   const wrong: [string[], string][] = [
     [['usag'], 'unknown command "usag"; did you mean usage?'],
     [['key', 'creat'], 'unknown command "key creat"; did you mean key create?'],
-    [['key'], 'key what? key create, key list, key disable, key remove'],
+    [
+      ['key'],
+      'key what? key create, key list, key show, key update, key rotate, key disable, key enable, key remove',
+    ],
     [['frobnicate'], 'unknown command "frobnicate"; `tollgate help` lists them'],
     [['--json', 'usage'], 'the command comes before --json'],
     [['usage', '--acount', 'a'], 'usage has no --acount; did you mean --account?'],

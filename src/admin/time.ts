@@ -22,8 +22,14 @@ export function readTime(text: string): number | null {
 
 /** The same, or an age: `30s`, `10m`, `1h`, `2d`, `1w` before now. */
 export function readSince(text: string, nowMs: number): number | null {
+  const ageMs = readDuration(text)
+  return ageMs === null ? readTime(text) : nowMs - ageMs
+}
+
+/** `30s`, `10m`, `1h`, `2d`, `1w` in milliseconds; null where it is none. */
+export function readDuration(text: string): number | null {
   const [, count, unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
-  return count === undefined ? readTime(text) : nowMs - Number(count) * (unitMs[unit] ?? 0)
+  return count === undefined ? null : Number(count) * (unitMs[unit] ?? 0)
 }
 
 function isRealDay(day: string): boolean {

@@ -1,11 +1,25 @@
-// `tollgate key`: makes, lists, disables and removes the keys kept in the store.
+// `tollgate key`: makes, lists, shows, edits, rotates, disables and removes keys.
 
 import { readInput } from '../admin/input.ts'
-import { createKey, disableKey, listKeys, removeKey } from '../admin/keys.ts'
+import {
+  createKey,
+  disableKey,
+  enableKey,
+  keyImpact,
+  listKeys,
+  removeKey,
+  rotateKey,
+  showKey,
+  updateKey,
+} from '../admin/keys.ts'
+import { readDuration } from '../admin/time.ts'
 import type { AdminContext } from '../admin/use-case.ts'
+import type { KeyConfig } from '../config/types.ts'
+import { formatUnits } from '../money.ts'
 import { type Command, type Context, UsageError } from './command.ts'
+import { narrowingFields, narrowingOptions, readNarrowing } from './key-options.ts'
 import { print, printJson, say, table } from './output.ts'
-import { withStore } from './settings.ts'
+import { loadFor, withStore } from './settings.ts'
 
 export const keyCreate: Command = {
   name: 'key create',
@@ -19,34 +33,17 @@ export const keyCreate: Command = {
     },
     group: { type: 'string', value: 'G', help: 'group that says which models it may use' },
     name: { type: 'string', value: 'N', help: 'what people call it' },
-    expires: { type: 'string', value: 'TIME', help: 'when it stops working' },
-    models: {
-      type: 'string',
-      value: 'A,B',
-      help: "only these of its group's models; `gpt-4*` for all so named",
-    },
-    rpm: { type: 'string', value: 'N', help: 'requests a minute' },
-    tpm: { type: 'string', value: 'N', help: 'tokens a minute' },
-    concurrency: { type: 'string', value: 'N', help: 'requests at once' },
+    ...narrowingOptions,
     'show-cost': { type: 'boolean', help: 'its replies carry what they cost' },
   },
-  fields: {
-    expiresAt: 'expires',
-    requestsPerMinute: 'rpm',
-    tokensPerMinute: 'tpm',
-    concurrentRequests: 'concurrency',
-  },
+  fields: narrowingFields,
   async run(context) {
     const { flags } = context
     const input = await readInput('createKey', {
       account: flags.text('account'),
       group: flags.text('group'),
       name: flags.text('name'),
-      expiresAt: flags.text('expires'),
-      models: readModels(flags.text('models')),
-      requestsPerMinute: flags.number('rpm'),
-      tokensPerMinute: flags.number('tpm'),
-      concurrentRequests: flags.number('concurrency'),
+      ...readNarrowing(flags),
       showCost: flags.has('show-cost'),
     })
     const key = await withStore(context, (admin) => createKey(admin, input), 'make')
@@ -59,37 +56,60 @@ export const keyCreate: Command = {
   },
 }
 
-function readModels(text: string | undefined): readonly string[] | undefined {
-  const models = text?.split(',').map((model) => model.trim())
-  if (models?.includes('')) throw new UsageError('--models: a name between commas is empty')
-  return models
-}
-
 export const keyList: Command = {
   name: 'key list',
   words: [],
-  summary: 'list the keys kept in the store, never their secrets',
-  options: {},
+  summary: 'list the keys, never their secrets; with --config those it declares too',
+  options: {
+    account: { type: 'string', value: 'A', help: 'only of this account' },
+    group: { type: 'string', value: 'G', help: 'only of this group' },
+    status: { type: 'string', value: 'S', help: 'only active, disabled or expired ones' },
+    search: { type: 'string', value: 'TEXT', help: 'only with this in the name or the hint' },
+    sort: { type: 'string', value: 'S', help: 'by created, name, lastUsed, spend or expiry' },
+    desc: { type: 'boolean', help: 'the other way round' },
+  },
   async run(context) {
-    const { items } = await withStore(context, (admin) => listKeys(admin, {}))
-    if (context.json) {
-      await printJson(items)
-      return undefined
-    }
-    const headings = ['ID', 'NAME', 'ACCOUNT', 'GROUP', 'HINT', 'STATUS', 'EXPIRES', 'MODELS']
-    const cells = items.map((key) => [
-      key.id,
-      key.name,
-      key.account,
-      key.group,
-      key.hint,
-      key.status,
-      key.expiresAt,
-      key.models?.join(',') ?? '*',
-    ])
-    await print(table(headings, cells))
+    const { flags } = context
+    const input = await readInput('listKeys', {
+      account: flags.text('account'),
+      group: flags.text('group'),
+      status: flags.text('status'),
+      search: flags.text('search'),
+      sort: flags.text('sort'),
+      order: flags.has('desc') ? 'desc' : 'asc',
+    })
+    const declared = await declaredKeys(context)
+    const { items } = await withStore(context, (admin) => listKeys(admin, input, declared))
+    if (context.json) await printJson(items)
+    else await printKeys(items)
     return undefined
   },
+}
+
+async function printKeys(keys: Awaited<ReturnType<typeof listKeys>>['items']): Promise<void> {
+  const headings = [
+    ...['ID', 'NAME', 'ACCOUNT', 'GROUP', 'HINT', 'MONTH', 'LAST USED', 'STATUS', 'EXPIRES'],
+    'MODELS',
+  ]
+  const cells = keys.map((key) => [
+    key.id,
+    key.name,
+    key.account,
+    key.group,
+    key.hint,
+    formatUnits(BigInt(key.month.chargeNano)),
+    key.lastUsed?.at ?? null,
+    key.status,
+    key.expiresAt,
+    key.models?.join(',') ?? '*',
+  ])
+  await print(table(headings, cells))
+}
+
+/** Of the file that the command line or the environment names. */
+async function declaredKeys(context: Context): Promise<readonly KeyConfig[]> {
+  const isNamed = context.flags.has('config') || Boolean(context.env.TOLLGATE_CONFIG)
+  return isNamed ? (await loadFor(context)).keys : []
 }
 
 const changing = {
@@ -98,11 +118,117 @@ const changing = {
   options: {},
 }
 
+export const keyShow: Command = {
+  ...changing,
+  name: 'key show',
+  summary: 'show a key, and what would miss it',
+  async run(context) {
+    const [id = ''] = context.words
+    const declared = await declaredKeys(context)
+    const shown = await withStore(context, async (admin) => {
+      const { requestsLastDay } = await keyImpact(admin, { id }, declared)
+      return { ...(await showKey(admin, { id }, declared)), requestsLastDay }
+    })
+    if (context.json) await printJson(shown)
+    else
+      await print(
+        table(
+          ['FIELD', 'VALUE'],
+          Object.entries(shown).map(([name, value]) => [name, textOf(value)]),
+        ),
+      )
+    return undefined
+  },
+}
+
+function textOf(value: unknown): string | number | null {
+  if (value === null || typeof value === 'number') return value
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+export const keyUpdate: Command = {
+  ...changing,
+  name: 'key update',
+  summary: 'change a key; `none` takes a limit away',
+  options: {
+    name: { type: 'string', value: 'N', help: 'what people call it' },
+    group: { type: 'string', value: 'G', help: 'group that says which models it may use' },
+    ...narrowingOptions,
+    'show-cost': {
+      type: 'string',
+      value: 'yes|no',
+      help: 'whether its replies carry what they cost',
+    },
+  },
+  fields: { ...narrowingFields, showCost: 'show-cost' },
+  async run(context) {
+    const { flags, words } = context
+    const input = await readInput('updateKey', {
+      id: words[0],
+      name: flags.text('name'),
+      group: flags.text('group'),
+      ...readNarrowing(flags),
+      showCost: readYesOrNo(flags.text('show-cost')),
+    })
+    const changes = Object.values(input).filter((value) => value !== undefined)
+    if (changes.length === 1) throw new UsageError('key update: nothing is to be changed')
+    const key = await withStore(context, (admin) => updateKey(admin, input))
+    if (context.json) await printJson(key)
+    else say(`Key ${key.id} changed.`)
+    return undefined
+  },
+}
+
+function readYesOrNo(text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined
+  if (text === 'yes' || text === 'no') return text === 'yes'
+  throw new UsageError('--show-cost: expected yes or no')
+}
+
+export const keyRotate: Command = {
+  ...changing,
+  name: 'key rotate',
+  summary: 'give a key a new secret and show it, this once',
+  options: {
+    overlap: {
+      type: 'string',
+      value: 'TIME',
+      help: 'how long the secret before works on: `12h`, 7d at most, 0s for not at all; 1d unless said',
+    },
+  },
+  fields: { overlapSeconds: 'overlap' },
+  async run(context) {
+    const overlap = context.flags.text('overlap')
+    const overlapMs = overlap === undefined ? undefined : readDuration(overlap)
+    if (overlapMs === null) throw new UsageError('--overlap: expected a time such as 12h or 7d')
+    const input = await readInput('rotateKey', {
+      id: context.words[0],
+      ...(overlapMs !== undefined && { overlapSeconds: overlapMs / 1_000 }),
+    })
+    const key = await withStore(context, (admin) => rotateKey(admin, input))
+    if (context.json) await printJson(key)
+    else {
+      const until =
+        key.previousUntil === null ? 'works no more' : `works until ${key.previousUntil}`
+      say(`Key ${key.id} has a new secret, shown this once; the one before ${until}.`)
+      await print(`${key.secret}\n`)
+    }
+    return undefined
+  },
+}
+
 export const keyDisable: Command = {
   ...changing,
   name: 'key disable',
   summary: 'stop a key within a second; it stays in the list',
   run: (context) => change(context, 'disabled', disableKey),
+}
+
+export const keyEnable: Command = {
+  ...changing,
+  name: 'key enable',
+  summary: 'let a disabled key work again, within a second',
+  run: (context) => change(context, 'enabled', enableKey),
 }
 
 export const keyRemove: Command = {

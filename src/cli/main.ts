@@ -18,7 +18,22 @@ import {
   historySet,
   historyShow,
 } from './history.ts'
-import { keyCreate, keyDisable, keyList, keyRemove } from './key.ts'
+import {
+  keyCreate,
+  keyDisable,
+  keyEnable,
+  keyList,
+  keyRemove,
+  keyRotate,
+  keyShow,
+  keyUpdate,
+} from './key.ts'
+import {
+  managementKeyCreate,
+  managementKeyDisable,
+  managementKeyList,
+  managementKeyRemove,
+} from './management-key.ts'
 import { modelList, modelShow } from './model.ts'
 import { print, say } from './output.ts'
 import { parseLine } from './parse.ts'
@@ -47,8 +62,16 @@ const commands: readonly Command[] = [
   serve,
   keyCreate,
   keyList,
+  keyShow,
+  keyUpdate,
+  keyRotate,
   keyDisable,
+  keyEnable,
   keyRemove,
+  managementKeyCreate,
+  managementKeyList,
+  managementKeyDisable,
+  managementKeyRemove,
   adminLink,
   userList,
   userShow,

@@ -1,0 +1,108 @@
+// `tollgate management-key`: keys that manage a deployment or an account, and call no model.
+
+import { readInput } from '../admin/input.ts'
+import {
+  createManagementKey,
+  disableManagementKey,
+  listManagementKeys,
+  removeManagementKey,
+} from '../admin/management-keys.ts'
+import type { AdminContext } from '../admin/use-case.ts'
+import type { Command, Context } from './command.ts'
+import { readList } from './key-options.ts'
+import { print, printJson, say, table } from './output.ts'
+import { withStore } from './settings.ts'
+
+export const managementKeyCreate: Command = {
+  name: 'management-key create',
+  words: [],
+  summary: 'make a key for the control API and show its secret, this once',
+  options: {
+    name: { type: 'string', value: 'N', help: 'what people call it' },
+    scopes: { type: 'string', value: 'A,B', help: 'read, write or both' },
+    account: {
+      type: 'string',
+      value: 'A',
+      help: 'acts for it alone; else for the whole deployment',
+    },
+    expires: { type: 'string', value: 'TIME', help: 'when it stops working' },
+  },
+  fields: { expiresAt: 'expires' },
+  async run(context) {
+    const { flags } = context
+    const input = await readInput('createManagementKey', {
+      name: flags.text('name'),
+      account: flags.text('account') ?? null,
+      scopes: readList(flags, 'scopes'),
+      expiresAt: flags.text('expires'),
+    })
+    const key = await withStore(context, (admin) => createManagementKey(admin, input))
+    if (context.json) await printJson(key)
+    else {
+      const whose = key.account === null ? 'the whole deployment' : `account ${key.account}`
+      say(`Management key ${key.id} (${key.name}) of ${whose}. Its secret is shown this once:`)
+      await print(`${key.secret}\n`)
+    }
+    return undefined
+  },
+}
+
+export const managementKeyList: Command = {
+  name: 'management-key list',
+  words: [],
+  summary: 'list the management keys, never their secrets',
+  options: { account: { type: 'string', value: 'A', help: 'only of this account' } },
+  async run(context) {
+    const input = await readInput('listManagementKeys', { account: context.flags.text('account') })
+    const { items } = await withStore(context, (admin) => listManagementKeys(admin, input))
+    if (context.json) {
+      await printJson(items)
+      return undefined
+    }
+    const headings = ['ID', 'NAME', 'ACCOUNT', 'HINT', 'SCOPES', 'STATUS', 'EXPIRES', 'LAST USED']
+    const cells = items.map((key) => [
+      key.id,
+      key.name,
+      key.account ?? '*',
+      key.hint,
+      key.scopes.join(','),
+      key.status,
+      key.expiresAt,
+      key.lastUsedAt,
+    ])
+    await print(table(headings, cells))
+    return undefined
+  },
+}
+
+const changing = {
+  words: ['ID'],
+  hints: { 'not_found id': '; `tollgate management-key list` lists them' },
+  options: {},
+}
+
+export const managementKeyDisable: Command = {
+  ...changing,
+  name: 'management-key disable',
+  summary: 'stop a management key at once; it stays in the list',
+  run: (context) => change(context, 'disabled', disableManagementKey),
+}
+
+export const managementKeyRemove: Command = {
+  ...changing,
+  name: 'management-key remove',
+  summary: 'stop a management key at once and forget it',
+  run: (context) => change(context, 'removed', removeManagementKey),
+}
+
+async function change(
+  context: Context,
+  done: string,
+  work: (admin: AdminContext, input: { readonly id: string }) => Promise<unknown>,
+): Promise<undefined> {
+  const [id = ''] = context.words
+  await withStore(context, (admin) => work(admin, { id }))
+  if (context.json) await printJson({ id, [done]: true })
+  else say(`Management key ${id} ${done}.`)
+  return undefined
+}
