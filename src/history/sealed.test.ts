@@ -1,6 +1,13 @@
 // Sealed bodies: the form that browsers read, what opens it and what does not.
 
 import { expect, test } from 'bun:test'
+import {
+  createDecipheriv,
+  createPrivateKey,
+  createPublicKey,
+  diffieHellman,
+  hkdfSync,
+} from 'node:crypto'
 import { isPublicKey, makeKeys, openSealed, openSealer } from './sealed.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -31,6 +38,34 @@ test('what an earlier version sealed still opens', async () => {
   for (const { keys, requestId, wrappedKey, sealed, opened } of vectors) {
     const open = await openSealed(keys, Buffer.from(wrappedKey, 'base64'), requestId)
     expect(text(await open(Buffer.from(sealed, 'base64')))).toBe(opened)
+  }
+})
+
+test('the form is as it is described: another implementation opens it', () => {
+  for (const { keys, requestId, wrappedKey, sealed, opened } of vectors) {
+    const raw = (base64: string, encoding: 'base64' | 'base64url' = 'base64') =>
+      Buffer.from(base64, encoding)
+    const [wrapped, publicKey] = [raw(wrappedKey), raw(keys.publicKey, 'base64url')]
+    const jwk = { kty: 'OKP', crv: 'X25519', x: keys.publicKey }
+    const sender = { ...jwk, x: wrapped.subarray(0, 32).toString('base64url') }
+    const shared = diffieHellman({
+      privateKey: createPrivateKey({ key: { ...jwk, d: keys.secretKey }, format: 'jwk' }),
+      publicKey: createPublicKey({ key: sender, format: 'jwk' }),
+    })
+    const info = Buffer.concat([
+      Buffer.from('tollgate-history-v1'),
+      wrapped.subarray(0, 32),
+      publicKey,
+    ])
+    const wrapping = Buffer.from(hkdfSync('sha256', shared, '', info, 44))
+    const decrypt = (key: Uint8Array, nonce: Uint8Array, bytes: Buffer) => {
+      const cipher = createDecipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(requestId))
+      cipher.setAuthTag(bytes.subarray(-16))
+      return Buffer.concat([cipher.update(bytes.subarray(0, -16)), cipher.final()])
+    }
+    const dataKey = decrypt(wrapping.subarray(0, 32), wrapping.subarray(32), wrapped.subarray(32))
+    const content = raw(sealed)
+    expect(decrypt(dataKey, content.subarray(0, 12), content.subarray(12)).toString()).toBe(opened)
   }
 })
 
