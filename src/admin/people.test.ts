@@ -106,6 +106,7 @@ onEachEngine('people', (start) => {
       suspendedAt: null,
     })
     await deletePerson(admin, { id: 'bob' })
+    await deletePerson(admin, { id: 'bob' })
     expect(await showPerson(admin, { id: 'bob' })).toMatchObject({
       status: 'deleted',
       identities: [],

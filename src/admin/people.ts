@@ -59,17 +59,22 @@ async function setSuspended(
   return viewOf(store, id, id)
 }
 
+/** Its keys are known for so long yet: what they asked meanwhile is not kept either. */
+const keysEndMs = 2_000
+
 /**
- * For ever: name, e-mail address, identities, sessions, keys and messages are gone; journal and usage stay, under the bare
- * id.
+ * For ever: name, e-mail address, identities, sessions, keys and messages are gone; journal and usage stay, under the
+ * bare id. May be repeated where it broke off.
  */
 export async function deletePerson(
   { store, nowMs }: AdminContext,
   { id, revision }: Input<'changePerson'>,
 ): Promise<void> {
-  checkChanged(await store.people.remove(id, nowMs, revision), id)
+  const changed = await store.people.remove(id, nowMs, revision)
+  const isDeleted = changed === 'missing' && (await store.people.find(id)) !== null
+  if (!isDeleted) checkChanged(changed, id)
   await store.historySettings.remove(id)
-  await store.history.remove({ account: id }, nowMs)
+  await store.history.remove({ account: id }, nowMs + keysEndMs)
 }
 
 function checkChanged(changed: PersonChanged, id: string): void {

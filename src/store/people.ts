@@ -80,7 +80,7 @@ export interface PeopleTable {
   ): Promise<boolean>
   /** Suspending one ends its sessions. */
   change(id: string, change: PersonChange, revision?: number): Promise<PersonChanged>
-  /** Removes what is personal: name, e-mail, identities, sessions, links, keys. Its row, its money and its usage stay. */
+  /** Removes what is personal: who it is, its ways in, its keys, its kept replies. Its row, its money and its usage stay. */
   remove(id: string, at: number, revision?: number): Promise<PersonChanged>
   /** Whether anybody is an admin who may sign in. */
   hasAdmin(): Promise<boolean>
@@ -265,6 +265,9 @@ async function forget(session: Session, account: string, at: number): Promise<vo
   await session.run('DELETE FROM sign_in_link WHERE account = ?', [account])
   await session.run('DELETE FROM api_key WHERE account = ?', [account])
   await session.run('DELETE FROM management_key WHERE account = ?', [account])
+  // What was said to models, and by them.
+  await session.run('DELETE FROM response WHERE account = ?', [account])
+  await session.run(`DELETE FROM idempotency WHERE account = ? AND state = 'done'`, [account])
 }
 
 /** false where it is not good any more. */

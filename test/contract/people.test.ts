@@ -163,6 +163,11 @@ onEachEngine('leaving', (start) => {
     })
     await store.sessions.add(sessionRow('s', 'ann'), 'h', bounds)
     await store.signIns.addLink('l', 'ann', 1, 10_000)
+    await engine.run(
+      `INSERT INTO response (account, id, state, body, size, created_at, expires_at)
+        VALUES ('ann', 'resp_1', 'done', '{}', 2, 1, 9000)`,
+      [],
+    )
     const before = await store.keys.revision()
     expect(await store.people.remove('ann', 7)).toBe('changed')
     expect(await store.people.remove('ann', 8)).toBe('missing')
@@ -173,7 +178,7 @@ onEachEngine('leaving', (start) => {
     expect(await store.accounts.closed()).toEqual(['ann'])
     expect(await store.journal.wallet('ann')).not.toBeNull()
     expect(await store.signIns.useLink('l', 9)).toBeNull()
-    for (const table of ['identity', 'session', 'sign_in_link'])
+    for (const table of ['identity', 'session', 'sign_in_link', 'response'])
       expect(await engine.query(`SELECT * FROM ${table}`, [])).toEqual([])
     expect(await make(store, 'eve')).toBe(true)
   })
