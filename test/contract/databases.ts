@@ -34,8 +34,47 @@ export async function makeSchema(databaseUrl: string): Promise<TestSchema> {
   return {
     // URLSearchParams writes a space as `+`, which the driver does not read back.
     url: url.href.replaceAll('+', '%20'),
-    drop: () => runSql(databaseUrl, `DROP SCHEMA ${schema} CASCADE`),
+    drop: () =>
+      runSql(
+        databaseUrl,
+        `DROP SCHEMA ${schema} CASCADE; DROP SCHEMA IF EXISTS ${schema}_seed CASCADE`,
+      ),
   }
+}
+
+/** How a schema is emptied, as it was when this was called: migrated, with nothing else in it. */
+export async function emptierOf(
+  databaseUrl: string,
+  schemaUrl: string,
+): Promise<() => Promise<void>> {
+  const schema = new URL(schemaUrl).searchParams.get('application_name') ?? ''
+  const seed = `${schema}_seed`
+  const tables = (of: string) =>
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = '${of}'`
+  await runSql(
+    databaseUrl,
+    `DO $$ DECLARE t RECORD; filled BOOLEAN; BEGIN
+      CREATE SCHEMA ${seed};
+      FOR t IN ${tables(schema)} LOOP
+        EXECUTE format('SELECT EXISTS (SELECT 1 FROM ${schema}.%I)', t.name) INTO filled;
+        IF filled THEN
+          EXECUTE format('CREATE TABLE ${seed}.%I AS TABLE ${schema}.%I', t.name, t.name);
+        END IF;
+      END LOOP;
+    END $$`,
+  )
+  // Without triggers and foreign keys, which only a superuser may do.
+  const empty = `DO $$ DECLARE t RECORD; BEGIN
+    PERFORM set_config('session_replication_role', 'replica', true);
+    FOR t IN ${tables(schema)} LOOP EXECUTE format('DELETE FROM ${schema}.%I', t.name); END LOOP;
+    FOR t IN ${tables(seed)} LOOP
+      EXECUTE format('INSERT INTO ${schema}.%I OVERRIDING SYSTEM VALUE SELECT * FROM ${seed}.%I', t.name, t.name);
+    END LOOP;
+    FOR t IN SELECT sequencename AS name, start_value FROM pg_sequences WHERE schemaname = '${schema}' LOOP
+      PERFORM setval(format('${schema}.%I', t.name), t.start_value, false);
+    END LOOP;
+  END $$`
+  return () => runSql(databaseUrl, empty)
 }
 
 /** Ends every connection that was made by such a URL, but for the one this is sent on. */

@@ -7,7 +7,7 @@ import { openSqlite } from '../../src/store/sqlite.ts'
 import { historyFile } from '../../src/store/sqlite-history.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createStore } from '../../src/store/tables.ts'
-import { makeDirectory, makeSchema, testDatabaseUrl } from './databases.ts'
+import { emptierOf, makeDirectory, makeSchema, testDatabaseUrl } from './databases.ts'
 
 export interface Bench {
   readonly engine: Engine
@@ -38,11 +38,11 @@ export function onEachEngine(
   const url = testDatabaseUrl
   if (url === null) return
   describe(`${name} on postgres`, () => {
-    const make = async () => {
+    const share = async () => {
       const schema = await makeSchema(url)
       return { open: () => openPostgres(schema.url), remove: () => schema.drop() }
     }
-    tests(starter(make, afterEach), 'postgres', starter(make, afterAll))
+    tests(starter(keptSchema(url), afterEach), 'postgres', starter(share, afterAll))
   })
 }
 
@@ -51,6 +51,20 @@ interface Place {
   /** Where message history has a database of its own. */
   history?(): Engine
   remove(): Promise<void>
+}
+
+/** One that is emptied after each test and dropped after all: to make and migrate it takes the most of a test's time. */
+function keptSchema(url: string): () => Promise<Place> {
+  let kept: (Place & { drop(): Promise<void> }) | null = null
+  afterAll(() => kept?.drop())
+  return async () => {
+    if (kept !== null) return kept
+    const schema = await makeSchema(url)
+    const open = () => openPostgres(schema.url)
+    await (await open()).close()
+    kept = { open, remove: await emptierOf(url, schema.url), drop: () => schema.drop() }
+    return kept
+  }
 }
 
 function starter(
