@@ -62,8 +62,8 @@ export async function readBreakdown(
   const { by = [], sort, order, limit, owner } = input
   const filter = filterOf(input)
   const range = rangeOf(input, context.nowMs)
-  const rows = await readRows(context, { range, filter, by, spans: null, names })
-  const found = new Fold(rows, [range.since], names)
+  const rows = await readRows(context, { range, filter, by, cuts: [range.since], names })
+  const found = new Fold(rows, names)
   const size = sizes[sort]
   const sign = order === 'asc' ? 1 : -1
   const groups = found.sorted((one, other) => sign * (size(one.whole) - size(other.whole)), limit)

@@ -34,14 +34,13 @@ export async function spendingOf(
   if (keys.length === 0) return new Map()
   const accounts = [...new Set(keys.map(({ account }) => account))]
   const rows = await rollups.read({
-    since,
+    cuts: [since],
     until: always,
     filter: {
       ...(accounts.length <= mostNamed && { account: accounts }),
       ...(keys.length <= mostNamed && { key: keys.map(({ id }) => id) }),
     },
     by: ['key'],
-    spans: null,
     sums: ['requests', 'chargeNano'],
     limit: always,
   })

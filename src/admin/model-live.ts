@@ -24,11 +24,10 @@ export async function readLive(
   nowMs: number,
 ): Promise<ReadonlyMap<string, Live>> {
   const rows = await rollups.read({
-    since: nowMs - dayMs,
+    cuts: [nowMs - dayMs],
     until: nowMs,
     filter: {},
     by: ['model', 'statusClass'],
-    spans: null,
     sums: ['requests', 'streamedTokens', 'streamingMs', ...cells],
     limit: mostRows,
   })

@@ -106,11 +106,10 @@ async function readWindows(
     range: { since, until, zone: { name: 'UTC', offsets: [] } },
     filter: account === undefined ? {} : { account: [account] },
     by: [],
-    // One unit for all of the time: only the edges cut.
-    spans: { unitMs: 2 ** 31 - 1, offsets: cuts.map((fromMs) => ({ fromMs, offsetMs: 0 })) },
+    cuts: cuts.slice(0, -1),
     names,
   })
-  const { intervals } = new Fold(rows, cuts, names).total
+  const { intervals } = new Fold(rows, names).total
   return (window) => {
     const sum = new Added(names)
     for (const [place, each] of intervals) {

@@ -1,12 +1,6 @@
 // What rows of totals add up to, by group and by interval. Parts and whole are of one reading, so that they agree.
 
-import type {
-  RollupDimension,
-  RollupFilter,
-  RollupRow,
-  RollupSum,
-  Spans,
-} from '../store/rollup-table.ts'
+import type { RollupDimension, RollupFilter, RollupRow, RollupSum } from '../store/rollup-table.ts'
 import type { Sums } from './statistics-metrics.ts'
 import type { Range } from './statistics-range.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
@@ -18,7 +12,8 @@ interface Reading {
   readonly range: Range
   readonly filter: RollupFilter
   readonly by: readonly RollupDimension[]
-  readonly spans: Spans | null
+  /** Where intervals begin, the first of them where the range does. */
+  readonly cuts: readonly number[]
   readonly names: readonly RollupSum[]
 }
 
@@ -28,11 +23,11 @@ const mostParts = 100_000
 /** Throws AdminError where it would be made of too much. */
 export async function readRows(
   { store }: Pick<AdminContext, 'store'>,
-  { range, filter, by, spans, names }: Reading,
+  { range, filter, by, cuts, names }: Reading,
 ): Promise<readonly RollupRow[]> {
-  const { since, until } = range
+  const { until } = range
   const limit = mostParts + 1
-  const rows = await store.rollups.read({ since, until, filter, by, spans, sums: names, limit })
+  const rows = await store.rollups.read({ cuts, until, filter, by, sums: names, limit })
   if (rows.length < limit) return rows
   const message = 'makes too many groups for this range: ask for fewer, or narrow them down'
   throw new AdminError('invalid', 'by', message)
@@ -73,20 +68,18 @@ export interface Folded {
   readonly intervals: Map<number, Added>
 }
 
-/** `cuts`: where intervals begin; a row is in the last that begins before it. */
 export class Fold {
   readonly #names: readonly RollupSum[]
   readonly #groups = new Map<string, Folded>()
   readonly total: Folded
 
-  constructor(rows: readonly RollupRow[], cuts: readonly number[], names: readonly RollupSum[]) {
+  constructor(rows: readonly RollupRow[], names: readonly RollupSum[]) {
     this.#names = names
     this.total = this.#empty([])
-    for (const { at, by, sums } of rows) {
-      const place = placeOf(at, cuts)
+    for (const { span, by, sums } of rows) {
       for (const folded of [this.#group(by), this.total]) {
         folded.whole.add(sums)
-        this.#interval(folded, place).add(sums)
+        this.#interval(folded, span).add(sums)
       }
     }
   }
@@ -126,16 +119,6 @@ export class Fold {
 
 function nameOf(by: readonly string[]): string {
   return by.join('\0')
-}
-
-function placeOf(at: number, cuts: readonly number[]): number {
-  let [low, high] = [0, cuts.length]
-  while (high - low > 1) {
-    const middle = (low + high) >> 1
-    if ((cuts[middle] ?? 0) <= at) low = middle
-    else high = middle
-  }
-  return low
 }
 
 /** `{}` for the others. */

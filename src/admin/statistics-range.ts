@@ -1,11 +1,6 @@
 // Which time statistics are about, and whose: what was asked for, made exact.
 
-import {
-  quarterMs,
-  type RollupDimension,
-  type RollupFilter,
-  type Spans,
-} from '../store/rollup-table.ts'
+import { quarterMs, type RollupDimension, type RollupFilter } from '../store/rollup-table.ts'
 import { readSince } from './time.ts'
 import { AdminError } from './use-case.ts'
 import {
@@ -15,7 +10,6 @@ import {
   type Interval,
   localOf,
   momentOf,
-  unitOf,
   type Zone,
   zoneIn,
 } from './zone.ts'
@@ -81,14 +75,6 @@ export function bucketsOf(interval: Interval, { since, until, zone }: Range): re
   if (cuts !== null) return cuts
   const message = `is too fine for this range: expected at most ${mostBuckets} intervals`
   throw new AdminError('invalid', 'interval', message)
-}
-
-/** For the store: parts that each lie within one interval. */
-export function spansOf(interval: Interval, { since, zone }: Range): Spans {
-  const unitMs = unitOf(interval)
-  if (unitMs === quarterMs) return { unitMs, offsets: [{ fromMs: 0, offsetMs: 0 }] }
-  const first = zone.offsets.findLastIndex(({ fromMs }) => fromMs <= since)
-  return { unitMs, offsets: zone.offsets.slice(Math.max(0, first)) }
 }
 
 interface FilterInput extends RollupFilterInput {

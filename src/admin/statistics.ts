@@ -12,7 +12,6 @@ import {
   type Range,
   rangeBefore,
   rangeOf,
-  spansOf,
 } from './statistics-range.ts'
 import { timeText } from './time.ts'
 import type { AdminContext } from './use-case.ts'
@@ -71,9 +70,8 @@ export async function readStatistics(
   const intervals = bucketsOf(interval, range)
   // The number of requests says which groups are the largest where figures cannot be compared by their size.
   const names: readonly RollupSum[] = [...new Set<RollupSum>(['requests', ...metrics[metric].sums])]
-  const spans = spansOf(interval, range)
-  const rows = await readRows(context, { range, filter, by, spans, names })
-  const found = new Fold(rows, intervals, names)
+  const rows = await readRows(context, { range, filter, by, cuts: intervals, names })
+  const found = new Fold(rows, names)
   const size = sizeBy(metric)
   const groups = found.sorted((one, other) => size(other) - size(one), limit)
   return {
@@ -107,9 +105,8 @@ async function readPrevious(
 ): Promise<Statistics['previous']> {
   const before = rangeBefore(range)
   const intervals = bucketsOf(interval, before)
-  const spans = spansOf(interval, before)
-  const rows = await readRows(context, { range: before, filter, by: [], spans, names })
-  const { total } = new Fold(rows, intervals, names)
+  const rows = await readRows(context, { range: before, filter, by: [], cuts: intervals, names })
+  const { total } = new Fold(rows, names)
   return { ...rangeView(before), total: pointsOf(total, metric, intervals) }
 }
 

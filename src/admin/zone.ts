@@ -103,11 +103,6 @@ const units: Readonly<Record<Interval, number>> = {
   month: dayMs,
 }
 
-/** What each interval is made of, whole. */
-export function unitOf(interval: Interval): number {
-  return units[interval]
-}
-
 /**
  * Where the intervals of [since, until) begin: the first at `since`, which may be in the middle of one. Weeks begin on
  * Monday. Where clocks are set back an hour comes twice; a day never does. Null where there are more than `most`.

@@ -223,11 +223,10 @@ class LedgerWorker {
     const nano: Nano[] = []
     for (const { keyId, account, sinceMs, untilMs } of ranges) {
       const [row] = await this.#store.rollups.read({
-        since: sinceMs,
+        cuts: [sinceMs],
         until: untilMs ?? Number.MAX_SAFE_INTEGER,
         filter: { account: [account], key: [keyId] },
         by: [],
-        spans: null,
         sums: ['chargeNano'],
         limit: 1,
       })

@@ -9,15 +9,14 @@ import type {
   RollupReader,
   RollupRow,
   RollupSum,
-  Spans,
 } from './rollup-table.ts'
 import { cleanText } from './text.ts'
 
 export function rollupReader(engine: Engine): RollupReader {
   return {
     async read(query) {
-      const { sql, values } = statementOf(query)
-      return (await engine.query<Kept>(sql, values)).map((kept) => rowOf(kept, query))
+      const { sql, values } = statementOf(engine.kind, query)
+      return added(await engine.query<Kept>(sql, values), query)
     },
     async values(dimension, account, limit) {
       const column = columnOf(dimension)
@@ -38,59 +37,75 @@ export function rollupReader(engine: Engine): RollupReader {
   }
 }
 
-/** `b0`, `b1`: dimensions; `s0`, `s1`: sums. */
-type Kept = Readonly<Record<string, string | number>> & { readonly at: number }
-
-function rowOf(kept: Kept, { by, sums: asked }: RollupQuery): RollupRow {
-  return {
-    at: kept.at,
-    by: by.map((_, place) => String(kept[`b${place}`])),
-    sums: asked.map((_, place) => BigInt(kept[`s${place}`] ?? 0)),
-  }
+/** `b0`, `b1`: dimensions; `sums`: the first quarter and the sums, with blanks between them. */
+type Kept = Readonly<Record<`b${number}`, string>> & {
+  readonly span: number
+  readonly sums: string
 }
 
-function statementOf(query: RollupQuery): { sql: string; values: Value[] } {
-  const { since, until, filter, by, spans, limit } = query
+function statementOf(kind: Engine['kind'], query: RollupQuery): { sql: string; values: Value[] } {
+  const { cuts, until, filter, by, sums: asked } = query
   const isOfAll = [...by, ...filtered(filter)].every((each) => each !== 'account' && each !== 'key')
-  const groups = by.map((each, place) => `series.${columnOf(each)} AS b${place}`)
-  const span = spans === null ? null : spanOf(spans)
-  const selected = [
-    ...(span === null ? [] : [span.sql]),
-    ...groups,
-    'min(kept.quarter) AS at',
-    ...query.sums.map(
-      (each, place) => `CAST(coalesce(sum(kept.${nameOf(each)}), 0) AS TEXT) AS s${place}`,
-    ),
-  ]
-  const grouped = groups.length + (span === null ? 0 : 1)
-  const where = conditions(filter)
-  const sql = `SELECT ${selected.join(', ')}
+  const table = isOfAll ? 'usage_quarter_all' : 'usage_quarter'
+  const groups = by.map((each, place) => `series.${columnOf(each)} AS b${place}, `).join('')
+  const sums = asked.map((each) => ` || ' ' || coalesce(sum(kept.${nameOf(each)}), 0)`).join('')
+  const where = conditions(isOfAll ? { ...filter, account: [''] } : filter)
+  if (kind === 'sqlite') return overSeries({ table, groups, sums, where, cuts, until })
+  const grouped = Array.from({ length: by.length + 1 }, (_, place) => place + 1).join(', ')
+  const sql = `SELECT width_bucket(kept.quarter, ?::bigint[]) - 1 AS span,
+      ${groups}CAST(min(kept.quarter) AS TEXT)${sums} AS sums
     FROM usage_series AS series
-    JOIN ${isOfAll ? 'usage_quarter_all' : 'usage_quarter'} AS kept
-      ON kept.series = series.id AND kept.quarter >= ? AND kept.quarter < ?
-    ${where.sql}
-    ${grouped === 0 ? 'HAVING count(*) > 0' : `GROUP BY ${Array.from({ length: grouped }, (_, at) => at + 1).join(', ')}`}
-    LIMIT ?`
-  return { sql, values: [...(span?.values ?? []), since, until, ...where.values, limit] }
+    JOIN ${table} AS kept ON kept.series = series.id AND kept.quarter >= ? AND kept.quarter < ?
+    ${where.sql} GROUP BY ${grouped} LIMIT ?`
+  const edges = [`{${cuts.join(',')}}`, cuts[0] ?? until, until]
+  return { sql, values: [...edges, ...where.values, query.limit] }
 }
 
-/** The number of the span a quarter is in: equal only within one, and never across a change of the offset. */
-function spanOf({ unitMs, offsets }: Spans): { sql: string; values: Value[] } {
-  const values: Value[] = []
-  const branches = offsets.map(({ offsetMs }, place) => {
-    const next = offsets[place + 1]
-    if (next !== undefined) values.push(next.fromMs)
-    values.push(offsetMs, unitMs)
-    const number = `(kept.quarter + ?) / ? * ${mostOffsets} + ${place}`
-    return next === undefined ? `ELSE ${number}` : `WHEN kept.quarter < ? THEN ${number}`
-  })
-  // A CASE with nothing but an ELSE is no expression.
-  const sql = `CASE WHEN kept.quarter < 0 THEN -1 ${branches.join(' ')} END AS span`
-  return { sql, values }
+interface SeriesQuery {
+  readonly table: string
+  readonly groups: string
+  readonly sums: string
+  readonly where: { readonly sql: string; readonly values: readonly Value[] }
+  readonly cuts: readonly number[]
+  readonly until: number
 }
 
-/** More than there are changes of a zone's offset in any reading. */
-const mostOffsets = 1_000
+/**
+ * SQLite sorts what it groups, which takes longer than to read it. A series' span lies together in its table, so each is
+ * added up by itself, and what belongs together is added up here.
+ */
+function overSeries({ table, groups, sums, where, cuts, until }: SeriesQuery) {
+  const spans = cuts.map((from, place) => [from, cuts[place + 1] ?? until])
+  const sql = `WITH span (number, since, until) AS MATERIALIZED (
+      SELECT key, value ->> 0, value ->> 1 FROM json_each(?)),
+    part AS (
+      SELECT span.number AS span, ${groups}(SELECT CAST(min(kept.quarter) AS TEXT)${sums} FROM ${table} AS kept
+        WHERE kept.series = series.id AND kept.quarter >= span.since AND kept.quarter < span.until)
+        AS sums
+      FROM usage_series AS series CROSS JOIN span ${where.sql})
+    SELECT * FROM part WHERE sums IS NOT NULL`
+  return { sql, values: [JSON.stringify(spans), ...where.values] }
+}
+
+/** Those of one group and span in one. */
+function added(kept: readonly Kept[], { by, limit }: RollupQuery): RollupRow[] {
+  const rows = new Map<string, { span: number; at: number; by: string[]; sums: bigint[] }>()
+  for (const each of kept) {
+    const values = by.map((_, place) => each[`b${place}`] ?? '')
+    const name = `${each.span}\0${values.join('\0')}`
+    const [at, ...sums] = each.sums.split(' ')
+    const row = rows.get(name)
+    if (row === undefined) {
+      rows.set(name, { span: each.span, at: Number(at), by: values, sums: sums.map(BigInt) })
+      continue
+    }
+    row.at = Math.min(row.at, Number(at))
+    sums.forEach((sum, place) => {
+      if (sum !== '0') row.sums[place] = (row.sums[place] ?? 0n) + BigInt(sum)
+    })
+  }
+  return [...rows.values()].slice(0, limit)
+}
 
 function conditions(filter: RollupFilter): { sql: string; values: Value[] } {
   const parts: string[] = []

@@ -54,36 +54,24 @@ export function cellsOf(histogram: Histogram): readonly RollupSum[] {
   ]
 }
 
-/** From this moment on clocks of a zone are this far ahead of UTC. */
-interface ZoneOffset {
-  readonly fromMs: number
-  readonly offsetMs: number
-}
-
-/** Spans of a zone's local time; a span in which the offset changes comes in two parts. */
-export interface Spans {
-  readonly unitMs: number
-  /** In the order of their time, the first one at the beginning of the reading or before. */
-  readonly offsets: readonly ZoneOffset[]
-}
-
 export type RollupFilter = { readonly [Dimension in RollupDimension]?: readonly string[] }
 
 export interface RollupQuery {
-  /** Unix milliseconds: quarters that begin in [since, until). */
-  readonly since: number
+  /** Unix milliseconds, ascending: where each span of the time begins, which ends where the next begins. */
+  readonly cuts: readonly number[]
+  /** Where the last one ends: quarters that begin before it are in it. */
   readonly until: number
   /** Only these values of a dimension. */
   readonly filter: RollupFilter
   readonly by: readonly RollupDimension[]
-  /** Null: all of the time in one. */
-  readonly spans: Spans | null
   readonly sums: readonly RollupSum[]
   /** At most so many rows. */
   readonly limit: number
 }
 
 export interface RollupRow {
+  /** Which span, counted from 0. */
+  readonly span: number
   /** The first quarter in it that has anything. */
   readonly at: number
   /** In the order asked for. '' where a request had none. */

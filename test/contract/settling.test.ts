@@ -285,10 +285,9 @@ function allAccountsTests(open: Open): void {
       ),
     )
     const asked = {
-      since: 0,
+      cuts: [0],
       until: 100 * quarterMs,
       filter: {},
-      spans: null,
       sums: sums.map(({ field }) => field),
       limit: 1_000,
     }
@@ -300,7 +299,7 @@ function allAccountsTests(open: Open): void {
     )
     expect(added).toEqual([...(all?.sums ?? [])])
     expect(all?.sums[0]).toBe(60n)
-    expect(await store.rollups.read({ ...asked, by: [], since: 50 * quarterMs })).toEqual([])
+    expect(await store.rollups.read({ ...asked, by: [], cuts: [50 * quarterMs] })).toEqual([])
     expect(await store.rollups.values('model', null, 9)).toEqual(['model-0', 'model-1', 'model-2'])
     expect(await store.rollups.values('model', 'account-1', 2)).toEqual(['model-0', 'model-1'])
     expect(await store.rollups.values('account', null, 99)).toHaveLength(7)
