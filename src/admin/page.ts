@@ -41,15 +41,16 @@ export function placeIn(cursor: string): string {
   return Buffer.from(cursor, 'base64url').toString()
 }
 
-/** A page of rows that came newest first, as many as were asked for or fewer. */
+/** A page of rows that came newest first, one more than are shown where there are as many. */
 export function pageByTime<Row extends { readonly createdAt: number; readonly id: string }, Item>(
   rows: readonly Row[],
   limit: number,
   view: (row: Row) => Item,
 ): Page<Item> {
-  const last = rows.length < limit ? undefined : rows.at(-1)
+  const shown = rows.slice(0, limit)
+  const last = rows.length > limit ? shown.at(-1) : undefined
   const next = last === undefined ? null : cursorAfter(`${last.createdAt} ${last.id}`)
-  return { items: rows.map(view), next }
+  return { items: shown.map(view), next }
 }
 
 /** Where such a page ended. Throws AdminError. */

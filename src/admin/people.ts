@@ -16,7 +16,7 @@ export async function listPeople(
   { search, role, status, limit = 100, cursor }: Input<'listPeople'>,
 ): Promise<Page<Person>> {
   const before = timePlace(cursor)
-  const rows = await store.people.list({ search, role, status, before, limit })
+  const rows = await store.people.list({ search, role, status, before, limit: limit + 1 })
   const identities = await store.identities.ofAccounts(rows.map(({ id }) => id))
   const identitiesOf = (id: string) => identities.filter(({ account }) => account === id)
   return pageByTime(rows, limit, (row) => personView(row, identitiesOf(row.id)))

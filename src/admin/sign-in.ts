@@ -134,7 +134,7 @@ export async function listInvitations(
   { store, nowMs }: AdminContext,
   { limit = 100, cursor }: Input<'listInvitations'>,
 ): Promise<Page<Invitation>> {
-  const rows = await store.invitations.list({ before: timePlace(cursor), limit })
+  const rows = await store.invitations.list({ before: timePlace(cursor), limit: limit + 1 })
   return pageByTime(rows, limit, (row) => invitationView(row, nowMs))
 }
 

@@ -22,7 +22,7 @@ const provider = section({
   ),
   baseUrl: key(
     checkedText(baseUrlExpected, isBaseUrl).transform(withoutTrailingSlash),
-    'Of GitHub Enterprise Server: its address; left out: github.com.',
+    'Address of a GitHub Enterprise Server, or of what stands in for Google; left out: their own.',
   ),
   clientId: text().meta({ description: 'What the provider calls this gateway.' }),
   clientSecret: secretText().meta({ description: "This gateway's secret at the provider." }),

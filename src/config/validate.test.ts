@@ -281,3 +281,37 @@ test('a vendor without an address of its own needs one', () => {
     problems: [{ path: 'channels[0].baseUrl', message: 'vendor openai needs one' }],
   })
 })
+
+describe('providers of identities', () => {
+  const client = { clientId: 'a', clientSecret: 'b' }
+
+  test('are github and google by their ids, and of a kind else', () => {
+    const providers = [
+      { id: 'github', ...client },
+      { id: 'google', ...client },
+      { id: 'ghe', kind: 'github', baseUrl: 'https://ghe.example/', ...client },
+      { id: 'corp', kind: 'oidc', issuer: 'https://id.example/', ...client },
+    ]
+    expect(problems({ publicUrl: 'https://gate.example', identity: { providers } })).toEqual({})
+  })
+
+  test('are refused with the place of what is wrong', () => {
+    const providers = [
+      { id: 'corp', ...client },
+      { id: 'corp', kind: 'oidc', ...client },
+      { id: 'A b', kind: 'oidc', issuer: 'https://u:p@id.example', ...client },
+      { id: 'github', clientId: 'a' },
+    ]
+    expect(Object.keys(problems({ identity: { providers } }))).toEqual([
+      'identity.providers[0].kind',
+      'identity.providers[1].issuer',
+      'identity.providers[2].id',
+      'identity.providers[2].issuer',
+      'identity.providers[3].clientSecret',
+    ])
+    const twice = [1, 2].map(() => ({ id: 'github', ...client }))
+    expect(problems({ identity: { providers: twice } })).toEqual({
+      'identity.providers': 'each needs its own id',
+    })
+  })
+})

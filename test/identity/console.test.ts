@@ -215,3 +215,21 @@ if (url !== null)
     peopleOf(() => stage)
     rightsOf(() => stage)
   })
+
+test('S10: attempts of one network are bounded, whatever they say of where they are from', async () => {
+  await using gateway = await startGateway()
+  const statuses: number[] = []
+  for (let attempt = 0; attempt < 40; attempt += 1) {
+    const headers = {
+      'x-forwarded-for': `198.51.100.${attempt}`,
+      forwarded: `for=203.0.113.${attempt}`,
+    }
+    const reply = await fetch(`${gateway.url}/api/auth/link?token=guess${attempt}`, { headers })
+    if (reply.status === 429) expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
+    statuses.push(reply.status)
+  }
+  expect(statuses.slice(0, 30)).toEqual(new Array(30).fill(400))
+  expect(statuses).toContain(429)
+  // Who is signed in, and requests to models, are not held up by it.
+  expect((await fetch(`${gateway.url}/api/me`)).status).toBe(401)
+})
