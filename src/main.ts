@@ -118,16 +118,22 @@ async function serve(argv: readonly string[]): Promise<void> {
     // A worker that joins others takes its part of their connections at once: not before it can serve them.
     await Promise.race([state.ledger.opened, delay(longestJoinMs, undefined, { ref: false })])
   }
-  const control = openControl(state, { version, log })
+  const { watches, retention } = watchStore(state, log)
+  const control = openControl(state, {
+    version,
+    log,
+    async refresh() {
+      await Promise.all(watches.map((watch) => watch.refresh()))
+    },
+  })
   const listener = startListening(state, control, { config, log, worker })
-  const watches = watchStore(state, log)
   const configWatch = config.file === null ? null : await followConfig(config, load, state, log)
   const drain = createDrain({
     state,
     listener,
     log,
     async close() {
-      for (const watch of watches) watch.close()
+      for (const watch of [...watches, retention]) watch.close()
       await configWatch?.close()
       await control.close()
       await store.close()
@@ -170,7 +176,7 @@ function logMistakes(log: Log): void {
 }
 
 /** Keys, prices and settings changed elsewhere count here within a second; usage rows are kept as long as they say. */
-function watchStore(state: State, log: Log): readonly { close(): void }[] {
+function watchStore(state: State, log: Log) {
   const { store, ledger, prices, runTime, activity } = state
   const busy = activity.isBusy
   const failed = (what: string) => (error: unknown) =>
@@ -196,7 +202,7 @@ function watchStore(state: State, log: Log): readonly { close(): void }[] {
     onError: (error) =>
       log.warn({ err: error }, 'old usage rows could not be removed; trying again'),
   })
-  return [...watches, retention]
+  return { watches, retention }
 }
 
 function startListening(

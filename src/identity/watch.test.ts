@@ -95,6 +95,24 @@ test('the keys of an account that is suspended elsewhere stop within a second, t
   watch.close()
 })
 
+test('asked to, it looks at once, and once more where a look was under way', async () => {
+  const { revision, rows } = await loadKeys(store)
+  const keyring = createKeyring({ configured: [], stored: rows })
+  const errors: unknown[] = []
+  const watch = watchKeys(store, keyring, { revision, onError: (error) => errors.push(error) })
+  const early = watch.refresh()
+  await other.keys.insert(row)
+  await Promise.all([early, watch.refresh()])
+  expect(keyring.find(secret, 1)?.keyId).toBe('key_1')
+  await other.keys.disable('key_1', 2)
+  await watch.refresh()
+  expect(keyring.find(secret, 1)).toBeNull()
+  watch.close()
+  await other.keys.remove('key_1')
+  await watch.refresh()
+  expect(errors).toEqual([])
+})
+
 test('while the store is away the keys stay, one error is reported, and then it catches up', async () => {
   await store.keys.insert(row)
   const { revision, rows } = await loadKeys(store)

@@ -16,6 +16,8 @@ import type { State } from './state.ts'
 interface ControlOptions {
   readonly version: string
   readonly log: Log
+  /** Reads anew what this process keeps of the store: keys, settings, prices. */
+  refresh(): Promise<void>
 }
 
 interface LoadedControl extends Control {
@@ -51,7 +53,7 @@ async function load(state: State, options: ControlOptions): Promise<LoadedContro
 
 function servicesOf(
   state: State,
-  { version, log }: ControlOptions,
+  { version, log, refresh }: ControlOptions,
   store: Store,
   sessions: Sessions,
 ): ControlServices {
@@ -62,6 +64,7 @@ function servicesOf(
     callers: () => createCallers(config().server),
     running: runningOf(state, store),
     sessions,
+    refresh,
     managementKey: (secret, nowMs) => findManagementKey(store, secret, nowMs),
     modelKey: (secret, nowMs) => state.keyring.find(secret, nowMs),
     models: (principal) =>

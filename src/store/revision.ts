@@ -18,6 +18,8 @@ export interface RevisionWatch {
   readonly closed: boolean
   /** Looks again, where it had come to rest: resolves when the copy is as new as the store. null: it is not at rest. */
   wake(): Promise<void> | null
+  /** Looks now: resolves when the copy has what was changed before the call, or could not be read. */
+  refresh(): Promise<void>
   close(): void
 }
 
@@ -29,13 +31,23 @@ export function watchRevision(options: RevisionWatchOptions): RevisionWatch {
   let failing = false
   let resting = false
   let waking: Promise<void> | null = null
+  let looking: Promise<void> | null = null
   let timer = arm()
 
   function arm() {
     return setTimeout(look, options.pollMs ?? 500).unref()
   }
 
-  async function look(): Promise<void> {
+  /** One at a time: an earlier one would put back what a later one has read. */
+  function look(): Promise<void> {
+    clearTimeout(timer)
+    looking ??= read().finally(() => {
+      looking = null
+    })
+    return looking
+  }
+
+  async function read(): Promise<void> {
     try {
       if ((await options.read()) !== known) known = await options.reload()
       failing = false
@@ -58,6 +70,11 @@ export function watchRevision(options: RevisionWatchOptions): RevisionWatch {
         waking = null
       })
       return waking
+    },
+    async refresh() {
+      // What is under way may have read before the change.
+      await looking
+      if (!closed) await look()
     },
     close() {
       closed = true

@@ -116,6 +116,7 @@ export async function controlStage({ routes, services }: Options = {}): Promise<
       models: () => [],
       replyBox: createSecretBox(new Uint8Array(32), 'control replies'),
       onCrash: (error) => crashes.push(error),
+      refresh: async () => undefined,
       version: 'test',
       ...services,
     },

@@ -21,6 +21,8 @@ export interface Scope {
    * ask for, or all. Throws AdminError.
    */
   account(asked?: string | undefined): string | undefined
+  /** For what is of one account: the one asked for, else the caller's own. Throws AdminError. */
+  oneAccount(asked?: string | undefined): string
 }
 
 /** A management key bound to an account acts as its owner would, any other as an admin. */
@@ -67,13 +69,19 @@ export function unauthenticated(): ControlError {
 export function scopeOf(principal: ControlPrincipal | null): Scope {
   const self = principal?.account ?? null
   const seesAll = principal !== null && roleOf(principal) !== 'user'
+  const account = (asked?: string | undefined) => {
+    if (seesAll) return asked
+    if (self !== null && (asked === undefined || asked === self)) return self
+    throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(asked)}`)
+  }
   return {
     owner: seesAll ? undefined : (self ?? ''),
     self,
-    account(asked) {
-      if (seesAll) return asked
-      if (self !== null && (asked === undefined || asked === self)) return self
-      throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(asked)}`)
+    account,
+    oneAccount(asked) {
+      const found = account(asked) ?? self
+      if (found !== null) return found
+      throw new AdminError('invalid', 'account', 'is missing: this key is bound to no account')
     },
   }
 }

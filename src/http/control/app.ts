@@ -140,6 +140,7 @@ async function answerRoute(
   }
   const run = async () => {
     const reply = replyOf(route, await route.run(asked))
+    if (isUnsafe(route.method)) await services.refresh()
     if (isNoted(route, asked)) await note(route, asked)
     return reply
   }

@@ -26,5 +26,7 @@ export interface ControlServices {
   readonly replyBox: SecretBox
   /** A mistake in the gateway: for the log. */
   onCrash(error: unknown, requestId: string): void
+  /** After a change: requests that come now are judged by it. */
+  refresh(): Promise<void>
   readonly version: string
 }

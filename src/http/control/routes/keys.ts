@@ -14,7 +14,6 @@ import {
   updateKey,
 } from '../../../admin/keys.ts'
 import { inputs } from '../../../admin/schema.ts'
-import { AdminError } from '../../../admin/use-case.ts'
 import { pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 
@@ -128,8 +127,7 @@ export const keyRoutes: readonly ControlRoute[] = [
     reply: madeKey,
     status: 201,
     async run({ admin, body, scope }) {
-      const account = scope.account(body.account)
-      if (account === undefined) throw new AdminError('invalid', 'account', 'is missing')
+      const account = scope.oneAccount(body.account)
       const made = await createKey(admin, { ...body, account })
       return { body: made, etag: made.revision }
     },

@@ -12,8 +12,6 @@ import {
   withUsualRange,
 } from '../../../admin/usage.ts'
 import { exportRequests } from '../../../admin/usage-export.ts'
-import { AdminError } from '../../../admin/use-case.ts'
-import type { Scope } from '../access.ts'
 import { pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 import { followedEvents, textStream } from '../streams.ts'
@@ -104,13 +102,6 @@ const lists: readonly ControlRoute[] = [
   }),
 ]
 
-/** Whose wallet: the one asked for, else the caller's own. Throws AdminError. */
-function accountOf(asked: string | undefined, scope: Scope): string {
-  const account = scope.account(asked) ?? scope.self
-  if (account !== null) return account
-  throw new AdminError('invalid', 'account', 'is missing: this key is of no account')
-}
-
 const nano = z.string().regex(/^-?\d+$/)
 
 const money: readonly ControlRoute[] = [
@@ -133,7 +124,7 @@ const money: readonly ControlRoute[] = [
       })
       .openapi('Balance'),
     async run({ admin, query, scope }) {
-      const account = accountOf(query.account, scope)
+      const account = scope.oneAccount(query.account)
       return { body: { ...(await readBalance(admin, { account })), bonusNano: '0' } }
     },
   }),
@@ -161,7 +152,7 @@ const money: readonly ControlRoute[] = [
         .openapi('LedgerEntry'),
     ),
     async run({ admin, query, scope }) {
-      const account = accountOf(query.account, scope)
+      const account = scope.oneAccount(query.account)
       return { body: await listEntries(admin, { ...query, account, owner: scope.owner }) }
     },
   }),
