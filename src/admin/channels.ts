@@ -1,9 +1,11 @@
 // The channels that serve, a small call to one of them, and the models of its vendor.
 
+import { maskedAddress } from '../config/describe.ts'
 import { suggestion } from '../config/problems.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
 import { channelConfigs } from '../vendors/channel-configs.ts'
 import { vendors } from '../vendors/registry.ts'
+import { pageOf } from './page.ts'
 import { type Probe, testChannel as probe } from './probe.ts'
 import type { Input } from './schema.ts'
 import { AdminError } from './use-case.ts'
@@ -14,6 +16,31 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** The configuration with the channels the server would serve: its own, the environment's or the sandbox. */
 export function withChannels(config: Config, env: Environment): Config {
   return { ...config, channels: channelConfigs(config, env, vendors) }
+}
+
+const stateNames = ['ok', 'degraded', 'open', 'disabled'] as const
+
+/** By name; `stateOf` as of `Health.state`. Nothing secret is in it. */
+export function listChannels(
+  config: Config,
+  stateOf: (id: string) => 0 | 1 | 2 | 3,
+  page: Input<'listChannels'>,
+) {
+  const views = config.channels.map((channel) => ({
+    id: channel.id,
+    vendor: channel.vendor,
+    baseUrl: maskedAddress(channel.baseUrl),
+    dialect: channel.dialect,
+    /** Public name to the vendor's own; null: those the catalogue ships of the vendor. */
+    models: channel.models,
+    /** null: every group. */
+    groups: channel.groups,
+    priority: channel.priority,
+    weight: channel.weight,
+    origin: channel.origin,
+    state: channel.disabled ? 'disabled' : stateNames[stateOf(channel.id)],
+  }))
+  return pageOf(views, ({ id }) => id, page)
 }
 
 /** Throws AdminError, with the nearest name, where there is none. */

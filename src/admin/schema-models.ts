@@ -36,5 +36,6 @@ export const modelsInputs = {
     /** Left out: the one each request was in. */
     group: text.optional(),
   }),
+  listGroups: z.strictObject(page),
   priceFeed: z.strictObject({ group: text.optional() }),
 }

@@ -36,6 +36,7 @@ const modelPattern = text.regex(
 export const inputs = {
   ...keyInputs,
   channel: z.strictObject({ id: text }),
+  listChannels: z.strictObject(page),
   listAccounts: z.strictObject(page),
   account: z.strictObject({ account: text }),
   adjustBalance: z.strictObject({

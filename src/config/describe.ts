@@ -94,7 +94,7 @@ function masked(secret: string | null): string | null {
 }
 
 /** Hides user, password and the values of a query. */
-function maskedAddress(address: string | null): string | null {
+export function maskedAddress(address: string | null): string | null {
   if (address === null) return null
   const url = new URL(address)
   if (url.username === '' && url.password === '' && url.search === '') return address

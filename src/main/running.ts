@@ -1,14 +1,19 @@
 // What the control API asks of this process: what it offers at the moment, and which settings count.
 
+import { withChannels } from '../admin/channels.ts'
 import { type Live, readLive } from '../admin/model-live.ts'
 import type { Running } from '../http/control/running.ts'
 import type { Store } from '../store/store.ts'
+import { auditApart } from './audit-apart.ts'
 import type { State } from './state.ts'
 
 export function runningOf(state: State, store: Pick<Store, 'rollups'>): Running {
   const live = keptFor(60_000, () => readLive(store.rollups, Date.now()))
   return {
     settings: state.runTime.current,
+    config: () => withChannels(state.current.config, process.env),
+    channelState: (id) => state.health.state(id, performance.now()),
+    audit: (signal) => auditApart(state.current.config, signal),
     async offer() {
       const { current, prices } = state
       const { modelAccess } = current.front.services

@@ -175,7 +175,8 @@ describe('a file', () => {
   })
 
   test('of JSON has a line for each, with what the caller may see', async () => {
-    const { json } = await get(ann, '/api/requests/export?format=json&status=503')
+    const { json: lines } = await get(ann, '/api/requests/export?format=json&status=503')
+    const json = JSON.parse(lines)
     expect(json.requestId).toBe('req_failed')
     expect(json).not.toHaveProperty('channel')
   })

@@ -16,7 +16,7 @@ let stage: ControlStage
 
 beforeAll(async () => {
   const settings = () => ({ ...runTimeDefaults, notices: [past, notice] })
-  stage = await controlStage({ services: { running: { settings, offer: () => Promise.reject() } } })
+  stage = await controlStage({ running: { settings } })
 })
 afterAll(() => stage.close())
 

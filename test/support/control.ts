@@ -3,14 +3,17 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { auditLedger } from '../../src/admin/audit.ts'
 import { withChannels } from '../../src/admin/channels.ts'
 import { loadConfiguration } from '../../src/admin/configuration.ts'
 import { offerOf } from '../../src/admin/offer.ts'
 import { settingsInForce } from '../../src/config/run-time.ts'
+import type { Config } from '../../src/config/types.ts'
 import { createCallers } from '../../src/http/callers.ts'
 import { createControl } from '../../src/http/control/app.ts'
 import type { ControlRoute } from '../../src/http/control/route.ts'
 import { controlRoutes } from '../../src/http/control/routes.ts'
+import type { Running } from '../../src/http/control/running.ts'
 import type { ControlServices } from '../../src/http/control/services.ts'
 import type { ControlPrincipal, Role } from '../../src/identity/principal.ts'
 import { createSecretBox } from '../../src/identity/secret-box.ts'
@@ -35,6 +38,7 @@ export function manager(
 interface Options {
   readonly routes?: readonly ControlRoute[]
   readonly services?: Partial<ControlServices>
+  readonly running?: Partial<Running>
 }
 
 interface Sent {
@@ -92,7 +96,21 @@ function openReply(reply: Response): OpenReply {
   }
 }
 
-export async function controlStage({ routes, services }: Options = {}): Promise<ControlStage> {
+function runningOn(config: Config, store: Store): Running {
+  return {
+    settings: () => settingsInForce(config, {}),
+    config: () => withChannels(config, {}),
+    channelState: () => 0,
+    audit: () => auditLedger({ store }),
+    offer: async () => offerOf(withChannels(config, {}), await store.prices.all()),
+  }
+}
+
+export async function controlStage({
+  routes,
+  services,
+  running,
+}: Options = {}): Promise<ControlStage> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-control-'))
   const store = await openStore({ dataDir, databaseUrl: null })
   const crashes: unknown[] = []
@@ -103,10 +121,7 @@ export async function controlStage({ routes, services }: Options = {}): Promise<
       store,
       config: () => config,
       callers: () => createCallers(config.server),
-      running: {
-        settings: () => settingsInForce(config, {}),
-        offer: async () => offerOf(withChannels(config, {}), await store.prices.all()),
-      },
+      running: { ...runningOn(config, store), ...running },
       sessions: {
         sessionOf: async () => (principal?.kind === 'session' ? principal : null),
         handler: async () => new Response('auth'),
@@ -142,7 +157,7 @@ export async function controlStage({ routes, services }: Options = {}): Promise<
         }),
       })
       const text = await reply.text()
-      const isJson = reply.headers.get('content-type')?.includes('json')
+      const isJson = /[/+]json\b/.test(reply.headers.get('content-type') ?? '')
       return {
         status: reply.status,
         headers: reply.headers,

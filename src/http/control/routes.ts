@@ -1,6 +1,8 @@
 // Every route of the control API, a file for each topic.
 
 import type { ControlRoute } from './route.ts'
+import { accountRoutes } from './routes/accounts.ts'
+import { channelRoutes } from './routes/channels.ts'
 import { eventRoutes } from './routes/events.ts'
 import { historyRoutes } from './routes/history.ts'
 import { keyRoutes } from './routes/keys.ts'
@@ -8,13 +10,17 @@ import { managementKeyRoutes } from './routes/management-keys.ts'
 import { meRoutes } from './routes/me.ts'
 import { modelRoutes } from './routes/models.ts'
 import { peopleRoutes } from './routes/people.ts'
+import { priceRoutes } from './routes/prices.ts'
 import { requestRoutes } from './routes/requests.ts'
 import { settingRoutes } from './routes/settings.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { statisticsRoutes } from './routes/statistics.ts'
+import { upkeepRoutes } from './routes/upkeep.ts'
 import { whatIfRoutes } from './routes/what-if.ts'
 
 export const controlRoutes: readonly ControlRoute[] = [
+  ...accountRoutes,
+  ...channelRoutes,
   ...eventRoutes,
   ...historyRoutes,
   ...keyRoutes,
@@ -22,9 +28,11 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...meRoutes,
   ...modelRoutes,
   ...peopleRoutes,
+  ...priceRoutes,
   ...settingRoutes,
   ...requestRoutes,
   ...signInRoutes,
   ...statisticsRoutes,
+  ...upkeepRoutes,
   ...whatIfRoutes,
 ]

@@ -1,9 +1,17 @@
-// What routes ask of the process that runs: what it offers at the moment, and which settings count.
+// What routes ask of the process that runs: what it offers at the moment, which settings count, and how its channels are.
 
+import type { Audit } from '../../admin/audit.ts'
 import type { Offer } from '../../admin/offer.ts'
 import type { RunTimeSettings } from '../../config/run-time.ts'
+import type { Config } from '../../config/types.ts'
 
 export interface Running {
   offer(): Promise<Offer>
   settings(): RunTimeSettings
+  /** With the channels that serve: of the file, of the environment or built in. */
+  config(): Config
+  /** As of `Health.state`: this process's own judgement. */
+  channelState(id: string): 0 | 1 | 2 | 3
+  /** In a process of its own, which ends where it is aborted. Rejects with what it said. */
+  audit(signal: AbortSignal): Promise<Audit>
 }

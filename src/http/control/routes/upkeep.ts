@@ -1,0 +1,100 @@
+// Routes over the upkeep of the data: how it is backed up, and the audit, which may take minutes.
+
+import { z } from '@hono/zod-openapi'
+import type { Audit } from '../../../admin/audit.ts'
+import { AdminError } from '../../../admin/use-case.ts'
+import { type ControlRoute, route } from '../route.ts'
+import type { Running } from '../running.ts'
+
+const backup = z
+  .object({
+    engine: z.enum(['sqlite', 'postgres']),
+    command: z.string(),
+    documentation: z.string(),
+  })
+  .openapi('Backup')
+
+/** A path of the server's disk is for its operator to write to, not for whoever is signed in. */
+const commands = {
+  sqlite: 'tollgate backup FILE',
+  postgres: 'pg_dump --format=custom --file=FILE "$DATABASE_URL"',
+} as const
+
+const encoder = new TextEncoder()
+
+/** So often a caller is told that it goes on. */
+const beatMs = 5_000
+
+/** One at a time in each process. */
+let underWay = false
+
+/** Lines of JSON: that it runs, every few seconds, and at last what it found, or why it could not be done. */
+function auditing(running: Pick<Running, 'audit'>): ReadableStream<Uint8Array> {
+  const stop = new AbortController()
+  const startedMs = performance.now()
+  let beat: ReturnType<typeof setInterval> | undefined
+  const ended = () => {
+    clearInterval(beat)
+    underWay = false
+  }
+  underWay = true
+  return new ReadableStream<Uint8Array>({
+    start(stream) {
+      const write = (line: object) => stream.enqueue(encoder.encode(`${JSON.stringify(line)}\n`))
+      const tell = () =>
+        write({ state: 'running', seconds: Math.round((performance.now() - startedMs) / 1_000) })
+      const end = (line: object) => {
+        ended()
+        if (stop.signal.aborted) return
+        write(line)
+        stream.close()
+      }
+      tell()
+      beat = setInterval(tell, beatMs)
+      running.audit(stop.signal).then(
+        (audit: Audit) => end({ state: 'done', audit }),
+        (error: unknown) =>
+          end({ state: 'failed', message: error instanceof Error ? error.message : String(error) }),
+      )
+    },
+    cancel() {
+      clearInterval(beat)
+      stop.abort()
+    },
+  })
+}
+
+export const upkeepRoutes: readonly ControlRoute[] = [
+  route({
+    method: 'get',
+    path: '/api/backup',
+    id: 'showBackup',
+    tag: 'Upkeep',
+    summary: 'How this deployment is backed up',
+    access: 'auditor',
+    reply: backup,
+    async run({ admin: { store } }) {
+      const { engine } = store
+      return {
+        body: { engine, command: commands[engine], documentation: 'docs/storage.md#backups' },
+      }
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/audit',
+    id: 'runAudit',
+    tag: 'Upkeep',
+    summary: 'Derive every balance and total again, and say what differs',
+    description:
+      'Answers with lines of JSON: `{"state":"running","seconds":N}` every few seconds, at last `{"state":"done","audit":{...}}` or `{"state":"failed","message":"..."}`. It is stopped where the caller leaves. One runs at a time.',
+    access: 'admin',
+    produces: ['application/x-ndjson'],
+    async run({ services }) {
+      if (underWay) throw new AdminError('conflict', 'audit', 'another audit is running')
+      return new Response(auditing(services.running), {
+        headers: { 'content-type': 'application/x-ndjson' },
+      })
+    },
+  }),
+]
