@@ -1,42 +1,77 @@
 // Every documented operation with generated requests: answered in time, as the document says, and never by a failure.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { runCommand } from '../support/command-line.ts'
 import { faultsOf, type Scene, seed } from '../support/fuzz.ts'
 import { type Gateway, startGateway } from '../support/gateway.ts'
 import { Described, type JsonObject } from '../support/openapi.ts'
 
+type Caller = 'nobody' | 'a key that calls models' | 'a user' | 'an admin'
+type Fields = Readonly<Record<string, string>>
+
 let gateway: Gateway
 let scene: Scene
+/** By which each shows who it is. */
+const fields = new Map<Caller, Fields>()
 
 beforeAll(async () => {
   gateway = await startGateway()
+  fields.set('nobody', {})
+  fields.set('a key that calls models', { authorization: `Bearer ${gateway.key}` })
+  const admin = { cookie: await adminCookie() }
+  fields.set('an admin', admin)
+  const scopes = ['read', 'write']
+  const manager = await made('/api/management-keys', { name: 'a', account: 'default', scopes })
+  fields.set('a user', { authorization: `Bearer ${manager['secret']}` })
+  const key = await made('/api/keys', { name: 'a', account: 'default', group: 'default' })
+  const other = await made('/api/keys', { name: 'b', account: 'other', group: 'default' })
+  const invitation = await made('/api/invitations', {})
   const document = await fetch(`${gateway.url}/openapi.json`)
   const described = new Described((await document.json()) as JsonObject)
-  const ids: string[] = []
+  const ids = [manager, key, other, invitation].map(({ id }) => String(id))
   for (const id of ['createResponse', 'createVideo']) {
     const { path, body } = described.operation(id)
-    const made = await gateway.post(path, body?.get('application/json')?.example)
-    ids.push(
-      String(((await made.json()) as JsonObject)['id']),
-      made.headers.get('x-request-id') ?? '',
-    )
+    const reply = await gateway.post(path, body?.get('application/json')?.example)
+    const { id: name } = (await reply.json()) as JsonObject
+    ids.push(String(name), reply.headers.get('x-request-id') ?? '')
   }
-  scene = { described, ids }
+  scene = { described, ids: [...ids, 'default', 'other', 'sandbox/chat'] }
 })
 afterAll(async () => {
   await gateway.stop()
   expect(gateway.stderr).not.toContain('internal error')
 })
 
-/** Of the control API the rest is asked where anybody can be signed in: `test/control/fuzz.test.ts`. */
-test.each(['nobody', 'a key'])(
+/** By the link that makes its holder an administrator. */
+async function adminCookie(): Promise<string> {
+  const { out } = await runCommand(['admin', 'link', '--json', '--data', gateway.dataDir], '/')
+  const { pathname, search } = new URL(JSON.parse(out).url)
+  const reply = await fetch(gateway.url + pathname + search, { redirect: 'manual' })
+  const [cookie = ''] = (reply.headers.get('set-cookie') ?? '').split(';')
+  return cookie
+}
+
+/** What an admin makes. */
+async function made(path: string, body: JsonObject): Promise<JsonObject> {
+  const reply = await fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { ...fields.get('an admin'), 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect([path, reply.status]).toEqual([path, 201])
+  return (await reply.json()) as JsonObject
+}
+
+/** The key comes last: what it has left behind is much to export each time. */
+const callers: readonly Caller[] = ['nobody', 'a user', 'an admin', 'a key that calls models']
+
+test.each(callers)(
   `every operation, asked by %s (seed ${seed})`,
   async (caller) => {
-    const authorization = `Bearer ${gateway.key}`
     const faults = await faultsOf(scene, scene.described.operations, (sent, signal) =>
       fetch(gateway.url + sent.path, {
         method: sent.method,
-        headers: { ...sent.headers, ...(caller === 'a key' && { authorization }) },
+        headers: { ...sent.headers, ...fields.get(caller) },
         ...(sent.body !== null && { body: sent.body }),
         redirect: 'manual',
         signal,

@@ -11,11 +11,11 @@ import {
   type Parameter,
   replyOf,
 } from './openapi.ts'
-import { allowedBy, nearly, oddText, oddValue } from './schema-values.ts'
+import { allowedBy, nearly, oddText, oddValue, someOf } from './schema-values.ts'
 
 /** Printed with the test: `FUZZ_SEED` asks for the same requests again. */
 export const seed = Number(Bun.env['FUZZ_SEED'] ?? Date.now() % 0x7fff_ffff)
-const numRuns = repetitions(12, 300)
+const numRuns = repetitions(12, 150)
 /** Nothing that a request may ask for takes longer. */
 const longestMs = 10_000
 
@@ -41,9 +41,11 @@ function textOf(value: Json): string {
   return (typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed()
 }
 
-function valueOf({ described }: Scene, { schema, example }: Parameter): fc.Arbitrary<string> {
+function valueOf({ described, ids }: Scene, { schema, example }: Parameter): fc.Arbitrary<string> {
   const allowed = allowedBy(described, schema).map(textOf)
-  return example === undefined ? allowed : fc.oneof(allowed, fc.constant(textOf(example)))
+  const known = example === undefined ? ids : [textOf(example)]
+  const isName = schema['type'] === 'string' && schema['pattern'] === undefined
+  return known.length === 0 || !isName ? allowed : fc.oneof(allowed, fc.constantFrom(...known))
 }
 
 const short = (value: string) => value.length < 4_000
@@ -63,16 +65,15 @@ function addressOf(scene: Scene, { path, parameters }: Operation): fc.Arbitrary<
   const allowed = Object.fromEntries(
     at('query').map((one) => [one.name, valueOf(scene, one)] as const),
   )
+  const required = at('query').flatMap((one) => (one.required ? [one.name] : []))
   const names = [...Object.keys(allowed), 'unknown']
   const odd = fc.tuple(fc.constantFrom(...names), oddText.map(textOf).filter(short))
-  return fc
-    .tuple(segments, fc.record(allowed, { requiredKeys: [] }), seldom(odd))
-    .map(([parts, query, other]) => {
-      const place = path.replace(/\{(\w+)\}/g, (_, name: string) => parts[name] ?? '')
-      const search = new URLSearchParams(query as Readonly<Record<string, string>>)
-      if (other !== null) search.append(...other)
-      return search.size === 0 ? place : `${place}?${search}`
-    })
+  return fc.tuple(segments, someOf(allowed, required), seldom(odd)).map(([parts, query, other]) => {
+    const place = path.replace(/\{(\w+)\}/g, (_, name: string) => parts[name] ?? '')
+    const search = new URLSearchParams(query as Readonly<Record<string, string>>)
+    if (other !== null) search.append(...other)
+    return search.size === 0 ? place : `${place}?${search}`
+  })
 }
 
 function seldom<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> {
@@ -271,11 +272,13 @@ async function wrongWith(
   return null
 }
 
+function removes({ method, path }: Operation): boolean {
+  return method === 'delete' || path.endsWith('/sign-out')
+}
+
 /** What is removed is not there any more for the others. */
 function lastRemoved(operations: readonly Operation[]): readonly Operation[] {
-  return operations.toSorted(
-    (a, b) => Number(a.method === 'delete') - Number(b.method === 'delete'),
-  )
+  return operations.toSorted((a, b) => Number(removes(a)) - Number(removes(b)))
 }
 
 /** Asks for each operation many times; gives what was answered otherwise than the document says, with its request. */

@@ -141,6 +141,26 @@ function textBy({ pattern, format, minLength, maxLength }: JsonObject): fc.Arbit
   return fc.string({ minLength: least, maxLength: most })
 }
 
+/** Of members that may be left out a few at a time, since each may be what the rest is refused for; seldom many. */
+export function someOf<Value extends Json>(
+  members: Readonly<Record<string, fc.Arbitrary<Value>>>,
+  required: readonly string[],
+): fc.Arbitrary<Readonly<Record<string, Value>>> {
+  const optional = Object.keys(members).filter((name) => !required.includes(name))
+  const few = fc.subarray(optional, { maxLength: Math.min(2, optional.length) })
+  const kept = fc.oneof(
+    { weight: 4, arbitrary: few },
+    { weight: 1, arbitrary: fc.subarray(optional) },
+  )
+  return kept.chain((names) =>
+    fc.record(
+      Object.fromEntries(
+        Object.entries(members).filter(([name]) => required.includes(name) || names.includes(name)),
+      ),
+    ),
+  )
+}
+
 function objectBy(described: Described, schema: JsonObject, depth: number): fc.Arbitrary<Json> {
   const properties = (schema['properties'] ?? {}) as JsonObject
   const required = ((schema['required'] ?? []) as readonly string[]).filter(
@@ -151,7 +171,7 @@ function objectBy(described: Described, schema: JsonObject, depth: number): fc.A
       .filter(([name]) => required.includes(name) || depth <= deepest)
       .map(([name, member]) => [name, allowedBy(described, member, depth + 1)]),
   )
-  return fc.record(members, { requiredKeys: required }) as fc.Arbitrary<Json>
+  return someOf(members, required)
 }
 
 /** The same with one place in it otherwise: gone, another's, or more than is known. */
