@@ -181,13 +181,15 @@ function mayRead({ account, mode }: FoundMessage, { self, readsAll }: HistoryRea
   return mode === 'sealed' || readsAll || account === self
 }
 
-function summaryView({ keyId, at, expiresAt, ...head }: HistoryHead) {
+function summaryView({ requestId, account, keyId, at, expiresAt, ...head }: HistoryHead) {
   return {
-    ...head,
-    key: keyId,
+    requestId,
     at: timeText(at),
-    expiresAt: timeText(expiresAt),
+    account,
+    key: keyId,
+    ...head,
     hasBody: head.mode !== 'metadata',
+    expiresAt: timeText(expiresAt),
   }
 }
 

@@ -14,7 +14,7 @@ export interface ToWriter {
   readonly diskBudget: HistorySettings['diskBudget']
 }
 
-/** The answer to each message, in order. */
+/** The answer to each message: only then comes the next. */
 export interface FromWriter {
   /** Of the message's exchanges: those that could not be kept, and why. */
   readonly lost: number

@@ -65,7 +65,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
 class ThreadRecorder implements Recorder {
   readonly #options: RecorderOptions
   #worker: Worker | null = null
-  #given: Given[] = []
+  #given: Given | null = null
   #waiting: Waiting[] = []
   #queueBytes = 0
   #dropped = 0
@@ -100,11 +100,11 @@ class ThreadRecorder implements Recorder {
 
   add(exchange: Exchange, bytes: number): void {
     this.#waiting.push({ exchange, bytes })
-    if (!this.#scheduled) this.#schedule()
+    this.#next()
   }
 
   idle(): Promise<void> {
-    if (this.#given.length === 0 && this.#waiting.length === 0) return Promise.resolve()
+    if (this.#given === null && this.#waiting.length === 0) return Promise.resolve()
     return new Promise((resolve) => this.#idle.push(resolve))
   }
 
@@ -115,20 +115,21 @@ class ThreadRecorder implements Recorder {
     await worker?.terminate()
   }
 
-  /** Behind the replies that are on their way out now. */
-  #schedule(): void {
+  /** What comes while the thread is at work waits, and goes together: a message costs as much as what is in it. */
+  #next(): void {
+    if (this.#given !== null || this.#waiting.length === 0 || this.#scheduled) return
     this.#scheduled = true
+    // Behind the replies that are on their way out now.
     setImmediate(() => {
       this.#scheduled = false
-      this.#post(this.#waiting.splice(0, mostAtOnce))
-      if (this.#waiting.length > 0) this.#schedule()
+      if (this.#given === null) this.#post(this.#waiting.splice(0, mostAtOnce))
     })
   }
 
   /** Has the thread delete what is due. */
   async #clean(): Promise<void> {
     try {
-      if (this.#given.length === 0 && (await this.#options.anyKept())) this.#post([])
+      if ((await this.#options.anyKept()) && this.#given === null) this.#post([])
     } catch (error) {
       this.#options.onFailure(error instanceof Error ? error.message : String(error), 0)
     }
@@ -136,7 +137,7 @@ class ThreadRecorder implements Recorder {
 
   #post(waiting: readonly Waiting[]): void {
     const bytes = waiting.reduce((sum, each) => sum + each.bytes, 0)
-    this.#given.push({ count: waiting.length, bytes })
+    this.#given = { count: waiting.length, bytes }
     const { diskBudget } = this.#options.settings()
     const owned = waiting.map(({ exchange }) => ownedBy(exchange))
     const message: ToWriter = { exchanges: owned.map(({ exchange }) => exchange), diskBudget }
@@ -163,29 +164,29 @@ class ThreadRecorder implements Recorder {
   }
 
   #answered({ lost, failure, diskBytes }: FromWriter): void {
-    const given = this.#given.shift()
-    this.#queueBytes -= given?.bytes ?? 0
+    this.#queueBytes -= this.#given?.bytes ?? 0
+    this.#given = null
     this.#dropped += lost
     this.#diskBytes = diskBytes ?? this.#diskBytes
     if (failure !== null) this.#options.onFailure(failure, lost)
-    this.#tellIdle()
+    this.#goOn()
   }
 
   /** What it had is lost; the next exchange starts another. */
   #ended(worker: Worker, reason: string): void {
     if (this.#worker !== worker) return
     this.#worker = null
-    const lost = this.#given.reduce((sum, { count }) => sum + count, 0)
-    for (const { bytes } of this.#given) this.#queueBytes -= bytes
-    this.#given = []
+    const { count: lost, bytes } = this.#given ?? { count: 0, bytes: 0 }
+    this.#queueBytes -= bytes
+    this.#given = null
     this.#dropped += lost
     this.#options.onFailure(reason, lost)
-    this.#tellIdle()
+    this.#goOn()
   }
 
-  #tellIdle(): void {
-    if (this.#given.length > 0 || this.#waiting.length > 0) return
-    for (const resolve of this.#idle.splice(0)) resolve()
+  #goOn(): void {
+    this.#next()
+    if (this.#waiting.length === 0) for (const resolve of this.#idle.splice(0)) resolve()
   }
 }
 
