@@ -208,6 +208,8 @@ async function edit(
   for (;;) {
     const before = await storedKey(store, given)
     const after = await change(before)
+    // Though the key was made when the account had more groups.
+    checkOwnGroup(await groupsOf(store, after.account), after)
     // Changed by another meanwhile: read again.
     if (await store.keys.update(after)) return { ...after, revision: before.revision + 1 }
   }
@@ -243,14 +245,26 @@ function noKey(id: string): AdminError {
 /** Before the first start of a server nobody knows the groups there will be. */
 async function checkGroup(store: Store, account: string, group: string): Promise<void> {
   const known = await store.deployment.groups()
-  const own = (await store.people.find(account))?.groups ?? null
+  const own = await groupsOf(store, account)
   const allowed = own === null ? known : own.filter((each) => known.includes(each))
   if (known.length > 0 && !known.includes(group)) {
     const near = suggestion(group, allowed) || `; there are ${allowed.join(', ')}`
     throw new AdminError('invalid', 'group', `there is no such group${near}`)
   }
+  checkOwnGroup(own, { account, group })
+}
+
+/** Those the account may have keys of; null: all. */
+async function groupsOf(store: Store, account: string): Promise<readonly string[] | null> {
+  return (await store.people.find(account))?.groups ?? null
+}
+
+function checkOwnGroup(
+  own: readonly string[] | null,
+  { account, group }: Pick<KeyRow, 'account' | 'group'>,
+): void {
   if (own === null || own.includes(group)) return
-  const message = `account ${account} may make keys for ${own.join(', ') || 'no group'} alone`
+  const message = `account ${account} may have keys of ${own.join(', ') || 'no group'} alone`
   throw new AdminError('invalid', 'group', message)
 }
 

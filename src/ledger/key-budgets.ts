@@ -34,6 +34,13 @@ const readAhead = 100
 
 const closedHold: NoHold = { refused: 'closed' }
 
+/** A request that has ended here. */
+interface Ended {
+  /** Of its record. */
+  readonly number: number
+  readonly nano: Nano
+}
+
 class Budget {
   readonly keyId: string
   limit: SpendLimit & { readonly account: string }
@@ -44,7 +51,8 @@ class Budget {
   /** Since `base` or the beginning, by the ledger. */
   recentNano: Nano = 0n
   /** What has ended here and is not known to be in that. */
-  unsettled: { readonly number: number; readonly nano: Nano }[] = []
+  unsettled: Ended[] = []
+  unsettledNano: Nano = 0n
   /** What running requests hold here. */
   heldNano: Nano = 0n
   isKnown = false
@@ -77,9 +85,17 @@ class Budget {
   }
 
   get spentNano(): Nano {
-    let nano = (this.base?.nano ?? 0n) + this.recentNano
-    for (const each of this.unsettled) nano += each.nano
-    return nano
+    return (this.base?.nano ?? 0n) + this.recentNano + this.unsettledNano
+  }
+
+  end(ended: Ended): void {
+    this.unsettled.push(ended)
+    this.unsettledNano += ended.nano
+  }
+
+  settledUpTo(reached: number): void {
+    this.unsettled = this.unsettled.filter(({ number }) => number > reached)
+    this.unsettledNano = this.unsettled.reduce((sum, { nano }) => sum + nano, 0n)
   }
 
   /** What is to be asked of the ledger, the base last where it is asked for. */
@@ -160,8 +176,7 @@ export class KeyBudgets implements Holds {
       this.#held.delete(hold)
       budget.heldNano -= nano
       budget.isTouched = true
-      if (chargeNano > 0n)
-        budget.unsettled.push({ number: this.#options.recordNumber(), nano: chargeNano })
+      if (chargeNano > 0n) budget.end({ number: this.#options.recordNumber(), nano: chargeNano })
     }
     return this.#holds.close(hold, chargeNano)
   }
@@ -271,7 +286,7 @@ export class KeyBudgets implements Holds {
         // What was asked of the period before says nothing of this one.
         if (budget.startMs !== startMs) continue
         budget.take(ranges, found, nowMs)
-        budget.unsettled = budget.unsettled.filter(({ number }) => number > reached)
+        budget.settledUpTo(reached)
         budget.lookedAtMs = monotonicMs()
       }
       this.#failing = false

@@ -318,6 +318,25 @@ const operation = fc.record({
   target: fc.nat(5),
 })
 
+test('S5: a key of a group that its account has lost is not renamed, rotated or enabled in it', async () => {
+  const { id } = await make(ann, { group: 'fast' })
+  await stage.send(ann, 'POST', `/api/keys/${id}/disable`)
+  await stage.store.people.change('ann', { groups: ['default'] })
+  const before = await stage.store.keys.find(id)
+  for (const [method, verb, body] of [
+    ['PATCH', '', { name: 'mine' }],
+    ['POST', '/rotate', {}],
+    ['POST', '/enable', undefined],
+  ] as const) {
+    const reply = await stage.send(ann, method, `/api/keys/${id}${verb}`, { body })
+    expect([reply.status, reply.json.field]).toEqual([400, 'group'])
+  }
+  expect(await stage.store.keys.find(id)).toEqual(before)
+  const moved = await stage.send(ann, 'PATCH', `/api/keys/${id}`, { body: { group: 'default' } })
+  expect(moved.json.group).toBe('default')
+  expect((await stage.send(ann, 'POST', `/api/keys/${id}/enable`)).json.status).toBe('active')
+})
+
 test('S5: no sequence of key operations by a user or its management key yields a key with rights outside its account', async () => {
   await stage.store.people.change('ann', { groups: ['default', 'none'] })
   const theirs = await make(bob, { group: 'fast' })
