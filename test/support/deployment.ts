@@ -3,6 +3,7 @@
 import { expect } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { auditLedger } from '../../src/admin/audit.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { makeDirectory, makeSchema, testDatabaseUrl } from '../contract/databases.ts'
@@ -139,9 +140,9 @@ function configOf({ credits, config = {} }: DeploymentOptions): Section {
   }
 }
 
-/** `tollgate audit` finds nothing, nothing is set aside, and no wallet is below zero. */
+/** What `tollgate audit` says: it finds nothing, nothing is set aside, and no wallet is below zero. */
 export async function expectCleanAudit(deployment: Deployment): Promise<void> {
-  const { ok, findings, setAside } = await deployment.command('audit')
+  const { ok, findings, setAside } = await auditLedger(deployment)
   expect({ ok, findings, setAside }).toEqual({ ok: true, findings: [], setAside: 0 })
 }
 
