@@ -30,6 +30,7 @@ GRANT INSERT ON ledger_account TO tollgate_app;
 GRANT UPDATE (debits_posted, credits_posted, debits_pending) ON ledger_account TO tollgate_app;
 GRANT INSERT, DELETE ON settlement_log TO tollgate_app;
 GRANT UPDATE ON settlement_count TO tollgate_app;
+GRANT INSERT, UPDATE, DELETE ON running_watch, running_report, running_stop TO tollgate_app;
 GRANT INSERT, UPDATE ON node TO tollgate_app;
 GRANT INSERT, UPDATE, DELETE ON lease TO tollgate_app;
 GRANT INSERT, UPDATE ON outbox_epoch TO tollgate_app;

@@ -82,6 +82,14 @@ export const faultTable = {
   rejected: { failover: false, uncertain: false, health: 'none', code: 'invalid_request_error' },
   /** The gateway's own: what the vendor gives cannot be kept. */
   no_room: { failover: false, uncertain: true, health: 'none', code: 'service_unavailable' },
+  /** Somebody wanted no more of a running request. */
+  stopped: { failover: false, uncertain: true, health: 'none', code: 'request_stopped' },
+  stopped_by_operator: {
+    failover: false,
+    uncertain: true,
+    health: 'none',
+    code: 'request_stopped',
+  },
 } as const
 
 export type FaultKind = keyof typeof faultTable
@@ -114,6 +122,8 @@ const causes: Readonly<Record<FaultKind, string>> = {
   unknown_model: 'the vendor does not know the model',
   rejected: 'the vendor rejected the request',
   no_room: 'the gateway has no room for its files at present',
+  stopped: "stopped by the account's owner",
+  stopped_by_operator: 'stopped by an operator of the gateway',
 }
 
 /** In words that name no channel and quote no vendor. */

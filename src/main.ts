@@ -17,6 +17,7 @@ import { openControl } from './main/control.ts'
 import { createDrain, type Drain } from './main/drain.ts'
 import { readiness } from './main/readiness.ts'
 import { keepUsageFor } from './main/retention.ts'
+import { watchRunning } from './main/running-requests.ts'
 import { browserAddress, cookieWarnings, firstSignInLink } from './main/sign-in-link.ts'
 import { onSignals } from './main/signals.ts'
 import { StartError } from './main/start-error.ts'
@@ -194,6 +195,11 @@ function watchStore(state: State, log: Log) {
       busy,
     }),
     runTime.watch({ onError: failed('settings'), busy }),
+    watchRunning(store.running, {
+      deadlines: state.deadlines,
+      onError: failed('the list of what is to be stopped'),
+      busy,
+    }),
   ]
   for (const watch of watches) activity.add(watch)
   const retention = keepUsageFor({

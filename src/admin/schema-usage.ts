@@ -50,6 +50,8 @@ export const usageInputs = {
   showRequest: z.strictObject({ id }),
   followRequests: z.strictObject(search),
   exportRequests: z.strictObject({ ...search, format: format.default('csv') }),
+  listRunning: z.strictObject({ account: id.optional() }),
+  stopRequest: z.strictObject({ id }),
   listEntries: z.strictObject({
     account: id.optional(),
     since: since.optional(),

@@ -86,6 +86,9 @@ function isMetered(authorization: Authorization, { usage, units }: ReplySummary)
   )
 }
 
+/** It ended before its reply did, and not by its vendor's doing. */
+const stoppedBy = new Set(['client_closed_request', 'insufficient_quota', 'request_stopped'])
+
 /** Reported by the vendor, else counted from the bytes that passed; nothing where nothing was delivered. */
 function usageOf(
   settlement: Settlement,
@@ -94,7 +97,7 @@ function usageOf(
   const { status, errorCode, accepted } = settlement
   const outputBytes = outputOf(settlement.request, summary)
   // Its client left, or its money ended: the vendor has worked on the prompt all the same.
-  const stopped = errorCode === 'client_closed_request' || errorCode === 'insufficient_quota'
+  const stopped = stoppedBy.has(errorCode ?? '')
   const reported = summary?.usage && !isUnbelieved(settlement) ? summary.usage : null
   if (
     summary &&
@@ -150,12 +153,14 @@ function isFree(
   billing: BillingSettings,
 ): boolean {
   const { status, errorCode, request } = settlement
-  if (status !== 200) return errorCode !== 'client_closed_request'
+  // A request that is stopped costs what it would if its client had left.
+  const isLeft = errorCode === 'client_closed_request' || errorCode === 'request_stopped'
+  if (status !== 200) return !isLeft
   // Of an answer of nothing, where nobody reports anything, there is nothing to charge.
   const policy = source === 'counted' ? { emptyAnswers: 'free' as const } : billing
   if (errorCode === null) return isFreeAnswer(request, usage, policy)
   // The client's own money or ceiling ended it: what was delivered is owed whatever the policy.
-  if (errorCode === 'insufficient_quota') return false
+  if (errorCode === 'insufficient_quota' || errorCode === 'request_stopped') return false
   return billing.vendorFails === 'free' || isEmpty(usage)
 }
 

@@ -41,7 +41,7 @@ import { priceList, priceRollback, priceSchedule, priceSet, priceWithdraw } from
 import { priceApply } from './price-apply.ts'
 import { catalogUpdate, priceImport } from './price-import.ts'
 import { refusalOf } from './refusal.ts'
-import { requestShow } from './request.ts'
+import { requestRunning, requestShow, requestStop } from './request.ts'
 import { settingsList, settingsSet, settingsUnset } from './run-time.ts'
 import { serve } from './serve.ts'
 import { adminLink, inviteCreate, inviteList, inviteRevoke } from './sign-in.ts'
@@ -89,6 +89,8 @@ const commands: readonly Command[] = [
   balance,
   usage,
   requestShow,
+  requestRunning,
+  requestStop,
   stats,
   historySet,
   historyList,

@@ -1,11 +1,58 @@
-// `tollgate request`: one request, with its receipt and its attempts.
+// `tollgate request`: one request with its receipt, those that run, and how one is stopped.
 
 import { readInput } from '../admin/input.ts'
+import { listRunning, stopRequest } from '../admin/running.ts'
 import { showRequest } from '../admin/usage.ts'
 import { formatUnits } from '../money.ts'
 import type { Command } from './command.ts'
-import { print, printJson, table } from './output.ts'
+import { print, printJson, say, table } from './output.ts'
 import { withStore } from './settings.ts'
+
+export const requestRunning: Command = {
+  name: 'request running',
+  words: [],
+  summary: 'list requests that still run, oldest first',
+  options: { account: { type: 'string', value: 'A', help: 'only of this account' } },
+  async run(context) {
+    const input = await readInput('listRunning', { account: context.flags.text('account') })
+    const { items } = await withStore(context, (admin) => listRunning(admin, input))
+    if (context.json) {
+      await printJson(items)
+      return undefined
+    }
+    const cells = items.map((each) => [
+      each.requestId,
+      each.account,
+      each.keyName,
+      each.model,
+      each.channel ?? null,
+      each.ageMs,
+      each.ttftMs,
+      each.inputTokens,
+      each.outputTokens,
+      formatUnits(BigInt(each.costNano)),
+    ])
+    const headings = ['REQUEST', 'ACCOUNT', 'KEY', 'MODEL', 'CHANNEL', 'AGE MS', 'TTFT MS']
+    await print(table([...headings, 'IN', 'OUT', 'COST'], cells))
+    return undefined
+  },
+}
+
+export const requestStop: Command = {
+  name: 'request stop',
+  words: ['ID'],
+  summary: 'stop a running request; what was delivered is charged',
+  options: {},
+  hints: { 'not_found id': '; `tollgate request running` lists those that do' },
+  async run(context) {
+    const [id = ''] = context.words
+    const input = await readInput('stopRequest', { id })
+    const stopped = await withStore(context, (admin) => stopRequest(admin, input))
+    if (context.json) await printJson(stopped)
+    else say(`Request ${id} stopped.`)
+    return undefined
+  },
+}
 
 type Shown = Awaited<ReturnType<typeof showRequest>>
 

@@ -1,7 +1,7 @@
 // One request from its first attempt to its settlement: the only place that fails over, commits and settles.
 
 import type { Keeping, ReplySummary } from '../billing/settlement.ts'
-import { type Fault, GatewayError } from '../errors.ts'
+import { type ErrorCode, type ErrorDetail, type Fault, GatewayError } from '../errors.ts'
 import type { AttemptOwner } from './attempt.ts'
 import { Attempts } from './attempts.ts'
 import type { Timed } from './deadlines.ts'
@@ -14,16 +14,32 @@ import type { Prepared } from './send.ts'
 
 const atOnce: Keeping = { now: true }
 
+/** Why a running request ends from outside. */
+interface Stop {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly detail: ErrorDetail
+  /** For its record; null where nobody stopped it in particular. */
+  readonly fault: Fault | null
+}
+
+const restart: Stop = {
+  code: 'service_unavailable',
+  message: 'The gateway is restarting.',
+  detail: { retryAfterMs: 1000 },
+  fault: null,
+}
+
 /** The client left before the reply was whole; nginx's number for it, seen only in records. */
 const clientGoneStatus = 499
 
 export class Call implements AttemptOwner, DeliveryOwner, Timed {
   slot = -1
   readonly request: RelayRequest
+  readonly attempts: Attempts
+  readonly ending: Ending
+  readonly delivery: Delivery
   private readonly rooms: RelayRooms
-  private readonly attempts: Attempts
-  private readonly ending: Ending
-  private readonly delivery: Delivery
 
   /** `operation`: what a request beside plain text does otherwise. */
   constructor(rooms: RelayRooms, request: RelayRequest, operation: RelayOperation | null = null) {
@@ -69,14 +85,16 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
     this.finishGone(this.delivery.summary, null)
   }
 
-  /** Ends what is left of a stream because the gateway itself stops. */
-  shutDown(): void {
-    if (this.ending.over) return
-    this.attempts.stop()
-    this.refuse(
-      new GatewayError('service_unavailable', 'The gateway is restarting.', { retryAfterMs: 1000 }),
-      null,
-    )
+  /** Ends what is left of it: the gateway itself stops, or somebody wants no more of it. */
+  shutDown(stop: Stop = restart): void {
+    const { ending, attempts } = this
+    if (ending.over) return
+    if (stop.fault !== null && ending.drainsUntilMs !== null) {
+      this.letGo()
+      return
+    }
+    attempts.stop()
+    this.refuse(new GatewayError(stop.code, stop.message, stop.detail), stop.fault)
   }
 
   tick(nowMs: number): void {

@@ -37,6 +37,11 @@ export class Deadlines {
     last.slot = slot
   }
 
+  /** All there are now, in no order. */
+  get entries(): readonly Timed[] {
+    return this.timed
+  }
+
   get size(): number {
     return this.timed.length
   }

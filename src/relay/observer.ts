@@ -48,7 +48,8 @@ export function createObserver(rooms: ObserverRooms): Observer {
       answered(request.dialect.client.path, status, settlement.durationMs)
       if (candidate !== null) count(countsOf(metrics, counts, candidate, row), settlement, row)
       if (request.peek.stream && (settlement.fault !== null || status === 499)) {
-        metrics.streamAborts.with(status === 499 ? 'client' : 'upstream').inc()
+        const isClients = status === 499 || row.errorCode === 'request_stopped'
+        metrics.streamAborts.with(isClients ? 'client' : 'upstream').inc()
       }
       if (isUnbelieved(settlement)) alarm(rooms, settlement, row)
       if (log.lines.writes('info')) logLine(log, row)

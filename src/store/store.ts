@@ -19,6 +19,7 @@ import type { IdentityTable, PeopleTable } from './people.ts'
 import type { ResponseTable } from './responses.ts'
 import type { RetentionTable } from './retention.ts'
 import type { RollupReader } from './rollup-table.ts'
+import type { RunningTable } from './running.ts'
 import type { SettingTable } from './settings.ts'
 import type { InvitationTable, SessionTable, SignInTable } from './sign-in.ts'
 import type { UsageFilter, UsagePlace, UsagePredicate } from './usage-filter.ts'
@@ -102,6 +103,7 @@ export interface Store {
   readonly signIns: SignInTable
   readonly invitations: InvitationTable
   readonly usage: UsageTable
+  readonly running: RunningTable
   readonly journal: JournalTable
   readonly nodes: NodeTable
   readonly leases: LeaseTable

@@ -25,6 +25,7 @@ import { priceTable } from './prices.ts'
 import { responseTable } from './responses.ts'
 import { retentionTable } from './retention.ts'
 import { rollupReader } from './rollup-query.ts'
+import { runningTable } from './running.ts'
 import { setAside, setAsides } from './set-aside.ts'
 import { settingTable } from './settings.ts'
 import { settle } from './settle.ts'
@@ -48,6 +49,7 @@ export function createStore(engine: Engine, history = engine): Store {
     signIns: signInTable(engine),
     invitations: invitationTable(engine),
     usage: usageTable(engine),
+    running: runningTable(engine),
     journal: journalTable(engine),
     nodes: nodeTable(engine),
     leases: leaseTable(engine),

@@ -92,3 +92,25 @@ export const attempt = z
     costNano: nano.optional(),
   })
   .openapi('Attempt')
+
+export const running = z
+  .object({
+    requestId: z.string(),
+    at: timeSchema,
+    account: z.string(),
+    key: z.string(),
+    keyName: z.string(),
+    group: z.string(),
+    operation: z.string(),
+    model: z.string(),
+    stream: z.boolean(),
+    channel: textOrNull.optional(),
+    attempts: z.int(),
+    ageMs: z.number(),
+    ttftMs: z.number().nullable(),
+    inputTokens: z.number(),
+    outputTokens: z.number(),
+    costNano: nano,
+    heldNano: nano,
+  })
+  .openapi('RunningRequest')

@@ -3,6 +3,7 @@
 import { z } from '@hono/zod-openapi'
 import { readBalance } from '../../../admin/accounts.ts'
 import { listEntries } from '../../../admin/entries.ts'
+import { listRunning, stopRequest } from '../../../admin/running.ts'
 import { inputs } from '../../../admin/schema.ts'
 import {
   listOwnUsage,
@@ -15,7 +16,7 @@ import { exportRequests } from '../../../admin/usage-export.ts'
 import { pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 import { followedEvents, textStream } from '../streams.ts'
-import { attempt, blame, receipt, request } from './request-schemas.ts'
+import { attempt, blame, receipt, request, running } from './request-schemas.ts'
 
 const tag = 'Requests'
 const searched = inputs.followRequests
@@ -58,6 +59,36 @@ const lists: readonly ControlRoute[] = [
     produces: ['text/event-stream'],
     statuses: { 429: 'Too many follow already' },
     run: async (asked) => followedEvents(asked, { ...asked.query, owner: asked.scope.owner }),
+  }),
+  route({
+    method: 'get',
+    path: '/api/requests/running',
+    id: 'listRunning',
+    tag,
+    summary: 'Requests that still run, oldest first, with what they cost until now',
+    description:
+      'As each process said within the last second. Realtime sessions are not among them.',
+    access: 'user',
+    query: inputs.listRunning,
+    reply: pageOf(running),
+    run: async ({ admin, query, scope }) => ({
+      body: await listRunning(admin, { account: scope.account(query.account), owner: scope.owner }),
+    }),
+  }),
+  route({
+    method: 'post',
+    path: '/api/requests/{id}/stop',
+    id: 'stopRequest',
+    tag,
+    summary: 'Stop a running request',
+    description:
+      'Its vendor is let go, its client gets the error `request_stopped`, and what was delivered is charged.',
+    access: 'user',
+    params: inputs.stopRequest,
+    reply: z.object({ requestId: z.string(), stopped: z.literal(true) }),
+    async run({ admin, params, scope }) {
+      return { body: await stopRequest(admin, { ...params, owner: scope.owner }) }
+    },
   }),
   route({
     method: 'get',

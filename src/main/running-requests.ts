@@ -1,0 +1,37 @@
+// Tells the store what runs in this process while somebody looks, and stops what is to be stopped.
+
+import { randomUUID } from 'node:crypto'
+import type { Deadlines } from '../relay/deadlines.ts'
+import { runningIn, stopIn } from '../relay/running.ts'
+import { type RevisionWatch, watchRevision } from '../store/revision.ts'
+import type { RunningTable } from '../store/running.ts'
+
+interface RunningOptions {
+  readonly deadlines: Deadlines
+  readonly onError: (error: unknown) => void
+  readonly busy: () => boolean
+}
+
+/** Of one process, so that a report stays small. */
+const mostReported = 500
+
+/** Looks twice a second while requests come. */
+export function watchRunning(table: RunningTable, options: RunningOptions): RevisionWatch {
+  const { deadlines, onError, busy } = options
+  const process = randomUUID()
+  const look = async (): Promise<number> => {
+    const { accounts, stops } = await table.work()
+    for (const { requestId, account } of stops) {
+      if (stopIn(deadlines, requestId, account)) await table.stopped(requestId)
+    }
+    if (accounts === null || accounts.length > 0) {
+      const whose = accounts === null ? null : new Set(accounts)
+      await table.report(process, runningIn(deadlines, whose, mostReported))
+    }
+    return unchanged
+  }
+  // Nothing is kept here that would have to be read anew.
+  return watchRevision({ known: unchanged, read: look, reload: look, onError, busy })
+}
+
+const unchanged = 0

@@ -1,0 +1,128 @@
+// Running requests across processes: who looks at which account's, what each process last said runs there, and what is to
+// be stopped. Nothing is written while nobody looks. Times are the database's, for machines differ in theirs.
+
+import type { Engine } from './engine.ts'
+import { nowMs } from './leases.ts'
+import { cleanText } from './text.ts'
+
+/** As its process last said. */
+export interface RunningRequest {
+  readonly requestId: string
+  /** Unix milliseconds. */
+  readonly at: number
+  readonly account: string
+  readonly key: string
+  readonly keyName: string
+  readonly group: string
+  readonly operation: string
+  readonly model: string
+  readonly stream: boolean
+  /** Who is asked now; null where nobody is. */
+  readonly channel: string | null
+  readonly attempts: number
+  readonly ageMs: number
+  readonly ttftMs: number | null
+  /** Until now. */
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly costNano: string
+  readonly heldNano: string
+}
+
+interface RunningStop {
+  readonly requestId: string
+  /** Whose it must be; null: an operator stops it, whoever's it is. */
+  readonly account: string | null
+}
+
+/** What a process has to do about its running requests. */
+interface RunningWork {
+  /** Accounts that somebody looks at; null: all of them. */
+  readonly accounts: readonly string[] | null
+  readonly stops: readonly RunningStop[]
+}
+
+export interface RunningTable {
+  /** Somebody looks at an account's requests, or with null at all. False where nobody did until now. */
+  watch(account: string | null): Promise<boolean>
+  work(): Promise<RunningWork>
+  /** Replaces what the process said before. */
+  report(process: string, requests: readonly RunningRequest[]): Promise<void>
+  /** What processes said in the last seconds, and how many of them did. */
+  reports(): Promise<{ readonly processes: number; readonly requests: readonly RunningRequest[] }>
+  stop(stop: RunningStop): Promise<void>
+  /** Nobody need stop it any more: it is done, or given up. False where that was so already. */
+  stopped(requestId: string): Promise<boolean>
+  isStopping(requestId: string): Promise<boolean>
+}
+
+const watchedMs = 10_000
+const reportedMs = 3_000
+/** A stop that no process took is of a request that ended. */
+const stopMs = 10_000
+const everybody = ''
+
+export function runningTable(engine: Engine): RunningTable {
+  const now = nowMs[engine.kind]
+  return {
+    async watch(account) {
+      const name = account === null ? everybody : cleanText(account)
+      const sql = `UPDATE running_watch SET until = ${now} + ? WHERE account = ? AND until > ${now}`
+      if ((await engine.run(sql, [watchedMs, name])) > 0) return true
+      await engine.run(
+        `INSERT INTO running_watch (account, until) VALUES (?, ${now} + ?)
+          ON CONFLICT (account) DO UPDATE SET until = excluded.until`,
+        [name, watchedMs],
+      )
+      await engine.run(`DELETE FROM running_watch WHERE until <= ${now}`, [])
+      return false
+    },
+    work: () => readWork(engine),
+    async report(process, requests) {
+      await engine.run(
+        `INSERT INTO running_report (process, at, requests) VALUES (?, ${now}, ?)
+          ON CONFLICT (process) DO UPDATE SET at = excluded.at, requests = excluded.requests`,
+        [process, JSON.stringify(requests)],
+      )
+      await engine.run(`DELETE FROM running_report WHERE at <= ${now} - ?`, [watchedMs])
+    },
+    async reports() {
+      const kept = await engine.query<{ readonly requests: string }>(
+        `SELECT requests FROM running_report WHERE at > ${now} - ?`,
+        [reportedMs],
+      )
+      const requests = kept.flatMap((each) => JSON.parse(each.requests) as RunningRequest[])
+      return { processes: kept.length, requests }
+    },
+    async stop({ requestId, account }) {
+      await engine.run(
+        `INSERT INTO running_stop (request_id, account, until) VALUES (?, ?, ${now} + ?)
+          ON CONFLICT (request_id) DO UPDATE SET account = excluded.account, until = excluded.until`,
+        [cleanText(requestId), account === null ? null : cleanText(account), stopMs],
+      )
+    },
+    async stopped(requestId) {
+      const sql = 'DELETE FROM running_stop WHERE request_id = ?'
+      return (await engine.run(sql, [cleanText(requestId)])) > 0
+    },
+    async isStopping(requestId) {
+      const sql = 'SELECT 1 FROM running_stop WHERE request_id = ?'
+      return (await engine.query(sql, [cleanText(requestId)])).length > 0
+    },
+  }
+}
+
+/** One statement: every process asks it twice a second while it has something to do. */
+async function readWork(engine: Engine): Promise<RunningWork> {
+  const now = nowMs[engine.kind]
+  const rows = await engine.query<{ readonly id: string | null; readonly account: string | null }>(
+    `SELECT CAST(NULL AS TEXT) AS id, account FROM running_watch WHERE until > ${now}
+      UNION ALL SELECT request_id, account FROM running_stop WHERE until > ${now}`,
+    [],
+  )
+  const watched = rows.flatMap(({ id, account }) =>
+    id === null && account !== null ? [account] : [],
+  )
+  const stops = rows.flatMap(({ id, account }) => (id === null ? [] : [{ requestId: id, account }]))
+  return { accounts: watched.includes(everybody) ? null : watched, stops }
+}

@@ -1,0 +1,60 @@
+// What processes tell each other of running requests, on both engines.
+
+import { expect, test } from 'bun:test'
+import type { RunningRequest } from '../../src/store/running.ts'
+import { onEachEngine } from './engines.ts'
+
+const running: RunningRequest = {
+  requestId: 'req_1',
+  at: 1,
+  account: 'ann',
+  key: 'k',
+  keyName: 'laptop',
+  group: 'default',
+  operation: 'chat',
+  model: 'm',
+  stream: true,
+  channel: null,
+  attempts: 1,
+  ageMs: 5,
+  ttftMs: null,
+  inputTokens: 1,
+  outputTokens: 2,
+  costNano: '3',
+  heldNano: '4',
+}
+
+onEachEngine('running requests', (start) => {
+  test('processes know whose are looked at, and by then who does', async () => {
+    const { running: table } = (await start()).store
+    expect(await table.work()).toEqual({ accounts: [], stops: [] })
+    expect(await table.watch('ann')).toBeFalse()
+    expect(await table.watch('ann')).toBeTrue()
+    expect(await table.work()).toEqual({ accounts: ['ann'], stops: [] })
+    expect(await table.watch(null)).toBeFalse()
+    expect(await table.work()).toEqual({ accounts: null, stops: [] })
+  })
+
+  test('a report replaces the one before, and those of several processes are together', async () => {
+    const { running: table } = (await start()).store
+    await table.report('one', [running, { ...running, requestId: 'req_2' }])
+    await table.report('two', [{ ...running, requestId: 'req_3' }])
+    await table.report('one', [running])
+    const { processes, requests } = await table.reports()
+    expect(processes).toBe(2)
+    expect(requests.map(({ requestId }) => requestId).sort()).toEqual(['req_1', 'req_3'])
+    expect(requests).toContainEqual(running)
+  })
+
+  test('a stop is there until it is taken, by one', async () => {
+    const { running: table } = (await start()).store
+    await table.stop({ requestId: 'req_1', account: 'ann' })
+    await table.stop({ requestId: 'req_2', account: null })
+    expect((await table.work()).stops).toContainEqual({ requestId: 'req_1', account: 'ann' })
+    expect((await table.work()).stops).toContainEqual({ requestId: 'req_2', account: null })
+    expect(await table.isStopping('req_1')).toBeTrue()
+    const taken = await Promise.all([1, 2, 3].map(() => table.stopped('req_1')))
+    expect(taken.filter((each) => each)).toHaveLength(1)
+    expect(await table.isStopping('req_1')).toBeFalse()
+  })
+})
