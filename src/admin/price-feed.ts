@@ -99,7 +99,7 @@ function idOf({ model, version, from }: PriceChange, { group }: PriceFeed): stri
 }
 
 function modelAddress({ model }: PriceChange, { group }: PriceFeed, address: string): string {
-  return `${address}/api/models/${encodeURIComponent(model)}?group=${encodeURIComponent(group)}`
+  return `${address}/api/models/${encodeURIComponent(model.toWellFormed())}?group=${encodeURIComponent(group)}`
 }
 
 function headline({ model, lines, steps }: PriceChange): string {
