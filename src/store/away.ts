@@ -1,8 +1,8 @@
 // Whether an error says that the store cannot be reached or cannot write now, rather than that the call was wrong.
 
-/** Of connections (Node's codes), of PostgreSQL (classes 08, 53, 57P of its appendix A), and of SQLite. */
+/** Of connections (Node's codes), of PostgreSQL (classes 08, 53, 57P and 57014 of its appendix A: the last, a statement that took too long), and of SQLite. */
 const codes =
-  /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|08|53|57P|SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN|READONLY))/
+  /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|08|53|57P|57014|SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN|READONLY))/
 /** What the driver of PostgreSQL says without a code. */
 const messages =
   /^(Cannot connect to PostgreSQL|timeout exceeded when trying to connect|Connection terminated|Query read timeout|The thread of the store has ended|The store is closed)/
