@@ -51,7 +51,7 @@ interface Definition<P, Q, B, R> {
   /** Of the JSON it answers with; left out where it answers with nothing, or with something else. */
   readonly reply?: R
   /** 200 unless said, or 204 where there is no reply and nothing else is produced. */
-  readonly status?: 200 | 201 | 202 | 204
+  readonly status?: 200 | 201 | 202 | 204 | 303
   /** What it answers with in place of JSON, as a Response. */
   readonly produces?: readonly string[]
   /** Other statuses it may answer with, and when. */

@@ -12,7 +12,6 @@ const handle = ({ services, request, address, requestId }: Request) =>
   services.sessions.handler(request, address, requestId)
 
 const statuses = {
-  303: 'Go on at `location`',
   429: 'Too many attempts from this network; try again after `retry-after` seconds',
 }
 const provider = z.object({ provider: z.string() })
@@ -21,11 +20,13 @@ const returnTo = z
   .optional()
   .openapi({ description: 'Where to go on: a path; / unless given' })
 
-const reading = {
+/** It answers with where to go on (`location`), and with no body. */
+const leading = {
   method: 'get',
   tag: 'Sign-in',
   access: 'public',
-  produces: ['text/html'],
+  status: 303,
+  produces: [],
 } as const
 
 export const signInRoutes: readonly ControlRoute[] = [
@@ -43,7 +44,7 @@ export const signInRoutes: readonly ControlRoute[] = [
     run: handle,
   }),
   route({
-    ...reading,
+    ...leading,
     path: '/api/auth/sign-in/{provider}',
     id: 'signIn',
     summary: 'Go to a provider to sign in',
@@ -56,7 +57,7 @@ export const signInRoutes: readonly ControlRoute[] = [
     run: handle,
   }),
   route({
-    ...reading,
+    ...leading,
     path: '/api/auth/callback/{provider}',
     id: 'finishSignIn',
     summary: 'Come back from a provider',
@@ -66,7 +67,7 @@ export const signInRoutes: readonly ControlRoute[] = [
     run: handle,
   }),
   route({
-    ...reading,
+    ...leading,
     path: '/api/auth/link',
     id: 'signInByLink',
     summary: 'Sign in by a one-time link',
