@@ -21,7 +21,7 @@ export const narrowingOptions = {
   spend: {
     type: 'string',
     value: 'AMOUNT[/PERIOD]',
-    help: 'the most it may spend: `25/month`; also a day, a week, or never again',
+    help: 'the most it may spend: `25/day`, `/week`, `/month`; `25` alone is for all time',
   },
   zone: { type: 'string', value: 'ZONE', help: 'whose midnight begins a period; UTC unless said' },
   history: {
