@@ -1,5 +1,7 @@
 // Things of the account ann, one for each address that names one: what nobody else may find.
 
+import { entryOf } from '../../src/history/document.ts'
+import { makeKeys } from '../../src/history/sealed.ts'
 import type { ManagementKeyRow } from '../../src/store/management-keys.ts'
 import type { Store } from '../../src/store/store.ts'
 import { keyRow } from '../contract/store.ts'
@@ -22,7 +24,12 @@ export async function owned(
   await store.sessions.add(session, 'hash', { nowMs: Date.now(), idleMs: 1e9, longestMs: 1e9 })
   await store.keys.insert(keyRow({ id: 'key-of-ann' }))
   await store.managementKeys.insert(managementKey('management-key-of-ann'))
+  const message = await sealedMessage('req_of-ann')
+  await store.history.add([message])
+  const blob = { id: message.message.requestId, blob: message.blobs[0]?.id ?? '' }
   return {
+    '/api/history/{id}': blob,
+    '/api/history/{id}/blobs/{blob}': blob,
     '/api/me/sessions/{id}': { id: session.id },
     '/api/me/identities/{id}': { id: 'id-1' },
     ...below('/api/keys/{id}', keyVerbs, 'key-of-ann'),
@@ -52,6 +59,31 @@ function managementKey(id: string): ManagementKeyRow {
     usedAt: null,
     revision: 1,
   }
+}
+
+async function sealedMessage(requestId: string) {
+  const { publicKey } = await makeKeys()
+  const picture = `data:image/gif;base64,${Buffer.from('a picture').toString('base64')}`
+  const head = {
+    requestId,
+    account: 'ann',
+    keyId: 'key-of-ann',
+    keyName: 'ci',
+    model: 'm',
+    operation: 'chat',
+    format: 'openai-chat',
+    stream: false,
+    at: Date.now(),
+    status: 200,
+    mode: 'sealed',
+    requestBytes: 1,
+    replyBytes: 1,
+    parameters: [],
+    truncated: false,
+    expiresAt: Date.now() + 1e9,
+  } as const
+  const request = new TextEncoder().encode(JSON.stringify({ picture }))
+  return entryOf({ head, publicKey, request, reply: new Uint8Array(0), files: [], sent: [] })
 }
 
 function identity(id: string) {

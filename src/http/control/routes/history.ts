@@ -90,7 +90,7 @@ const flag = z
 const message = z.strictObject({ id: z.string() })
 const blobOf = z.strictObject({ id: z.string(), blob: z.string() })
 const { account: _, revision: __, ...chosen } = inputs.setHistory.shape
-const range = inputs.deleteHistory.extend({ account: z.string().optional() })
+const range = inputs.deleteHistory.extend({ account: z.string().optional(), all: flag.optional() })
 
 /** Of what belongs to one account: the caller's own. */
 function own({ self }: Scope): string {
@@ -164,14 +164,17 @@ const messageRoutes: readonly ControlRoute[] = [
     path: '/api/history',
     id: 'deleteHistory',
     tag,
-    summary: 'Delete all my messages, or those of a time',
+    summary: 'Delete my messages of a time, or with `all=true` all of them',
     description: 'What is still being written goes too. An admin names the account.',
     access: 'user',
     query: range,
     reply: z.object({ deleted: z.number().int() }),
-    async run({ admin, scope, query }) {
-      const account = scope.account(query.account) ?? own(scope)
-      return { body: await deleteHistory(admin, { ...query, account }) }
+    async run({ admin, scope, query: { all, ...asked } }) {
+      const account = scope.account(asked.account) ?? own(scope)
+      const isWhole = asked.since === undefined && asked.until === undefined
+      if (isWhole && all !== true)
+        throw new AdminError('invalid', 'all', 'is needed to delete all: true; or since or until')
+      return { body: await deleteHistory(admin, { ...asked, account }) }
     },
   }),
   route({
@@ -223,9 +226,12 @@ const operatorRoutes: readonly ControlRoute[] = [
     audited: true,
     params: message,
     reply: detail,
-    run: async (asked) => ({
-      body: await readHistory(asked.admin, asked.params, inspector(asked)),
-    }),
+    async run(asked) {
+      const found = await readHistory(asked.admin, asked.params, inspector(asked))
+      if (!found.withheld) return { body: found }
+      const reason = 'does not allow this: bodies are for their accounts'
+      throw new AdminError('forbidden', 'history.adminReads', reason)
+    },
   }),
   route({
     method: 'get',
@@ -249,13 +255,7 @@ function reader({ scope }: Calling) {
 }
 
 function inspector({ scope, services }: Calling) {
-  if (services.config().history.adminReads)
-    return { owner: undefined, self: scope.self, readsAll: true }
-  throw new AdminError(
-    'forbidden',
-    'history.adminReads',
-    'does not allow this: bodies are for their accounts',
-  )
+  return { owner: undefined, self: scope.self, readsAll: services.config().history.adminReads }
 }
 
 /** Types that no browser runs anything of. */
