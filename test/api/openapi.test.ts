@@ -140,6 +140,17 @@ test('names each operation and schema once, and uses each schema', () => {
   }
 })
 
+test('has patterns that are read as they are meant', () => {
+  const found = JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)
+  const patterns = [...found].map(([, text = '']) => String(JSON.parse(text)))
+  expect(patterns.length).toBeGreaterThan(10)
+  for (const pattern of patterns) {
+    expect(new RegExp(pattern, 'u')).toBeInstanceOf(RegExp)
+    // With the flags of a literal behind its end nothing would match.
+    expect(pattern).not.toMatch(/\$\/[a-z]*$/)
+  }
+})
+
 test('is a page for people that needs nothing else', async () => {
   const page = await fetch(`${gateway.url}/docs`)
   const [type, policy] = ['content-type', 'content-security-policy'].map((name) =>

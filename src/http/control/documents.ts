@@ -42,7 +42,7 @@ async function load(own: OwnDocument) {
     import('../openapi/page.ts'),
   ])
   const { tags, paths, components } = describeV1()
-  const json = JSON.stringify({
+  const whole = {
     ...own,
     tags,
     paths: { ...paths, ...own.paths },
@@ -52,7 +52,8 @@ async function load(own: OwnDocument) {
       schemas: { ...components['schemas'], ...own.components.schemas },
       securitySchemes: { ...components['securitySchemes'], ...own.components.securitySchemes },
     },
-  })
+  }
+  const json = JSON.stringify(whole, withoutFlags)
   const { html, policy } = docsPage(JSON.parse(json))
   return new Map([
     ['/openapi.json', shownAs(json, { 'content-type': 'application/json' })],
@@ -64,6 +65,11 @@ async function load(own: OwnDocument) {
       }),
     ],
   ])
+}
+
+/** The library writes a pattern's flags behind it; JSON Schema reads every pattern as Unicode. */
+function withoutFlags(name: string, value: unknown): unknown {
+  return name === 'pattern' && typeof value === 'string' ? value.replace(/\$\/[a-z]+$/, '$') : value
 }
 
 function shownAs(text: string, headers: Shown['headers']): Shown {
