@@ -5,12 +5,10 @@ import type { Control } from '../http/control/app.ts'
 import type { ControlServices } from '../http/control/services.ts'
 import { findManagementKey } from '../identity/management-keys.ts'
 import { createSecretBox } from '../identity/secret-box.ts'
-import type { Sessions } from '../identity/sessions.ts'
 import type { Store } from '../store/store.ts'
 import { openStoreThread } from '../store/thread.ts'
 import type { Log } from '../telemetry/log.ts'
 import { encryptionKey } from './encryption-key.ts'
-import { runningOf } from './running.ts'
 import type { State } from './state.ts'
 
 interface ControlOptions {
@@ -41,31 +39,33 @@ export function openControl(state: State, options: ControlOptions) {
 }
 
 async function load(state: State, options: ControlOptions): Promise<LoadedControl> {
-  const [{ createControl }, { controlRoutes }, { openSessions }] = await Promise.all([
-    import('../http/control/app.ts'),
-    import('../http/control/routes.ts'),
-    import('./sign-in.ts'),
-  ])
+  const [{ createControl }, { controlRoutes }, { openSessions }, { runningOf }] = await Promise.all(
+    [
+      import('../http/control/app.ts'),
+      import('../http/control/routes.ts'),
+      import('./sign-in.ts'),
+      import('./running.ts'),
+    ],
+  )
   const store = storeOf(state)
-  const services = servicesOf(state, options, store, openSessions(state, store))
+  const sessions = openSessions(state, store)
+  const running = runningOf(state, store)
+  const services = servicesOf(state, options, { store, sessions, running })
   return { ...createControl(services, controlRoutes), services }
 }
 
 function servicesOf(
   state: State,
   { version, log, refresh }: ControlOptions,
-  store: Store,
-  sessions: Sessions,
+  rooms: Pick<ControlServices, 'store' | 'sessions' | 'running'>,
 ): ControlServices {
   const config = () => state.current.config
   return {
-    store,
+    ...rooms,
     config,
     callers: () => createCallers(config().server),
-    running: runningOf(state, store),
-    sessions,
     refresh,
-    managementKey: (secret, nowMs) => findManagementKey(store, secret, nowMs),
+    managementKey: (secret, nowMs) => findManagementKey(rooms.store, secret, nowMs),
     modelKey: (secret, nowMs) => state.keyring.find(secret, nowMs),
     models: (principal) =>
       state.current.front.services.modelAccess.models(principal).map(({ id }) => id),
