@@ -111,6 +111,18 @@ describe('the list', () => {
     expect([status, json.field]).toEqual([400, field])
   })
 
+  test.each([
+    ['', { requests: 2, bound: 'about' }],
+    ['statusClass=5xx', { requests: 1, bound: 'about' }],
+    ['since=7d', { requests: 3, bound: 'about' }],
+    ['minLatencyMs=100000', { requests: 2, bound: 'at_most' }],
+    ['id=req_paid', null],
+    ['cursor=MSBh', null],
+    ['since=1h&until=2020-01-01', { requests: 0, bound: 'about' }],
+  ])('about how many: ?%s', async (query, expected) => {
+    expect((await get(ann, `/api/requests?${query}`)).json.estimate).toEqual(expected)
+  })
+
   test('pages follow each other', async () => {
     const first = (await get(operator, '/api/requests?limit=2')).json
     const second = (await get(operator, `/api/requests?limit=2&cursor=${first.next}`)).json

@@ -50,6 +50,10 @@ export const request = z
   })
   .openapi('Request')
 
+export const estimate = z
+  .object({ requests: z.number(), bound: z.enum(['about', 'at_most']) })
+  .openapi('RequestEstimate')
+
 export const receipt = z
   .object({
     priceVersion: z.int(),

@@ -12,11 +12,12 @@ import {
   showRequest,
   withUsualRange,
 } from '../../../admin/usage.ts'
+import { estimateUsage } from '../../../admin/usage-estimate.ts'
 import { exportRequests } from '../../../admin/usage-export.ts'
 import { pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 import { followedEvents, textStream } from '../streams.ts'
-import { attempt, blame, receipt, request, running } from './request-schemas.ts'
+import { attempt, blame, estimate, receipt, request, running } from './request-schemas.ts'
 
 const tag = 'Requests'
 const searched = inputs.followRequests
@@ -34,7 +35,7 @@ const lists: readonly ControlRoute[] = [
       'than `limit`, even none, while `next` says where to go on.',
     access: 'user',
     query: inputs.listUsage.extend(pageQuery),
-    reply: pageOf(request),
+    reply: pageOf(request).extend({ estimate: estimate.nullable() }),
     async run({ admin, query, scope }) {
       const asked = withUsualRange(query, admin.nowMs)
       const { owner } = scope
@@ -42,7 +43,9 @@ const lists: readonly ControlRoute[] = [
         owner === undefined
           ? await listUsage(admin, asked)
           : await listOwnUsage(admin, { ...asked, owner })
-      return { body: page }
+      const isFirst = query.cursor === undefined
+      const about = isFirst ? await estimateUsage(admin, { ...asked, owner }) : null
+      return { body: { ...page, estimate: about } }
     },
   }),
   route({

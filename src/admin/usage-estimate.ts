@@ -1,0 +1,53 @@
+// About how many requests a list has, from the quarter-hourly totals: nothing is counted row by row.
+
+import type { RollupDimension, RollupFilter } from '../store/rollup-table.ts'
+import type { Input } from './schema.ts'
+import type { Owned } from './usage.ts'
+import type { AdminContext } from './use-case.ts'
+
+interface Estimate {
+  readonly requests: number
+  /** `at_most`: something is asked for that the totals do not tell apart. */
+  readonly bound: 'about' | 'at_most'
+}
+
+const quarterMs = 900_000
+
+/** Whole quarters of an hour are counted. null where one request is named. */
+export async function estimateUsage(
+  { store, nowMs }: AdminContext,
+  input: Input<'listUsage'> & Owned,
+): Promise<Estimate | null> {
+  const { id, owner, account, key, model, group, operation, channel, statusClass } = input
+  if (id !== undefined) return null
+  const wanted: readonly (readonly [RollupDimension, string | undefined])[] = [
+    ['account', owner ?? account],
+    ['key', key],
+    ['model', model],
+    ['group', group],
+    ['operation', operation],
+    ['channel', channel],
+    ['statusClass', statusClass === undefined ? undefined : `${statusClass}xx`],
+  ]
+  const filter = Object.fromEntries(
+    wanted.flatMap(([name, value]) => (value === undefined ? [] : [[name, [value]]])),
+  ) as RollupFilter
+  const { since = 0, until = nowMs + 1 } = input
+  const [row] = await store.rollups.read({
+    cuts: [Math.floor(since / quarterMs) * quarterMs],
+    until,
+    filter,
+    by: [],
+    sums: ['requests'],
+    limit: 1,
+  })
+  return { requests: Number(row?.sums[0] ?? 0n), bound: isCounted(input) ? 'about' : 'at_most' }
+}
+
+/** Whether the totals know all that is asked for. */
+function isCounted(input: Input<'listUsage'>): boolean {
+  const { modelServed, client, vendorRequestId, errorCode, stream, status } = input
+  const { minCost, minLatencyMs } = input
+  const others = [modelServed, client, vendorRequestId, errorCode, stream, status]
+  return [...others, minCost, minLatencyMs].every((each) => each === undefined)
+}
