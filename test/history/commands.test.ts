@@ -107,6 +107,38 @@ test('what is sealed is opened with the file that keygen wrote', async () => {
   json('history', 'set', 'default', 'full')
 })
 
+test("a key's own mode stands above its account's", async () => {
+  const made = (mode: string) =>
+    json(
+      'key',
+      'create',
+      '--account',
+      'default',
+      '--group',
+      'default',
+      '--name',
+      mode,
+      '--history',
+      mode,
+    )
+  for (const mode of ['off', 'metadata']) {
+    const { secret } = made(mode)
+    const headers = { authorization: `Bearer ${secret}` }
+    const body = { model: 'sandbox/chat', messages: [{ role: 'user', content: 'by a key' }] }
+    const requestId = await eventually(async () => {
+      const reply = await gateway.post('/v1/chat/completions', body, { headers })
+      await reply.text()
+      return reply.status === 200 ? (reply.headers.get('x-request-id') ?? '') : undefined
+    })
+    // What came before it is written first.
+    await kept(await ask('after it'))
+    const listed = json('history', 'list').find(
+      (each: { requestId: string }) => each.requestId === requestId,
+    )
+    expect(listed?.mode).toBe(mode === 'off' ? undefined : mode)
+  }
+})
+
 test('S17 S26 prompts are in no log, and nothing of a deleted message is in any file', async () => {
   const canary = crypto.randomUUID()
   const url = `data:image/png;base64,${picture.toString('base64')}`
