@@ -56,7 +56,11 @@ export const usage: Command = {
   options: {
     ...filters,
     limit: { type: 'string', value: 'N', help: 'at most so many; 100 unless said, up to 1000000' },
-    export: { type: 'string', value: 'FILE', help: 'write all that fit there; - for the screen' },
+    export: {
+      type: 'string',
+      value: 'FILE',
+      help: 'write all that fit there; --export=- for the screen',
+    },
     format: {
       type: 'string',
       value: 'csv|json',
