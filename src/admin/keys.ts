@@ -248,7 +248,8 @@ async function checkGroup(store: Store, account: string, group: string): Promise
   const own = await groupsOf(store, account)
   const allowed = own === null ? known : own.filter((each) => known.includes(each))
   if (known.length > 0 && !known.includes(group)) {
-    const near = suggestion(group, allowed) || `; there are ${allowed.join(', ')}`
+    const whose = own === null ? 'the configuration has' : 'the account may use'
+    const near = suggestion(group, allowed) || `; ${whose} ${allowed.join(', ')}`
     throw new AdminError('invalid', 'group', `there is no such group${near}`)
   }
   checkOwnGroup(own, { account, group })

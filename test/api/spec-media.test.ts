@@ -68,7 +68,7 @@ afterAll(async () => {
 })
 
 const places = ['openai', 'bfl', 'google', 'films']
-const sent = () => places.reduce((sum, place) => sum + vendors.count(place), 0)
+const sent = () => places.reduce((sum, place) => sum + vendors.asked(place), 0)
 
 /** 400 for this field; no vendor hears of it, nothing is held, nothing is charged. */
 async function refused(asked: Promise<unknown>, param: string): Promise<string> {

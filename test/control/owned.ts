@@ -4,7 +4,7 @@ import { entryOf } from '../../src/history/document.ts'
 import { makeKeys } from '../../src/history/sealed.ts'
 import type { ManagementKeyRow } from '../../src/store/management-keys.ts'
 import type { Store } from '../../src/store/store.ts'
-import { keyRow } from '../contract/store.ts'
+import { append, keyRow, usageRow } from '../contract/store.ts'
 
 /** The values of each address, by its path. Makes them. */
 export async function owned(
@@ -22,6 +22,8 @@ export async function owned(
     client: null,
   }
   await store.sessions.add(session, 'hash', { nowMs: Date.now(), idleMs: 1e9, longestMs: 1e9 })
+  const requestId = `req_${'a'.repeat(28)}`
+  await append(store, [usageRow({ requestId, account: 'ann', at: Date.now() })])
   await store.keys.insert(keyRow({ id: 'key-of-ann' }))
   await store.managementKeys.insert(managementKey('management-key-of-ann'))
   const message = await sealedMessage('req_of-ann')
@@ -32,6 +34,7 @@ export async function owned(
     '/api/history/{id}/blobs/{blob}': blob,
     '/api/me/sessions/{id}': { id: session.id },
     '/api/me/identities/{id}': { id: 'id-1' },
+    ...below('/api/requests/{id}', ['', '/stop'], requestId),
     ...below('/api/keys/{id}', keyVerbs, 'key-of-ann'),
     ...below('/api/management-keys/{id}', managementKeyVerbs, 'management-key-of-ann'),
   }

@@ -37,11 +37,14 @@ export interface MediaVendors extends AsyncDisposable {
   place(row: string): string
   /** Requests a row's vendor had until now. */
   count(row: string): number
+  /** Of them, those that ask for something new; looks at a job that runs come at any time. */
+  asked(row: string): number
 }
 
 /** `services`: by the row's name, which is one segment of a path. */
 export function startMediaVendors(services: Readonly<Record<string, Service>>): MediaVendors {
   const counts = new Map<string, number>()
+  const asks = new Map<string, number>()
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -50,6 +53,7 @@ export function startMediaVendors(services: Readonly<Record<string, Service>>): 
       const url = new URL(request.url)
       const [, row = '', ...rest] = url.pathname.split('/')
       counts.set(row, (counts.get(row) ?? 0) + 1)
+      if (request.method !== 'GET') asks.set(row, (asks.get(row) ?? 0) + 1)
       const service = services[row]
       if (service === undefined) return new Response('', { status: 404 })
       if (rest[0] === 'results') return result(rest[1] ?? '')
@@ -75,6 +79,7 @@ export function startMediaVendors(services: Readonly<Record<string, Service>>): 
   return {
     place: (row) => `http://127.0.0.1:${server.port}/${row}`,
     count: (row) => counts.get(row) ?? 0,
+    asked: (row) => asks.get(row) ?? 0,
     [Symbol.asyncDispose]: () => server.stop(true),
   }
 }
