@@ -70,6 +70,7 @@ function servicesOf(
     models: (principal) =>
       state.current.front.services.modelAccess.models(principal).map(({ id }) => id),
     replyBox: createSecretBox(encryptionKey(config()), 'control replies'),
+    load: state.load,
     onCrash: (error, requestId) =>
       log.error({ err: error, request_id: requestId }, 'internal error: a request failed'),
     version,

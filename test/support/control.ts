@@ -130,6 +130,7 @@ export async function controlStage({
       modelKey: () => null,
       models: () => [],
       replyBox: createSecretBox(new Uint8Array(32), 'control replies'),
+      load: { draining: false },
       onCrash: (error) => crashes.push(error),
       refresh: async () => undefined,
       version: 'test',

@@ -6,6 +6,7 @@ import type { SecretBox } from '../../identity/secret-box.ts'
 import type { Sessions } from '../../identity/sessions.ts'
 import type { Store } from '../../store/store.ts'
 import type { Callers } from '../callers.ts'
+import type { Load } from '../load.ts'
 import type { Running } from './running.ts'
 
 export interface ControlServices {
@@ -24,6 +25,8 @@ export interface ControlServices {
   models(principal: KeyPrincipal): readonly string[]
   /** For replies that are kept. */
   readonly replyBox: SecretBox
+  /** Where the process takes its leave, replies that last are to end. */
+  readonly load: Pick<Load, 'draining'>
   /** A mistake in the gateway: for the log. */
   onCrash(error: unknown, requestId: string): void
   /** After a change: requests that come now are judged by it. */

@@ -100,7 +100,7 @@ async function* events(
     let followed = first
     let quietMs = 0
     let checkedMs = performance.now()
-    while (!end.aborted) {
+    while (!end.aborted && !services.load.draining) {
       const text = textOf(followed)
       if (text !== '') yield text
       quietMs = text === '' ? quietMs + pollMs : 0
