@@ -3,10 +3,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { setPrices } from '../../src/admin/prices.ts'
 import { shippedPrices } from '../../src/catalog/shipped-prices.ts'
+import type { ControlPrincipal } from '../../src/identity/principal.ts'
 import { ensurePrices } from '../../src/meter/ensure-prices.ts'
-import { append, usageRow } from '../contract/store.ts'
+import { append, keyRow, usageRow } from '../contract/store.ts'
 import { adminOf } from '../support/admin.ts'
-import { type ControlStage, controlStage, person } from '../support/control.ts'
+import { type ControlStage, controlStage, manager, person } from '../support/control.ts'
 
 const dayMs = 86_400_000
 const changedMs = Date.now() - 2 * dayMs
@@ -138,4 +139,19 @@ test('a user asks what the own requests would cost now, and nobody else’s', as
     [null, '/api/what-if', 401],
   ] as const)
     expect((await stage.send(who, 'GET', path)).status).toBe(status)
+})
+
+test('whoever has keys of a group is told so, an admin too', async () => {
+  for (const account of ['ann', 'root']) {
+    await stage.store.accounts.ensure(account, 1)
+    await stage.store.keys.insert(keyRow({ id: `key-${account}`, account, hash: account }))
+  }
+  const groups = async (as: ControlPrincipal) =>
+    (await stage.send(as, 'GET', '/api/groups')).json.items.map(
+      ({ id, hasKeys }: { id: string; hasKeys: boolean }) => [id, hasKeys],
+    )
+  expect(await groups(person('ann'))).toEqual([['default', true]])
+  expect(await groups(person('root', 'admin'))).toEqual([['default', true]])
+  expect(await groups(person('bob'))).toEqual([['default', false]])
+  expect(await groups(manager(null, ['read']))).toEqual([['default', false]])
 })

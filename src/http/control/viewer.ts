@@ -12,6 +12,8 @@ export async function viewerOf({ principal, scope, admin, services }: Signed): P
   const config = services.config()
   if (principal === null) return publicViewer(config)
   const first = services.running.settings()['identity.defaultGroup']
-  if (scope.owner === undefined) return adminViewer(config, first)
-  return accountViewer(admin, config, scope.owner, first)
+  const { owner, self } = scope
+  if (self === null) return adminViewer(config, first)
+  const own = await accountViewer(admin, config, self, first)
+  return owner === undefined ? { ...own, groups: adminViewer(config, first).groups } : own
 }
