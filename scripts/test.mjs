@@ -10,6 +10,7 @@ const services = [
   { name: 'PostgreSQL', variable: 'TEST_DATABASE_URL', start: startPostgres },
   { name: 'Valkey', variable: 'TEST_VALKEY_URL', start: startValkey },
   { name: 'system calls', variable: 'TEST_STRACE', start: findStrace },
+  { name: 'a browser', variable: 'TEST_CHROMIUM', start: findChromium },
 ]
 /** Files run at once: as many as keep two cores busy, since a test waits for a good part of its time. */
 const together = 3
@@ -60,6 +61,11 @@ async function startServices() {
 /** No service but a program; in place of an address, where it is. */
 async function findStrace() {
   return { url: ensure('strace', ['strace']), stop: () => undefined }
+}
+
+/** Debian's: a browser that a package downloads would not be the machine's own. */
+async function findChromium() {
+  return { url: ensure('chromium', ['chromium']), stop: () => undefined }
 }
 
 /** The files that do more at length. They measure time and memory too, so each runs alone. */
