@@ -13,9 +13,9 @@ import {
   updateKey,
 } from '../admin/keys.ts'
 import { readDuration } from '../admin/time.ts'
-import type { AdminContext } from '../admin/use-case.ts'
 import type { KeyConfig } from '../config/types.ts'
 import { formatUnits } from '../money.ts'
+import { changeNamed } from './change.ts'
 import { type Command, type Context, UsageError } from './command.ts'
 import { narrowingFields, narrowingOptions, readNarrowing } from './key-options.ts'
 import { print, printJson, say, table } from './output.ts'
@@ -221,31 +221,19 @@ export const keyDisable: Command = {
   ...changing,
   name: 'key disable',
   summary: 'stop a key within a second; it stays in the list',
-  run: (context) => change(context, 'disabled', disableKey),
+  run: (context) => changeNamed(context, 'Key', 'disabled', disableKey),
 }
 
 export const keyEnable: Command = {
   ...changing,
   name: 'key enable',
   summary: 'let a disabled key work again, within a second',
-  run: (context) => change(context, 'enabled', enableKey),
+  run: (context) => changeNamed(context, 'Key', 'enabled', enableKey),
 }
 
 export const keyRemove: Command = {
   ...changing,
   name: 'key remove',
   summary: 'stop a key within a second and forget it; its usage stays',
-  run: (context) => change(context, 'removed', removeKey),
-}
-
-async function change(
-  context: Context,
-  done: string,
-  work: (admin: AdminContext, input: { readonly id: string }) => Promise<unknown>,
-): Promise<undefined> {
-  const [id = ''] = context.words
-  await withStore(context, (admin) => work(admin, { id }))
-  if (context.json) await printJson({ id, [done]: true })
-  else say(`Key ${id} ${done}.`)
-  return undefined
+  run: (context) => changeNamed(context, 'Key', 'removed', removeKey),
 }

@@ -7,8 +7,8 @@ import {
   listManagementKeys,
   removeManagementKey,
 } from '../admin/management-keys.ts'
-import type { AdminContext } from '../admin/use-case.ts'
-import type { Command, Context } from './command.ts'
+import { changeNamed } from './change.ts'
+import type { Command } from './command.ts'
 import { readList } from './key-options.ts'
 import { print, printJson, say, table } from './output.ts'
 import { withStore } from './settings.ts'
@@ -85,24 +85,12 @@ export const managementKeyDisable: Command = {
   ...changing,
   name: 'management-key disable',
   summary: 'stop a management key at once; it stays in the list',
-  run: (context) => change(context, 'disabled', disableManagementKey),
+  run: (context) => changeNamed(context, 'Management key', 'disabled', disableManagementKey),
 }
 
 export const managementKeyRemove: Command = {
   ...changing,
   name: 'management-key remove',
   summary: 'stop a management key at once and forget it',
-  run: (context) => change(context, 'removed', removeManagementKey),
-}
-
-async function change(
-  context: Context,
-  done: string,
-  work: (admin: AdminContext, input: { readonly id: string }) => Promise<unknown>,
-): Promise<undefined> {
-  const [id = ''] = context.words
-  await withStore(context, (admin) => work(admin, { id }))
-  if (context.json) await printJson({ id, [done]: true })
-  else say(`Management key ${id} ${done}.`)
-  return undefined
+  run: (context) => changeNamed(context, 'Management key', 'removed', removeManagementKey),
 }
