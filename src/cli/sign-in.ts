@@ -7,6 +7,7 @@ import {
   listInvitations,
   revokeInvitation,
 } from '../admin/sign-in.ts'
+import { changeNamed } from './change.ts'
 import type { Command, Context } from './command.ts'
 import { print, printJson, say, table } from './output.ts'
 import { loadFor, withStore } from './settings.ts'
@@ -107,11 +108,5 @@ export const inviteRevoke: Command = {
   summary: 'take an invitation back that nobody used',
   options: {},
   hints: { 'not_found id': '; `tollgate invite list` lists them' },
-  async run(context) {
-    const [id = ''] = context.words
-    await withStore(context, (admin) => revokeInvitation(admin, { id }))
-    if (context.json) await printJson({ id, revoked: true })
-    else say(`Invitation ${id} revoked.`)
-    return undefined
-  },
+  run: (context) => changeNamed(context, 'Invitation', 'revoked', revokeInvitation),
 }
