@@ -30,8 +30,13 @@ const { env, stops, leftOut } = await startServices()
 let result
 try {
   const isLong = process.argv[2] === '--long'
+  // A long test does five to ten times the work of a short one, perhaps on a machine half as fast.
   result = isLong
-    ? await runTests(process.argv.slice(3), { ...env, TEST_LONG: '1' }, longTests())
+    ? await runTests(
+        ['--timeout', '300000', ...process.argv.slice(3)],
+        { ...env, TEST_LONG: '1' },
+        longTests(),
+      )
     : await runTests([`--parallel=${together}`, ...process.argv.slice(2)], env, ['./src', './test'])
 } finally {
   await Promise.all(stops.map((stop) => stop()))
