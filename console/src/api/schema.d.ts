@@ -1,0 +1,6304 @@
+// Generated from /openapi.json by `npm run types`: do not edit.
+
+export interface paths {
+    readonly "/api/me/balance": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Read the balance */
+        readonly get: operations["readKeyBalance"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/me/usage": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** List the account’s requests */
+        readonly get: operations["listKeyUsage"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/me/usage/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Read what a request cost */
+        readonly get: operations["readKeyUsage"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/accounts": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The accounts and what they have */
+        readonly get: operations["listAccounts"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/accounts/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** What an account has */
+        readonly get: operations["showAccount"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/accounts/{id}/adjustments": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Give an account money or take it, with the reason
+         * @description Once for each `reference`. A debit takes all of it or nothing.
+         */
+        readonly post: operations["adjustBalance"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/channels": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The channels that serve, and how each is */
+        readonly get: operations["listChannels"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/channels/{id}/test": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Make one small call to a channel, which its vendor may charge for */
+        readonly post: operations["testChannel"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/groups": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The groups you may see: what they have, and what they multiply prices by */
+        readonly get: operations["listGroups"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/events": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * What operators did, newest first
+         * @description Every change by an admin or by a management key that is bound to no account.
+         */
+        readonly get: operations["listEvents"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/me/history": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** What is kept of my messages, and the most that may be */
+        readonly get: operations["readHistoryChoice"];
+        /** Choose what is kept of my messages */
+        readonly put: operations["setHistoryChoice"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/me/export": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** All my data: a ZIP of NDJSON with usage, keys (no secrets) and messages */
+        readonly get: operations["exportMyData"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/history": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Messages that are kept, newest first
+         * @description `text` searches in the caller’s own bodies that are not sealed; a page of a search may be short, or empty, and not the last.
+         */
+        readonly get: operations["listHistory"];
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Delete my messages of a time, or with `all=true` all of them
+         * @description What is still being written goes too. An admin names the account.
+         */
+        readonly delete: operations["deleteHistory"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/history/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** What a request asked and was answered */
+        readonly get: operations["readHistory"];
+        readonly put?: never;
+        readonly post?: never;
+        /** Delete one message */
+        readonly delete: operations["deleteMessage"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/history/{id}/blobs/{blob}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** What is kept in place of `blob:ID`; sealed where its message is */
+        readonly get: operations["readHistoryBlob"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/admin/history/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Any account's message with its body and what vendors were sent
+         * @description Only where `history.adminReads` allows it. Each reading is noted.
+         */
+        readonly get: operations["inspectHistory"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/admin/history/{id}/blobs/{blob}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * A blob of any account's message
+         * @description Only where `history.adminReads` allows it. Each reading is noted.
+         */
+        readonly get: operations["inspectHistoryBlob"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/keys": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** List keys, with what they spent and when they were last used */
+        readonly get: operations["listKeys"];
+        readonly put?: never;
+        /** Make a key; its secret is in this reply and nowhere else */
+        readonly post: operations["createKey"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/keys/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Show a key */
+        readonly get: operations["showKey"];
+        readonly put?: never;
+        readonly post?: never;
+        /** Stop a key and forget it; its usage stays */
+        readonly delete: operations["deleteKey"];
+        readonly options?: never;
+        readonly head?: never;
+        /** Change a key; null takes a limit away */
+        readonly patch: operations["updateKey"];
+        readonly trace?: never;
+    };
+    readonly "/api/keys/{id}/rotate": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Give a key a new secret; the one before works for a while */
+        readonly post: operations["rotateKey"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/keys/{id}/disable": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Stop a key within a second */
+        readonly post: operations["disableKey"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/keys/{id}/enable": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Take the disabling of a key back */
+        readonly post: operations["enableKey"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/keys/{id}/impact": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Say what would miss a key if it were gone */
+        readonly get: operations["showKeyImpact"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/keys/{id}/test": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Say whether a key would be taken now and for which models, without calling one */
+        readonly post: operations["testKey"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/management-keys": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** List management keys, oldest first */
+        readonly get: operations["listManagementKeys"];
+        readonly put?: never;
+        /**
+         * Make a management key; its secret is in this reply and nowhere else
+         * @description Without an account it is for the whole deployment, where the caller may do that.
+         */
+        readonly post: operations["createManagementKey"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/management-keys/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Show a management key */
+        readonly get: operations["showManagementKey"];
+        readonly put?: never;
+        readonly post?: never;
+        /** Stop a management key at once and forget it */
+        readonly delete: operations["deleteManagementKey"];
+        readonly options?: never;
+        readonly head?: never;
+        /** Change name, scopes or expiry */
+        readonly patch: operations["updateManagementKey"];
+        readonly trace?: never;
+    };
+    readonly "/api/management-keys/{id}/disable": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Stop a management key at once */
+        readonly post: operations["disableManagementKey"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/management-keys/{id}/enable": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Take its disabling back */
+        readonly post: operations["enableManagementKey"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/me": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Who I am */
+        readonly get: operations["showMe"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /** Change my name */
+        readonly patch: operations["updateMe"];
+        readonly trace?: never;
+    };
+    readonly "/api/me/sessions": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Where I am signed in, newest first */
+        readonly get: operations["listMySessions"];
+        readonly put?: never;
+        readonly post?: never;
+        /** Sign out everywhere else, or everywhere */
+        readonly delete: operations["endMySessions"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/me/sessions/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /** Sign out in one place */
+        readonly delete: operations["endMySession"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/me/identities": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The providers that vouch for me */
+        readonly get: operations["listMyIdentities"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/me/identities/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Let a provider vouch for me no more
+         * @description Asks for a sign-in of the last 15 minutes, and refuses the only way in.
+         */
+        readonly delete: operations["unlinkMyIdentity"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/models": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The models of a group, with what they cost it
+         * @description Without signing in, of the groups that are public.
+         */
+        readonly get: operations["listModels"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/models/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** A model, with what it costs a group */
+        readonly get: operations["showModel"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/models/{id}/prices": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** How the prices of a model have changed, and will */
+        readonly get: operations["listModelPrices"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/prices/feed.json": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The latest changes of prices, as JSON Feed 1.1 */
+        readonly get: operations["priceFeedJSON"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/prices/feed.rss": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The latest changes of prices, as RSS 2.0 */
+        readonly get: operations["priceFeedRSS"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/people": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** List the accounts as people, newest first */
+        readonly get: operations["listPeople"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/people/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Show an account as a person */
+        readonly get: operations["showPerson"];
+        readonly put?: never;
+        readonly post?: never;
+        /** Forget who an account is, for ever; journal and usage stay */
+        readonly delete: operations["deletePerson"];
+        readonly options?: never;
+        readonly head?: never;
+        /** Change name, role or groups */
+        readonly patch: operations["updatePerson"];
+        readonly trace?: never;
+    };
+    readonly "/api/people/{id}/suspend": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Stop keys within a second, end sessions */
+        readonly post: operations["suspendPerson"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/people/{id}/resume": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Take a suspension back */
+        readonly post: operations["resumePerson"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/invitations": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** List the invitations, newest first, never their codes */
+        readonly get: operations["listInvitations"];
+        readonly put?: never;
+        /** Make an invitation for one account */
+        readonly post: operations["createInvitation"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/invitations/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /** Take an invitation back that nobody used */
+        readonly delete: operations["revokeInvitation"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/prices": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Cards of prices, with who set them and from where */
+        readonly get: operations["listPrices"];
+        readonly put?: never;
+        /** Set a model's prices, from now or from a moment ahead */
+        readonly post: operations["setPrices"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/prices/withdraw": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Go back to the shipped prices of a model */
+        readonly post: operations["withdrawPrices"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/prices/rollback": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Bring an earlier version of a model's prices back */
+        readonly post: operations["rollbackPrices"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/prices/import": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Say what a document of prices would change; change it where `apply` is true */
+        readonly post: operations["importPrices"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/settings": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The settings that may be changed while servers run */
+        readonly get: operations["listSettings"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/settings/{name}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /** Change a setting; it counts in every server within a second */
+        readonly put: operations["setSetting"];
+        readonly post?: never;
+        /** Take a change back: the default counts again */
+        readonly delete: operations["unsetSetting"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/notices": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** What everybody who is signed in is told at the moment */
+        readonly get: operations["listNotices"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/requests": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Requests that have ended, newest first
+         * @description Of the last 24 hours unless `since` or `until` says otherwise. Where few requests fit, a page may hold fewer than `limit`, even none, while `next` says where to go on.
+         */
+        readonly get: operations["listRequests"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/requests/live": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Requests as they end, as server-sent events
+         * @description Each that fits once, in the order of settlement: `event: request` with its row. `Last-Event-ID` goes on behind that event; `event: missed` says that some in between are forgotten.
+         */
+        readonly get: operations["followRequests"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/requests/running": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Requests that still run, oldest first, with what they cost until now
+         * @description As each process said within the last second. Realtime sessions are not among them.
+         */
+        readonly get: operations["listRunning"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/requests/{id}/stop": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Stop a running request
+         * @description Its vendor is let go, its client gets the error `request_stopped`, and what was delivered is charged.
+         */
+        readonly post: operations["stopRequest"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/requests/export": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The same as a file, CSV or JSON lines */
+        readonly get: operations["exportRequests"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/requests/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** One request with its receipt, its attempts, and whose fault a failure was */
+        readonly get: operations["showRequest"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/balance": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** What an account has, and what running requests hold of it */
+        readonly get: operations["readBalance"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/ledger": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Every entry of a wallet, newest first, with the balance after it */
+        readonly get: operations["listEntries"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/auth/providers": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Who vouches for people here, and who may join */
+        readonly get: operations["listProviders"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/auth/sign-in/{provider}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Go to a provider to sign in */
+        readonly get: operations["signIn"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/auth/callback/{provider}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Come back from a provider */
+        readonly get: operations["finishSignIn"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/auth/link": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Sign in by a one-time link */
+        readonly get: operations["signInByLink"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/auth/link/{provider}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Add an identity at another provider to the account that is signed in
+         * @description Answers with where to go. Asks for a sign-in of the last 15 minutes.
+         */
+        readonly post: operations["linkProvider"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/auth/sign-out": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** End the session */
+        readonly post: operations["signOut"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/statistics": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** A figure over time, by up to two dimensions */
+        readonly get: operations["readStatistics"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/statistics/breakdown": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** What usage is made of, with a totals row */
+        readonly get: operations["readBreakdown"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/statistics/export": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Statistics as a file: what the series or the breakdown shows, as CSV or JSON */
+        readonly get: operations["exportStatistics"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/statistics/choices": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** What statistics can be narrowed down to */
+        readonly get: operations["listStatisticsChoices"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/overview": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Today, 7 and 30 days with the periods before them, and how long the balance lasts */
+        readonly get: operations["readOverview"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/backup": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** How this deployment is backed up */
+        readonly get: operations["showBackup"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/audit": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Derive every balance and total again, and say what differs
+         * @description Answers with lines of JSON: `{"state":"running","seconds":N}` every few seconds, at last `{"state":"done","audit":{...}}` or `{"state":"failed","message":"..."}`. It is stopped where the caller leaves. One runs at a time.
+         */
+        readonly post: operations["runAudit"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/what-if": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** What past requests would cost now, by another model or in another group */
+        readonly get: operations["whatIf"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description How the interfaces in OpenAI’s format refuse. */
+        readonly Error: {
+            readonly error: {
+                readonly message: string;
+                /** @enum {string} */
+                readonly type: "invalid_request_error" | "insufficient_quota" | "rate_limit_exceeded" | "server_error" | "service_unavailable";
+                /** @description The field at fault, where there is one. */
+                readonly param: string | null;
+                /** @description What to go by: one of the codes of the reply’s status. */
+                readonly code: string;
+            };
+        };
+        /** @description How the interface in Anthropic’s format refuses, and any other to who sends `anthropic-version`. */
+        readonly AnthropicError: {
+            /** @constant */
+            readonly type: "error";
+            readonly error: {
+                readonly type: string;
+                readonly message: string;
+                /** @description The finer code, where there is one. */
+                readonly details?: {
+                    readonly error_code: string;
+                };
+            };
+            readonly request_id: string;
+        };
+        /** @description How the interface in Google’s format refuses. */
+        readonly GoogleError: {
+            readonly error: {
+                /** @description The status of the reply. */
+                readonly code: number;
+                readonly message: string;
+                readonly status: string;
+                /** @description `ErrorInfo` with the code as `reason`; `BadRequest` with the field at fault; `RetryInfo` with the wait. */
+                readonly details: readonly {
+                    readonly "@type": string;
+                }[];
+            };
+        };
+        /** @description In the format of the client: Anthropic’s where it sends `anthropic-version`, Google’s where it asks for models with `x-goog-api-key`, else OpenAI’s. */
+        readonly AnyError: components["schemas"]["Error"] | components["schemas"]["AnthropicError"] | components["schemas"]["GoogleError"];
+        readonly ChatText: {
+            /** @constant */
+            readonly type: "text";
+            readonly text: string;
+        };
+        /** @description Only to models with vision. */
+        readonly ChatImage: {
+            /** @constant */
+            readonly type: "image_url";
+            readonly image_url: {
+                /** @description An `http:`, `https:` or `data:` address. */
+                readonly url: string;
+                readonly detail?: string;
+            };
+        };
+        readonly ChatPart: components["schemas"]["ChatText"] | components["schemas"]["ChatImage"] | {
+            /** @constant */
+            readonly type: "input_audio";
+        } | {
+            /** @constant */
+            readonly type: "file";
+        } | {
+            /** @constant */
+            readonly type: "video_url";
+        };
+        readonly ChatTexts: string | readonly components["schemas"]["ChatText"][];
+        readonly ChatMessage: {
+            /** @enum {string} */
+            readonly role: "developer" | "system";
+            readonly content: components["schemas"]["ChatTexts"];
+        } | {
+            /** @constant */
+            readonly role: "user";
+            readonly content: string | readonly components["schemas"]["ChatPart"][];
+        } | ({
+            /** @constant */
+            readonly role: "assistant";
+            readonly content?: string | readonly (components["schemas"]["ChatText"] | {
+                /** @constant */
+                readonly type: "refusal";
+            })[] | null;
+            readonly tool_calls?: readonly components["schemas"]["ChatToolCall"][] | null;
+            readonly refusal?: string | null;
+        } | unknown | {
+            readonly tool_calls: readonly unknown[];
+        } | {
+            readonly refusal: string;
+        }) | {
+            /** @constant */
+            readonly role: "tool";
+            readonly content: string | readonly (components["schemas"]["ChatText"] | components["schemas"]["ChatImage"] | {
+                /** @constant */
+                readonly type: "file";
+            })[];
+            readonly tool_call_id: string;
+        } | {
+            /** @constant */
+            readonly role: "function";
+            readonly content?: components["schemas"]["ChatTexts"] | null;
+        };
+        readonly ChatToolCall: {
+            readonly id: string;
+            readonly type: string;
+            readonly function?: {
+                readonly name: string;
+                readonly arguments: string;
+            };
+        };
+        readonly ChatTool: {
+            /** @description `function`, or what a vendor has beside. */
+            readonly type: string;
+            readonly function?: {
+                readonly name?: string;
+                readonly description?: string;
+                /** @description A JSON Schema. */
+                readonly parameters?: Record<string, never>;
+                readonly strict?: boolean | null;
+            };
+        };
+        /** @description Fields not named here go to the vendor as they came. */
+        readonly ChatRequest: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model: string;
+            /** @description The chat so far. */
+            readonly messages: readonly components["schemas"]["ChatMessage"][];
+            /** @description Answer with events as they come. */
+            readonly stream?: boolean | null;
+            /** @description Only with `stream`. */
+            readonly stream_options?: {
+                /** @description A last chunk says what was used. */
+                readonly include_usage?: boolean | null;
+            } | null;
+            /** @description How much chance there is in the words. */
+            readonly temperature?: number | null;
+            /** @description The share of likely words that are chosen from. */
+            readonly top_p?: number | null;
+            /** @description Replies that are made. */
+            readonly n?: number | null;
+            readonly presence_penalty?: number | null;
+            readonly frequency_penalty?: number | null;
+            /** @description Tokens of the reply at most; 0 counts as no limit. */
+            readonly max_completion_tokens?: number | null;
+            /** @description The same by its older name; alike where both are given. */
+            readonly max_tokens?: number | null;
+            readonly logprobs?: boolean | null;
+            readonly top_logprobs?: number | null;
+            /** @description The reply ends where it would say this. */
+            readonly stop?: string | readonly string[] | null;
+            readonly seed?: number | null;
+            readonly logit_bias?: Record<string, never> | null;
+            readonly tools?: readonly components["schemas"]["ChatTool"][] | null;
+            /** @description `auto`, `none`, `required`, or the tool. */
+            readonly tool_choice?: string | Record<string, never> | null;
+            readonly parallel_tool_calls?: boolean | null;
+            /** @description `text`, `json_object` or `json_schema`. */
+            readonly response_format?: {
+                readonly type: string;
+            } | null;
+            /** @description `none`, `low`, `medium`, `high`, or what the model knows. */
+            readonly reasoning_effort?: string | null;
+            /** @description A name of your own for whoever this is for; the vendor is told. */
+            readonly user?: string | null;
+            readonly metadata?: Record<string, never> | null;
+            /** @description A tier with a price of its own is left out, and named in `x-tollgate-dropped`. */
+            readonly service_tier?: unknown;
+            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            readonly max_cost?: string | number | null;
+        };
+        readonly ChatUsage: {
+            readonly prompt_tokens: number;
+            readonly completion_tokens: number;
+            readonly total_tokens: number;
+            readonly prompt_tokens_details?: Record<string, never> | null;
+            readonly completion_tokens_details?: Record<string, never> | null;
+            /** @description What the request costs, a decimal of the currency; where it was asked for. */
+            readonly cost?: string;
+        };
+        readonly ChatCompletion: {
+            readonly id: string;
+            /** @constant */
+            readonly object: "chat.completion";
+            readonly created: number;
+            readonly model: string;
+            readonly choices: readonly {
+                readonly index: number;
+                readonly message: {
+                    readonly role: string;
+                    readonly content?: string | null;
+                    readonly refusal?: string | null;
+                    /** @description What the model thought, where it is shown. */
+                    readonly reasoning_content?: string | null;
+                    readonly tool_calls?: readonly components["schemas"]["ChatToolCall"][];
+                };
+                readonly finish_reason: string | null;
+                readonly logprobs?: Record<string, never> | null;
+            }[];
+            readonly usage?: components["schemas"]["ChatUsage"];
+            readonly system_fingerprint?: string | null;
+            readonly service_tier?: string | null;
+        };
+        /** @description The data of one event. A stream ends with `data: [DONE]`; one that breaks off, with an `Error` and without it. */
+        readonly ChatChunk: {
+            readonly id: string;
+            /** @constant */
+            readonly object: "chat.completion.chunk";
+            readonly created: number;
+            readonly model: string;
+            readonly choices: readonly {
+                readonly index: number;
+                readonly delta: {
+                    readonly role?: string;
+                    readonly content?: string | null;
+                    readonly reasoning_content?: string | null;
+                    readonly tool_calls?: readonly {
+                        readonly index: number;
+                        readonly id?: string;
+                        readonly type?: string;
+                        readonly function?: Record<string, never>;
+                    }[];
+                };
+                readonly finish_reason?: string | null;
+                readonly logprobs?: Record<string, never> | null;
+            }[];
+            readonly usage?: components["schemas"]["ChatUsage"] | null;
+        };
+        readonly TokenIds: readonly number[];
+        /** @description Fields not named here go to the vendor as they came. */
+        readonly CompletionRequest: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model: string;
+            /** @description A text, texts, token ids or lists of them. */
+            readonly prompt: string | readonly string[] | components["schemas"]["TokenIds"] | readonly components["schemas"]["TokenIds"][];
+            /** @description Answer with events as they come. */
+            readonly stream?: boolean | null;
+            /** @description Only with `stream`. */
+            readonly stream_options?: {
+                /** @description A last chunk says what was used. */
+                readonly include_usage?: boolean | null;
+            } | null;
+            readonly suffix?: string | null;
+            /** @description Tokens of the reply at most; 0 counts as no limit. */
+            readonly max_tokens?: number | null;
+            /** @description How much chance there is in the words. */
+            readonly temperature?: number | null;
+            /** @description The share of likely words that are chosen from. */
+            readonly top_p?: number | null;
+            readonly n?: number | null;
+            /** @description So many are made, and the best `n` given; at least `n`. Not with a stream. */
+            readonly best_of?: number | null;
+            readonly logprobs?: number | null;
+            readonly echo?: boolean | null;
+            /** @description The reply ends where it would say this. */
+            readonly stop?: string | readonly string[] | null;
+            readonly presence_penalty?: number | null;
+            readonly frequency_penalty?: number | null;
+            readonly logit_bias?: Record<string, never> | null;
+            readonly seed?: number | null;
+            /** @description A name of your own for whoever this is for; the vendor is told. */
+            readonly user?: string | null;
+            /** @description A tier with a price of its own is left out, and named in `x-tollgate-dropped`. */
+            readonly service_tier?: unknown;
+            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            readonly max_cost?: string | number | null;
+        };
+        readonly Completion: {
+            readonly id: string;
+            /** @constant */
+            readonly object: "text_completion";
+            readonly created: number;
+            readonly model: string;
+            readonly choices: readonly {
+                readonly text: string;
+                readonly index: number;
+                readonly finish_reason: string | null;
+                readonly logprobs?: Record<string, never> | null;
+            }[];
+            readonly usage?: components["schemas"]["ChatUsage"];
+        };
+        /** @description The data of one event. A stream ends with `data: [DONE]`. */
+        readonly CompletionChunk: {
+            readonly id: string;
+            /** @constant */
+            readonly object: "text_completion";
+            readonly created: number;
+            readonly model: string;
+            readonly choices: readonly {
+                readonly text: string;
+                readonly index: number;
+                readonly finish_reason?: string | null;
+            }[];
+            readonly usage?: components["schemas"]["ChatUsage"] | null;
+        };
+        readonly ResponseItem: {
+            /** @enum {string} */
+            readonly role: "user" | "assistant" | "system" | "developer";
+            readonly content: string | readonly {
+                readonly type: string;
+            }[];
+            /** @constant */
+            readonly type?: "message";
+        } | {
+            /** @enum {string} */
+            readonly type: "function_call_output" | "custom_tool_call_output";
+            readonly call_id: string;
+            readonly output: string | readonly {
+                readonly type: string;
+            }[];
+        } | {
+            readonly type: string;
+        };
+        /** @description Fields not named here go to vendors of this format as they came. */
+        readonly ResponseRequest: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model: string;
+            /** @description A text, or items. */
+            readonly input?: string | readonly components["schemas"]["ResponseItem"][] | null;
+            /** @description Answer with events as they come. */
+            readonly stream?: boolean | null;
+            /** @description Only with `stream`. */
+            readonly stream_options?: Record<string, never> | null;
+            /** @description Answer at once; ask for the response by its id. */
+            readonly background?: boolean | null;
+            /** @description `false`: not kept. */
+            readonly store?: boolean | null;
+            readonly instructions?: string | null;
+            /** @description What was said there goes before the new input. */
+            readonly previous_response_id?: string | null;
+            /** @description Tokens of the reply at most; 0 counts as no limit. */
+            readonly max_output_tokens?: number | null;
+            readonly max_tool_calls?: number | null;
+            /** @description How much chance there is in the words. */
+            readonly temperature?: number | null;
+            /** @description The share of likely words that are chosen from. */
+            readonly top_p?: number | null;
+            readonly top_logprobs?: number | null;
+            readonly tools?: readonly {
+                readonly type: string;
+            }[] | null;
+            readonly tool_choice?: string | Record<string, never> | null;
+            readonly parallel_tool_calls?: boolean | null;
+            /** @description How much is thought: `effort`; whether it is told: `summary`. */
+            readonly reasoning?: Record<string, never> | null;
+            /** @description How the text is formed: `format`. */
+            readonly text?: Record<string, never> | null;
+            readonly metadata?: Record<string, never> | null;
+            /** @description A name of your own for whoever this is for; the vendor is told. */
+            readonly user?: string | null;
+            /** @description A tier with a price of its own is left out, and named in `x-tollgate-dropped`. */
+            readonly service_tier?: unknown;
+            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            readonly max_cost?: string | number | null;
+        };
+        readonly ResponseCountRequest: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model?: string | null;
+            /** @description A text, or items. */
+            readonly input?: string | readonly components["schemas"]["ResponseItem"][] | null;
+            readonly instructions?: string | null;
+            /** @description What was said there goes before the new input. */
+            readonly previous_response_id?: string | null;
+            readonly tools?: readonly {
+                readonly type: string;
+            }[] | null;
+            /** @description How the text is formed: `format`. */
+            readonly text?: Record<string, never> | null;
+            /** @description How much is thought: `effort`; whether it is told: `summary`. */
+            readonly reasoning?: Record<string, never> | null;
+        };
+        readonly ResponseCompactRequest: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model: string;
+            /** @description A text, or items. */
+            readonly input?: string | readonly components["schemas"]["ResponseItem"][] | null;
+            readonly instructions?: string | null;
+            readonly previous_response_id?: string | null;
+            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            readonly max_cost?: string | number | null;
+        };
+        readonly ResponseUsage: {
+            readonly input_tokens: number;
+            readonly output_tokens: number;
+            readonly total_tokens: number;
+            readonly input_tokens_details?: Record<string, never>;
+            readonly output_tokens_details?: Record<string, never>;
+            readonly cost?: string;
+        };
+        readonly Response: {
+            readonly id: string;
+            /** @constant */
+            readonly object: "response";
+            readonly created_at: number;
+            readonly model: string;
+            /** @enum {string} */
+            readonly status: "completed" | "failed" | "in_progress" | "cancelled" | "queued" | "incomplete";
+            readonly output: readonly {
+                readonly type: string;
+            }[];
+            readonly error?: Record<string, never> | null;
+            readonly incomplete_details?: Record<string, never> | null;
+            readonly usage?: components["schemas"]["ResponseUsage"] | null;
+            readonly metadata?: Record<string, never> | null;
+            readonly previous_response_id?: string | null;
+        };
+        /** @description The data of one event, whose name is its `type`. The last is `response.completed`, `response.incomplete` or `response.failed`. */
+        readonly ResponseEvent: {
+            readonly type: string;
+            readonly sequence_number: number;
+            readonly response?: components["schemas"]["Response"];
+        };
+        readonly ResponseCompaction: {
+            /** @constant */
+            readonly object: "response.compaction";
+            readonly output: readonly {
+                readonly type: string;
+            }[];
+            readonly id?: string;
+            readonly created_at?: number;
+            readonly usage?: components["schemas"]["ResponseUsage"];
+        };
+        readonly MessageBlock: {
+            /** @constant */
+            readonly type: "text";
+            readonly text: string;
+        } | {
+            /** @constant */
+            readonly type: "image";
+            readonly source: Record<string, never>;
+        } | {
+            /** @constant */
+            readonly type: "document";
+            readonly source: Record<string, never>;
+        } | {
+            /** @constant */
+            readonly type: "tool_use";
+            readonly id: string;
+            readonly name: string;
+            readonly input: Record<string, never>;
+        } | {
+            /** @constant */
+            readonly type: "tool_result";
+            readonly tool_use_id: string;
+            readonly content?: string | readonly {
+                readonly type: string;
+            }[] | null;
+        } | {
+            readonly type: string;
+        };
+        readonly MessageTurn: {
+            /** @enum {string} */
+            readonly role: "user" | "assistant" | "system";
+            readonly content: string | readonly components["schemas"]["MessageBlock"][];
+        };
+        /** @description Fields not named here go to vendors of this format as they came. */
+        readonly MessageRequest: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model: string;
+            /** @description Tokens of the reply at most. */
+            readonly max_tokens: number;
+            /** @description The chat so far. */
+            readonly messages: readonly components["schemas"]["MessageTurn"][];
+            /** @description A text or blocks of text. */
+            readonly system?: string | readonly unknown[] | null;
+            readonly tools?: readonly Record<string, never>[] | null;
+            readonly tool_choice?: {
+                readonly type: string;
+            } | null;
+            readonly thinking?: {
+                readonly type: string;
+            } | null;
+            readonly output_config?: Record<string, never> | null;
+            /** @description Answer with events as they come. */
+            readonly stream?: boolean | null;
+            readonly stop_sequences?: readonly string[] | null;
+            readonly temperature?: number | null;
+            readonly top_p?: number | null;
+            readonly top_k?: number | null;
+            readonly metadata?: Record<string, never> | null;
+            readonly service_tier?: string | null;
+            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            readonly max_cost?: string | number | null;
+        };
+        readonly MessageCountRequest: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model: string;
+            /** @description The chat so far. */
+            readonly messages: readonly components["schemas"]["MessageTurn"][];
+            /** @description A text or blocks of text. */
+            readonly system?: string | readonly unknown[] | null;
+            readonly tools?: readonly Record<string, never>[] | null;
+            readonly tool_choice?: {
+                readonly type: string;
+            } | null;
+            readonly thinking?: {
+                readonly type: string;
+            } | null;
+            readonly output_config?: Record<string, never> | null;
+        };
+        readonly Message: {
+            readonly id: string;
+            /** @constant */
+            readonly type: "message";
+            /** @constant */
+            readonly role: "assistant";
+            readonly model: string;
+            readonly content: readonly {
+                readonly type: string;
+            }[];
+            readonly stop_reason: string | null;
+            readonly usage: {
+                readonly input_tokens: number;
+                readonly output_tokens: number;
+                readonly cost?: string;
+            };
+            readonly stop_sequence?: string | null;
+        };
+        /** @description The data of one event, whose name is its `type`. `message_stop` is the last; a stream that breaks off ends with `error`. */
+        readonly MessageEvent: {
+            /** @enum {string} */
+            readonly type: "message_start" | "content_block_start" | "content_block_delta" | "content_block_stop" | "message_delta" | "message_stop" | "ping" | "error";
+            readonly message?: components["schemas"]["Message"];
+            readonly index?: number;
+            readonly delta?: Record<string, never>;
+            readonly usage?: Record<string, never>;
+            readonly content_block?: Record<string, never>;
+            readonly error?: Record<string, never>;
+        };
+        readonly GeminiContent: {
+            /** @description `user`, `model` or `function`. */
+            readonly role?: string | null;
+            readonly parts?: readonly {
+                readonly text?: string | null;
+                readonly inlineData?: Record<string, never>;
+                readonly fileData?: Record<string, never>;
+                readonly functionCall?: Record<string, never>;
+                readonly functionResponse?: Record<string, never>;
+            }[] | null;
+        };
+        /** @description Names may be in `snake_case` too. Fields not named here go to vendors of this format as they came. */
+        readonly GeminiRequest: {
+            /** @description The chat so far. */
+            readonly contents: readonly components["schemas"]["GeminiContent"][];
+            /** @description A content, whose texts the model is to keep to. */
+            readonly systemInstruction?: unknown;
+            readonly generationConfig?: {
+                readonly maxOutputTokens?: number | string | null;
+                readonly candidateCount?: number | string | null;
+                readonly temperature?: number | null;
+                readonly topP?: number | null;
+                readonly topK?: number | null;
+                readonly stopSequences?: readonly string[] | null;
+                readonly seed?: number | null;
+                readonly responseMimeType?: string | null;
+                readonly responseSchema?: Record<string, never> | null;
+                readonly responseJsonSchema?: unknown;
+                readonly thinkingConfig?: Record<string, never> | null;
+            } | null;
+            readonly tools?: readonly Record<string, never>[] | null;
+            /** @description Which functions may or must be called. */
+            readonly toolConfig?: unknown;
+            /** @description For Google’s own models. */
+            readonly safetySettings?: unknown;
+            /** @description A tier with a price of its own is left out, and named in `x-tollgate-dropped`. */
+            readonly serviceTier?: unknown;
+            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            readonly max_cost?: string | number | null;
+        };
+        readonly GeminiReply: {
+            readonly candidates?: readonly {
+                readonly content?: {
+                    readonly role?: string;
+                    readonly parts?: readonly Record<string, never>[];
+                };
+                readonly finishReason?: string;
+                readonly index?: number;
+            }[];
+            readonly usageMetadata?: {
+                readonly promptTokenCount?: number;
+                readonly candidatesTokenCount?: number;
+                readonly totalTokenCount?: number;
+            };
+            readonly modelVersion?: string;
+            readonly responseId?: string;
+        };
+        readonly GeminiEmbedRequest: {
+            readonly content: {
+                readonly parts: readonly {
+                    readonly text: string;
+                }[];
+            };
+            /** @description The address says it. */
+            readonly model?: unknown;
+            /** @description `RETRIEVAL_QUERY` or `RETRIEVAL_DOCUMENT`; another is left out. */
+            readonly taskType?: unknown;
+            readonly outputDimensionality?: number | null;
+        };
+        readonly GeminiVector: {
+            readonly values: readonly number[];
+        };
+        readonly GeminiModel: {
+            readonly name: string;
+            readonly displayName: string;
+            readonly supportedGenerationMethods: readonly string[];
+            readonly version?: string;
+            readonly description?: string;
+            readonly inputTokenLimit?: number;
+            readonly outputTokenLimit?: number;
+        };
+        /** @description Fields not named here go to the vendor as they came. */
+        readonly EmbeddingRequest: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model: string;
+            /** @description A text, texts, token ids or lists of them; none of them empty. */
+            readonly input: string | readonly string[] | readonly number[] | readonly (readonly number[])[];
+            /** @enum {string|null} */
+            readonly encoding_format?: "float" | "base64" | null;
+            readonly dimensions?: number | null;
+            /** @description A name of your own for whoever this is for; the vendor is told. */
+            readonly user?: string | null;
+            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            readonly max_cost?: string | number | null;
+        };
+        readonly Embeddings: {
+            /** @constant */
+            readonly object: "list";
+            readonly model: string;
+            readonly data: readonly {
+                /** @constant */
+                readonly object: "embedding";
+                readonly index: number;
+                readonly embedding: readonly number[] | string;
+            }[];
+            readonly usage?: {
+                readonly prompt_tokens: number;
+                readonly total_tokens: number;
+                readonly cost?: string;
+            };
+        };
+        readonly RankingRequest: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model: string;
+            readonly query: string;
+            readonly documents: readonly (string | Record<string, never>)[];
+            readonly top_n?: number | null;
+            readonly return_documents?: boolean | null;
+            readonly max_tokens_per_doc?: number | null;
+            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            readonly max_cost?: string | number | null;
+        };
+        readonly Ranking: {
+            readonly results: readonly {
+                readonly index: number;
+                readonly relevance_score: number;
+                readonly document?: unknown;
+            }[];
+            readonly id?: string;
+            readonly model?: string;
+            readonly usage?: Record<string, never>;
+            readonly meta?: Record<string, never>;
+        };
+        readonly ScoreRequest: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model: string;
+            readonly text_1: string | readonly string[];
+            readonly text_2: string | readonly (string | Record<string, never>)[];
+            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            readonly max_cost?: string | number | null;
+        };
+        readonly Scores: {
+            readonly id: string;
+            /** @constant */
+            readonly object: "list";
+            readonly created: number;
+            readonly model: string;
+            readonly data: readonly {
+                readonly index: number;
+                /** @constant */
+                readonly object: "score";
+                readonly score: number;
+            }[];
+            readonly usage?: Record<string, never>;
+        };
+        /** @description Fields not named here go to the vendor as they came. */
+        readonly ModerationRequest: {
+            readonly input: string | readonly string[] | readonly (components["schemas"]["ChatText"] | {
+                /** @constant */
+                readonly type: "image_url";
+                readonly image_url: {
+                    readonly url: string;
+                };
+            })[];
+            /** @description `omni-moderation-latest` unless said. */
+            readonly model?: string | null;
+            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            readonly max_cost?: string | number | null;
+        };
+        /** @description Fields not named here go to the vendor as they came. */
+        readonly ImageRequest: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model: string;
+            /** @description What is to be seen. */
+            readonly prompt: string;
+            /** @description Images that are made. */
+            readonly n?: number | null;
+            /** @description `1024x1024` and the like, or `auto`: what the model makes. */
+            readonly size?: string | null;
+            /** @enum {string|null} */
+            readonly response_format?: "url" | "b64_json" | null;
+            /** @description A name of your own for whoever this is for; the vendor is told. */
+            readonly user?: string | null;
+            readonly quality?: string | null;
+            /** @enum {string|null} */
+            readonly background?: "transparent" | "opaque" | "auto" | null;
+            /** @enum {string|null} */
+            readonly output_format?: "png" | "jpeg" | "webp" | "gif" | "svg" | null;
+            readonly output_compression?: number | null;
+            /** @enum {string|null} */
+            readonly moderation?: "low" | "auto" | null;
+            /** @description Answer with events as they come. */
+            readonly stream?: boolean | null;
+            /** @description Images on the way to each that a stream shows. */
+            readonly partial_images?: number | null;
+            readonly safety_identifier?: string | null;
+            /** @enum {string|null} */
+            readonly style?: "vivid" | "natural" | null;
+            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            readonly max_cost?: string | number | null;
+        };
+        readonly ImageEditRequest: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model: string;
+            /** @description What is to be seen. */
+            readonly prompt: string;
+            readonly images: readonly components["schemas"]["ImageReference"][];
+            readonly mask?: components["schemas"]["ImageReference"] | null;
+            /** @description Images that are made. */
+            readonly n?: number | null;
+            /** @description `1024x1024` and the like, or `auto`: what the model makes. */
+            readonly size?: string | null;
+            /** @enum {string|null} */
+            readonly response_format?: "url" | "b64_json" | null;
+            /** @description A name of your own for whoever this is for; the vendor is told. */
+            readonly user?: string | null;
+            readonly quality?: string | null;
+            /** @enum {string|null} */
+            readonly background?: "transparent" | "opaque" | "auto" | null;
+            /** @enum {string|null} */
+            readonly output_format?: "png" | "jpeg" | "webp" | "gif" | "svg" | null;
+            readonly output_compression?: number | null;
+            /** @enum {string|null} */
+            readonly moderation?: "low" | "auto" | null;
+            /** @description Answer with events as they come. */
+            readonly stream?: boolean | null;
+            /** @description Images on the way to each that a stream shows. */
+            readonly partial_images?: number | null;
+            readonly safety_identifier?: string | null;
+            /** @enum {string|null} */
+            readonly input_fidelity?: "high" | "low" | null;
+            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            readonly max_cost?: string | number | null;
+        };
+        readonly ImageReference: {
+            readonly image_url: string;
+        };
+        readonly ImageEditForm: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model: string;
+            /** @description What is to be seen. */
+            readonly prompt: string;
+            /** @description PNG, JPEG, WebP or GIF: up to 16, as `image`, `image[]` or `image[0]`. */
+            readonly image: string | readonly string[];
+            /** Format: binary */
+            readonly mask?: string;
+            /** @description Images that are made. */
+            readonly n?: number;
+            /** @description `1024x1024` and the like, or `auto`: what the model makes. */
+            readonly size?: string;
+            /** @enum {string} */
+            readonly response_format?: "url" | "b64_json";
+            /** @description A name of your own for whoever this is for; the vendor is told. */
+            readonly user?: string;
+            readonly quality?: string;
+            /** @enum {string} */
+            readonly background?: "transparent" | "opaque" | "auto";
+            /** @enum {string} */
+            readonly output_format?: "png" | "jpeg" | "webp" | "gif" | "svg";
+            readonly output_compression?: number;
+            /** @enum {string} */
+            readonly moderation?: "low" | "auto";
+            /** @description Answer with events as they come. */
+            readonly stream?: boolean;
+            /** @description Images on the way to each that a stream shows. */
+            readonly partial_images?: number;
+            readonly safety_identifier?: string;
+            /** @enum {string} */
+            readonly input_fidelity?: "high" | "low";
+        };
+        readonly ImageVariationForm: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model: string;
+            /**
+             * Format: binary
+             * @description PNG, JPEG, WebP or GIF.
+             */
+            readonly image: string;
+            /** @description Images that are made. */
+            readonly n?: number;
+            /** @description `1024x1024` and the like, or `auto`: what the model makes. */
+            readonly size?: string;
+            /** @enum {string} */
+            readonly response_format?: "url" | "b64_json";
+            /** @description A name of your own for whoever this is for; the vendor is told. */
+            readonly user?: string;
+        };
+        readonly Images: {
+            readonly created: number;
+            readonly data: readonly {
+                readonly url?: string;
+                readonly b64_json?: string;
+                readonly revised_prompt?: string | null;
+            }[];
+            readonly usage?: Record<string, never>;
+            readonly size?: string;
+            readonly quality?: string;
+            readonly background?: string;
+            readonly output_format?: string;
+        };
+        /** @description The data of one event: `image_generation.partial_image`, `image_generation.completed`, the same with `image_edit`, or `error`. */
+        readonly ImageEvent: {
+            readonly type: string;
+            readonly b64_json?: string;
+            readonly partial_image_index?: number;
+            readonly usage?: Record<string, never>;
+            readonly error?: Record<string, never>;
+        };
+        /** @description Fields not named here go to the vendor as they came. */
+        readonly SpeechRequest: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model: string;
+            /** @description What is to be said: at most 4,096 characters with OpenAI’s models, 100,000 with others. */
+            readonly input: string;
+            /** @description The name of a voice, or a voice of one’s own by its id. */
+            readonly voice: string | {
+                readonly id: string;
+            };
+            /** @description How it is to be said. */
+            readonly instructions?: string | null;
+            /** @enum {string|null} */
+            readonly response_format?: "mp3" | "opus" | "aac" | "flac" | "wav" | "pcm" | null;
+            readonly speed?: number | null;
+            /** @enum {string|null} */
+            readonly stream_format?: "audio" | "sse" | null;
+            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            readonly max_cost?: string | number | null;
+        };
+        /** @description The data of one event. */
+        readonly SpeechEvent: {
+            /** @enum {string} */
+            readonly type: "speech.audio.delta" | "speech.audio.done" | "error";
+            /** @description Base64. */
+            readonly audio?: string;
+            readonly usage?: Record<string, never>;
+            readonly error?: Record<string, never>;
+        };
+        readonly TranscriptionForm: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model: string;
+            /**
+             * Format: binary
+             * @description flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm.
+             */
+            readonly file: string;
+            readonly prompt?: string;
+            readonly temperature?: number;
+            /** @description Answer with events as they come. */
+            readonly stream?: boolean;
+            readonly language?: string;
+            readonly languages?: readonly string[];
+            readonly keywords?: readonly string[];
+            /** @enum {string} */
+            readonly response_format?: "json" | "text" | "srt" | "verbose_json" | "vtt" | "diarized_json";
+            /** @description Only with `json`. */
+            readonly include?: readonly "logprobs"[];
+            /** @description Only with `verbose_json`. */
+            readonly timestamp_granularities?: readonly ("word" | "segment")[];
+            readonly chunking_strategy?: "auto" | {
+                /** @constant */
+                readonly type: "server_vad";
+            };
+            readonly known_speaker_names?: readonly string[];
+            /** @description One for each name. */
+            readonly known_speaker_references?: readonly string[];
+        };
+        readonly TranslationForm: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model: string;
+            /**
+             * Format: binary
+             * @description flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm.
+             */
+            readonly file: string;
+            readonly prompt?: string;
+            readonly temperature?: number;
+            /** @description Answer with events as they come. */
+            readonly stream?: boolean;
+            /** @enum {string} */
+            readonly response_format?: "json" | "text" | "srt" | "verbose_json" | "vtt";
+        };
+        readonly Transcript: {
+            readonly text: string;
+            readonly language?: string;
+            readonly duration?: number;
+            readonly segments?: readonly Record<string, never>[];
+            readonly words?: readonly Record<string, never>[];
+            readonly usage?: Record<string, never>;
+        };
+        /** @description The data of one event: `transcript.text.delta`, `transcript.text.segment`, `transcript.text.done` or `error`. */
+        readonly TranscriptEvent: {
+            readonly type: string;
+            readonly delta?: string;
+            readonly text?: string;
+            readonly usage?: Record<string, never>;
+            readonly error?: Record<string, never>;
+        };
+        /** @description Fields not named here go to the vendor as they came. */
+        readonly VideoRequest: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model: string;
+            readonly prompt: string;
+            /** @description Whole seconds that the model makes, such as `"4"`. */
+            readonly seconds?: string | null;
+            /** @description Such as `1280x720`: what the model makes. */
+            readonly size?: string | null;
+            /** @description An image that it begins with. */
+            readonly input_reference?: {
+                readonly image_url: string;
+            } | null;
+            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            readonly max_cost?: string | number | null;
+        };
+        readonly VideoForm: {
+            /** @description The model, as `GET /v1/models` names it. */
+            readonly model: string;
+            readonly prompt: string;
+            /** @description Whole seconds that the model makes, such as `"4"`. */
+            readonly seconds?: string;
+            /** @description Such as `1280x720`: what the model makes. */
+            readonly size?: string;
+            /**
+             * Format: binary
+             * @description An image that it begins with.
+             */
+            readonly input_reference?: string;
+        };
+        readonly Video: {
+            readonly id: string;
+            /** @constant */
+            readonly object: "video";
+            readonly model: string;
+            /** @enum {string} */
+            readonly status: "queued" | "in_progress" | "completed" | "failed";
+            readonly progress: number;
+            readonly created_at: number;
+            readonly completed_at: number | null;
+            readonly expires_at: number | null;
+            readonly prompt: string;
+            readonly size: string;
+            readonly seconds: string;
+            readonly remixed_from_video_id: string | null;
+            readonly error: {
+                readonly code: string;
+                readonly message: string;
+            } | null;
+        };
+        readonly ServedModel: {
+            readonly id: string;
+            /** @constant */
+            readonly object: "model";
+            readonly created: number;
+            readonly owned_by: string;
+            readonly context_window?: number;
+        };
+        readonly ServedModelList: {
+            /** @constant */
+            readonly object: "list";
+            readonly data: readonly components["schemas"]["ServedModel"][];
+            /** @description For Codex. */
+            readonly models?: readonly {
+                readonly slug: string;
+            }[];
+        };
+        readonly AnthropicModel: {
+            /** @constant */
+            readonly type: "model";
+            readonly id: string;
+            readonly display_name: string;
+            readonly created_at: string;
+            readonly max_input_tokens?: number | null;
+            readonly max_tokens?: number | null;
+        };
+        readonly AnthropicModelList: {
+            readonly data: readonly components["schemas"]["AnthropicModel"][];
+            readonly has_more: boolean;
+            readonly first_id: string | null;
+            readonly last_id: string | null;
+        };
+        readonly KeyUsageRow: {
+            readonly requestId: string;
+            /** Format: date-time */
+            readonly at: string;
+            readonly account: string;
+            readonly key: string | null;
+            readonly group: string;
+            readonly operation: string;
+            readonly model: string;
+            readonly modelServed: string | null;
+            readonly attempts: number;
+            readonly stream: boolean;
+            readonly status: number;
+            /** @description By kind. */
+            readonly tokens: {
+                readonly [key: string]: number;
+            };
+            readonly usageSource: string;
+            /** @description A decimal of the currency. */
+            readonly cost: string;
+            /** @description The charge with its numbers. */
+            readonly formula: string | null;
+            /** @description What the account paid. */
+            readonly chargeNano: string;
+            /** @description What it could not pay and was not asked for. */
+            readonly writeoffNano: string;
+            readonly priceVersion: number | null;
+            readonly multiplier: string;
+            readonly ttftMs: number | null;
+            readonly durationMs: number;
+            readonly errorCode: string | null;
+            readonly keyName?: string | null;
+            readonly units?: Record<string, never> | null;
+            readonly clientAddress?: string;
+            readonly clientRequestId?: string;
+            readonly traceId?: string;
+        };
+        readonly Readiness: {
+            /** @enum {string} */
+            readonly status: "ok" | "unavailable";
+            readonly version: string;
+            readonly uptimeSeconds: number;
+            readonly missing: readonly string[];
+            readonly components: {
+                readonly [key: string]: {
+                    /** @enum {string} */
+                    readonly status: "ok" | "unavailable";
+                    readonly reason?: string;
+                };
+            };
+            readonly warnings?: readonly string[];
+        };
+        readonly Account: {
+            readonly account: string;
+            readonly currency: string;
+            readonly availableNano: string;
+            readonly heldNano: string;
+            readonly postedNano: string;
+            /** Format: date-time */
+            readonly createdAt: string;
+        };
+        readonly Problem: {
+            readonly type: string;
+            readonly title: string;
+            readonly status: number;
+            readonly detail: string;
+            /** @enum {string} */
+            readonly code: "invalid" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "stale" | "too_large" | "unsupported_media_type" | "key_reused" | "limited" | "internal" | "unavailable";
+            readonly field?: string;
+            readonly requestId: string;
+        };
+        readonly AccountBalance: {
+            readonly account: string;
+            readonly currency: string;
+            readonly availableNano: string;
+            readonly heldNano: string;
+            readonly postedNano: string;
+        };
+        readonly Adjustment: {
+            readonly account: string;
+            readonly currency: string;
+            readonly availableNano: string;
+            readonly heldNano: string;
+            readonly postedNano: string;
+            readonly id: string;
+            /** @description false: the same was posted before */
+            readonly posted: boolean;
+            /** @description Below 0 for a debit */
+            readonly amountNano: string;
+        };
+        readonly Channel: {
+            readonly id: string;
+            readonly vendor: string;
+            readonly baseUrl: string | null;
+            readonly dialect: string | null;
+            /** @description Public name to the vendor's; null: those that are shipped of the vendor */
+            readonly models: {
+                readonly [key: string]: string;
+            } | null;
+            /** @description null: every group */
+            readonly groups: readonly string[] | null;
+            readonly priority: number;
+            readonly weight: number;
+            /** @enum {string} */
+            readonly origin: "file" | "environment" | "built-in";
+            /**
+             * @description As the process that answers sees it; open: it is not asked at the moment
+             * @enum {string}
+             */
+            readonly state: "ok" | "degraded" | "open" | "disabled";
+        };
+        readonly ChannelTest: {
+            readonly ok: boolean;
+            readonly model: string | null;
+            readonly durationMs: number;
+            readonly message: string;
+        };
+        readonly Group: {
+            readonly id: string;
+            readonly multiplier: string;
+            readonly limits: {
+                readonly requestsPerMinute?: number;
+                readonly tokensPerMinute?: number;
+                readonly concurrentRequests?: number;
+            };
+            readonly models: readonly string[];
+            readonly public: boolean;
+            readonly hasKeys: boolean;
+        };
+        readonly OperatorEvent: {
+            readonly id: string;
+            /** Format: date-time */
+            readonly at: string;
+            readonly actor: string;
+            /** @enum {string} */
+            readonly role: "user" | "admin" | "auditor";
+            readonly action: string;
+            readonly target: {
+                readonly [key: string]: string;
+            };
+            readonly detail: {
+                readonly [key: string]: unknown;
+            };
+            readonly address: string | null;
+        };
+        readonly HistoryChoice: {
+            readonly account: string;
+            /** @enum {string|null} */
+            readonly mode: "off" | "metadata" | "sealed" | "full" | null;
+            readonly retentionDays: number | null;
+            readonly publicKey: string | null;
+            readonly revision: number;
+            readonly inForce: {
+                /** @enum {string} */
+                readonly mode: "off" | "metadata" | "sealed" | "full";
+                readonly retentionDays: number;
+            };
+            readonly allowed: {
+                /** @enum {string} */
+                readonly mode: "off" | "metadata" | "sealed" | "full";
+                readonly retentionDays: number;
+            };
+        };
+        readonly HistorySummary: {
+            readonly requestId: string;
+            /** Format: date-time */
+            readonly at: string;
+            readonly account: string;
+            readonly key: string;
+            readonly keyName: string;
+            readonly model: string;
+            readonly operation: string;
+            /** @description The client's format: `openai-chat`, ... */
+            readonly format: string;
+            readonly stream: boolean;
+            readonly status: number;
+            /** @enum {string} */
+            readonly mode: "metadata" | "sealed" | "full";
+            readonly requestBytes: number;
+            readonly replyBytes: number;
+            readonly parameters: readonly string[];
+            /** @description A body was longer than is kept */
+            readonly truncated: boolean;
+            readonly hasBody: boolean;
+            /** Format: date-time */
+            readonly expiresAt: string;
+        };
+        readonly HistoryMessage: components["schemas"]["HistorySummary"] & {
+            /** @description There is a body that this caller may not see */
+            readonly withheld: boolean;
+            readonly body: {
+                /** @description JSON as the client's format has it, or text */
+                readonly request?: unknown;
+                /** @description A stream as the whole reply it would have been */
+                readonly reply?: unknown;
+                readonly files?: unknown;
+                /** @description What vendors were sent: for operators */
+                readonly sent?: unknown;
+            } | null;
+            /** @description Base64; docs/history.md says how to open it */
+            readonly sealed: {
+                readonly wrappedKey: string;
+                readonly content: string;
+            } | null;
+            readonly blobs: readonly {
+                readonly id: string;
+                readonly type: string;
+                readonly size: number;
+            }[];
+        };
+        readonly Key: {
+            readonly id: string;
+            readonly name: string;
+            readonly account: string;
+            readonly group: string;
+            readonly hint: string;
+            /** @enum {string} */
+            readonly status: "active" | "disabled" | "expired";
+            /** @description By the configuration file: changed there alone */
+            readonly declared: boolean;
+            /** Format: date-time */
+            readonly createdAt: string | null;
+            /** Format: date-time */
+            readonly expiresAt: string | null;
+            /** Format: date-time */
+            readonly disabledAt: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the secret before the last rotation works
+             */
+            readonly previousUntil: string | null;
+            readonly models: readonly string[] | null;
+            readonly deniedModels: readonly string[] | null;
+            readonly addresses: readonly string[] | null;
+            /** @enum {string|null} */
+            readonly historyMode: "off" | "metadata" | "full" | "sealed" | null;
+            readonly showCost: boolean;
+            readonly limits: {
+                readonly requestsPerMinute: number | null;
+                readonly tokensPerMinute: number | null;
+                readonly concurrentRequests: number | null;
+            };
+            readonly spendLimit: {
+                /** @description Nano-units of the currency, a whole number */
+                readonly amountNano: string;
+                /** @description Nano-units of the currency, a whole number */
+                readonly spentNano: string;
+                /** @enum {string} */
+                readonly period: "day" | "week" | "month" | "never";
+                readonly timeZone: string;
+                /** Format: date-time */
+                readonly resetsAt: string | null;
+            } | null;
+            readonly currency: string;
+            /** @description From midnight in UTC on */
+            readonly today: {
+                readonly requests: number;
+                /** @description Nano-units of the currency, a whole number */
+                readonly chargeNano: string;
+            };
+            /** @description The first of the month. From midnight in UTC on */
+            readonly month: {
+                readonly requests: number;
+                /** @description Nano-units of the currency, a whole number */
+                readonly chargeNano: string;
+            };
+            /** @description Noted at most once a minute */
+            readonly lastUsed: {
+                /** Format: date-time */
+                readonly at: string;
+                readonly address: string | null;
+                readonly client: string | null;
+            } | null;
+            readonly revision: number;
+        };
+        readonly KeyWithSecret: components["schemas"]["Key"] & {
+            /** @description Shown this once */
+            readonly secret: string;
+        };
+        readonly KeyImpact: {
+            readonly id: string;
+            readonly requestsLastDay: number;
+            /** Format: date-time */
+            readonly since: string;
+            /** @description Noted at most once a minute */
+            readonly lastUsed: {
+                /** Format: date-time */
+                readonly at: string;
+                readonly address: string | null;
+                readonly client: string | null;
+            } | null;
+            readonly currency: string;
+            readonly month: {
+                readonly requests: number;
+                /** @description Nano-units of the currency, a whole number */
+                readonly chargeNano: string;
+            };
+        };
+        readonly KeyTest: {
+            readonly id: string;
+            readonly admitted: boolean;
+            readonly reasons: readonly {
+                readonly code: string;
+                readonly message: string;
+            }[];
+            readonly models: readonly string[];
+        };
+        readonly ManagementKey: {
+            readonly id: string;
+            readonly name: string;
+            /** @description null: the whole deployment */
+            readonly account: string | null;
+            readonly hint: string;
+            readonly scopes: readonly ("read" | "write")[];
+            /** @enum {string} */
+            readonly status: "active" | "disabled" | "expired";
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** Format: date-time */
+            readonly expiresAt: string | null;
+            /** Format: date-time */
+            readonly disabledAt: string | null;
+            /**
+             * Format: date-time
+             * @description Noted at most once a minute
+             */
+            readonly lastUsedAt: string | null;
+            readonly revision: number;
+        };
+        readonly ManagementKeyWithSecret: components["schemas"]["ManagementKey"] & {
+            /** @description Shown this once */
+            readonly secret: string;
+        };
+        readonly Person: {
+            /** @description The account */
+            readonly id: string;
+            readonly name: string;
+            readonly email: string | null;
+            readonly emailVerified: boolean;
+            /** @enum {string} */
+            readonly role: "user" | "admin" | "auditor";
+            /** @description That keys may be made for; null: all */
+            readonly groups: readonly string[] | null;
+            /** @enum {string} */
+            readonly status: "active" | "suspended" | "deleted";
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** Format: date-time */
+            readonly suspendedAt: string | null;
+            /** Format: date-time */
+            readonly deletedAt: string | null;
+            readonly identities: readonly components["schemas"]["Identity"][];
+            readonly revision: number;
+        };
+        readonly Identity: {
+            readonly id: string;
+            readonly issuer: string;
+            readonly subject: string;
+            readonly name: string;
+            readonly email: string | null;
+            readonly emailVerified: boolean;
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** Format: date-time */
+            readonly usedAt: string;
+        };
+        readonly Session: {
+            readonly id: string;
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** Format: date-time */
+            readonly usedAt: string;
+            /** Format: date-time */
+            readonly expiresAt: string;
+            readonly address: string | null;
+            readonly client: string | null;
+            /** @description The one that asks */
+            readonly current: boolean;
+        };
+        readonly Model: {
+            readonly id: string;
+            /** @enum {string} */
+            readonly kind: "chat" | "completion" | "embedding" | "image" | "transcription" | "translation" | "speech" | "video" | "moderation" | "rerank" | "realtime";
+            readonly vendor: string;
+            readonly context: number | null;
+            readonly maxOutput: number | null;
+            readonly inputs: readonly ("text" | "image" | "audio" | "video")[];
+            readonly outputs: readonly ("text" | "image" | "audio" | "video")[];
+            readonly vision: boolean;
+            /** @description null: not known */
+            readonly tools: boolean | null;
+            readonly endpoints: readonly string[];
+            /** Format: date-time */
+            readonly since: string;
+            readonly group: string;
+            readonly currency: string;
+            readonly price: {
+                readonly version: number;
+                /** Format: date-time */
+                readonly from: string | null;
+                /** Format: date-time */
+                readonly updatedAt: string;
+                /** @enum {string} */
+                readonly origin: "file" | "shipped" | "set" | "import";
+                readonly multiplier: string;
+                readonly lines: readonly components["schemas"]["PriceLine"][];
+            };
+            readonly groups: readonly string[];
+            readonly keyGroups: readonly string[];
+            readonly live: components["schemas"]["ModelLive"];
+        };
+        readonly PriceLine: {
+            /** @example input>200000 */
+            readonly name: string;
+            /** @example token */
+            readonly unit: string;
+            /** @description Of prompts longer than so many tokens */
+            readonly above: number;
+            /** @description For a million, with the multiplier */
+            readonly priceNano: string;
+            /** @description For a million, without the multiplier */
+            readonly baseNano: string;
+            /** @description What the vendor publishes */
+            readonly officialNano: string | null;
+        };
+        /** @description Of the last 24 hours, all accounts together; null below 30 requests */
+        readonly ModelLive: {
+            readonly ttft: {
+                readonly p50Ms: number;
+                readonly p95Ms: number;
+                /** @description Of so many requests */
+                readonly sample: number;
+            } | null;
+            readonly speed: {
+                readonly tokensPerSecond: number;
+                /** @description Of so many requests */
+                readonly sample: number;
+            } | null;
+            readonly success: {
+                readonly percent: number;
+                /** @description Of so many requests */
+                readonly sample: number;
+            } | null;
+        } | null;
+        readonly PriceChange: {
+            readonly model: string;
+            readonly version: number;
+            /** Format: date-time */
+            readonly from: string;
+            /** Format: date-time */
+            readonly announcedAt: string;
+            /** @enum {string} */
+            readonly state: "scheduled" | "in force" | "past";
+            readonly lines: readonly components["schemas"]["PriceLine"][];
+            readonly steps: readonly {
+                readonly name: string;
+                readonly beforeNano: string | null;
+                readonly afterNano: string | null;
+                /** @example +33.3 */
+                readonly percent: string | null;
+            }[];
+        };
+        readonly Invitation: {
+            readonly id: string;
+            readonly note: string;
+            /** @enum {string} */
+            readonly role: "user" | "admin" | "auditor";
+            /** @description Of the account it makes; null: those of new accounts */
+            readonly groups: readonly string[] | null;
+            /** @enum {string} */
+            readonly status: "open" | "used" | "revoked" | "expired";
+            readonly createdBy: string;
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** Format: date-time */
+            readonly expiresAt: string;
+            /** Format: date-time */
+            readonly revokedAt: string | null;
+            /** Format: date-time */
+            readonly usedAt: string | null;
+            /** @description The account it made */
+            readonly usedBy: string | null;
+        };
+        readonly ListedPriceCard: {
+            readonly model: string;
+            readonly version: number;
+            /** Format: date-time */
+            readonly from: string;
+            /** @enum {string} */
+            readonly origin: "file" | "shipped" | "set" | "import";
+            /** @description By name, decimals for a million of the unit */
+            readonly prices: {
+                readonly [key: string]: string;
+            };
+            readonly source: string;
+            readonly sourceDate: string | null;
+            readonly actor: string | null;
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** @enum {string} */
+            readonly state: "in force" | "scheduled" | "replaced";
+        };
+        readonly PriceChangeMade: {
+            readonly card: components["schemas"]["PriceCard"];
+            readonly differences: readonly components["schemas"]["PriceDifference"][];
+            readonly isUnknown: boolean;
+            /** @description Without it requests are refused */
+            readonly missing: string | null;
+            /** @description It holds once the file prices it no more */
+            readonly isInFile: boolean;
+        };
+        /** @description null: nothing was done, as a difference is large and allowLarge was not said */
+        readonly PriceCard: {
+            readonly model: string;
+            readonly version: number;
+            /** Format: date-time */
+            readonly from: string;
+            /** @enum {string} */
+            readonly origin: "file" | "shipped" | "set" | "import";
+            /** @description By name, decimals for a million of the unit */
+            readonly prices: {
+                readonly [key: string]: string;
+            };
+            readonly source: string;
+            readonly sourceDate: string | null;
+            readonly actor: string | null;
+            /** Format: date-time */
+            readonly createdAt: string;
+        } | null;
+        readonly PriceDifference: {
+            readonly name: string;
+            readonly before: string | null;
+            readonly after: string | null;
+            readonly percent: string | null;
+            readonly large: boolean;
+        };
+        readonly PriceImport: {
+            readonly applied: boolean;
+            readonly models: number;
+            readonly changes: readonly {
+                readonly model: string;
+                /** @description By name, decimals for a million of the unit */
+                readonly prices: {
+                    readonly [key: string]: string;
+                };
+                readonly source: string;
+                readonly sourceDate: string | null;
+                readonly before: {
+                    readonly version: number;
+                    /** @description By name, decimals for a million of the unit */
+                    readonly prices: {
+                        readonly [key: string]: string;
+                    };
+                } | null;
+                readonly differences: readonly components["schemas"]["PriceDifference"][];
+            }[];
+            readonly versions: readonly number[];
+            readonly refused: readonly string[];
+            readonly inFile: readonly string[];
+        };
+        readonly Setting: {
+            /** @enum {string} */
+            readonly name: "identity.signUp" | "identity.defaultGroup" | "usage.keepDays" | "history.mode" | "history.keepDays" | "notices";
+            readonly value: string | number | null | readonly unknown[];
+            readonly default: string | number | null | readonly unknown[];
+            /** @description The configuration file says it */
+            readonly declared: boolean;
+            readonly revision: number;
+            /** Format: date-time */
+            readonly changedAt: string | null;
+            readonly actor: string | null;
+        };
+        readonly Notice: {
+            /** @enum {string} */
+            readonly severity: "info" | "warning" | "critical";
+            readonly text: {
+                readonly [key: string]: string;
+            };
+            /** Format: date-time */
+            readonly from: string | null;
+            /** Format: date-time */
+            readonly until: string | null;
+        };
+        readonly Request: {
+            readonly requestId: string;
+            /** Format: date-time */
+            readonly at: string;
+            readonly account: string;
+            readonly key: string;
+            readonly keyName: string;
+            readonly group: string;
+            readonly operation: string;
+            readonly model: string;
+            readonly modelServed: string | null;
+            readonly channel?: string | null;
+            readonly vendor?: string | null;
+            readonly attempts: number;
+            readonly stream: boolean;
+            readonly status: number;
+            readonly tokens: {
+                readonly [key: string]: number;
+            };
+            readonly units: {
+                readonly [key: string]: number;
+            } | null;
+            /** @enum {string} */
+            readonly usageSource: "reported" | "drained" | "counted" | "none";
+            readonly cost: string;
+            readonly formula: string | null;
+            /** @description Billionths of the currency */
+            readonly chargeNano: string;
+            /** @description Billionths of the currency */
+            readonly writeoffNano: string;
+            /** @description Billionths of the currency */
+            readonly vendorCostNano?: string;
+            /** @description Billionths of the currency */
+            readonly heldNano: string;
+            readonly priceVersion: number | null;
+            readonly multiplier: string;
+            readonly failedAttempts?: readonly {
+                readonly [key: string]: unknown;
+            }[];
+            readonly ttftMs: number | null;
+            readonly durationMs: number;
+            readonly errorCode: string | null;
+            readonly errorCause?: string | null;
+            readonly client: string | null;
+            readonly clientVersion: string | null;
+            readonly vendorRequestId: string | null;
+            readonly clientAddress?: string;
+            readonly clientRequestId?: string;
+            readonly traceId?: string;
+        };
+        readonly RequestEstimate: {
+            readonly requests: number;
+            /** @enum {string} */
+            readonly bound: "about" | "at_most";
+        } | null;
+        readonly RunningRequest: {
+            readonly requestId: string;
+            /** Format: date-time */
+            readonly at: string;
+            readonly account: string;
+            readonly key: string;
+            readonly keyName: string;
+            readonly group: string;
+            readonly operation: string;
+            readonly model: string;
+            readonly stream: boolean;
+            readonly channel?: string | null;
+            readonly attempts: number;
+            readonly ageMs: number;
+            readonly ttftMs: number | null;
+            readonly inputTokens: number;
+            readonly outputTokens: number;
+            /** @description Billionths of the currency */
+            readonly costNano: string;
+            /** @description Billionths of the currency */
+            readonly heldNano: string;
+        };
+        readonly Receipt: {
+            readonly priceVersion: number;
+            readonly pricedAs: string;
+            readonly multiplier: string;
+            readonly lines: readonly {
+                readonly item: string;
+                readonly count: string;
+                /** @description Billionths of the currency */
+                readonly priceNano: string;
+                /** @description Billionths of the currency */
+                readonly amountNano: string;
+            }[];
+            /** @description Billionths of the currency */
+            readonly roundingNano: string;
+            /** @description Billionths of the currency */
+            readonly totalNano: string;
+            /** @description Billionths of the currency */
+            readonly chargeNano: string;
+            /** @description Billionths of the currency */
+            readonly writeoffNano: string;
+            /** @description Billionths of the currency */
+            readonly heldNano: string;
+            /** @description Billionths of the currency */
+            readonly releasedNano: string;
+            readonly entry: string | null;
+        } | null;
+        readonly Blame: {
+            /** @enum {string} */
+            readonly party: "request" | "account" | "client" | "gateway" | "vendor";
+            readonly message: string;
+            readonly charged: boolean;
+            readonly next: string;
+        } | null;
+        readonly Attempt: {
+            /** @enum {string} */
+            readonly outcome: "answered" | "failed";
+            readonly startMs?: number;
+            readonly connectMs?: number;
+            readonly firstByteMs?: number;
+            readonly durationMs?: number;
+            readonly then?: string;
+            readonly channel?: string | null;
+            readonly kind?: string;
+            readonly status?: number;
+            readonly vendorRequestId?: string;
+            /** @description Billionths of the currency */
+            readonly costNano?: string;
+        };
+        readonly Balance: {
+            readonly account: string;
+            readonly currency: string;
+            readonly availableNano: string;
+            readonly heldNano: string;
+            readonly postedNano: string;
+            readonly bonusNano: string;
+        };
+        readonly LedgerEntry: {
+            readonly id: string;
+            readonly code: string;
+            /** Format: date-time */
+            readonly at: string;
+            readonly currency: string;
+            readonly effectNano: string;
+            readonly balanceNano: string;
+            readonly actor: string | null;
+            readonly reason: string | null;
+            readonly requestId: string | null;
+        };
+        readonly Statistics: {
+            readonly metric: string;
+            readonly unit: string;
+            readonly currency: string;
+            readonly timeZone: string;
+            readonly by: readonly string[];
+            readonly interval: string;
+            /** Format: date-time */
+            readonly since: string;
+            /** Format: date-time */
+            readonly until: string;
+            readonly intervals: readonly string[];
+            readonly series: readonly {
+                /** @description Values by dimension; {} for the others together */
+                readonly group: {
+                    readonly [key: string]: string;
+                };
+                readonly otherGroups?: number;
+                readonly values?: readonly (number | null)[];
+                readonly total?: number | null;
+                readonly valuesNano?: readonly string[];
+                /** @description In nano-units of the currency */
+                readonly totalNano?: string;
+            }[];
+            readonly total: {
+                readonly values?: readonly (number | null)[];
+                readonly total?: number | null;
+                readonly valuesNano?: readonly string[];
+                /** @description In nano-units of the currency */
+                readonly totalNano?: string;
+            };
+            readonly previous: {
+                /** Format: date-time */
+                readonly since: string;
+                /** Format: date-time */
+                readonly until: string;
+                readonly total: {
+                    readonly values?: readonly (number | null)[];
+                    readonly total?: number | null;
+                    readonly valuesNano?: readonly string[];
+                    /** @description In nano-units of the currency */
+                    readonly totalNano?: string;
+                };
+            } | null;
+        };
+        readonly Breakdown: {
+            readonly currency: string;
+            readonly timeZone: string;
+            readonly by: readonly string[];
+            /** Format: date-time */
+            readonly since: string;
+            /** Format: date-time */
+            readonly until: string;
+            readonly rows: readonly {
+                /** @description Values by dimension; {} for the others together */
+                readonly group: {
+                    readonly [key: string]: string;
+                };
+                readonly otherGroups?: number;
+                readonly requests: number;
+                readonly success: number;
+                readonly failed: number;
+                readonly tokens: {
+                    readonly [key: string]: number;
+                };
+                /** @description In nano-units of the currency */
+                readonly spendNano: string;
+                readonly share: number | null;
+                readonly errorRate: number | null;
+                readonly cacheRate: number | null;
+                /** @description In nano-units of the currency */
+                readonly writeoffNano?: string;
+                /** @description In nano-units of the currency */
+                readonly vendorCostNano?: string;
+            }[];
+            readonly totals: {
+                readonly requests: number;
+                readonly success: number;
+                readonly failed: number;
+                readonly tokens: {
+                    readonly [key: string]: number;
+                };
+                /** @description In nano-units of the currency */
+                readonly spendNano: string;
+                readonly share: number | null;
+                readonly errorRate: number | null;
+                readonly cacheRate: number | null;
+                /** @description In nano-units of the currency */
+                readonly writeoffNano?: string;
+                /** @description In nano-units of the currency */
+                readonly vendorCostNano?: string;
+            };
+        };
+        readonly StatisticsChoices: {
+            readonly model: readonly string[];
+            readonly key: readonly string[];
+            readonly group: readonly string[];
+            readonly operation: readonly string[];
+            readonly statusClass: readonly string[];
+            readonly channel?: readonly string[];
+        };
+        readonly Overview: {
+            readonly currency: string;
+            readonly timeZone: string;
+            readonly today: {
+                /** Format: date-time */
+                readonly since: string;
+                /** Format: date-time */
+                readonly until: string;
+                /** @description In nano-units of the currency */
+                readonly spendNano: string;
+                readonly requests: number;
+                readonly tokens: number;
+                readonly errorRate: number | null;
+                readonly cacheHits: number;
+                readonly cacheRate: number | null;
+                readonly ttftP50Ms: number | null;
+                readonly ttftP95Ms: number | null;
+                readonly previous: {
+                    /** Format: date-time */
+                    readonly since: string;
+                    /** Format: date-time */
+                    readonly until: string;
+                    /** @description In nano-units of the currency */
+                    readonly spendNano: string;
+                    readonly requests: number;
+                    readonly tokens: number;
+                    readonly errorRate: number | null;
+                    readonly cacheHits: number;
+                    readonly cacheRate: number | null;
+                    readonly ttftP50Ms: number | null;
+                    readonly ttftP95Ms: number | null;
+                };
+            };
+            readonly days7: {
+                /** Format: date-time */
+                readonly since: string;
+                /** Format: date-time */
+                readonly until: string;
+                /** @description In nano-units of the currency */
+                readonly spendNano: string;
+                readonly requests: number;
+                readonly tokens: number;
+                readonly errorRate: number | null;
+                readonly cacheHits: number;
+                readonly cacheRate: number | null;
+                readonly ttftP50Ms: number | null;
+                readonly ttftP95Ms: number | null;
+                readonly previous: {
+                    /** Format: date-time */
+                    readonly since: string;
+                    /** Format: date-time */
+                    readonly until: string;
+                    /** @description In nano-units of the currency */
+                    readonly spendNano: string;
+                    readonly requests: number;
+                    readonly tokens: number;
+                    readonly errorRate: number | null;
+                    readonly cacheHits: number;
+                    readonly cacheRate: number | null;
+                    readonly ttftP50Ms: number | null;
+                    readonly ttftP95Ms: number | null;
+                };
+            };
+            readonly days30: {
+                /** Format: date-time */
+                readonly since: string;
+                /** Format: date-time */
+                readonly until: string;
+                /** @description In nano-units of the currency */
+                readonly spendNano: string;
+                readonly requests: number;
+                readonly tokens: number;
+                readonly errorRate: number | null;
+                readonly cacheHits: number;
+                readonly cacheRate: number | null;
+                readonly ttftP50Ms: number | null;
+                readonly ttftP95Ms: number | null;
+                readonly previous: {
+                    /** Format: date-time */
+                    readonly since: string;
+                    /** Format: date-time */
+                    readonly until: string;
+                    /** @description In nano-units of the currency */
+                    readonly spendNano: string;
+                    readonly requests: number;
+                    readonly tokens: number;
+                    readonly errorRate: number | null;
+                    readonly cacheHits: number;
+                    readonly cacheRate: number | null;
+                    readonly ttftP50Ms: number | null;
+                    readonly ttftP95Ms: number | null;
+                };
+            };
+            readonly balance: {
+                readonly account: string;
+                readonly currency: string;
+                /** @description In nano-units of the currency */
+                readonly availableNano: string;
+                /** @description In nano-units of the currency */
+                readonly heldNano: string;
+                /** @description In nano-units of the currency */
+                readonly postedNano: string;
+            } | null;
+            readonly runwayDays: number | null;
+        };
+        readonly Backup: {
+            /** @enum {string} */
+            readonly engine: "sqlite" | "postgres";
+            readonly command: string;
+            readonly documentation: string;
+        };
+        readonly WhatIf: {
+            readonly currency: string;
+            /** Format: date-time */
+            readonly since: string;
+            /** Format: date-time */
+            readonly until: string;
+            /**
+             * Format: date-time
+             * @description Requests before this moment were not looked at: there are too many
+             */
+            readonly coveredSince: string | null;
+            /** @description false: another model would have counted tokens otherwise */
+            readonly exact: boolean;
+            readonly total: {
+                readonly requests: number;
+                /** @description What was paid and what was written off */
+                readonly thenNano: string;
+                readonly nowNano: string;
+                /** @description Above 0: dearer now */
+                readonly differenceNano: string;
+            };
+            readonly keys: readonly {
+                readonly key: string;
+                readonly keyName: string;
+                readonly requests: number;
+                /** @description What was paid and what was written off */
+                readonly thenNano: string;
+                readonly nowNano: string;
+                /** @description Above 0: dearer now */
+                readonly differenceNano: string;
+            }[];
+            readonly unpriced: readonly {
+                /** @enum {string} */
+                readonly reason: "model" | "group" | "kind" | "units";
+                readonly requests: number;
+                readonly thenNano: string;
+            }[];
+        };
+    };
+    responses: {
+        /** @description `invalid_request_error`: the request is malformed or out of range, or the vendor refused it as such; `param` names the field. The code may be a finer one, such as `context_length_exceeded`, `content_filter`, `content_policy_violation` or `previous_response_not_found`. */
+        readonly Invalid: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `invalid_api_key`: no key, or one that is unknown, disabled or expired. */
+        readonly NoKey: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `model_not_found`: no model of that name, or none for this key. `unsupported_endpoint`: an interface that is not offered. `not_found`: no such thing. */
+        readonly NotFound: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `request_timeout`: the body did not arrive in time. Send again. */
+        readonly Late: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `request_in_progress`: a request with the same `Idempotency-Key` is still running. `reply_not_kept`: it was done, but its reply was not kept. `request_stopped`: it was stopped while it ran, by its account’s owner or an operator. */
+        readonly Conflict: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly "retry-after": components["headers"]["RetryAfter"];
+                readonly "retry-after-ms": components["headers"]["RetryAfterMs"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `request_too_large`: the body, or a file or text of a form, is larger than the gateway takes. */
+        readonly TooLarge: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `unsupported_media_type`: the body is of a type that is not taken here. */
+        readonly WrongType: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `idempotency_key_reused`: the `Idempotency-Key` was used with another body or path. */
+        readonly KeyReused: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `insufficient_quota`: the account cannot pay for the request; with `retry-after`: requests under way hold its money. `rate_limit_exceeded`: a limit of the key or group, or every channel is limited by its vendor. */
+        readonly Limited: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly "retry-after": components["headers"]["RetryAfter"];
+                readonly "retry-after-ms": components["headers"]["RetryAfterMs"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `request_headers_too_large`: the headers are larger than the gateway takes. */
+        readonly HeadTooLarge: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `server_error`: every vendor answered with an error of its own, or the gateway failed. */
+        readonly Failed: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `service_unavailable`: no vendor was available or could be read in time, the gateway is full, or it cannot account for requests at present; `x-should-retry: false` where the model has no price. */
+        readonly Unavailable: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly "retry-after": components["headers"]["RetryAfter"];
+                readonly "retry-after-ms": components["headers"]["RetryAfterMs"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `invalid_request_error`: the request is malformed or out of range, or the vendor refused it as such; the message names the field. */
+        readonly AnthropicInvalid: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description `authentication_error`: no key, or one that is unknown, disabled or expired. */
+        readonly AnthropicNoKey: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description `billing_error`: the account cannot pay for the request; with `retry-after`: requests under way hold its money. */
+        readonly AnthropicBilling: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly "retry-after": components["headers"]["RetryAfter"];
+                readonly "retry-after-ms": components["headers"]["RetryAfterMs"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description `not_found_error`: no model of that name, or none for this key; no such thing. */
+        readonly AnthropicNotFound: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description `timeout_error`: the body did not arrive in time. Send again. */
+        readonly AnthropicLate: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description `conflict_error`: a request with the same `Idempotency-Key` is still running; or it was done, and its reply was not kept. */
+        readonly AnthropicConflict: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly "retry-after": components["headers"]["RetryAfter"];
+                readonly "retry-after-ms": components["headers"]["RetryAfterMs"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description `request_too_large`: the body, or a file or text of a form, is larger than the gateway takes. */
+        readonly AnthropicTooLarge: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description `invalid_request_error`: the body is of a type that is not taken here. */
+        readonly AnthropicWrongType: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description `invalid_request_error`: the `Idempotency-Key` was used with another body or path. */
+        readonly AnthropicKeyReused: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description `rate_limit_error`: a limit of the key or group, or every channel is limited by its vendor. */
+        readonly AnthropicLimited: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly "retry-after": components["headers"]["RetryAfter"];
+                readonly "retry-after-ms": components["headers"]["RetryAfterMs"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description `invalid_request_error`: the headers are larger than the gateway takes. */
+        readonly AnthropicHeadTooLarge: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description `api_error`: every vendor answered with an error of its own, or the gateway failed. */
+        readonly AnthropicFailed: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description `api_error`: the model has no price; trying again does not help. */
+        readonly AnthropicUnavailable: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly "retry-after": components["headers"]["RetryAfter"];
+                readonly "retry-after-ms": components["headers"]["RetryAfterMs"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description `overloaded_error`: no vendor was available or could be read in time, the gateway is full, or it cannot account for requests at present. */
+        readonly AnthropicOverloaded: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly "retry-after": components["headers"]["RetryAfter"];
+                readonly "retry-after-ms": components["headers"]["RetryAfterMs"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnthropicError"];
+            };
+        };
+        /** @description `invalid_request_error`: the request is malformed or out of range, or the vendor refused it as such; `details` names the field. The code may be a finer one, such as `context_length_exceeded`, `content_filter`, `content_policy_violation` or `previous_response_not_found`. */
+        readonly GoogleInvalid: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["GoogleError"];
+            };
+        };
+        /** @description `invalid_api_key`: no key, or one that is unknown, disabled or expired. */
+        readonly GoogleNoKey: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["GoogleError"];
+            };
+        };
+        /** @description `model_not_found`: no model of that name, or none for this key. `unsupported_endpoint`: an interface that is not offered. `not_found`: no such thing. */
+        readonly GoogleNotFound: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["GoogleError"];
+            };
+        };
+        /** @description `request_timeout`: the body did not arrive in time. Send again. */
+        readonly GoogleLate: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["GoogleError"];
+            };
+        };
+        /** @description `request_in_progress`: a request with the same `Idempotency-Key` is still running. `reply_not_kept`: it was done, but its reply was not kept. `request_stopped`: it was stopped while it ran, by its account’s owner or an operator. */
+        readonly GoogleConflict: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly "retry-after": components["headers"]["RetryAfter"];
+                readonly "retry-after-ms": components["headers"]["RetryAfterMs"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["GoogleError"];
+            };
+        };
+        /** @description `request_too_large`: the body, or a file or text of a form, is larger than the gateway takes. */
+        readonly GoogleTooLarge: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["GoogleError"];
+            };
+        };
+        /** @description `unsupported_media_type`: the body is of a type that is not taken here. */
+        readonly GoogleWrongType: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["GoogleError"];
+            };
+        };
+        /** @description `idempotency_key_reused`: the `Idempotency-Key` was used with another body or path. */
+        readonly GoogleKeyReused: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["GoogleError"];
+            };
+        };
+        /** @description `insufficient_quota`: the account cannot pay for the request; with `retry-after`: requests under way hold its money. `rate_limit_exceeded`: a limit of the key or group, or every channel is limited by its vendor. */
+        readonly GoogleLimited: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly "retry-after": components["headers"]["RetryAfter"];
+                readonly "retry-after-ms": components["headers"]["RetryAfterMs"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["GoogleError"];
+            };
+        };
+        /** @description `request_headers_too_large`: the headers are larger than the gateway takes. */
+        readonly GoogleHeadTooLarge: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["GoogleError"];
+            };
+        };
+        /** @description `server_error`: every vendor answered with an error of its own, or the gateway failed. */
+        readonly GoogleFailed: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["GoogleError"];
+            };
+        };
+        /** @description `service_unavailable`: no vendor was available or could be read in time, the gateway is full, or it cannot account for requests at present; `x-should-retry: false` where the model has no price. */
+        readonly GoogleUnavailable: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly "retry-after": components["headers"]["RetryAfter"];
+                readonly "retry-after-ms": components["headers"]["RetryAfterMs"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["GoogleError"];
+            };
+        };
+        /** @description `invalid_request_error`: the request is malformed or out of range, or the vendor refused it as such; `param` names the field. The code may be a finer one, such as `context_length_exceeded`, `content_filter`, `content_policy_violation` or `previous_response_not_found`. */
+        readonly AnyInvalid: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnyError"];
+            };
+        };
+        /** @description `invalid_api_key`: no key, or one that is unknown, disabled or expired. */
+        readonly AnyNoKey: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnyError"];
+            };
+        };
+        /** @description `invalid_signature`: the address is not one the gateway gave away. */
+        readonly AnyBadSignature: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnyError"];
+            };
+        };
+        /** @description `model_not_found`: no model of that name, or none for this key. `unsupported_endpoint`: an interface that is not offered. `not_found`: no such thing. */
+        readonly AnyNotFound: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnyError"];
+            };
+        };
+        /** @description `file_expired`: the address is past its time. */
+        readonly AnyExpired: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnyError"];
+            };
+        };
+        /** @description `upgrade_required`: this is served over WebSocket. */
+        readonly AnySocketOnly: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnyError"];
+            };
+        };
+        /** @description `request_headers_too_large`: the headers are larger than the gateway takes. */
+        readonly AnyHeadTooLarge: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnyError"];
+            };
+        };
+        /** @description `server_error`: every vendor answered with an error of its own, or the gateway failed. */
+        readonly AnyFailed: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnyError"];
+            };
+        };
+        /** @description `service_unavailable`: no vendor was available or could be read in time, the gateway is full, or it cannot account for requests at present; `x-should-retry: false` where the model has no price. */
+        readonly AnyUnavailable: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly "retry-after": components["headers"]["RetryAfter"];
+                readonly "retry-after-ms": components["headers"]["RetryAfterMs"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnyError"];
+            };
+        };
+        /** @description In Anthropic’s format, in place of 503. */
+        readonly AnyOverloaded: {
+            headers: {
+                readonly "x-should-retry": components["headers"]["ShouldRetry"];
+                readonly "retry-after": components["headers"]["RetryAfter"];
+                readonly "retry-after-ms": components["headers"]["RetryAfterMs"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["AnthropicError"];
+            };
+        };
+    };
+    parameters: {
+        /** @description The request is done once, however often it is sent with this key. */
+        readonly IdempotencyKey: string;
+        /** @description Whether the reply’s `usage` says what it `cost`; over what the key is made to show. */
+        readonly ShowCost: "true" | "false";
+        /** @description The request is charged no more than this, in units of the currency. The body’s `max_cost` wins. */
+        readonly MaxCost: string;
+        /** @description The client’s own name for the request: up to 512 printable ASCII characters without blanks, kept with its record and given back. One of another form is left out. */
+        readonly ClientRequestId: string;
+        /**
+         * @description `2023-06-01`, which is meant where it is missing, or `2026-10-21`, under which sampling is gone.
+         * @example 2023-06-01
+         */
+        readonly AnthropicVersion: string;
+    };
+    requestBodies: never;
+    headers: {
+        /** @description Finds the request’s record and its log line. */
+        readonly RequestId: string;
+        /** @description Milliseconds until the reply’s first byte. */
+        readonly ProcessingMs: string;
+        /** @description `gateway;dur=A, vendor;dur=B`: the same in the gateway’s own time and the vendor’s. */
+        readonly ServerTiming: string;
+        /** @description What a whole reply cost, a decimal of the currency. */
+        readonly Cost: string;
+        /** @description The version of the price card it was charged by. */
+        readonly PriceVersion: string;
+        /** @description What of the request its vendor or model does not take, and was left out. */
+        readonly Dropped: string;
+        /** @description Where the key or its group has that limit. */
+        readonly RateLimit: string;
+        /** @description When the limit is whole again. */
+        readonly RateLimitReset: string;
+        /** @description `true`: the reply was given before, to the request of `x-tollgate-original-request`. */
+        readonly Replayed: string;
+        /** @description Which request this reply was made for. */
+        readonly OriginalRequest: string;
+        /** @description Seconds after which to try again. */
+        readonly RetryAfter: string;
+        /** @description The same in milliseconds. */
+        readonly RetryAfterMs: string;
+        /** @description Whether trying again may help. */
+        readonly ShouldRetry: "true" | "false";
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    readonly readKeyBalance: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The client’s own name for the request: up to 512 printable ASCII characters without blanks, kept with its record and given back. One of another form is left out. */
+                readonly "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description `available` and `held` together are `posted`. */
+            readonly 200: {
+                headers: {
+                    readonly "x-request-id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly object: "balance";
+                        readonly account: string;
+                        readonly currency: string;
+                        /** @description A decimal of the currency. */
+                        readonly available: string;
+                        readonly held: string;
+                        readonly posted: string;
+                        readonly availableNano: string;
+                        readonly heldNano: string;
+                        readonly postedNano: string;
+                    };
+                };
+            };
+        };
+    };
+    readonly listKeyUsage: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Requests of a page. */
+                readonly limit?: number;
+                /** @description The `last_id` of the page before. */
+                readonly after?: string;
+                /** @description From a day (UTC) or a time with its offset on. */
+                readonly since?: string;
+                /** @description Before it. */
+                readonly until?: string;
+                /** @description The name asked for. */
+                readonly model?: string;
+                /** @description The HTTP status. */
+                readonly status?: number;
+                /** @description A key’s id, or `me` for the key that asks. */
+                readonly key?: string;
+            };
+            readonly header?: {
+                /** @description The client’s own name for the request: up to 512 printable ASCII characters without blanks, kept with its record and given back. One of another form is left out. */
+                readonly "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of them, the newest first. */
+            readonly 200: {
+                headers: {
+                    readonly "x-request-id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly object: "list";
+                        readonly data: readonly components["schemas"]["KeyUsageRow"][];
+                        readonly first_id: string | null;
+                        readonly last_id: string | null;
+                        readonly has_more: boolean;
+                    };
+                };
+            };
+        };
+    };
+    readonly readKeyUsage: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The client’s own name for the request: up to 512 printable ASCII characters without blanks, kept with its record and given back. One of another form is left out. */
+                readonly "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            readonly path: {
+                /** @description The `x-request-id` of its reply. */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The request. */
+            readonly 200: {
+                headers: {
+                    readonly "x-request-id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["KeyUsageRow"];
+                };
+            };
+        };
+    };
+    readonly listAccounts: {
+        readonly parameters: {
+            readonly query?: {
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Account"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly showAccount: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AccountBalance"];
+                };
+            };
+        };
+    };
+    readonly adjustBalance: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly amount: string;
+                    /** @enum {string} */
+                    readonly direction: "credit" | "debit";
+                    readonly reference?: string;
+                    readonly reason: string;
+                    /** @default false */
+                    readonly createAccount?: boolean;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Adjustment"];
+                };
+            };
+        };
+    };
+    readonly listChannels: {
+        readonly parameters: {
+            readonly query?: {
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Channel"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly testChannel: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChannelTest"];
+                };
+            };
+        };
+    };
+    readonly listGroups: {
+        readonly parameters: {
+            readonly query?: {
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Group"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly listEvents: {
+        readonly parameters: {
+            readonly query?: {
+                readonly actor?: string;
+                readonly action?: string;
+                readonly since?: string;
+                readonly until?: string;
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["OperatorEvent"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly readHistoryChoice: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["HistoryChoice"];
+                };
+            };
+        };
+    };
+    readonly setHistoryChoice: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @enum {string} */
+                    readonly mode: "off" | "metadata" | "sealed" | "full";
+                    /** @default null */
+                    readonly retentionDays?: number | null;
+                    /** @default null */
+                    readonly publicKey?: string | null;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["HistoryChoice"];
+                };
+            };
+        };
+    };
+    readonly exportMyData: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/zip": string;
+                };
+            };
+        };
+    };
+    readonly listHistory: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+                readonly key?: string;
+                readonly model?: string;
+                readonly hasBody?: boolean;
+                readonly text?: string;
+                readonly since?: string;
+                readonly until?: string;
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["HistorySummary"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly deleteHistory: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+                readonly since?: string;
+                readonly until?: string;
+                readonly all?: boolean;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly deleted: number;
+                    };
+                };
+            };
+        };
+    };
+    readonly readHistory: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["HistoryMessage"];
+                };
+            };
+        };
+    };
+    readonly deleteMessage: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly readHistoryBlob: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+                readonly blob: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": string;
+                    readonly "image/*": string;
+                    readonly "audio/*": string;
+                    readonly "video/*": string;
+                    readonly "application/pdf": string;
+                };
+            };
+        };
+    };
+    readonly inspectHistory: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["HistoryMessage"];
+                };
+            };
+        };
+    };
+    readonly inspectHistoryBlob: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+                readonly blob: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": string;
+                    readonly "image/*": string;
+                    readonly "audio/*": string;
+                    readonly "video/*": string;
+                    readonly "application/pdf": string;
+                };
+            };
+        };
+    };
+    readonly listKeys: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+                readonly group?: string;
+                readonly status?: "active" | "disabled" | "expired";
+                readonly search?: string;
+                readonly sort?: "created" | "name" | "lastUsed" | "spend" | "expiry";
+                readonly order?: "asc" | "desc";
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Key"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly createKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly account?: string;
+                    readonly group: string;
+                    readonly name: string;
+                    readonly expiresAt?: string | null;
+                    readonly models?: readonly string[] | null;
+                    readonly deniedModels?: readonly string[] | null;
+                    readonly addresses?: readonly string[] | null;
+                    readonly requestsPerMinute?: number | null;
+                    readonly tokensPerMinute?: number | null;
+                    readonly concurrentRequests?: number | null;
+                    readonly spendLimit?: {
+                        readonly amount: string;
+                        /**
+                         * @default never
+                         * @enum {string}
+                         */
+                        readonly period?: "day" | "week" | "month" | "never";
+                        readonly timeZone?: string | null;
+                    } | null;
+                    /** @enum {string|null} */
+                    readonly historyMode?: "off" | "metadata" | "full" | "sealed" | null;
+                    /** @default false */
+                    readonly showCost?: boolean;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["KeyWithSecret"];
+                };
+            };
+        };
+    };
+    readonly showKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Key"];
+                };
+            };
+        };
+    };
+    readonly deleteKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly updateKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly name?: string;
+                    readonly group?: string;
+                    readonly expiresAt?: string | null;
+                    readonly models?: readonly string[] | null;
+                    readonly deniedModels?: readonly string[] | null;
+                    readonly addresses?: readonly string[] | null;
+                    readonly requestsPerMinute?: number | null;
+                    readonly tokensPerMinute?: number | null;
+                    readonly concurrentRequests?: number | null;
+                    readonly spendLimit?: {
+                        readonly amount: string;
+                        /**
+                         * @default never
+                         * @enum {string}
+                         */
+                        readonly period?: "day" | "week" | "month" | "never";
+                        readonly timeZone?: string | null;
+                    } | null;
+                    /** @enum {string|null} */
+                    readonly historyMode?: "off" | "metadata" | "full" | "sealed" | null;
+                    readonly showCost?: boolean;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Key"];
+                };
+            };
+        };
+    };
+    readonly rotateKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @default 86400 */
+                    readonly overlapSeconds?: number;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["KeyWithSecret"];
+                };
+            };
+        };
+    };
+    readonly disableKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Key"];
+                };
+            };
+        };
+    };
+    readonly enableKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Key"];
+                };
+            };
+        };
+    };
+    readonly showKeyImpact: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["KeyImpact"];
+                };
+            };
+        };
+    };
+    readonly testKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly revision?: number;
+                    readonly address?: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["KeyTest"];
+                };
+            };
+        };
+    };
+    readonly listManagementKeys: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["ManagementKey"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly createManagementKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly name: string;
+                    /** @default null */
+                    readonly account?: string | null;
+                    readonly scopes: readonly ("read" | "write")[];
+                    readonly expiresAt?: string | null;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ManagementKeyWithSecret"];
+                };
+            };
+        };
+    };
+    readonly showManagementKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ManagementKey"];
+                };
+            };
+        };
+    };
+    readonly deleteManagementKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly updateManagementKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly name?: string;
+                    readonly scopes?: readonly ("read" | "write")[];
+                    readonly expiresAt?: string | null;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ManagementKey"];
+                };
+            };
+        };
+    };
+    readonly disableManagementKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ManagementKey"];
+                };
+            };
+        };
+    };
+    readonly enableManagementKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ManagementKey"];
+                };
+            };
+        };
+    };
+    readonly showMe: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Person"];
+                };
+            };
+        };
+    };
+    readonly updateMe: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly name?: string | "";
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Person"];
+                };
+            };
+        };
+    };
+    readonly listMySessions: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Session"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly endMySessions: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description true: the session that asks, too */
+                readonly everywhere?: "true" | "false";
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly ended: number;
+                    };
+                };
+            };
+        };
+    };
+    readonly endMySession: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly listMyIdentities: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Identity"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly unlinkMyIdentity: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly listModels: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Whose prices; left out: those of your own first group, or of the first public one */
+                readonly group?: string;
+                readonly search?: string;
+                readonly kind?: "chat" | "completion" | "embedding" | "image" | "transcription" | "translation" | "speech" | "video" | "moderation" | "rerank" | "realtime";
+                readonly vendor?: string;
+                readonly modality?: "text" | "image" | "audio" | "video";
+                readonly context?: number;
+                readonly tools?: boolean;
+                readonly vision?: boolean;
+                readonly sort?: "name" | "price" | "newest" | "latency" | "throughput";
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Model"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly showModel: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Whose prices; left out: those of your own first group, or of the first public one */
+                readonly group?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Model"];
+                };
+            };
+        };
+    };
+    readonly listModelPrices: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Whose prices; left out: those of your own first group, or of the first public one */
+                readonly group?: string;
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["PriceChange"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly priceFeedJSON: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Whose prices; left out: those of your own first group, or of the first public one */
+                readonly group?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/feed+json": unknown;
+                };
+            };
+            /** @description Nothing has changed */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly priceFeedRSS: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Whose prices; left out: those of your own first group, or of the first public one */
+                readonly group?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/rss+xml": string;
+                };
+            };
+            /** @description Nothing has changed */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly listPeople: {
+        readonly parameters: {
+            readonly query?: {
+                readonly search?: string;
+                readonly role?: "user" | "admin" | "auditor";
+                readonly status?: "active" | "suspended" | "deleted";
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Person"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly showPerson: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Person"];
+                };
+            };
+        };
+    };
+    readonly deletePerson: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly updatePerson: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly name?: string | "";
+                    /** @enum {string} */
+                    readonly role?: "user" | "admin" | "auditor";
+                    readonly groups?: readonly string[] | null;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Person"];
+                };
+            };
+        };
+    };
+    readonly suspendPerson: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Person"];
+                };
+            };
+        };
+    };
+    readonly resumePerson: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Person"];
+                };
+            };
+        };
+    };
+    readonly listInvitations: {
+        readonly parameters: {
+            readonly query?: {
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Invitation"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly createInvitation: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @default  */
+                    readonly note?: string | "";
+                    /**
+                     * @default user
+                     * @enum {string}
+                     */
+                    readonly role?: "user" | "admin" | "auditor";
+                    /** @default null */
+                    readonly groups?: readonly string[] | null;
+                    /** @default 7 */
+                    readonly days?: number;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Invitation"] & {
+                        /** @description Shown this once */
+                        readonly code: string;
+                    };
+                };
+            };
+        };
+    };
+    readonly revokeInvitation: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly listPrices: {
+        readonly parameters: {
+            readonly query?: {
+                readonly model?: string;
+                readonly all?: boolean;
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["ListedPriceCard"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly setPrices: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly model: string;
+                    readonly prices: {
+                        readonly [key: string]: string;
+                    };
+                    readonly from?: string;
+                    readonly source: string;
+                    /** @default false */
+                    readonly allowLarge?: boolean;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PriceChangeMade"];
+                };
+            };
+        };
+    };
+    readonly withdrawPrices: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly model: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PriceCard"];
+                };
+            };
+        };
+    };
+    readonly rollbackPrices: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly model: string;
+                    readonly version?: number;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly card: components["schemas"]["PriceCard"];
+                        /** @description It holds once the file prices it no more */
+                        readonly isInFile: boolean;
+                    };
+                };
+            };
+        };
+    };
+    readonly importPrices: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly document: string;
+                    readonly vendor?: string;
+                    readonly model?: string;
+                    /** @default false */
+                    readonly apply?: boolean;
+                    /** @default false */
+                    readonly allowLarge?: boolean;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PriceImport"];
+                };
+            };
+        };
+    };
+    readonly listSettings: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Setting"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly setSetting: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly name: "identity.signUp" | "identity.defaultGroup" | "usage.keepDays" | "history.mode" | "history.keepDays" | "notices";
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description As the file has it */
+                    readonly value?: unknown;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Setting"];
+                };
+            };
+        };
+    };
+    readonly unsetSetting: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly name: "identity.signUp" | "identity.defaultGroup" | "usage.keepDays" | "history.mode" | "history.keepDays" | "notices";
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Setting"];
+                };
+            };
+        };
+    };
+    readonly listNotices: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Notice"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly listRequests: {
+        readonly parameters: {
+            readonly query?: {
+                readonly id?: string;
+                readonly account?: string;
+                readonly key?: string;
+                readonly model?: string;
+                readonly modelServed?: string;
+                readonly group?: string;
+                readonly operation?: string;
+                readonly channel?: string;
+                readonly client?: string;
+                readonly vendorRequestId?: string;
+                readonly errorCode?: string;
+                readonly stream?: "true" | "false";
+                readonly status?: string;
+                readonly statusClass?: "1xx" | "2xx" | "3xx" | "4xx" | "5xx";
+                readonly minCost?: string;
+                readonly minLatencyMs?: string;
+                readonly since?: string;
+                readonly until?: string;
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Request"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                        readonly estimate: components["schemas"]["RequestEstimate"];
+                    };
+                };
+            };
+        };
+    };
+    readonly followRequests: {
+        readonly parameters: {
+            readonly query?: {
+                readonly id?: string;
+                readonly account?: string;
+                readonly key?: string;
+                readonly model?: string;
+                readonly modelServed?: string;
+                readonly group?: string;
+                readonly operation?: string;
+                readonly channel?: string;
+                readonly client?: string;
+                readonly vendorRequestId?: string;
+                readonly errorCode?: string;
+                readonly stream?: "true" | "false";
+                readonly status?: string;
+                readonly statusClass?: "1xx" | "2xx" | "3xx" | "4xx" | "5xx";
+                readonly minCost?: string;
+                readonly minLatencyMs?: string;
+                readonly since?: string;
+                readonly until?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": string;
+                };
+            };
+        };
+    };
+    readonly listRunning: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["RunningRequest"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly stopRequest: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly requestId: string;
+                        /** @enum {boolean} */
+                        readonly stopped: true;
+                    };
+                };
+            };
+        };
+    };
+    readonly exportRequests: {
+        readonly parameters: {
+            readonly query?: {
+                readonly id?: string;
+                readonly account?: string;
+                readonly key?: string;
+                readonly model?: string;
+                readonly modelServed?: string;
+                readonly group?: string;
+                readonly operation?: string;
+                readonly channel?: string;
+                readonly client?: string;
+                readonly vendorRequestId?: string;
+                readonly errorCode?: string;
+                readonly stream?: "true" | "false";
+                readonly status?: string;
+                readonly statusClass?: "1xx" | "2xx" | "3xx" | "4xx" | "5xx";
+                readonly minCost?: string;
+                readonly minLatencyMs?: string;
+                readonly since?: string;
+                readonly until?: string;
+                readonly format?: "csv" | "json";
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/csv": string;
+                    readonly "application/x-ndjson": string;
+                };
+            };
+        };
+    };
+    readonly showRequest: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Request"] & {
+                        readonly currency: string;
+                        readonly receipt: components["schemas"]["Receipt"];
+                        readonly blame: components["schemas"]["Blame"];
+                        readonly attemptList: readonly components["schemas"]["Attempt"][];
+                    };
+                };
+            };
+        };
+    };
+    readonly readBalance: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Balance"];
+                };
+            };
+        };
+    };
+    readonly listEntries: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+                readonly since?: string;
+                readonly until?: string;
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["LedgerEntry"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly listProviders: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly providers: readonly {
+                            readonly id: string;
+                            readonly name: string;
+                        }[];
+                        /** @enum {string} */
+                        readonly signUp: "open" | "invite" | "closed";
+                    };
+                };
+            };
+        };
+    };
+    readonly signIn: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Where to go on: a path; / unless given */
+                readonly "return-to"?: string;
+                /** @description The code of an invitation */
+                readonly invitation?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly provider: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 303: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly finishSignIn: {
+        readonly parameters: {
+            readonly query?: {
+                readonly code?: string;
+                readonly state?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly provider: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 303: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly signInByLink: {
+        readonly parameters: {
+            readonly query?: {
+                readonly token?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 303: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly linkProvider: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Where to go on: a path; / unless given */
+                readonly "return-to"?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly provider: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly url: string;
+                    };
+                };
+            };
+        };
+    };
+    readonly signOut: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly readStatistics: {
+        readonly parameters: {
+            readonly query?: {
+                readonly metric?: "spend" | "requests" | "tokens" | "errors" | "errorRate" | "cacheRate" | "ttftP50" | "ttftP95" | "latencyP50" | "latencyP95" | "throughput";
+                readonly by?: string;
+                readonly interval?: "auto" | "quarter" | "hour" | "day" | "week" | "month";
+                readonly compare?: boolean;
+                readonly limit?: number;
+                readonly since?: string;
+                readonly until?: string;
+                readonly timeZone?: string;
+                readonly account?: string;
+                readonly key?: string;
+                readonly model?: string;
+                readonly channel?: string;
+                readonly group?: string;
+                readonly operation?: string;
+                readonly statusClass?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Statistics"];
+                };
+            };
+        };
+    };
+    readonly readBreakdown: {
+        readonly parameters: {
+            readonly query?: {
+                readonly by?: string;
+                readonly sort?: "spend" | "requests" | "success" | "failed" | "tokens" | "input" | "cachedInput" | "output" | "reasoning" | "errorRate" | "cacheRate";
+                readonly order?: "desc" | "asc";
+                readonly limit?: number;
+                readonly since?: string;
+                readonly until?: string;
+                readonly timeZone?: string;
+                readonly account?: string;
+                readonly key?: string;
+                readonly model?: string;
+                readonly channel?: string;
+                readonly group?: string;
+                readonly operation?: string;
+                readonly statusClass?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Breakdown"];
+                };
+            };
+        };
+    };
+    readonly exportStatistics: {
+        readonly parameters: {
+            readonly query?: {
+                readonly metric?: "spend" | "requests" | "tokens" | "errors" | "errorRate" | "cacheRate" | "ttftP50" | "ttftP95" | "latencyP50" | "latencyP95" | "throughput";
+                readonly by?: string;
+                readonly interval?: "auto" | "quarter" | "hour" | "day" | "week" | "month";
+                readonly compare?: boolean;
+                readonly limit?: number;
+                readonly since?: string;
+                readonly until?: string;
+                readonly timeZone?: string;
+                readonly account?: string;
+                readonly key?: string;
+                readonly model?: string;
+                readonly channel?: string;
+                readonly group?: string;
+                readonly operation?: string;
+                readonly statusClass?: string;
+                readonly sort?: "spend" | "requests" | "success" | "failed" | "tokens" | "input" | "cachedInput" | "output" | "reasoning" | "errorRate" | "cacheRate";
+                readonly order?: "desc" | "asc";
+                readonly view?: "series" | "breakdown";
+                readonly format?: "csv" | "json";
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/csv": string;
+                    readonly "application/json": unknown;
+                };
+            };
+        };
+    };
+    readonly listStatisticsChoices: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StatisticsChoices"];
+                };
+            };
+        };
+    };
+    readonly readOverview: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+                readonly timeZone?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Overview"];
+                };
+            };
+        };
+    };
+    readonly showBackup: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Backup"];
+                };
+            };
+        };
+    };
+    readonly runAudit: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/x-ndjson": string;
+                };
+            };
+        };
+    };
+    readonly whatIf: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+                readonly key?: string;
+                readonly days?: number;
+                readonly model?: string;
+                readonly group?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WhatIf"];
+                };
+            };
+        };
+    };
+}

@@ -1,0 +1,40 @@
+// Operators choose whose data the pages show: everybody's, or one account's. It stands in the address as `account`.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { IconButton } from '../ui/button.tsx'
+
+/**
+ * The account whose data a page asks for, for the `account` parameter of the API; undefined: all of them for an
+ * operator, the own one for everybody else.
+ */
+export function useAccount(): string | undefined {
+  return useSearch({ strict: false, select: (search) => search.account })
+}
+
+export function AccountScope() {
+  const { t } = useLingui()
+  const account = useAccount()
+  const navigate = useNavigate()
+  if (account === undefined)
+    return (
+      <span className="rounded bg-info-tint px-2 py-0.5 text-label whitespace-nowrap text-accent">
+        <Trans>All accounts</Trans>
+      </span>
+    )
+  return (
+    <span className="flex min-w-0 items-center gap-1 rounded bg-warning-tint pl-2 text-label text-warning">
+      <span className="truncate" title={account}>
+        <Trans>Account {account}</Trans>
+      </span>
+      <IconButton
+        icon="close"
+        label={t`Show all accounts`}
+        className="size-6"
+        onClick={() =>
+          void navigate({ to: '.', search: (search) => ({ ...search, account: undefined }) })
+        }
+      />
+    </span>
+  )
+}

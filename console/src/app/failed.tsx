@@ -1,0 +1,39 @@
+// Shown in place of a page that could not be loaded or drawn; the rest of the console stays.
+
+import { Trans } from '@lingui/react/macro'
+import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
+import { Button } from '../ui/button.tsx'
+
+export function RouteFailed({ error, reset }: ErrorComponentProps) {
+  const router = useRouter()
+  return (
+    <div role="alert" className="mx-auto max-w-lg p-8 text-center">
+      <h1 className="text-title">
+        <Trans>This page could not be shown</Trans>
+      </h1>
+      <p className="mt-2 text-text-2">
+        <Trans>
+          The console may have been updated meanwhile, or the gateway cannot be reached. Your data
+          is safe.
+        </Trans>
+      </p>
+      <pre className="mt-4 overflow-x-auto rounded-card bg-sunken p-3 text-left font-mono text-code">
+        {error instanceof Error ? error.message : String(error)}
+      </pre>
+      <div className="mt-4 flex justify-center gap-2">
+        <Button
+          variant="primary"
+          onClick={() => {
+            reset()
+            void router.invalidate()
+          }}
+        >
+          <Trans>Try again</Trans>
+        </Button>
+        <Button onClick={() => location.reload()}>
+          <Trans>Reload the console</Trans>
+        </Button>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,87 @@
+// The bar above every page: whose data is shown, search, balance, time zone, and the person's own menu.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { Link } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { type Person, roleOf, useBalance } from '../api/queries.ts'
+import { useTimeZone } from '../state/preferences.ts'
+import { buttonClass, IconButton } from '../ui/button.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { Money } from '../ui/values.tsx'
+import { AccountScope } from './account-scope.tsx'
+
+const PersonMenu = lazy(() => import('./person-menu.tsx'))
+const ZoneMenu = lazy(() => import('./zone-menu.tsx'))
+
+interface HeaderProps {
+  /** null: nobody is signed in, and the page is a public one. */
+  readonly person: Person | null
+  readonly onMenu: () => void
+  readonly onSearch: () => void
+}
+
+export function Header({ person, onMenu, onSearch }: HeaderProps) {
+  const { t } = useLingui()
+  const { operator } = roleOf(person)
+  return (
+    <header className="sticky top-0 z-30 flex h-12 items-center gap-2 border-b border-border bg-bg px-2 md:px-4">
+      <span className="md:hidden">
+        <IconButton icon="menu" label={t`Open the menu`} onClick={onMenu} />
+      </span>
+      {operator && <AccountScope />}
+      {person !== null && (
+        <button
+          type="button"
+          onClick={onSearch}
+          className="flex h-8 min-w-8 items-center gap-2 rounded-control border border-border bg-surface px-2 text-text-3 hover:border-border-strong md:w-64"
+        >
+          <Icon name="search" />
+          <span className="max-md:sr-only">
+            <Trans>Search or paste an id</Trans>
+          </span>
+          <kbd className="ml-auto font-mono text-label max-md:hidden">
+            {navigator.platform.startsWith('Mac') ? '⌘K' : 'Ctrl K'}
+          </kbd>
+        </button>
+      )}
+      <div className="ml-auto flex items-center gap-1">
+        <Suspense fallback={<span className="px-2 text-label text-text-3">{useTimeZone()}</span>}>
+          <ZoneMenu />
+        </Suspense>
+        {person === null ? (
+          <Link to="/sign-in" className={buttonClass('primary')}>
+            <Trans>Sign in</Trans>
+          </Link>
+        ) : (
+          <>
+            <BalanceChip />
+            <Suspense fallback={<span className="size-8" />}>
+              <PersonMenu person={person} />
+            </Suspense>
+          </>
+        )}
+      </div>
+    </header>
+  )
+}
+
+/** What is left, in words and colour: enough, little (below a day at this week's pace it says so on its page), nothing. */
+function BalanceChip() {
+  const { t } = useLingui()
+  const { data } = useBalance()
+  if (data === undefined) return null
+  const isEmpty = BigInt(data.availableNano) <= 0n
+  return (
+    <Link
+      to="/billing"
+      title={isEmpty ? t`No balance left: requests are refused` : t`Balance available`}
+      className={`plain-link flex h-7 items-center gap-1.5 rounded-full border px-2.5 text-label max-md:h-11 ${isEmpty ? 'border-danger/50 bg-danger-tint text-danger' : 'border-border bg-surface'}`}
+    >
+      <span className="sr-only">
+        <Trans>Balance</Trans>
+      </span>
+      <Money nano={data.availableNano} currency={data.currency} />
+      {isEmpty && <Trans>used up</Trans>}
+    </Link>
+  )
+}

@@ -1,0 +1,53 @@
+// The pages that the sidebar, the palette and the keyboard shortcuts lead to.
+
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import type { IconName } from '../ui/icon.tsx'
+
+export interface NavigationItem {
+  readonly to:
+    | '/'
+    | '/get-started'
+    | '/usage'
+    | '/requests'
+    | '/models'
+    | '/playground'
+    | '/keys'
+    | '/billing'
+    | '/settings'
+    | '/admin'
+    | '/admin/channels'
+    | '/admin/prices'
+    | '/admin/groups'
+    | '/admin/users'
+    | '/admin/settings'
+    | '/admin/audit'
+    | '/admin/reconcile'
+  readonly label: MessageDescriptor
+  readonly icon: IconName
+  /** Pressed after `g`. */
+  readonly shortcut?: string
+}
+
+export const userPages: readonly NavigationItem[] = [
+  { to: '/', label: msg`Overview`, icon: 'overview', shortcut: 'o' },
+  { to: '/get-started', label: msg`Get started`, icon: 'start', shortcut: 's' },
+  { to: '/usage', label: msg`Usage`, icon: 'usage', shortcut: 'u' },
+  { to: '/requests', label: msg`Requests`, icon: 'requests', shortcut: 'r' },
+  { to: '/models', label: msg`Models`, icon: 'models', shortcut: 'm' },
+  { to: '/playground', label: msg`Playground`, icon: 'playground', shortcut: 'p' },
+  { to: '/keys', label: msg`API keys`, icon: 'key', shortcut: 'k' },
+  { to: '/billing', label: msg`Billing`, icon: 'billing', shortcut: 'b' },
+  { to: '/settings', label: msg`Settings`, icon: 'settings' },
+]
+
+export const operatorPages: readonly NavigationItem[] = [
+  { to: '/admin', label: msg`Operations`, icon: 'operations', shortcut: 'a' },
+  { to: '/admin/channels', label: msg`Channels`, icon: 'channels', shortcut: 'c' },
+  { to: '/admin/prices', label: msg`Models and prices`, icon: 'prices' },
+  { to: '/admin/groups', label: msg`Groups`, icon: 'groups' },
+  { to: '/admin/users', label: msg`Users`, icon: 'users' },
+  { to: '/admin/audit', label: msg`Audit log`, icon: 'audit' },
+  { to: '/admin/reconcile', label: msg`Reconcile`, icon: 'reconcile' },
+  { to: '/admin/settings', label: msg`Deployment`, icon: 'settings' },
+]

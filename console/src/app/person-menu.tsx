@@ -1,0 +1,59 @@
+// The menu of the one signed in: name, theme, language, density, sign out.
+
+import { useLingui } from '@lingui/react/macro'
+import { useNavigate } from '@tanstack/react-router'
+import { change } from '../api/client.ts'
+import { type Person, queryClient } from '../api/queries.ts'
+import { showLanguage } from '../i18n.ts'
+import { setPreferences, usePreferences } from '../state/preferences.ts'
+import { Menu, type MenuItem } from '../ui/menu.tsx'
+import { showToast } from '../ui/toast.tsx'
+
+export default function PersonMenu({ person }: { readonly person: Person }) {
+  const { t, i18n } = useLingui()
+  const { theme, density } = usePreferences()
+  const navigate = useNavigate()
+  const isChinese = i18n.locale === 'zh-CN'
+  const nextTheme = { system: 'light', light: 'dark', dark: 'system' } as const
+  const themes = { system: t`Theme: system`, light: t`Theme: light`, dark: t`Theme: dark` }
+  const items: readonly MenuItem[] = [
+    { label: t`Settings`, onSelect: () => void navigate({ to: '/settings' }) },
+    { label: themes[theme], onSelect: () => setPreferences({ theme: nextTheme[theme] }) },
+    {
+      label: isChinese ? 'English' : '中文',
+      onSelect: () => {
+        setPreferences({ language: isChinese ? 'en' : 'zh-CN' })
+        void showLanguage()
+      },
+    },
+    {
+      label: density === 'compact' ? t`Comfortable rows` : t`Compact rows`,
+      onSelect: () =>
+        setPreferences({ density: density === 'compact' ? 'comfortable' : 'compact' }),
+    },
+    {
+      label: t`Sign out`,
+      onSelect: () => {
+        change('post', '/api/auth/sign-out').then(
+          () => {
+            queryClient.clear()
+            location.assign('/console/sign-in')
+          },
+          (error: Error) => showToast({ text: error.message, tone: 'danger' }),
+        )
+      },
+    },
+  ]
+  const initial = (person.name || person.id).slice(0, 1).toUpperCase()
+  return (
+    <Menu
+      label={t`Account menu of ${person.name || person.id}`}
+      trigger={
+        <span className="flex size-7 items-center justify-center rounded-full bg-primary text-label text-on-primary">
+          {initial}
+        </span>
+      }
+      items={items}
+    />
+  )
+}

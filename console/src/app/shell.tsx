@@ -1,0 +1,106 @@
+// The frame of every page for those who are signed in: sidebar, header, shortcuts; asks to sign in where nobody is.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { roleOf, useMe } from '../api/queries.ts'
+import { Spinner } from '../ui/button.tsx'
+import { isTyping } from '../ui/dialog.tsx'
+import { Header } from './header.tsx'
+import { operatorPages, userPages } from './navigation.ts'
+import { Sidebar } from './sidebar.tsx'
+import { SignInAgain } from './sign-in-again.tsx'
+
+const Palette = lazy(() => import('./palette.tsx'))
+const Shortcuts = lazy(() => import('./shortcuts.tsx'))
+
+type Overlay = 'palette' | 'shortcuts' | null
+
+export function Shell() {
+  const { t } = useLingui()
+  const me = useMe()
+  const { operator } = roleOf(me)
+  const [overlay, setOverlay] = useState<Overlay>(null)
+  const [isMenuOpen, setMenuOpen] = useState(false)
+  const wasSignedIn = useRef(false)
+  const navigate = useNavigate()
+  const { location } = useRouterState()
+  const isPublic = location.pathname === '/models'
+  useShortcuts(operator, setOverlay)
+  if (me) wasSignedIn.current = true
+  const mustSignIn = me === null && !wasSignedIn.current && !isPublic
+  useEffect(() => {
+    if (mustSignIn)
+      void navigate({ to: '/sign-in', search: { 'return-to': location.href }, replace: true })
+  }, [mustSignIn, navigate, location.href])
+  useEffect(() => setMenuOpen(false), [location.pathname])
+  if (mustSignIn || (me === undefined && !isPublic)) return <Waiting />
+  return (
+    <div className="flex min-h-dvh">
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-control focus:bg-surface focus:p-2"
+      >
+        <Trans>Skip to the content</Trans>
+      </a>
+      <Sidebar operator={operator} isOpen={isMenuOpen} onClose={() => setMenuOpen(false)} />
+      <div className="flex min-w-0 flex-1 flex-col">
+        <Header
+          person={me ?? null}
+          onMenu={() => setMenuOpen(true)}
+          onSearch={() => setOverlay('palette')}
+        />
+        <Outlet />
+      </div>
+      <Suspense fallback={null}>
+        {overlay === 'palette' && <Palette operator={operator} onClose={() => setOverlay(null)} />}
+        {overlay === 'shortcuts' && (
+          <Shortcuts operator={operator} onClose={() => setOverlay(null)} />
+        )}
+      </Suspense>
+      {me === null && wasSignedIn.current && <SignInAgain />}
+      <span className="sr-only" aria-live="polite">
+        {isMenuOpen ? t`Menu open` : ''}
+      </span>
+    </div>
+  )
+}
+
+function Waiting() {
+  return (
+    <div role="status" className="flex min-h-dvh items-center justify-center gap-2 text-text-2">
+      <Spinner />
+      <Trans>Loading the console</Trans>
+    </div>
+  )
+}
+
+/** `g` and a letter goes to a page, `?` lists the shortcuts, Ctrl or Cmd and K opens the palette, `/` goes to the filter. */
+function useShortcuts(operator: boolean, open: (overlay: Overlay) => void): void {
+  const navigate = useNavigate()
+  useEffect(() => {
+    let awaitsPage = false
+    const pages = [...userPages, ...(operator ? operatorPages : [])]
+    function press(event: KeyboardEvent) {
+      if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault()
+        return open('palette')
+      }
+      if (isTyping(event.target) || event.metaKey || event.ctrlKey || event.altKey) return
+      if (document.querySelector('dialog[open]') !== null) return
+      const page = awaitsPage ? pages.find(({ shortcut }) => shortcut === event.key) : undefined
+      awaitsPage = event.key === 'g' && !awaitsPage
+      if (page !== undefined) {
+        event.preventDefault()
+        void navigate({ to: page.to })
+      } else if (event.key === '?') {
+        open('shortcuts')
+      } else if (event.key === '/') {
+        event.preventDefault()
+        document.querySelector<HTMLElement>('[data-filter] input, [data-filter] button')?.focus()
+      }
+    }
+    document.addEventListener('keydown', press)
+    return () => document.removeEventListener('keydown', press)
+  }, [operator, open, navigate])
+}

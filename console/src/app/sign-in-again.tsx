@@ -1,0 +1,46 @@
+// The session ended while a page was open: the page stays as it is, with what was typed, until somebody signs in again.
+
+import { Trans } from '@lingui/react/macro'
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { meQuery } from '../api/queries.ts'
+import { Button, buttonClass } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+
+export function SignInAgain() {
+  const client = useQueryClient()
+  const check = () => void client.invalidateQueries({ queryKey: meQuery.queryKey })
+  useEffect(() => {
+    const look = () => void client.invalidateQueries({ queryKey: meQuery.queryKey })
+    addEventListener('focus', look)
+    return () => removeEventListener('focus', look)
+  }, [client])
+  return (
+    <Dialog
+      keep
+      title={<Trans>Your session has ended</Trans>}
+      onClose={check}
+      footer={
+        <>
+          <Button onClick={check}>
+            <Trans>I have signed in</Trans>
+          </Button>
+          <a
+            className={buttonClass('primary')}
+            href="/console/sign-in"
+            target="_blank"
+            rel="noopener"
+          >
+            <Trans>Sign in in a new tab</Trans>
+          </a>
+        </>
+      }
+    >
+      <p>
+        <Trans>
+          Sign in again and come back to this tab: the page and what you typed stay as they are.
+        </Trans>
+      </p>
+    </Dialog>
+  )
+}

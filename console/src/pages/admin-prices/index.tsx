@@ -1,0 +1,11 @@
+// Models and prices.
+
+import { Trans } from '@lingui/react/macro'
+import type { Catalog } from '../../i18n.ts'
+import { Page } from '../../ui/page.tsx'
+
+export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
+
+export default function PricesPage() {
+  return <Page title={<Trans>Models and prices</Trans>}>{null}</Page>
+}

@@ -1,0 +1,11 @@
+// Billing.
+
+import { Trans } from '@lingui/react/macro'
+import type { Catalog } from '../../i18n.ts'
+import { Page } from '../../ui/page.tsx'
+
+export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
+
+export default function BillingPage() {
+  return <Page title={<Trans>Billing</Trans>}>{null}</Page>
+}

@@ -1,0 +1,5 @@
+// What the address of this page holds.
+
+import { searchOf } from '../../app/search.ts'
+
+export const validateKeysSearch = searchOf({})

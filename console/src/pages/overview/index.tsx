@@ -1,0 +1,11 @@
+// Overview.
+
+import { Trans } from '@lingui/react/macro'
+import type { Catalog } from '../../i18n.ts'
+import { Page } from '../../ui/page.tsx'
+
+export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
+
+export default function OverviewPage() {
+  return <Page title={<Trans>Overview</Trans>}>{null}</Page>
+}

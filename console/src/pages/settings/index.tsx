@@ -1,0 +1,11 @@
+// Settings.
+
+import { Trans } from '@lingui/react/macro'
+import type { Catalog } from '../../i18n.ts'
+import { Page } from '../../ui/page.tsx'
+
+export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
+
+export default function SettingsPage() {
+  return <Page title={<Trans>Settings</Trans>}>{null}</Page>
+}

@@ -1,0 +1,219 @@
+// Dialogs to create and to confirm, and the drawer that shows one thing beside its list; on the platform's <dialog>.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { Button, IconButton } from './button.tsx'
+import { Field, Input } from './field.tsx'
+import { ProblemText } from './state.tsx'
+
+interface DialogProps {
+  readonly title: ReactNode
+  readonly onClose: () => void
+  readonly children: ReactNode
+  /** The row of buttons at its end. */
+  readonly footer?: ReactNode
+  readonly wide?: boolean
+  /** What was typed would be lost: Escape and a click beside it do not close it. */
+  readonly keep?: boolean
+}
+
+/** Mounted means open. The focus goes into it, stays there, and returns where it was. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+  footer,
+  wide = false,
+  keep = false,
+}: DialogProps) {
+  const { t } = useLingui()
+  const element = useRef<HTMLDialogElement>(null)
+  const heading = useId()
+  useEffect(() => {
+    const dialog = element.current
+    dialog?.showModal()
+    return () => dialog?.close()
+  }, [])
+  return (
+    // A click on the backdrop has the dialog itself as its target; the keyboard has Escape.
+    <dialog
+      ref={element}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault()
+        if (!keep) onClose()
+      }}
+      onClick={(event) => {
+        if (!keep && event.target === element.current) onClose()
+      }}
+      className={`fade-in m-auto max-h-[90dvh] w-full overflow-y-auto rounded-dialog border border-border bg-surface p-0 text-text shadow-overlay max-md:m-0 max-md:h-dvh max-md:max-h-dvh max-md:max-w-full max-md:rounded-none ${wide ? 'max-w-3xl' : 'max-w-lg'}`}
+    >
+      <header className="sticky top-0 flex items-center justify-between gap-4 border-b border-border bg-surface py-2 pr-2 pl-5">
+        <h2 id={heading} className="text-section">
+          {title}
+        </h2>
+        <IconButton icon="close" label={t`Close`} onClick={onClose} />
+      </header>
+      <div className="p-5">{children}</div>
+      {footer !== undefined && (
+        <footer className="sticky bottom-0 flex flex-wrap justify-end gap-2 border-t border-border bg-surface px-5 py-3">
+          {footer}
+        </footer>
+      )}
+    </dialog>
+  )
+}
+
+interface ConfirmProps {
+  readonly title: ReactNode
+  readonly children: ReactNode
+  /** What the button says: the verb and its object. */
+  readonly action: string
+  readonly danger?: boolean
+  /** Has to be typed first. */
+  readonly typed?: string
+  readonly onConfirm: () => Promise<unknown>
+  readonly onClose: () => void
+}
+
+/** Asks before something that cannot be taken back; stays open with the reason where it fails. */
+export function Confirm({
+  title,
+  children,
+  action,
+  danger = true,
+  typed,
+  onConfirm,
+  onClose,
+}: ConfirmProps) {
+  const [text, setText] = useState('')
+  const [error, setError] = useState<Error | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const form = useId()
+  async function submit(event: FormEvent) {
+    event.preventDefault()
+    if (isBusy || (typed !== undefined && text !== typed)) return
+    setBusy(true)
+    try {
+      await onConfirm()
+      onClose()
+    } catch (failure) {
+      setError(failure as Error)
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>
+            <Trans>Cancel</Trans>
+          </Button>
+          <Button
+            form={form}
+            type="submit"
+            variant={danger ? 'danger' : 'primary'}
+            busy={isBusy}
+            disabled={typed !== undefined && text !== typed}
+          >
+            {action}
+          </Button>
+        </>
+      }
+    >
+      <form id={form} onSubmit={submit} className="flex flex-col gap-3">
+        {children}
+        {typed !== undefined && (
+          <Field label={<Trans>Type {typed} to confirm</Trans>}>
+            <Input
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+              autoComplete="off"
+            />
+          </Field>
+        )}
+        {error !== null && (
+          <p role="alert" className="text-danger">
+            <ProblemText error={error} />
+          </p>
+        )}
+      </form>
+    </Dialog>
+  )
+}
+
+interface DrawerProps {
+  /** What it is of; read aloud when it opens. */
+  readonly label: string
+  readonly header: ReactNode
+  readonly onClose: () => void
+  /** To the row before and after, by the buttons and by K and J. */
+  readonly onPrevious?: (() => void) | undefined
+  readonly onNext?: (() => void) | undefined
+  readonly children: ReactNode
+}
+
+/** One thing beside its list: 640 px at the right, the whole page below 1024 px. The list can still be used. */
+export function Drawer({ label, header, onClose, onPrevious, onNext, children }: DrawerProps) {
+  const { t } = useLingui()
+  const element = useRef<HTMLElement>(null)
+  useEffect(() => {
+    const before = document.activeElement
+    element.current?.focus()
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
+    }
+  }, [])
+  useEffect(() => {
+    function press(event: KeyboardEvent) {
+      if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return
+      if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return
+      const act = { Escape: onClose, j: onNext, k: onPrevious }[event.key]
+      if (act === undefined) return
+      event.preventDefault()
+      act()
+    }
+    document.addEventListener('keydown', press)
+    return () => document.removeEventListener('keydown', press)
+  }, [onClose, onNext, onPrevious])
+  return (
+    <aside
+      ref={element}
+      tabIndex={-1}
+      aria-label={label}
+      className="fade-in fixed inset-y-0 right-0 z-40 flex w-full flex-col border-l border-border bg-surface shadow-overlay outline-none lg:w-[640px]"
+    >
+      <header className="flex items-center gap-2 border-b border-border py-2 pr-2 pl-4">
+        <div className="min-w-0 flex-1">{header}</div>
+        {(onPrevious !== undefined || onNext !== undefined) && (
+          <>
+            <IconButton
+              icon="up"
+              label={t`Previous (K)`}
+              disabled={onPrevious === undefined}
+              onClick={onPrevious}
+            />
+            <IconButton
+              icon="down"
+              label={t`Next (J)`}
+              disabled={onNext === undefined}
+              onClick={onNext}
+            />
+          </>
+        )}
+        <IconButton icon="close" label={t`Close (Esc)`} onClick={onClose} />
+      </header>
+      <div className="min-h-0 flex-1 overflow-y-auto p-4">{children}</div>
+    </aside>
+  )
+}
+
+/** Whether a key that was pressed is meant for a field. */
+export function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+  )
+}

@@ -1,0 +1,69 @@
+// The skeleton of every page: title row, filter bar, content.
+
+import { type ReactNode, useEffect, useRef } from 'react'
+
+interface PageProps {
+  readonly title: ReactNode
+  /** One line that says what the page is for. */
+  readonly purpose?: ReactNode
+  /** The one primary action, and others. */
+  readonly actions?: ReactNode
+  /** Sticky below the header. */
+  readonly filters?: ReactNode
+  readonly children: ReactNode
+}
+
+export function Page({ title, purpose, actions, filters, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    const name = heading.current?.textContent
+    document.title = name ? `${name} · Tollgate` : 'Tollgate'
+  })
+  return (
+    <main
+      id="content"
+      tabIndex={-1}
+      className="mx-auto w-full max-w-[1280px] px-4 pt-5 pb-12 outline-none md:px-6"
+    >
+      <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+        <div className="min-w-0">
+          <h1 ref={heading} className="text-title">
+            {title}
+          </h1>
+          {purpose !== undefined && <p className="mt-0.5 max-w-[72ch] text-text-2">{purpose}</p>}
+        </div>
+        {actions !== undefined && (
+          <div className="flex flex-wrap items-center gap-2">{actions}</div>
+        )}
+      </div>
+      {filters !== undefined && (
+        <div className="sticky top-12 z-20 -mx-4 mt-4 border-b border-border bg-bg px-4 py-2 md:-mx-6 md:px-6">
+          {filters}
+        </div>
+      )}
+      <div className="mt-4 flex flex-col gap-6">{children}</div>
+    </main>
+  )
+}
+
+interface CardProps {
+  readonly title?: ReactNode
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+  /** Without padding: for a table that fills it. */
+  readonly flush?: boolean
+}
+
+export function Card({ title, actions, children, flush = false }: CardProps) {
+  return (
+    <section className="min-w-0 rounded-card border border-border bg-surface">
+      {title !== undefined && (
+        <header className="flex flex-wrap items-center justify-between gap-2 px-4 pt-3">
+          <h2 className="text-section">{title}</h2>
+          {actions}
+        </header>
+      )}
+      <div className={flush ? 'pt-3' : 'p-4'}>{children}</div>
+    </section>
+  )
+}

@@ -1,0 +1,138 @@
+// How a part of a page waits, fails and is empty, each in its own place, so that the rest of the page goes on.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import type { UseQueryResult } from '@tanstack/react-query'
+import { Component, type ReactNode } from 'react'
+import { Problem } from '../api/client.ts'
+import { Button } from './button.tsx'
+
+interface WidgetProps<Data> {
+  readonly query: Pick<
+    UseQueryResult<Data>,
+    'data' | 'error' | 'isFetching' | 'isPlaceholderData' | 'refetch'
+  >
+  /** What stands here until the first answer, of the size of what will. */
+  readonly skeleton?: ReactNode
+  readonly children: (data: Data) => ReactNode
+}
+
+/**
+ * Shows a question's answer: a skeleton at first, what was there (paler) while it is asked again, and a refusal with a
+ * way to try again, beside old figures where there are some.
+ */
+export function Widget<Data>({ query, skeleton, children }: WidgetProps<Data>) {
+  const { data, error, isFetching, isPlaceholderData, refetch } = query
+  if (data === undefined) {
+    return error === null ? (
+      (skeleton ?? <Skeleton rows={3} />)
+    ) : (
+      <Failure error={error} retry={() => void refetch()} />
+    )
+  }
+  return (
+    <Boundary>
+      {error !== null && <Failure error={error} retry={() => void refetch()} />}
+      <div
+        aria-busy={isFetching || undefined}
+        className={isPlaceholderData ? 'opacity-60 transition-opacity' : ''}
+      >
+        {children(data)}
+      </div>
+    </Boundary>
+  )
+}
+
+/** A widget that throws while it is drawn takes nothing else with it. */
+export class Boundary extends Component<
+  { readonly children: ReactNode },
+  { readonly error: Error | null }
+> {
+  override state = { error: null as Error | null }
+
+  static getDerivedStateFromError(error: Error) {
+    return { error }
+  }
+
+  override render() {
+    const { error } = this.state
+    if (error === null) return this.props.children
+    return <Failure error={error} retry={() => this.setState({ error: null })} />
+  }
+}
+
+/** What went wrong, in a sentence, with the id to tell support and a way to try again. */
+export function Failure({ error, retry }: { readonly error: Error; readonly retry?: () => void }) {
+  return (
+    <div
+      role="alert"
+      className="m-1 rounded-card border border-danger/40 bg-danger-tint p-3 text-text"
+    >
+      <p>
+        <ProblemText error={error} />
+      </p>
+      {error instanceof Problem && error.requestId !== null && (
+        <p className="mt-1 font-mono text-code text-text-2">{error.requestId}</p>
+      )}
+      {retry !== undefined && (
+        <div className="mt-2">
+          <Button icon="refresh" onClick={retry}>
+            <Trans>Try again</Trans>
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** A refusal in words: the common causes in the reader's language, others as the API says them. */
+export function ProblemText({ error }: { readonly error: Error }) {
+  if (!(error instanceof Problem))
+    return <Trans>Something in this page failed: {error.message}</Trans>
+  if (error.code === 'offline')
+    return <Trans>The gateway cannot be reached. Check your connection.</Trans>
+  if (error.status === 401) return <Trans>You are not signed in any more.</Trans>
+  if (error.status === 403) return <Trans>Your role does not allow this.</Trans>
+  if (error.status === 412)
+    return (
+      <Trans>Somebody else changed this meanwhile. Load it again, then make your change.</Trans>
+    )
+  if (error.status === 503)
+    return <Trans>The database cannot be reached at the moment. Requests to models go on.</Trans>
+  if (error.status >= 500) return <Trans>The gateway failed: {error.message}</Trans>
+  return error.message
+}
+
+/** Grey rows of the final height; they show after 200 ms. */
+export function Skeleton({
+  rows,
+  height = 20,
+}: {
+  readonly rows: number
+  readonly height?: number
+}) {
+  const { t } = useLingui()
+  return (
+    <div role="status" aria-label={t`Loading`} className="flex flex-col gap-3 p-1">
+      {Array.from({ length: rows }, (_, index) => (
+        <div key={index} className="skeleton" style={{ height }} />
+      ))}
+    </div>
+  )
+}
+
+interface EmptyProps {
+  /** One sentence: what will stand here. */
+  readonly title: ReactNode
+  readonly children?: ReactNode
+  readonly action?: ReactNode
+}
+
+export function Empty({ title, children, action }: EmptyProps) {
+  return (
+    <div className="flex flex-col items-center gap-3 px-4 py-10 text-center">
+      <p className="text-section">{title}</p>
+      {children !== undefined && <div className="max-w-[60ch] text-text-2">{children}</div>}
+      {action}
+    </div>
+  )
+}

@@ -1,0 +1,71 @@
+// Short notices of what happened in the background, read aloud, with an optional way back.
+
+import { useLingui } from '@lingui/react/macro'
+import { useSyncExternalStore } from 'react'
+import { Button, IconButton } from './button.tsx'
+
+interface Toast {
+  readonly id: number
+  readonly text: string
+  readonly tone: 'info' | 'danger'
+  readonly action?: { readonly label: string; readonly run: () => void }
+}
+
+const shownForMs = 10_000
+let toasts: readonly Toast[] = []
+let lastId = 0
+const listeners = new Set<() => void>()
+
+function set(next: readonly Toast[]): void {
+  toasts = next
+  for (const listener of listeners) listener()
+}
+
+/** Shows a notice for ten seconds: `showToast({ text: t`Key deleted`, tone: 'info' })`. */
+export function showToast(toast: Omit<Toast, 'id'>): void {
+  lastId += 1
+  const id = lastId
+  set([...toasts.slice(-2), { ...toast, id }])
+  setTimeout(() => dismiss(id), shownForMs)
+}
+
+function dismiss(id: number): void {
+  set(toasts.filter((toast) => toast.id !== id))
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+export function Toasts() {
+  const { t } = useLingui()
+  const shown = useSyncExternalStore(subscribe, () => toasts)
+  return (
+    <div
+      aria-live="polite"
+      className="fixed right-4 bottom-4 z-50 flex max-w-[calc(100vw-2rem)] flex-col gap-2"
+    >
+      {shown.map(({ id, text, tone, action }) => (
+        <div
+          key={id}
+          className={`fade-in flex items-center gap-3 rounded-card border bg-surface py-2 pr-2 pl-4 shadow-overlay ${tone === 'danger' ? 'border-danger/50 text-danger' : 'border-border'}`}
+        >
+          <span>{text}</span>
+          {action !== undefined && (
+            <Button
+              variant="quiet"
+              onClick={() => {
+                action.run()
+                dismiss(id)
+              }}
+            >
+              {action.label}
+            </Button>
+          )}
+          <IconButton icon="close" label={t`Dismiss`} onClick={() => dismiss(id)} />
+        </div>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,231 @@
+// How single values are shown everywhere: money, counts, durations, times, ids, states.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { type ReactNode, useEffect, useState } from 'react'
+import {
+  dateTime,
+  duration,
+  exactMoney,
+  percent,
+  relativeTime,
+  shortCount,
+  shortId,
+  shortMoney,
+} from '../format.ts'
+import { useTimeZone } from '../state/preferences.ts'
+import { Icon } from './icon.tsx'
+
+interface MoneyProps {
+  /** Nano-units, as the API gives them. */
+  readonly nano: string | bigint
+  readonly currency: string
+  /** Every digit, as on receipts. */
+  readonly exact?: boolean
+}
+
+/** Rounded for reading; every digit on hover. */
+export function Money({ nano, currency, exact = false }: MoneyProps) {
+  const { i18n } = useLingui()
+  const whole = exactMoney(nano, currency, i18n.locale)
+  return (
+    <span className="tabular whitespace-nowrap" title={whole}>
+      {exact ? whole : shortMoney(nano, currency, i18n.locale)}
+    </span>
+  )
+}
+
+/** `12.4 K`; exact on hover. */
+export function Count({ value }: { readonly value: number }) {
+  const { i18n } = useLingui()
+  return (
+    <span className="tabular whitespace-nowrap" title={value.toLocaleString(i18n.locale)}>
+      {shortCount(value, i18n.locale)}
+    </span>
+  )
+}
+
+/** null: not known. */
+export function Duration({ ms }: { readonly ms: number | null }) {
+  const { i18n } = useLingui()
+  if (ms === null) return <None />
+  return <span className="tabular whitespace-nowrap">{duration(ms, i18n.locale)}</span>
+}
+
+export function Percent({ ratio }: { readonly ratio: number | null }) {
+  const { i18n } = useLingui()
+  if (ratio === null) return <None />
+  return <span className="tabular whitespace-nowrap">{percent(ratio, i18n.locale)}</span>
+}
+
+/** There is no value; never a zero. */
+export function None() {
+  const { t } = useLingui()
+  return (
+    <span className="text-text-3" title={t`No value`}>
+      –
+    </span>
+  )
+}
+
+/** `relative` (the absolute time on hover) or the other way about. Null: never. */
+export function Time({
+  at,
+  relative = false,
+}: {
+  readonly at: string | null
+  readonly relative?: boolean
+}) {
+  const { i18n } = useLingui()
+  const timeZone = useTimeZone()
+  const nowMs = useNow(relative ? 30_000 : null)
+  if (at === null) return <None />
+  const absolute = dateTime(at, i18n.locale, timeZone)
+  const ago = relativeTime(at, nowMs, i18n.locale, timeZone)
+  return (
+    <time
+      dateTime={at}
+      title={`${relative ? absolute : ago} (${timeZone})`}
+      className="tabular whitespace-nowrap"
+    >
+      {relative ? ago : absolute}
+    </time>
+  )
+}
+
+/** The present, told again every so often; null: once. */
+export function useNow(everyMs: number | null): number {
+  const [nowMs, setNow] = useState(() => Date.now())
+  useEffect(() => {
+    if (everyMs === null) return
+    const timer = setInterval(() => setNow(Date.now()), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
+  return nowMs
+}
+
+/** An id, shortened in the middle, with a button that copies all of it. */
+export function Id({ value, whole = false }: { readonly value: string; readonly whole?: boolean }) {
+  return (
+    <span className="inline-flex items-center gap-1">
+      <code className="font-mono text-code break-all" title={value}>
+        {whole ? value : shortId(value)}
+      </code>
+      <Copy text={value} />
+    </span>
+  )
+}
+
+/** A small button that copies a text and says that it did. */
+export function Copy({ text, label }: { readonly text: string; readonly label?: string }) {
+  const { t } = useLingui()
+  const [isDone, setDone] = useState(false)
+  useEffect(() => {
+    if (!isDone) return
+    const timer = setTimeout(() => setDone(false), 2_000)
+    return () => clearTimeout(timer)
+  }, [isDone])
+  const said = isDone ? t`Copied` : (label ?? t`Copy`)
+  return (
+    <button
+      type="button"
+      aria-label={said}
+      title={said}
+      className="inline-flex size-6 items-center justify-center rounded-control text-text-3 hover:bg-sunken hover:text-text"
+      onClick={(event) => {
+        event.stopPropagation()
+        void copyText(text).then(() => setDone(true))
+      }}
+    >
+      <Icon name={isDone ? 'check' : 'copy'} size={14} />
+    </button>
+  )
+}
+
+/** Browsers give the clipboard to secure pages only; a gateway on a plain address in a local network is none. */
+export async function copyText(text: string): Promise<void> {
+  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
+  const area = document.createElement('textarea')
+  area.value = text
+  document.body.append(area)
+  area.select()
+  document.execCommand('copy')
+  area.remove()
+}
+
+const marks = {
+  ok: { shape: '●', colour: 'text-success' },
+  warning: { shape: '▲', colour: 'text-warning' },
+  failed: { shape: '■', colour: 'text-danger' },
+  pending: { shape: '◌', colour: 'text-text-3' },
+  off: { shape: '○', colour: 'text-text-3' },
+} as const
+
+export type Tone = keyof typeof marks
+
+/** A state: a mark whose shape differs as well as its colour, and a word. */
+export function Status({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
+  const { shape, colour } = marks[tone]
+  return (
+    <span className="inline-flex items-center gap-1.5 whitespace-nowrap">
+      <span aria-hidden="true" className={`text-[10px] leading-none ${colour}`}>
+        {shape}
+      </span>
+      {children}
+    </span>
+  )
+}
+
+const tints = {
+  neutral: 'bg-sunken text-text-2',
+  success: 'bg-success-tint text-success',
+  warning: 'bg-warning-tint text-warning',
+  danger: 'bg-danger-tint text-danger',
+  info: 'bg-info-tint text-accent',
+} as const
+
+export function Badge({
+  tone = 'neutral',
+  children,
+}: {
+  readonly tone?: keyof typeof tints
+  readonly children: ReactNode
+}) {
+  return (
+    <span
+      className={`inline-flex items-center rounded px-1.5 text-label whitespace-nowrap ${tints[tone]}`}
+    >
+      {children}
+    </span>
+  )
+}
+
+/** A figure against the period before: `▲ 12.3 %`, with the figure before on hover. */
+export function Delta({
+  now,
+  before,
+  good = 'neither',
+}: {
+  readonly now: number
+  readonly before: number | null
+  /** Which direction is welcome. */
+  readonly good?: 'up' | 'down' | 'neither'
+}) {
+  const { i18n, t } = useLingui()
+  if (before === null || before === 0)
+    return (
+      <span className="text-text-3">
+        {now === 0 ? <Trans>no change</Trans> : <Trans>nothing before</Trans>}
+      </span>
+    )
+  const ratio = (now - before) / before
+  const isWelcome = good === 'neither' || ratio === 0 ? null : ratio > 0 === (good === 'up')
+  const colour = isWelcome === null ? 'text-text-2' : isWelcome ? 'text-success' : 'text-danger'
+  const change = percent(Math.abs(ratio), i18n.locale)
+  const words = ratio > 0 ? t`up ${change}` : ratio < 0 ? t`down ${change}` : t`no change`
+  return (
+    <span className={`tabular whitespace-nowrap ${colour}`} aria-label={words}>
+      {ratio > 0 ? '▲ ' : ratio < 0 ? '▼ ' : ''}
+      {change}
+    </span>
+  )
+}
