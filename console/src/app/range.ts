@@ -1,0 +1,143 @@
+// The span of time a page is about: presets and own bounds, held in the address, cut at midnights of the chosen zone.
+
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { oneOf, time } from './search.ts'
+
+const minuteMs = 60_000
+const dayMs = 1_440 * minuteMs
+
+export const presets = ['1h', '24h', '7d', '30d', 'mtd', 'last-month'] as const
+export type Preset = (typeof presets)[number]
+
+export const presetNames: Readonly<Record<Preset, MessageDescriptor>> = {
+  '1h': msg`Last hour`,
+  '24h': msg`Last 24 hours`,
+  '7d': msg`Last 7 days`,
+  '30d': msg`Last 30 days`,
+  mtd: msg`This month`,
+  'last-month': msg`Last month`,
+}
+
+/** Fields of a page's search: `searchOf({ ...rangeFields, ... })`. */
+export const rangeFields = { range: oneOf(...presets), since: time, until: time }
+
+export interface RangeSearch {
+  readonly range?: Preset | undefined
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+}
+
+/** Half open: from `since` up to but not `until`; RFC 3339 in UTC, as the API takes them. */
+export interface Range {
+  readonly since: string
+  readonly until: string
+  /** null: bounds of one's own. */
+  readonly preset: Preset | null
+}
+
+/**
+ * What the search means now. Own bounds win over a preset. The end of a preset is the next whole minute, so that the
+ * same question is asked (and answered from the cache) within a minute.
+ */
+export function rangeOf(
+  search: RangeSearch,
+  nowMs: number,
+  timeZone: string,
+  usual: Preset = '24h',
+): Range {
+  if (search.since !== undefined) {
+    const until = search.until ?? textOf(nextMinute(nowMs))
+    return {
+      since: textOf(Date.parse(search.since)),
+      until: textOf(Date.parse(until)),
+      preset: null,
+    }
+  }
+  const preset = search.range ?? usual
+  const end = nextMinute(nowMs)
+  const [sinceMs, untilMs] = boundsOf(preset, end, timeZone)
+  return { since: textOf(sinceMs), until: textOf(untilMs), preset }
+}
+
+function boundsOf(preset: Preset, endMs: number, timeZone: string): readonly [number, number] {
+  if (preset === '1h') return [endMs - 60 * minuteMs, endMs]
+  if (preset === '24h') return [endMs - dayMs, endMs]
+  if (preset === '7d') return [startOfDay(endMs - 6 * dayMs, timeZone), endMs]
+  if (preset === '30d') return [startOfDay(endMs - 29 * dayMs, timeZone), endMs]
+  const month = startOfMonth(endMs - 1, timeZone)
+  return preset === 'mtd' ? [month, endMs] : [startOfMonth(month - 1, timeZone), month]
+}
+
+function nextMinute(ms: number): number {
+  return Math.floor(ms / minuteMs + 1) * minuteMs
+}
+
+/** The midnight before a moment, as the zone's clocks show it. */
+export function startOfDay(ms: number, timeZone: string): number {
+  const { year, month, day } = partsOf(ms, timeZone)
+  return momentOf(Date.UTC(year, month - 1, day), timeZone)
+}
+
+function startOfMonth(ms: number, timeZone: string): number {
+  const { year, month } = partsOf(ms, timeZone)
+  return momentOf(Date.UTC(year, month - 1, 1), timeZone)
+}
+
+/** When the zone's clocks show what UTC's would show at `wallMs`; twice, since the first guess may lie across a change. */
+function momentOf(wallMs: number, timeZone: string): number {
+  const guess = wallMs - offsetOf(wallMs, timeZone)
+  return wallMs - offsetOf(guess, timeZone)
+}
+
+function offsetOf(ms: number, timeZone: string): number {
+  const { year, month, day, hour, minute, second } = partsOf(ms, timeZone)
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(ms / 1_000) * 1_000
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function partsOf(ms: number, timeZone: string) {
+  let format = formats.get(timeZone)
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('en', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+    formats.set(timeZone, format)
+  }
+  const parts = Object.fromEntries(
+    format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]),
+  )
+  const part = (name: string) => parts[name] ?? 0
+  return {
+    year: part('year'),
+    month: part('month'),
+    day: part('day'),
+    hour: part('hour'),
+    minute: part('minute'),
+    second: part('second'),
+  }
+}
+
+/** For an `<input type="datetime-local">`: the zone's clocks, to the minute. */
+export function toLocalInput(at: string, timeZone: string): string {
+  const ms = Date.parse(at)
+  return new Date(ms + offsetOf(ms, timeZone)).toISOString().slice(0, 16)
+}
+
+/** Back from such an input; null: nothing readable. */
+export function fromLocalInput(value: string, timeZone: string): string | null {
+  const wallMs = Date.parse(`${value}:00Z`)
+  return Number.isNaN(wallMs) ? null : textOf(momentOf(wallMs, timeZone))
+}
+
+function textOf(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,80 @@
+// Which columns of a table are shown: chosen by menu, kept in this browser under the table's name.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useSyncExternalStore } from 'react'
+import { Button } from './button.tsx'
+import { Checkbox } from './field.tsx'
+import { Popover } from './popover.tsx'
+import type { Column } from './table.tsx'
+
+type Choice = Readonly<Record<string, boolean>>
+
+const storageKey = 'tollgate.columns'
+let choices: Readonly<Record<string, Choice>> = load()
+const listeners = new Set<() => void>()
+const none: Choice = {}
+
+function load(): Readonly<Record<string, Choice>> {
+  try {
+    return JSON.parse(localStorage.getItem(storageKey) ?? '{}')
+  } catch {
+    return {}
+  }
+}
+
+function choose(table: string, choice: Choice): void {
+  choices = { ...choices, [table]: choice }
+  try {
+    localStorage.setItem(storageKey, JSON.stringify(choices))
+  } catch {
+    // Storage may be full or denied: the choice then lasts as long as the page.
+  }
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+type Chosen = Pick<Column<never>, 'id' | 'optional'>
+
+/** By column id; optional columns are hidden until they are chosen. */
+export function useColumnChoice(table: string, columns: readonly Chosen[]) {
+  const choice = useSyncExternalStore(subscribe, () => choices[table] ?? none)
+  const visibility = Object.fromEntries(
+    columns.map(({ id, optional = false }) => [id, choice[id] ?? !optional]),
+  )
+  return { visibility, choose: (next: Choice) => choose(table, next) }
+}
+
+interface ChooserProps<Row> {
+  readonly id: string
+  readonly columns: readonly Column<Row>[]
+}
+
+/** The button that opens the list of columns; stands in the head of the table's card. */
+export function ColumnChooser<Row>({ id, columns }: ChooserProps<Row>) {
+  const { t } = useLingui()
+  const { visibility, choose } = useColumnChoice(id, columns)
+  return (
+    <Popover label={t`Columns`} icon="columns">
+      <fieldset className="flex max-h-80 flex-col gap-2 overflow-y-auto p-3">
+        <legend className="sr-only">
+          <Trans>Columns that are shown</Trans>
+        </legend>
+        {columns.map((column) => (
+          <Checkbox
+            key={column.id}
+            label={column.name ?? column.header}
+            checked={visibility[column.id] ?? true}
+            onChange={(event) => choose({ ...visibility, [column.id]: event.target.checked })}
+          />
+        ))}
+        <Button onClick={() => choose({})}>
+          <Trans>As at first</Trans>
+        </Button>
+      </fieldset>
+    </Popover>
+  )
+}

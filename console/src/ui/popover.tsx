@@ -1,0 +1,39 @@
+// A button that opens a small panel below it; Base UI places it and keeps the focus right.
+
+import { Popover as BasePopover } from '@base-ui/react/popover'
+import type { ReactNode } from 'react'
+import { buttonClass } from './button.tsx'
+import { Icon, type IconName } from './icon.tsx'
+
+interface PopoverProps {
+  readonly label: string
+  readonly icon?: IconName
+  /** In place of the label, where it says what is chosen. */
+  readonly text?: ReactNode
+  readonly children: ReactNode
+}
+
+export function Popover({ label, icon, text, children }: PopoverProps) {
+  return (
+    <BasePopover.Root>
+      <BasePopover.Trigger
+        aria-label={text === undefined ? undefined : label}
+        className={buttonClass()}
+      >
+        {icon !== undefined && <Icon name={icon} />}
+        {text ?? label}
+        <Icon name="down" size={12} />
+      </BasePopover.Trigger>
+      <BasePopover.Portal>
+        <BasePopover.Positioner align="start" sideOffset={4} className="z-50">
+          <BasePopover.Popup
+            aria-label={label}
+            className="fade-in max-w-[calc(100vw-2rem)] min-w-52 rounded-card border border-border bg-surface shadow-overlay outline-none"
+          >
+            {children}
+          </BasePopover.Popup>
+        </BasePopover.Positioner>
+      </BasePopover.Portal>
+    </BasePopover.Root>
+  )
+}

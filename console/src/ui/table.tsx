@@ -1,0 +1,362 @@
+// The one table of the console: columns one may choose, server-side sorting, totals under the head, rows drawn only where
+// they are seen, two-line cards on phones.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import {
+  type ColumnDef,
+  columnSizingFeature,
+  columnVisibilityFeature,
+  type RowData,
+  tableFeatures,
+  useTable,
+} from '@tanstack/react-table'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type ReactNode, useEffect, useMemo, useRef } from 'react'
+import { Button } from './button.tsx'
+import { useColumnChoice } from './columns.tsx'
+import { Icon } from './icon.tsx'
+import { useIsPhone } from './media.ts'
+
+export interface Column<Row> {
+  readonly id: string
+  /** The head; a sentence-case noun. */
+  readonly header: ReactNode
+  /** For menus and cards, where the head is no text. */
+  readonly name?: string
+  readonly cell: (row: Row) => ReactNode
+  /** Numbers stand right. */
+  readonly align?: 'left' | 'right'
+  /** The head sorts by it. */
+  readonly sortable?: boolean
+  /** Shown only once somebody chooses it. */
+  readonly optional?: boolean
+  /** In pixels; left out: what the content needs. */
+  readonly width?: number
+}
+
+export interface Sort {
+  readonly by: string
+  readonly descending: boolean
+}
+
+export interface TableProps<Row extends RowData> {
+  /** Names the table, for screen readers. */
+  readonly label: string
+  /** Keeps which columns were chosen under this name. */
+  readonly id: string
+  /** The same array as long as the columns are the same. */
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly rowId: (row: Row) => string
+  readonly sort?: Sort
+  readonly onSort?: (sort: Sort) => void
+  /** A row of sums under the head, by column. */
+  readonly totals?: Readonly<Record<string, ReactNode>>
+  /** Opens the row's detail: by click, and by Enter on the row. */
+  readonly onOpen?: (row: Row) => void
+  /** The row that is open. */
+  readonly openId?: string | undefined
+  readonly selection?: {
+    readonly ids: ReadonlySet<string>
+    readonly onChange: (ids: ReadonlySet<string>) => void
+  }
+  /** In place of rows. */
+  readonly empty: ReactNode
+  /** Of a list in pages: asks for the next when its end is near. */
+  readonly more?: { readonly isLoading: boolean; readonly load: () => void } | undefined
+  /** The row on a phone: a title with its state, then up to three facts. */
+  readonly card: (row: Row) => { readonly title: ReactNode; readonly facts: readonly ReactNode[] }
+  /** The height the rows scroll in, as CSS; left out: as high as they are. */
+  readonly height?: string
+}
+
+const features = tableFeatures({ columnVisibilityFeature, columnSizingFeature })
+const tall = 60
+
+export function DataTable<Row extends RowData>(props: TableProps<Row>) {
+  const isPhone = useIsPhone()
+  if (props.rows.length === 0 && props.more === undefined) return props.empty
+  return isPhone ? <Cards {...props} /> : <Grid {...props} />
+}
+
+function Grid<Row extends RowData>(props: TableProps<Row>) {
+  const { label, id, columns, rows, rowId, totals, height, more, selection } = props
+  const { visibility } = useColumnChoice(id, columns)
+  const definitions = useMemo(
+    () =>
+      columns.map(
+        (column): ColumnDef<typeof features, Row> => ({
+          id: column.id,
+          ...(column.width !== undefined && { size: column.width }),
+          meta: column,
+        }),
+      ),
+    [columns],
+  )
+  const data = useMemo(() => [...rows], [rows])
+  const table = useTable({
+    features,
+    columns: definitions,
+    data,
+    getRowId: rowId,
+    state: { columnVisibility: visibility },
+  })
+  const shown = table
+    .getVisibleLeafColumns()
+    .flatMap(({ id }) => columns.find((column) => column.id === id) ?? [])
+  const scroller = useRef<HTMLDivElement>(null)
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 36,
+    overscan: 12,
+    enabled: height !== undefined && rows.length > tall,
+  })
+  const items = virtualizer.getVirtualItems()
+  const isVirtual = height !== undefined && rows.length > tall
+  const seen = isVirtual ? items.flatMap(({ index }) => rows[index] ?? []) : rows
+  const before = isVirtual ? (items[0]?.start ?? 0) : 0
+  const after = isVirtual ? virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0) : 0
+  const span = shown.length + (selection === undefined ? 0 : 1)
+  const isNearEnd = !isVirtual || (items.at(-1)?.index ?? 0) > rows.length - 30
+  useEffect(() => {
+    if (isVirtual && isNearEnd && more !== undefined && !more.isLoading) more.load()
+  }, [isVirtual, isNearEnd, more])
+  return (
+    // A region that scrolls must be reachable by the keyboard.
+    <div
+      ref={scroller}
+      role="region"
+      aria-label={label}
+      tabIndex={0}
+      className="overflow-auto"
+      style={height === undefined ? undefined : { maxHeight: height }}
+    >
+      <table
+        aria-label={label}
+        aria-rowcount={rows.length}
+        className="w-full border-collapse text-cell"
+      >
+        <thead className="sticky top-0 z-10 bg-surface">
+          <tr>
+            {selection !== undefined && <SelectAll {...props} selection={selection} />}
+            {shown.map((column) => (
+              <Head key={column.id} column={column} {...props} />
+            ))}
+          </tr>
+          {totals !== undefined && (
+            <tr className="bg-sunken font-medium">
+              {selection !== undefined && <td />}
+              {shown.map(({ id, align }) => (
+                <td
+                  key={id}
+                  className={`h-8 px-3 whitespace-nowrap ${align === 'right' ? 'text-right' : ''}`}
+                >
+                  {totals[id]}
+                </td>
+              ))}
+            </tr>
+          )}
+        </thead>
+        <tbody>
+          {before > 0 && <Gap height={before} span={span} />}
+          {seen.map((row) => (
+            <Line key={rowId(row)} row={row} shown={shown} {...props} />
+          ))}
+          {after > 0 && <Gap height={after} span={span} />}
+        </tbody>
+      </table>
+      {more !== undefined && <More {...more} />}
+    </div>
+  )
+}
+
+function Gap({ height, span }: { readonly height: number; readonly span: number }) {
+  return (
+    <tr aria-hidden="true">
+      <td colSpan={span} style={{ height }} />
+    </tr>
+  )
+}
+
+function More({ isLoading, load }: { readonly isLoading: boolean; readonly load: () => void }) {
+  return (
+    <div className="flex justify-center p-3">
+      <Button busy={isLoading} onClick={load}>
+        <Trans>Show more</Trans>
+      </Button>
+    </div>
+  )
+}
+
+function Head<Row extends RowData>({
+  column,
+  sort,
+  onSort,
+}: TableProps<Row> & { readonly column: Column<Row> }) {
+  const isSorted = sort?.by === column.id
+  const right = column.align === 'right'
+  return (
+    <th
+      scope="col"
+      aria-sort={isSorted ? (sort.descending ? 'descending' : 'ascending') : undefined}
+      style={column.width === undefined ? undefined : { width: column.width }}
+      className={`h-8 border-b border-border px-3 text-label whitespace-nowrap text-text-2 ${right ? 'text-right' : 'text-left'}`}
+    >
+      {column.sortable === true && onSort !== undefined ? (
+        <button
+          type="button"
+          className={`inline-flex min-h-6 items-center gap-1 hover:text-text ${right ? 'flex-row-reverse' : ''}`}
+          onClick={() => onSort({ by: column.id, descending: isSorted ? !sort.descending : true })}
+        >
+          {column.header}
+          {isSorted && <Icon name={sort.descending ? 'down' : 'up'} size={12} />}
+        </button>
+      ) : (
+        column.header
+      )}
+    </th>
+  )
+}
+
+interface LineProps<Row extends RowData> extends TableProps<Row> {
+  readonly row: Row
+  readonly shown: readonly Column<Row>[]
+}
+
+function Line<Row extends RowData>({
+  row,
+  shown,
+  rowId,
+  onOpen,
+  openId,
+  selection,
+}: LineProps<Row>) {
+  const id = rowId(row)
+  const isOpen = id === openId
+  const element = useRef<HTMLTableRowElement>(null)
+  useEffect(() => {
+    if (isOpen) element.current?.scrollIntoView({ block: 'nearest' })
+  }, [isOpen])
+  return (
+    <tr
+      ref={element}
+      data-id={id}
+      aria-selected={isOpen || undefined}
+      tabIndex={onOpen === undefined ? undefined : 0}
+      onClick={(event) => {
+        // A link or a button in the row does what it says.
+        if (!(event.target as Element).closest('a, button, input, label')) onOpen?.(row)
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && event.target === event.currentTarget) onOpen?.(row)
+      }}
+      className={`border-b border-border last:border-b-0 ${onOpen === undefined ? '' : 'cursor-pointer'} ${isOpen ? 'bg-accent/8' : 'hover:bg-sunken'}`}
+    >
+      {selection !== undefined && (
+        <td className="w-8 pl-3">
+          <Select id={id} selection={selection} />
+        </td>
+      )}
+      {shown.map((column) => (
+        <td
+          key={column.id}
+          style={{ height: 'var(--row-height)' }}
+          className={`max-w-80 truncate px-3 whitespace-nowrap ${column.align === 'right' ? 'tabular text-right' : ''}`}
+        >
+          {column.cell(row)}
+        </td>
+      ))}
+    </tr>
+  )
+}
+
+type Selection = NonNullable<TableProps<RowData>['selection']>
+
+function Select({ id, selection }: { readonly id: string; readonly selection: Selection }) {
+  const { t } = useLingui()
+  return (
+    <input
+      type="checkbox"
+      aria-label={t`Select ${id}`}
+      className="size-4 accent-accent"
+      checked={selection.ids.has(id)}
+      onChange={(event) => {
+        const ids = new Set(selection.ids)
+        if (event.target.checked) ids.add(id)
+        else ids.delete(id)
+        selection.onChange(ids)
+      }}
+    />
+  )
+}
+
+function SelectAll<Row extends RowData>({
+  rows,
+  rowId,
+  selection,
+}: TableProps<Row> & { readonly selection: Selection }) {
+  const { t } = useLingui()
+  const isAll = rows.length > 0 && rows.every((row) => selection.ids.has(rowId(row)))
+  return (
+    <th scope="col" className="w-8 border-b border-border pl-3 text-left">
+      <input
+        type="checkbox"
+        aria-label={t`Select all that are shown`}
+        className="size-4 accent-accent"
+        checked={isAll}
+        onChange={() => selection.onChange(new Set(isAll ? [] : rows.map(rowId)))}
+      />
+    </th>
+  )
+}
+
+function Cards<Row extends RowData>(props: TableProps<Row>) {
+  const { label, rows, rowId, onOpen, openId, more, card, selection } = props
+  return (
+    <>
+      <ul aria-label={label} className="divide-y divide-border">
+        {rows.map((row) => {
+          const { title, facts } = card(row)
+          const id = rowId(row)
+          const body = (
+            <>
+              <span className="flex items-center justify-between gap-2">{title}</span>
+              <span className="mt-1 flex flex-wrap gap-x-4 text-label text-text-2">
+                {facts.map((fact, index) => (
+                  <span key={index}>{fact}</span>
+                ))}
+              </span>
+            </>
+          )
+          return (
+            <li
+              key={id}
+              className={`flex items-start gap-2 px-4 py-2.5 ${id === openId ? 'bg-accent/8' : ''}`}
+            >
+              {selection !== undefined && <Select id={id} selection={selection} />}
+              {onOpen === undefined ? (
+                <div className="min-w-0 flex-1">{body}</div>
+              ) : (
+                <div
+                  role="button"
+                  tabIndex={0}
+                  className="min-w-0 flex-1"
+                  onClick={(event) => {
+                    if ((event.target as Element).closest('a, button, input') === null) onOpen(row)
+                  }}
+                  onKeyDown={(event) => {
+                    if (event.key === 'Enter' && event.target === event.currentTarget) onOpen(row)
+                  }}
+                >
+                  {body}
+                </div>
+              )}
+            </li>
+          )
+        })}
+      </ul>
+      {more !== undefined && <More {...more} />}
+    </>
+  )
+}
