@@ -33,10 +33,10 @@ export function Header({ person, onMenu, onSearch }: HeaderProps) {
         <button
           type="button"
           onClick={onSearch}
-          className="flex h-8 min-w-8 items-center gap-2 rounded-control border border-border bg-surface px-2 text-text-3 hover:border-border-strong md:w-64"
+          className="flex h-8 min-w-8 items-center gap-2 rounded-control border border-border bg-surface px-2 text-text-3 whitespace-nowrap hover:border-border-strong md:w-72"
         >
           <Icon name="search" />
-          <span className="max-md:sr-only">
+          <span className="truncate max-md:sr-only">
             <Trans>Search or paste an id</Trans>
           </span>
           <kbd className="ml-auto font-mono text-label max-md:hidden">
