@@ -15,6 +15,7 @@ import { type Listener, listen } from './http/server.ts'
 import { watchKeys } from './identity/watch.ts'
 import { openControl } from './main/control.ts'
 import { createDrain, type Drain } from './main/drain.ts'
+import { readProcess } from './main/process-reading.ts'
 import { readiness } from './main/readiness.ts'
 import { keepUsageFor } from './main/retention.ts'
 import { watchRunning } from './main/running-requests.ts'
@@ -197,6 +198,7 @@ function watchStore(state: State, log: Log) {
     runTime.watch({ onError: failed('settings'), busy }),
     watchRunning(store.running, {
       deadlines: state.deadlines,
+      reading: () => readProcess(state),
       onError: failed('the list of what is to be stopped'),
       busy,
     }),

@@ -41,7 +41,7 @@ interface Overview {
   readonly runwayDays: number | null
 }
 
-const names: readonly RollupSum[] = [
+const shownSums: readonly RollupSum[] = [
   ...new Set([
     'requests' as const,
     ...tokenPrices,
@@ -52,7 +52,7 @@ const names: readonly RollupSum[] = [
   ]),
 ]
 
-interface Window {
+export interface Window {
   readonly since: number
   readonly until: number
 }
@@ -66,7 +66,8 @@ export async function readOverview(
   const zone = zoneIn(timeZone, until - 70 * dayMs, until)
   const windows = [1, 7, 30].map((days) => windowsOf(zone, until, days))
   const week = { since: until - 7 * dayMs, until }
-  const sumOf = await readWindows(context, account, [...windows.flat(), week])
+  const asked = [...windows.flat(), week]
+  const sumOf = await readWindows(context, { account, windows: asked, names: shownSums })
   const balance = account === undefined ? null : await readBalance(context, { account })
   const periodOf = (place: number): Period => {
     const [now = week, before = week] = windows[place] ?? []
@@ -84,7 +85,7 @@ export async function readOverview(
 }
 
 /** So many days with the present one until now, and as many before them. */
-function windowsOf(zone: Zone, until: number, days: number): readonly Window[] {
+export function windowsOf(zone: Zone, until: number, days: number): readonly Window[] {
   const whole = (ms: number) => Math.floor(ms / quarterMs) * quarterMs
   const since = whole(addDays(zone, startOfDay(zone, until - 1), 1 - days))
   return [
@@ -94,10 +95,18 @@ function windowsOf(zone: Zone, until: number, days: number): readonly Window[] {
 }
 
 /** One reading, cut where any of the windows begins or ends. */
-async function readWindows(
+export async function readWindows(
   context: AdminContext,
-  account: string | undefined,
-  windows: readonly Window[],
+  {
+    account,
+    windows,
+    names,
+  }: {
+    /** undefined: of all accounts together. */
+    readonly account?: string | undefined
+    readonly windows: readonly Window[]
+    readonly names: readonly RollupSum[]
+  },
 ): Promise<(window: Window) => Sums> {
   const edges = windows.flatMap(({ since, until }) => [since, until])
   const cuts = [...new Set(edges)].sort((one, other) => one - other)

@@ -33,7 +33,7 @@ const moment = text
     'expected 1h, 7d, 2027-01-31 or a time such as 2027-01-31T08:00:00Z',
   )
 
-const timeZone = z
+export const timeZone = z
   .string()
   .refine(isZone, 'expected a time zone such as Europe/Berlin or Asia/Kolkata')
 

@@ -7,6 +7,7 @@ import { priceProblem } from './price-card.ts'
 import { historyInputs } from './schema-history.ts'
 import { keyInputs } from './schema-keys.ts'
 import { modelsInputs } from './schema-models.ts'
+import { operationsInputs } from './schema-operations.ts'
 import { amount, count, name, page, since, text, time, timeAhead } from './schema-parts.ts'
 import { peopleInputs } from './schema-people.ts'
 import { settingsInputs } from './schema-settings.ts'
@@ -76,6 +77,7 @@ export const inputs = {
   ...settingsInputs,
   ...statisticsInputs,
   ...historyInputs,
+  ...operationsInputs,
   importPrices: z.strictObject({
     document: z.string(),
     vendor: text.optional(),

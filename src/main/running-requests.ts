@@ -1,13 +1,14 @@
 // Tells the store what runs in this process while somebody looks, and stops what is to be stopped.
 
-import { randomUUID } from 'node:crypto'
 import type { Deadlines } from '../relay/deadlines.ts'
 import { runningIn, stopIn } from '../relay/running.ts'
 import { type RevisionWatch, watchRevision } from '../store/revision.ts'
-import type { RunningTable } from '../store/running.ts'
+import type { ProcessReading, RunningTable } from '../store/running.ts'
+import { processId } from './process-reading.ts'
 
 interface RunningOptions {
   readonly deadlines: Deadlines
+  readonly reading: () => ProcessReading
   readonly onError: (error: unknown) => void
   readonly busy: () => boolean
 }
@@ -17,8 +18,7 @@ const mostReported = 500
 
 /** Looks twice a second while requests come. */
 export function watchRunning(table: RunningTable, options: RunningOptions): RevisionWatch {
-  const { deadlines, onError, busy } = options
-  const process = randomUUID()
+  const { deadlines, reading, onError, busy } = options
   const look = async (): Promise<number> => {
     const { accounts, stops } = await table.work()
     for (const { requestId, account } of stops) {
@@ -26,7 +26,10 @@ export function watchRunning(table: RunningTable, options: RunningOptions): Revi
     }
     if (accounts === null || accounts.length > 0) {
       const whose = accounts === null ? null : new Set(accounts)
-      await table.report(process, runningIn(deadlines, whose, mostReported))
+      const requests = runningIn(deadlines, whose, mostReported)
+      // How the process does is for those who look at all of it.
+      if (whose === null) await table.report(processId, requests, reading())
+      else await table.report(processId, requests)
     }
     return unchanged
   }

@@ -5,20 +5,23 @@ import { type Live, readLive } from '../admin/model-live.ts'
 import type { Running } from '../http/control/running.ts'
 import type { Store } from '../store/store.ts'
 import { auditApart } from './audit-apart.ts'
+import { readProcess } from './process-reading.ts'
 import type { State } from './state.ts'
 
 export function runningOf(state: State, store: Pick<Store, 'rollups'>): Running {
   const live = keptFor(60_000, () => readLive(store.rollups, Date.now()))
+  const config = () => withChannels(state.current.config, process.env)
   return {
     settings: state.runTime.current,
-    config: () => withChannels(state.current.config, process.env),
+    config,
+    reading: () => readProcess(state),
     channelState: (id) => state.health.state(id, performance.now()),
     audit: (signal) => auditApart(state.current.config, signal),
     async offer() {
       const { current, prices } = state
       const { modelAccess } = current.front.services
       const { book, rows } = prices
-      return { config: current.config, modelAccess, book, rows, live: await live() }
+      return { config: config(), modelAccess, book, rows, live: await live() }
     },
   }
 }

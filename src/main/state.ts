@@ -18,7 +18,7 @@ import { Background } from '../operations/responses/background.ts'
 import { ResponseKeeper } from '../operations/responses/keeper.ts'
 import { Deadlines } from '../relay/deadlines.ts'
 import { createHealth } from '../router/health.ts'
-import type { Health, HealthReset } from '../router/route.ts'
+import type { Health } from '../router/route.ts'
 import type { Store } from '../store/store.ts'
 import { Denials } from '../telemetry/denials.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -250,7 +250,7 @@ function changedChannels(before: Config, after: Config): readonly string[] {
     .map(({ id }) => id)
 }
 
-function watchedHealth(log: Log): Health & HealthReset {
+function watchedHealth(log: Log): ReturnType<typeof createHealth> {
   return createHealth({
     random: Math.random,
     onAlarm: (channel, fault) =>

@@ -42,6 +42,9 @@ export interface ModelAccess {
   scopes(principal: KeyPrincipal): readonly LimitScope[]
 }
 
+/** How the reason begins why a name would not be answered that is served. */
+export const noPrice = 'has no price'
+
 /** A multiplier of 1, in millionths. */
 const million = 1_000_000
 
@@ -134,9 +137,9 @@ function createNames({ catalog, directory, prices }: ModelAccessOptions) {
       )
       if (answered.length === 0) return `no vendor of its channels answers ${kind} requests`
       const rate = prices().find(id, Date.now(), million)
-      if (rate === null) return 'has no price'
+      if (rate === null) return noPrice
       const missing = answered.map((each) => rate.missing(each, null))
-      return missing.includes(null) ? null : `has no price for ${missing[0]}`
+      return missing.includes(null) ? null : `${noPrice} for ${missing[0]}`
     },
   }
 }

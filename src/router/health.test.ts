@@ -270,3 +270,26 @@ test('a reset channel is tried at once, and faults of attempts from before the r
   attempt(refused, start)
   expect(health.blocked('c', 'm', start)).toBe('credentials')
 })
+
+test('trouble says why and since when, and is over with the next well attempt', () => {
+  const { health, attempt } = setup()
+  expect(health.trouble('c', start)).toBeNull()
+  attempt(fault('rejected'), start)
+  expect(health.trouble('c', start)).toBeNull()
+  attempt(fault('vendor_error'), start + 1)
+  attempt(fault('timeout'), start + 2)
+  expect(health.trouble('c', start + 3)).toEqual({
+    reason: 'failing',
+    fault: 'timeout',
+    sinceMs: start + 1,
+  })
+  expect(health.trouble('c', start + 60_000)).toBeNull()
+  attempt(fault('rate_limited', 5_000), start + 60_000)
+  expect(health.trouble('c', start + 60_001)).toEqual({
+    reason: 'rate_limited',
+    fault: 'rate_limited',
+    sinceMs: start + 60_000,
+  })
+  health.reset('c')
+  expect(health.trouble('c', start + 60_001)).toBeNull()
+})

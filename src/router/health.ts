@@ -12,7 +12,7 @@ import {
   recent,
   succeed,
 } from './breaker.ts'
-import type { Block, Health, HealthReset, Outcome } from './route.ts'
+import type { Block, Health, HealthReport, HealthReset, Outcome, Trouble } from './route.ts'
 
 interface HealthOptions {
   /** Gives [0, 1); for the jitter of the breakers. */
@@ -37,6 +37,8 @@ interface ChannelHealth {
   outdated: number
   /** Until then no further unknown model is reported. */
   alarmedUntilMs: number
+  /** The last fault, and when the first came after the channel was well. */
+  trouble: { readonly fault: FaultKind; readonly sinceMs: number } | null
 }
 
 const coolDefaultMs = 5_000
@@ -53,11 +55,11 @@ const modelsKept = 1_000
 /** Faults where no whole reply came back: five in a row open the breaker. */
 const transport: ReadonlySet<FaultKind> = new Set(['unreachable', 'timeout', 'reset', 'cut'])
 
-export function createHealth(options: HealthOptions): Health & HealthReset {
+export function createHealth(options: HealthOptions): Health & HealthReset & HealthReport {
   return new NodeHealth(options)
 }
 
-class NodeHealth implements Health, HealthReset {
+class NodeHealth implements Health, HealthReset, HealthReport {
   readonly #options: HealthOptions
   readonly #channels = new Map<string, ChannelHealth>()
   #latestMs = 0
@@ -110,7 +112,11 @@ class NodeHealth implements Health, HealthReset {
     if (outcome.kind === 'none' || (isOutdated && outcome.kind === 'fault'))
       passOver(health.breaker)
     else if (outcome.kind === 'ok') succeed(health.breaker, now)
-    else this.#fault(channelId, channel, health, outcome.fault, now)
+    else {
+      const sinceMs = this.trouble(channelId, now)?.sinceMs ?? now
+      channel.trouble = { fault: outcome.fault.kind, sinceMs }
+      this.#fault(channelId, channel, health, outcome.fault, now)
+    }
   }
 
   reset(channelId: string): void {
@@ -118,6 +124,7 @@ class NodeHealth implements Health, HealthReset {
     if (channel === undefined) return
     channel.disabledUntilMs = 0
     channel.alarmedUntilMs = 0
+    channel.trouble = null
     channel.outdated = channel.inFlight
     for (const [model, { inFlight }] of channel.models) {
       channel.models.set(model, { ...freshModel(), inFlight })
@@ -147,6 +154,18 @@ class NodeHealth implements Health, HealthReset {
     }
     if (blocked > 0 && blocked === channel.models.size) return 2
     return blocked > 0 || degraded ? 1 : 0
+  }
+
+  trouble(channelId: string, nowMs: number): Trouble | null {
+    const now = this.#advance(nowMs)
+    const channel = this.#channels.get(channelId)
+    if (channel === undefined || channel.trouble === null) return null
+    if (this.state(channelId, now) === 0) return null
+    for (const model of channel.models.keys()) {
+      const reason = this.blocked(channelId, model, now)
+      if (reason !== null) return { ...channel.trouble, reason }
+    }
+    return { ...channel.trouble, reason: 'failing' }
   }
 
   #fault(
@@ -192,6 +211,7 @@ class NodeHealth implements Health, HealthReset {
       disabledUntilMs: 0,
       alarmedUntilMs: 0,
       outdated: 0,
+      trouble: null,
     }
     this.#channels.set(channelId, made)
     return made

@@ -1,6 +1,6 @@
 // Which channels may serve a request, in which order: the types of a pure plan over a snapshot.
 
-import type { Fault } from '../errors.ts'
+import type { Fault, FaultKind } from '../errors.ts'
 import type { VendorDialectId } from '../wire/formats.ts'
 
 /** What the plan needs to know of a channel that serves a model. */
@@ -41,6 +41,22 @@ export interface Health {
   waitMs(channelId: string, model: string, nowMs: number): number
   /** For metrics: 0 ok, 1 degraded, 2 open or cooling, 3 disabled. */
   state(channelId: string, nowMs: number): 0 | 1 | 2 | 3
+}
+
+/** Why a channel is not wholly well, and since when. */
+export interface Trouble {
+  /** What keeps some model of it from being asked; `failing`: nothing does, but attempts failed lately. */
+  readonly reason: Block | 'failing'
+  /** Of the last fault. */
+  readonly fault: FaultKind
+  /** On the monotonic clock: of the first fault after it was well. */
+  readonly sinceMs: number
+}
+
+/** For operators. */
+export interface HealthReport {
+  /** null: it is well, as `Health.state` has it. */
+  trouble(channelId: string, nowMs: number): Trouble | null
 }
 
 /** For a channel whose address or key was changed: what is known of it no longer holds. */

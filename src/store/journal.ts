@@ -2,7 +2,7 @@
 
 import type { Nano } from '../money.ts'
 import type { Bulk, Engine, Session, Value } from './engine.ts'
-import { type JournalTable, type Transfer, walletOf } from './ledger.ts'
+import { house, type JournalTable, type Transfer, walletOf } from './ledger.ts'
 import { readEntries } from './ledger-entries.ts'
 import { RowRefused } from './store.ts'
 import { cleanText, cleanTextOrNull } from './text.ts'
@@ -43,6 +43,15 @@ export function journalTable(engine: Engine): JournalTable {
     },
     wallets: () => readWallets(engine),
     entries: (filter) => readEntries(engine, filter),
+    async credited(since) {
+      const sources = Object.values(house)
+      const [sum] = await engine.query<{ readonly nano: string }>(
+        `SELECT CAST(coalesce(sum(amount_nano), 0) AS TEXT) AS nano FROM transfer
+          WHERE ${rare} AND debit IN (${sources.map(() => '?').join(', ')}) AND at >= ?`,
+        [...sources, since],
+      )
+      return BigInt(sum?.nano ?? 0)
+    },
     async transfers({ account, usage, limit }) {
       const name = cleanText(account)
       const read = async (sql: string, values: readonly Value[]) => {

@@ -166,6 +166,8 @@ export interface JournalTable {
     usage?: boolean
     limit: number
   }): Promise<readonly Transfer[]>
+  /** What operators, top-ups and promotions gave to all wallets together since a moment. */
+  credited(since: number): Promise<Nano>
   /** Of one account's wallet, requests included, newest first; none where it has no wallet. */
   entries(filter: EntryFilter): Promise<readonly LedgerEntry[]>
 }

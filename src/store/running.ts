@@ -29,6 +29,40 @@ export interface RunningRequest {
   readonly heldNano: string
 }
 
+/** How a process does. Times in Unix milliseconds. */
+export interface ProcessReading {
+  readonly process: string
+  readonly startedAt: number
+  readonly running: number
+  /** Finished requests that are not in the ledger yet, and the age of the oldest. */
+  readonly unsettled: number
+  readonly oldestUnsettledMs: number
+  /** Why the ledger lets no request begin; null: it does. */
+  readonly closed: string | null
+  /** By phase, the counts of the buckets of `tollgate_overhead_seconds`. */
+  readonly overhead: Readonly<Record<OverheadPhase, readonly number[]>>
+  readonly channels: readonly ChannelReading[]
+  /** What its operator should see to, though requests may come. */
+  readonly warnings: readonly string[]
+}
+
+export type OverheadPhase = 'auth' | 'route' | 'settle'
+
+export interface ChannelReading {
+  readonly id: string
+  /** 0 ok, 1 degraded, 2 open or cooling, 3 disabled. */
+  readonly state: 0 | 1 | 2 | 3
+  /** Why it is not wholly well, and since when; null where it is. */
+  readonly trouble: ChannelTrouble | null
+}
+
+/** As of `Trouble` in the router, with a time that other machines understand. */
+interface ChannelTrouble {
+  readonly reason: string
+  readonly fault: string
+  readonly sinceAt: number
+}
+
 interface RunningStop {
   readonly requestId: string
   /** Whose it must be; null: an operator stops it, whoever's it is. */
@@ -46,14 +80,25 @@ export interface RunningTable {
   /** Somebody looks at an account's requests, or with null at all. False where nobody did until now. */
   watch(account: string | null): Promise<boolean>
   work(): Promise<RunningWork>
-  /** Replaces what the process said before. */
-  report(process: string, requests: readonly RunningRequest[]): Promise<void>
+  /** Replaces what the process said before. `reading`: for operators. */
+  report(
+    process: string,
+    requests: readonly RunningRequest[],
+    reading?: ProcessReading,
+  ): Promise<void>
   /** What processes said in the last seconds, and how many of them did. */
-  reports(): Promise<{ readonly processes: number; readonly requests: readonly RunningRequest[] }>
+  reports(): Promise<RunningReports>
   stop(stop: RunningStop): Promise<void>
   /** Nobody need stop it any more: it is done, or given up. False where that was so already. */
   stopped(requestId: string): Promise<boolean>
   isStopping(requestId: string): Promise<boolean>
+}
+
+interface RunningReports {
+  readonly processes: number
+  readonly requests: readonly RunningRequest[]
+  /** Of those that say how they do. */
+  readonly readings: readonly ProcessReading[]
 }
 
 const watchedMs = 10_000
@@ -78,21 +123,25 @@ export function runningTable(engine: Engine): RunningTable {
       return false
     },
     work: () => readWork(engine),
-    async report(process, requests) {
+    async report(process, requests, reading) {
       await engine.run(
-        `INSERT INTO running_report (process, at, requests) VALUES (?, ${now}, ?)
-          ON CONFLICT (process) DO UPDATE SET at = excluded.at, requests = excluded.requests`,
-        [process, JSON.stringify(requests)],
+        `INSERT INTO running_report (process, at, requests, reading) VALUES (?, ${now}, ?, ?)
+          ON CONFLICT (process) DO UPDATE SET at = excluded.at, requests = excluded.requests,
+          reading = excluded.reading`,
+        [process, JSON.stringify(requests), reading === undefined ? null : JSON.stringify(reading)],
       )
       await engine.run(`DELETE FROM running_report WHERE at <= ${now} - ?`, [watchedMs])
     },
     async reports() {
-      const kept = await engine.query<{ readonly requests: string }>(
-        `SELECT requests FROM running_report WHERE at > ${now} - ?`,
-        [reportedMs],
-      )
+      const kept = await engine.query<{
+        readonly requests: string
+        readonly reading: string | null
+      }>(`SELECT requests, reading FROM running_report WHERE at > ${now} - ?`, [reportedMs])
       const requests = kept.flatMap((each) => JSON.parse(each.requests) as RunningRequest[])
-      return { processes: kept.length, requests }
+      const readings = kept.flatMap(({ reading }) =>
+        reading === null ? [] : [JSON.parse(reading) as ProcessReading],
+      )
+      return { processes: kept.length, requests, readings }
     },
     async stop({ requestId, account }) {
       await engine.run(

@@ -60,6 +60,24 @@ export interface SettledRows {
   readonly missed: boolean
 }
 
+/** Of requests as they were settled. */
+export interface RecentUsage {
+  /** By the minute they began, as whole minutes since 1970; those without any are left out. */
+  readonly minutes: readonly { readonly minute: number; readonly requests: number }[]
+  /** Most frequent first, of the newest requests only where there are very many. */
+  readonly errors: readonly RecentError[]
+  /** From this moment on errors were looked for. */
+  readonly errorsSince: number
+}
+
+export interface RecentError {
+  readonly code: string
+  readonly requests: number
+  readonly lastAt: number
+  /** One of the newest of them. */
+  readonly requestId: string
+}
+
 /** Written by settlement alone (`SettlementTable.settle`). */
 export interface UsageTable {
   /** All that fit, however long it takes to find them. */
@@ -73,6 +91,8 @@ export interface UsageTable {
   find(account: string | null, requestId: string): Promise<UsageRow | null>
   /** The place behind all that is settled now. */
   newest(): Promise<SettledPlace>
+  /** What requests that began since a moment came to, of all accounts. */
+  recent(since: number): Promise<RecentUsage>
   /** Rows settled behind a place, in the order of settlement, each once; some at a time. */
   settledAfter(place: SettledPlace, predicate: UsagePredicate): Promise<SettledRows>
 }

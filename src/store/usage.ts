@@ -11,6 +11,7 @@ import {
   type UsagePredicate,
   usageConditions,
 } from './usage-filter.ts'
+import { recentUsage } from './usage-recent.ts'
 import type { UsageRow } from './usage-row.ts'
 
 /** Where no index answers a filter, a page looks through so many rows at most. */
@@ -29,6 +30,7 @@ export function usageTable(engine: Engine): UsageTable {
       return kept === undefined ? null : usageRowOf(kept)
     },
     newest: () => newestBatch(engine),
+    recent: (since) => recentUsage(engine, since),
     settledAfter: (place, predicate) => settledAfter(engine, place, predicate),
   }
 }

@@ -82,7 +82,8 @@ interface MetricsOptions {
 }
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
-const shortSeconds = [
+/** Of the time of our own spent on a request: upper bounds, in seconds. */
+export const overheadBounds: readonly number[] = [
   0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1,
 ]
 
@@ -128,7 +129,7 @@ export function createMetrics({ version, runtime, sources }: MetricsOptions): Me
     overhead: histogram(
       'overhead_seconds',
       'Time of our own spent on a request.',
-      shortSeconds,
+      overheadBounds,
       'phase',
     ),
     tokens: counter('tokens_total', 'Tokens, each in one kind only.', 'model', 'kind'),

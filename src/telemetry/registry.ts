@@ -12,6 +12,8 @@ export interface Gauge {
 
 export interface Histogram {
   observe(value: number): void
+  /** How many values each bucket took, the last those above all bounds. */
+  readonly counts: readonly number[]
 }
 
 /** One metric with its labels. A child is resolved once and kept: then counting is an addition. */

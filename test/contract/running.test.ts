@@ -1,7 +1,7 @@
 // What processes tell each other of running requests, on both engines.
 
 import { expect, test } from 'bun:test'
-import type { RunningRequest } from '../../src/store/running.ts'
+import type { ProcessReading, RunningRequest } from '../../src/store/running.ts'
 import { onEachEngine } from './engines.ts'
 
 const running: RunningRequest = {
@@ -44,6 +44,32 @@ onEachEngine('running requests', (start) => {
     expect(processes).toBe(2)
     expect(requests.map(({ requestId }) => requestId).sort()).toEqual(['req_1', 'req_3'])
     expect(requests).toContainEqual(running)
+  })
+
+  test('a process says how it does beside what runs in it, or says nothing of it', async () => {
+    const { running: table } = (await start()).store
+    const reading: ProcessReading = {
+      process: 'one',
+      startedAt: 1,
+      running: 2,
+      unsettled: 3,
+      oldestUnsettledMs: 4,
+      closed: null,
+      overhead: { auth: [1], route: [], settle: [0, 2] },
+      channels: [
+        { id: 'c', state: 2, trouble: { reason: 'breaker', fault: 'timeout', sinceAt: 5 } },
+      ],
+      warnings: ['\u0000'],
+    }
+    await table.report('one', [running], reading)
+    await table.report('two', [])
+    expect(await table.reports()).toEqual({
+      processes: 2,
+      requests: [running],
+      readings: [reading],
+    })
+    await table.report('one', [])
+    expect((await table.reports()).readings).toEqual([])
   })
 
   test('a stop is there until it is taken, by one', async () => {

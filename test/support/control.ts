@@ -101,6 +101,17 @@ function runningOn(config: Config, store: Store): Running {
     settings: () => settingsInForce(config, {}),
     config: () => withChannels(config, {}),
     channelState: () => 0,
+    reading: () => ({
+      process: 'own',
+      startedAt: Date.now(),
+      running: 0,
+      unsettled: 0,
+      oldestUnsettledMs: 0,
+      closed: null,
+      overhead: { auth: [], route: [], settle: [] },
+      channels: [],
+      warnings: [],
+    }),
     audit: () => auditLedger({ store }),
     offer: async () => offerOf(withChannels(config, {}), await store.prices.all()),
   }

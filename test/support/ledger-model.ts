@@ -189,6 +189,8 @@ function journalTable(book: LedgerBook): JournalTable {
         .slice(0, filter.limit)
     },
 
+    credited: async (since) => credited(book, since),
+
     async entries({ account, since = 0, before, limit }: EntryFilter) {
       const id = walletOf(account)
       let balanceNano = 0n
@@ -208,6 +210,16 @@ function journalTable(book: LedgerBook): JournalTable {
     },
   }
   return table
+}
+
+function credited(book: LedgerBook, since: number): bigint {
+  const sources: readonly string[] = Object.values(house)
+  const given = book.journal.filter(({ code }) => code !== 'usage' && code !== 'writeoff')
+  return sum(
+    given
+      .filter(({ debit, at }) => sources.includes(debit) && at >= since)
+      .map(({ amountNano }) => amountNano),
+  )
 }
 
 function isOlder(entry: EntryPlace, than: EntryPlace): boolean {

@@ -685,6 +685,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/operations": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** How the deployment does now, what it earns, and what needs somebody */
+        readonly get: operations["readOperations"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/people": {
         readonly parameters: {
             readonly query?: never;
@@ -2774,6 +2791,128 @@ export interface components {
                 /** @example +33.3 */
                 readonly percent: string | null;
             }[];
+        };
+        readonly Operations: {
+            /** Format: date-time */
+            readonly at: string;
+            readonly timeZone: string;
+            readonly currency: string;
+            readonly processes: {
+                /** @description That said how they do: this one, and those that took requests lately */
+                readonly known: number;
+                /** @description false: the first look, which no other process has heard of; ask again */
+                readonly complete: boolean;
+                /**
+                 * Format: date-time
+                 * @description Of the one that runs longest
+                 */
+                readonly startedAt: string;
+            };
+            readonly requests: {
+                /** @description Of the processes that are known */
+                readonly running: number;
+                /** @description Of the last whole minute */
+                readonly perSecond: number;
+                /** @description The last 60 whole minutes, by when requests began; settled ones */
+                readonly minutes: readonly {
+                    /** Format: date-time */
+                    readonly at: string;
+                    readonly requests: number;
+                }[];
+                /** @description Of whole quarters of an hour, at least an hour of them */
+                readonly lastHour: {
+                    /** Format: date-time */
+                    readonly since: string;
+                    /** Format: date-time */
+                    readonly until: string;
+                    readonly requests: number;
+                    readonly failed: number;
+                    /** @description null: there was no request */
+                    readonly successRate: number | null;
+                };
+            };
+            /** @description Time of our own that requests took, by phase, since each process started */
+            readonly overhead: {
+                readonly auth: components["schemas"]["Overhead"];
+                readonly route: components["schemas"]["Overhead"];
+                readonly settle: components["schemas"]["Overhead"];
+            };
+            readonly settlement: {
+                /** @description Finished requests that are not in the ledger yet */
+                readonly unsettled: number;
+                readonly oldestUnsettledMs: number;
+                /** @description At most 1000 */
+                readonly setAside: number;
+                /** @description Why processes let no request begin; empty: they do */
+                readonly closed: readonly string[];
+            };
+            readonly errors: {
+                /**
+                 * Format: date-time
+                 * @description Of the last hour, or of its last 50 000 requests
+                 */
+                readonly since: string;
+                readonly items: readonly {
+                    readonly code: string;
+                    readonly requests: number;
+                    /** Format: date-time */
+                    readonly lastAt: string;
+                    /** @description One of the newest */
+                    readonly requestId: string;
+                }[];
+            };
+            readonly channels: readonly components["schemas"]["ChannelHealth"][];
+            readonly money: {
+                readonly today: components["schemas"]["OperationsMoney"];
+                readonly days7: components["schemas"]["OperationsMoney"];
+                readonly days30: components["schemas"]["OperationsMoney"];
+                /** @description Given to all wallets today */
+                readonly creditedTodayNano: string;
+            };
+            readonly alerts: readonly components["schemas"]["OperationsAlert"][];
+        };
+        readonly Overhead: {
+            /** @description How many were measured */
+            readonly requests: number;
+            readonly p50Ms: number | null;
+            readonly p95Ms: number | null;
+            readonly p99Ms: number | null;
+        };
+        readonly ChannelHealth: {
+            readonly id: string;
+            readonly vendor: string;
+            /** @enum {string} */
+            readonly state: "ok" | "degraded" | "open" | "disabled";
+            /** @description breaker, rate_limited, quota, credentials, failing or configuration; null: it is well */
+            readonly reason: string | null;
+            /** @description The kind of the last attempt's fault */
+            readonly fault: string | null;
+            /** Format: date-time */
+            readonly since: string | null;
+        };
+        readonly OperationsMoney: {
+            /** Format: date-time */
+            readonly since: string;
+            /** Format: date-time */
+            readonly until: string;
+            readonly revenueNano: string;
+            /** @description What no wallet could pay */
+            readonly writeoffNano: string;
+            /** @description All attempts at the models' own prices, without the group's multiplier */
+            readonly vendorCostNano: string;
+            /** @description Revenue less the cost at the vendors */
+            readonly marginNano: string;
+        };
+        readonly OperationsAlert: {
+            /** @enum {string} */
+            readonly code: "ledger_closed" | "channel_disabled" | "channel_open" | "settlement_late" | "set_aside" | "price_missing" | "warning";
+            /** @enum {string} */
+            readonly severity: "critical" | "warning";
+            /** @description A channel or a model */
+            readonly subject: string | null;
+            readonly message: string;
+            /** Format: date-time */
+            readonly since: string | null;
         };
         readonly Invitation: {
             readonly id: string;
@@ -5189,6 +5328,28 @@ export interface operations {
                 };
                 content: {
                     readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly readOperations: {
+        readonly parameters: {
+            readonly query?: {
+                readonly timeZone?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Operations"];
                 };
             };
         };

@@ -9,6 +9,7 @@ import { keyRoutes } from './routes/keys.ts'
 import { managementKeyRoutes } from './routes/management-keys.ts'
 import { meRoutes } from './routes/me.ts'
 import { modelRoutes } from './routes/models.ts'
+import { operationsRoutes } from './routes/operations.ts'
 import { peopleRoutes } from './routes/people.ts'
 import { priceRoutes } from './routes/prices.ts'
 import { requestRoutes } from './routes/requests.ts'
@@ -27,6 +28,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...managementKeyRoutes,
   ...meRoutes,
   ...modelRoutes,
+  ...operationsRoutes,
   ...peopleRoutes,
   ...priceRoutes,
   ...settingRoutes,

@@ -4,12 +4,15 @@ import type { Audit } from '../../admin/audit.ts'
 import type { Offer } from '../../admin/offer.ts'
 import type { RunTimeSettings } from '../../config/run-time.ts'
 import type { Config } from '../../config/types.ts'
+import type { ProcessReading } from '../../store/running.ts'
 
 export interface Running {
   offer(): Promise<Offer>
   settings(): RunTimeSettings
   /** With the channels that serve: of the file, of the environment or built in. */
   config(): Config
+  /** How this process does. */
+  reading(): ProcessReading
   /** As of `Health.state`: this process's own judgement. */
   channelState(id: string): 0 | 1 | 2 | 3
   /** In a process of its own, which ends where it is aborted. Rejects with what it said. */

@@ -1,0 +1,97 @@
+// What needs an operator, made of what processes say and of what the store has.
+
+import type { ProcessReading } from '../store/running.ts'
+import type { MissingPrice } from './price-missing.ts'
+
+export interface Alert {
+  readonly code:
+    | 'ledger_closed'
+    | 'channel_disabled'
+    | 'channel_open'
+    | 'settlement_late'
+    | 'set_aside'
+    | 'price_missing'
+    | 'warning'
+  readonly severity: 'critical' | 'warning'
+  /** What it is about: a channel, a model; null: the deployment. */
+  readonly subject: string | null
+  readonly message: string
+  readonly since: string | null
+}
+
+interface Found {
+  readonly readings: readonly ProcessReading[]
+  readonly channels: readonly {
+    readonly id: string
+    readonly state: 'ok' | 'degraded' | 'open' | 'disabled'
+    readonly reason: string | null
+    readonly since: string | null
+  }[]
+  readonly settlement: {
+    readonly oldestUnsettledMs: number
+    readonly setAside: number
+    readonly closed: readonly string[]
+  }
+  readonly missing: readonly MissingPrice[]
+}
+
+/** Requests are settled within a second where nothing is wrong. */
+const lateMs = 10_000
+/** Each of more models would hide the rest. */
+const mostModels = 20
+
+/** The critical first. */
+export function alertsOf({ readings, channels, settlement, missing }: Found): readonly Alert[] {
+  const { closed, oldestUnsettledMs, setAside } = settlement
+  const late = Math.round(oldestUnsettledMs / 1_000)
+  const all: readonly Alert[] = [
+    ...[...new Set(closed)].map((message) => ofDeployment('ledger_closed', message)),
+    ...channels.flatMap(channelAlert),
+    ...(oldestUnsettledMs < lateMs
+      ? []
+      : [ofDeployment('settlement_late', `a request that ended ${late} s ago is not settled yet`)]),
+    ...(setAside === 0
+      ? []
+      : [
+          ofDeployment('set_aside', `${setAside} settlements were set aside: no ledger takes them`),
+        ]),
+    ...missing.slice(0, mostModels).map(priceAlert),
+    ...[...new Set(readings.flatMap(({ warnings }) => warnings))].map((message) =>
+      ofDeployment('warning', message, 'warning'),
+    ),
+  ]
+  return all.toSorted((one, other) => rank(one) - rank(other))
+}
+
+function rank({ severity }: Alert): number {
+  return severity === 'critical' ? 0 : 1
+}
+
+function ofDeployment(
+  code: Alert['code'],
+  message: string,
+  severity: Alert['severity'] = 'critical',
+): Alert {
+  return { code, severity, subject: null, message, since: null }
+}
+
+function channelAlert({ id, state, reason, since }: Found['channels'][number]): Alert[] {
+  // Whoever disabled it in the configuration knows.
+  if (reason === 'configuration' || (state !== 'disabled' && state !== 'open')) return []
+  const [code, message] =
+    state === 'disabled'
+      ? (['channel_disabled', "its vendor refuses the channel's key"] as const)
+      : (['channel_open', `it is not asked at the moment: ${reason ?? 'failing'}`] as const)
+  return [{ code, severity: 'critical', subject: id, message, since }]
+}
+
+function priceAlert({ model, reason, refused }: MissingPrice): Alert {
+  const asked = refused === 0 ? '' : `; ${refused} requests were refused in 7 days`
+  return {
+    code: 'price_missing',
+    severity: refused === 0 ? 'warning' : 'critical',
+    subject: model,
+    message: `${reason}${asked}`,
+    since: null,
+  }
+}

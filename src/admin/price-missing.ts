@@ -1,0 +1,70 @@
+// Models that channels serve, or that were asked for lately, and that have no price: every request for one is refused.
+
+import { anyoneOf, noPrice } from '../operations/model-access.ts'
+import type { RollupReader } from '../store/rollup-table.ts'
+import type { Offer } from './offer.ts'
+
+export interface MissingPrice {
+  readonly model: string
+  /** What is missing, in a few words. */
+  readonly reason: string
+  /** The groups that have it. */
+  readonly groups: readonly string[]
+  /** Channels that name it; a channel of a vendor's whole list, or of a pattern, names none. */
+  readonly channels: readonly string[]
+  /** Of the last 7 days: refused before any channel was asked. */
+  readonly refused: number
+}
+
+const asksMs = 7 * 86_400_000
+const mostAsked = 10_000
+
+/** Those that were refused most come first. */
+export async function missingPrices(
+  rollups: Pick<RollupReader, 'read'>,
+  offer: Offer,
+  nowMs: number,
+): Promise<readonly MissingPrice[]> {
+  const refused = await refusedModels(rollups, nowMs)
+  const { config, modelAccess } = offer
+  const named = config.channels.flatMap(({ models }) => Object.keys(models ?? {}))
+  const names = new Set([...named, ...Object.keys(config.models), ...refused.keys()])
+  return [...names]
+    .filter((model) => model !== '' && !model.endsWith('*'))
+    .flatMap((model) => {
+      const reasons = Object.keys(config.groups).flatMap((group) => {
+        const reason = modelAccess.whyNot(anyoneOf(group), model)
+        return reason?.startsWith(noPrice) === true ? [{ group, reason }] : []
+      })
+      const [first] = reasons
+      if (first === undefined) return []
+      return {
+        model,
+        reason: first.reason,
+        groups: reasons.map(({ group }) => group),
+        channels: config.channels
+          .filter(({ models }) => models !== null && Object.hasOwn(models, model))
+          .map(({ id }) => id),
+        refused: refused.get(model) ?? 0,
+      }
+    })
+    .sort((one, other) => other.refused - one.refused || (one.model < other.model ? -1 : 1))
+}
+
+/** By the name asked for. */
+async function refusedModels(
+  rollups: Pick<RollupReader, 'read'>,
+  nowMs: number,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await rollups.read({
+    cuts: [nowMs - asksMs],
+    until: nowMs,
+    filter: { channel: [''], statusClass: ['5xx'] },
+    by: ['model'],
+    sums: ['requests'],
+    limit: mostAsked,
+  })
+  return new Map(
+    rows.map(({ by: [model = ''], sums: [requests = 0n] }) => [model, Number(requests)]),
+  )
+}

@@ -1,0 +1,39 @@
+// How this process does at the moment: for the operators' first page, told by itself and by every other process.
+
+import { randomUUID } from 'node:crypto'
+import type { ProcessReading } from '../store/running.ts'
+import type { State } from './state.ts'
+
+/** Tells this process from others in what is kept in the store. */
+export const processId: string = randomUUID()
+
+export function readProcess(state: State): ProcessReading {
+  const { ledger, load, metrics, prices } = state
+  const { unsettled, oldestUnsettledMs } = ledger.stats()
+  const spent = (phase: 'auth' | 'route' | 'settle') => [...metrics.overhead.with(phase).counts]
+  return {
+    process: processId,
+    startedAt: Math.round(performance.timeOrigin),
+    running: load.inFlight,
+    unsettled,
+    oldestUnsettledMs,
+    closed: ledger.closed,
+    overhead: { auth: spent('auth'), route: spent('route'), settle: spent('settle') },
+    channels: state.current.channelIds.map((id) => channelReading(state, id)),
+    warnings: prices.warnings(),
+  }
+}
+
+function channelReading({ health }: State, id: string): ProcessReading['channels'][number] {
+  const nowMs = performance.now()
+  const trouble = health.trouble(id, nowMs)
+  return {
+    id,
+    state: health.state(id, nowMs),
+    trouble: trouble && {
+      reason: trouble.reason,
+      fault: trouble.fault,
+      sinceAt: Math.round(performance.timeOrigin + trouble.sinceMs),
+    },
+  }
+}

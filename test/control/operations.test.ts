@@ -1,0 +1,112 @@
+// The operators' first page over the control API: of several processes, with what is wrong at the top.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { ProcessReading } from '../../src/store/running.ts'
+import { settlement, usageRow } from '../contract/store.ts'
+import { type ControlStage, controlStage, manager, person } from '../support/control.ts'
+import { fund } from '../support/ledger-scene.ts'
+
+const eye = person('eye', 'auditor')
+const path = '/api/operations'
+
+function reading(change: Partial<ProcessReading> = {}): ProcessReading {
+  return {
+    process: 'own',
+    startedAt: Date.UTC(2027, 0, 2),
+    running: 2,
+    unsettled: 1,
+    oldestUnsettledMs: 5,
+    closed: null,
+    // 99 below 10 us and one between 0.25 s and 1 s.
+    overhead: { auth: [99, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], route: [], settle: [0, 4] },
+    channels: [{ id: 'sandbox', state: 0, trouble: null }],
+    warnings: [],
+    ...change,
+  }
+}
+
+let own = reading()
+let stage: ControlStage
+beforeAll(async () => {
+  stage = await controlStage({ running: { reading: () => own } })
+  const at = Date.now() - 60_000
+  const rows = [
+    usageRow({ requestId: 'req_a', at, chargeNano: 7n, vendorCostNano: 9n }),
+    usageRow({ requestId: 'req_b', at, status: 503, errorCode: 'service_unavailable' }),
+    usageRow({ requestId: 'req_c', at, channel: null, modelAsked: 'lost', status: 503 }),
+  ]
+  await fund(stage.store, 'ann', 100n)
+  await stage.store.settlements.settle(rows.map((row) => settlement({ row })))
+})
+afterAll(() => stage.close())
+
+test('it is for those who run the deployment', async () => {
+  expect((await stage.send(person('ann'), 'GET', path)).status).toBe(403)
+  expect((await stage.send(manager('ann', ['read']), 'GET', path)).status).toBe(403)
+  expect((await stage.send(eye, 'GET', `${path}?timeZone=Mars/Base`)).json.field).toBe('timeZone')
+  expect((await stage.send(manager(null, ['read']), 'GET', path)).status).toBe(200)
+})
+
+test('requests, errors and money are those of the store', async () => {
+  const { status, json } = await stage.send(eye, 'GET', `${path}?timeZone=Asia/Kolkata`)
+  expect(status).toBe(200)
+  expect(json.requests.minutes).toHaveLength(60)
+  expect(
+    json.requests.minutes.reduce(
+      (sum: number, each: { requests: number }) => sum + each.requests,
+      0,
+    ),
+  ).toBe(3)
+  expect(json.requests.lastHour).toMatchObject({ requests: 3, failed: 2, successRate: 1 / 3 })
+  expect(json.errors.items).toMatchObject([
+    { code: 'service_unavailable', requests: 1, requestId: 'req_b' },
+  ])
+  expect(json.money.days7).toMatchObject({
+    revenueNano: '7',
+    vendorCostNano: '9',
+    marginNano: '-2',
+  })
+  expect(json.money.days30.revenueNano).toBe('7')
+})
+
+test('processes are added up, each once, and the worst of a channel is shown', async () => {
+  own = reading()
+  const trouble = { reason: 'credentials', fault: 'credentials', sinceAt: Date.UTC(2027, 0, 3) }
+  const other = reading({
+    process: 'other',
+    startedAt: Date.UTC(2027, 0, 1),
+    oldestUnsettledMs: 12_000,
+    closed: 'the ledger has not been reached for 3 s',
+    channels: [{ id: 'sandbox', state: 3, trouble }],
+    warnings: ['a file contradicts'],
+  })
+  await stage.store.running.report('own', [], reading({ running: 50 }))
+  await stage.store.running.report('other', [], other)
+  const { json } = await stage.send(eye, 'GET', path)
+  expect(json.processes).toEqual({
+    known: 2,
+    complete: true,
+    startedAt: '2027-01-01T00:00:00.000Z',
+  })
+  expect(json.requests.running).toBe(4)
+  expect(json.settlement).toMatchObject({ unsettled: 2, oldestUnsettledMs: 12_000, setAside: 0 })
+  expect(json.overhead.auth).toEqual({ requests: 200, p50Ms: 0.005, p95Ms: 0.01, p99Ms: 0.01 })
+  expect(json.overhead.settle).toMatchObject({ requests: 8, p50Ms: 0.018 })
+  expect(json.overhead.route).toEqual({ requests: 0, p50Ms: null, p95Ms: null, p99Ms: null })
+  expect(json.channels).toEqual([
+    {
+      ...{ id: 'sandbox', vendor: 'sandbox', state: 'disabled', reason: 'credentials' },
+      ...{ fault: 'credentials', since: '2027-01-03T00:00:00.000Z' },
+    },
+  ])
+  const alerts = json.alerts.map((each: { code: string; subject: string }) => [
+    each.code,
+    each.subject,
+  ])
+  expect(alerts.slice(0, 3)).toEqual([
+    ['ledger_closed', null],
+    ['channel_disabled', 'sandbox'],
+    ['settlement_late', null],
+  ])
+  expect(alerts.at(-1)).toEqual(['warning', null])
+})
