@@ -2,7 +2,7 @@
 
 import { suggestion } from '../config/problems.ts'
 import type { KeyConfig } from '../config/types.ts'
-import { createSecret, hashSecret, hintOf, randomBase62 } from '../identity/secret.ts'
+import { createSecret, hashSecret, hintOf, randomBase62, startOf } from '../identity/secret.ts'
 import { type KeyRow, unrestrictedKey } from '../store/keys.ts'
 import type { Store } from '../store/store.ts'
 import {
@@ -39,6 +39,7 @@ export async function createKey(
     group,
     hash: hashSecret(secret),
     hint: hintOf(secret),
+    start: startOf(secret),
     createdAt: nowMs,
     showCost,
   }
@@ -109,6 +110,7 @@ export async function rotateKey(
     ...before,
     hash: hashSecret(secret),
     hint: hintOf(secret),
+    start: startOf(secret),
     previous:
       overlapSeconds === 0
         ? null

@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import { pathText } from '../config/problems.ts'
 import { priceProblem } from './price-card.ts'
+import { doctorInputs } from './schema-doctor.ts'
 import { historyInputs } from './schema-history.ts'
 import { keyInputs } from './schema-keys.ts'
 import { modelsInputs } from './schema-models.ts'
@@ -49,6 +50,7 @@ export const inputs = {
     createAccount: z.boolean().default(false),
   }),
   ...usageInputs,
+  ...doctorInputs,
   listPrices: z.strictObject({ model: text.optional(), all: z.boolean().default(false), ...page }),
   setPrices: z.strictObject({
     model: oneModel,

@@ -33,6 +33,12 @@ export function pathText(path: readonly PropertyKey[]): string {
 
 /** `; did you mean X?` for the known name nearest to `name`, or '' when none is near. */
 export function suggestion(name: string, known: Iterable<string>): string {
+  const best = nearest(name, known)
+  return best === null ? '' : `; did you mean ${best}?`
+}
+
+/** The known name that `name` may be meant for; null where none is near. */
+export function nearest(name: string, known: Iterable<string>): string | null {
   let best: string | null = null
   let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1
   for (const candidate of known) {
@@ -42,7 +48,7 @@ export function suggestion(name: string, known: Iterable<string>): string {
       bestDistance = distance
     }
   }
-  return best === null ? '' : `; did you mean ${best}?`
+  return best
 }
 
 /** Levenshtein's distance: insertions, deletions and replacements from one text to the other. */

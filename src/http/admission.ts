@@ -69,6 +69,8 @@ export class Admission implements ClientSlot {
   private address: Address
   private principal: KeyPrincipal | null = null
   private peek: Peek | null = null
+  /** Where nothing could be made of it. */
+  private unread: Uint8Array | null = null
   private stage: 'arrived' | 'entered' | 'read' = 'arrived'
   /** Of hooks that are to be told of the end. */
   private passages: readonly Passage[] = none
@@ -206,9 +208,14 @@ export class Admission implements ClientSlot {
   }
 
   private read(content: Content, principal: KeyPrincipal): ReadOptions | Promise<ReadOptions> {
-    const peek = this.peekOf(content.body, principal)
-    if (peek instanceof Promise) return peek.then((found) => this.withOptions(found, principal))
-    return this.withOptions(peek, principal)
+    try {
+      const peek = this.peekOf(content.body, principal)
+      if (peek instanceof Promise) return peek.then((found) => this.withOptions(found, principal))
+      return this.withOptions(peek, principal)
+    } catch (error) {
+      this.unread = content.body
+      throw error
+    }
   }
 
   private peekOf(body: Uint8Array, principal: KeyPrincipal): Peek | Promise<Peek> {
@@ -327,11 +334,20 @@ export class Admission implements ClientSlot {
     const durationMs = performance.now() - this.startedMs
     if (this.work === null) {
       this.leave()
-      const { requestId, at, principal, caller, dialect, peek } = this
+      const { requestId, at, principal, caller, dialect, peek, request, unread: body } = this
+      const { observer } = this.front
       const cause = thrown === error ? null : thrown
       const asked = { requestId, at, principal, caller, dialect, peek }
       const free = this.operation.answer !== undefined
-      this.front.observer.refused({ ...asked, status, error, cause, durationMs, free })
+      observer.refused({ ...asked, status, error, cause, durationMs, free })
+      observer.turnedAway({
+        ...asked,
+        request,
+        status,
+        error,
+        body,
+        format: this.operation.dialect,
+      })
     }
     addRefusal(this.fields, error)
     this.fields['openai-processing-ms'] = String(Math.round(durationMs))

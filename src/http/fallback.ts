@@ -3,7 +3,7 @@
 import { GatewayError } from '../errors.ts'
 import { unsupportedIn, wrongMethod } from './endpoints.ts'
 import type { Front } from './front.ts'
-import { baseFields, refuse, shapeFor } from './refuse.ts'
+import { baseFields, turnAway } from './refuse.ts'
 import { pathOf } from './request.ts'
 import { preflight } from './respond.ts'
 
@@ -14,40 +14,61 @@ export interface FallbackOptions {
   readonly page: () => string
 }
 
-/** Answers a browser's preflight; refuses any other. */
-export function refuseMethod(front: Front, request: Request, allow: string): Response {
+/** Answers a browser's preflight; refuses any other. `peer`: the other end of the connection. */
+export function refuseMethod(
+  front: Front,
+  request: Request,
+  allow: string,
+  peer: string | null,
+): Response {
   const { headers, method } = request
   if (method === 'OPTIONS') {
     const asked = headers.get('access-control-request-headers')
     return preflight(headers.get('origin'), front.server.corsOrigins, asked, allow)
   }
-  const fields = baseFields(front, request)
-  return refuse(wrongMethod(request, fields, allow), fields, shapeFor(front, request))
+  const caller = front.callers.of(headers, peer)
+  const fields = baseFields(front, request, caller)
+  return turnAway(front, request, wrongMethod(request, fields, allow), fields, { caller })
 }
 
 /** What no route took: the page at `/`, interfaces not offered, mistyped paths. Never HTML but at `/`. */
-export function fallback(options: FallbackOptions, request: Request): Response {
+export function fallback(
+  options: FallbackOptions,
+  request: Request,
+  peer: string | null,
+): Response {
   const front = options.front()
   const path = pathOf(request.url)
-  if (path === '/') return root(options, front, request)
-  const fields = baseFields(front, request)
-  const shape = shapeFor(front, request)
-  if (request.method === 'OPTIONS') return refuseMethod(front, request, 'GET, POST, OPTIONS')
-  const family = unsupportedIn(path)
-  if (family !== null) {
-    const message = `The interface '${family}' is not offered by this gateway.`
-    return refuse(new GatewayError('unsupported_endpoint', message), fields, shape)
-  }
-  return refuse(
-    new GatewayError('not_found', `Unknown path: ${request.method} ${path}`),
-    fields,
-    shape,
+  if (path === '/') return root(options, front, request, peer)
+  if (request.method === 'OPTIONS') return refuseMethod(front, request, 'GET, POST, OPTIONS', peer)
+  const caller = front.callers.of(request.headers, peer)
+  return turnAway(
+    front,
+    request,
+    unknown(request.method, path),
+    baseFields(front, request, caller),
+    {
+      caller,
+      unrouted: true,
+    },
   )
 }
 
-function root({ page }: FallbackOptions, front: Front, request: Request): Response {
+function unknown(method: string, path: string): GatewayError {
+  const family = unsupportedIn(path)
+  if (family === null) return new GatewayError('not_found', `Unknown path: ${method} ${path}`)
+  const message = `The interface '${family}' is not offered by this gateway.`
+  return new GatewayError('unsupported_endpoint', message)
+}
+
+function root(
+  { page }: FallbackOptions,
+  front: Front,
+  request: Request,
+  peer: string | null,
+): Response {
   if (request.method !== 'GET' && request.method !== 'HEAD')
-    return refuseMethod(front, request, 'GET, HEAD, OPTIONS')
+    return refuseMethod(front, request, 'GET, HEAD, OPTIONS', peer)
   return new Response(page(), {
     headers: {
       'content-type': 'text/html; charset=utf-8',

@@ -10,6 +10,7 @@ import type { Services } from '../operations/services.ts'
 import type { Denial } from '../telemetry/denials.ts'
 import type { Histogram } from '../telemetry/registry.ts'
 import type { ClientDialect } from '../wire/dialect.ts'
+import type { ClientDialectId } from '../wire/formats.ts'
 import type { Peek } from '../wire/request.ts'
 import type { BodyRooms } from './body/incoming.ts'
 import type { Callers } from './callers.ts'
@@ -48,6 +49,8 @@ export interface FrontObserver {
   refused(refusal: Refusal): void
   /** Told of each request without a valid key that is not told of otherwise. */
   denied(denial: Denial): void
+  /** Told of each request that was refused before any vendor was asked, whoever sent it. */
+  turnedAway(away: TurnedAway): void
   /** A mistake in the gateway: for the log. */
   crashed(error: unknown): void
   /** Told of a request that a hook answered. */
@@ -64,6 +67,25 @@ export interface ReplayedRequest {
   readonly peek: Peek
   readonly status: number
   readonly durationMs: number
+}
+
+/** A refused request, as far as it was read: for whoever set the client up. */
+export interface TurnedAway {
+  readonly request: Request
+  readonly requestId: string
+  /** Unix milliseconds. */
+  readonly at: number
+  readonly caller: Caller
+  /** null: nobody was asked who it is, or nobody knows. */
+  readonly principal: KeyPrincipal | null
+  readonly error: GatewayError
+  readonly status: number
+  readonly format: ClientDialectId | null
+  readonly peek: Peek | null
+  /** Where nothing could be made of it. */
+  readonly body: Uint8Array | null
+  /** No route took it. */
+  readonly unrouted?: boolean
 }
 
 export interface Refusal {

@@ -13,7 +13,7 @@ import { checkHeaderBytes } from './body/head.ts'
 import { mayShowKeyInAddress } from './endpoints.ts'
 import type { Front } from './front.ts'
 import { denialOf } from './refusal.ts'
-import { baseFields, refuse, shapeFor } from './refuse.ts'
+import { baseFields, shapeFor, turnAway } from './refuse.ts'
 import { asksSocket, pathOf } from './request.ts'
 import { plainReply, refusalOf } from './respond.ts'
 import type { Endpoint, LaterEndpoint } from './row.ts'
@@ -42,7 +42,8 @@ export function handleOf(endpoint: Endpoint): Handle {
         const { operation, address } = endpoint.operationAt(request, fields)
         return run(front, operation, request, connection, address)
       } catch (error) {
-        return refuse(refusalOf(error), fields, shapeFor(front, request))
+        const caller = front.callers.of(request.headers, connection.address)
+        return turnAway(front, request, refusalOf(error), fields, { caller })
       }
     }
   }
@@ -58,8 +59,10 @@ export function handleOf(endpoint: Endpoint): Handle {
 function socketAlone(message: string, handle: Handle): Handle {
   return (front, request, connection) => {
     if (asksSocket(request)) return handle(front, request, connection)
-    const fields = { ...baseFields(front, request), upgrade: 'websocket' }
-    return refuse(new GatewayError('upgrade_required', message), fields, shapeFor(front, request))
+    const caller = front.callers.of(request.headers, connection.address)
+    const fields = { ...baseFields(front, request, caller), upgrade: 'websocket' }
+    const error = new GatewayError('upgrade_required', message)
+    return turnAway(front, request, error, fields, { caller })
   }
 }
 
@@ -133,6 +136,6 @@ async function answering(
         denialOf(refusal, requestId, belowPrefix(pathOf(request.url)), caller.address),
       )
     }
-    return refuse(refusal, fields, shape)
+    return turnAway(front, request, refusal, fields, { caller })
   }
 }

@@ -1,7 +1,7 @@
 // Refusals outside of a request to a model: in whose shape they are put, and the reply they become.
 
 import { errorTable, type GatewayError } from '../errors.ts'
-import { newRequestId } from '../history/caller.ts'
+import { type Caller, newRequestId } from '../history/caller.ts'
 import type { Fields } from '../operations/operation.ts'
 import type { ClientSide } from '../wire/dialect.ts'
 import { clientFormat } from './endpoints.ts'
@@ -38,4 +38,24 @@ export function refuse(error: GatewayError, fields: Fields, shape: Shape): Respo
     status: shape.status?.(error) ?? errorTable[error.code].status,
     headers: fields,
   })
+}
+
+interface Unread {
+  readonly caller: Caller
+  readonly unrouted?: boolean
+}
+
+/** The same of a request that came to no operation: told to who looks for mistakes of clients. */
+export function turnAway(
+  front: Pick<Front, 'observer' | 'services'>,
+  request: Request,
+  error: GatewayError,
+  fields: Fields,
+  unread: Unread,
+): Response {
+  const reply = refuse(error, fields, shapeFor(front, request))
+  const requestId = fields['x-request-id'] ?? ''
+  const asked = { request, requestId, at: Date.now(), error, status: reply.status, ...unread }
+  front.observer.turnedAway({ ...asked, principal: null, format: null, peek: null, body: null })
+  return reply
 }

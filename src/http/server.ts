@@ -110,7 +110,7 @@ function serveHealth(options: ListenOptions, routes: Record<string, Handler>) {
     development: false,
     routes,
     websocket: socketHandlers(options.maxMessageBytes),
-    fetch: (request) => fallback(options, request),
+    fetch: (request, server) => fallback(options, request, addressOf(request, server)),
   })
 }
 
@@ -236,7 +236,7 @@ function handlerOf({ front }: ListenOptions, handle: Handle): Handler {
 /** What no route took. */
 function unknownPath(options: ListenOptions, request: Request, server: Serving) {
   const endpoint = unknownEndpoint(request)
-  if (endpoint === null) return fallback(options, request)
+  if (endpoint === null) return fallback(options, request, addressOf(request, server))
   return handlerOf(options, handleOf(endpoint))(request, server)
 }
 
@@ -259,7 +259,7 @@ function methodGuard(options: ListenOptions, handlers: Handlers): Handler {
     const { method } = request
     const handle = method === 'HEAD' ? GET : isHandled(method) ? handlers[method] : undefined
     return handle === undefined
-      ? refuseMethod(options.front(), request, allow)
+      ? refuseMethod(options.front(), request, allow, addressOf(request, server))
       : handle(request, server)
   }
 }

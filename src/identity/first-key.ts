@@ -5,7 +5,7 @@ import { parseUnits } from '../money.ts'
 import { unrestrictedKey } from '../store/keys.ts'
 import { house, walletOf } from '../store/ledger.ts'
 import type { Store } from '../store/store.ts'
-import { createSecret, hashSecret, hintOf } from './secret.ts'
+import { createSecret, hashSecret, hintOf, startOf } from './secret.ts'
 
 const account = 'default'
 
@@ -40,6 +40,7 @@ export async function issueFirstKey(store: Store, nowMs: number): Promise<string
     group: 'default',
     hash: hashSecret(secret),
     hint: hintOf(secret),
+    start: startOf(secret),
     createdAt: nowMs,
   })
   return secret

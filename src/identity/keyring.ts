@@ -7,7 +7,7 @@ import { AddressList } from './address-list.ts'
 import type { KeyPrincipal, Keyring } from './principal.ts'
 import { hashSecret, looksWellFormed, secretPrefix } from './secret.ts'
 
-interface KeyringContent {
+export interface KeyringContent {
   /** Keys declared in the configuration; their id is `config:NAME`. */
   readonly configured: readonly KeyConfig[]
   /** Keys made in the store. */
@@ -19,6 +19,8 @@ interface KeyringContent {
 export interface ReplaceableKeyring extends Keyring {
   /** Swaps all, or the half that is given, between two calls of `find`. */
   replace(content: Partial<KeyringContent>): void
+  /** As it was given last. */
+  readonly content: KeyringContent
   /** Secrets of enabled keys held; expired ones count until they are removed. */
   readonly size: number
   /** Of enabled keys that have one, by their id. */
@@ -39,6 +41,9 @@ export function createKeyring(content: KeyringContent): ReplaceableKeyring {
     replace(change) {
       current = { ...current, ...change }
       index = buildIndex(current)
+    },
+    get content() {
+      return current
     },
     get size() {
       return index.byHash.size

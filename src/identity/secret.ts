@@ -10,6 +10,9 @@ export const managementPrefix = 'sk-tgm-'
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const randomLength = 32
 const checksumLength = 6
+/** The 24 random characters behind it are 142 bits. */
+const startLength = 8
+export const secretLength = secretPrefix.length + randomLength + checksumLength
 const tail = new RegExp(`^[0-9A-Za-z]{${randomLength + checksumLength}}$`)
 
 /**
@@ -37,6 +40,12 @@ export function hashSecret(secret: string): string {
 export function hintOf(secret: string): string {
   const prefix = [secretPrefix, managementPrefix].find((each) => secret.startsWith(each)) ?? ''
   return `${prefix}…${secret.slice(-4)}`
+}
+
+/** Of a secret of our form, enough to tell by a part of it which key it is, and too little to guess the rest; else null. */
+export function startOf(secret: string): string | null {
+  const given = secret.slice(secretPrefix.length, secretPrefix.length + startLength)
+  return secret.startsWith(secretPrefix) && given.length === startLength ? given : null
 }
 
 /** `length` characters, each of the 62 equally likely. */

@@ -2,6 +2,7 @@
 
 import type { DiskFiles } from '../blobs/hosting-disk.ts'
 import type { Spools } from '../blobs/spool.ts'
+import type { Doctor } from '../http/doctor.ts'
 import type { KeyUses } from '../http/key-uses.ts'
 import type { Load } from '../http/load.ts'
 import type { createKeyring } from '../identity/keyring.ts'
@@ -35,6 +36,7 @@ export interface ProcessParts {
   readonly diskFiles: DiskFiles
   readonly load: Load
   readonly denials: Denials
+  readonly doctor: Doctor
   readonly dialer: ReturnType<typeof createDialer>
   readonly deadlines: Deadlines
   readonly spools: Spools

@@ -16,6 +16,7 @@ export function runningOf(state: State, store: Pick<Store, 'rollups'>): Running 
     config,
     reading: () => readProcess(state),
     channelState: (id) => state.health.state(id, performance.now()),
+    arrivals: () => state.doctor.list(),
     audit: (signal) => auditApart(state.current.config, signal),
     async offer() {
       const { current, prices } = state

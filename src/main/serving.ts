@@ -2,10 +2,14 @@
 
 import type { Config } from '../config/types.ts'
 import { createCallers } from '../http/callers.ts'
+import { diagnose } from '../http/diagnosis.ts'
 import type { Front, FrontObserver } from '../http/front.ts'
 import { type Idempotency, idempotencyHook } from '../http/idempotency.ts'
 import { limitHook } from '../http/limits.ts'
 import { denialOf, refusalRow, replayedRow } from '../http/refusal.ts'
+import type { KeyPrincipal } from '../identity/principal.ts'
+import { recogniseKey } from '../identity/recognise.ts'
+import { anyoneOf } from '../operations/model-access.ts'
 import { buildModelAccess } from '../operations/offering.ts'
 import type { CoreServices } from '../operations/operation.ts'
 import { createChannels } from '../relay/channel.ts'
@@ -84,14 +88,14 @@ function frontOf(config: Config, parts: ProcessParts, core: CoreServices): Front
       me: { store: parts.store, currency: config.currency, prices: () => parts.prices.book },
       files: parts.diskFiles,
     },
-    observer: observerOf(parts, relay.observer),
+    observer: { ...observerOf(parts, relay.observer), turnedAway: diagnosing(parts, modelAccess) },
   }
 }
 
 function observerOf(
   { metrics, log, ledger, denials }: Pick<ProcessParts, 'metrics' | 'log' | 'ledger' | 'denials'>,
   observer: RelayRooms['observer'],
-): FrontObserver {
+): Omit<FrontObserver, 'turnedAway'> {
   const inFlight = new Map<string, Gauge>()
   const inFlightAt = (path: string): Gauge => {
     const known = inFlight.get(path)
@@ -123,6 +127,23 @@ function observerOf(
       const { dialect, status, durationMs } = repeat
       unrelayed(replayedRow(repeat), dialect.client.path, status, durationMs)
     },
+  }
+}
+
+/** Pages that a browser asks for by itself are nobody's mistake. */
+const isPage = ({ headers }: Request) => (headers.get('sec-fetch-dest') ?? 'empty') !== 'empty'
+
+function diagnosing(
+  { doctor, keyring }: Pick<ProcessParts, 'doctor' | 'keyring'>,
+  modelAccess: CoreServices['modelAccess'],
+): FrontObserver['turnedAway'] {
+  const rooms = {
+    recognise: (secret: string) => recogniseKey(keyring.content, secret, Date.now()),
+    models: (principal: KeyPrincipal) => modelAccess.models(principal).map(({ id }) => id),
+    groupHas: (group: string, model: string) => modelAccess.whyNot(anyoneOf(group), model) === null,
+  }
+  return (away) => {
+    if (!isPage(away.request)) doctor.note(away.caller.address, () => diagnose(away, rooms))
   }
 }
 

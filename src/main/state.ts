@@ -1,9 +1,11 @@
 // What outlives a change of the configuration: the store, the ledger's node, keys, prices, health and metrics.
 
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { type Collector, MemoryTrimmer } from '../blobs/memory-trimmer.ts'
 import { createSpools } from '../blobs/spool.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
+import { Doctor } from '../http/doctor.ts'
 import { KeyUses } from '../http/key-uses.ts'
 import { Load } from '../http/load.ts'
 import { ensureAccounts } from '../identity/ensure-accounts.ts'
@@ -19,6 +21,7 @@ import { ResponseKeeper } from '../operations/responses/keeper.ts'
 import { Deadlines } from '../relay/deadlines.ts'
 import { createHealth } from '../router/health.ts'
 import type { Health } from '../router/route.ts'
+import type { Arrival } from '../store/arrivals.ts'
 import type { Store } from '../store/store.ts'
 import { Denials } from '../telemetry/denials.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -84,7 +87,7 @@ export async function buildState(options: StateOptions) {
     estimates: createOutputEstimates(),
     diskFiles: openDiskFiles(config),
     load,
-    denials: new Denials({ log }),
+    ...watchedCallers(options),
     dialer: createDialer(),
     deadlines,
     spools: createSpools(join(config.dataDir, 'tmp'), new MemoryTrimmer(collector).passed),
@@ -149,6 +152,22 @@ async function keepNames(store: Store, config: Config): Promise<void> {
 /** What requests leave beside their money. */
 function keptBeside(store: Store, ledger: LedgerNode, log: Log) {
   return { kept: keptResponses(store, ledger, log), keyUses: keyUsesOf(ledger, log) }
+}
+
+/** Where there are several processes, each tells the others of mistaken requests through the store. */
+function watchedCallers({ config, store: { arrivals }, log, worker }: StateOptions) {
+  const process = randomUUID()
+  const others = {
+    tell: (noted: readonly Arrival[]) => arrivals.report(process, noted),
+    arrivals: () => arrivals.reports(process),
+  }
+  const isAlone = worker === null && config.nodes === 1
+  const doctor = new Doctor({
+    ...(!isAlone && { others }),
+    onError: (error) =>
+      log.warn({ err: error }, 'other processes could not be told of mistaken requests'),
+  })
+  return { denials: new Denials({ log }), doctor }
 }
 
 function keyUsesOf({ changes }: LedgerNode, log: Log): KeyUses {

@@ -28,6 +28,8 @@ export interface KeyRow {
   readonly hash: string
   /** For people: prefix and last four characters. */
   readonly hint: string
+  /** What its random part begins with; null of a key made before that was kept. */
+  readonly start: string | null
   /** The secret before the last rotation, which works until then; null: there is none. */
   readonly previous: { readonly hash: string; readonly until: number } | null
   /** Unix milliseconds throughout. */
@@ -54,6 +56,7 @@ export interface KeyRow {
 
 /** A new key that nothing restricts but its group, for its maker to narrow. */
 export const unrestrictedKey = {
+  start: null,
   previous: null,
   expiresAt: null,
   disabledAt: null,
@@ -98,6 +101,7 @@ const changing: readonly Column[] = [
   { name: 'group_id', of: ({ group }) => cleanText(group) },
   { name: 'hash', of: ({ hash }) => hash },
   { name: 'hint', of: ({ hint }) => cleanText(hint) },
+  { name: 'secret_start', of: ({ start }) => start },
   { name: 'previous_hash', of: ({ previous }) => previous?.hash ?? null },
   { name: 'previous_until', of: ({ previous }) => previous?.until ?? null },
   { name: 'expires_at', of: ({ expiresAt }) => expiresAt },
@@ -130,7 +134,7 @@ const updateKey = `UPDATE api_key SET ${changing.map(({ name }) => `${name} = ?`
   revision = revision + 1 WHERE id = ? AND revision = ?`
 
 /** The money as text: a number would lose its last digits. */
-const selectKeys = `SELECT id, name, account, group_id AS "group", hash, hint, previous_hash AS "previousHash",
+const selectKeys = `SELECT id, name, account, group_id AS "group", hash, hint, secret_start AS start, previous_hash AS "previousHash",
   previous_until AS "previousUntil", created_at AS "createdAt", expires_at AS "expiresAt",
   disabled_at AS "disabledAt", models, denied_models AS "deniedModels", addresses,
   requests_per_minute AS "requestsPerMinute", tokens_per_minute AS "tokensPerMinute",

@@ -1,5 +1,6 @@
 // What is kept, whichever engine keeps it: the contract SQLite and PostgreSQL both pass.
 
+import type { ArrivalTable } from './arrivals.ts'
 import type { ControlReplyTable, OperatorEventTable } from './control.ts'
 import type { HistoryTable } from './history.ts'
 import type { HistorySettingTable } from './history-settings.ts'
@@ -124,6 +125,7 @@ export interface Store {
   readonly invitations: InvitationTable
   readonly usage: UsageTable
   readonly running: RunningTable
+  readonly arrivals: ArrivalTable
   readonly journal: JournalTable
   readonly nodes: NodeTable
   readonly leases: LeaseTable

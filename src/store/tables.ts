@@ -1,5 +1,6 @@
 // The tables of the store, written once over either engine.
 
+import { arrivalTable } from './arrivals.ts'
 import { auditTable } from './audit.ts'
 import { controlReplyTable, operatorEventTable } from './control.ts'
 import {
@@ -50,6 +51,7 @@ export function createStore(engine: Engine, history = engine): Store {
     invitations: invitationTable(engine),
     usage: usageTable(engine),
     running: runningTable(engine),
+    arrivals: arrivalTable(engine),
     journal: journalTable(engine),
     nodes: nodeTable(engine),
     leases: leaseTable(engine),

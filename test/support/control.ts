@@ -112,6 +112,7 @@ function runningOn(config: Config, store: Store): Running {
       channels: [],
       warnings: [],
     }),
+    arrivals: async () => [],
     audit: () => auditLedger({ store }),
     offer: async () => offerOf(withChannels(config, {}), await store.prices.all()),
   }

@@ -157,6 +157,46 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/doctor": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * What arrived from my clients lately, and what is wrong with it, newest first
+         * @description Requests that were refused before any vendor was asked, with what is wrong with each, and those that came through. Kept in memory, the last 30 of an account, and never with a secret or a body. Of the last 15 minutes unless `since` says otherwise.
+         */
+        readonly get: operations["listArrivals"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/doctor/live": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The same as it comes, as server-sent events
+         * @description `event: arrival` with each, once. From now on.
+         */
+        readonly get: operations["followArrivals"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/events": {
         readonly parameters: {
             readonly query?: never;
@@ -2459,6 +2499,63 @@ export interface components {
             readonly public: boolean;
             readonly hasKeys: boolean;
         };
+        readonly Arrival: {
+            readonly requestId: string;
+            /** Format: date-time */
+            readonly at: string;
+            /**
+             * @description `ok`: it came through to a vendor, however it ended there
+             * @enum {string}
+             */
+            readonly outcome: "ok" | "mistake";
+            /**
+             * @description What is wrong with it, or `ok`; others may come
+             * @example ok
+             * @example failed_later
+             * @example key_missing
+             * @example key_unknown
+             * @example key_misplaced
+             * @example key_padded
+             * @example key_damaged
+             * @example key_is_management
+             * @example key_disabled
+             * @example key_expired
+             * @example account_closed
+             * @example address_not_allowed
+             * @example path_doubled
+             * @example path_unknown
+             * @example version_missing
+             * @example method_not_allowed
+             * @example websocket_not_served
+             * @example endpoint_not_offered
+             * @example model_unknown
+             * @example model_not_allowed
+             * @example wrong_format
+             * @example request_invalid
+             * @example no_credit
+             * @example rate_limited
+             * @example refused
+             */
+            readonly code: string;
+            readonly status: number;
+            /** @description null where it came through */
+            readonly method: string | null;
+            /** @description null where it came through */
+            readonly path: string | null;
+            readonly model: string | null;
+            readonly userAgent: string | null;
+            readonly keyId: string | null;
+            readonly address: string | null;
+            /**
+             * @description How it is known to be yours: by its key, or by no more than the address it came from. null: an operator looks
+             * @enum {string|null}
+             */
+            readonly by: "key" | "address" | null;
+            /** @description What may have been meant: a path, a model */
+            readonly suggestion: string | null;
+            /** @description For people, in English */
+            readonly detail: string;
+        };
         readonly OperatorEvent: {
             readonly id: string;
             /** Format: date-time */
@@ -4254,6 +4351,56 @@ export interface operations {
                         /** @description The next page’s cursor; null: the last */
                         readonly next: string | null;
                     };
+                };
+            };
+        };
+    };
+    readonly listArrivals: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+                readonly since?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Arrival"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly followArrivals: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": string;
                 };
             };
         };

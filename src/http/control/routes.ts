@@ -3,6 +3,7 @@
 import type { ControlRoute } from './route.ts'
 import { accountRoutes } from './routes/accounts.ts'
 import { channelRoutes } from './routes/channels.ts'
+import { doctorRoutes } from './routes/doctor.ts'
 import { eventRoutes } from './routes/events.ts'
 import { historyRoutes } from './routes/history.ts'
 import { keyRoutes } from './routes/keys.ts'
@@ -22,6 +23,7 @@ import { whatIfRoutes } from './routes/what-if.ts'
 export const controlRoutes: readonly ControlRoute[] = [
   ...accountRoutes,
   ...channelRoutes,
+  ...doctorRoutes,
   ...eventRoutes,
   ...historyRoutes,
   ...keyRoutes,

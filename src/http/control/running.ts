@@ -4,6 +4,7 @@ import type { Audit } from '../../admin/audit.ts'
 import type { Offer } from '../../admin/offer.ts'
 import type { RunTimeSettings } from '../../config/run-time.ts'
 import type { Config } from '../../config/types.ts'
+import type { Arrival } from '../../store/arrivals.ts'
 import type { ProcessReading } from '../../store/running.ts'
 
 export interface Running {
@@ -15,6 +16,8 @@ export interface Running {
   reading(): ProcessReading
   /** As of `Health.state`: this process's own judgement. */
   channelState(id: string): 0 | 1 | 2 | 3
+  /** Requests that came with mistakes, to this process and others. */
+  arrivals(): Promise<readonly Arrival[]>
   /** In a process of its own, which ends where it is aborted. Rejects with what it said. */
   audit(signal: AbortSignal): Promise<Audit>
 }

@@ -55,21 +55,42 @@ type Asking = Pick<
 >
 type Search = Parameters<typeof followRequests>[1]
 
+/** What came since the last call, as text of events, and whether more waits to be read. */
+type Poll = () => Promise<{ readonly text: string; readonly more: boolean }>
+
 /** Throws ControlError `limited`, AdminError. */
 export async function followedEvents(asked: Asking, search: Search & Owned): Promise<Response> {
   const after = lastEventOf(asked.request.headers)
+  return streamEvents(asked, () => openTail(asked.admin, search, after))
+}
+
+/** Polls until the client leaves. Throws ControlError `limited`, and what `open` throws. */
+export async function streamEvents(asked: Asking, open: () => Promise<Poll>): Promise<Response> {
   if (asked.request.method === 'HEAD') return new Response(null, { headers: eventStream })
   const who = asked.principal?.account ?? ''
   const closed = new AbortController()
   const end = AbortSignal.any([closed.signal, asked.request.signal])
   enter(who)
   try {
-    const first = await followRequests(asked.admin, search, after)
-    const pieces = events({ ...asked, end }, search, first, () => leave(who))
+    const pieces = events({ ...asked, end }, await open(), () => leave(who))
     return await textStream(pieces, eventStream, () => closed.abort())
   } catch (error) {
     leave(who)
     throw error
+  }
+}
+
+async function openTail(
+  admin: Asking['admin'],
+  search: Search & Owned,
+  after: SettledPlace | null,
+): Promise<Poll> {
+  let followed = await followRequests(admin, search, after)
+  let isRead = true
+  return async () => {
+    if (!isRead) followed = await followRequests(admin, search, followed.place)
+    isRead = false
+    return { text: textOf(followed), more: followed.requests.length > 0 }
   }
 }
 
@@ -89,19 +110,16 @@ function leave(who: string): void {
 }
 
 async function* events(
-  asked: Asking & { readonly end: AbortSignal },
-  search: Search & Owned,
-  first: Followed,
+  { request, services, principal, end }: Asking & { readonly end: AbortSignal },
+  poll: Poll,
   left: () => void,
 ): AsyncGenerator<string, void> {
-  const { request, admin, services, principal, end } = asked
   try {
     yield ': following\n\n'
-    let followed = first
     let quietMs = 0
     let checkedMs = performance.now()
     while (!end.aborted && !services.load.draining) {
-      const text = textOf(followed)
+      const { text, more } = await poll()
       if (text !== '') yield text
       quietMs = text === '' ? quietMs + pollMs : 0
       if (quietMs >= heartbeatMs) {
@@ -109,12 +127,11 @@ async function* events(
         yield ': still here\n\n'
       }
       // More may wait where some were read.
-      if (followed.requests.length === 0) await pause(end)
+      if (!more) await pause(end)
       if (performance.now() - checkedMs >= recheckMs) {
         if (!(await isStill(principal, request, services))) return
         checkedMs = performance.now()
       }
-      followed = await followRequests(admin, search, followed.place)
     }
   } finally {
     left()

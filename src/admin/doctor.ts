@@ -1,0 +1,133 @@
+// What arrives from clients, told to whoever set them up: requests that came with mistakes, and those that came through.
+
+import type { Arrival } from '../store/arrivals.ts'
+import type { SettledPlace } from '../store/store.ts'
+import type { UsageRow } from '../store/usage-row.ts'
+import type { Page } from './page.ts'
+import type { Input } from './schema.ts'
+import { timeText } from './time.ts'
+import type { AdminContext } from './use-case.ts'
+
+interface ArrivalView {
+  readonly requestId: string
+  readonly at: string
+  /** `ok`: it came through to a vendor, however it ended there. */
+  readonly outcome: 'ok' | 'mistake'
+  readonly code: string
+  readonly status: number
+  readonly method: string | null
+  readonly path: string | null
+  readonly model: string | null
+  readonly userAgent: string | null
+  readonly keyId: string | null
+  readonly address: string | null
+  /** How it is known to be the caller's; null where an operator looks at all. */
+  readonly by: 'key' | 'address' | null
+  readonly suggestion: string | null
+  readonly detail: string
+}
+
+/** Who looks. */
+interface Looking {
+  /** Whose arrivals; undefined: everybody's. */
+  readonly account: string | undefined
+  /** Where the caller is: what comes from there and shows no key that is known may be theirs. null: of keys alone. */
+  readonly address: string | null
+}
+
+type Arrivals = () => Promise<readonly Arrival[]>
+
+const usualMs = 900_000
+/** An address may be somebody else's by then. */
+const byAddressMs = 900_000
+
+/** Newest first; of the last quarter of an hour unless `since` says otherwise. */
+export async function listArrivals(
+  { store, nowMs }: AdminContext,
+  { since = nowMs - usualMs, limit, account, address }: Input<'listArrivals'> & Looking,
+  arrivals: Arrivals,
+): Promise<Page<ArrivalView>> {
+  const mistakes = mistakesFor(await arrivals(), { account, address }, since, nowMs)
+  const { rows } = await store.usage.page({
+    ...(account !== undefined && { account }),
+    since,
+    limit,
+  })
+  const known = new Set(mistakes.map(({ requestId }) => requestId))
+  const items = [...mistakes, ...rows.filter(cameThrough).map((row) => viewOfRow(row, account))]
+    .filter((each) => each.outcome === 'mistake' || !known.has(each.requestId))
+    .sort((one, other) => (one.at < other.at ? 1 : -1))
+  return { items: items.slice(0, limit), next: null }
+}
+
+/** Asked again and again: those that came since it was asked last, oldest first. */
+export async function followArrivals(
+  { store }: AdminContext,
+  looking: Looking,
+  arrivals: Arrivals,
+): Promise<() => Promise<readonly ArrivalView[]>> {
+  let place: SettledPlace = await store.usage.newest()
+  const since = Date.now()
+  let seen: ReadonlySet<string> = new Set()
+  const { account } = looking
+  return async () => {
+    const mistakes = mistakesFor(await arrivals(), looking, since, Date.now())
+    const settled = await store.usage.settledAfter(place, account === undefined ? {} : { account })
+    place = settled.place
+    const through = settled.rows.map(({ row }) => row).filter(cameThrough)
+    const fresh = mistakes.filter(({ requestId }) => !seen.has(requestId))
+    seen = new Set(mistakes.map(({ requestId }) => requestId))
+    return [...fresh.reverse(), ...through.map((row) => viewOfRow(row, account))]
+  }
+}
+
+function mistakesFor(
+  arrivals: readonly Arrival[],
+  { account, address }: Looking,
+  since: number,
+  nowMs: number,
+): ArrivalView[] {
+  const byOf = (arrival: Arrival): ArrivalView['by'] | undefined => {
+    if (account === undefined) return null
+    if (arrival.account === account) return 'key'
+    const isHere = arrival.account === null && address !== null && arrival.address === address
+    return isHere && arrival.at >= nowMs - byAddressMs ? 'address' : undefined
+  }
+  return arrivals
+    .filter(({ at }) => at >= since)
+    .sort((one, other) => other.at - one.at)
+    .flatMap((arrival) => {
+      const by = byOf(arrival)
+      if (by === undefined) return []
+      const { account: _, at, ...shown } = arrival
+      return [{ ...shown, at: timeText(at), outcome: 'mistake' as const, by }]
+    })
+}
+
+/** What was refused before any vendor was asked is a mistake, and told as such or not at all. */
+function cameThrough({ status, attempts }: UsageRow): boolean {
+  return status < 400 || attempts > 0
+}
+
+function viewOfRow(row: UsageRow, account: string | undefined): ArrivalView {
+  const { requestId, status, client, clientVersion } = row
+  const isFine = status < 400
+  return {
+    requestId,
+    at: timeText(row.at),
+    outcome: 'ok',
+    code: isFine ? 'ok' : 'failed_later',
+    status,
+    method: null,
+    path: null,
+    model: row.modelAsked,
+    userAgent: clientVersion === null ? client : `${client}/${clientVersion}`,
+    keyId: row.key,
+    address: row.clientAddress,
+    by: account === undefined ? null : 'key',
+    suggestion: null,
+    detail: isFine
+      ? 'It came through.'
+      : `It came through, and ended with status ${status}: see the request.`,
+  }
+}

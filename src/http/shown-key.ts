@@ -1,0 +1,133 @@
+// The key in a request that was refused, wherever and however it came: for the one who set it up, never to admit anybody.
+
+import { presentedSecret } from '../identity/authenticate.ts'
+import type { RecognisedKey } from '../identity/recognise.ts'
+import { managementPrefix, secretLength, secretPrefix } from '../identity/secret.ts'
+
+type KeyMistake =
+  | 'key_missing'
+  | 'key_unknown'
+  | 'key_misplaced'
+  | 'key_padded'
+  | 'key_damaged'
+  | 'key_is_management'
+  | 'key_disabled'
+  | 'key_expired'
+  | 'account_closed'
+
+interface ShownKey {
+  /** null: nobody knows whose. */
+  readonly key: RecognisedKey | null
+  /** null: nothing is wrong with the key. */
+  readonly mistake: KeyMistake | null
+  readonly detail: string
+}
+
+export type Recognise = (secret: string) => RecognisedKey | null
+
+const usual = 'Authorization: Bearer'
+/** Of a request's fields so many are looked at: each costs a hash. */
+const mostCandidates = 8
+const longestShown = 1_024
+/** Fields, and values of an address, that a key may have been put into. */
+const keyName = /auth|key|token|secret/i
+
+/** Looks through all keys for each candidate: for refusals alone. */
+export function shownKey(
+  { headers, url }: Pick<Request, 'headers' | 'url'>,
+  recognise: Recognise,
+): ShownKey {
+  const shown = presentedSecret(headers)
+  if (shown !== null && shown !== '') return usuallyShown(shown, recognise)
+  for (const { place, value } of candidates(headers, url)) {
+    const key = recognise(unpadded(value))
+    if (key === null) continue
+    const detail = `The key came in ${place}, where it is not looked for. Send it as "${usual} YOUR_KEY".`
+    return { key, mistake: 'key_misplaced', detail }
+  }
+  const detail = `No API key came with the request. Send it as "${usual} YOUR_KEY".`
+  return { key: null, mistake: 'key_missing', detail }
+}
+
+function usuallyShown(shown: string, recognise: Recognise): ShownKey {
+  if (shown.length > longestShown) {
+    const detail = `What came as the key has ${shown.length} characters: far more than any key.`
+    return { key: null, mistake: 'key_unknown', detail }
+  }
+  const key = recognise(shown)
+  if (key !== null && key.state !== 'damaged') return ofState(key)
+  const bare = unpadded(shown)
+  const inside = bare === shown ? null : recognise(bare)
+  if (inside !== null && inside.state !== 'damaged') {
+    const detail =
+      'The key came with something around it: quotes, brackets, blanks or a second "Bearer". Send the key alone.'
+    return { key: inside, mistake: 'key_padded', detail }
+  }
+  const like = key ?? inside
+  if (like !== null) return { key: like, mistake: 'key_damaged', detail: damaged(bare) }
+  if (bare.startsWith(managementPrefix)) {
+    const detail = 'This is a management key: it is for /api and calls no models. Send an API key.'
+    return { key: null, mistake: 'key_is_management', detail }
+  }
+  return { key: null, mistake: 'key_unknown', detail: unknown(bare) }
+}
+
+function damaged(shown: string): string {
+  const made = shown.startsWith(secretPrefix)
+  if (made && shown.length < secretLength) {
+    return `The key is cut short: ${shown.length} characters came of ${secretLength}. Copy it whole.`
+  }
+  if (made && shown.length > secretLength) {
+    return `The key is too long: ${shown.length} characters came in place of ${secretLength}. Copy it again.`
+  }
+  return 'The key begins as yours does and goes on otherwise: mistyped, or from before it was rotated.'
+}
+
+function unknown(shown: string): string {
+  if (!shown.startsWith(secretPrefix)) {
+    return `The key is not one of this gateway: its keys begin with ${secretPrefix}. A variable that was not filled in, or another vendor's key?`
+  }
+  return 'The key has the form of one of this gateway, and there is none like it: deleted, or of another server.'
+}
+
+const states = {
+  disabled: ['key_disabled', 'The key is disabled. Enable it, or use another one.'],
+  expired: ['key_expired', 'The key has expired, or was replaced by a rotation.'],
+  closed: ['account_closed', "The key's account is suspended."],
+} as const
+
+function ofState(key: RecognisedKey): ShownKey {
+  if (key.state === 'valid' || key.state === 'damaged') return { key, mistake: null, detail: '' }
+  const [mistake, detail] = states[key.state]
+  return { key, mistake, detail }
+}
+
+/** Without quotes, brackets, blanks and words such as `Bearer` around it. */
+function unpadded(shown: string): string {
+  return shown
+    .replace(/^(?:(?:bearer|token|basic|key|apikey)[\s:=]+|["'`<({[\s])+/i, '')
+    .replace(/["'`>)}\]\s,;]+$/, '')
+}
+
+function candidates(headers: Headers, url: string) {
+  const found: { readonly place: string; readonly value: string }[] = []
+  const add = (place: string, name: string, value: string) => {
+    if (found.length >= mostCandidates || value.length > longestShown) return
+    if (keyName.test(name) || value.startsWith(secretPrefix)) found.push({ place, value })
+  }
+  for (const [name, value] of headers) {
+    add(
+      name === 'authorization'
+        ? 'Authorization without "Bearer"'
+        : `the header ${name.slice(0, 40)}`,
+      name,
+      value,
+    )
+  }
+  const query = url.indexOf('?')
+  if (query >= 0) {
+    for (const [name, value] of new URLSearchParams(url.slice(query)))
+      add('the address', name, value)
+  }
+  return found
+}
