@@ -1,9 +1,11 @@
 // What every page asks: who is signed in, what the account has; and the cache behind all questions.
 
-import { QueryClient, useQuery } from '@tanstack/react-query'
+import { MutationCache, QueryCache, QueryClient, useQuery } from '@tanstack/react-query'
 import { Problem, read, type Shape } from './client.ts'
 
-export const queryClient = new QueryClient({
+export const queryClient: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: lookWhoIsSignedIn }),
+  mutationCache: new MutationCache({ onError: lookWhoIsSignedIn }),
   defaultOptions: {
     queries: {
       staleTime: 10_000,
@@ -23,11 +25,20 @@ export type Person = Shape<'Person'>
 
 export const meQuery = { ...read('/api/me'), staleTime: 60_000 }
 
+/** A session may end while a page is open: the first refusal asks again who is signed in, and the frame says so. */
+function lookWhoIsSignedIn(error: Error): void {
+  if (!isSignedOut(error) || isSignedOut(queryClient.getQueryState(meQuery.queryKey)?.error)) return
+  void queryClient.invalidateQueries({ queryKey: meQuery.queryKey })
+}
+
+function isSignedOut(error: Error | null | undefined): boolean {
+  return error instanceof Problem && error.status === 401
+}
+
 /** undefined: not known yet; null: nobody is signed in. */
 export function useMe(): Person | null | undefined {
   const { data, error } = useQuery(meQuery)
-  if (data !== undefined) return data
-  return error instanceof Problem && error.status === 401 ? null : undefined
+  return isSignedOut(error) ? null : data
 }
 
 /** The deployment's operators; auditors read everything and change nothing. */
