@@ -2,10 +2,10 @@
 
 import type { TokenCounts } from '../config/prices.ts'
 import { promptKinds, replyKinds } from '../config/prices.ts'
-import type { RollupDimension, RollupSum } from '../store/rollup-table.ts'
+import type { RollupDimension, RollupOrder, RollupSum } from '../store/rollup-table.ts'
 import type { Input } from './schema.ts'
 import { type Owned, rangeView } from './statistics.ts'
-import { Fold, type Folded, type Group, groupOf, readRows } from './statistics-fold.ts'
+import { Added, type Group, groupOf } from './statistics-fold.ts'
 import { metrics, type Sums } from './statistics-metrics.ts'
 import { filterOf, rangeOf } from './statistics-range.ts'
 import type { AdminContext } from './use-case.ts'
@@ -62,47 +62,50 @@ export async function readBreakdown(
   const { by = [], sort, order, limit, owner } = input
   const filter = filterOf(input)
   const range = rangeOf(input, context.nowMs)
-  const rows = await readRows(context, { range, filter, by, cuts: [range.since], names })
-  const found = new Fold(rows, names)
-  const size = sizes[sort]
-  const sign = order === 'asc' ? 1 : -1
-  const groups = found.sorted((one, other) => sign * (size(one.whole) - size(other.whole)), limit)
-  const figures = (folded: Folded) => figuresOf(folded.whole, found.total.whole, owner)
+  const { since, until } = range
+  const descending = order === 'desc'
+  const asked = { since, until, filter, by, sums: names, order: { ...sizes[sort], descending } }
+  const { rows, groups, total } = await context.store.rollups.top({ ...asked, limit })
+  const totals = addedOf(total)
+  const figures = (sums: Sums) => figuresOf(sums, totals, owner)
+  const shown = rows.map(({ by: values, sums }) => {
+    return { group: groupOf({ by: values }, by), ...figures(addedOf(sums)) }
+  })
+  // What is left of the totals: however many there are, they are not read.
+  const left = total.map((sum, place) =>
+    rows.reduce((rest, { sums }) => rest - (sums[place] ?? 0n), sum),
+  )
+  const others = { group: {}, otherGroups: groups - rows.length, ...figures(addedOf(left)) }
   return {
     currency: await context.currency(),
     timeZone: input.timeZone,
     by,
     ...rangeView(range),
-    rows: by.length === 0 ? [] : groups.map((each) => ({ ...rowOf(each, by), ...figures(each) })),
-    totals: figures(found.total),
+    rows: by.length === 0 ? [] : groups > rows.length ? [...shown, others] : shown,
+    totals: figures(totals),
   }
 }
 
-function rowOf(folded: Folded, by: readonly RollupDimension[]) {
-  const { others } = folded
-  return { group: groupOf(folded, by), ...(others !== undefined && { otherGroups: others }) }
+function addedOf(sums: readonly bigint[]): Sums {
+  const added = new Added(names)
+  added.add(sums)
+  return added
 }
 
 type Sort = Input<'readBreakdown'>['sort']
 
-const sum = (name: RollupSum) => (sums: Sums) => Number(sums.get(name))
-const metric =
-  (name: 'spend' | 'tokens' | 'errorRate' | 'cacheRate') =>
-  (sums: Sums): number =>
-    Number(metrics[name].of(sums) ?? 0)
-
-const sizes: Readonly<Record<Sort, (sums: Sums) => number>> = {
-  spend: metric('spend'),
-  requests: sum('requests'),
-  success: (sums) => Number(sums.get('requests') - sums.get('errors')),
-  failed: sum('errors'),
-  tokens: metric('tokens'),
-  input: sum('input'),
-  cachedInput: sum('cachedInput'),
-  output: sum('output'),
-  reasoning: sum('reasoning'),
-  errorRate: metric('errorRate'),
-  cacheRate: metric('cacheRate'),
+const sizes: Readonly<Record<Sort, Omit<RollupOrder, 'descending'>>> = {
+  spend: { plus: ['chargeNano'] },
+  requests: { plus: ['requests'] },
+  success: { plus: ['requests'], minus: 'errors' },
+  failed: { plus: ['errors'] },
+  tokens: { plus: tokenKinds },
+  input: { plus: ['input'] },
+  cachedInput: { plus: ['cachedInput'] },
+  output: { plus: ['output'] },
+  reasoning: { plus: ['reasoning'] },
+  errorRate: { plus: ['errors'], over: 'requests' },
+  cacheRate: { plus: ['cacheHits'], over: 'requests' },
 }
 
 function figuresOf(sums: Sums, whole: Sums, owner: string | undefined): BreakdownFigures {

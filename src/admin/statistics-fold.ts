@@ -122,6 +122,6 @@ function nameOf(by: readonly string[]): string {
 }
 
 /** `{}` for the others. */
-export function groupOf({ by: values }: Folded, by: readonly RollupDimension[]): Group {
+export function groupOf({ by: values }: Pick<Folded, 'by'>, by: readonly RollupDimension[]): Group {
   return Object.fromEntries(values.map((value, place) => [by[place] ?? '', value]))
 }

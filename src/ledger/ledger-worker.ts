@@ -10,6 +10,7 @@ import { type OutboxMark, openMark } from '../store/outbox-mark.ts'
 import { halves, type OutboxReader, openOutboxReader } from '../store/sqlite-outbox.ts'
 import type { Store } from '../store/store.ts'
 import type { VideoChanged } from '../store/video-table.ts'
+import { keepFolding } from './folding.ts'
 import { LeaseWork } from './lease-work.ts'
 import type { Answers, Question, Spent, SpentRange, ToWorker, WorkerStart } from './messages.ts'
 import { NodeKeeper } from './node-keeper.ts'
@@ -119,7 +120,16 @@ class LedgerWorker {
       await this.#drain.settleWritten()
       await this.#recycle()
       await this.#keeper.open()
-      const loops = [this.#everySettle(), this.#everyRenewal(), this.#everyRecall()]
+      const loops = [
+        this.#everySettle(),
+        this.#everyRenewal(),
+        this.#everyRecall(),
+        keepFolding({
+          fold: (before) => this.#keeper.once('fold', () => this.#store.rollups.fold(before)),
+          pause: (forMs) => this.#pause(forMs),
+          stopping: this.#stopping.signal,
+        }),
+      ]
       await Promise.all(loops.map(guarded))
     }
     await Promise.all([this.#everySync(), serve()].map(guarded))

@@ -1,6 +1,7 @@
 // The audit: every balance and total derived again from the journal and the usage rows, in one consistent reading.
 
 import { auditAccounts, auditJournal, auditLeases } from './audit-accounts.ts'
+import { auditFacets } from './audit-facets.ts'
 import { auditPruned } from './audit-pruned.ts'
 import { auditUsage } from './audit-usage.ts'
 import type { Engine, Session } from './engine.ts'
@@ -26,6 +27,7 @@ export function auditTable(engine: Engine): AuditTable {
         await auditOutboxes(session, findings)
         const usageRows = await auditUsage(session, { price, since }, findings)
         await auditPruned(session, since, findings)
+        await auditFacets(session, findings)
         return {
           transfers: await count(session, 'SELECT count(*) AS count FROM transfer'),
           usageRows,

@@ -1,22 +1,31 @@
-// Reads the quarter-hourly totals: one statement of what is asked, with its sums made by the database.
+// Reads totals: one statement of what is asked, with its sums made by the database.
 
 import type { Engine, Value } from './engine.ts'
-import { dimensions, sums } from './rollup-columns.ts'
+import { sums } from './rollup-columns.ts'
+import { foldHour } from './rollup-facets.ts'
+import { columnOf, type Source, sourcesOf } from './rollup-sources.ts'
 import type {
   RollupDimension,
-  RollupFilter,
+  RollupOrder,
   RollupQuery,
-  RollupReader,
   RollupRow,
+  RollupStore,
   RollupSum,
+  RollupTop,
+  RollupTopQuery,
 } from './rollup-table.ts'
 import { cleanText } from './text.ts'
 
-export function rollupReader(engine: Engine): RollupReader {
+export function rollupStore(engine: Engine): RollupStore {
   return {
     async read(query) {
-      const { sql, values } = statementOf(engine.kind, query)
+      const { sql, values } = seriesStatement(engine.kind, query, await sourcesOf(engine, query))
       return added(await engine.query<Kept>(sql, values), query)
+    },
+    async top(query) {
+      const times = { ...query, cuts: [query.since] }
+      const { sql, values } = topStatement(engine.kind, query, await sourcesOf(engine, times))
+      return topOf(await engine.query<KeptTop>(sql, values), query)
     },
     async values(dimension, account, limit) {
       const column = columnOf(dimension)
@@ -34,72 +43,96 @@ export function rollupReader(engine: Engine): RollupReader {
       )
       return kept.map(({ value }) => value)
     },
+    fold: (before) => foldHour(engine, before),
   }
 }
 
-/** `b0`, `b1`: dimensions; `sums`: the first quarter and the sums, with blanks between them. */
+/** `b0`, `b1`: dimensions; `sums`: with blanks between them. */
 type Kept = Readonly<Record<`b${number}`, string>> & {
   readonly span: number
   readonly sums: string
 }
 
-function statementOf(kind: Engine['kind'], query: RollupQuery): { sql: string; values: Value[] } {
-  const { cuts, until, filter, by, sums: asked } = query
-  const isOfAll = [...by, ...filtered(filter)].every((each) => each !== 'account' && each !== 'key')
-  const table = isOfAll ? 'usage_quarter_all' : 'usage_quarter'
-  const groups = by.map((each, place) => `series.${columnOf(each)} AS b${place}, `).join('')
-  const sums = asked.map((each) => ` || ' ' || coalesce(sum(kept.${nameOf(each)}), 0)`).join('')
-  const where = conditions(isOfAll ? { ...filter, account: [''] } : filter)
-  if (kind === 'sqlite') return overSeries({ table, groups, sums, where, cuts, until })
-  const grouped = Array.from({ length: by.length + 1 }, (_, place) => place + 1).join(', ')
-  const sql = `SELECT width_bucket(kept.quarter, ?::bigint[]) - 1 AS span,
-      ${groups}CAST(min(kept.quarter) AS TEXT)${sums} AS sums
-    FROM usage_series AS series
-    JOIN ${table} AS kept ON kept.series = series.id AND kept.quarter >= ? AND kept.quarter < ?
-    ${where.sql} GROUP BY ${grouped} LIMIT ?`
-  const edges = [`{${cuts.join(',')}}`, cuts[0] ?? until, until]
-  return { sql, values: [...edges, ...where.values, query.limit] }
+interface Statement {
+  readonly sql: string
+  readonly values: readonly Value[]
 }
 
-interface SeriesQuery {
-  readonly table: string
-  readonly groups: string
-  readonly sums: string
-  readonly where: { readonly sql: string; readonly values: readonly Value[] }
-  readonly cuts: readonly number[]
-  readonly until: number
+const groupsOf = (source: Source, by: readonly RollupDimension[]): readonly string[] =>
+  by.map((each, place) => `source.${source.columnOf(each)} AS b${place}`)
+
+function seriesStatement(
+  kind: Engine['kind'],
+  query: RollupQuery,
+  sources: readonly Source[],
+): Statement {
+  const parts = sources.map((source) =>
+    kind === 'sqlite' ? overSubjects(source, query) : overPieces(source, query),
+  )
+  const union = parts.map(({ sql }) => sql).join(' UNION ALL ')
+  // A row of the answer is made of at most one of each source.
+  const most = Math.min(query.limit * sources.length, Number.MAX_SAFE_INTEGER)
+  return {
+    sql: `SELECT * FROM (${union}) AS part WHERE sums IS NOT NULL LIMIT ?`,
+    values: [...parts.flatMap(({ values }) => values), most],
+  }
 }
+
+const textOf = (asked: readonly RollupSum[], presence: string): string =>
+  [
+    `CAST(${presence} AS TEXT)`,
+    ...asked.map((each) => `coalesce(sum(kept.${nameOf(each)}), 0)`),
+  ].join(` || ' ' || `)
 
 /**
- * SQLite sorts what it groups, which takes longer than to read it. A series' span lies together in its table, so each is
- * added up by itself, and what belongs together is added up here.
+ * SQLite sorts what it groups, which takes longer than to read it. What is of one subject lies together in its table, so
+ * each piece is added up by itself, and what belongs together is added up here.
  */
-function overSeries({ table, groups, sums, where, cuts, until }: SeriesQuery) {
-  const spans = cuts.map((from, place) => [from, cuts[place + 1] ?? until])
-  const sql = `WITH span (number, since, until) AS MATERIALIZED (
-      SELECT key, value ->> 0, value ->> 1 FROM json_each(?)),
-    part AS (
-      SELECT span.number AS span, ${groups}(SELECT CAST(min(kept.quarter) AS TEXT)${sums} FROM ${table} AS kept
-        WHERE kept.series = series.id AND kept.quarter >= span.since AND kept.quarter < span.until)
-        AS sums
-      FROM usage_series AS series CROSS JOIN span ${where.sql})
-    SELECT * FROM part WHERE sums IS NOT NULL`
-  return { sql, values: [JSON.stringify(spans), ...where.values] }
+function overSubjects(source: Source, { by, sums: asked }: RollupQuery): Statement {
+  const { table, subjects, of, at, pieces, where } = source
+  const groups = groupsOf(source, by).map((each) => `${each}, `)
+  const given = pieces.map(({ span, since, until }) => [span, since, until])
+  return {
+    sql: `SELECT piece.number AS span, ${groups.join('')}(
+        SELECT ${textOf(asked, 'sum(kept.requests)')} FROM ${table} AS kept
+        WHERE kept.${of} = source.id AND kept.${at} >= piece.since AND kept.${at} < piece.until) AS sums
+      FROM ${subjects} AS source CROSS JOIN
+        (SELECT value ->> 0 AS number, value ->> 1 AS since, value ->> 2 AS until FROM json_each(?)) AS piece
+      ${where.sql}`,
+    values: [JSON.stringify(given), ...where.values],
+  }
+}
+
+function overPieces(source: Source, { by, cuts, sums: asked }: RollupQuery): Statement {
+  const { table, subjects, of, at, runs, where } = source
+  const groups = groupsOf(source, by).map((each) => `${each}, `)
+  const grouped = Array.from({ length: by.length + 1 }, (_, place) => place + 1).join(', ')
+  return {
+    sql: `(SELECT width_bucket(kept.${at}, ?::bigint[]) - 1 AS span, ${groups.join('')}${textOf(asked, 'sum(kept.requests)')} AS sums
+      FROM ${subjects} AS source CROSS JOIN unnest(?::bigint[], ?::bigint[]) AS run (since, until)
+      JOIN ${table} AS kept ON kept.${of} = source.id AND kept.${at} >= run.since AND kept.${at} < run.until
+      ${where.sql} GROUP BY ${grouped})`,
+    values: [
+      `{${cuts.join(',')}}`,
+      `{${runs.map(({ since }) => since).join(',')}}`,
+      `{${runs.map(({ until }) => until).join(',')}}`,
+      ...where.values,
+    ],
+  }
 }
 
 /** Those of one group and span in one. */
 function added(kept: readonly Kept[], { by, limit }: RollupQuery): RollupRow[] {
-  const rows = new Map<string, { span: number; at: number; by: string[]; sums: bigint[] }>()
+  const rows = new Map<string, { span: number; by: string[]; sums: bigint[] }>()
   for (const each of kept) {
     const values = by.map((_, place) => each[`b${place}`] ?? '')
     const name = `${each.span}\0${values.join('\0')}`
-    const [at, ...sums] = each.sums.split(' ')
+    const [, ...sums] = each.sums.split(' ')
     const row = rows.get(name)
     if (row === undefined) {
-      rows.set(name, { span: each.span, at: Number(at), by: values, sums: sums.map(BigInt) })
+      rows.set(name, { span: each.span, by: values, sums: sums.map(BigInt) })
       continue
     }
-    row.at = Math.min(row.at, Number(at))
     sums.forEach((sum, place) => {
       if (sum !== '0') row.sums[place] = (row.sums[place] ?? 0n) + BigInt(sum)
     })
@@ -107,31 +140,83 @@ function added(kept: readonly Kept[], { by, limit }: RollupQuery): RollupRow[] {
   return [...rows.values()].slice(0, limit)
 }
 
-function conditions(filter: RollupFilter): { sql: string; values: Value[] } {
-  const parts: string[] = []
-  const values: Value[] = []
-  for (const dimension of filtered(filter)) {
-    const wanted = padded((filter[dimension] ?? []).map(cleanText))
-    parts.push(`series.${columnOf(dimension)} IN (${wanted.map(() => '?').join(', ')})`)
-    values.push(...wanted)
+/** The last row, of all groups together, has their number; the others have null. */
+type KeptTop = Readonly<Record<`b${number}`, string>> & {
+  readonly groups: number | null
+  readonly sums: string
+}
+
+function topStatement(
+  kind: Engine['kind'],
+  query: RollupTopQuery,
+  sources: readonly Source[],
+): Statement {
+  const { by, sums: asked, order, limit } = query
+  const groups = by.map((_, place) => `b${place}`)
+  const grouped = groups.length === 0 ? '' : `GROUP BY ${groups.join(', ')}`
+  const columns = (table: string) =>
+    asked.map((_, place) => `coalesce(sum(${table}.s${place}), 0) AS s${place}`)
+  const parts = sources.flatMap((source) => topParts(kind, source, query))
+  const text = (of: (place: number) => string) =>
+    asked.map((_, place) => `CAST(${of(place)} AS TEXT)`).join(` || ' ' || `)
+  const first = [
+    ...groups.map((name) => `whole.${name}`),
+    `${text((place) => `s${place}`)} AS sums`,
+  ]
+  const last = [
+    ...groups.map((name) => `'' AS ${name}`),
+    `${text((place) => `coalesce(sum(s${place}), 0)`)} AS sums`,
+  ]
+  const direction = order.descending ? 'DESC' : 'ASC'
+  return {
+    sql: `WITH part AS (${parts.map(({ sql }) => sql).join(' UNION ALL ')}),
+      whole AS MATERIALIZED (SELECT ${[...groups, ...columns('part')].join(', ')} FROM part ${grouped})
+      SELECT * FROM (SELECT CAST(NULL AS BIGINT) AS groups, ${first.join(', ')} FROM whole
+        ORDER BY ${[`${sizeOf(order, asked)} ${direction}`, ...groups].join(', ')} LIMIT ?) AS first
+      UNION ALL SELECT count(*) AS groups, ${last.join(', ')} FROM whole`,
+    values: [...parts.flatMap(({ values }) => values), limit],
   }
-  return { sql: parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`, values }
 }
 
-function filtered(filter: RollupFilter): RollupDimension[] {
-  return dimensions.map(({ field }) => field).filter((field) => filter[field] !== undefined)
+function topParts(
+  kind: Engine['kind'],
+  source: Source,
+  { by, sums: asked }: RollupTopQuery,
+): Statement[] {
+  const { table, subjects, of, at, runs, where, unique } = source
+  const columns = asked.map((each, place) => `sum(kept.${nameOf(each)}) AS s${place}`)
+  // SQLite sorts what it groups, unless it comes in the order of an index.
+  const grouped = kind === 'sqlite' ? unique : by.map((each) => source.columnOf(each))
+  const groupBy =
+    grouped.length === 0 ? '' : `GROUP BY ${grouped.map((each) => `source.${each}`).join(', ')}`
+  return runs.map(({ since, until }) => ({
+    sql: `SELECT ${[...groupsOf(source, by), ...columns].join(', ')} FROM ${subjects} AS source
+      CROSS JOIN ${table} AS kept ${where.sql} AND kept.${of} = source.id
+        AND kept.${at} >= ? AND kept.${at} < ? ${groupBy}`,
+    values: [...where.values, since, until],
+  }))
 }
 
-/** To a power of two, so that there are few statements to keep prepared. */
-function padded(wanted: readonly string[]): string[] {
-  const length = 2 ** Math.ceil(Math.log2(Math.max(1, wanted.length)))
-  return Array.from({ length }, (_, at) => wanted[Math.min(at, wanted.length - 1)] ?? '')
+/** What groups are sorted by. */
+function sizeOf({ plus, minus, over }: RollupOrder, asked: readonly RollupSum[]): string {
+  const column = (sum: RollupSum) => `s${asked.indexOf(sum)}`
+  const added = plus.map(column).join(' + ')
+  const size = minus === undefined ? added : `${added} - ${column(minus)}`
+  return over === undefined ? size : `(${size}) * 1.0 / ${column(over)}`
 }
 
-function columnOf(dimension: RollupDimension): string {
-  const found = dimensions.find(({ field }) => field === dimension)
-  if (found === undefined) throw new RangeError(`${dimension} is no dimension of the totals`)
-  return found.name
+function topOf(kept: readonly KeptTop[], { by }: RollupTopQuery): RollupTop {
+  const rows = kept.map((each) => ({
+    groups: each.groups,
+    by: by.map((_, place) => each[`b${place}`] ?? ''),
+    sums: each.sums.split(' ').map(BigInt),
+  }))
+  const total = rows.find(({ groups }) => groups !== null)
+  return {
+    rows: rows.filter(({ groups }) => groups === null),
+    groups: total?.groups ?? 0,
+    total: total?.sums ?? [],
+  }
 }
 
 function nameOf(sum: RollupSum): string {

@@ -1,4 +1,4 @@
-// What can be asked of the quarter-hourly totals, and what they are made of.
+// What can be asked of the totals of usage, and what they are made of.
 
 import type { TokenKind } from '../config/prices.ts'
 
@@ -72,20 +72,59 @@ export interface RollupQuery {
 export interface RollupRow {
   /** Which span, counted from 0. */
   readonly span: number
-  /** The first quarter in it that has anything. */
-  readonly at: number
   /** In the order asked for. '' where a request had none. */
   readonly by: readonly string[]
   readonly sums: readonly bigint[]
 }
 
+/** Of the sums asked for: those of `plus` together, less `minus`, divided by `over`. */
+export interface RollupOrder {
+  readonly plus: readonly RollupSum[]
+  readonly minus?: RollupSum
+  readonly over?: RollupSum
+  readonly descending: boolean
+}
+
+/** One span, and the first groups of it. Quarters that begin in [since, until) are in it. */
+export interface RollupTopQuery {
+  readonly since: number
+  readonly until: number
+  readonly filter: RollupFilter
+  readonly by: readonly RollupDimension[]
+  /** At least one; those of the order among them. */
+  readonly sums: readonly RollupSum[]
+  readonly order: RollupOrder
+  /** At most so many rows. */
+  readonly limit: number
+}
+
+export interface RollupTop {
+  /** In their order; what is equal in the order of its names. */
+  readonly rows: readonly Omit<RollupRow, 'span'>[]
+  /** So many there are. */
+  readonly groups: number
+  /** The sums of all groups. */
+  readonly total: readonly bigint[]
+}
+
 export interface RollupReader {
-  /** One statement, so that all of it is of one moment. In no order. */
+  /** Of one moment. In no order. */
   read(query: RollupQuery): Promise<readonly RollupRow[]>
+  /** Sorted and added up by the database. Of one moment. */
+  top(query: RollupTopQuery): Promise<RollupTop>
   /** What a dimension has ever been, sorted; of one account or of all. At most `limit`. */
   values(
     dimension: RollupDimension,
     account: string | null,
     limit: number,
   ): Promise<readonly string[]>
+}
+
+export interface RollupStore extends RollupReader {
+  /**
+   * Adds quarters that were over before this moment (Unix milliseconds) to the totals by hours and by days, those of one
+   * hour at most, so that long times are read quickly; what is read is the same before and after. Returns false where
+   * there was none.
+   */
+  fold(before: number): Promise<boolean>
 }

@@ -10,22 +10,42 @@ import type { UsageRow } from './usage-row.ts'
 /** The totals of accounts, and of all of them together; both with the columns of `sums`. */
 export type RollupTable = 'usage_quarter' | 'usage_quarter_all'
 
-const names = dimensions.map(({ name }) => name)
 const sumNames = sums.map(({ name }) => name)
 
-const addSeries: Bulk = {
-  sqlite: `INSERT INTO usage_series (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})
-    ON CONFLICT DO NOTHING`,
-  postgres: `INSERT INTO usage_series (${names.join(', ')})
-    SELECT * FROM unnest(${names.map((_, at) => `$${at + 1}::text[]`).join(', ')})
-    ORDER BY ${names.map((_, at) => at + 1).join(', ')} ON CONFLICT DO NOTHING`,
+/** A table that says what totals are of: its rows are told apart by these columns. */
+export interface Subjects {
+  readonly table: 'usage_series' | 'usage_facet'
+  readonly names: readonly string[]
 }
 
-/** Adds to the totals that are there; each at most once in a call. A sum that is nothing is null, which takes no room. */
-function addTotals(table: RollupTable): Bulk {
-  const columns = ['quarter', ...sumNames]
-  const insert = `INSERT INTO ${table} (series, ${columns.join(', ')})`
-  const addUp = `ON CONFLICT (series, quarter) DO UPDATE SET ${sumNames
+export function addSubjects({ table, names }: Subjects): Bulk {
+  const columns = names.join(', ')
+  return {
+    sqlite: `INSERT INTO ${table} (${columns}) VALUES (${names.map(() => '?').join(', ')})
+      ON CONFLICT DO NOTHING`,
+    postgres: `INSERT INTO ${table} (${columns})
+      SELECT * FROM unnest(${names.map((_, at) => `$${at + 1}::text[]`).join(', ')})
+      ORDER BY ${names.map((_, at) => at + 1).join(', ')} ON CONFLICT DO NOTHING`,
+  }
+}
+
+/** `of`: its column that names the subject; `at`: the one that says when its time begins. */
+interface TotalTable {
+  readonly table: string
+  readonly of: string
+  readonly at: string
+  readonly subjects: Subjects
+}
+
+/**
+ * Adds to the totals that are there; each at most once in a call, its values in the order: time, sums, subject. A sum that
+ * is nothing is null, which takes no room.
+ */
+export function addTotals({ table, of, at, subjects }: TotalTable): Bulk {
+  const { table: subject, names } = subjects
+  const columns = [at, ...sumNames]
+  const insert = `INSERT INTO ${table} (${of}, ${columns.join(', ')})`
+  const addUp = `ON CONFLICT (${of}, ${at}) DO UPDATE SET ${sumNames
     .map(
       (name) =>
         `${name} = coalesce(${table}.${name} + excluded.${name}, ${table}.${name}, excluded.${name})`,
@@ -33,20 +53,28 @@ function addTotals(table: RollupTable): Bulk {
     .join(', ')}`
   const types = [...columns.map(() => 'bigint'), ...names.map(() => 'text')]
   return {
-    sqlite: `${insert} SELECT id, ${columns.map(() => '?').join(', ')} FROM usage_series
+    sqlite: `${insert} SELECT id, ${columns.map(() => '?').join(', ')} FROM ${subject}
       WHERE ${names.map((name) => `${name} = ?`).join(' AND ')} ${addUp}`,
-    postgres: `${insert} SELECT series.id, ${columns.map((name) => `given.${name}`).join(', ')}
-      FROM unnest(${types.map((type, at) => `$${at + 1}::${type}[]`).join(', ')})
+    postgres: `${insert} SELECT subject.id, ${columns.map((name) => `given.${name}`).join(', ')}
+      FROM unnest(${types.map((type, place) => `$${place + 1}::${type}[]`).join(', ')})
         AS given (${[...columns, ...names].join(', ')})
-      JOIN usage_series AS series ON ${names.map((name) => `series.${name} = given.${name}`).join(' AND ')}
+      JOIN ${subject} AS subject ON ${names.map((name) => `subject.${name} = given.${name}`).join(' AND ')}
       ORDER BY 1, 2 ${addUp}`,
   }
 }
 
+const subjects: Subjects = { table: 'usage_series', names: dimensions.map(({ name }) => name) }
+const addSeries = addSubjects(subjects)
+
 const tables: readonly RollupTable[] = ['usage_quarter', 'usage_quarter_all']
 const addInto = {
-  usage_quarter: addTotals('usage_quarter'),
-  usage_quarter_all: addTotals('usage_quarter_all'),
+  usage_quarter: addTotals({ table: 'usage_quarter', of: 'series', at: 'quarter', subjects }),
+  usage_quarter_all: addTotals({
+    table: 'usage_quarter_all',
+    of: 'series',
+    at: 'quarter',
+    subjects,
+  }),
 }
 
 export interface Total {

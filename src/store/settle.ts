@@ -15,6 +15,7 @@ import {
   walletOf,
 } from './ledger.ts'
 import { noteCome } from './outbox-epochs.ts'
+import { addLate } from './rollup-facets.ts'
 import { addRollups, RollupTotals } from './rollups.ts'
 import { checkSettlement } from './settlement-check.ts'
 import { logSettled } from './settlement-log.ts'
@@ -109,6 +110,7 @@ export async function settleNew(
   await moveHouse(session, houseMoves(chargedNano, writtenOffNano))
   const ids = batch.map(({ row }) => row.requestId)
   await logSettled(session, ids)
+  await addLate(session, totals)
   return { settled: batch.length, chargedNano, writtenOffNano }
 }
 

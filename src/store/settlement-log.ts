@@ -29,6 +29,12 @@ export async function logSettled(session: Session, ids: readonly string[]): Prom
   await session.run('DELETE FROM settlement_log WHERE number <= ?', [number - keptBatches])
 }
 
+/** Until the transaction ends nothing else is settled. On SQLite it is the one that writes. */
+export async function holdSettling(session: Session): Promise<void> {
+  if (session.kind === 'postgres')
+    await session.query('SELECT value FROM settlement_count FOR UPDATE', [])
+}
+
 /** The place behind all that is settled now. */
 export async function newestBatch(engine: Engine): Promise<SettledPlace> {
   const sql = 'SELECT number, ids FROM settlement_log ORDER BY number DESC LIMIT 1'

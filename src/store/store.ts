@@ -19,7 +19,7 @@ import type { ManagementKeyTable } from './management-keys.ts'
 import type { IdentityTable, PeopleTable } from './people.ts'
 import type { ResponseTable } from './responses.ts'
 import type { RetentionTable } from './retention.ts'
-import type { RollupReader } from './rollup-table.ts'
+import type { RollupStore } from './rollup-table.ts'
 import type { RunningTable } from './running.ts'
 import type { SettingTable } from './settings.ts'
 import type { InvitationTable, SessionTable, SignInTable } from './sign-in.ts'
@@ -131,7 +131,7 @@ export interface Store {
   readonly leases: LeaseTable
   readonly settlements: SettlementTable
   readonly outboxes: OutboxTable
-  readonly rollups: RollupReader
+  readonly rollups: RollupStore
   readonly retention: RetentionTable
   readonly prices: PriceTable
   readonly idempotency: IdempotencyTable

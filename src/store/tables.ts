@@ -25,7 +25,7 @@ import { identityTable, peopleTable } from './people.ts'
 import { priceTable } from './prices.ts'
 import { responseTable } from './responses.ts'
 import { retentionTable } from './retention.ts'
-import { rollupReader } from './rollup-query.ts'
+import { rollupStore } from './rollup-query.ts'
 import { runningTable } from './running.ts'
 import { setAside, setAsides } from './set-aside.ts'
 import { settingTable } from './settings.ts'
@@ -61,7 +61,7 @@ export function createStore(engine: Engine, history = engine): Store {
       setAsides: (limit) => setAsides(engine, limit),
     },
     outboxes: outboxTable(engine),
-    rollups: rollupReader(engine),
+    rollups: rollupStore(engine),
     retention: retentionTable(engine),
     prices: priceTable(engine),
     idempotency: idempotencyTable(engine),

@@ -1,4 +1,4 @@
-// Every quarter-hourly total there is, for tests that hold them against rows.
+// Every quarter-hourly total there is, for tests that hold them against rows; and the folding of all of them.
 
 import { dimensions, sums } from '../../src/store/rollup-columns.ts'
 import {
@@ -25,13 +25,10 @@ const fields = dimensions.map(({ field }) => field)
 export async function keptTotals(store: Store, reading: Reading = {}): Promise<KeptTotal[]> {
   const { filter = {}, since = 0, until = Number.MAX_SAFE_INTEGER, only = all } = reading
   const asked = { filter, by: fields, sums: only, limit: 100_000 }
-  const rows: RollupRow[] = []
-  for (let from = since; ; ) {
-    // Where the next quarter is that has anything.
-    const [next] = await store.rollups.read({ ...asked, cuts: [from], until, by: [], limit: 1 })
-    if (next === undefined) break
-    from = next.at + quarterMs
-    rows.push(...(await store.rollups.read({ ...asked, cuts: [next.at], until: from })))
+  const rows: (RollupRow & { readonly at: number })[] = []
+  for (const at of await quartersIn(store, filter, since, until)) {
+    const found = await store.rollups.read({ ...asked, cuts: [at], until: at + quarterMs })
+    rows.push(...found.map((row) => ({ ...row, at })))
   }
   const totals = rows.map((row) => ({
     quarter: row.at,
@@ -41,6 +38,32 @@ export async function keptTotals(store: Store, reading: Reading = {}): Promise<K
     ),
   }))
   return totals.sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1))
+}
+
+/** Folds all quarters that were over before this moment. */
+export async function foldAll(store: Store, before: number): Promise<void> {
+  while (await store.rollups.fold(before));
+}
+
+/** The quarters that have anything, found by parts of the time. */
+async function quartersIn(
+  store: Store,
+  filter: RollupFilter,
+  since: number,
+  until: number,
+): Promise<number[]> {
+  const widthMs = Math.ceil((until - since) / quarterMs / 64) * quarterMs
+  const cuts = Array.from({ length: 64 }, (_, part) => since + part * widthMs).filter(
+    (cut) => cut < until,
+  )
+  const asked = { filter, by: [], sums: ['requests' as const], limit: 64 }
+  const spans = (await store.rollups.read({ ...asked, cuts, until })).map(({ span }) => span)
+  const found = spans.sort((one, other) => one - other).map((span) => cuts[span] ?? since)
+  if (widthMs === quarterMs) return found
+  const within = found.map((from) =>
+    quartersIn(store, filter, from, Math.min(from + widthMs, until)),
+  )
+  return (await Promise.all(within)).flat()
 }
 
 function orderOf(total: KeptTotal): string {

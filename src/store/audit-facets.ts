@@ -1,0 +1,64 @@
+// The audit of totals by hours and by days: made again from those by quarters, a day at a time.
+
+import type { Session } from './engine.ts'
+import type { Findings } from './findings.ts'
+import { sums } from './rollup-columns.ts'
+import {
+  addHours,
+  daysOf,
+  type FacetTotal,
+  type FacetTotals,
+  facetName,
+  facetPages,
+  facetTables,
+  foldedUntil,
+  quarterPages,
+} from './rollup-facets.ts'
+
+const dayMs = 86_400_000
+
+const daysWithAny = `SELECT quarter / ${dayMs} AS number FROM usage_quarter WHERE quarter < ?
+  ${facetTables.map(({ table, at }) => `UNION SELECT ${at} / ${dayMs} FROM ${table}`).join(' ')}
+  ORDER BY 1`
+
+export async function auditFacets(session: Session, findings: Findings): Promise<void> {
+  const folded = await foldedUntil(session)
+  const days = await session.query<{ readonly number: number }>(daysWithAny, [folded])
+  for (const { number } of days) {
+    const day = { since: number * dayMs, until: (number + 1) * dayMs }
+    const hours: FacetTotals = new Map()
+    const quarters = { ...day, until: Math.min(day.until, folded) }
+    for await (const totals of quarterPages(session, quarters)) addHours(hours, totals)
+    const made = { usage_hour: hours, usage_day: daysOf(hours) }
+    for (const table of facetTables) {
+      const missing = new Map(made[table.table])
+      for await (const kept of facetPages(session, table, day)) {
+        for (const each of kept) {
+          compare(each, missing.get(facetName(each)), { kind: table.at, findings })
+          missing.delete(facetName(each))
+        }
+      }
+      for (const total of missing.values()) {
+        const message = `quarters make ${total.sums[0]} requests, and it has no total`
+        findings.add(table.at, subjectOf(total), message)
+      }
+    }
+  }
+}
+
+function compare(
+  kept: FacetTotal,
+  made: FacetTotal | undefined,
+  { kind, findings }: { readonly kind: string; readonly findings: Findings },
+): void {
+  const wrong = sums.flatMap(({ field }, place) => {
+    const [is, should] = [kept.sums[place] ?? 0n, made?.sums[place] ?? 0n]
+    return is === should ? [] : [`${field} ${is}, quarters make ${should}`]
+  })
+  if (wrong.length > 0) findings.add(kind, subjectOf(kept), wrong.join('; '))
+}
+
+/** JSON, so that no name can be taken for two. */
+function subjectOf({ at, facet }: FacetTotal): string {
+  return `${new Date(at).toISOString()} ${JSON.stringify(facet)}`
+}

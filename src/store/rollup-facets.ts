@@ -1,0 +1,239 @@
+// Totals of usage by hours and by days, for one dimension at a time, so that long times need not be added up from
+// quarters of an hour. They are folded from quarters that are over; what is settled after that is added to them too.
+
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Bulk, Engine, Session, Value } from './engine.ts'
+import { dimensions, sums } from './rollup-columns.ts'
+import { quarterMs, type RollupDimension } from './rollup-table.ts'
+import { addSubjects, addTotals, type RollupTotals, type Subjects, type Total } from './rollups.ts'
+import { holdSettling } from './settlement-log.ts'
+
+interface FacetTable {
+  readonly table: 'usage_day' | 'usage_hour'
+  readonly at: 'day' | 'hour'
+  readonly widthMs: number
+}
+
+const hourMs = 4 * quarterMs
+const dayMs = 24 * hourMs
+
+/** The coarsest first. */
+export const facetTables: readonly FacetTable[] = [
+  { table: 'usage_day', at: 'day', widthMs: dayMs },
+  { table: 'usage_hour', at: 'hour', widthMs: hourMs },
+]
+
+/** Of each account, and of all together, everything and each of these by itself. */
+const ofAccounts: readonly RollupDimension[] = ['key', 'model', 'statusClass']
+const ofAll: readonly RollupDimension[] = ['model', 'channel', 'group', 'operation', 'statusClass']
+
+/** What answers a question that names these dimensions; null where only the quarters do. */
+export function facetFor(
+  asked: readonly RollupDimension[],
+): { readonly dimension: RollupDimension | ''; readonly isOfAll: boolean } | null {
+  const [dimension = '', ...more] = new Set(asked.filter((each) => each !== 'account'))
+  const isOfAll = !asked.includes('account') && dimension !== 'key'
+  const known = isOfAll ? ofAll : ofAccounts
+  const isKnown = more.length === 0 && (dimension === '' || known.includes(dimension))
+  return isKnown ? { dimension, isOfAll } : null
+}
+
+const subjects: Subjects = { table: 'usage_facet', names: ['dimension', 'account', 'value'] }
+const addFacetNames = addSubjects(subjects)
+const addInto = {
+  usage_hour: addTotals({ table: 'usage_hour', of: 'facet', at: 'hour', subjects }),
+  usage_day: addTotals({ table: 'usage_day', of: 'facet', at: 'day', subjects }),
+}
+
+export interface FacetTotal {
+  /** When its hour or day begins. */
+  readonly at: number
+  /** Dimension, account and value. */
+  readonly facet: readonly [string, string, string]
+  /** In the order of the columns; null for 0. */
+  readonly sums: (bigint | null)[]
+}
+
+/** By name. */
+export type FacetTotals = Map<string, FacetTotal>
+
+/** Adds what totals of accounts by quarters make by hours. */
+export function addHours(hours: FacetTotals, totals: Iterable<Total>): void {
+  for (const { quarter, dimensions: values, sums: own } of totals) {
+    const at = startOf(quarter, hourMs)
+    const [account = ''] = values
+    const addTo = (whose: string, dimension: RollupDimension | '') => {
+      const value = dimension === '' ? '' : (values[placeOf[dimension]] ?? '')
+      addIn(hours, { at, facet: [dimension, whose, value], sums: own })
+    }
+    for (const each of ['', ...ofAccounts] as const) addTo(account, each)
+    for (const each of ['', ...ofAll] as const) addTo('', each)
+  }
+}
+
+export function daysOf(hours: FacetTotals): FacetTotals {
+  const days: FacetTotals = new Map()
+  for (const each of hours.values()) addIn(days, { ...each, at: startOf(each.at, dayMs) })
+  return days
+}
+
+function startOf(at: number, widthMs: number): number {
+  return Math.floor(at / widthMs) * widthMs
+}
+
+const placeOf = Object.fromEntries(
+  dimensions.map(({ field }, place) => [field, place]),
+) as Readonly<Record<RollupDimension, number>>
+
+/** No cleaned text has a NUL in it. */
+export function facetName({ at, facet }: Omit<FacetTotal, 'sums'>): string {
+  return `${at}\0${facet.join('\0')}`
+}
+
+function addIn(totals: FacetTotals, { at, facet, sums: more }: FacetTotal): void {
+  const name = facetName({ at, facet })
+  const total = totals.get(name)
+  if (total === undefined) totals.set(name, { at, facet, sums: [...more] })
+  else
+    more.forEach((sum, place) => {
+      if (sum !== null) total.sums[place] = (total.sums[place] ?? 0n) + sum
+    })
+}
+
+/** So many take some milliseconds, after which the thread sees to what else it has to do. */
+const rowsAtOnce = 500
+
+async function writeFacets(session: Session, hours: FacetTotals): Promise<void> {
+  const days = daysOf(hours)
+  const write = async (statement: Bulk, rows: readonly (readonly Value[])[]) => {
+    for (let from = 0; from < rows.length; from += rowsAtOnce) {
+      await session.bulk(statement, rows.slice(from, from + rowsAtOnce))
+      await turn()
+    }
+  }
+  const facets = [...days.values()].map(({ facet }) => facet)
+  const names = new Map(facets.map((facet) => [facet.join('\0'), facet]))
+  await write(addFacetNames, [...names.values()])
+  const valuesOf = (made: FacetTotals) =>
+    [...made.values()].map(({ at, sums, facet }) => [at, ...sums, ...facet])
+  await write(addInto.usage_hour, valuesOf(hours))
+  await write(addInto.usage_day, valuesOf(days))
+}
+
+/** Unix milliseconds: quarters that began before it are in the totals by hours and days. It only grows. */
+export async function foldedUntil(session: Session): Promise<number> {
+  const sql = 'SELECT until FROM usage_folded'
+  const [folded] = await session.query<{ readonly until: number }>(sql, [])
+  if (folded === undefined) throw new Error('The table usage_folded has lost its row.')
+  return folded.until
+}
+
+/** In the transaction of the settlement, once no folding can come between: what it added to quarters that are folded. */
+export async function addLate(session: Session, totals: RollupTotals): Promise<void> {
+  const until = await foldedUntil(session)
+  const late = [...totals.of('usage_quarter').values()].filter(({ quarter }) => quarter < until)
+  if (late.length === 0) return
+  const hours: FacetTotals = new Map()
+  addHours(hours, late)
+  await writeFacets(session, hours)
+}
+
+const selectNext = 'SELECT min(quarter) AS quarter FROM usage_quarter WHERE quarter >= ?'
+
+/**
+ * Folds the oldest quarters of one hour that are not folded and were over before this moment (Unix milliseconds), in a
+ * transaction that lets nothing settle meanwhile. Returns false where there are none.
+ */
+export async function foldHour(engine: Engine, before: number): Promise<boolean> {
+  const nextIn = async (session: Session) => {
+    const folded = await foldedUntil(session)
+    const [next] = await session.query<{ readonly quarter: number | null }>(selectNext, [folded])
+    const since = next?.quarter ?? null
+    if (since === null || since + quarterMs > before) return null
+    return { since, until: Math.min(startOf(since, hourMs) + hourMs, startOf(before, quarterMs)) }
+  }
+  // Most of the time there is none, and nothing is locked to find that out.
+  if ((await nextIn(engine)) === null) return false
+  return engine.transaction(async (session) => {
+    await holdSettling(session)
+    const next = await nextIn(session)
+    if (next === null) return false
+    const hours: FacetTotals = new Map()
+    for await (const totals of quarterPages(session, next)) {
+      addHours(hours, totals)
+      await turn()
+    }
+    await writeFacets(session, hours)
+    await session.run('UPDATE usage_folded SET until = ?', [next.until])
+    return true
+  })
+}
+
+const asList = { sqlite: 'json_array', postgres: 'json_build_array' }
+/** As text, for money would lose its last digits as a number. */
+const sumsOf = (kind: Session['kind']): string =>
+  `CAST(${asList[kind]}(${sums.map(({ name }) => `kept.${name}`).join(', ')}) AS TEXT) AS sums`
+
+type KeptTotal = Readonly<Record<string, string | number>>
+
+function readSums({ sums: text }: KeptTotal): (bigint | null)[] {
+  const found = String(text).slice(1, -1).split(',')
+  return found.map((sum) => (sum.trim() === 'null' ? null : BigInt(sum)))
+}
+
+interface Time {
+  readonly since: number
+  readonly until: number
+}
+
+const selectQuarters = (kind: Session['kind']): string => `SELECT quarter, series,
+    ${dimensions.map(({ name }) => name).join(', ')}, ${sumsOf(kind)}
+  FROM usage_quarter AS kept JOIN usage_series ON usage_series.id = series
+  WHERE quarter >= ? AND quarter < ? AND (quarter, series) > (?, ?)
+  ORDER BY quarter, series LIMIT ${rowsAtOnce}`
+
+/** The totals of accounts by quarters that began in [since, until), in the order of their time. */
+export async function* quarterPages(
+  session: Session,
+  { since, until }: Time,
+): AsyncGenerator<readonly Total[]> {
+  const sql = selectQuarters(session.kind)
+  let [quarter, series] = [since, 0]
+  for (;;) {
+    const rows = await session.query<KeptTotal>(sql, [quarter, until, quarter, series])
+    yield rows.map((kept) => ({
+      quarter: Number(kept['quarter']),
+      dimensions: dimensions.map(({ name }) => String(kept[name])),
+      sums: readSums(kept),
+    }))
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < rowsAtOnce) return
+    quarter = Number(last['quarter'])
+    series = Number(last['series'])
+  }
+}
+
+/** The totals of one table whose time begins in [since, until). */
+export async function* facetPages(
+  session: Session,
+  { table, at }: FacetTable,
+  { since, until }: Time,
+): AsyncGenerator<readonly FacetTotal[]> {
+  const sql = `SELECT ${at} AS at, facet, dimension, account, value, ${sumsOf(session.kind)}
+    FROM usage_facet CROSS JOIN ${table} AS kept
+    WHERE facet = id AND id >= ? AND ${at} >= ? AND ${at} < ? AND (facet, ${at}) > (?, ?)
+    ORDER BY facet, ${at} LIMIT ${rowsAtOnce}`
+  let [facet, after] = [0, since - 1]
+  for (;;) {
+    const rows = await session.query<KeptTotal>(sql, [facet, since, until, facet, after])
+    yield rows.map((kept) => ({
+      at: Number(kept['at']),
+      facet: [String(kept['dimension']), String(kept['account']), String(kept['value'])],
+      sums: readSums(kept),
+    }))
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < rowsAtOnce) return
+    facet = Number(last['facet'])
+    after = Number(last['at'])
+  }
+}

@@ -1,0 +1,48 @@
+// Whatever spans are asked for, their pieces make them up without a gap, and nothing that is not folded is read as a whole.
+
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { piecesOf, runsOf } from './rollup-pieces.ts'
+
+const quarterMs = 900_000
+const hourMs = 4 * quarterMs
+const dayMs = 24 * hourMs
+const widths = [dayMs, hourMs]
+
+test('pieces follow one upon the other, within their spans, by the longest times there are', () => {
+  const made = fc.record({
+    cuts: fc.uniqueArray(fc.integer({ min: 0, max: 2_000 }), { minLength: 2, maxLength: 40 }),
+    folded: fc.integer({ min: 0, max: 2_000 }),
+  })
+  fc.assert(
+    fc.property(made, ({ cuts, folded }) => {
+      const edges = cuts.sort((one, other) => one - other).map((cut) => cut * quarterMs)
+      const times = { cuts: edges.slice(0, -1), until: edges.at(-1) ?? 0 }
+      const pieces = piecesOf(times, widths, folded * quarterMs)
+      const all = [...pieces].flatMap(([width, list]) => list.map((each) => ({ ...each, width })))
+      const sorted = all.sort((one, other) => one.since - other.since)
+      let at = edges[0] ?? 0
+      for (const { span, since, until, width } of sorted) {
+        expect(since).toBe(at)
+        expect([since % width, until % width]).toEqual([0, 0])
+        expect(since >= (edges[span] ?? 0) && until <= (edges[span + 1] ?? 0)).toBe(true)
+        expect(width === quarterMs || until <= folded * quarterMs).toBe(true)
+        at = until
+      }
+      expect(at).toBe(times.until)
+    }),
+  )
+})
+
+test('a day by the clocks of Shanghai is hours, and a week has days within', () => {
+  const midnight = Date.parse('2026-03-01T16:00:00Z')
+  const times = { cuts: [midnight], until: midnight + 7 * dayMs }
+  const pieces = piecesOf(times, widths, midnight + 7 * dayMs)
+  const lengths = (width: number) =>
+    (pieces.get(width) ?? []).map(({ since, until }) => (until - since) / width)
+  expect([lengths(dayMs), lengths(hourMs), lengths(quarterMs)]).toEqual([[6], [8, 16], []])
+  const days = { cuts: [midnight, midnight + dayMs], until: midnight + 2 * dayMs }
+  const hours = piecesOf(days, widths, midnight + 2 * dayMs).get(hourMs) ?? []
+  expect(hours).toHaveLength(2)
+  expect(runsOf(hours)).toEqual([{ since: midnight, until: midnight + 2 * dayMs }])
+})

@@ -1,0 +1,54 @@
+// Which totals make up a time: whole days and hours where they are folded, and quarters of an hour for the rest.
+
+import { quarterMs } from './rollup-table.ts'
+
+/** Lies within one span. */
+export interface Piece {
+  readonly span: number
+  readonly since: number
+  readonly until: number
+}
+
+interface Times {
+  /** Where spans begin, ascending; each ends where the next begins. */
+  readonly cuts: readonly number[]
+  readonly until: number
+}
+
+/** Lengths of time from the longest to the shortest, the last of them always there; the others before `foldedUntil`. */
+export function piecesOf(
+  { cuts, until }: Times,
+  widths: readonly number[],
+  foldedUntil: number,
+): ReadonlyMap<number, readonly Piece[]> {
+  const pieces = new Map<number, Piece[]>([...widths, quarterMs].map((width) => [width, []]))
+  const split = (span: number, since: number, end: number, [width, ...rest]: readonly number[]) => {
+    if (since >= end) return
+    if (width === undefined) {
+      pieces.get(quarterMs)?.push({ span, since, until: end })
+      return
+    }
+    const first = Math.ceil(since / width) * width
+    const last = Math.floor(Math.min(end, foldedUntil) / width) * width
+    if (first >= last) {
+      split(span, since, end, rest)
+      return
+    }
+    split(span, since, first, rest)
+    pieces.get(width)?.push({ span, since: first, until: last })
+    split(span, last, end, rest)
+  }
+  cuts.forEach((since, span) => split(span, since, cuts[span + 1] ?? until, widths))
+  return pieces
+}
+
+/** Pieces that follow one upon the other as one. */
+export function runsOf(pieces: readonly Piece[]): Omit<Piece, 'span'>[] {
+  const runs: { since: number; until: number }[] = []
+  for (const { since, until } of pieces) {
+    const last = runs.at(-1)
+    if (last?.until === since) last.until = until
+    else runs.push({ since, until })
+  }
+  return runs
+}

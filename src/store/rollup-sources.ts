@@ -1,0 +1,116 @@
+// Where the totals of a question are read: by days and hours of one dimension where those answer it, else by quarters of
+// everything.
+
+import type { Session, Value } from './engine.ts'
+import { dimensions } from './rollup-columns.ts'
+import { facetFor, facetTables, foldedUntil } from './rollup-facets.ts'
+import { type Piece, piecesOf, runsOf } from './rollup-pieces.ts'
+import { quarterMs, type RollupDimension, type RollupFilter } from './rollup-table.ts'
+import { cleanText } from './text.ts'
+
+interface Question {
+  readonly cuts: readonly number[]
+  readonly until: number
+  readonly filter: RollupFilter
+  readonly by: readonly RollupDimension[]
+}
+
+/** One table of totals, with the part of the time that is read there. */
+export interface Source {
+  readonly table: string
+  /** Its column of the subject, and that of the time. */
+  readonly of: string
+  readonly at: string
+  /** The table of subjects, and the columns of its unique index. */
+  readonly subjects: string
+  readonly unique: readonly string[]
+  readonly columnOf: (dimension: RollupDimension) => string
+  /** Begins with `WHERE`; of `source`, the table of subjects. */
+  readonly where: { readonly sql: string; readonly values: readonly Value[] }
+  readonly pieces: readonly Piece[]
+  /** The same, without regard to spans. */
+  readonly runs: readonly Omit<Piece, 'span'>[]
+}
+
+/** At least one. What is folded is asked for first: a reading that comes later finds it unchanged, or with more in both. */
+export async function sourcesOf(session: Session, question: Question): Promise<Source[]> {
+  const { by, filter, cuts, until } = question
+  const asked = [...by, ...filtered(filter)]
+  const facet = facetFor(asked)
+  const folded = facet === null ? 0 : await foldedUntil(session)
+  const tables = facet === null ? [] : facetTables
+  const pieces = piecesOf(
+    { cuts, until },
+    tables.map(({ widthMs }) => widthMs),
+    folded,
+  )
+  const piecesIn = (widthMs: number) => {
+    const found = pieces.get(widthMs) ?? []
+    return { pieces: found, runs: runsOf(found) }
+  }
+  const sources: Source[] = []
+  if (facet !== null) {
+    const subjects = {
+      of: 'facet',
+      subjects: 'usage_facet',
+      unique: ['dimension', 'account', 'value'],
+      columnOf: (dimension: RollupDimension) => (dimension === 'account' ? 'account' : 'value'),
+    }
+    const whose = facet.isOfAll ? `source.account = ''` : `source.account <> ''`
+    const where = conditions(
+      filter,
+      subjects.columnOf,
+      ['source.dimension = ?', whose],
+      [facet.dimension],
+    )
+    for (const { table, at, widthMs } of facetTables) {
+      sources.push({ ...subjects, table, at, where, ...piecesIn(widthMs) })
+    }
+  }
+  const isOfAll = asked.every((each) => each !== 'account' && each !== 'key')
+  const whose = isOfAll ? `source.account = ''` : `source.account <> ''`
+  sources.push({
+    table: isOfAll ? 'usage_quarter_all' : 'usage_quarter',
+    of: 'series',
+    at: 'quarter',
+    subjects: 'usage_series',
+    unique: dimensions.map(({ name }) => name),
+    columnOf,
+    where: conditions(filter, columnOf, [whose], []),
+    ...piecesIn(quarterMs),
+  })
+  const used = sources.filter((source) => source.pieces.length > 0)
+  return used.length > 0 ? used : sources.slice(-1)
+}
+
+function conditions(
+  filter: RollupFilter,
+  nameOf: (dimension: RollupDimension) => string,
+  first: readonly string[],
+  firstValues: readonly Value[],
+): Source['where'] {
+  const parts = [...first]
+  const values = [...firstValues]
+  for (const dimension of filtered(filter)) {
+    const wanted = padded((filter[dimension] ?? []).map(cleanText))
+    parts.push(`source.${nameOf(dimension)} IN (${wanted.map(() => '?').join(', ')})`)
+    values.push(...wanted)
+  }
+  return { sql: `WHERE ${parts.join(' AND ')}`, values }
+}
+
+function filtered(filter: RollupFilter): RollupDimension[] {
+  return dimensions.map(({ field }) => field).filter((field) => filter[field] !== undefined)
+}
+
+/** To a power of two, so that there are few statements to keep prepared. */
+function padded(wanted: readonly string[]): string[] {
+  const length = 2 ** Math.ceil(Math.log2(Math.max(1, wanted.length)))
+  return Array.from({ length }, (_, at) => wanted[Math.min(at, wanted.length - 1)] ?? '')
+}
+
+export function columnOf(dimension: RollupDimension): string {
+  const found = dimensions.find(({ field }) => field === dimension)
+  if (found === undefined) throw new RangeError(`${dimension} is no dimension of the totals`)
+  return found.name
+}
