@@ -166,6 +166,8 @@ function tollgate(name: string, checkout: string, mock: Mock): Gateway {
     const env = {
       BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
       LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'warn',
+      // Nothing is to be built beside what is measured.
+      TOLLGATE_CONSOLE: 'off',
     }
     const args = ['--max-http-header-size=262144', main, ...options]
     const url = `http://127.0.0.1:${port}/v1/models`

@@ -1,4 +1,5 @@
-// Makes node_modules what package-lock.json says and sees that Bun's binary runs; nearly free once both are so.
+// Makes node_modules what package-lock.json says, of the server or of another package of this repository, and sees that
+// Bun's binary runs; nearly free once both are so.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,9 +8,11 @@ import { fileURLToPath } from 'node:url'
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 export const bun = join(root, 'node_modules/.bin/bun')
 
-const lockfile = join(root, 'package-lock.json')
-const stamp = join(root, 'node_modules/.tollgate-ready')
+const lockfileOf = (folder) => join(folder, 'package-lock.json')
+const stampOf = (folder) => join(folder, 'node_modules/.tollgate-ready')
 const oldestBun = '1.4.5'
+/** npm does not run on Bun, which some scripts do. */
+const node = process.versions.bun ? (process.env.npm_node_execpath ?? 'node') : process.execPath
 
 /** Prints one line to stderr: stdout belongs to the command that was asked for. */
 export function say(message) {
@@ -17,16 +20,16 @@ export function say(message) {
 }
 
 /**
- * Installs what is missing. With `development` the packages only tests and checks need must be there too.
+ * Installs what is missing in `folder`. With `development` the packages only tests and checks need must be there too.
  * Throws an Error whose message says what to do.
  */
-export function setup({ development = false } = {}) {
-  if (isStamped(development)) return
-  withLock(() => {
-    if (isStamped(development)) return
-    if (missingPackages(development).length > 0) install(development)
+export function setup({ development = false, folder = root } = {}) {
+  if (isStamped(folder, development)) return
+  withLock('setup', () => {
+    if (isStamped(folder, development)) return
+    if (missingPackages(folder, development).length > 0) install(folder, development)
     repairBun()
-    writeStamp()
+    writeStamp(folder)
   })
 }
 
@@ -40,9 +43,11 @@ export function setupOrExit(options) {
   }
 }
 
-function isStamped(development) {
+function isStamped(folder, development) {
+  const stamp = stampOf(folder)
   try {
-    const fresh = statSync(stamp).mtimeMs > statSync(lockfile).mtimeMs && statSync(bun).isFile()
+    const isNewer = statSync(stamp).mtimeMs > statSync(lockfileOf(folder)).mtimeMs
+    const fresh = isNewer && statSync(bun).isFile()
     return fresh && (!development || readFileSync(stamp, 'utf8') === 'development')
   } catch (error) {
     if (error.code === 'ENOENT') return false
@@ -50,9 +55,10 @@ function isStamped(development) {
   }
 }
 
-function writeStamp() {
+function writeStamp(folder) {
   try {
-    writeFileSync(stamp, missingPackages(true).length === 0 ? 'development' : 'production')
+    const isWhole = missingPackages(folder, true).length === 0
+    writeFileSync(stampOf(folder), isWhole ? 'development' : 'production')
   } catch (error) {
     // An installation another user owns works as well: each start then looks through it again.
     if (!['EACCES', 'EROFS', 'EPERM'].includes(error.code)) throw error
@@ -60,9 +66,9 @@ function writeStamp() {
 }
 
 /** Names what the lockfile asks for and npm's own record of node_modules lacks or has in another version. */
-function missingPackages(development) {
-  const wanted = JSON.parse(readFileSync(lockfile, 'utf8')).packages
-  const found = readInstalled()
+function missingPackages(folder, development) {
+  const wanted = JSON.parse(readFileSync(lockfileOf(folder), 'utf8')).packages
+  const found = readInstalled(folder)
   return Object.keys(wanted).filter((path) => {
     const entry = wanted[path]
     if (path === '' || entry.optional || (entry.dev && !development)) return false
@@ -70,19 +76,20 @@ function missingPackages(development) {
   })
 }
 
-function readInstalled() {
+function readInstalled(folder) {
   try {
-    return JSON.parse(readFileSync(join(root, 'node_modules/.package-lock.json'), 'utf8')).packages
+    return JSON.parse(readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8'))
+      .packages
   } catch (error) {
     if (error.code === 'ENOENT' || error instanceof SyntaxError) return {}
     throw error
   }
 }
 
-function install(development) {
+function install(folder, development) {
   say('installing packages (npm ci)')
   for (let attempt = 1; attempt <= 2; attempt += 1) {
-    const status = npm([
+    const status = npm(folder, [
       'ci',
       '--no-audit',
       '--no-fund',
@@ -96,11 +103,11 @@ function install(development) {
   throw new Error('npm ci failed twice (its output is above). Is the package registry reachable?')
 }
 
-function npm(args) {
+function npm(folder, args) {
   // Under npm the same npm is used; its output goes to stderr, see say().
   const script = process.env.npm_execpath
-  const [command, first] = script?.endsWith('.js') ? [process.execPath, [script]] : ['npm', []]
-  const run = spawnSync(command, [...first, ...args], { cwd: root, stdio: ['ignore', 2, 2] })
+  const [command, first] = script?.endsWith('.js') ? [node, [script]] : ['npm', []]
+  const run = spawnSync(command, [...first, ...args], { cwd: folder, stdio: ['ignore', 2, 2] })
   if (run.error) throw new Error(`npm could not be started: ${run.error.message}`)
   return run.status
 }
@@ -110,7 +117,7 @@ function repairBun() {
   let version = bunVersion()
   if (version === undefined) {
     const script = join(root, 'node_modules/bun/install.js')
-    spawnSync(process.execPath, [script], { cwd: dirname(script), stdio: ['ignore', 2, 2] })
+    spawnSync(node, [script], { cwd: dirname(script), stdio: ['ignore', 2, 2] })
     version = bunVersion()
   }
   if (version === undefined) {
@@ -133,16 +140,16 @@ function isOlder(version, than) {
   return version.localeCompare(than, 'en', { numeric: true }) < 0
 }
 
-/** Two commands on a fresh clone must not install over each other. */
-function withLock(work) {
-  const lock = join(root, 'tmp/setup.lock')
+/** Runs `work` while no other process does what is done under this name: two commands must not install over each other. */
+export function withLock(name, work) {
+  const lock = join(root, `tmp/${name}.lock`)
   mkdirSync(dirname(lock), { recursive: true })
   while (!tryLock(lock)) {
     // The other process gives no sign when it is done, so it is asked again every 200 ms.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
   }
   try {
-    work()
+    return work()
   } finally {
     rmSync(lock, { force: true })
   }
@@ -150,7 +157,7 @@ function withLock(work) {
 
 function tryLock(lock) {
   try {
-    writeFileSync(lock, String(process.pid), { flag: 'wx' })
+    writeFileSync(lock, `${process.pid} ${startOf(process.pid)}`, { flag: 'wx' })
     return true
   } catch (error) {
     if (error.code !== 'EEXIST') throw error
@@ -161,14 +168,22 @@ function tryLock(lock) {
 
 function isHeld(lock) {
   try {
-    const pid = Number(readFileSync(lock, 'utf8'))
+    const [pid, start] = readFileSync(lock, 'utf8').split(' ')
     // Just created and not yet written: held.
-    if (pid === 0) return Date.now() - statSync(lock).mtimeMs < 1000
-    process.kill(pid, 0)
-    return true
+    if (pid === '') return Date.now() - statSync(lock).mtimeMs < 1000
+    process.kill(Number(pid), 0)
+    return start === undefined || start === startOf(pid)
   } catch (error) {
     return error.code === 'EPERM'
   }
+}
+
+/** When a process began, as Linux counts it: after a restart of the machine its number may be another's. Elsewhere ''. */
+function startOf(pid) {
+  if (process.platform !== 'linux') return ''
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // Its name, in parentheses, may hold anything.
+  return fields.slice(fields.lastIndexOf(')')).split(' ')[20] ?? ''
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) setupOrExit()

@@ -13,6 +13,7 @@ import type { Config } from './config/types.ts'
 import { type ConfigWatch, watchConfig } from './config/watch.ts'
 import { type Listener, listen } from './http/server.ts'
 import { watchKeys } from './identity/watch.ts'
+import { consoleBuild, openConsole, shownConsole } from './main/console.ts'
 import { openControl } from './main/control.ts'
 import { createDrain, type Drain } from './main/drain.ts'
 import { readProcess } from './main/process-reading.ts'
@@ -88,12 +89,19 @@ function readFlags(argv: readonly string[]) {
       port: { type: 'string' },
       host: { type: 'string' },
       workers: { type: 'string' },
+      'no-console': { type: 'boolean' },
     } as const
-    return parseArgs({ args: [...argv], options, strict: true, allowPositionals: false }).values
+    const { values } = parseArgs({
+      args: [...argv],
+      options,
+      strict: true,
+      allowPositionals: false,
+    })
+    return { ...values, console: values['no-console'] === true ? 'off' : undefined }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new StartError(
-      `${reason}\nUsage: tollgate serve [--config FILE] [--data DIR] [--port N] [--host H] [--workers N]`,
+      `${reason}\nUsage: tollgate serve [--config FILE] [--data DIR] [--port N] [--host H] [--workers N] [--no-console]`,
       2,
     )
   }
@@ -128,6 +136,7 @@ async function serve(argv: readonly string[]): Promise<void> {
       await Promise.all(watches.map((watch) => watch.refresh()))
     },
   })
+  const consoleFiles = worker === null ? consoleBuild(config, log) : null
   const listener = startListening(state, control, { config, log, worker })
   const configWatch = config.file === null ? null : await followConfig(config, load, state, log)
   const drain = createDrain({
@@ -137,6 +146,7 @@ async function serve(argv: readonly string[]): Promise<void> {
     async close() {
       for (const watch of [...watches, retention]) watch.close()
       await configWatch?.close()
+      consoleFiles?.close()
       await control.close()
       await store.close()
       lock?.release()
@@ -153,21 +163,28 @@ async function serve(argv: readonly string[]): Promise<void> {
   // Health is answered meanwhile; requests are taken when what the last run left is settled.
   await state.ledger.opened
   state.videoJobs.start()
-  const address = browserAddress(config, listener.url)
-  const isFirst = worker === null || worker.slot === 0
-  const reported = {
-    url: listener.url,
-    secret: state.firstSecret,
-    signInLink: isFirst ? await firstSignInLink(store, address, config.currency) : null,
-    model: firstOf(state),
-    warnings: [...state.prices.warnings(), ...cookieWarnings(config, address)],
-  }
+  const reported = await reportOf(state, config, listener.url, worker)
   // Last: whoever waits for this may send a signal at once.
   if (worker !== null) {
     worker.ready({ ...reported, port: listener.port })
     return
   }
-  process.stdout.write(startText({ ...reported, version, currency: config.currency }))
+  const console = shownConsole(config, listener.url)
+  process.stdout.write(startText({ ...reported, console, version, currency: config.currency }))
+  consoleFiles?.begin()
+}
+
+/** What the start tells: of several workers the first has the link. */
+async function reportOf(state: State, config: Config, url: string, worker: Worker | null) {
+  const address = browserAddress(config, url)
+  const isFirst = worker === null || worker.slot === 0
+  return {
+    url,
+    secret: state.firstSecret,
+    signInLink: isFirst ? await firstSignInLink(state.store, address, config.currency) : null,
+    model: firstOf(state),
+    warnings: [...state.prices.warnings(), ...cookieWarnings(config, address)],
+  }
 }
 
 function logMistakes(log: Log): void {
@@ -239,6 +256,7 @@ function startListening(
         },
         metricsToken: () => state.current.config.server.metricsToken,
       },
+      console: config.server.console ? openConsole(state, () => firstOf(state)) : null,
       page: () => frontPage(state.current.config, firstOf(state)),
       onCrash: (error) => log.error({ err: error }, 'internal error: a request failed'),
     })

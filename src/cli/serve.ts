@@ -13,6 +13,7 @@ export const serve: Command = {
     port: { type: 'string', value: 'N', help: 'port to listen on (PORT, 8787)' },
     host: { type: 'string', value: 'H', help: 'address to listen on (HOST, 127.0.0.1)' },
     workers: { type: 'string', value: 'N', help: 'serving processes (TOLLGATE_WORKERS, 1)' },
+    'no-console': { type: 'boolean', help: 'neither build nor serve the console' },
   },
   async run({ flags }) {
     const names = ['config', 'data', 'port', 'host', 'workers'] as const
@@ -22,7 +23,7 @@ export const serve: Command = {
     })
     // The server stands beside the command line, not below it: it is started, not built upon.
     const { main }: { main: Main } = await import(new URL('../main.ts', import.meta.url).href)
-    await main(argv)
+    await main(flags.has('no-console') ? [...argv, '--no-console'] : argv)
     return undefined
   },
 }

@@ -55,6 +55,7 @@ function serverSettings(
     host: override.host ?? server.host,
     port: override.port ?? server.port,
     workers: override.workers ?? server.workers,
+    console: override.console ?? server.console,
     publicUrl: publicUrl === null ? null : withoutTrailingSlash(publicUrl),
   }
 }

@@ -38,6 +38,7 @@ export function needsRestart(before: Config, after: Config): readonly string[] {
       'host',
       'port',
       'workers',
+      'console',
       'healthPort',
       'maxHeaderBytes',
     ]),

@@ -93,6 +93,11 @@ const server = section({
     'Serving processes on this machine.',
     1,
   ),
+  console: key(
+    yesOrNo,
+    'Serves the web console at /, and builds it where its sources changed; false: / is a plain page.',
+    true,
+  ),
   publicUrl: key(
     checkedText('expected an http or https address', isHttpUrl).transform(withoutTrailingSlash),
     'Address under which browsers and callbacks reach this server.',

@@ -20,6 +20,8 @@ export interface Flags {
   readonly port?: string | undefined
   readonly host?: string | undefined
   readonly workers?: string | undefined
+  /** `off`: there is none. */
+  readonly console?: string | undefined
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -31,6 +33,7 @@ export interface Override {
   host?: string
   port?: number
   workers?: number
+  console?: boolean
   publicUrl?: string
   databaseUrl?: string
   valkeyUrl?: string
@@ -53,6 +56,11 @@ export function readOverride(flags: Flags, env: Environment, problems: Problem[]
   if (port !== null) override.port = readWhole(port, portRange, problems)
   const workers = firstOf(['--workers', flags.workers], ['TOLLGATE_WORKERS', env.TOLLGATE_WORKERS])
   if (workers !== null) override.workers = readWhole(workers, workersRange, problems)
+  const console = firstOf(
+    ['--no-console', flags.console],
+    ['TOLLGATE_CONSOLE', env.TOLLGATE_CONSOLE],
+  )
+  if (console !== null) override.console = readSwitch(console, problems)
   readAddresses(env, override, problems)
   const encryption = firstOf(['ENCRYPTION_KEY', env.ENCRYPTION_KEY])
   if (encryption !== null) {
@@ -108,6 +116,12 @@ function firstOf(...sources: [name: string, value: string | undefined][]): Setti
     if (value !== undefined && value !== '') return { name, value }
   }
   return null
+}
+
+function readSwitch({ name, value }: Setting, problems: Problem[]): boolean {
+  if (value !== 'on' && value !== 'off')
+    problems.push({ path: name, message: 'expected on or off' })
+  return value !== 'off'
 }
 
 interface Range {

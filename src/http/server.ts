@@ -21,6 +21,8 @@ interface ListenOptions extends FallbackOptions {
   readonly health: Health
   /** Answers below `/api`, and with what describes it. `peer`: the other end of the connection. Never rejects. */
   readonly control: (request: Request, peer: string | null) => Promise<Response>
+  /** Answers at `/` and below `/console` with null where the path is none of its own; null: there is no console. */
+  readonly console: ((request: Request, peer: string | null) => Promise<Response | null>) | null
   /** Told of each request; what it must wait for before it is looked at, or null. */
   readonly arrived: () => Promise<void> | null
   /** Largest message of a socket's client. */
@@ -117,6 +119,8 @@ function serveHealth(options: ListenOptions, routes: Record<string, Handler>) {
 /** Of the control API; what the endpoint table has below them comes first. */
 const controlPaths = ['/api', '/api/*', '/openapi.json', '/docs', '/docs/*'] as const
 
+const consolePaths = ['/', '/console', '/console/*'] as const
+
 function routesOf(options: ListenOptions, departure: Departure) {
   const routes: Record<string, Handler> = {}
   for (const [path, handlers] of handlersByPath(options)) {
@@ -126,6 +130,9 @@ function routesOf(options: ListenOptions, departure: Departure) {
     routes[path] = (request, server) => options.control(request, addressOf(request, server))
   }
   for (const [path, handle] of Object.entries(routes)) routes[path] = awaited(options, handle)
+  const { console } = options
+  if (console !== null)
+    for (const path of consolePaths) routes[path] = consoleHandler(options, console)
   const { routes: health, readiness } = healthRoutes(options)
   Object.assign(routes, health)
   for (const [path, handle] of Object.entries(routes))
@@ -138,6 +145,16 @@ function awaited({ arrived }: ListenOptions, handle: Handler): Handler {
   return (request, server) => {
     const waking = arrived()
     return waking === null ? handle(request, server) : waking.then(() => handle(request, server))
+  }
+}
+
+/** Other methods are refused as everywhere; what it does not have is answered as any unknown path. */
+function consoleHandler(options: ListenOptions, answer: NonNullable<ListenOptions['console']>) {
+  return async (request: Request, server: Serving): Promise<Response> => {
+    const peer = addressOf(request, server)
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return refuseMethod(options.front(), request, 'GET, HEAD, OPTIONS', peer)
+    return (await answer(request, peer)) ?? fallback(options, request, peer)
   }
 }
 

@@ -6,6 +6,7 @@ import type { Config } from '../config/types.ts'
 import { checkPort } from '../http/server.ts'
 import { lockData } from '../store/lock.ts'
 import { createLog } from '../telemetry/log.ts'
+import { consoleBuild, shownConsole } from './console.ts'
 import { onSignals } from './signals.ts'
 import { StartError } from './start-error.ts'
 import { startText } from './welcome.ts'
@@ -31,6 +32,7 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
   const log = createLog({ level: config.logLevel })
   const lock = lockData(config.dataDir)
   await waitForPort(config.server.host, config.server.port)
+  const consoleFiles = consoleBuild(config, log)
   const workers = startWorkers({
     count: config.server.workers,
     port: config.server.port,
@@ -38,9 +40,13 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
     env: options.env,
     log,
     whyNot: () => changes(options),
-    onReady: (ready) =>
-      process.stdout.write(startText({ ...ready, version, currency: config.currency })),
+    onReady: (ready) => {
+      const console = shownConsole(config, ready.url)
+      process.stdout.write(startText({ ...ready, console, version, currency: config.currency }))
+      consoleFiles?.begin()
+    },
     onEnd: (code) => {
+      consoleFiles?.close()
       lock.release()
       log.output.flush()
       process.exit(code)
@@ -87,12 +93,13 @@ function pinned(config: Config, port: number): Flags {
     host: config.server.host,
     port: String(port),
     workers: String(config.server.workers),
+    console: config.server.console ? undefined : 'off',
   }
 }
 
 function words(flags: Flags): string[] {
   return Object.entries(flags).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name}=${value}`],
+    value === undefined ? [] : [name === 'console' ? '--no-console' : `--${name}=${value}`],
   )
 }
 

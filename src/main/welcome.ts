@@ -3,15 +3,18 @@
 import type { Model } from '../catalog/model.ts'
 import { defaultGroup } from '../config/defaults.ts'
 import type { Config, ModelKind } from '../config/types.ts'
+import type { FirstSteps } from '../http/console/start-page.ts'
 import { escapeHtml } from '../http/html.ts'
 import { localCredit } from '../identity/first-key.ts'
 import { anyoneOf, type ModelAccess } from '../operations/model-access.ts'
 
-interface Start {
+export interface Start {
   readonly version: string
   readonly url: string
   /** A key made just now; null when there was one before. */
   readonly secret: string | null
+  /** Where the console is, and whether it is yet to be built; null: it is turned off. */
+  readonly console: { readonly url: string; readonly isBuilt: boolean } | null
   /** For the first administrator; null once one has signed in. */
   readonly signInLink: string | null
   readonly currency: string
@@ -74,6 +77,7 @@ export function startText(start: Start): string {
     `Tollgate listens on ${url}`,
     `  Version  ${start.version}`,
     `  API      ${url}/v1`,
+    ...consoleLines(start.console),
     about,
     ...(secret === null
       ? []
@@ -94,10 +98,23 @@ export function startText(start: Start): string {
   ].join('\n')
 }
 
-/** A plain page with the addresses and a first call. */
-export function frontPage(config: Config, model: FirstModel | null): string {
-  const url = config.server.publicUrl ?? `http://${config.server.host}:${config.server.port}`
-  const call = escapeHtml(firstCall(url, 'YOUR_KEY', model))
+function consoleLines(shown: Start['console']): string[] {
+  if (shown === null) return []
+  const { url, isBuilt } = shown
+  return [`  Console  ${url}${isBuilt ? '' : '  (being built; the page opens it by itself)'}`]
+}
+
+/** What pages for browsers say of a first call. */
+export function firstSteps(url: string, model: FirstModel | null): FirstSteps {
+  return { url, call: firstCall(url, 'YOUR_KEY', model) }
+}
+
+/** A plain page with the addresses and a first call, where there is no console. */
+export function frontPage({ server }: Config, model: FirstModel | null): string {
+  const { url, call } = firstSteps(
+    server.publicUrl ?? `http://${server.host}:${server.port}`,
+    model,
+  )
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -122,7 +139,7 @@ dt { font-weight: 600 } dd { margin: 0 0 .75rem }
 </dl>
 <h2>A first call</h2>
 <p>The server printed a key when it first started. Another one: <code>bin/tollgate key create --account default --group default --name mine</code></p>
-<pre><code>${call}</code></pre>
+<pre><code>${escapeHtml(call)}</code></pre>
 <p>Without any vendor the <code>sandbox/</code> models also draw, speak, transcribe, film and converse: <code>sandbox/image</code>, <code>sandbox/speech</code>, <code>sandbox/transcription</code>, <code>sandbox/video</code>, <code>sandbox/realtime</code>.</p>
 </main>
 </body>

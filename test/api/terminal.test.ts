@@ -35,7 +35,12 @@ async function open(command: string): Promise<Terminal> {
     ['script', '-qfec', `${command} --data ${dataDir} --port 0`, '/dev/null'],
     {
       cwd: root,
-      env: { PATH: Bun.env['PATH'] ?? '', HOME: Bun.env['HOME'] ?? '', LOG_LEVEL: 'info' },
+      env: {
+        PATH: Bun.env['PATH'] ?? '',
+        HOME: Bun.env['HOME'] ?? '',
+        LOG_LEVEL: 'info',
+        TOLLGATE_CONSOLE: 'off',
+      },
       stdio: ['pipe', 'pipe', 'inherit'],
     },
   )

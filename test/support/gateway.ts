@@ -98,7 +98,7 @@ function paidFor(given: Readonly<Record<string, unknown>>): Readonly<Record<stri
 /** Vendors' keys of the developer's own environment must not become channels. */
 function environment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
   const { PATH = '', HOME = '' } = process.env
-  return { PATH, HOME, LOG_LEVEL: 'warn', ...more }
+  return { PATH, HOME, LOG_LEVEL: 'warn', TOLLGATE_CONSOLE: 'off', ...more }
 }
 
 type Child = Bun.Subprocess<'ignore', 'pipe', 'pipe'>

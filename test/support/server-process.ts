@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const command = join(import.meta.dir, '..', '..', 'bin', 'tollgate')
+const ownCommand = join(import.meta.dir, '..', '..', 'bin', 'tollgate')
 const startLimitMs = 60_000
 
 export interface ServerProcess {
@@ -27,19 +27,26 @@ export interface ServerProcess {
   remove(): void
 }
 
-const environment = { PATH: Bun.env['PATH'] ?? '', HOME: Bun.env['HOME'] ?? '', LOG_LEVEL: 'warn' }
+const environment = {
+  PATH: Bun.env['PATH'] ?? '',
+  HOME: Bun.env['HOME'] ?? '',
+  LOG_LEVEL: 'warn',
+  TOLLGATE_CONSOLE: 'off',
+}
 
 export interface ServerOptions {
   readonly words?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   /** A command that runs the server as its last words, in a process of the same id. */
   readonly under?: readonly string[]
+  /** The start script of another checkout. */
+  readonly command?: string
 }
 
 /** Rejects with the exit code and what it said where it ends before it serves. */
 export async function startServer(
   dataDir = mkdtempSync(join(tmpdir(), 'tollgate-server-')),
-  { words = [], env = {}, under = [] }: ServerOptions = {},
+  { words = [], env = {}, under = [], command = ownCommand }: ServerOptions = {},
 ): Promise<ServerProcess> {
   const child = Bun.spawn(
     [...under, command, 'serve', '--data', dataDir, '--port', '0', ...words],
@@ -108,7 +115,7 @@ export async function startServer(
 
 /** Runs the command line on this folder; gives its standard output. Rejects where it fails. */
 export async function run(dataDir: string, ...words: readonly string[]): Promise<string> {
-  const child = Bun.spawn([command, ...words, '--data', dataDir], {
+  const child = Bun.spawn([ownCommand, ...words, '--data', dataDir], {
     cwd: dataDir,
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],

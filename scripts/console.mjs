@@ -1,0 +1,148 @@
+// Builds the console into console/dist where its sources changed since (`npm run console`, and every start of the
+// server); nearly free where they did not. Its output goes to stderr, and it ends with code 1 where it fails.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { setPriority } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { bun, root, say, setup, withLock } from './setup.mjs'
+
+const folder = join(root, 'console')
+const dist = join(folder, 'dist')
+const building = join(root, 'tmp/console-build')
+const replaced = join(root, 'tmp/console-replaced')
+/** What the server may serve, and what it was built from. Written last, so it stands for a whole build. */
+const listName = 'files.json'
+/** Vite's own account of the build, for the check of sizes. */
+const viteManifest = 'manifest.json'
+const compressible = /\.(html|js|css|svg|json|txt)$/
+const unwritable = new Set(['EROFS', 'EACCES', 'EPERM'])
+
+/** Installs what the console is built with, or with `development` also what it is checked with. Throws an Error. */
+export function setupConsole(options = {}) {
+  withLock('console', () => setup({ ...options, folder }))
+}
+
+/** Throws an Error whose message says what to do. The last build stays until the next one is whole. */
+export function buildConsole() {
+  if (builtKey() === keyOfSources()) return
+  try {
+    withLock('console', buildStale)
+  } catch (error) {
+    if (!unwritable.has(error.code)) throw error
+    throw new Error(`The console cannot be built in a folder that cannot be written to: ${folder}`)
+  }
+}
+
+function buildStale() {
+  const key = keyOfSources()
+  if (builtKey() === key) return
+  say('building the console')
+  setup({ folder })
+  rmSync(building, { recursive: true, force: true })
+  runBuild()
+  const files = compressFiles()
+  writeFileSync(join(building, listName), JSON.stringify({ key, files }))
+  replace()
+}
+
+/** The names of the sources and all that is in them, and what builds them. */
+function keyOfSources() {
+  const hash = createHash('sha256')
+  const { version } = JSON.parse(readFileSync(join(root, 'node_modules/bun/package.json'), 'utf8'))
+  const script = fileURLToPath(import.meta.url)
+  for (const path of [script, ...sources(folder)]) {
+    const bytes = readFileSync(path)
+    hash.update(`${path.slice(root.length)}\0${bytes.length}\0`).update(bytes)
+  }
+  return hash.update(version).digest('hex')
+}
+
+function sources(below) {
+  return readdirSync(below, { withFileTypes: true })
+    .filter(({ name }) => name !== 'node_modules' && name !== 'dist')
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = join(below, entry.name)
+      return entry.isDirectory() ? sources(path) : [path]
+    })
+}
+
+function builtKey() {
+  try {
+    return JSON.parse(readFileSync(join(dist, listName), 'utf8')).key
+  } catch (error) {
+    if (error.code === 'ENOENT' || error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** By Bun, so that the version of Node does not matter. */
+function runBuild() {
+  const args = [
+    '--bun',
+    'run',
+    'build',
+    '--outDir',
+    building,
+    '--emptyOutDir',
+    '--logLevel',
+    'warn',
+  ]
+  const env = { ...process.env, NODE_ENV: 'production' }
+  const run = spawnSync(bun, args, { cwd: folder, env, stdio: ['ignore', 2, 2] })
+  if (run.error) throw new Error(`the build could not be started: ${run.error.message}`)
+  if (run.status !== 0) throw new Error(`the build ended with ${run.signal ?? run.status}`)
+}
+
+/** Writes each file's smaller forms beside it; gives what there is of each. */
+function compressFiles() {
+  const names = readdirSync(building, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(building.length + 1))
+    .filter((name) => name !== viteManifest)
+    .sort()
+  return Object.fromEntries(names.map((name) => [name, compressFile(name)]))
+}
+
+function compressFile(name) {
+  const path = join(building, name)
+  const bytes = readFileSync(path)
+  const forms = compressible.test(name)
+    ? [
+        ['br', brotliCompressSync(bytes)],
+        ['gzip', gzipSync(bytes, { level: 9 })],
+      ]
+    : []
+  const smaller = forms.filter(([, form]) => form.length < bytes.length)
+  for (const [encoding, form] of smaller) writeFileSync(`${path}.${encoding}`, form)
+  return {
+    hash: createHash('sha256').update(bytes).digest('base64url').slice(0, 22),
+    encodings: smaller.map(([encoding]) => encoding),
+  }
+}
+
+/** A process that dies in between leaves no console: the next start builds it. */
+function replace() {
+  rmSync(replaced, { recursive: true, force: true })
+  try {
+    renameSync(dist, replaced)
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error
+  }
+  renameSync(building, dist)
+  rmSync(replaced, { recursive: true, force: true })
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  // Requests come first.
+  if (process.argv.includes('--aside')) setPriority(10)
+  try {
+    buildConsole()
+  } catch (error) {
+    say(error.message)
+    process.exit(1)
+  }
+}

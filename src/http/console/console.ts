@@ -1,0 +1,166 @@
+// Serves the console: its page at / and below /console, its files, and what stands in their place until it is built.
+
+import { pathOf } from '../request.ts'
+import { type Build, type Encoding, encodings, openBuilds, textOf } from './files.ts'
+import { type FirstSteps, failedPage, languageOf, startPage, startStyle } from './start-page.ts'
+
+interface ConsoleOptions {
+  /** Where builds are put. */
+  readonly folder: string
+  /** Is there where a build failed, with the end of what it said. */
+  readonly failureFile: string
+  /** With the address that the client itself names. */
+  readonly firstSteps: (request: Request) => FirstSteps
+}
+
+export interface Console {
+  /** For GET and HEAD. `peer`: the other end of the connection. null: the path is none of the console's. */
+  handle(request: Request, peer: string | null): Promise<Response | null>
+}
+
+/** Vite's: a name in there changes with what is in the file. */
+const hashed = 'assets/'
+const stylePath = 'start.css'
+const types: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  webp: 'image/webp',
+  ico: 'image/x-icon',
+  woff2: 'font/woff2',
+  json: 'application/json',
+  webmanifest: 'application/manifest+json',
+  txt: 'text/plain; charset=utf-8',
+  wasm: 'application/wasm',
+}
+/** A path that ends so asks for a file, not for a page; a model's name may end in other ways. */
+const fileName = new RegExp(
+  `\\.(${[...Object.keys(types), 'mjs', 'map', 'ts', 'tsx'].join('|')})$`,
+  'i',
+)
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "media-src 'self' blob:",
+  "worker-src 'self'",
+  "manifest-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+].join('; ')
+
+const guards = {
+  'content-security-policy': policy,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+}
+
+export function createConsole(options: ConsoleOptions): Console {
+  const current = openBuilds(options.folder)
+  return {
+    async handle(request, peer) {
+      const name = nameOf(pathOf(request.url))
+      if (name === null) return null
+      const build = await current()
+      if (build === null) return unbuilt(request, peer, name, options)
+      return answer(request, build, name)
+    },
+  }
+}
+
+/** Of the file that answers: a page of the console is the one HTML file there is. null: not the console's. */
+function nameOf(path: string): string | null {
+  const below = path === '/' || path === '/console' ? '' : decoded(path.slice('/console/'.length))
+  if (below === null || below.split(/[/\\]/).some((part) => part === '..' || part === '.'))
+    return null
+  return below.startsWith(hashed) || fileName.test(below) ? below : 'index.html'
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch (error) {
+    if (error instanceof URIError) return null
+    throw error
+  }
+}
+
+async function answer(request: Request, build: Build, name: string): Promise<Response | null> {
+  const listed = build.find(name)
+  if (listed === null) return null
+  const encoding = chosen(request.headers.get('accept-encoding'), listed.encodings)
+  const etag = `"${listed.hash}${encoding === null ? '' : `-${encoding}`}"`
+  const headers = {
+    ...guards,
+    'content-type': types[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+    'cache-control': name.startsWith(hashed) ? 'public, max-age=31536000, immutable' : 'no-cache',
+    vary: 'accept-encoding',
+    etag,
+  }
+  if (isKnown(request.headers.get('if-none-match'), etag))
+    return new Response(null, { status: 304, headers })
+  const bytes = await build.read(name, encoding)
+  if (bytes === null) return null
+  const encoded = encoding === null ? {} : { 'content-encoding': encoding }
+  return new Response(bytes, { status: 200, headers: { ...headers, ...encoded } })
+}
+
+/** RFC 9110, section 13.1.2; proxies mark a tag as weak where they changed the coding. */
+function isKnown(asked: string | null, etag: string): boolean {
+  return asked?.split(',').some((each) => each.trim().replace(/^W\//, '') === etag) ?? false
+}
+
+/** RFC 9110, section 12.5.3: what a client gives a weight of 0 it does not take. */
+function chosen(accepted: string | null, made: readonly Encoding[]): Encoding | null {
+  const taken = new Set<string>()
+  for (const each of accepted?.toLowerCase().split(',') ?? []) {
+    const [coding = '', ...parameters] = each.split(';').map((part) => part.trim())
+    if (!parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))) taken.add(coding)
+  }
+  return encodings.find((each) => made.includes(each) && taken.has(each)) ?? null
+}
+
+async function unbuilt(
+  request: Request,
+  peer: string | null,
+  name: string,
+  { failureFile, firstSteps }: ConsoleOptions,
+): Promise<Response | null> {
+  if (name === stylePath) return shown(startStyle, types['css'] ?? '', {})
+  if (name !== 'index.html') return null
+  const language = languageOf(request.headers.get('accept-language'))
+  const why = await textOf(failureFile)
+  const page =
+    why === null
+      ? startPage(language, firstSteps(request))
+      : failedPage(
+          language,
+          firstSteps(request),
+          isOnThisMachine(request.headers, peer) ? why : null,
+        )
+  return shown(page, types['html'] ?? '', { vary: 'accept-language' })
+}
+
+function shown(text: string, type: string, more: Readonly<Record<string, string>>): Response {
+  const headers = { ...guards, ...more, 'content-type': type, 'cache-control': 'no-store' }
+  return new Response(text, { headers })
+}
+
+const forwarding = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
+
+/** A proxy on this machine passes on what others ask. */
+function isOnThisMachine(headers: Headers, peer: string | null): boolean {
+  if (peer === null || forwarding.some((name) => headers.has(name))) return false
+  return peer === '::1' || /^(::ffff:)?127\./.test(peer)
+}
