@@ -188,7 +188,7 @@ function narrowed<Row extends Pick<KeyRow, keyof Limits>>(row: Row, input: Narro
       spendLimit == null
         ? kept(spendLimit, row.spendLimit)
         : {
-            amountNano: spendLimit.amount,
+            amountNano: spendLimit.amountNano,
             period: spendLimit.period,
             timeZone: spendLimit.timeZone ?? null,
           },

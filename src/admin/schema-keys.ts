@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { isAddressRange, isTimeZone } from '../config/rules.ts'
-import { amount, count, mostPerMinute, name, page, text, timeAhead } from './schema-parts.ts'
+import { amount, count, mostPerMinute, name, nano, page, text, timeAhead } from './schema-parts.ts'
 
 const modelPattern = text
   .max(256, 'expected at most 256 characters')
@@ -15,18 +15,32 @@ function listOf<Item extends z.ZodType>(item: Item, most: number) {
 const addressExpected = 'expected an IP address, or a range such as 10.0.0.0/8'
 const address = z.string(addressExpected).refine(isAddressRange, addressExpected)
 
-const spendLimit = z.strictObject({
-  amount,
-  period: z
-    .enum(['day', 'week', 'month', 'never'], 'expected one of day, week, month, never')
-    .default('never'),
-  /** Whose midnight begins a period; UTC unless said. */
-  timeZone: z
-    .string()
-    .max(64)
-    .refine(isTimeZone, 'expected a time zone such as Asia/Shanghai')
-    .nullish(),
-})
+/** In units (`amount`) or in nano-units (`amountNano`), as it is shown. */
+const spendLimit = z
+  .strictObject({
+    amount: amount.optional(),
+    amountNano: nano.optional(),
+    period: z
+      .enum(['day', 'week', 'month', 'never'], 'expected one of day, week, month, never')
+      .default('never'),
+    /** Whose midnight begins a period; UTC unless said. */
+    timeZone: z
+      .string()
+      .max(64)
+      .refine(isTimeZone, 'expected a time zone such as Asia/Shanghai')
+      .nullish(),
+  })
+  .transform(({ amount, amountNano, ...limit }, check) => {
+    const given = amountNano ?? amount
+    if (given !== undefined && (amount === undefined || amountNano === undefined))
+      return { ...limit, amountNano: given }
+    const issue =
+      given === undefined
+        ? { path: ['amount'], message: 'is missing' }
+        : { path: ['amountNano'], message: 'stands beside amount: give one of both' }
+    check.addIssue({ code: 'custom', ...issue })
+    return z.NEVER
+  })
 
 /** What a key is held to: null or left out, it is not; in an edit what is left out stays. */
 const narrowing = {

@@ -32,6 +32,11 @@ export const amount = readBy(
   'expected a decimal above 0 with at most nine places, such as 12.50',
 )
 
+export const nano = readBy(
+  (value) => (/^[1-9]\d{0,17}$/.test(value) ? BigInt(value) : null),
+  'expected a whole number of nano-units above 0, of at most 18 digits',
+)
+
 /** A text that `read` makes something of, or null. */
 export function readBy<Value>(read: (value: string) => Value | null, expected: string) {
   return z.string().transform((value, check) => {

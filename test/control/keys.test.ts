@@ -91,6 +91,14 @@ describe('a key', () => {
     expect(edited.json).toMatchObject({ ...changes, models: ['gpt-*'], revision: 2 })
   })
 
+  test('has its spend limit in units or in nano-units, as it is shown', async () => {
+    const { id, spendLimit } = await make(ann, { spendLimit: { amountNano: '2500000001' } })
+    expect(spendLimit).toMatchObject({ amountNano: '2500000001', period: 'never' })
+    const body = { spendLimit: { amount: '2.5', period: 'day' } }
+    const { json } = await stage.send(ann, 'PATCH', `/api/keys/${id}`, { body })
+    expect(json.spendLimit).toMatchObject({ amountNano: '2500000000', period: 'day' })
+  })
+
   test('is not edited, rotated, disabled or removed by who read an older one', async () => {
     const { id } = await make()
     const headers = { 'if-match': '"1"' }
@@ -181,6 +189,10 @@ describe('a key', () => {
       [{ spendLimit: { amount: '0' } }, 'spendLimit.amount'],
       [{ spendLimit: { amount: '1', timeZone: 'Mars/Olympus' } }, 'spendLimit.timeZone'],
       [{ spendLimit: { amount: '1', period: 'year' } }, 'spendLimit.period'],
+      [{ spendLimit: { amount: '1', amountNano: '1' } }, 'spendLimit.amountNano'],
+      [{ spendLimit: { amountNano: '0' } }, 'spendLimit.amountNano'],
+      [{ spendLimit: { amountNano: '1.5' } }, 'spendLimit.amountNano'],
+      [{ spendLimit: {} }, 'spendLimit.amount'],
       [{ historyMode: 'some' }, 'historyMode'],
       [{ group: 'unknown' }, 'group'],
       [{ secret: 'mine' }, 'secret'],
