@@ -1,7 +1,9 @@
 // People: accounts as those who sign in, what they may do, and whether they still may.
 
+import { formatUnits } from '../money.ts'
 import type { IdentityRow, PersonChanged, PersonRow } from '../store/people.ts'
 import type { Store } from '../store/store.ts'
+import { readBalance } from './accounts.ts'
 import { checkGroups } from './groups.ts'
 import { type Page, pageByTime, timePlace } from './page.ts'
 import type { Input } from './schema.ts'
@@ -75,6 +77,22 @@ export async function deletePerson(
   if (!isDeleted) checkChanged(changed, id)
   await store.historySettings.remove(id)
   await store.history.remove({ account: id }, nowMs + keysEndMs)
+}
+
+/** The same for whoever's it is. Throws AdminError `conflict` where money is left and is not forfeited. */
+export async function deleteOwnAccount(
+  admin: AdminContext,
+  { account, confirm, forfeit }: Input<'deleteOwnAccount'>,
+): Promise<void> {
+  if (confirm !== account) {
+    throw new AdminError('invalid', 'confirm', 'is not the id of your account')
+  }
+  const { postedNano, currency } = await readBalance(admin, { account })
+  if (BigInt(postedNano) > 0n && !forfeit) {
+    const left = `${formatUnits(BigInt(postedNano))} ${currency}`
+    throw new AdminError('conflict', 'forfeit', `is needed: ${left} are left, and would be lost`)
+  }
+  await deletePerson(admin, { id: account })
 }
 
 function checkChanged(changed: PersonChanged, id: string): void {

@@ -33,6 +33,13 @@ export const peopleInputs = {
     owner,
   }),
   changePerson: z.strictObject({ id: text, revision }),
+  deleteOwnAccount: z.strictObject({
+    account: text,
+    /** The account's id, typed. */
+    confirm: z.string(),
+    /** What is left of the money is lost. */
+    forfeit: z.boolean().default(false),
+  }),
   sessionsOf: z.strictObject({ account: text }),
   endSession: z.strictObject({ account: text, id: text }),
   endSessions: z.strictObject({ account: text, except: text.nullable().default(null) }),

@@ -11,6 +11,7 @@ import { modelsInputs } from './schema-models.ts'
 import { operationsInputs } from './schema-operations.ts'
 import { amount, count, name, page, since, text, time, timeAhead } from './schema-parts.ts'
 import { peopleInputs } from './schema-people.ts'
+import { preferenceInputs } from './schema-preferences.ts'
 import { settingsInputs } from './schema-settings.ts'
 import { statisticsInputs } from './schema-statistics.ts'
 import { usageInputs } from './schema-usage.ts'
@@ -75,6 +76,7 @@ export const inputs = {
   backUp: z.strictObject({ file: text }),
   restore: z.strictObject({ file: text, force: z.boolean().default(false) }),
   ...peopleInputs,
+  ...preferenceInputs,
   ...modelsInputs,
   ...settingsInputs,
   ...statisticsInputs,

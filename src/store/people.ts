@@ -261,6 +261,7 @@ async function forget(session: Session, account: string, at: number): Promise<vo
     [at, account],
   )
   await endSessions(session, account)
+  await session.run('DELETE FROM preference WHERE account = ?', [account])
   await session.run('DELETE FROM identity WHERE account = ?', [account])
   await session.run('DELETE FROM sign_in_link WHERE account = ?', [account])
   await session.run('DELETE FROM api_key WHERE account = ?', [account])

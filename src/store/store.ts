@@ -17,6 +17,7 @@ import type {
 } from './ledger.ts'
 import type { ManagementKeyTable } from './management-keys.ts'
 import type { IdentityTable, PeopleTable } from './people.ts'
+import type { PreferenceTable } from './preferences.ts'
 import type { ResponseTable } from './responses.ts'
 import type { RetentionTable } from './retention.ts'
 import type { RollupStore } from './rollup-table.ts'
@@ -120,6 +121,7 @@ export interface Store {
   readonly accounts: AccountTable
   readonly people: PeopleTable
   readonly identities: IdentityTable
+  readonly preferences: PreferenceTable
   readonly sessions: SessionTable
   readonly signIns: SignInTable
   readonly invitations: InvitationTable

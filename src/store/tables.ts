@@ -22,6 +22,7 @@ import { managementKeyTable } from './management-keys.ts'
 import { leaseTable, nodeTable } from './nodes.ts'
 import { outboxTable } from './outbox-epochs.ts'
 import { identityTable, peopleTable } from './people.ts'
+import { preferenceTable } from './preferences.ts'
 import { priceTable } from './prices.ts'
 import { responseTable } from './responses.ts'
 import { retentionTable } from './retention.ts'
@@ -46,6 +47,7 @@ export function createStore(engine: Engine, history = engine): Store {
     accounts: accountTable(engine),
     people: peopleTable(engine),
     identities: identityTable(engine),
+    preferences: preferenceTable(engine),
     sessions: sessionTable(engine),
     signIns: signInTable(engine),
     invitations: invitationTable(engine),

@@ -558,7 +558,11 @@ export interface paths {
         readonly get: operations["showMe"];
         readonly put?: never;
         readonly post?: never;
-        readonly delete?: never;
+        /**
+         * Delete my account, for ever
+         * @description Name, e-mail address, identities, sessions, keys, messages and preferences are forgotten; journal and usage stay under the bare id. `confirm` is the id of the account. Where money is left, 409 unless `forfeit` is true.
+         */
+        readonly delete: operations["deleteMe"];
         readonly options?: never;
         readonly head?: never;
         /** Change my name */
@@ -842,6 +846,27 @@ export interface paths {
         readonly post?: never;
         /** Take an invitation back that nobody used */
         readonly delete: operations["revokeInvitation"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/me/preferences": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** How I like the console */
+        readonly get: operations["readPreferences"];
+        /**
+         * Say how I like the console; what is left out is unset
+         * @description Time zones are IANA names. `columns` holds what each table likes, 16 KiB in all.
+         */
+        readonly put: operations["setPreferences"];
+        readonly post?: never;
+        readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -3032,6 +3057,37 @@ export interface components {
             /** @description The account it made */
             readonly usedBy: string | null;
         };
+        readonly Preferences: {
+            /**
+             * @default null
+             * @enum {string|null}
+             */
+            readonly language: "en" | "zh-CN" | null;
+            /**
+             * @default system
+             * @enum {string}
+             */
+            readonly theme: "system" | "light" | "dark";
+            /**
+             * @default comfortable
+             * @enum {string}
+             */
+            readonly density: "comfortable" | "compact";
+            /** @default null */
+            readonly timeZone: string | null;
+            /** @default [] */
+            readonly views: readonly {
+                readonly name: string;
+                readonly page: string;
+                readonly search: string;
+            }[];
+            /** @default {} */
+            readonly columns: {
+                readonly [key: string]: unknown;
+            };
+            /** @description 0: never set */
+            readonly revision: number;
+        };
         readonly ListedPriceCard: {
             readonly model: string;
             readonly version: number;
@@ -4743,7 +4799,8 @@ export interface operations {
                     readonly tokensPerMinute?: number | null;
                     readonly concurrentRequests?: number | null;
                     readonly spendLimit?: {
-                        readonly amount: string;
+                        readonly amount?: string;
+                        readonly amountNano?: string;
                         /**
                          * @default never
                          * @enum {string}
@@ -4834,7 +4891,8 @@ export interface operations {
                     readonly tokensPerMinute?: number | null;
                     readonly concurrentRequests?: number | null;
                     readonly spendLimit?: {
-                        readonly amount: string;
+                        readonly amount?: string;
+                        readonly amountNano?: string;
                         /**
                          * @default never
                          * @enum {string}
@@ -5176,6 +5234,32 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["Person"];
                 };
+            };
+        };
+    };
+    readonly deleteMe: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly confirm: string;
+                    /** @default false */
+                    readonly forfeit?: boolean;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -5733,6 +5817,78 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    readonly readPreferences: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Preferences"];
+                };
+            };
+        };
+    };
+    readonly setPreferences: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /**
+                     * @default null
+                     * @enum {string|null}
+                     */
+                    readonly language?: "en" | "zh-CN" | null;
+                    /**
+                     * @default system
+                     * @enum {string}
+                     */
+                    readonly theme?: "system" | "light" | "dark";
+                    /**
+                     * @default comfortable
+                     * @enum {string}
+                     */
+                    readonly density?: "comfortable" | "compact";
+                    /** @default null */
+                    readonly timeZone?: string | null;
+                    /** @default [] */
+                    readonly views?: readonly {
+                        readonly name: string;
+                        readonly page: string;
+                        readonly search: string;
+                    }[];
+                    /** @default {} */
+                    readonly columns?: {
+                        readonly [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Preferences"];
+                };
             };
         };
     };

@@ -12,6 +12,7 @@ import { meRoutes } from './routes/me.ts'
 import { modelRoutes } from './routes/models.ts'
 import { operationsRoutes } from './routes/operations.ts'
 import { peopleRoutes } from './routes/people.ts'
+import { preferenceRoutes } from './routes/preferences.ts'
 import { priceRoutes } from './routes/prices.ts'
 import { requestRoutes } from './routes/requests.ts'
 import { settingRoutes } from './routes/settings.ts'
@@ -32,6 +33,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...modelRoutes,
   ...operationsRoutes,
   ...peopleRoutes,
+  ...preferenceRoutes,
   ...priceRoutes,
   ...settingRoutes,
   ...requestRoutes,

@@ -1,7 +1,7 @@
 // Routes over whoever is signed in: the account, its sessions and its identities.
 
 import { z } from '@hono/zod-openapi'
-import { showPerson, updatePerson } from '../../../admin/people.ts'
+import { deleteOwnAccount, showPerson, updatePerson } from '../../../admin/people.ts'
 import { inputs } from '../../../admin/schema.ts'
 import {
   endSession,
@@ -18,7 +18,7 @@ import { identitySchema, personSchema } from './people.ts'
 type Caller = Pick<ControlRequest<object, object, object>, 'scope' | 'principal'>
 
 /** Throws AdminError where a management key is of no account. */
-function accountOf({ scope }: Caller): string {
+export function accountOf({ scope }: Caller): string {
   if (scope.self !== null) return scope.self
   throw new AdminError('not_found', 'account', 'this key is bound to no account')
 }
@@ -68,6 +68,21 @@ export const meRoutes: readonly ControlRoute[] = [
       const change = { name: asked.body.name, revision: asked.ifMatch }
       const body = await updatePerson(asked.admin, { id: accountOf(asked), ...change })
       return { body, etag: body.revision }
+    },
+  }),
+  route({
+    ...own,
+    method: 'delete',
+    path: '/api/me',
+    id: 'deleteMe',
+    summary: 'Delete my account, for ever',
+    description:
+      'Name, e-mail address, identities, sessions, keys, messages and preferences are forgotten; journal and usage stay ' +
+      'under the bare id. `confirm` is the id of the account. Where money is left, 409 unless `forfeit` is true.',
+    body: inputs.deleteOwnAccount.omit({ account: true }),
+    async run(asked) {
+      await deleteOwnAccount(asked.admin, { ...asked.body, account: accountOf(asked) })
+      return undefined
     },
   }),
   route({

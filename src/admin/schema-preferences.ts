@@ -1,0 +1,48 @@
+// What the use cases of preferences take.
+
+import { z } from 'zod'
+import { isTimeZone } from '../config/rules.ts'
+import { name, text } from './schema-parts.ts'
+
+const mostViews = 50
+const mostColumnBytes = 16_384
+
+/** A page of the console with what is searched for there. */
+const view = z.strictObject({
+  name,
+  page: text.max(256),
+  search: z.string().max(4_096),
+})
+
+const views = z
+  .array(view)
+  .max(mostViews, `expected at most ${mostViews}`)
+  .refine(
+    (given) => new Set(given.map((each) => each.name)).size === given.length,
+    'expected each name once',
+  )
+
+const columns = z
+  .record(z.string().max(64), z.unknown())
+  .refine(
+    (given) => new TextEncoder().encode(JSON.stringify(given)).length <= mostColumnBytes,
+    `expected at most ${mostColumnBytes} bytes as JSON`,
+  )
+
+export const preferenceInputs = {
+  preferences: z.strictObject({
+    language: z.enum(['en', 'zh-CN'], 'expected en or zh-CN').nullable().default(null),
+    theme: z.enum(['system', 'light', 'dark'], 'expected system, light or dark').default('system'),
+    density: z
+      .enum(['comfortable', 'compact'], 'expected comfortable or compact')
+      .default('comfortable'),
+    timeZone: z
+      .string()
+      .max(64)
+      .refine(isTimeZone, 'expected a time zone such as Asia/Shanghai')
+      .nullable()
+      .default(null),
+    views: views.default([]),
+    columns: columns.default({}),
+  }),
+}

@@ -1,0 +1,41 @@
+// Routes over how whoever is signed in likes the console.
+
+import { z } from '@hono/zod-openapi'
+import { readPreferences, setPreferences } from '../../../admin/preferences.ts'
+import { inputs } from '../../../admin/schema.ts'
+import { type ControlRoute, route } from '../route.ts'
+import { accountOf } from './me.ts'
+
+const preferences = inputs.preferences
+  .extend({ revision: z.number().int().openapi({ description: '0: never set' }) })
+  .openapi('Preferences')
+
+const mine = { path: '/api/me/preferences', tag: 'Me', access: 'session' } as const
+
+export const preferenceRoutes: readonly ControlRoute[] = [
+  route({
+    ...mine,
+    method: 'get',
+    id: 'readPreferences',
+    summary: 'How I like the console',
+    reply: preferences,
+    async run(asked) {
+      const body = await readPreferences(asked.admin, { account: accountOf(asked) })
+      return { body, etag: body.revision }
+    },
+  }),
+  route({
+    ...mine,
+    method: 'put',
+    id: 'setPreferences',
+    summary: 'Say how I like the console; what is left out is unset',
+    description: 'Time zones are IANA names. `columns` holds what each table likes, 16 KiB in all.',
+    body: inputs.preferences,
+    reply: preferences,
+    async run(asked) {
+      const whose = { account: accountOf(asked), revision: asked.ifMatch }
+      const body = await setPreferences(asked.admin, asked.body, whose)
+      return { body, etag: body.revision }
+    },
+  }),
+]
