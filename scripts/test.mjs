@@ -37,7 +37,11 @@ try {
         { ...env, TEST_LONG: '1' },
         longTests(),
       )
-    : await runTests([`--parallel=${together}`, ...process.argv.slice(2)], env, ['./src', './test'])
+    : await runTests([`--parallel=${together}`, ...process.argv.slice(2)], env, [
+        './src',
+        './test',
+        './console/src',
+      ])
 } finally {
   await Promise.all(stops.map((stop) => stop()))
 }

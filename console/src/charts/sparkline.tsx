@@ -1,0 +1,33 @@
+// A line of figures the size of a word, without axes; it stands beside the figure it explains.
+
+import { type Frame, largestOf, linePath } from './geometry.ts'
+import { colourOf, type SeriesColour } from './series.ts'
+
+interface SparklineProps {
+  /** A sentence, for those who do not see it. */
+  readonly label: string
+  /** null: a gap. */
+  readonly values: readonly (number | null)[]
+  readonly colour?: SeriesColour
+  readonly width?: number
+  readonly height?: number
+}
+
+export function Sparkline({ label, values, colour = 1, width = 80, height = 20 }: SparklineProps) {
+  const largest = largestOf('lines', [{ id: '', name: '', colour, values }])
+  const scale = { top: largest > 0 ? largest : 1, ticks: [] }
+  const frame: Frame = { width, height: height - 3, scale, count: Math.max(1, values.length) }
+  return (
+    <svg role="img" aria-label={label} width={width} height={height} className="block shrink-0">
+      <path
+        d={linePath(frame, values)}
+        transform="translate(0 1.5)"
+        fill="none"
+        stroke={colourOf(colour)}
+        strokeWidth={1.5}
+        strokeLinejoin="round"
+        strokeLinecap="round"
+      />
+    </svg>
+  )
+}
