@@ -196,7 +196,7 @@ function logMistakes(log: Log): void {
 
 /** Keys, prices and settings changed elsewhere count here within a second; usage rows are kept as long as they say. */
 function watchStore(state: State, log: Log) {
-  const { store, ledger, prices, runTime, activity } = state
+  const { store, ledger, prices, runTime, stored, activity } = state
   const busy = activity.isBusy
   const failed = (what: string) => (error: unknown) =>
     log.error({ err: error }, `${what} could not be read again; the old ones stay`)
@@ -210,6 +210,11 @@ function watchStore(state: State, log: Log) {
     watchPrices(store.prices, prices.rows, {
       onChange: (rows) => prices.take(rows),
       onError: failed('prices'),
+      busy,
+    }),
+    stored.watch({
+      onChange: state.applyStored,
+      onError: failed('channels, groups and models'),
       busy,
     }),
     runTime.watch({ onError: failed('settings'), busy }),

@@ -1,14 +1,14 @@
 // The channels that serve, a small call to one of them, and the models of its vendor.
 
-import { maskedAddress } from '../config/describe.ts'
 import { suggestion } from '../config/problems.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
 import { channelConfigs } from '../vendors/channel-configs.ts'
 import { vendors } from '../vendors/registry.ts'
-import { pageOf } from './page.ts'
+import { type ChannelRooms, type ChannelView, viewChannels } from './channel-view.ts'
+import { type Page, pageOf } from './page.ts'
 import { type Probe, testChannel as probe } from './probe.ts'
 import type { Input } from './schema.ts'
-import { AdminError } from './use-case.ts'
+import { type AdminContext, AdminError } from './use-case.ts'
 import { vendorModels } from './vendor-models.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -18,29 +18,23 @@ export function withChannels(config: Config, env: Environment): Config {
   return { ...config, channels: channelConfigs(config, env, vendors) }
 }
 
-const stateNames = ['ok', 'degraded', 'open', 'disabled'] as const
-
-/** By name; `stateOf` as of `Health.state`. Nothing secret is in it. */
-export function listChannels(
-  config: Config,
-  stateOf: (id: string) => 0 | 1 | 2 | 3,
+/** By name. Nothing secret is in it. */
+export async function listChannels(
+  context: AdminContext,
+  rooms: ChannelRooms,
   page: Input<'listChannels'>,
-) {
-  const views = config.channels.map((channel) => ({
-    id: channel.id,
-    vendor: channel.vendor,
-    baseUrl: maskedAddress(channel.baseUrl),
-    dialect: channel.dialect,
-    /** Public name to the vendor's own; null: those the catalogue ships of the vendor. */
-    models: channel.models,
-    /** null: every group. */
-    groups: channel.groups,
-    priority: channel.priority,
-    weight: channel.weight,
-    origin: channel.origin,
-    state: channel.disabled ? 'disabled' : stateNames[stateOf(channel.id)],
-  }))
-  return pageOf(views, ({ id }) => id, page)
+): Promise<Page<ChannelView>> {
+  return pageOf(await viewChannels(context, rooms), ({ id }) => id, page)
+}
+
+export async function showChannel(
+  context: AdminContext,
+  rooms: ChannelRooms,
+  { id }: Input<'channel'>,
+): Promise<ChannelView> {
+  const found = (await viewChannels(context, rooms)).find((view) => view.id === id)
+  if (found !== undefined) return found
+  throw new AdminError('not_found', 'id', `there is no channel ${JSON.stringify(id)}`)
 }
 
 /** Throws AdminError, with the nearest name, where there is none. */

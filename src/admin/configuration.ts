@@ -1,9 +1,18 @@
 // The configuration as a deployment reads it: held to the vendors and formats there are.
 
+import type { KnownNames } from '../config/cross-check.ts'
 import { type LoadOptions, loadConfig } from '../config/load.ts'
 import type { Config } from '../config/types.ts'
 import { vendors } from '../vendors/registry.ts'
 import { operationOf } from '../wire/formats.ts'
+
+export const knownNames: KnownNames & { readonly addressless: readonly string[] } = {
+  vendors: Object.keys(vendors),
+  dialects: Object.keys(operationOf),
+  addressless: Object.values(vendors)
+    .filter(({ baseUrl }) => baseUrl === null)
+    .map(({ id }) => id),
+}
 
 /** Throws ConfigError. */
 export function loadConfiguration(
@@ -11,10 +20,8 @@ export function loadConfiguration(
 ): Promise<Config> {
   return loadConfig({
     ...options,
-    knownVendors: Object.keys(vendors),
-    addresslessVendors: Object.values(vendors)
-      .filter(({ baseUrl }) => baseUrl === null)
-      .map(({ id }) => id),
-    knownDialects: Object.keys(operationOf),
+    knownVendors: knownNames.vendors,
+    addresslessVendors: knownNames.addressless,
+    knownDialects: knownNames.dialects,
   })
 }

@@ -14,6 +14,7 @@ import { peopleInputs } from './schema-people.ts'
 import { preferenceInputs } from './schema-preferences.ts'
 import { settingsInputs } from './schema-settings.ts'
 import { statisticsInputs } from './schema-statistics.ts'
+import { storedInputs } from './schema-stored.ts'
 import { usageInputs } from './schema-usage.ts'
 import { AdminError } from './use-case.ts'
 
@@ -79,6 +80,7 @@ export const inputs = {
   ...preferenceInputs,
   ...modelsInputs,
   ...settingsInputs,
+  ...storedInputs,
   ...statisticsInputs,
   ...historyInputs,
   ...operationsInputs,

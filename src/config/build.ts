@@ -1,7 +1,7 @@
 // Makes the configuration out of what the file says, with its defaults, and what stands above it.
 
 import { dirname, resolve } from 'node:path'
-import { defaultData } from './defaults.ts'
+import { defaultData, defaultGroup } from './defaults.ts'
 import { deepFreeze, recordOf } from './freeze.ts'
 import { withoutTrailingSlash } from './rules.ts'
 import type { FileSettings } from './schema.ts'
@@ -34,10 +34,11 @@ export function buildConfig(
     logLevel: override.logLevel ?? plain.logLevel,
     media: { ...results, s3: store.s3 === null ? null : bucket(store.s3) },
     groups: groups(settings.groups),
-    channels: settings.channels.map(channel),
+    channels: settings.channels.map((each) => channelConfig(each, 'file')),
     models: recordOf(
       Object.entries(settings.models).map(([name, model]) => [name, modelConfig(model)]),
     ),
+    leftOut: [],
     accounts: recordOf(Object.entries(settings.accounts)),
     file,
     sources,
@@ -72,16 +73,66 @@ function bucket(settings: BucketSettings): BucketSettings {
 
 function groups(settings: FileSettings['groups']): Record<string, GroupSettings> {
   const entries = Object.entries(settings)
-  return recordOf(entries.map(([id, group]) => [id, { ...group, id }]))
+  const builtIn = { ...emptyGroup, id: defaultGroup, origin: 'built-in' } as const
+  return recordOf([
+    [defaultGroup, builtIn],
+    ...entries.map(([id, group]) => [id, { ...group, id }] as const),
+  ])
 }
 
-function channel({ passTrace, ...plain }: FileSettings['channels'][number]): ChannelConfig {
+/** What a channel, a group and a model are that say nothing; `stored.test.ts` holds them to the schema. */
+export const emptyChannel: Omit<FileSettings['channels'][number], 'id' | 'vendor'> = {
+  baseUrl: null,
+  key: null,
+  keys: [],
+  models: null,
+  groups: null,
+  priority: 0,
+  weight: 1,
+  disabled: false,
+  state: 'enabled',
+  concurrency: null,
+  costMultiplier: '1',
+  tags: [],
+  note: null,
+  passTrace: false,
+  dialect: null,
+  timeouts: {},
+  options: null,
+}
+export const emptyGroup: FileSettings['groups'][string] = {
+  multiplier: '1',
+  models: ['*'],
+  limits: {},
+}
+export const emptyModel: FileSettings['models'][string] = {
+  kind: null,
+  context: null,
+  maxOutput: null,
+  vision: null,
+  ownedBy: null,
+  prices: null,
+  timeouts: {},
+}
+
+export function channelConfig(
+  settings: FileSettings['channels'][number],
+  origin: ChannelConfig['origin'],
+): ChannelConfig {
+  const { passTrace, keys, state, concurrency, costMultiplier, tags, note, ...plain } = settings
   return {
     ...plain,
+    disabled: plain.disabled || state !== 'enabled',
     models: channelModels(plain.models),
-    ...(passTrace && { passTrace }),
     options: recordOf(Object.entries(plain.options ?? {})),
-    origin: 'file',
+    origin,
+    ...(passTrace && { passTrace }),
+    ...(keys.length > 0 && { keys }),
+    ...(state !== 'enabled' && { state }),
+    ...(concurrency !== null && { concurrency }),
+    ...(costMultiplier !== '1' && { costMultiplier }),
+    ...(tags.length > 0 && { tags }),
+    ...(note !== null && { note }),
   }
 }
 
@@ -94,7 +145,7 @@ function channelModels(
   )
 }
 
-function modelConfig(model: FileSettings['models'][string]): ModelConfig {
+export function modelConfig(model: FileSettings['models'][string]): ModelConfig {
   const { prices } = model
   return { ...model, prices: prices === null ? null : recordOf(Object.entries(prices)) }
 }

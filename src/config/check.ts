@@ -1,12 +1,13 @@
 // Reads and checks a file's text: the only file that brings in YAML and the schema.
 
+import type { KnownNames } from './cross-check.ts'
 import { interpolate } from './interpolate.ts'
 import { parseFile } from './parse.ts'
 import type { Problem } from './problems.ts'
 import type { FileSettings } from './schema.ts'
 import { readEnvironment, readSecretFiles } from './secret-files.ts'
 import type { Environment } from './settings.ts'
-import { type KnownNames, validate } from './validate.ts'
+import { validate } from './validate.ts'
 
 export interface Question {
   readonly text: string

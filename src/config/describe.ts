@@ -3,7 +3,8 @@
 import type { BucketSettings, ChannelConfig, Config, KeyConfig } from './types.ts'
 
 const mask = '***'
-const secretName = /key|secret|token|password|credential/i
+/** Of a vendor's own settings. */
+export const secretName = /key|secret|token|password|credential/i
 
 /** The effective configuration as plain data, secrets and passwords in addresses masked. */
 export function describeConfig(config: Config): Record<string, unknown> {
@@ -66,6 +67,7 @@ function describeChannel(channel: ChannelConfig): Record<string, unknown> {
     ...channel,
     baseUrl: maskedAddress(channel.baseUrl),
     key: masked(channel.key),
+    ...(channel.keys && { keys: channel.keys.map((each) => ({ ...each, key: mask })) }),
     options: Object.fromEntries(
       options.map(([name, value]) => [name, secretName.test(name) ? mask : value]),
     ),

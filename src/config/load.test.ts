@@ -83,7 +83,7 @@ describe('without a file', () => {
       totalMs: 1_800_000,
     })
     expect(config.groups).toEqual({
-      default: { id: 'default', multiplier: '1', models: ['*'], limits: {} },
+      default: { id: 'default', multiplier: '1', models: ['*'], limits: {}, origin: 'built-in' },
     })
     expect(config.billing).toEqual({
       clientLeaves: 'stop',

@@ -203,7 +203,7 @@ const videos = section({
   ),
 })
 
-const group = section({
+export const group = section({
   multiplier: key(decimal(6, '1.25'), 'What prices are multiplied by for keys of this group.', '1'),
   models: key(
     modelPatterns,
@@ -213,12 +213,7 @@ const group = section({
   limits,
 })
 
-const groups = named(identifier, group).transform(
-  (groups): Record<string, z.output<typeof group>> => ({
-    [defaultGroup]: group.parse({}),
-    ...groups,
-  }),
-)
+const groups = named(identifier, group)
 
 const channelModels = z.union(
   [
@@ -230,6 +225,14 @@ const channelModels = z.union(
   { error: 'expected a list of model names, or a map of public name to the name the vendor uses' },
 )
 
+const channelKey = section({
+  name: identifier.meta({ description: 'Name of the key, unique in its channel.' }),
+  key: secretText().meta({ description: "The vendor's key.", fromFile: true }),
+  disabled: key(yesOrNo, 'It is not used.', false),
+})
+
+export const channelStates = ['enabled', 'draining', 'disabled'] as const
+
 export const channel = section({
   id: identifier.meta({ description: 'Name of the channel, unique.' }),
   vendor: text('expected the name of a vendor').meta({
@@ -240,6 +243,11 @@ export const channel = section({
     "All that stands before the vendor's own path; left out: the vendor's usual address.",
   ),
   key: key(secretText(), "The vendor's key."),
+  keys: key(
+    z.array(channelKey, 'expected a list of keys'),
+    'Several keys in place of one: requests are spread over those that work.',
+    [],
+  ),
   models: key(
     channelModels,
     "Models served: a list, or a map of public name to the vendor's name; left out: the shipped models of the vendor.",
@@ -259,6 +267,26 @@ export const channel = section({
     1,
   ),
   disabled: key(yesOrNo, 'Takes no requests.', false),
+  state: key(
+    choice(channelStates),
+    'draining and disabled take no new requests; those under way end as they would. draining says that it is for a while.',
+    'enabled',
+  ),
+  concurrency: key(
+    wholeNumber(1, 1_000_000),
+    'Most requests under way at once with each of its keys, in each serving process; past it other channels serve.',
+  ),
+  costMultiplier: key(
+    decimal(6, '0.8'),
+    'What the vendor asks of its list price; figures of the cost are multiplied by it.',
+    '1',
+  ),
+  tags: key(
+    z.array(identifier, 'expected a list of tags').max(32, 'expected at most 32 tags'),
+    'Words by which operators pick channels.',
+    [],
+  ),
+  note: key(text('expected text').max(1_000, 'expected at most 1000 characters'), 'For operators.'),
   passTrace: key(
     yesOrNo,
     'The vendor is sent the traceparent of the client, where it sent one.',
@@ -301,7 +329,7 @@ export const modelKinds = [
   'realtime',
 ] as const
 
-const model = section({
+export const model = section({
   kind: key(choice(modelKinds), 'What it does; left out: as shipped, else chat.'),
   context: key(count, 'Context window in tokens; left out: as shipped, else unknown.'),
   maxOutput: key(count, 'Most tokens of one reply; left out: as shipped, else unknown.'),

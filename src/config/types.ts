@@ -33,9 +33,27 @@ interface MediaSettings extends Omit<File['media'], 'store'> {
   readonly s3: BucketSettings | null
 }
 
-export type GroupSettings = File['groups'][string] & { readonly id: string }
+export type GroupSettings = File['groups'][string] & {
+  readonly id: string
+  /** Left out: the file. */
+  readonly origin?: 'built-in' | 'stored'
+}
 
-export interface ChannelConfig extends Omit<Channel, 'models' | 'options' | 'passTrace'> {
+/** What a channel may say beside what every one has; an absent one is said to be nothing special. */
+interface ChannelExtras {
+  /** In place of `key`, one or more. */
+  readonly keys: Channel['keys']
+  /** Where it is not said by `disabled` alone. */
+  readonly state: Channel['state']
+  readonly concurrency: number
+  readonly costMultiplier: string
+  readonly tags: readonly string[]
+  readonly note: string
+}
+
+export interface ChannelConfig
+  extends Omit<Channel, 'models' | 'options' | 'passTrace' | keyof ChannelExtras>,
+    Partial<ChannelExtras> {
   /**
    * Public name (or pattern with one trailing `*`) to the vendor's own name; null: the vendor's
    * catalogue. Where both end in `*`, what the first stood for takes the place of the second.
@@ -44,18 +62,31 @@ export interface ChannelConfig extends Omit<Channel, 'models' | 'options' | 'pas
   /** The vendor is told the trace that a request is part of. */
   readonly passTrace?: boolean
   readonly options: Readonly<Record<string, string>>
-  /** Where it came from: the file, an environment variable, or the product itself. */
-  readonly origin: 'file' | 'environment' | 'built-in'
+  /** Where it came from: the file, an environment variable, the product itself, or the store. */
+  readonly origin: 'file' | 'environment' | 'built-in' | 'stored'
 }
 
 /** What the file says of a model; null: not said there, so the shipped catalogue decides. */
-export type ModelConfig = Model
+export type ModelConfig = Model & { readonly origin?: 'stored' }
 /** `expiresAt` in Unix milliseconds. */
 export type KeyConfig = File['keys'][number]
 
+/** What may be made at run time. */
+export type StoredKind = 'channel' | 'group' | 'model'
+
+/** What the store has and does not fit: it does not count. */
+export interface LeftOut {
+  readonly kind: StoredKind
+  readonly id: string
+  readonly problem: string
+}
+
 /** Deeply frozen; its records have no prototype, so any name may be looked up in them. */
 export interface Config
-  extends Omit<File, 'environmentFile' | 'data' | 'publicUrl' | 'media' | 'groups' | 'channels'> {
+  extends Omit<
+    File,
+    'environmentFile' | 'data' | 'publicUrl' | 'media' | 'groups' | 'channels' | 'models'
+  > {
   /** Absolute. */
   readonly dataDir: string
   /** What the deployment signs with; null: a key kept in the data folder. */
@@ -63,6 +94,8 @@ export interface Config
   readonly media: MediaSettings
   readonly groups: Readonly<Record<string, GroupSettings>>
   readonly channels: readonly ChannelConfig[]
+  readonly models: Readonly<Record<string, ModelConfig>>
+  readonly leftOut: readonly LeftOut[]
   /** The file read, absolute; null when there was none. */
   readonly file: string | null
   /** Every file it was read from: that one, and those its values stand in. */

@@ -1,20 +1,13 @@
 // Holds a parsed file against the schema and against itself, and says everything that is wrong at once.
 
 import type { z } from 'zod'
+import { channelProblems, type KnownNames, unknownName } from './cross-check.ts'
 import { defaultGroup } from './defaults.ts'
 import { type Problem, pathText, suggestion } from './problems.ts'
 import { channel, type FileSettings, fileSchema } from './schema.ts'
 import { apiKey } from './schema-keys.ts'
 import { ledger } from './schema-money.ts'
 import { identity } from './schema-run-time.ts'
-
-/** Names that only higher rooms know. */
-export interface KnownNames {
-  readonly vendors: readonly string[]
-  readonly dialects: readonly string[]
-  /** Vendors without an address of their own. */
-  readonly addressless?: readonly string[]
-}
 
 type Channel = z.output<typeof channel>
 type ApiKey = z.output<typeof apiKey>
@@ -101,7 +94,7 @@ function crossCheck(input: Parts, known: KnownNames): Problem[] {
     ...(input.ledger === null ? [] : ledgerProblems(input.ledger, input.said)),
     ...repeats(channels, 'channels', 'id', (channel) => channel.id),
     ...channels.flatMap((entry, index) =>
-      entry === null ? [] : channelProblems(entry, index, groups, known),
+      entry === null ? [] : channelProblems(entry, ['channels', index], groups, known),
     ),
     ...repeats(keys, 'keys', 'name', (key) => key.name),
     ...repeats(keys, 'keys', 'secret', (key) => key.secret),
@@ -131,43 +124,6 @@ function ledgerProblems(ledger: FileSettings['ledger'], said: Parts['said']): Pr
     problems.push({ path, message: `expected ${earlier} below ${name}` })
   }
   return problems
-}
-
-function channelProblems(
-  channel: Channel,
-  index: number,
-  groups: ReadonlySet<string>,
-  known: KnownNames,
-): Problem[] {
-  const path = `channels[${index}]`
-  const problems = unknownName(`${path}.vendor`, 'vendor', channel.vendor, known.vendors)
-  if (channel.baseUrl === null && known.addressless?.includes(channel.vendor)) {
-    problems.push({ path: `${path}.baseUrl`, message: `vendor ${channel.vendor} needs one` })
-  }
-  if (channel.dialect !== null) {
-    problems.push(...unknownName(`${path}.dialect`, 'dialect', channel.dialect, known.dialects))
-  }
-  for (const [position, name] of (channel.groups ?? []).entries()) {
-    problems.push(...unknownName(`${path}.groups[${position}]`, 'group', name, groups))
-  }
-  const models = channel.models ?? []
-  for (const [publicName, vendorName] of Array.isArray(models) ? [] : Object.entries(models)) {
-    if (vendorName.endsWith('*') && !publicName.endsWith('*')) {
-      const at = pathText(['channels', index, 'models', publicName])
-      problems.push({
-        path: at,
-        message: 'expected a * at the end of both names, or of the first only',
-      })
-    }
-  }
-  return problems
-}
-
-function unknownName(path: string, what: string, name: string, known: Iterable<string>): Problem[] {
-  const names = [...known]
-  if (names.includes(name)) return []
-  const near = suggestion(name, names)
-  return [{ path, message: `unknown ${what}${near || `; expected one of ${names.join(', ')}`}` }]
 }
 
 function repeats<Item>(

@@ -13,7 +13,7 @@ import type { Background } from '../operations/responses/background.ts'
 import type { ResponseKeeper } from '../operations/responses/keeper.ts'
 import type { VideoJobs } from '../operations/videos/jobs.ts'
 import type { Deadlines } from '../relay/deadlines.ts'
-import type { Health, HealthReport } from '../router/route.ts'
+import type { Health, HealthControl, HealthReport } from '../router/route.ts'
 import type { Store } from '../store/store.ts'
 import type { Denials } from '../telemetry/denials.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -25,7 +25,7 @@ import type { Prices } from './prices.ts'
 export interface ProcessParts {
   readonly log: Log
   readonly store: Store
-  readonly health: Health & HealthReport
+  readonly health: Health & HealthControl & HealthReport
   readonly limiter: ReturnType<typeof createLimiter>
   readonly metrics: Metrics
   readonly keyring: ReturnType<typeof createKeyring>

@@ -15,7 +15,23 @@ export function runningOf(state: State, store: Pick<Store, 'rollups'>): Running 
     settings: state.runTime.current,
     config,
     reading: () => readProcess(state),
-    channelState: (id) => state.health.state(id, performance.now()),
+    stored: {
+      get declared() {
+        return state.stored.declared
+      },
+      box: state.stored.box,
+    },
+    channelCondition(lane) {
+      const { health } = state
+      const nowMs = performance.now()
+      const trouble = health.trouble(lane, nowMs)
+      return {
+        state: health.state(lane, nowMs),
+        reason: trouble?.reason ?? null,
+        sinceMs: trouble === null ? null : Date.now() - nowMs + trouble.sinceMs,
+        inFlight: health.inFlight(lane),
+      }
+    },
     arrivals: () => state.doctor.list(),
     audit: (signal) => auditApart(state.current.config, signal),
     async offer() {

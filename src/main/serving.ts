@@ -1,5 +1,6 @@
 // Builds what a request passes through from one configuration; replaced whole when that changes.
 
+import { lanesOf } from '../config/channel-keys.ts'
 import type { Config } from '../config/types.ts'
 import { createCallers } from '../http/callers.ts'
 import { diagnose } from '../http/diagnosis.ts'
@@ -32,7 +33,7 @@ import { videosFor } from './videos.ts'
 /** One configuration at work. */
 export interface Serving {
   readonly config: Config
-  /** Of the channels that take requests. */
+  /** Of the channels that take requests: one for each of their keys. */
   readonly channelIds: readonly string[]
   readonly front: Front
 }
@@ -50,7 +51,9 @@ export function buildServing(config: Config, parts: ProcessParts): Serving {
   const modelAccess = buildModelAccess(config, configured, () => parts.prices.book)
   return {
     config,
-    channelIds: configured.filter(({ disabled }) => !disabled).map(({ id }) => id),
+    channelIds: configured
+      .filter(({ disabled }) => !disabled)
+      .flatMap((channel) => lanesOf(channel).map(({ lane }) => lane)),
     front: frontOf(config, parts, { relay, modelAccess }),
   }
 }

@@ -4,11 +4,10 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { type Collector, MemoryTrimmer } from '../blobs/memory-trimmer.ts'
 import { createSpools } from '../blobs/spool.ts'
-import type { ChannelConfig, Config } from '../config/types.ts'
+import type { Config } from '../config/types.ts'
 import { Doctor } from '../http/doctor.ts'
 import { KeyUses } from '../http/key-uses.ts'
 import { Load } from '../http/load.ts'
-import { ensureAccounts } from '../identity/ensure-accounts.ts'
 import { issueFirstKey } from '../identity/first-key.ts'
 import { createKeyring, type ReplaceableKeyring } from '../identity/keyring.ts'
 import { loadKeys } from '../identity/watch.ts'
@@ -35,7 +34,7 @@ import { Prices } from './prices.ts'
 import type { ProcessParts } from './process.ts'
 import { openDiskFiles, sweepResults } from './results.ts'
 import { RunTime } from './run-time.ts'
-import { buildServing, type Serving } from './serving.ts'
+import { keepNames, openStored, servingOf } from './serving-now.ts'
 import { createVideoJobs } from './videos.ts'
 import type { Worker } from './worker.ts'
 
@@ -52,8 +51,10 @@ interface StateOptions {
 }
 
 export async function buildState(options: StateOptions) {
-  const { version, config, store, log, collector } = options
-  await store.deployment.rememberCurrency(config.currency)
+  const { version, store, log, collector } = options
+  await store.deployment.rememberCurrency(options.config.currency)
+  const stored = await openStored(options)
+  const config = stored.current
   await keepNames(store, config)
   const { keyring, keyRevision, firstSecret } = await openKeys(options)
   const prices = await Prices.open(store, config, log)
@@ -67,7 +68,8 @@ export async function buildState(options: StateOptions) {
   const history = await openHistoryParts(config, store, log, runTime.current)
   const sources: MetricSources = {
     ...sourcesOf(log, ledger),
-    channelStates: () => statesOf([...current.front.services.relay.channels.keys()], health),
+    channelStates: () =>
+      statesOf([...serving.current.front.services.relay.channels.keys()], health),
     loopLagMs: () => lag.lagMs(),
     limitsShared: isShared,
     priceConflicts: () => prices.conflicts.length,
@@ -92,10 +94,10 @@ export async function buildState(options: StateOptions) {
     deadlines,
     spools: createSpools(join(config.dataDir, 'tmp'), new MemoryTrimmer(collector).passed),
   }
-  const videoJobs = createVideoJobs(shared, () => current)
+  const videoJobs = createVideoJobs(shared, () => serving.current)
   const parts: ProcessParts = { ...shared, videoJobs }
-  let current: Serving = buildServing(config, parts)
-  sweepResults(() => current.config, parts)
+  const serving = servingOf(stored, runTime, parts)
+  sweepResults(() => serving.current.config, parts)
   return {
     ...parts,
     activity,
@@ -104,21 +106,13 @@ export async function buildState(options: StateOptions) {
     keyRevision,
     leftSettled,
     get current() {
-      return current
+      return serving.current
     },
     /** Asked for each request. */
-    front: () => current.front,
-    /** Swaps all of it at once; requests under way keep those they began with. */
-    async replace(next: Config) {
-      const serving = buildServing(next, parts)
-      await keepNames(store, next)
-      await prices.load(next)
-      runTime.take(next)
-      keyring.replace({ configured: next.keys })
-      for (const id of changedChannels(current.config, next)) health.reset(id)
-      history.configure(next.history)
-      current = serving
-    },
+    front: () => serving.current.front,
+    replace: serving.replace,
+    applyStored: serving.applyStored,
+    stored,
   }
 }
 
@@ -141,12 +135,6 @@ function watchedLoad() {
   const lag = startLoopLag({ busy: activity.isBusy })
   activity.add(lag)
   return { load, activity, lag }
-}
-
-/** What the configuration names and the store must know: accounts, and the groups that keys are made for. */
-async function keepNames(store: Store, config: Config): Promise<void> {
-  await store.deployment.rememberGroups(Object.keys(config.groups))
-  await ensureAccounts(store, config, Date.now())
 }
 
 /** What requests leave beside their money. */
@@ -257,16 +245,6 @@ function ledgerOptions({ config, log }: StateOptions, slot: number): LedgerOptio
     maxHeldPerAccountNano: capOf(billing.maxHeldPerAccount),
     log,
   }
-}
-
-/** Channels that are asked elsewhere or otherwise than before: a key corrected, an address changed. */
-function changedChannels(before: Config, after: Config): readonly string[] {
-  const identity = ({ vendor, baseUrl, key, options }: ChannelConfig) =>
-    JSON.stringify([vendor, baseUrl, key, options])
-  const known = new Map(before.channels.map((channel) => [channel.id, identity(channel)]))
-  return after.channels
-    .filter((channel) => known.get(channel.id) !== identity(channel))
-    .map(({ id }) => id)
 }
 
 function watchedHealth(log: Log): ReturnType<typeof createHealth> {

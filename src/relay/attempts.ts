@@ -3,7 +3,7 @@
 import { failedAttempt } from '../billing/charging-policy.ts'
 import { type Fault, faultTable, type GatewayError } from '../errors.ts'
 import { plan } from '../router/plan.ts'
-import type { Blocked, Candidate, Outcome } from '../router/route.ts'
+import { type Blocked, type Candidate, laneOf, type Outcome } from '../router/route.ts'
 import type { AfterFailure, FailedAttempt } from '../store/usage-row.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { Attempt, type AttemptOwner, type AttemptSink } from './attempt.ts'
@@ -99,7 +99,7 @@ export class Attempts {
     const nowMs = performance.now()
     this.startedMs = nowMs
     this.reported = false
-    this.rooms.health.begin(channelId, model, nowMs, this.tried > 1)
+    this.rooms.health.begin(laneOf(prepared.plan.candidate), model, nowMs, this.tried > 1)
     const attempt = new Attempt(prepared.plan, owner, sink, nowMs)
     this.current = attempt
     attempt.carriedBy(send(prepared, attempt))
@@ -115,8 +115,9 @@ export class Attempts {
     const candidate = this.current?.plan.candidate
     if (candidate === undefined || this.reported) return
     this.reported = true
-    const { channelId, model } = candidate
-    this.rooms.health.report(channelId, model, outcome, performance.now(), this.tried > 1)
+    const { model } = candidate
+    const lane = laneOf(candidate)
+    this.rooms.health.report(lane, model, outcome, performance.now(), this.tried > 1)
   }
 
   /** Nobody wants the current one's reply any more: its vendor is let go, and not to blame. */
@@ -157,8 +158,8 @@ export class Attempts {
     const { health } = this.rooms
     const nowMs = performance.now()
     // The budget shields a channel in trouble; one that does well may take over all of another's load.
-    const shielded = health.state(next.channelId, nowMs) > 0
-    if (shielded && !health.mayRetry(next.channelId)) return 'retry_budget'
+    const shielded = health.state(laneOf(next), nowMs) > 0
+    if (shielded && !health.mayRetry(laneOf(next))) return 'retry_budget'
     const isLate = nowMs - this.request.startedMs >= this.rooms.timeouts.totalMs
     return isLate ? 'out_of_time' : 'next_channel'
   }

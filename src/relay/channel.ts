@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
+import { lanesOf } from '../config/channel-keys.ts'
 import type { ChannelConfig, TimeoutSettings } from '../config/types.ts'
 import type { Destination } from '../upstream/connect.ts'
 import type { VendorCall } from '../vendors/media.ts'
@@ -172,17 +173,19 @@ function destinationOf(
   }
 }
 
-/** Throws where a channel's vendor is unknown or lacks what it needs. */
+/** By lane. Throws where a channel's vendor is unknown or lacks what it needs. */
 export function createChannels(
   configs: readonly ChannelConfig[],
   vendors: Readonly<Record<string, Vendor>>,
 ): ReadonlyMap<string, Channel> {
   return new Map(
-    configs.map((config) => {
+    configs.flatMap((config) => {
       const vendor = vendors[config.vendor]
       if (vendor === undefined)
         throw new Error(`channel ${config.id}: unknown vendor ${config.vendor}`)
-      return [config.id, createChannel(config, vendor)] as const
+      return lanesOf(config).map(
+        ({ lane, key }) => [lane, createChannel({ ...config, key }, vendor)] as const,
+      )
     }),
   )
 }

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import type { TimeoutSettings } from '../config/types.ts'
-import type { Candidate } from '../router/route.ts'
+import { type Candidate, laneOf } from '../router/route.ts'
 import type { Destination } from '../upstream/connect.ts'
 import type { DialCall } from '../upstream/connection.ts'
 import type { Segment } from '../vendors/media.ts'
@@ -43,7 +43,7 @@ export function prepare(
   client: RequestDecoder,
   operation: RelayOperation | null = null,
 ): Prepared | Promise<Prepared> {
-  const channel = rooms.channels.get(candidate.channelId)
+  const channel = rooms.channels.get(laneOf(candidate))
   if (channel === undefined) throw new Error(`no channel ${candidate.channelId}`)
   const { vendor } = channel
   // Re-writing is for what is said in text; there is nothing to put sound or vectors into.

@@ -1,6 +1,7 @@
 // Which channels serve a model to a group: built once from the configuration, then looked up.
 
 import { undated } from '../catalog/dated.ts'
+import { lanesOf } from '../config/channel-keys.ts'
 import type { ChannelConfig, GroupSettings } from '../config/types.ts'
 import type { ClientDialectId, VendorDialectId } from '../wire/formats.ts'
 import type { Candidate } from './route.ts'
@@ -89,7 +90,7 @@ const none: readonly never[] = Object.freeze([])
 
 export function createDirectory(options: DirectoryOptions): Directory {
   const served = options.channels
-    .filter((channel) => !channel.disabled)
+    .filter((channel) => !channel.disabled && lanesOf(channel).length > 0)
     .map((channel) => serve(channel, options))
   const groups = new Map(
     Object.values(options.groups).map((settings) => [settings.id, group(settings, served)]),
@@ -211,14 +212,18 @@ function find(
     const same = speaks.find((known) => known === dialect)
     const spoken = same ?? speaks.find((known) => hubbed(dialect, known))
     if (spoken === undefined) continue
-    found.push({
-      channelId: channel.id,
-      model: each.vendorsName(target),
-      dialect: spoken,
-      identity: same !== undefined,
-      priority: channel.priority,
-      weight: channel.weight,
-    })
+    const lanes = lanesOf(channel)
+    for (const { lane } of lanes) {
+      found.push({
+        channelId: channel.id,
+        ...(lane !== channel.id && { lane }),
+        model: each.vendorsName(target),
+        dialect: spoken,
+        identity: same !== undefined,
+        priority: channel.priority,
+        weight: channel.weight / lanes.length,
+      })
+    }
   }
   return Object.freeze(found)
 }

@@ -12,7 +12,7 @@ import {
   recent,
   succeed,
 } from './breaker.ts'
-import type { Block, Health, HealthReport, HealthReset, Outcome, Trouble } from './route.ts'
+import type { Block, Health, HealthControl, HealthReport, Outcome, Trouble } from './route.ts'
 
 interface HealthOptions {
   /** Gives [0, 1); for the jitter of the breakers. */
@@ -44,6 +44,8 @@ interface ChannelHealth {
 const coolDefaultMs = 5_000
 const coolLongestMs = 30_000
 const quotaMs = 60_000
+/** When a place of a full channel may be free again, as far as anybody can say. */
+const fullMs = 1_000
 const disabledMs = 60_000
 /** A channel of patterns may be asked for any name: its alarm is not each caller's to sound. */
 const alarmMs = 60_000
@@ -55,13 +57,14 @@ const modelsKept = 1_000
 /** Faults where no whole reply came back: five in a row open the breaker. */
 const transport: ReadonlySet<FaultKind> = new Set(['unreachable', 'timeout', 'reset', 'cut'])
 
-export function createHealth(options: HealthOptions): Health & HealthReset & HealthReport {
+export function createHealth(options: HealthOptions): Health & HealthControl & HealthReport {
   return new NodeHealth(options)
 }
 
-class NodeHealth implements Health, HealthReset, HealthReport {
+class NodeHealth implements Health, HealthControl, HealthReport {
   readonly #options: HealthOptions
   readonly #channels = new Map<string, ChannelHealth>()
+  #limits: ReadonlyMap<string, number> = new Map()
   #latestMs = 0
 
   constructor(options: HealthOptions) {
@@ -77,6 +80,7 @@ class NodeHealth implements Health, HealthReset, HealthReport {
     const channel = this.#channels.get(channelId)
     if (channel === undefined) return null
     if (channel.disabledUntilMs > now) return 'credentials'
+    if (this.#isFull(channelId, channel)) return 'busy'
     const health = channel.models.get(model)
     if (health === undefined) return null
     if (health.coolUntilMs > now) return health.coolKind
@@ -131,11 +135,20 @@ class NodeHealth implements Health, HealthReset, HealthReport {
     }
   }
 
+  limit(most: ReadonlyMap<string, number>): void {
+    this.#limits = most
+  }
+
+  inFlight(channelId: string): number {
+    return this.#channels.get(channelId)?.inFlight ?? 0
+  }
+
   waitMs(channelId: string, model: string, nowMs: number): number {
     const now = this.#advance(nowMs)
     const channel = this.#channels.get(channelId)
     if (channel === undefined) return 0
-    const disabled = Math.max(0, channel.disabledUntilMs - now)
+    const full = this.#isFull(channelId, channel) ? fullMs : 0
+    const disabled = Math.max(full, channel.disabledUntilMs - now)
     const health = channel.models.get(model)
     if (health === undefined) return disabled
     return Math.max(disabled, health.coolUntilMs - now, breakerWaitMs(health.breaker, now))
@@ -199,6 +212,10 @@ class NodeHealth implements Health, HealthReset, HealthReport {
     const alreadyQuota = health.coolUntilMs > now && health.coolKind === 'quota'
     cool(health, fault, now)
     if (fault.kind === 'quota' && !alreadyQuota) this.#options.onAlarm(channelId, fault)
+  }
+
+  #isFull(channelId: string, { inFlight }: ChannelHealth): boolean {
+    return inFlight > 0 && inFlight >= (this.#limits.get(channelId) ?? Number.POSITIVE_INFINITY)
   }
 
   #channel(channelId: string): ChannelHealth {

@@ -1,6 +1,6 @@
 // The order in which channels are tried: pure, over a snapshot of health.
 
-import type { Candidate, Health, Plan } from './route.ts'
+import { type Candidate, type Health, laneOf, type Plan } from './route.ts'
 
 interface PlanOptions {
   readonly maxAttempts: number
@@ -29,14 +29,15 @@ export function plan(
   let limited = 0
   let refused = 0
   for (const candidate of candidates) {
-    const { channelId, model } = candidate
-    if (health.usable(channelId, model, nowMs)) {
+    const { model } = candidate
+    const lane = laneOf(candidate)
+    if (health.usable(lane, model, nowMs)) {
       usable.push(candidate)
       continue
     }
-    const block = health.blocked(channelId, model, nowMs)
+    const block = health.blocked(lane, model, nowMs)
     if (block === 'breaker') open.push(candidate)
-    else if (block === 'rate_limited') limited += 1
+    else if (block === 'rate_limited' || block === 'busy') limited += 1
     else refused += 1
   }
   const shut = Math.floor(candidates.length / 2)
@@ -51,7 +52,7 @@ export function plan(
 
 function shortestWait(candidates: readonly Candidate[], health: HealthView, nowMs: number): number {
   return Math.min(
-    ...candidates.map(({ channelId, model }) => health.waitMs(channelId, model, nowMs)),
+    ...candidates.map((candidate) => health.waitMs(laneOf(candidate), candidate.model, nowMs)),
   )
 }
 
@@ -63,7 +64,7 @@ function soonest(
 ): readonly Candidate[] {
   const waits = open.map((candidate) => ({
     candidate,
-    waitMs: health.waitMs(candidate.channelId, candidate.model, nowMs),
+    waitMs: health.waitMs(laneOf(candidate), candidate.model, nowMs),
   }))
   waits.sort((a, b) => a.waitMs - b.waitMs)
   return waits.slice(0, count).map(({ candidate }) => candidate)

@@ -6,6 +6,8 @@ import type { VendorDialectId } from '../wire/formats.ts'
 /** What the plan needs to know of a channel that serves a model. */
 export interface Candidate {
   readonly channelId: string
+  /** Where the channel has several keys, and this is not the first of them: what health and channels know it by. */
+  readonly lane?: string
   /** The vendor's own name of the model. */
   readonly model: string
   /** Dialect to speak to the vendor. */
@@ -16,14 +18,19 @@ export interface Candidate {
   readonly weight: number
 }
 
+/** What health and channels know it by. */
+export function laneOf({ lane, channelId }: Pick<Candidate, 'lane' | 'channelId'>): string {
+  return lane ?? channelId
+}
+
 /** What came of an attempt: `ok`, a fault, or nothing that tells of the channel. */
 export type Outcome =
   | { readonly kind: 'ok' }
   | { readonly kind: 'fault'; readonly fault: Fault }
   | { readonly kind: 'none' }
 
-/** Why a channel may not be tried now: an open breaker, a vendor's 429, no credit there, no valid key. */
-export type Block = 'breaker' | 'rate_limited' | 'quota' | 'credentials'
+/** Why a channel may not be tried now: an open breaker, a vendor's 429, no credit there, no valid key, all its places taken. */
+export type Block = 'breaker' | 'rate_limited' | 'quota' | 'credentials' | 'busy'
 
 /** Health of channels on this node; keyed by channel and the vendor's model. */
 export interface Health {
@@ -57,11 +64,26 @@ export interface Trouble {
 export interface HealthReport {
   /** null: it is well, as `Health.state` has it. */
   trouble(channelId: string, nowMs: number): Trouble | null
+  /** Attempts under way. */
+  inFlight(channelId: string): number
 }
 
-/** For a channel whose address or key was changed: what is known of it no longer holds. */
-export interface HealthReset {
+/** How a channel is doing, as operators are told. */
+export interface Condition {
+  /** As of `Health.state`. */
+  readonly state: 0 | 1 | 2 | 3
+  readonly reason: Trouble['reason'] | null
+  /** Since when there is a reason. */
+  readonly sinceMs: number | null
+  readonly inFlight: number
+}
+
+/** What is not asked for each request. */
+export interface HealthControl {
+  /** For a channel whose address or key was changed: what is known of it no longer holds. */
   reset(channelId: string): void
+  /** Most attempts under way at once; a channel that is not named takes any number. */
+  limit(most: ReadonlyMap<string, number>): void
 }
 
 export interface Plan {

@@ -1,6 +1,7 @@
 // What is kept, whichever engine keeps it: the contract SQLite and PostgreSQL both pass.
 
 import type { ArrivalTable } from './arrivals.ts'
+import type { ConfigurationTable } from './configuration.ts'
 import type { ControlReplyTable, OperatorEventTable } from './control.ts'
 import type { HistoryTable } from './history.ts'
 import type { HistorySettingTable } from './history-settings.ts'
@@ -142,6 +143,7 @@ export interface Store {
   readonly audit: AuditTable
   readonly deployment: DeploymentTable
   readonly settings: SettingTable
+  readonly configuration: ConfigurationTable
   readonly controlReplies: ControlReplyTable
   readonly operatorEvents: OperatorEventTable
   readonly history: HistoryTable

@@ -2,6 +2,7 @@
 
 import { arrivalTable } from './arrivals.ts'
 import { auditTable } from './audit.ts'
+import { configurationTable } from './configuration.ts'
 import { controlReplyTable, operatorEventTable } from './control.ts'
 import {
   readAddress,
@@ -79,6 +80,7 @@ export function createStore(engine: Engine, history = engine): Store {
       rememberAddress: (address) => rememberAddress(engine, address),
     },
     settings: settingTable(engine),
+    configuration: configurationTable(engine),
     controlReplies: controlReplyTable(engine),
     operatorEvents: operatorEventTable(engine),
     history: historyTable(history),

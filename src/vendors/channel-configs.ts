@@ -19,13 +19,14 @@ const shared = {
   options: {},
 }
 
-/** What the file declares is all there is; only without it do keys in the environment become channels. */
+/** What the file and the store have is all there is; only without it do keys in the environment become channels. */
 export function channelConfigs(
-  config: Config,
+  config: Pick<Config, 'channels' | 'leftOut'>,
   env: Environment,
   vendors: Vendors,
 ): readonly ChannelConfig[] {
-  if (config.channels.length > 0) return config.channels
+  const { channels, leftOut } = config
+  if (channels.length > 0 || leftOut.some(({ kind }) => kind === 'channel')) return channels
   const found = Object.values(vendors).flatMap((vendor) => fromEnvironment(vendor, env))
   return found.length > 0 ? found : [sandbox]
 }

@@ -97,10 +97,12 @@ function openReply(reply: Response): OpenReply {
 }
 
 function runningOn(config: Config, store: Store): Running {
+  const box = createSecretBox(new Uint8Array(32), 'stored configuration')
   return {
     settings: () => settingsInForce(config, {}),
     config: () => withChannels(config, {}),
-    channelState: () => 0,
+    stored: { declared: config, box },
+    channelCondition: () => ({ state: 0, reason: null, sinceMs: null, inFlight: 0 }),
     reading: () => ({
       process: 'own',
       startedAt: Date.now(),

@@ -113,10 +113,135 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The channels that serve, and how each is */
+        /** The channels there are, how each is, and what it did in the last hour and day */
         readonly get: operations["listChannels"];
         readonly put?: never;
+        /** Make a channel; it serves in every process within a second */
+        readonly post: operations["createChannel"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/channels/export": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The channels of the store, as the channels of a configuration file */
+        readonly get: operations["exportChannels"];
+        readonly put?: never;
         readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/channels/import": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Make and change channels as a list says, all or none; without apply, say what would be */
+        readonly post: operations["importChannels"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/channels/bulk": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Change many channels alike, all or none: those named, or those with a tag */
+        readonly post: operations["changeChannels"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/channels/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Show a channel */
+        readonly get: operations["showChannel"];
+        readonly put?: never;
+        readonly post?: never;
+        /** Remove a channel of the store; requests under way end as they would */
+        readonly delete: operations["deleteChannel"];
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Change a channel of the store
+         * @description What is left out stays, null is the default. A key without `key`, or with `***`, keeps the one of its name.
+         */
+        readonly patch: operations["updateChannel"];
+        readonly trace?: never;
+    };
+    readonly "/api/channels/{id}/state": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Enable, drain or disable a channel of the store */
+        readonly post: operations["setChannelState"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/channels/{id}/versions": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Every version of a channel of the store, the newest first */
+        readonly get: operations["listChannelVersions"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/channels/{id}/rollback": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Bring an earlier version of a channel back, also of one that was removed */
+        readonly post: operations["rollbackChannel"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -134,23 +259,6 @@ export interface paths {
         readonly put?: never;
         /** Make one small call to a channel, which its vendor may charge for */
         readonly post: operations["testChannel"];
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
-    readonly "/api/groups": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        /** The groups you may see: what they have, and what they multiply prices by */
-        readonly get: operations["listGroups"];
-        readonly put?: never;
-        readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -191,6 +299,224 @@ export interface paths {
         readonly get: operations["followArrivals"];
         readonly put?: never;
         readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/configuration/groups": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The groups that the file and the store say, as they say them */
+        readonly get: operations["listConfiguredGroups"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/configuration/groups/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** A group as the file or the store says it */
+        readonly get: operations["showConfiguredGroup"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/groups/{id}/versions": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Every version of a group of the store, the newest first */
+        readonly get: operations["listGroupVersions"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/groups": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The groups you may see: what they have, and what they multiply prices by */
+        readonly get: operations["listGroups"];
+        readonly put?: never;
+        /** Make a group; it counts in every process within a second */
+        readonly post: operations["createGroup"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/groups/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /** Remove a group of the store that nothing refers to */
+        readonly delete: operations["deleteGroup"];
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Change a group of the store
+         * @description What is left out stays, null is the default.
+         */
+        readonly patch: operations["updateGroup"];
+        readonly trace?: never;
+    };
+    readonly "/api/groups/{id}/rollback": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Bring an earlier version of a group back, also of one that was removed */
+        readonly post: operations["rollbackGroup"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/configuration/models": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The models that the file and the store say, as they say them */
+        readonly get: operations["listConfiguredModels"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/configuration/models/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** A model as the file or the store says it */
+        readonly get: operations["showConfiguredModel"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/models/{id}/versions": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Every version of a model of the store, the newest first */
+        readonly get: operations["listModelVersions"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/models": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The models of a group, with what they cost it
+         * @description Without signing in, of the groups that are public.
+         */
+        readonly get: operations["listModels"];
+        readonly put?: never;
+        /** Make a model; it counts in every process within a second */
+        readonly post: operations["createModel"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/models/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** A model, with what it costs a group */
+        readonly get: operations["showModel"];
+        readonly put?: never;
+        readonly post?: never;
+        /** Remove a model of the store that nothing refers to */
+        readonly delete: operations["deleteModel"];
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Change a model of the store
+         * @description What is left out stays, null is the default.
+         */
+        readonly patch: operations["updateModel"];
+        readonly trace?: never;
+    };
+    readonly "/api/models/{id}/rollback": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Bring an earlier version of a model back, also of one that was removed */
+        readonly post: operations["rollbackModel"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -636,43 +962,6 @@ export interface paths {
          * @description Asks for a sign-in of the last 15 minutes, and refuses the only way in.
          */
         readonly delete: operations["unlinkMyIdentity"];
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
-    readonly "/api/models": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        /**
-         * The models of a group, with what they cost it
-         * @description Without signing in, of the groups that are public.
-         */
-        readonly get: operations["listModels"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
-    readonly "/api/models/{id}": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        /** A model, with what it costs a group */
-        readonly get: operations["showModel"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -2499,30 +2788,268 @@ export interface components {
             readonly priority: number;
             readonly weight: number;
             /** @enum {string} */
-            readonly origin: "file" | "environment" | "built-in";
+            readonly origin: "file" | "environment" | "built-in" | "stored";
             /**
              * @description As the process that answers sees it; open: it is not asked at the moment
              * @enum {string}
              */
-            readonly state: "ok" | "degraded" | "open" | "disabled";
+            readonly state: "ok" | "degraded" | "open" | "draining" | "disabled";
+            /** @description As the configuration file would have it; *** stands for a secret */
+            readonly document: {
+                readonly [key: string]: unknown;
+            };
+            readonly keys: readonly {
+                readonly name: string;
+                /** @description Its last four characters */
+                readonly hint: string;
+                /** @enum {string} */
+                readonly state: "in use" | "cooling" | "refused" | "disabled";
+                /** Format: date-time */
+                readonly since: string | null;
+            }[];
+            readonly tags: readonly string[];
+            /**
+             * @description Why it, or a model of it, is not asked at the moment; failing: it is, but failed lately
+             * @enum {string|null}
+             */
+            readonly reason: "breaker" | "rate_limited" | "quota" | "credentials" | "busy" | "failing" | null;
+            /** Format: date-time */
+            readonly since: string | null;
+            /** @description Requests under way, in the process that answers */
+            readonly inFlight: number;
+            /** @description The store has one of this name too, and the file stands above it */
+            readonly overridden: boolean;
+            /** @description Why it does not count, though the store has it */
+            readonly problem: string | null;
+            /** @description Of what the store has; 0: nothing */
+            readonly revision: number;
+            /** Format: date-time */
+            readonly changedAt: string | null;
+            readonly actor: string | null;
+            readonly currency: string;
+            readonly hour: {
+                readonly requests: number;
+                readonly successPercent: number | null;
+                readonly p95Ms: number | null;
+                readonly chargeNano: string;
+                readonly vendorCostNano: string;
+            };
+            readonly day: {
+                readonly requests: number;
+                readonly successPercent: number | null;
+                readonly p95Ms: number | null;
+                readonly chargeNano: string;
+                readonly vendorCostNano: string;
+            };
+        };
+        readonly ChannelInput: {
+            /** @description Name of the channel, unique. */
+            readonly id: string;
+            /** @description Who serves it, such as openai, deepseek, ollama; openai-compatible for the rest. */
+            readonly vendor: string;
+            /** @description All that stands before the vendor's own path; left out: the vendor's usual address. */
+            readonly baseUrl?: string | null;
+            /** @description The vendor's key. */
+            readonly key?: string | null;
+            /**
+             * @description Several keys in place of one: requests are spread over those that work.
+             * @default []
+             */
+            readonly keys: readonly {
+                /** @description Name of the key, unique in its channel. */
+                readonly name: string;
+                /** @description The vendor's key. */
+                readonly key: string;
+                /**
+                 * @description It is not used.
+                 * @default false
+                 */
+                readonly disabled: boolean | null;
+            }[] | null;
+            /** @description Models served: a list, or a map of public name to the vendor's name; left out: the shipped models of the vendor. */
+            readonly models?: (readonly string[] | {
+                readonly [key: string]: string;
+            }) | null;
+            /** @description Groups whose keys it serves; left out: every group. */
+            readonly groups?: readonly string[] | null;
+            /**
+             * @description Channels of the lowest number are tried first.
+             * @default 0
+             */
+            readonly priority: number | null;
+            /**
+             * @description Share of requests among channels of equal priority; 0: only when no other is left.
+             * @default 1
+             */
+            readonly weight: number | null;
+            /**
+             * @description Takes no requests.
+             * @default false
+             */
+            readonly disabled: boolean | null;
+            /**
+             * @description draining and disabled take no new requests; those under way end as they would. draining says that it is for a while.
+             * @default enabled
+             */
+            readonly state: ("enabled" | "draining" | "disabled") | null;
+            /** @description Most requests under way at once with each of its keys, in each serving process; past it other channels serve. */
+            readonly concurrency?: number | null;
+            /**
+             * @description What the vendor asks of its list price; figures of the cost are multiplied by it.
+             * @default 1
+             */
+            readonly costMultiplier: string | null;
+            /**
+             * @description Words by which operators pick channels.
+             * @default []
+             */
+            readonly tags: readonly string[] | null;
+            /** @description For operators. */
+            readonly note?: string | null;
+            /**
+             * @description The vendor is sent the traceparent of the client, where it sent one.
+             * @default false
+             */
+            readonly passTrace: boolean | null;
+            /** @description The only format spoken to it, such as openai-chat; left out: whatever the vendor speaks. */
+            readonly dialect?: string | null;
+            /** @description Timers that differ here; the others stay as they are. */
+            readonly timeouts?: {
+                /** @description Name look-up, connection and TLS. */
+                readonly connectMs?: number | null;
+                /** @description The vendor took no byte of the request for this long. */
+                readonly sendIdleMs?: number | null;
+                /** @description Stream: from sending to the first event with meaning (content, tool call, reasoning, finish). */
+                readonly firstEventMs?: number | null;
+                /** @description Whole reply: from sending to the last byte. */
+                readonly replyMs?: number | null;
+                /** @description Stream: between two bytes. */
+                readonly idleMs?: number | null;
+                /** @description Stream: between two events with meaning; ends a stream that only pings. */
+                readonly semanticIdleMs?: number | null;
+                /** @description The request as a whole, all attempts included. */
+                readonly totalMs?: number | null;
+            } | null;
+            /** @description The vendor's own settings as text, such as apiVersion for azure-openai. */
+            readonly options?: {
+                readonly [key: string]: string;
+            } | null;
+        };
+        readonly ChannelImport: {
+            readonly applied: boolean;
+            readonly channels: readonly {
+                readonly id: string;
+                /** @enum {string} */
+                readonly action: "create" | "update" | "refuse";
+                readonly problem: string | null;
+            }[];
+        };
+        readonly ChannelChanges: {
+            /** @description Who serves it, such as openai, deepseek, ollama; openai-compatible for the rest. */
+            readonly vendor?: string;
+            /** @description All that stands before the vendor's own path; left out: the vendor's usual address. */
+            readonly baseUrl?: string | null;
+            /** @description The vendor's key. */
+            readonly key?: string | null;
+            /**
+             * @description Several keys in place of one: requests are spread over those that work.
+             * @default []
+             */
+            readonly keys: readonly {
+                /** @description Name of the key, unique in its channel. */
+                readonly name: string;
+                /** @description The vendor's key. */
+                readonly key: string;
+                /**
+                 * @description It is not used.
+                 * @default false
+                 */
+                readonly disabled: boolean | null;
+            }[] | null;
+            /** @description Models served: a list, or a map of public name to the vendor's name; left out: the shipped models of the vendor. */
+            readonly models?: (readonly string[] | {
+                readonly [key: string]: string;
+            }) | null;
+            /** @description Groups whose keys it serves; left out: every group. */
+            readonly groups?: readonly string[] | null;
+            /**
+             * @description Channels of the lowest number are tried first.
+             * @default 0
+             */
+            readonly priority: number | null;
+            /**
+             * @description Share of requests among channels of equal priority; 0: only when no other is left.
+             * @default 1
+             */
+            readonly weight: number | null;
+            /**
+             * @description Takes no requests.
+             * @default false
+             */
+            readonly disabled: boolean | null;
+            /**
+             * @description draining and disabled take no new requests; those under way end as they would. draining says that it is for a while.
+             * @default enabled
+             */
+            readonly state: ("enabled" | "draining" | "disabled") | null;
+            /** @description Most requests under way at once with each of its keys, in each serving process; past it other channels serve. */
+            readonly concurrency?: number | null;
+            /**
+             * @description What the vendor asks of its list price; figures of the cost are multiplied by it.
+             * @default 1
+             */
+            readonly costMultiplier: string | null;
+            /**
+             * @description Words by which operators pick channels.
+             * @default []
+             */
+            readonly tags: readonly string[] | null;
+            /** @description For operators. */
+            readonly note?: string | null;
+            /**
+             * @description The vendor is sent the traceparent of the client, where it sent one.
+             * @default false
+             */
+            readonly passTrace: boolean | null;
+            /** @description The only format spoken to it, such as openai-chat; left out: whatever the vendor speaks. */
+            readonly dialect?: string | null;
+            /** @description Timers that differ here; the others stay as they are. */
+            readonly timeouts?: {
+                /** @description Name look-up, connection and TLS. */
+                readonly connectMs?: number | null;
+                /** @description The vendor took no byte of the request for this long. */
+                readonly sendIdleMs?: number | null;
+                /** @description Stream: from sending to the first event with meaning (content, tool call, reasoning, finish). */
+                readonly firstEventMs?: number | null;
+                /** @description Whole reply: from sending to the last byte. */
+                readonly replyMs?: number | null;
+                /** @description Stream: between two bytes. */
+                readonly idleMs?: number | null;
+                /** @description Stream: between two events with meaning; ends a stream that only pings. */
+                readonly semanticIdleMs?: number | null;
+                /** @description The request as a whole, all attempts included. */
+                readonly totalMs?: number | null;
+            } | null;
+            /** @description The vendor's own settings as text, such as apiVersion for azure-openai. */
+            readonly options?: {
+                readonly [key: string]: string;
+            } | null;
+        };
+        readonly ConfigurationVersion: {
+            readonly version: number;
+            /** @description null: it was removed */
+            readonly document: {
+                readonly [key: string]: unknown;
+            } | null;
+            /** Format: date-time */
+            readonly changedAt: string;
+            readonly actor: string;
         };
         readonly ChannelTest: {
             readonly ok: boolean;
             readonly model: string | null;
             readonly durationMs: number;
             readonly message: string;
-        };
-        readonly Group: {
-            readonly id: string;
-            readonly multiplier: string;
-            readonly limits: {
-                readonly requestsPerMinute?: number;
-                readonly tokensPerMinute?: number;
-                readonly concurrentRequests?: number;
-            };
-            readonly models: readonly string[];
-            readonly public: boolean;
-            readonly hasKeys: boolean;
         };
         readonly Arrival: {
             readonly requestId: string;
@@ -2581,6 +3108,131 @@ export interface components {
             /** @description For people, in English */
             readonly detail: string;
         };
+        readonly ConfigurationItem: {
+            readonly id: string;
+            /**
+             * @description Whose word counts
+             * @enum {string}
+             */
+            readonly origin: "file" | "built-in" | "stored";
+            /** @description As the configuration file would have it; *** stands for a secret */
+            readonly document: {
+                readonly [key: string]: unknown;
+            };
+            /** @description The store has one of this name too, and the file stands above it */
+            readonly overridden: boolean;
+            /** @description Of what the store has; 0: nothing */
+            readonly revision: number;
+            /** Format: date-time */
+            readonly changedAt: string | null;
+            readonly actor: string | null;
+        };
+        readonly GroupInput: {
+            /**
+             * @description What prices are multiplied by for keys of this group.
+             * @default 1
+             */
+            readonly multiplier: string | null;
+            /**
+             * @description Models that keys of this group may use: names, or beginnings with one * at the end.
+             * @default [
+             *       "*"
+             *     ]
+             */
+            readonly models: readonly string[] | null;
+            /** @description Ceilings; an absent one does not limit. */
+            readonly limits?: {
+                /** @description Requests a minute. */
+                readonly requestsPerMinute?: number | null;
+                /** @description Tokens a minute, input and output together. */
+                readonly tokensPerMinute?: number | null;
+                /** @description Requests under way at once. */
+                readonly concurrentRequests?: number | null;
+            } | null;
+            readonly id: string;
+        };
+        readonly GroupChanges: {
+            /**
+             * @description What prices are multiplied by for keys of this group.
+             * @default 1
+             */
+            readonly multiplier: string | null;
+            /**
+             * @description Models that keys of this group may use: names, or beginnings with one * at the end.
+             * @default [
+             *       "*"
+             *     ]
+             */
+            readonly models: readonly string[] | null;
+            /** @description Ceilings; an absent one does not limit. */
+            readonly limits?: {
+                /** @description Requests a minute. */
+                readonly requestsPerMinute?: number | null;
+                /** @description Tokens a minute, input and output together. */
+                readonly tokensPerMinute?: number | null;
+                /** @description Requests under way at once. */
+                readonly concurrentRequests?: number | null;
+            } | null;
+        };
+        readonly ModelInput: {
+            /** @description What it does; left out: as shipped, else chat. */
+            readonly kind?: ("chat" | "completion" | "embedding" | "image" | "transcription" | "translation" | "speech" | "video" | "moderation" | "rerank" | "realtime") | null;
+            /** @description Context window in tokens; left out: as shipped, else unknown. */
+            readonly context?: number | null;
+            /** @description Most tokens of one reply; left out: as shipped, else unknown. */
+            readonly maxOutput?: number | null;
+            /** @description Accepts images; left out: as shipped, else false. */
+            readonly vision?: boolean | null;
+            /** @description Shown as owned_by; left out: as shipped, else who serves it. */
+            readonly ownedBy?: string | null;
+            /** @description Timers that differ here; the others stay as they are. */
+            readonly timeouts?: {
+                /** @description Name look-up, connection and TLS. */
+                readonly connectMs?: number | null;
+                /** @description The vendor took no byte of the request for this long. */
+                readonly sendIdleMs?: number | null;
+                /** @description Stream: from sending to the first event with meaning (content, tool call, reasoning, finish). */
+                readonly firstEventMs?: number | null;
+                /** @description Whole reply: from sending to the last byte. */
+                readonly replyMs?: number | null;
+                /** @description Stream: between two bytes. */
+                readonly idleMs?: number | null;
+                /** @description Stream: between two events with meaning; ends a stream that only pings. */
+                readonly semanticIdleMs?: number | null;
+                /** @description The request as a whole, all attempts included. */
+                readonly totalMs?: number | null;
+            } | null;
+            readonly id: string;
+        };
+        readonly ModelChanges: {
+            /** @description What it does; left out: as shipped, else chat. */
+            readonly kind?: ("chat" | "completion" | "embedding" | "image" | "transcription" | "translation" | "speech" | "video" | "moderation" | "rerank" | "realtime") | null;
+            /** @description Context window in tokens; left out: as shipped, else unknown. */
+            readonly context?: number | null;
+            /** @description Most tokens of one reply; left out: as shipped, else unknown. */
+            readonly maxOutput?: number | null;
+            /** @description Accepts images; left out: as shipped, else false. */
+            readonly vision?: boolean | null;
+            /** @description Shown as owned_by; left out: as shipped, else who serves it. */
+            readonly ownedBy?: string | null;
+            /** @description Timers that differ here; the others stay as they are. */
+            readonly timeouts?: {
+                /** @description Name look-up, connection and TLS. */
+                readonly connectMs?: number | null;
+                /** @description The vendor took no byte of the request for this long. */
+                readonly sendIdleMs?: number | null;
+                /** @description Stream: from sending to the first event with meaning (content, tool call, reasoning, finish). */
+                readonly firstEventMs?: number | null;
+                /** @description Whole reply: from sending to the last byte. */
+                readonly replyMs?: number | null;
+                /** @description Stream: between two bytes. */
+                readonly idleMs?: number | null;
+                /** @description Stream: between two events with meaning; ends a stream that only pings. */
+                readonly semanticIdleMs?: number | null;
+                /** @description The request as a whole, all attempts included. */
+                readonly totalMs?: number | null;
+            } | null;
+        };
         readonly OperatorEvent: {
             readonly id: string;
             /** Format: date-time */
@@ -2596,6 +3248,18 @@ export interface components {
                 readonly [key: string]: unknown;
             };
             readonly address: string | null;
+        };
+        readonly Group: {
+            readonly id: string;
+            readonly multiplier: string;
+            readonly limits: {
+                readonly requestsPerMinute?: number;
+                readonly tokensPerMinute?: number;
+                readonly concurrentRequests?: number;
+            };
+            readonly models: readonly string[];
+            readonly public: boolean;
+            readonly hasKeys: boolean;
         };
         readonly HistoryChoice: {
             readonly account: string;
@@ -4361,6 +5025,283 @@ export interface operations {
             };
         };
     };
+    readonly createChannel: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ChannelInput"];
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Channel"];
+                };
+            };
+        };
+    };
+    readonly exportChannels: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly channels: readonly {
+                            readonly [key: string]: unknown;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    readonly importChannels: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly channels: readonly ({
+                        readonly id: string;
+                    } & {
+                        readonly [key: string]: unknown;
+                    })[];
+                    /** @default false */
+                    readonly apply?: boolean;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChannelImport"];
+                };
+            };
+        };
+    };
+    readonly changeChannels: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly ids?: readonly string[];
+                    readonly tag?: string;
+                    readonly changes: {
+                        /** @enum {string} */
+                        readonly state?: "enabled" | "draining" | "disabled";
+                        readonly priority?: number;
+                        readonly weight?: number;
+                        readonly groups?: readonly string[] | null;
+                    };
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Channel"][];
+                    };
+                };
+            };
+        };
+    };
+    readonly showChannel: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Channel"];
+                };
+            };
+        };
+    };
+    readonly deleteChannel: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly updateChannel: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ChannelChanges"];
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Channel"];
+                };
+            };
+        };
+    };
+    readonly setChannelState: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @enum {string} */
+                    readonly state: "enabled" | "draining" | "disabled";
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Channel"];
+                };
+            };
+        };
+    };
+    readonly listChannelVersions: {
+        readonly parameters: {
+            readonly query?: {
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["ConfigurationVersion"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly rollbackChannel: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly version: number;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Channel"];
+                };
+            };
+        };
+    };
     readonly testChannel: {
         readonly parameters: {
             readonly query?: never;
@@ -4379,34 +5320,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["ChannelTest"];
-                };
-            };
-        };
-    };
-    readonly listGroups: {
-        readonly parameters: {
-            readonly query?: {
-                readonly limit?: number;
-                /** @description The page before's `next` */
-                readonly cursor?: string;
-            };
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        readonly requestBody?: never;
-        readonly responses: {
-            /** @description Done */
-            readonly 200: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": {
-                        readonly items: readonly components["schemas"]["Group"][];
-                        /** @description The next page’s cursor; null: the last */
-                        readonly next: string | null;
-                    };
                 };
             };
         };
@@ -4457,6 +5370,464 @@ export interface operations {
                 };
                 content: {
                     readonly "text/event-stream": string;
+                };
+            };
+        };
+    };
+    readonly listConfiguredGroups: {
+        readonly parameters: {
+            readonly query?: {
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["ConfigurationItem"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly showConfiguredGroup: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ConfigurationItem"];
+                };
+            };
+        };
+    };
+    readonly listGroupVersions: {
+        readonly parameters: {
+            readonly query?: {
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["ConfigurationVersion"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly listGroups: {
+        readonly parameters: {
+            readonly query?: {
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Group"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly createGroup: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["GroupInput"];
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ConfigurationItem"];
+                };
+            };
+        };
+    };
+    readonly deleteGroup: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly updateGroup: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["GroupChanges"];
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ConfigurationItem"];
+                };
+            };
+        };
+    };
+    readonly rollbackGroup: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly version: number;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ConfigurationItem"];
+                };
+            };
+        };
+    };
+    readonly listConfiguredModels: {
+        readonly parameters: {
+            readonly query?: {
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["ConfigurationItem"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly showConfiguredModel: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ConfigurationItem"];
+                };
+            };
+        };
+    };
+    readonly listModelVersions: {
+        readonly parameters: {
+            readonly query?: {
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["ConfigurationVersion"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly listModels: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Whose prices; left out: those of your own first group, or of the first public one */
+                readonly group?: string;
+                readonly search?: string;
+                readonly kind?: "chat" | "completion" | "embedding" | "image" | "transcription" | "translation" | "speech" | "video" | "moderation" | "rerank" | "realtime";
+                readonly vendor?: string;
+                readonly modality?: "text" | "image" | "audio" | "video";
+                readonly context?: number;
+                readonly tools?: boolean;
+                readonly vision?: boolean;
+                readonly sort?: "name" | "price" | "newest" | "latency" | "throughput";
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Model"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly createModel: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ModelInput"];
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ConfigurationItem"];
+                };
+            };
+        };
+    };
+    readonly showModel: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Whose prices; left out: those of your own first group, or of the first public one */
+                readonly group?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Model"];
+                };
+            };
+        };
+    };
+    readonly deleteModel: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly updateModel: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ModelChanges"];
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ConfigurationItem"];
+                };
+            };
+        };
+    };
+    readonly rollbackModel: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly version: number;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ConfigurationItem"];
                 };
             };
         };
@@ -5399,70 +6770,6 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
-            };
-        };
-    };
-    readonly listModels: {
-        readonly parameters: {
-            readonly query?: {
-                /** @description Whose prices; left out: those of your own first group, or of the first public one */
-                readonly group?: string;
-                readonly search?: string;
-                readonly kind?: "chat" | "completion" | "embedding" | "image" | "transcription" | "translation" | "speech" | "video" | "moderation" | "rerank" | "realtime";
-                readonly vendor?: string;
-                readonly modality?: "text" | "image" | "audio" | "video";
-                readonly context?: number;
-                readonly tools?: boolean;
-                readonly vision?: boolean;
-                readonly sort?: "name" | "price" | "newest" | "latency" | "throughput";
-                readonly limit?: number;
-                /** @description The page before's `next` */
-                readonly cursor?: string;
-            };
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        readonly requestBody?: never;
-        readonly responses: {
-            /** @description Done */
-            readonly 200: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": {
-                        readonly items: readonly components["schemas"]["Model"][];
-                        /** @description The next page’s cursor; null: the last */
-                        readonly next: string | null;
-                    };
-                };
-            };
-        };
-    };
-    readonly showModel: {
-        readonly parameters: {
-            readonly query?: {
-                /** @description Whose prices; left out: those of your own first group, or of the first public one */
-                readonly group?: string;
-            };
-            readonly header?: never;
-            readonly path: {
-                /** @description A slash in it is written %2F */
-                readonly id: string;
-            };
-            readonly cookie?: never;
-        };
-        readonly requestBody?: never;
-        readonly responses: {
-            /** @description Done */
-            readonly 200: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["Model"];
-                };
             };
         };
     };

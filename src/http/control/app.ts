@@ -125,6 +125,7 @@ async function answerRoute(
   checkAccess(route, principal)
   const text = isUnsafe(route.method) ? await bodyText(request, route) : ''
   const given = route.body === undefined ? undefined : parseBody(request, text, route)
+  let detail: object | undefined
   const asked: ControlRequest<object, object, object> = {
     params: judged(route.params, params, 'path'),
     query: judged(route.query, queryOf(new URL(request.url)), 'query'),
@@ -137,11 +138,14 @@ async function answerRoute(
     requestId,
     address: services.callers().of(request.headers, peer).address,
     ifMatch: ifMatchOf(request.headers),
+    noted: (given) => {
+      detail = given
+    },
   }
   const run = async () => {
     const reply = replyOf(route, await route.run(asked))
     if (isUnsafe(route.method)) await services.refresh()
-    if (isNoted(route, asked)) await note(route, asked)
+    if (isNoted(route, asked)) await note(route, { ...asked, body: detail ?? asked.body })
     return reply
   }
   const repeat = repeatOf(request, principal, text)

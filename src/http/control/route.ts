@@ -24,6 +24,8 @@ export interface ControlRequest<Params, Query, Body> {
   readonly requestId: string
   /** The revision the caller read (If-Match); undefined where it does not say. */
   readonly ifMatch: number | undefined
+  /** What is noted among what operators did, in place of the body: without secrets. */
+  noted(detail: object): void
 }
 
 interface Answer<Body> {

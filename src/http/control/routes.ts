@@ -3,8 +3,10 @@
 import type { ControlRoute } from './route.ts'
 import { accountRoutes } from './routes/accounts.ts'
 import { channelRoutes } from './routes/channels.ts'
+import { configurationRoutes } from './routes/configuration.ts'
 import { doctorRoutes } from './routes/doctor.ts'
 import { eventRoutes } from './routes/events.ts'
+import { groupRoutes } from './routes/groups.ts'
 import { historyRoutes } from './routes/history.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { managementKeyRoutes } from './routes/management-keys.ts'
@@ -25,7 +27,9 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...accountRoutes,
   ...channelRoutes,
   ...doctorRoutes,
+  ...configurationRoutes,
   ...eventRoutes,
+  ...groupRoutes,
   ...historyRoutes,
   ...keyRoutes,
   ...managementKeyRoutes,

@@ -2,8 +2,10 @@
 
 import type { Audit } from '../../admin/audit.ts'
 import type { Offer } from '../../admin/offer.ts'
+import type { StoredRooms } from '../../admin/with-stored.ts'
 import type { RunTimeSettings } from '../../config/run-time.ts'
 import type { Config } from '../../config/types.ts'
+import type { Condition } from '../../router/route.ts'
 import type { Arrival } from '../../store/arrivals.ts'
 import type { ProcessReading } from '../../store/running.ts'
 
@@ -14,8 +16,10 @@ export interface Running {
   config(): Config
   /** How this process does. */
   reading(): ProcessReading
-  /** As of `Health.state`: this process's own judgement. */
-  channelState(id: string): 0 | 1 | 2 | 3
+  /** What the file says, and what opens the secrets of the store's channels. */
+  readonly stored: StoredRooms
+  /** By lane, as this process judges it; its time is Unix milliseconds. */
+  channelCondition(lane: string): Condition
   /** Requests that came with mistakes, to this process and others. */
   arrivals(): Promise<readonly Arrival[]>
   /** In a process of its own, which ends where it is aborted. Rejects with what it said. */

@@ -10,7 +10,7 @@ import { parsedObject } from '../../relay/parsed.ts'
 import { ErrorReply } from '../../relay/path.ts'
 import type { RelayRooms } from '../../relay/request.ts'
 import { plan } from '../../router/plan.ts'
-import type { Candidate } from '../../router/route.ts'
+import { type Candidate, laneOf } from '../../router/route.ts'
 import { scrub } from '../../telemetry/scrub.ts'
 import type { Exchange, ReplyHandler } from '../../vendors/transport.ts'
 import { estimateOf } from '../../wire/anthropic-messages/estimate.ts'
@@ -50,7 +50,7 @@ async function askVendors(relay: RelayRooms, request: AdmittedRequest): Promise<
   })
   const { attempts } = plan(counting, health, performance.now(), Math.random, retry)
   for (const candidate of attempts) {
-    const channel = channels.get(candidate.channelId)
+    const channel = channels.get(laneOf(candidate))
     if (channel === undefined) continue
     const dialect = relay.dialects[candidate.dialect]
     const found = await ask(relay, { dialect, peek, address, candidate, channel })

@@ -7,7 +7,7 @@ import { finalError } from '../../relay/final-error.ts'
 import type { RelayRequest, RelayRooms } from '../../relay/request.ts'
 import { passedTo } from '../../relay/state.ts'
 import { plan } from '../../router/plan.ts'
-import type { Candidate } from '../../router/route.ts'
+import { type Candidate, laneOf } from '../../router/route.ts'
 import type { FailedAttempt } from '../../store/usage-row.ts'
 import { scrub } from '../../telemetry/scrub.ts'
 import { openSocket } from '../../upstream/socket.ts'
@@ -50,7 +50,7 @@ export async function connectVendor(
   let secrets: readonly string[] = []
   let last: Candidate | null = null
   for (const [at, candidate] of order.entries()) {
-    const channel = rooms.channels.get(candidate.channelId)
+    const channel = rooms.channels.get(laneOf(candidate))
     if (channel === undefined) continue
     const { local } = channel.vendor
     if (local !== undefined && local.sockets === undefined) continue
@@ -99,15 +99,16 @@ function attempt(
   { channel, candidate, openLocal, signal, maxMessageBytes, at }: Trying,
 ): Promise<Attempted | Fault> {
   const { timeouts: own } = request.model
-  const { channelId, model, dialect } = candidate
+  const { model, dialect } = candidate
+  const lane = laneOf(candidate)
   const { connectMs, firstEventMs } = { ...rooms.timeouts, ...own, ...channel.timeouts }
   const { promise, resolve } = Promise.withResolvers<Attempted | Fault>()
-  rooms.health.begin(channelId, model, performance.now(), at > 0)
+  rooms.health.begin(lane, model, performance.now(), at > 0)
   const report = (fault: Fault | null): void => {
     signal.removeEventListener('abort', gone)
     const nowMs = performance.now()
     const outcome = fault === null ? ({ kind: 'ok' } as const) : ({ kind: 'fault', fault } as const)
-    rooms.health.report(channelId, model, signal.aborted ? none : outcome, nowMs, at > 0)
+    rooms.health.report(lane, model, signal.aborted ? none : outcome, nowMs, at > 0)
   }
   const failed = (fault: Fault): void => {
     report(fault)

@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { causeOf, type Fault, GatewayError } from '../../errors.ts'
 import type { Timed } from '../../relay/deadlines.ts'
+import { laneOf } from '../../router/route.ts'
 import { scrub } from '../../telemetry/scrub.ts'
 import { cancelEvent, errorEvent } from '../../wire/openai-realtime/dialect.ts'
 import { ClientEvents } from './client-events.ts'
@@ -201,10 +202,11 @@ export class RealtimeSession implements Timed, SessionOwner {
       return
     }
     const fault: Fault = { kind: 'cut', message: `closed with ${code}: ${said}` }
-    const { channelId, model } = candidate
+    const { model } = candidate
+    const lane = laneOf(candidate)
     const nowMs = performance.now()
-    relay.health.begin(channelId, model, nowMs)
-    relay.health.report(channelId, model, { kind: 'fault', fault }, nowMs)
+    relay.health.begin(lane, model, nowMs)
+    relay.health.report(lane, model, { kind: 'fault', fault }, nowMs)
     relay.observer.attemptFailed(sessionBilling.request, this.vendor, fault, false)
     const message = `The session ended early: ${causeOf(fault)}.`
     this.tell(new GatewayError('service_unavailable', message), null)

@@ -1,12 +1,39 @@
-// Routes over channels, and the groups of models that they serve.
+// Routes over channels: what they are and how they do, and those that are made at run time.
 
 import { z } from '@hono/zod-openapi'
-import { listChannels, testChannel } from '../../../admin/channels.ts'
-import { listGroups } from '../../../admin/group-list.ts'
+import { listChannels, showChannel, testChannel } from '../../../admin/channels.ts'
 import { inputs } from '../../../admin/schema.ts'
-import { pageOf, pageQuery } from '../parts.ts'
-import { type ControlRoute, route } from '../route.ts'
-import { viewerOf } from '../viewer.ts'
+import { changeChannels, exportChannels, importChannels } from '../../../admin/stored-channels.ts'
+import {
+  type Changed,
+  createItem,
+  listVersions,
+  removeItem,
+  rollbackItem,
+  updateItem,
+} from '../../../admin/stored-items.ts'
+import { channel as channelSection, channelStates } from '../../../config/schema.ts'
+import { nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
+import { type ControlRequest, type ControlRoute, route } from '../route.ts'
+import {
+  changesOf,
+  detailOf,
+  documentOf,
+  documentSchema,
+  itemParams,
+  rollbackBody,
+  versionsOf,
+} from './stored-parts.ts'
+
+const figures = z.object({
+  requests: z.number().int(),
+  successPercent: z.number().nullable(),
+  p95Ms: z.number().nullable(),
+  chargeNano: nanoSchema,
+  vendorCostNano: nanoSchema,
+})
+
+const reasons = ['breaker', 'rate_limited', 'quota', 'credentials', 'busy', 'failing'] as const
 
 const channel = z
   .object({
@@ -19,11 +46,45 @@ const channel = z
     }),
     groups: z.array(z.string()).readonly().nullable().openapi({ description: 'null: every group' }),
     priority: z.number().int(),
-    weight: z.number().int(),
-    origin: z.enum(['file', 'environment', 'built-in']),
-    state: z.enum(['ok', 'degraded', 'open', 'disabled']).openapi({
+    weight: z.number(),
+    origin: z.enum(['file', 'environment', 'built-in', 'stored']),
+    state: z.enum(['ok', 'degraded', 'open', 'draining', 'disabled']).openapi({
       description: 'As the process that answers sees it; open: it is not asked at the moment',
     }),
+    document: documentSchema,
+    keys: z
+      .array(
+        z.object({
+          name: z.string(),
+          hint: z.string().openapi({ description: 'Its last four characters' }),
+          state: z.enum(['in use', 'cooling', 'refused', 'disabled']),
+          since: timeSchema.nullable(),
+        }),
+      )
+      .readonly(),
+    tags: z.array(z.string()).readonly(),
+    reason: z.enum(reasons).nullable().openapi({
+      description:
+        'Why it, or a model of it, is not asked at the moment; failing: it is, but failed lately',
+    }),
+    since: timeSchema.nullable(),
+    inFlight: z
+      .number()
+      .int()
+      .openapi({ description: 'Requests under way, in the process that answers' }),
+    overridden: z
+      .boolean()
+      .openapi({ description: 'The store has one of this name too, and the file stands above it' }),
+    problem: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Why it does not count, though the store has it' }),
+    revision: z.number().int().openapi({ description: 'Of what the store has; 0: nothing' }),
+    changedAt: timeSchema.nullable(),
+    actor: z.string().nullable(),
+    currency: z.string(),
+    hour: figures,
+    day: figures,
   })
   .openapi('Channel')
 
@@ -36,20 +97,43 @@ const probe = z
   })
   .openapi('ChannelTest')
 
-const limit = z.number().int().optional()
+const states = z.strictObject({ state: z.enum(channelStates) })
 
-const group = z
+const imported = z
   .object({
-    id: z.string(),
-    multiplier: z.string(),
-    limits: z
-      .object({ requestsPerMinute: limit, tokensPerMinute: limit, concurrentRequests: limit })
+    applied: z.boolean(),
+    channels: z
+      .array(
+        z.object({
+          id: z.string(),
+          action: z.enum(['create', 'update', 'refuse']),
+          problem: z.string().nullable(),
+        }),
+      )
       .readonly(),
-    models: z.array(z.string()).readonly(),
-    public: z.boolean(),
-    hasKeys: z.boolean(),
   })
-  .openapi('Group')
+  .openapi('ChannelImport')
+
+const one = { tag: 'Channels', access: 'admin', params: itemParams } as const
+
+type RouteCall = Pick<ControlRequest<object, object, object>, 'admin' | 'services' | 'noted'>
+
+function roomsOf({ services: { running } }: Pick<RouteCall, 'services'>) {
+  const { channelCondition, config } = running
+  return {
+    declared: running.stored.declared,
+    box: running.stored.box,
+    condition: channelCondition,
+    config: config(),
+  }
+}
+
+/** Notes what was changed, and shows it. */
+async function shown(asked: RouteCall, changed: Changed) {
+  asked.noted(detailOf([changed]))
+  const body = await showChannel(asked.admin, roomsOf(asked), { id: changed.id })
+  return { body, etag: body.revision }
+}
 
 export const channelRoutes: readonly ControlRoute[] = [
   route({
@@ -57,12 +141,153 @@ export const channelRoutes: readonly ControlRoute[] = [
     path: '/api/channels',
     id: 'listChannels',
     tag: 'Channels',
-    summary: 'The channels that serve, and how each is',
+    summary: 'The channels there are, how each is, and what it did in the last hour and day',
     access: 'auditor',
     query: inputs.listChannels.extend(pageQuery),
     reply: pageOf(channel),
-    async run({ services: { running }, query }) {
-      return { body: listChannels(running.config(), running.channelState, query) }
+    async run(asked) {
+      return { body: await listChannels(asked.admin, roomsOf(asked), asked.query) }
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/channels',
+    id: 'createChannel',
+    tag: 'Channels',
+    summary: 'Make a channel; it serves in every process within a second',
+    access: 'admin',
+    body: documentOf('ChannelInput', channelSection),
+    reply: channel,
+    status: 201,
+    async run(asked) {
+      const { id, ...document } = asked.body
+      const input = { ...document, id }
+      return shown(asked, await createItem(asked.admin, roomsOf(asked), 'channel', input))
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/channels/export',
+    id: 'exportChannels',
+    tag: 'Channels',
+    summary: 'The channels of the store, as the channels of a configuration file',
+    access: 'auditor',
+    reply: z.object({ channels: z.array(documentSchema).readonly() }),
+    async run(asked) {
+      return { body: await exportChannels(asked.admin, roomsOf(asked)) }
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/channels/import',
+    id: 'importChannels',
+    tag: 'Channels',
+    summary:
+      'Make and change channels as a list says, all or none; without apply, say what would be',
+    access: 'admin',
+    body: inputs.importChannels,
+    reply: imported,
+    async run(asked) {
+      const { result, changed } = await importChannels(asked.admin, roomsOf(asked), asked.body)
+      asked.noted(changed.length > 0 ? detailOf(changed) : { applied: false })
+      return { body: result }
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/channels/bulk',
+    id: 'changeChannels',
+    tag: 'Channels',
+    summary: 'Change many channels alike, all or none: those named, or those with a tag',
+    access: 'admin',
+    body: inputs.changeChannels,
+    reply: z.object({ items: z.array(channel).readonly() }),
+    async run(asked) {
+      const rooms = roomsOf(asked)
+      const changed = await changeChannels(asked.admin, rooms, asked.body)
+      asked.noted(detailOf(changed))
+      const { items } = await listChannels(asked.admin, rooms, {})
+      const ids = new Set(changed.map(({ id }) => id))
+      return { body: { items: items.filter(({ id }) => ids.has(id)) } }
+    },
+  }),
+  route({
+    ...one,
+    method: 'get',
+    path: '/api/channels/{id}',
+    id: 'showChannel',
+    access: 'auditor',
+    summary: 'Show a channel',
+    reply: channel,
+    async run(asked) {
+      const body = await showChannel(asked.admin, roomsOf(asked), asked.params)
+      return { body, etag: body.revision }
+    },
+  }),
+  route({
+    ...one,
+    method: 'patch',
+    path: '/api/channels/{id}',
+    id: 'updateChannel',
+    summary: 'Change a channel of the store',
+    description:
+      'What is left out stays, null is the default. A key without `key`, or with `***`, keeps the one of its name.',
+    body: changesOf('ChannelChanges', channelSection),
+    reply: channel,
+    async run(asked) {
+      const input = { id: asked.params.id, changes: { ...asked.body }, revision: asked.ifMatch }
+      return shown(asked, await updateItem(asked.admin, roomsOf(asked), 'channel', input))
+    },
+  }),
+  route({
+    ...one,
+    method: 'delete',
+    path: '/api/channels/{id}',
+    id: 'deleteChannel',
+    summary: 'Remove a channel of the store; requests under way end as they would',
+    async run(asked) {
+      const input = { id: asked.params.id, revision: asked.ifMatch }
+      asked.noted(detailOf([await removeItem(asked.admin, roomsOf(asked), 'channel', input)]))
+      return undefined
+    },
+  }),
+  route({
+    ...one,
+    method: 'post',
+    path: '/api/channels/{id}/state',
+    id: 'setChannelState',
+    summary: 'Enable, drain or disable a channel of the store',
+    body: states,
+    reply: channel,
+    async run(asked) {
+      const input = { id: asked.params.id, changes: asked.body, revision: asked.ifMatch }
+      return shown(asked, await updateItem(asked.admin, roomsOf(asked), 'channel', input))
+    },
+  }),
+  route({
+    ...one,
+    method: 'get',
+    path: '/api/channels/{id}/versions',
+    id: 'listChannelVersions',
+    access: 'auditor',
+    summary: 'Every version of a channel of the store, the newest first',
+    query: z.strictObject(pageQuery),
+    reply: versionsOf,
+    async run({ admin, params: { id }, query }) {
+      return { body: await listVersions(admin, 'channel', { id, ...query }) }
+    },
+  }),
+  route({
+    ...one,
+    method: 'post',
+    path: '/api/channels/{id}/rollback',
+    id: 'rollbackChannel',
+    summary: 'Bring an earlier version of a channel back, also of one that was removed',
+    body: rollbackBody,
+    reply: channel,
+    async run(asked) {
+      const input = { id: asked.params.id, ...asked.body, revision: asked.ifMatch }
+      return shown(asked, await rollbackItem(asked.admin, roomsOf(asked), 'channel', input))
     },
   }),
   route({
@@ -77,19 +302,5 @@ export const channelRoutes: readonly ControlRoute[] = [
     run: async ({ services, params }) => ({
       body: await testChannel(services.running.config(), params),
     }),
-  }),
-  route({
-    method: 'get',
-    path: '/api/groups',
-    id: 'listGroups',
-    tag: 'Models',
-    summary: 'The groups you may see: what they have, and what they multiply prices by',
-    access: 'user',
-    query: inputs.listGroups.extend(pageQuery),
-    reply: pageOf(group),
-    async run(asked) {
-      const offer = await asked.services.running.offer()
-      return { body: listGroups(offer, await viewerOf(asked), asked.query) }
-    },
   }),
 ]

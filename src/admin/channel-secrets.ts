@@ -1,0 +1,89 @@
+// The secrets of a channel as it is stored: encrypted there, never shown again.
+
+import { secretName } from '../config/describe.ts'
+import type { SecretBox } from '../identity/secret-box.ts'
+
+type Document = Readonly<Record<string, unknown>>
+
+interface Encrypted {
+  readonly encrypted: string
+}
+
+/** Stands where a secret is; given back, the secret stays. */
+const hidden = '***'
+
+/** Every secret of a channel's document replaced. */
+function mapSecrets(document: Document, change: (secret: unknown) => unknown): Document {
+  const { key, keys, options } = document
+  const changed = Object.entries(Object(options)).map(([name, value]) => [
+    name,
+    secretName.test(name) ? change(value) : value,
+  ])
+  return {
+    ...document,
+    ...(key != null && { key: change(key) }),
+    ...(Array.isArray(keys) && {
+      keys: keys.map((each: Document) => ({ ...each, key: change(each.key) })),
+    }),
+    ...(options != null && { options: Object.fromEntries(changed) }),
+  }
+}
+
+export function encryptSecrets(document: Document, box: SecretBox): Document {
+  return mapSecrets(document, (secret) => ({ encrypted: box.encrypt(String(secret)) }))
+}
+
+/** Throws where they were encrypted under another key. */
+export function decryptSecrets(document: Document, box: SecretBox): Document {
+  return mapSecrets(document, (secret) => box.decrypt((secret as Encrypted).encrypted))
+}
+
+/** Says only that there are some. */
+export function hideSecrets(document: Document): Document {
+  return mapSecrets(document, () => hidden)
+}
+
+/** They have to be entered again. */
+export function withoutSecrets(document: Document): Document {
+  return mapSecrets(document, () => '')
+}
+
+/** `after`, with the secrets of `before` where `changes` leave them out or have what is shown in their place. */
+export function keepSecrets(before: Document, changes: Document, after: Document): Document {
+  const isSame = (secret: unknown) => secret == null || secret === hidden
+  const known = keysOf(before)
+  const options = Object(after.options) as Document
+  const earlier = Object(before.options) as Document
+  const kept = Object.entries(options).map(([name, value]) => [
+    name,
+    value === hidden && secretName.test(name) ? (earlier[name] ?? value) : value,
+  ])
+  return {
+    ...after,
+    ...(after.options != null && { options: Object.fromEntries(kept) }),
+    // One of both: what is said last takes the place of the other.
+    ...(changes.key === hidden && { key: before.key }),
+    ...(isSame(changes.key) ? {} : { keys: null }),
+    ...(Array.isArray(changes.keys) && {
+      key: changes.keys.length > 0 ? null : after.key,
+      keys: changes.keys.map((each: unknown) => {
+        const entry = Object(each) as Document
+        const { name } = entry
+        const isKept = isSame(entry.key) && typeof name === 'string'
+        return isKept ? { ...entry, key: known.get(name) } : entry
+      }),
+    }),
+  }
+}
+
+/** The name under which a channel's one key is shown. */
+export const onlyKey = 'key'
+
+/** By name. */
+function keysOf({ key, keys }: Document): ReadonlyMap<string, unknown> {
+  const several = Array.isArray(keys) ? (keys as Document[]) : []
+  return new Map([
+    ...(key == null ? [] : [[onlyKey, key] as const]),
+    ...several.map((each) => [String(each.name), each.key] as const),
+  ])
+}

@@ -1,0 +1,216 @@
+// Channels as operators see them: what each says, where it is from, how it is doing, and what it did of late.
+
+import { channelConfig, emptyChannel } from '../config/build.ts'
+import { lanesOf } from '../config/channel-keys.ts'
+import { maskedAddress } from '../config/describe.ts'
+import type { ChannelConfig, Config } from '../config/types.ts'
+import type { Condition } from '../router/route.ts'
+import type { StoredItem } from '../store/configuration.ts'
+import { quarterMs } from '../store/rollup-table.ts'
+import { hideSecrets, onlyKey } from './channel-secrets.ts'
+import { Added, readRows } from './statistics-fold.ts'
+import { metrics, type Sums } from './statistics-metrics.ts'
+import { type Document, plainOf, readStored } from './stored-items.ts'
+import { timeText } from './time.ts'
+import type { AdminContext } from './use-case.ts'
+import { type Stored, type StoredRooms, withStored } from './with-stored.ts'
+
+const stateNames = ['ok', 'degraded', 'open', 'disabled'] as const
+
+/** Of the process that answers. */
+export interface ChannelRooms extends StoredRooms {
+  /** With the channels that serve: of the file, the store, the environment or built in. */
+  readonly config: Config
+  /** By lane; its time is Unix milliseconds. */
+  condition(lane: string): Condition
+}
+
+interface KeyView {
+  readonly name: string
+  /** The last four characters, of a key that is long enough. */
+  readonly hint: string
+  readonly state: 'in use' | 'cooling' | 'refused' | 'disabled'
+  readonly since: string | null
+}
+
+interface Figures {
+  readonly requests: number
+  /** null where there was none. */
+  readonly successPercent: number | null
+  readonly p95Ms: number | null
+  readonly chargeNano: string
+  readonly vendorCostNano: string
+}
+
+export interface ChannelView {
+  readonly id: string
+  readonly vendor: string
+  readonly baseUrl: string | null
+  readonly dialect: string | null
+  /** Public name to the vendor's own; null: those the catalogue ships of the vendor. */
+  readonly models: Readonly<Record<string, string>> | null
+  /** null: every group. */
+  readonly groups: readonly string[] | null
+  readonly priority: number
+  readonly weight: number
+  readonly origin: ChannelConfig['origin']
+  readonly state: (typeof stateNames)[number] | 'draining'
+  /** As the file would have it, with every default; secrets are `***`. */
+  readonly document: Document
+  readonly keys: readonly KeyView[]
+  readonly tags: readonly string[]
+  /** Why it, or a model of it, is not asked at the moment. */
+  readonly reason: Condition['reason']
+  readonly since: string | null
+  readonly inFlight: number
+  /** The file says a channel of this name too: that one counts. */
+  readonly overridden: boolean
+  /** Why what the store has of it does not count. */
+  readonly problem: string | null
+  /** Of what the store has; 0: nothing. */
+  readonly revision: number
+  readonly changedAt: string | null
+  readonly actor: string | null
+  readonly currency: string
+  readonly hour: Figures
+  readonly day: Figures
+}
+
+/** Every channel: those in force, and those of the store that do not fit. */
+export async function viewChannels(
+  context: AdminContext,
+  rooms: ChannelRooms,
+): Promise<readonly ChannelView[]> {
+  const stored = await readStored(context, rooms)
+  const items = new Map(
+    stored.items.flatMap((item) => (item.kind === 'channel' ? [[item.id, item] as const] : [])),
+  )
+  // What the store has now, where a process has not taken it over yet.
+  const { channels, leftOut } = withStored(rooms.declared, stored.items, rooms.box)
+  const serving = channels.length > 0 || leftOut.length > 0 ? channels : rooms.config.channels
+  const figures = await readFigures(context)
+  const currency = await context.currency()
+  const views = serving.map((channel) =>
+    viewOf(channel, { item: items.get(channel.id), rooms, figures, currency }),
+  )
+  const unfit = leftOut.flatMap(({ kind, id, problem }) => {
+    const item = items.get(id)
+    if (kind !== 'channel' || item === undefined) return []
+    const channel = unfitChannel(item, stored)
+    return {
+      ...viewOf(channel, { item, rooms, figures, currency }),
+      problem,
+      state: 'disabled' as const,
+    }
+  })
+  return [...views, ...unfit]
+}
+
+interface Beside {
+  readonly item: StoredItem | undefined
+  readonly rooms: ChannelRooms
+  readonly figures: (channel: string) => Pick<ChannelView, 'hour' | 'day'>
+  readonly currency: string
+}
+
+function viewOf(channel: ChannelConfig, { item, rooms, figures, currency }: Beside): ChannelView {
+  const lanes = lanesOf(channel).map(({ lane }) => rooms.condition(lane))
+  // As well as the best of its keys.
+  const best = lanes.toSorted((one, other) => one.state - other.state)[0]
+  const { state = channel.disabled ? 'disabled' : 'enabled', disabled } = channel
+  return {
+    id: channel.id,
+    vendor: channel.vendor,
+    baseUrl: maskedAddress(channel.baseUrl),
+    dialect: channel.dialect,
+    models: channel.models,
+    groups: channel.groups,
+    priority: channel.priority,
+    weight: channel.weight,
+    origin: channel.origin,
+    state: state === 'draining' ? state : disabled ? 'disabled' : stateNames[best?.state ?? 3],
+    document: documentOf(channel),
+    keys: keysOf(channel, rooms),
+    tags: channel.tags ?? [],
+    reason: best?.reason ?? null,
+    since: timeText(best?.sinceMs ?? null),
+    inFlight: lanes.reduce((sum, { inFlight }) => sum + inFlight, 0),
+    overridden: item !== undefined && channel.origin !== 'stored',
+    problem: null,
+    revision: item?.revision ?? 0,
+    changedAt: timeText(item?.changedAt ?? null),
+    actor: item?.actor ?? null,
+    currency,
+    ...figures(channel.id),
+  }
+}
+
+/** As the file has it, every default said. */
+function documentOf(channel: ChannelConfig): Document {
+  const { origin: _, disabled, state = disabled ? 'disabled' : 'enabled', ...said } = channel
+  const { disabled: __, ...empty } = emptyChannel
+  const document = { ...empty, ...said, baseUrl: maskedAddress(channel.baseUrl), state }
+  return hideSecrets(document)
+}
+
+function keysOf(channel: ChannelConfig, rooms: ChannelRooms): KeyView[] {
+  const { key, keys = key === null ? [] : [{ name: onlyKey, key, disabled: false }] } = channel
+  const lanes = new Map(lanesOf(channel).map(({ lane, name }) => [name ?? onlyKey, lane]))
+  return keys.map((each) => {
+    const lane = lanes.get(each.name)
+    const hint = each.key.length < 12 ? '' : each.key.slice(-4)
+    if (lane === undefined) return { name: each.name, hint, state: 'disabled', since: null }
+    const { reason, sinceMs } = rooms.condition(lane)
+    const isCooling = reason === 'rate_limited' || reason === 'quota'
+    const state = reason === 'credentials' ? 'refused' : isCooling ? 'cooling' : 'in use'
+    return { name: each.name, hint, state, since: state === 'in use' ? null : timeText(sinceMs) }
+  })
+}
+
+/** What can be said of one that does not count. */
+function unfitChannel({ id, document }: StoredItem, { box }: Stored): ChannelConfig {
+  const said = { ...emptyChannel, ...plainOf('channel', document, box), id }
+  return channelConfig(said as Parameters<typeof channelConfig>[0], 'stored')
+}
+
+const sums = [
+  ...new Set([
+    ...metrics.requests.sums,
+    ...metrics.errorRate.sums,
+    ...metrics.latencyP95.sums,
+    'chargeNano' as const,
+    'vendorCostNano' as const,
+  ]),
+]
+
+/** Of the last hour and day, by the quarters of an hour that they touch. */
+async function readFigures(context: AdminContext): Promise<Beside['figures']> {
+  const until = Math.ceil(context.nowMs / quarterMs) * quarterMs
+  const cuts = [until - 96 * quarterMs, until - 4 * quarterMs]
+  const range = { since: cuts[0] ?? 0, until, zone: { name: 'UTC', offsets: [] } }
+  const rows = await readRows(context, { range, filter: {}, by: ['channel'], cuts, names: sums })
+  const found = new Map<string, { readonly hour: Added; readonly day: Added }>()
+  for (const { span, by, sums: values } of rows) {
+    const [channel = ''] = by
+    const both = found.get(channel) ?? { hour: new Added(sums), day: new Added(sums) }
+    found.set(channel, both)
+    both.day.add(values)
+    if (span === 1) both.hour.add(values)
+  }
+  const nothing = { hour: new Added(sums), day: new Added(sums) }
+  return (channel) => {
+    const { hour, day } = found.get(channel) ?? nothing
+    return { hour: figuresOf(hour), day: figuresOf(day) }
+  }
+}
+
+function figuresOf(sums: Sums): Figures {
+  const failed = metrics.errorRate.of(sums)
+  return {
+    requests: metrics.requests.of(sums),
+    successPercent: failed === null ? null : Math.round((1 - failed) * 10_000) / 100,
+    p95Ms: metrics.latencyP95.of(sums),
+    chargeNano: String(sums.get('chargeNano')),
+    vendorCostNano: String(sums.get('vendorCostNano')),
+  }
+}

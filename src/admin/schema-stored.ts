@@ -1,0 +1,42 @@
+// What the use cases of channels, groups and models made at run time take: by the schema of the configuration file.
+
+import { z } from 'zod'
+import { channel, channelStates, group, model } from '../config/schema.ts'
+import { identifier, modelPattern } from '../config/schema-parts.ts'
+import { count, page, text } from './schema-parts.ts'
+
+/** That was read; left out: whatever is there is changed. */
+const revision = z.number().int().min(0).optional()
+const version = count(Number.MAX_SAFE_INTEGER)
+/** As the file's section has it; what is null or left out of it has its default. */
+const document = z.looseObject({})
+const priority = z.number().int().min(-1_000_000).max(1_000_000)
+const weight = z.number().int().min(0).max(1_000_000)
+const groups = z.array(text).nullable()
+const state = z.enum(channelStates, `expected one of ${channelStates.join(', ')}`)
+
+export const storedInputs = {
+  storedChannel: channel,
+  storedGroup: group.extend({ id: identifier }),
+  storedModel: model.omit({ prices: true }).extend({ id: modelPattern }),
+  changeItem: z.strictObject({ id: text, changes: document, revision }),
+  removeItem: z.strictObject({ id: text, revision }),
+  rollbackItem: z.strictObject({ id: text, version, revision }),
+  listVersions: z.strictObject({ id: text, ...page }),
+  changeChannels: z
+    .strictObject({
+      ids: z.array(text).min(1).max(1_000).optional(),
+      tag: text.optional(),
+      changes: z.strictObject({ state, priority, weight, groups }).partial(),
+    })
+    .refine(({ ids, tag }) => (ids === undefined) !== (tag === undefined), {
+      path: ['ids'],
+      error: 'name channels, or a tag that they have',
+    }),
+  importChannels: z.strictObject({
+    channels: z
+      .array(document.extend({ id: z.string() }))
+      .max(1_000, 'expected at most 1000 channels'),
+    apply: z.boolean('expected true or false').default(false),
+  }),
+}

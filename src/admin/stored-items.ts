@@ -1,0 +1,301 @@
+// Channels, groups and models made at run time: created, changed, removed and brought back, each change a version.
+
+import { emptyChannel, emptyGroup, emptyModel } from '../config/build.ts'
+import type { StoredKind } from '../config/types.ts'
+import type { SecretBox } from '../identity/secret-box.ts'
+import type { StoredItem, StoredVersion } from '../store/configuration.ts'
+import {
+  decryptSecrets,
+  encryptSecrets,
+  hideSecrets,
+  keepSecrets,
+  withoutSecrets,
+} from './channel-secrets.ts'
+import { readInput } from './input.ts'
+import { cursorAfter, type Page, placeIn } from './page.ts'
+import type { Input } from './schema.ts'
+import { checkAreUnused } from './stored-uses.ts'
+import { timeText } from './time.ts'
+import { type AdminContext, AdminError } from './use-case.ts'
+import { isDeclared, type Stored, type StoredRooms, withStored } from './with-stored.ts'
+
+export type Document = Readonly<Record<string, unknown>>
+
+interface ItemChange {
+  readonly kind: StoredKind
+  readonly id: string
+  /** As the file has it, secrets and all; null: it is removed. */
+  readonly document: Document | null
+  /** The one that was read; undefined: whichever there is. */
+  readonly revision?: number | undefined
+}
+
+/** What was changed, for the list of events: without secrets. */
+export interface Changed {
+  readonly id: string
+  readonly before: Document | null
+  readonly after: Document | null
+}
+
+/** What a document says in any case. */
+const empty: Readonly<Record<StoredKind, Document>> = {
+  channel: emptyChannel,
+  group: emptyGroup,
+  model: emptyModel,
+}
+const inputOf = { channel: 'storedChannel', group: 'storedGroup', model: 'storedModel' } as const
+
+export async function readStored(
+  { store }: Pick<AdminContext, 'store'>,
+  rooms: StoredRooms,
+): Promise<Stored> {
+  // In this order: a change in between is noticed when something is written.
+  const readAt = await store.configuration.revision()
+  return { ...rooms, readAt, items: await store.configuration.all() }
+}
+
+/** Throws AdminError: `conflict` where there is one of the name already, or the file says it. */
+export async function createItem(
+  context: AdminContext,
+  rooms: StoredRooms,
+  kind: StoredKind,
+  { id, ...document }: Document & { readonly id: string },
+): Promise<Changed> {
+  const [changed] = await applyChanges(context, rooms, (stored) => {
+    if (findItem(stored, kind, id) !== undefined) {
+      throw new AdminError('conflict', 'id', `there is a ${kind} of this name already`)
+    }
+    return [{ kind, id, document }]
+  })
+  return madeSure(changed)
+}
+
+/** What is left out of `changes` stays; what is null has its default again. */
+export async function updateItem(
+  context: AdminContext,
+  rooms: StoredRooms,
+  kind: StoredKind,
+  { id, changes, revision }: Input<'changeItem'>,
+): Promise<Changed> {
+  const [changed] = await applyChanges(context, rooms, (stored) => [
+    { kind, id, revision, document: merged(existing(stored, kind, id), changes, rooms.box) },
+  ])
+  return madeSure(changed)
+}
+
+/** Throws AdminError `conflict` where something refers to it. */
+export async function removeItem(
+  context: AdminContext,
+  rooms: StoredRooms,
+  kind: StoredKind,
+  { id, revision }: Input<'removeItem'>,
+): Promise<Changed> {
+  const [changed] = await applyChanges(context, rooms, (stored) => {
+    if (existing(stored, kind, id).revision === 0) {
+      throw new AdminError('conflict', 'id', 'is built in: it cannot be removed')
+    }
+    return [{ kind, id, revision, document: null }]
+  })
+  return madeSure(changed)
+}
+
+/** Makes the document of an earlier version the newest one, also of what was removed. */
+export async function rollbackItem(
+  context: AdminContext,
+  rooms: StoredRooms,
+  kind: StoredKind,
+  { id, version, revision }: Input<'rollbackItem'>,
+): Promise<Changed> {
+  const { configuration } = context.store
+  const [found] = await configuration.versions({ kind, id, before: version + 1, limit: 1 })
+  const earlier = found?.revision === version ? found.document : null
+  if (earlier === null) {
+    const message = `${JSON.stringify(id)} has no version ${version} that could be brought back`
+    throw new AdminError('not_found', 'version', message)
+  }
+  const document = plainOf(kind, earlier, rooms.box)
+  const [changed] = await applyChanges(context, rooms, () => [{ kind, id, revision, document }])
+  return madeSure(changed)
+}
+
+interface VersionView {
+  readonly version: number
+  /** Without secrets; null: it was removed. */
+  readonly document: Document | null
+  readonly changedAt: string
+  readonly actor: string
+}
+
+/** Newest first. Throws AdminError `not_found` where there never was one. */
+export async function listVersions(
+  { store }: AdminContext,
+  kind: StoredKind,
+  { id, limit = 50, cursor }: Input<'listVersions'>,
+): Promise<Page<VersionView>> {
+  const before = cursor === undefined ? undefined : Number(placeIn(cursor))
+  if (before !== undefined && !Number.isSafeInteger(before)) {
+    throw new AdminError('invalid', 'cursor', 'is not the `next` of a page of this list')
+  }
+  const rows = await store.configuration.versions({ kind, id, before, limit: limit + 1 })
+  if (rows.length === 0 && before === undefined) throw notFound(kind, id)
+  const shown = rows.slice(0, limit)
+  const last = rows.length > limit ? shown.at(-1) : undefined
+  return {
+    items: shown.map((row) => versionView(kind, row)),
+    next: last === undefined ? null : cursorAfter(String(last.revision)),
+  }
+}
+
+function versionView(kind: StoredKind, row: StoredVersion): VersionView {
+  return {
+    version: row.revision,
+    document: row.document === null ? null : shown(kind, row.document),
+    changedAt: timeText(row.changedAt),
+    actor: row.actor,
+  }
+}
+
+/**
+ * All of the changes or none, held to the same schema and rules as the file. `plan` makes them of what there is, and is
+ * asked again where something changed meanwhile. Throws AdminError.
+ */
+export async function applyChanges(
+  context: AdminContext,
+  rooms: StoredRooms,
+  plan: (stored: Stored) => readonly ItemChange[],
+): Promise<readonly Changed[]> {
+  const { store, actor, nowMs: changedAt } = context
+  for (;;) {
+    const stored = await readStored(context, rooms)
+    const changes = await Promise.all(plan(stored).map((each) => judged(stored, each)))
+    checkTogether(stored, changes)
+    const removed = changes.filter(({ document }) => document === null)
+    await checkAreUnused(context, stored, removed)
+    const rows = changes.map(({ kind, id, document }) => ({ kind, id, document, changedAt, actor }))
+    if (await store.configuration.change(rows, stored.readAt)) {
+      return changes.map((change) => changedBy(stored, change))
+    }
+  }
+}
+
+/** By change: why it would be refused; null: it would not be. */
+export async function judgeChanges(
+  stored: Stored,
+  changes: readonly ItemChange[],
+): Promise<readonly (string | null)[]> {
+  return Promise.all(
+    changes.map(async (change) => {
+      try {
+        checkTogether(stored, [await judged(stored, change)])
+        return null
+      } catch (error) {
+        if (!(error instanceof AdminError)) throw error
+        return `${error.field}: ${error.message}`
+      }
+    }),
+  )
+}
+
+/** As it is to be stored: held to the schema, only what differs from saying nothing, its secrets encrypted. */
+async function judged(stored: Stored, change: ItemChange): Promise<ItemChange> {
+  const { kind, id, document, revision } = change
+  if (isDeclared(stored.declared, change)) {
+    throw new AdminError('conflict', 'id', 'the configuration file says it: change it there')
+  }
+  const found = findItem(stored, kind, id)
+  if (revision !== undefined && revision !== (found?.revision ?? 0)) {
+    const message = 'it was changed meanwhile: look again, and repeat it'
+    throw new AdminError('stale', 'revision', message)
+  }
+  if (document === null) return change
+  const { id: _, ...read } = await readInput(inputOf[kind], { ...document, id })
+  const said = Object.fromEntries(
+    Object.entries(read).filter(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(empty[kind][name]),
+    ),
+  )
+  return { ...change, document: kind === 'channel' ? encryptSecrets(said, stored.box) : said }
+}
+
+/** Throws where what would be there then did not fit together, unless it did not before. */
+function checkTogether(stored: Stored, changes: readonly ItemChange[]): void {
+  const { declared, box, items } = stored
+  const isChanged = ({ kind, id }: StoredItem) =>
+    changes.some((change) => change.kind === kind && change.id === id)
+  const made = changes.flatMap(({ kind, id, document }) =>
+    document === null ? [] : [{ kind, id, document, revision: 0, changedAt: 0, actor: '' }],
+  )
+  const before = withStored(declared, items, box).leftOut
+  const after = [...items.filter((item) => !isChanged(item)), ...made]
+  for (const { kind, id, problem } of withStored(declared, after, box).leftOut) {
+    if (made.some((each) => each.kind === kind && each.id === id)) {
+      const [, field = kind, message = problem] = /^([\w.[\]"]+): ([^]+)$/.exec(problem) ?? []
+      throw new AdminError('invalid', field, message)
+    }
+    if (before.some((each) => each.kind === kind && each.id === id)) continue
+    throw new AdminError('conflict', 'id', `${kind} ${id} would not fit any more: ${problem}`)
+  }
+}
+
+function changedBy(stored: Stored, { kind, id, document }: ItemChange): Changed {
+  const before = findItem(stored, kind, id)?.document ?? null
+  return {
+    id,
+    before: before && shown(kind, before),
+    after: document && shown(kind, document),
+  }
+}
+
+function shown(kind: StoredKind, document: Document): Document {
+  return kind === 'channel' ? hideSecrets(document) : document
+}
+
+export function findItem(
+  { items }: Pick<Stored, 'items'>,
+  kind: StoredKind,
+  id: string,
+): StoredItem | undefined {
+  return items.find((item) => item.kind === kind && item.id === id)
+}
+
+/** Throws `conflict` for what the file says, `not_found` for what is not there. */
+function existing(stored: Stored, kind: StoredKind, id: string): StoredItem {
+  const found = findItem(stored, kind, id)
+  if (found !== undefined) return found
+  // What is built in is there to be changed.
+  if (kind === 'group' && stored.declared.groups[id]?.origin === 'built-in')
+    return { kind, id, document: {}, revision: 0, changedAt: 0, actor: '' }
+  if (isDeclared(stored.declared, { kind, id })) {
+    throw new AdminError('conflict', 'id', 'the configuration file says it: change it there')
+  }
+  throw notFound(kind, id)
+}
+
+function notFound(kind: StoredKind, id: string): AdminError {
+  return new AdminError('not_found', 'id', `there is no ${kind} ${JSON.stringify(id)} in the store`)
+}
+
+/** A document as it may be changed: its secrets in plain, or without them where they cannot be read any more. */
+export function plainOf(kind: StoredKind, document: Document, box: SecretBox): Document {
+  if (kind !== 'channel') return document
+  try {
+    return decryptSecrets(document, box)
+  } catch {
+    return withoutSecrets(document)
+  }
+}
+
+export function merged(
+  { kind, document }: StoredItem,
+  changes: Document,
+  box: SecretBox,
+): Document {
+  const before = plainOf(kind, document, box)
+  const after = { ...before, ...changes }
+  return kind === 'channel' ? keepSecrets(before, changes, after) : after
+}
+
+function madeSure(changed: Changed | undefined): Changed {
+  if (changed === undefined) throw new Error('a change of one thing has no result')
+  return changed
+}

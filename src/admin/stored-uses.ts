@@ -1,0 +1,54 @@
+// Who refers to a group or a model of the store: it is not removed while somebody does.
+
+import { createCatalog } from '../catalog/catalog.ts'
+import { defaultGroup } from '../config/defaults.ts'
+import { declaredSettings } from '../config/run-time.ts'
+import type { Config } from '../config/types.ts'
+import type { StoredItem } from '../store/configuration.ts'
+import { type AdminContext, AdminError } from './use-case.ts'
+import { type Stored, withStored } from './with-stored.ts'
+
+const mostNamed = 5
+
+/** Throws AdminError `conflict`, naming what uses one that is removed. */
+export async function checkAreUnused(
+  context: Pick<AdminContext, 'store'>,
+  stored: Stored,
+  removed: readonly Pick<StoredItem, 'kind' | 'id'>[],
+): Promise<void> {
+  const config = withStored(stored.declared, stored.items, stored.box)
+  for (const { kind, id } of removed) {
+    if (kind === 'channel') continue
+    const users =
+      kind === 'group' ? await usersOfGroup(context, config, id) : usersOfModel(config, id)
+    if (users.length === 0) continue
+    const more = users.length > mostNamed ? `, and ${users.length - mostNamed} more` : ''
+    const names = users.slice(0, mostNamed).join(', ')
+    throw new AdminError('conflict', 'id', `is used by ${names}${more}`)
+  }
+}
+
+/** Of the default group nobody is left without one: it is built in. */
+async function usersOfGroup(
+  { store }: Pick<AdminContext, 'store'>,
+  config: Config,
+  group: string,
+): Promise<readonly string[]> {
+  if (group === defaultGroup) return []
+  const channels = config.channels.filter(({ groups }) => groups?.includes(group))
+  const keys = (await store.keys.all()).filter((key) => key.group === group)
+  const set = (await store.settings.all()).find(({ name }) => name === 'identity.defaultGroup')
+  const usual = declaredSettings(config)['identity.defaultGroup'] ?? set?.value
+  return [
+    ...channels.map(({ id }) => `channel ${id}`),
+    ...keys.map(({ id }) => `key ${id}`),
+    ...(usual === group ? ['the setting identity.defaultGroup'] : []),
+  ]
+}
+
+/** A model that is shipped stays known without what the store says of it. */
+function usersOfModel({ channels }: Config, model: string): readonly string[] {
+  if (createCatalog({}).find(model) !== null) return []
+  const served = channels.filter(({ models }) => models !== null && Object.hasOwn(models, model))
+  return served.map(({ id }) => `channel ${id}`)
+}

@@ -1,0 +1,111 @@
+// The configuration with the channels, groups and models that are made at run time: the file's word stands above theirs.
+
+import {
+  channelConfig,
+  emptyChannel,
+  emptyGroup,
+  emptyModel,
+  modelConfig,
+} from '../config/build.ts'
+import { channelProblems } from '../config/cross-check.ts'
+import { deepFreeze, recordOf } from '../config/freeze.ts'
+import type { FileSettings } from '../config/schema.ts'
+import type { ChannelConfig, Config, GroupSettings, LeftOut, ModelConfig } from '../config/types.ts'
+import type { SecretBox } from '../identity/secret-box.ts'
+import { createChannel } from '../relay/channel.ts'
+import type { StoredItem } from '../store/configuration.ts'
+import { vendors } from '../vendors/registry.ts'
+import { decryptSecrets } from './channel-secrets.ts'
+import { knownNames } from './configuration.ts'
+
+/** What serves those secrets alone. */
+export const storedSecretsPurpose = 'stored configuration'
+
+export interface StoredRooms {
+  /** What the file says, without what the store has. */
+  readonly declared: Config
+  /** For the secrets of channels. */
+  readonly box: SecretBox
+}
+
+/** What there is, at one moment. */
+export interface Stored extends StoredRooms {
+  readonly items: readonly StoredItem[]
+  /** Of the table, from before the items were read. */
+  readonly readAt: number
+}
+
+/** What does not fit is left out, each by itself. Loads no schema: what is stored was held to it when it was written. */
+export function withStored(declared: Config, items: readonly StoredItem[], box: SecretBox): Config {
+  if (items.length === 0) return declared
+  const of = (kind: StoredItem['kind']) =>
+    items.filter((item) => item.kind === kind && !isDeclared(declared, item))
+  const groups = recordOf([
+    ...Object.entries(declared.groups),
+    ...of('group').map(({ id, document }) => [id, storedGroup(id, document)] as const),
+  ])
+  const models = recordOf([
+    ...Object.entries(declared.models),
+    ...of('model').map(({ id, document }) => [id, storedModel(document)] as const),
+  ])
+  const leftOut: LeftOut[] = []
+  const channels = of('channel').flatMap(({ id, document }) => {
+    const judged = judgeChannel({ ...document, id }, Object.keys(groups), box)
+    if (typeof judged !== 'string') return judged
+    leftOut.push({ kind: 'channel', id, problem: judged })
+    return []
+  })
+  return deepFreeze({
+    ...declared,
+    groups,
+    models,
+    channels: [...declared.channels, ...channels],
+    leftOut,
+  })
+}
+
+/** The file says it, so that what the store says does not count. */
+export function isDeclared(
+  declared: Config,
+  { kind, id }: Pick<StoredItem, 'kind' | 'id'>,
+): boolean {
+  if (kind === 'channel') {
+    return declared.channels.some((each) => each.id === id && each.origin !== 'stored')
+  }
+  const group = declared.groups[id]
+  if (kind === 'group') return group !== undefined && group.origin === undefined
+  const model = declared.models[id]
+  return model !== undefined && model.origin === undefined
+}
+
+/** The channel, or why it does not fit. Shows no secret. */
+function judgeChannel(
+  document: StoredItem['document'],
+  groups: readonly string[],
+  box: SecretBox,
+): ChannelConfig | string {
+  let settings: FileSettings['channels'][number]
+  try {
+    settings = { ...emptyChannel, ...decryptSecrets(document, box) } as typeof settings
+  } catch {
+    return 'its secrets were encrypted with another encryption key: enter them again'
+  }
+  const [problem] = channelProblems(settings, [], new Set(groups), knownNames)
+  if (problem !== undefined) return `${problem.path}: ${problem.message}`
+  const channel = channelConfig(settings, 'stored')
+  const vendor = vendors[channel.vendor]
+  try {
+    if (vendor !== undefined) createChannel(channel, vendor)
+    return channel
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+function storedGroup(id: string, document: StoredItem['document']): GroupSettings {
+  return { ...emptyGroup, ...document, id, origin: 'stored' }
+}
+
+function storedModel(document: StoredItem['document']): ModelConfig {
+  return { ...modelConfig({ ...emptyModel, ...document }), origin: 'stored' }
+}

@@ -1,0 +1,102 @@
+// What serves requests at the moment, and how a changed configuration takes its place.
+
+import { storedSecretsPurpose } from '../admin/with-stored.ts'
+import { lanesOf } from '../config/channel-keys.ts'
+import type { Config } from '../config/types.ts'
+import { ensureAccounts } from '../identity/ensure-accounts.ts'
+import { createSecretBox } from '../identity/secret-box.ts'
+import type { Store } from '../store/store.ts'
+import type { Log } from '../telemetry/log.ts'
+import { encryptionKey } from './encryption-key.ts'
+import type { ProcessParts } from './process.ts'
+import type { RunTime } from './run-time.ts'
+import { buildServing, type Serving } from './serving.ts'
+import { StoredConfiguration } from './stored-configuration.ts'
+
+interface StoredOptions {
+  readonly config: Config
+  readonly store: Store
+  readonly log: Log
+}
+
+export function openStored({ config, store, log }: StoredOptions): Promise<StoredConfiguration> {
+  const box = createSecretBox(encryptionKey(config), storedSecretsPurpose)
+  return StoredConfiguration.open(store.configuration, config, box, log)
+}
+
+/** What the configuration names and the store must know: accounts, and the groups that keys are made for. */
+export async function keepNames(store: Store, config: Config): Promise<void> {
+  await store.deployment.rememberGroups(Object.keys(config.groups))
+  await ensureAccounts(store, config, Date.now())
+}
+
+export function servingOf(stored: StoredConfiguration, runTime: RunTime, parts: ProcessParts) {
+  const { store, prices, keyring, health, history } = parts
+  let current: Serving = buildServing(stored.current, parts)
+  health.limit(limitsOf(stored.current))
+  /** Swaps all of it at once; requests under way keep those they began with. */
+  const apply = oneAtATime(async (next) => {
+    const serving = buildServing(next, parts)
+    await keepNames(store, next)
+    await prices.load(next)
+    runTime.take(next)
+    keyring.replace({ configured: next.keys })
+    for (const lane of changedLanes(current.config, next)) health.reset(lane)
+    health.limit(limitsOf(next))
+    history.configure(next.history)
+    current = serving
+  })
+  return {
+    get current() {
+      return current
+    },
+    /** Takes a changed file over, or rejects and leaves what was. */
+    async replace(declared: Config): Promise<void> {
+      const before = stored.declared
+      try {
+        await apply(() => stored.take(declared))
+      } catch (error) {
+        stored.take(before)
+        throw error
+      }
+    },
+    /** Takes what was made at run time over. */
+    applyStored: () => apply(() => stored.current),
+  }
+}
+
+/** Each with the configuration there is when its turn comes. */
+function oneAtATime(take: (config: Config) => Promise<void>) {
+  let last: Promise<void> = Promise.resolve()
+  return (next: () => Config): Promise<void> => {
+    const done = last.then(() => take(next()))
+    last = done.catch(() => undefined)
+    return done
+  }
+}
+
+/** Channels that are asked elsewhere or otherwise than before: a key corrected, an address changed. */
+function changedLanes(before: Config, after: Config): readonly string[] {
+  const identities = ({ channels }: Config) =>
+    channels.flatMap((channel) => {
+      const { vendor, baseUrl, options } = channel
+      return lanesOf(channel).map(
+        ({ lane, key }) => [lane, JSON.stringify([vendor, baseUrl, key, options])] as const,
+      )
+    })
+  const known = new Map(identities(before))
+  return identities(after).flatMap(([lane, identity]) =>
+    known.get(lane) === identity ? [] : [lane],
+  )
+}
+
+/** By lane; one that is not named takes any number at once. */
+function limitsOf({ channels }: Config): ReadonlyMap<string, number> {
+  return new Map(
+    channels.flatMap((channel) => {
+      const { concurrency } = channel
+      if (concurrency === undefined) return []
+      return lanesOf(channel).map(({ lane }) => [lane, concurrency] as const)
+    }),
+  )
+}
