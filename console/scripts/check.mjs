@@ -1,7 +1,7 @@
 // What the console must pass: API types not stale, TypeScript, texts complete in every language, build and its sizes.
 
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
@@ -14,6 +14,7 @@ const steps = [
   ['types', run('node_modules/typescript/bin/tsc', '--noEmit')],
   ['texts in step with the sources', run('node_modules/.bin/lingui', 'check', 'sync', '--clean')],
   ['texts translated', run('node_modules/.bin/lingui', 'check', 'missing', '--mode', 'catalog')],
+  ['texts alike everywhere', alike],
   ['build', run('node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn')],
   ['sizes', sizes],
 ]
@@ -33,6 +34,25 @@ function run(...args) {
     if (status !== 0) console.log(`${stdout}${stderr}`)
     return status === 0
   }
+}
+
+/** A text has one translation: catalogues are merged as pages load, so the last would win. */
+function alike() {
+  const seen = new Map()
+  const faults = []
+  for (const path of globSync('src/**/locales/zh-CN.po', { cwd: root })) {
+    const entries = readFileSync(join(root, path), 'utf8').matchAll(
+      /^msgid (".+")\nmsgstr (".*")/gm,
+    )
+    for (const [, text, translation] of entries) {
+      const other = seen.get(text)
+      if (other !== undefined && other !== translation)
+        faults.push(`${path}: ${text} is ${translation}, elsewhere ${other}`)
+      else seen.set(text, translation)
+    }
+  }
+  for (const fault of faults) console.log(fault)
+  return faults.length === 0
 }
 
 /** Gzipped bytes of what the first page loads, and of what each page loads beyond that. */

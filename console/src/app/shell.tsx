@@ -25,14 +25,16 @@ export function Shell() {
   const wasSignedIn = useRef(false)
   const navigate = useNavigate()
   const { location } = useRouterState()
+  const leaves = location.pathname === '/sign-in'
   const isPublic = location.pathname === '/models'
   useShortcuts(operator, setOverlay)
   if (me) wasSignedIn.current = true
   const mustSignIn = me === null && !wasSignedIn.current && !isPublic
   useEffect(() => {
-    if (mustSignIn)
+    // While that page loads this one still stands.
+    if (mustSignIn && !leaves)
       void navigate({ to: '/sign-in', search: { 'return-to': location.href }, replace: true })
-  }, [mustSignIn, navigate, location.href])
+  }, [mustSignIn, leaves, navigate, location.href])
   useEffect(() => setMenuOpen(false), [location.pathname])
   if (mustSignIn || (me === undefined && !isPublic)) return <Waiting />
   return (

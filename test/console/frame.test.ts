@@ -1,0 +1,96 @@
+// The frame of the console in a real browser: signing in by the link, pages, palette, shortcuts, theme, language, faults.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
+
+let stage: ConsoleStage
+
+afterAll(async () => stage?.close())
+
+const heading = (page: Page, name: string) =>
+  page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+
+if (hasBrowser) {
+  beforeAll(async () => {
+    stage = await startConsole()
+  })
+  test('the one-time link ends in the console, signed in as an operator', async () => {
+    const page = await stage.open('/')
+    await heading(page, 'Overview')
+    expect(await page.getByRole('link', { name: 'Channels' }).isVisible()).toBe(true)
+    await page.close()
+  })
+  test('who is not signed in is asked to, and comes back to the page', async () => {
+    const context = await stage.visitor(null)
+    const page = await stage.open('/keys', { context })
+    await heading(page, 'Sign in')
+    expect(new URL(page.url()).searchParams.get('return-to')).toContain('/keys')
+    await context.close()
+  })
+  test('Ctrl K and a name, g and a letter, and the sidebar lead to a page', async () => {
+    const page = await stage.open('/')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search or paste an id' }).fill('reque')
+    await page.keyboard.press('Enter')
+    await heading(page, 'Requests')
+    await page.keyboard.press('g')
+    await page.keyboard.press('k')
+    await heading(page, 'API keys')
+    await page.getByRole('link', { name: 'Billing' }).click()
+    await heading(page, 'Billing')
+    await page.close()
+  })
+  test('language and theme are chosen in the menu and kept', choosesLanguage)
+  test('a narrow window has the pages behind a menu', async () => {
+    const page = await stage.open('/', { width: 390 })
+    expect(await page.getByRole('link', { name: 'Usage' }).isVisible()).toBe(false)
+    await page.getByRole('button', { name: 'Open the menu' }).click()
+    await page.getByRole('link', { name: 'Usage' }).click()
+    await heading(page, 'Usage')
+    await page.close()
+  })
+  test(
+    'a session that ends leaves the page as it is until somebody signs in again',
+    survivesSignOut,
+  )
+  test('axe finds nothing serious in the frame, light and dark, wide and narrow', async () => {
+    for (const theme of ['light', 'dark'] as const) {
+      for (const width of [390, 1440] as const) {
+        const page = await stage.open('/', { theme, width })
+        expect(await seriousFindings(page)).toEqual([])
+        await page.close()
+      }
+    }
+  })
+}
+
+async function choosesLanguage() {
+  const page = await stage.open('/')
+  await page.getByRole('button', { name: /^Account menu/ }).click()
+  await page.getByRole('menuitem', { name: '中文' }).click()
+  await page.getByRole('link', { name: '用量' }).waitFor()
+  expect(await page.evaluate(() => document.documentElement.lang)).toBe('zh-CN')
+  await page.getByRole('button', { name: /的账户菜单$/ }).click()
+  await page.getByRole('menuitem', { name: '主题：跟随系统' }).click()
+  expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('light')
+  await page.close()
+}
+
+async function survivesSignOut() {
+  const context = await stage.visitor('admin')
+  const page = await stage.open('/keys', { context })
+  await context.clearCookies()
+  const before = stage.faults().length
+  await page.getByRole('link', { name: 'Billing' }).click()
+  await page.getByRole('heading', { name: 'Your session has ended' }).waitFor()
+  await heading(page, 'Billing')
+  // The browser writes each refused request into its log.
+  expect(
+    stage
+      .faults()
+      .slice(before)
+      .filter((text) => !text.includes('401')),
+  ).toEqual([])
+  await context.close()
+}

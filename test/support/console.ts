@@ -1,0 +1,127 @@
+// The console as people use it: the server by its own command, the built console in Debian's Chromium, signed in.
+
+import type { AxeResults } from 'axe-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { chromiumPath, startBrowser } from './browser.ts'
+import { type ServerOptions, type ServerProcess, startServer } from './server-process.ts'
+
+/** Tests of the console run where there is a browser; the test script says what is left out elsewhere. */
+export const hasBrowser = chromiumPath !== null
+
+const axeSource = Bun.resolveSync('axe-core/axe.min.js', import.meta.dir)
+
+interface View {
+  readonly width?: 390 | 1024 | 1440
+  readonly theme?: 'light' | 'dark'
+  readonly language?: 'en' | 'zh-CN'
+  /** Whose session; left out: the first administrator's. */
+  readonly context?: BrowserContext
+}
+
+export interface ConsoleStage {
+  readonly server: ServerProcess
+  /** The first key, which the server printed. */
+  readonly key: string
+  /** A browser of somebody else: signed in as an administrator by another link, or with `null` not at all. */
+  visitor(link: 'admin' | null): Promise<BrowserContext>
+  /** A new page at a path of the console (`/requests?range=7d`). */
+  open(path: string, view?: View): Promise<Page>
+  /** A call to a model with the first key; resolves with the reply once it is read. */
+  call(body: object, path?: string): Promise<Response>
+  /** Errors of all pages so far: in the browser's log, of scripts, of the content security policy. */
+  faults(): readonly string[]
+  close(): Promise<void>
+}
+
+/** Rejects where the console could not be built or nobody can be signed in. */
+export async function startConsole(options: ServerOptions = {}): Promise<ConsoleStage> {
+  await built()
+  const env = { TOLLGATE_CONSOLE: 'on', ...options.env }
+  const server = await startServer(undefined, { ...options, env })
+  const browser = await startBrowser(chromiumPath ?? '')
+  const link = /http\S+\/api\/auth\/link\S+/.exec(server.stdout)?.[0] ?? ''
+  const key = /sk-tg-\S+/.exec(server.stdout)?.[0].replace(/["']$/, '') ?? ''
+  const faults: string[] = []
+  const own = await visit(browser, link)
+  return {
+    server,
+    key,
+    visitor: async (role) => visit(browser, role === null ? null : await anotherLink(server)),
+    open: (path, view = {}) => openPage(own, `${server.url}/console${path}`, view, faults),
+    async call(body, path = '/v1/chat/completions') {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+      const reply = await fetch(server.url + path, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+      })
+      return new Response(await reply.arrayBuffer(), reply)
+    },
+    faults: () => faults,
+    async close() {
+      await browser.close()
+      await server.kill()
+      server.remove()
+    },
+  }
+}
+
+/** Nearly free where it is; the first of several tests at once builds it. */
+async function built(): Promise<void> {
+  const run = Bun.spawn(['node', 'scripts/console.mjs'], { stderr: 'pipe' })
+  const said = await new Response(run.stderr).text()
+  if ((await run.exited) !== 0) throw new Error(`the console cannot be built: ${said}`)
+}
+
+async function visit(browser: Browser, link: string | null): Promise<BrowserContext> {
+  const context = await browser.newContext()
+  // Below the limit of a test, so that what is missing is named.
+  context.setDefaultTimeout(15_000)
+  if (link === null) return context
+  const page = await context.newPage()
+  await page.goto(link)
+  await page.close()
+  return context
+}
+
+async function anotherLink({ dataDir, url }: ServerProcess): Promise<string> {
+  const run = Bun.spawn(['bin/tollgate', 'admin', 'link', '--data', dataDir], { stdout: 'pipe' })
+  const link = /\S+\/api\/auth\/link\S+/.exec(await new Response(run.stdout).text())?.[0] ?? ''
+  return url + link.slice(link.indexOf('/api/'))
+}
+
+async function openPage(
+  own: BrowserContext,
+  url: string,
+  { width = 1440, theme = 'light', language = 'en', context = own }: View,
+  faults: string[],
+): Promise<Page> {
+  const page = await context.newPage()
+  await page.setViewportSize({ width, height: width === 390 ? 844 : 900 })
+  await page.emulateMedia({ colorScheme: theme })
+  await page.addInitScript(
+    (chosen) => {
+      const kept = JSON.parse(localStorage.getItem('tollgate.preferences') ?? '{}')
+      localStorage.setItem('tollgate.preferences', JSON.stringify({ ...kept, ...chosen }))
+    },
+    { language },
+  )
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(`${page.url()}: ${message.text()}`)
+  })
+  page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.stack ?? error.message}`))
+  await page.goto(url)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  return page
+}
+
+/** What axe finds that keeps people out: `expect(await seriousFindings(page)).toEqual([])`. */
+export async function seriousFindings(page: Page): Promise<readonly string[]> {
+  await page.evaluate(await Bun.file(axeSource).text())
+  const { violations } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
+}
