@@ -1,19 +1,24 @@
-// Format, lint, types and the tidy test (`npm run check`): runs every step and names those that failed.
+// Format, lint, types, the tidy test and the console's own check (`npm run check`): runs every step and names those that failed.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { bun, root, setupOrExit } from './setup.mjs'
+import { setupConsole } from './console.mjs'
+import { bun, orExit, root, setup } from './setup.mjs'
 
-setupOrExit({ development: true })
+orExit(() => {
+  setup({ development: true })
+  setupConsole({ development: true })
+})
 
 const tool = (name) => join(root, 'node_modules/.bin', name)
 const steps = [
   ['format and lint', tool('biome'), ['check', '--error-on-warnings', '.']],
   ['types', tool('tsc'), ['--noEmit']],
   ['tidy', bun, ['test', '--timeout', '60000', './test/tidy.test.ts']],
+  ['console', bun, ['scripts/check.mjs'], 'console'],
 ]
 
-const failed = steps.filter(([name, command, args]) => {
-  const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' })
+const failed = steps.filter(([name, command, args, folder = '.']) => {
+  const { status } = spawnSync(command, args, { cwd: join(root, folder), stdio: 'inherit' })
   console.log(`${name}: ${status === 0 ? 'ok' : 'FAILED'}`)
   return status !== 0
 })

@@ -7,7 +7,7 @@ import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { bun, root, say, setup, withLock } from './setup.mjs'
+import { bun, orExit, root, say, setup, withLock } from './setup.mjs'
 
 const folder = join(root, 'console')
 const dist = join(folder, 'dist')
@@ -139,10 +139,5 @@ function replace() {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   // Requests come first.
   if (process.argv.includes('--aside')) setPriority(10)
-  try {
-    buildConsole()
-  } catch (error) {
-    say(error.message)
-    process.exit(1)
-  }
+  orExit(buildConsole)
 }

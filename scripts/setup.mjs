@@ -33,10 +33,15 @@ export function setup({ development = false, folder = root } = {}) {
   })
 }
 
-/** `setup` for scripts: a failure is printed and ends the process with code 1. */
+/** `setup` for scripts. */
 export function setupOrExit(options) {
+  orExit(() => setup(options))
+}
+
+/** A failure is printed and ends the process with code 1. */
+export function orExit(work) {
   try {
-    setup(options)
+    work()
   } catch (error) {
     say(error.message)
     process.exit(1)

@@ -15,7 +15,7 @@ const steps = [
   ['texts in step with the sources', run('node_modules/.bin/lingui', 'check', 'sync', '--clean')],
   ['texts translated', run('node_modules/.bin/lingui', 'check', 'missing', '--mode', 'catalog')],
   ['texts alike everywhere', alike],
-  ['build', run('node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn')],
+  ['build', run('../scripts/console.mjs')],
   ['sizes', sizes],
 ]
 
