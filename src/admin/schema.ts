@@ -13,6 +13,7 @@ import { amount, count, name, page, since, text, time, timeAhead } from './schem
 import { peopleInputs } from './schema-people.ts'
 import { preferenceInputs } from './schema-preferences.ts'
 import { settingsInputs } from './schema-settings.ts'
+import { statementInputs } from './schema-statements.ts'
 import { statisticsInputs } from './schema-statistics.ts'
 import { storedInputs } from './schema-stored.ts'
 import { usageInputs } from './schema-usage.ts'
@@ -78,6 +79,7 @@ export const inputs = {
   restore: z.strictObject({ file: text, force: z.boolean().default(false) }),
   ...peopleInputs,
   ...preferenceInputs,
+  ...statementInputs,
   ...modelsInputs,
   ...settingsInputs,
   ...storedInputs,

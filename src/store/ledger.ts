@@ -57,6 +57,37 @@ export interface EntryFilter {
   readonly limit: number
 }
 
+export interface StatementFilter {
+  readonly account: string
+  /** Unix milliseconds, whole quarters of an hour: since <= at < until. */
+  readonly since: number
+  readonly until: number
+  /** Of entries. */
+  readonly limit: number
+}
+
+/** Opening, entries and charges make up the closing balance. */
+export interface Statement {
+  readonly openingNano: Nano
+  readonly closingNano: Nano
+  /** All but requests, oldest first. */
+  readonly entries: readonly (Pick<Transfer, 'id' | 'code' | 'at' | 'reason'> & {
+    readonly effectNano: Nano
+  })[]
+  /** Of requests, by key and by the model asked for, where they cost something. */
+  readonly charges: readonly {
+    readonly key: string
+    readonly model: string
+    readonly requests: number
+    readonly chargeNano: Nano
+  }[]
+}
+
+export interface StatementReader {
+  /** null where the account has no wallet. */
+  read(filter: StatementFilter): Promise<Statement | null>
+}
+
 export interface Wallet {
   readonly account: string
   /** Deposited less spent. */

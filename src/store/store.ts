@@ -15,6 +15,7 @@ import type {
   OutboxTable,
   PriceTable,
   SettlementTable,
+  StatementReader,
 } from './ledger.ts'
 import type { ManagementKeyTable } from './management-keys.ts'
 import type { IdentityTable, PeopleTable } from './people.ts'
@@ -130,6 +131,7 @@ export interface Store {
   readonly running: RunningTable
   readonly arrivals: ArrivalTable
   readonly journal: JournalTable
+  readonly statements: StatementReader
   readonly nodes: NodeTable
   readonly leases: LeaseTable
   readonly settlements: SettlementTable

@@ -33,6 +33,7 @@ import { setAside, setAsides } from './set-aside.ts'
 import { settingTable } from './settings.ts'
 import { settle } from './settle.ts'
 import { invitationTable, sessionTable, signInTable } from './sign-in.ts'
+import { statementReader } from './statement.ts'
 import type { AccountTable, Store } from './store.ts'
 import { cleanText } from './text.ts'
 import { usageTable } from './usage.ts'
@@ -56,6 +57,7 @@ export function createStore(engine: Engine, history = engine): Store {
     running: runningTable(engine),
     arrivals: arrivalTable(engine),
     journal: journalTable(engine),
+    statements: statementReader(engine),
     nodes: nodeTable(engine),
     leases: leaseTable(engine),
     settlements: {

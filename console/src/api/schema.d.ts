@@ -1535,6 +1535,43 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/statements": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The months there are statements of, newest first */
+        readonly get: operations["listStatements"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/statements/{month}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * A month of an account: balances, credits, and charges by key and model
+         * @description As JSON, CSV, or a page that browsers print, also as PDF (`format=html`, in `language`). Months begin at midnight in `timeZone`.
+         */
+        readonly get: operations["readStatement"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/statistics": {
         readonly parameters: {
             readonly query?: never;
@@ -3722,30 +3759,18 @@ export interface components {
             readonly usedBy: string | null;
         };
         readonly Preferences: {
-            /**
-             * @default null
-             * @enum {string|null}
-             */
+            /** @enum {string|null} */
             readonly language: "en" | "zh-CN" | null;
-            /**
-             * @default system
-             * @enum {string}
-             */
+            /** @enum {string} */
             readonly theme: "system" | "light" | "dark";
-            /**
-             * @default comfortable
-             * @enum {string}
-             */
+            /** @enum {string} */
             readonly density: "comfortable" | "compact";
-            /** @default null */
             readonly timeZone: string | null;
-            /** @default [] */
             readonly views: readonly {
                 readonly name: string;
                 readonly page: string;
                 readonly search: string;
             }[];
-            /** @default {} */
             readonly columns: {
                 readonly [key: string]: unknown;
             };
@@ -3996,6 +4021,49 @@ export interface components {
             readonly actor: string | null;
             readonly reason: string | null;
             readonly requestId: string | null;
+        };
+        readonly StatementMonth: {
+            readonly month: string;
+            readonly open: boolean;
+        };
+        readonly Statement: {
+            readonly account: string;
+            readonly name: string;
+            readonly month: string;
+            readonly timeZone: string;
+            /** Format: date-time */
+            readonly since: string;
+            /** Format: date-time */
+            readonly until: string;
+            /** @description The month is not over */
+            readonly open: boolean;
+            /** Format: date-time */
+            readonly asOf: string;
+            readonly currency: string;
+            readonly openingNano: string;
+            readonly closingNano: string;
+            /** @description The sum of `entries` */
+            readonly entriesNano: string;
+            /** @description The sum of `charges`: opening plus entries less charges is closing */
+            readonly chargesNano: string;
+            /** @description All but requests, oldest first */
+            readonly entries: readonly {
+                readonly id: string;
+                readonly code: string;
+                /** Format: date-time */
+                readonly at: string;
+                readonly effectNano: string;
+                readonly reason: string | null;
+            }[];
+            readonly charges: readonly {
+                readonly key: string;
+                /** @description null: it is deleted */
+                readonly keyName: string | null;
+                readonly model: string;
+                /** @description With those that were free */
+                readonly requests: number;
+                readonly chargeNano: string;
+            }[];
         };
         readonly Statistics: {
             readonly metric: string;
@@ -7846,6 +7914,65 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    readonly listStatements: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+                readonly timeZone?: string;
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["StatementMonth"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly readStatement: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+                readonly timeZone?: string;
+                readonly format?: "json" | "csv" | "html";
+                readonly language?: "en" | "zh-CN";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly month: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Statement"];
+                    readonly "text/csv": string;
+                    readonly "text/html": string;
+                };
             };
         };
     };

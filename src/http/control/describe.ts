@@ -56,7 +56,8 @@ function success({ reply, produces, status }: ControlRoute) {
         { schema: /[/+]json$/.test(type) ? {} : { type: 'string' as const } },
       ]),
     )
-    return { [status ?? 200]: { description: 'Done', content } }
+    const json = reply === undefined ? {} : { 'application/json': { schema: reply } }
+    return { [status ?? 200]: { description: 'Done', content: { ...json, ...content } } }
   }
   if (reply === undefined) return { [status ?? 204]: { description: 'Done' } }
   return {

@@ -54,7 +54,7 @@ interface Definition<P, Q, B, R> {
   readonly reply?: R
   /** 200 unless said, or 204 where there is no reply and nothing else is produced. */
   readonly status?: 200 | 201 | 202 | 204 | 303
-  /** What it answers with in place of JSON, as a Response. */
+  /** What it answers with in place of JSON, or beside `reply` where it is asked for, as a Response. */
   readonly produces?: readonly string[]
   /** Other statuses it may answer with, and when. */
   readonly statuses?: Readonly<Record<number, string>>

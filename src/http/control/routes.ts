@@ -19,6 +19,7 @@ import { priceRoutes } from './routes/prices.ts'
 import { requestRoutes } from './routes/requests.ts'
 import { settingRoutes } from './routes/settings.ts'
 import { signInRoutes } from './routes/sign-in.ts'
+import { statementRoutes } from './routes/statements.ts'
 import { statisticsRoutes } from './routes/statistics.ts'
 import { upkeepRoutes } from './routes/upkeep.ts'
 import { whatIfRoutes } from './routes/what-if.ts'
@@ -42,6 +43,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...settingRoutes,
   ...requestRoutes,
   ...signInRoutes,
+  ...statementRoutes,
   ...statisticsRoutes,
   ...upkeepRoutes,
   ...whatIfRoutes,

@@ -64,7 +64,9 @@ function boundsOf(schema: JsonObject): string {
   const said = bounds.flatMap(([name, word]) => {
     const bound = schema[name]
     if (bound === undefined) return []
-    return [`, ${word}<code>${escapeHtml(String(bound))}</code>`]
+    return [
+      `, ${word}<code>${escapeHtml(typeof bound === 'string' ? bound : JSON.stringify(bound))}</code>`,
+    ]
   })
   return said.join('')
 }

@@ -6,8 +6,18 @@ import { inputs } from '../../../admin/schema.ts'
 import { type ControlRoute, route } from '../route.ts'
 import { accountOf } from './me.ts'
 
-const preferences = inputs.preferences
-  .extend({ revision: z.number().int().openapi({ description: '0: never set' }) })
+const { language, theme, density, timeZone, views, columns } = inputs.preferences.shape
+
+const preferences = z
+  .object({
+    language: language.removeDefault(),
+    theme: theme.removeDefault(),
+    density: density.removeDefault(),
+    timeZone: timeZone.removeDefault(),
+    views: views.removeDefault(),
+    columns: columns.removeDefault(),
+    revision: z.number().int().openapi({ description: '0: never set' }),
+  })
   .openapi('Preferences')
 
 const mine = { path: '/api/me/preferences', tag: 'Me', access: 'session' } as const

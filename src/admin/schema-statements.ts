@@ -1,0 +1,22 @@
+// What readings of statements take.
+
+import { z } from 'zod'
+import { isTimeZone } from '../config/rules.ts'
+import { count, page, text } from './schema-parts.ts'
+
+const account = text.max(1_024)
+/** Whose midnight begins a month. */
+const timeZone = z
+  .string()
+  .max(64)
+  .refine(isTimeZone, 'expected a time zone such as Asia/Shanghai')
+  .default('UTC')
+
+export const statementInputs = {
+  listStatements: z.strictObject({ account, timeZone, ...page, limit: count(500).default(50) }),
+  readStatement: z.strictObject({
+    account,
+    timeZone,
+    month: z.string().regex(/^\d{4}-(?:0[1-9]|1[0-2])$/, 'expected a month such as 2027-01'),
+  }),
+}

@@ -1,0 +1,115 @@
+// Routes over monthly statements: as JSON, as CSV, and as a page to print.
+
+import { z } from '@hono/zod-openapi'
+import { inputs } from '../../../admin/schema.ts'
+import { statementCsv, statementPage, statementPolicy } from '../../../admin/statement-text.ts'
+import { listStatements, readStatement } from '../../../admin/statements.ts'
+import { escapeHtml } from '../../html.ts'
+import { nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
+import { type ControlRoute, route } from '../route.ts'
+
+const statement = z
+  .object({
+    account: z.string(),
+    name: z.string(),
+    month: z.string(),
+    timeZone: z.string(),
+    since: timeSchema,
+    until: timeSchema,
+    open: z.boolean().openapi({ description: 'The month is not over' }),
+    asOf: timeSchema,
+    currency: z.string(),
+    openingNano: nanoSchema,
+    closingNano: nanoSchema,
+    entriesNano: nanoSchema.openapi({ description: 'The sum of `entries`' }),
+    chargesNano: nanoSchema.openapi({
+      description: 'The sum of `charges`: opening plus entries less charges is closing',
+    }),
+    entries: z
+      .array(
+        z.object({
+          id: z.string(),
+          code: z.string(),
+          at: timeSchema,
+          effectNano: nanoSchema,
+          reason: z.string().nullable(),
+        }),
+      )
+      .readonly()
+      .openapi({ description: 'All but requests, oldest first' }),
+    charges: z
+      .array(
+        z.object({
+          key: z.string(),
+          keyName: z.string().nullable().openapi({ description: 'null: it is deleted' }),
+          model: z.string(),
+          requests: z.number().int().openapi({ description: 'With those that were free' }),
+          chargeNano: nanoSchema,
+        }),
+      )
+      .readonly(),
+  })
+  .openapi('Statement')
+
+const tag = 'Balance'
+const account = inputs.readStatement.shape.account.optional()
+const { timeZone, month } = inputs.readStatement.shape
+
+export const statementRoutes: readonly ControlRoute[] = [
+  route({
+    method: 'get',
+    path: '/api/statements',
+    id: 'listStatements',
+    tag,
+    summary: 'The months there are statements of, newest first',
+    access: 'user',
+    query: z.strictObject({ account, timeZone, ...pageQuery }),
+    reply: pageOf(z.object({ month: z.string(), open: z.boolean() }).openapi('StatementMonth')),
+    async run({ admin, query, scope }) {
+      const owner = scope.oneAccount(query.account)
+      return { body: await listStatements(admin, { ...query, account: owner }) }
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/statements/{month}',
+    id: 'readStatement',
+    tag,
+    summary: 'A month of an account: balances, credits, and charges by key and model',
+    description:
+      'As JSON, CSV, or a page that browsers print, also as PDF (`format=html`, in `language`). Months begin at midnight ' +
+      'in `timeZone`.',
+    access: 'user',
+    params: z.strictObject({ month }),
+    query: z.strictObject({
+      account,
+      timeZone,
+      format: z.enum(['json', 'csv', 'html'], 'expected json, csv or html').default('json'),
+      language: z.enum(['en', 'zh-CN'], 'expected en or zh-CN').default('en'),
+    }),
+    reply: statement,
+    produces: ['text/csv', 'text/html'],
+    async run({ admin, params, query, scope }) {
+      const { format, language, ...asked } = query
+      const owner = scope.oneAccount(asked.account)
+      const body = await readStatement(admin, { ...asked, ...params, account: owner })
+      if (format === 'json') return { body }
+      const name = `statement-${body.month}`
+      if (format === 'csv') {
+        return new Response(statementCsv(body), {
+          headers: {
+            'content-type': 'text/csv; charset=utf-8; header=present',
+            'content-disposition': `attachment; filename="${name}.csv"`,
+          },
+        })
+      }
+      return new Response(statementPage(body, language, escapeHtml), {
+        headers: {
+          'content-type': 'text/html; charset=utf-8',
+          'content-disposition': `inline; filename="${name}.html"`,
+          'content-security-policy': statementPolicy,
+        },
+      })
+    },
+  }),
+]
