@@ -36,22 +36,30 @@ export function exactMoney(amount: string | Nano, currency: string, locale: stri
   return `${value < 0n ? '−' : ''}${symbolOf(currency, locale)}${whole}.${decimals}`
 }
 
-/** Two decimals from 1 up, up to four significant digits below, never an exponent. */
-export function shortMoney(amount: string | Nano, currency: string, locale: string): string {
+/**
+ * Two decimals from 1 up, up to four significant digits below, never an exponent. Rounded to the nearest, or with `down`
+ * towards zero: a balance is never shown larger than it is.
+ */
+export function shortMoney(
+  amount: string | Nano,
+  currency: string,
+  locale: string,
+  down = false,
+): string {
   const value = BigInt(amount)
   const size = value < 0n ? -value : value
   const sign = value < 0n ? '−' : ''
   const symbol = symbolOf(currency, locale)
   if (size === 0n) return `${symbol}0.00`
   if (size >= nanosPerUnit) {
-    const cents = (size + 5_000_000n) / 10_000_000n
+    const cents = (size + (down ? 0n : 5_000_000n)) / 10_000_000n
     const whole = (cents / 100n).toLocaleString(locale)
     return `${sign}${symbol}${whole}.${(cents % 100n).toString().padStart(2, '0')}`
   }
   const digits = size.toString().padStart(9, '0')
   const first = digits.search(/[1-9]/)
   const kept = BigInt(`1${'0'.repeat(Math.max(0, 9 - first - 4))}`)
-  const rounded = ((size + kept / 2n) / kept) * kept
+  const rounded = ((size + (down ? 0n : kept / 2n)) / kept) * kept
   if (rounded >= nanosPerUnit) return `${sign}${symbol}1.00`
   const decimals = rounded
     .toString()

@@ -80,7 +80,7 @@ function BalanceChip() {
       <span className="sr-only">
         <Trans>Balance</Trans>
       </span>
-      <Money nano={data.availableNano} currency={data.currency} />
+      <Money down nano={data.availableNano} currency={data.currency} />
       {isEmpty && <Trans>used up</Trans>}
     </Link>
   )

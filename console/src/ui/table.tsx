@@ -135,7 +135,7 @@ function Grid<Row extends RowData>(props: TableProps<Row>) {
       <table
         aria-label={label}
         aria-rowcount={rows.length}
-        className="w-full border-collapse text-cell"
+        className="w-full border-collapse text-cell [&_tr>:first-child]:pl-4 [&_tr>:last-child]:pr-4"
       >
         <thead className="sticky top-0 z-10 bg-surface">
           <tr>

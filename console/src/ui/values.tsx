@@ -21,15 +21,17 @@ interface MoneyProps {
   readonly currency: string
   /** Every digit, as on receipts. */
   readonly exact?: boolean
+  /** A balance: rounded towards zero. */
+  readonly down?: boolean
 }
 
 /** Rounded for reading; every digit on hover. */
-export function Money({ nano, currency, exact = false }: MoneyProps) {
+export function Money({ nano, currency, exact = false, down = false }: MoneyProps) {
   const { i18n } = useLingui()
   const whole = exactMoney(nano, currency, i18n.locale)
   return (
     <span className="tabular whitespace-nowrap" title={whole}>
-      {exact ? whole : shortMoney(nano, currency, i18n.locale)}
+      {exact ? whole : shortMoney(nano, currency, i18n.locale, down)}
     </span>
   )
 }

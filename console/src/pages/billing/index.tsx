@@ -1,11 +1,57 @@
-// Billing.
+// Billing: what an account has, what running requests hold of it, and every movement of its wallet.
 
 import { Trans } from '@lingui/react/macro'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { roleOf, useMe } from '../../api/queries.ts'
+import { useAccount } from '../../app/account-scope.tsx'
+import { rangeOf } from '../../app/range.ts'
 import type { Catalog } from '../../i18n.ts'
+import { useTimeZone } from '../../state/preferences.ts'
 import { Page } from '../../ui/page.tsx'
+import { RangePicker } from '../../ui/range-picker.tsx'
+import { useNow } from '../../ui/values.tsx'
+import { Adjust } from './adjust.tsx'
+import { BalanceCard } from './balance-card.tsx'
+import { Ledger } from './ledger.tsx'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
+const route = getRouteApi('/shell/billing')
+
 export default function BillingPage() {
-  return <Page title={<Trans>Billing</Trans>}>{null}</Page>
+  const search = route.useSearch()
+  const navigate = useNavigate()
+  const zone = useTimeZone()
+  const nowMs = useNow(60_000)
+  const me = useMe()
+  const chosen = useAccount()
+  const account = chosen ?? me?.id
+  const { admin } = roleOf(me)
+  const range = rangeOf(search, nowMs, zone, '30d')
+  return (
+    <Page
+      title={<Trans>Billing</Trans>}
+      purpose={
+        account === undefined ? undefined : (
+          <Trans>What the account {account} has, and every movement of its money.</Trans>
+        )
+      }
+      actions={admin && account !== undefined && <Adjust account={account} />}
+      filters={
+        <RangePicker
+          range={range}
+          onChange={(next) =>
+            void navigate({ to: '.', search: (before) => ({ ...before, ...next }) })
+          }
+        />
+      }
+    >
+      {account !== undefined && (
+        <>
+          <BalanceCard account={account} />
+          <Ledger account={account} range={range} entry={search.entry} />
+        </>
+      )}
+    </Page>
+  )
 }

@@ -1,5 +1,8 @@
 // What the address of this page holds.
 
-import { searchOf } from '../../app/search.ts'
+import { searchOf, text } from '../../app/search.ts'
 
-export const validateRequestsSearch = searchOf({})
+export const validateRequestsSearch = searchOf({
+  /** The request that is open. */
+  open: text,
+})

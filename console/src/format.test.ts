@@ -1,0 +1,35 @@
+// Money and counts as text: what is rounded, and that nothing is invented.
+
+import { expect, test } from 'bun:test'
+import { exactMoney, shortCount, shortId, shortMoney } from './format.ts'
+
+test('money has two decimals from 1 up and four significant digits below', () => {
+  const shown = (nano: string, down = false) => shortMoney(nano, 'USD', 'en', down)
+  expect(shown('0')).toBe('$0.00')
+  expect(shown('1234567890000')).toBe('$1,234.57')
+  expect(shown('-2500000000')).toBe('−$2.50')
+  expect(shown('23500')).toBe('$0.0000235')
+  expect(shown('123456789')).toBe('$0.1235')
+  expect(shown('1')).toBe('$0.000000001')
+  expect(shown('999999999')).toBe('$1.00')
+  expect(shown('500000000')).toBe('$0.50')
+})
+
+test('a balance is never shown larger than it is', () => {
+  const shown = (nano: string) => shortMoney(nano, 'USD', 'en', true)
+  expect(shown('99999060000')).toBe('$99.99')
+  expect(shown('999999999')).toBe('$0.9999')
+})
+
+test('exact money has every digit and at least two decimals', () => {
+  expect(exactMoney('99999060000', 'USD', 'en')).toBe('$99.99906')
+  expect(exactMoney('-1000000000', 'CNY', 'zh-CN')).toBe('−¥1.00')
+  expect(exactMoney('1', 'POINTS', 'en')).toBe('POINTS\u00a00.000000001')
+})
+
+test('counts are short from ten thousand on, ids keep both ends', () => {
+  expect(shortCount(9_999, 'en')).toBe('9,999')
+  expect(shortCount(12_420, 'en')).toBe('12.4\u00a0K')
+  expect(shortCount(3_100_000, 'en')).toBe('3.1\u00a0M')
+  expect(shortId('req_01a205a1319300002836b34413b4')).toBe('req_01a2…13b4')
+})

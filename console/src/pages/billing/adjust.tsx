@@ -1,0 +1,115 @@
+// Operators give an account money or take it, with the reason that its ledger shows.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQueryClient } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { change, Problem } from '../../api/client.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Field, Input, Select } from '../../ui/field.tsx'
+import { ProblemText } from '../../ui/state.tsx'
+import { showToast } from '../../ui/toast.tsx'
+
+interface Values {
+  readonly direction: 'credit' | 'debit'
+  readonly amount: string
+  readonly reason: string
+}
+
+export function Adjust({ account }: { readonly account: string }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <Button variant="primary" icon="plus" onClick={() => setOpen(true)}>
+        <Trans>Adjust the balance</Trans>
+      </Button>
+      {isOpen && <AdjustDialog account={account} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+interface DialogProps {
+  readonly account: string
+  readonly onClose: () => void
+}
+
+function AdjustDialog({ account, onClose }: DialogProps) {
+  const { t } = useLingui()
+  const id = useId()
+  const client = useQueryClient()
+  // One key for all tries of one form: an answer that was lost is not done twice.
+  const [idempotencyKey] = useState(() => crypto.randomUUID())
+  const { register, handleSubmit, setError, formState } = useForm<Values>({
+    defaultValues: { direction: 'credit', amount: '', reason: '' },
+  })
+  const { errors, isSubmitting } = formState
+  async function submit(body: Values) {
+    try {
+      const params = { path: { id: account } }
+      await change('post', '/api/accounts/{id}/adjustments', { params, body, idempotencyKey })
+      await client.invalidateQueries({ queryKey: ['/api/ledger'] })
+      await client.invalidateQueries({ queryKey: ['/api/balance'] })
+      showToast({ text: t`The balance of ${account} was adjusted.`, tone: 'info' })
+      onClose()
+    } catch (error) {
+      const failure = error as Error
+      const field = failure instanceof Problem ? failure.field : null
+      if (field === 'amount' || field === 'reason' || field === 'direction')
+        setError(field, { message: failure.message }, { shouldFocus: true })
+      else setError('root', { message: failure.message })
+    }
+  }
+  return (
+    <Dialog
+      keep={formState.isDirty}
+      title={<Trans>Adjust the balance of {account}</Trans>}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>
+            <Trans>Cancel</Trans>
+          </Button>
+          <Button form={id} type="submit" variant="primary" busy={isSubmitting}>
+            <Trans>Adjust</Trans>
+          </Button>
+        </>
+      }
+    >
+      <form id={id} noValidate onSubmit={handleSubmit(submit)} className="flex flex-col gap-4">
+        <Field label={<Trans>Direction</Trans>} error={errors.direction?.message}>
+          <Select {...register('direction')}>
+            <option value="credit">{t`Give money`}</option>
+            <option value="debit">{t`Take money`}</option>
+          </Select>
+        </Field>
+        <Field
+          label={<Trans>Amount</Trans>}
+          hint={<Trans>In units of the currency, up to nine decimals.</Trans>}
+          error={errors.amount?.message}
+        >
+          <Input
+            inputMode="decimal"
+            autoComplete="off"
+            {...register('amount', {
+              validate: (text) =>
+                /^\d{1,9}(\.\d{1,9})?$/.test(text.trim()) || t`Write an amount such as 12.50.`,
+            })}
+          />
+        </Field>
+        <Field
+          label={<Trans>Reason</Trans>}
+          hint={<Trans>The account sees it in its ledger.</Trans>}
+          error={errors.reason?.message}
+        >
+          <Input {...register('reason', { required: t`Say why.` })} />
+        </Field>
+        {errors.root?.message !== undefined && (
+          <p role="alert" className="text-danger">
+            <ProblemText error={new Error(errors.root.message)} />
+          </p>
+        )}
+      </form>
+    </Dialog>
+  )
+}

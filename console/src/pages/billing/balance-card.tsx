@@ -1,0 +1,91 @@
+// What the account has: available, held by running requests, and in all.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { read, type Shape } from '../../api/client.ts'
+import { Card } from '../../ui/page.tsx'
+import { Skeleton, Widget } from '../../ui/state.tsx'
+import { Money } from '../../ui/values.tsx'
+
+export function BalanceCard({ account }: { readonly account: string }) {
+  const balance = useQuery({
+    ...read('/api/balance', { params: { query: { account } } }),
+    refetchInterval: 10_000,
+  })
+  return (
+    <div className="grid gap-4 lg:grid-cols-[2fr_1fr]">
+      <Card>
+        <Widget query={balance} skeleton={<Skeleton rows={1} height={64} />}>
+          {(data) => <Parts balance={data} />}
+        </Widget>
+      </Card>
+      <Card title={<Trans>Top up</Trans>}>
+        <p className="text-text-2">
+          <Trans>
+            No payment service is set up in this deployment. Ask its operator to add credit to your
+            account.
+          </Trans>
+        </p>
+      </Card>
+    </div>
+  )
+}
+
+function Parts({ balance }: { readonly balance: Shape<'Balance'> }) {
+  const { t } = useLingui()
+  const { currency, availableNano, heldNano, postedNano, bonusNano } = balance
+  const hasBonus = BigInt(bonusNano) > 0n
+  return (
+    <dl className="grid grid-cols-2 gap-x-6 gap-y-4 md:grid-cols-4">
+      <Part
+        name={t`Available`}
+        note={
+          BigInt(availableNano) <= 0n ? (
+            <Trans>New requests are refused until there is more.</Trans>
+          ) : (
+            <Trans>New requests may spend this.</Trans>
+          )
+        }
+      >
+        <Money down nano={availableNano} currency={currency} />
+      </Part>
+      <Part
+        name={t`Held`}
+        note={
+          <Link to="/requests">
+            <Trans>By requests that are running</Trans>
+          </Link>
+        }
+      >
+        <Money down nano={heldNano} currency={currency} />
+      </Part>
+      <Part name={t`In all`} note={<Trans>Available and held together</Trans>}>
+        <Money down nano={postedNano} currency={currency} />
+      </Part>
+      <Part
+        name={t`Of it bonus`}
+        note={hasBonus ? <Trans>Spent like any other credit</Trans> : undefined}
+      >
+        <Money down nano={bonusNano} currency={currency} />
+      </Part>
+    </dl>
+  )
+}
+
+interface PartProps {
+  readonly name: string
+  readonly note: ReactNode
+  readonly children: ReactNode
+}
+
+function Part({ name, note, children }: PartProps) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-label text-text-2">{name}</dt>
+      <dd className="mt-1 text-metric">{children}</dd>
+      {note !== undefined && <dd className="mt-1 text-label font-normal text-text-3">{note}</dd>}
+    </div>
+  )
+}

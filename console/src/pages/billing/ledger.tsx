@@ -1,0 +1,155 @@
+// Every movement of a wallet, newest first, with the balance after it and what it was for.
+
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { get, type Shape } from '../../api/client.ts'
+import type { Range } from '../../app/range.ts'
+import { ColumnChooser } from '../../ui/columns.tsx'
+import { Card } from '../../ui/page.tsx'
+import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
+import { type Column, DataTable } from '../../ui/table.tsx'
+import { Id, Money, Time } from '../../ui/values.tsx'
+
+type Entry = Shape<'LedgerEntry'>
+
+const kinds: Readonly<Record<string, MessageDescriptor>> = {
+  opening: msg`Opening balance`,
+  topup: msg`Top-up`,
+  bonus: msg`Bonus`,
+  adjust: msg`Adjustment`,
+  usage: msg`Request`,
+  writeoff: msg`Written off`,
+  refund: msg`Refund`,
+}
+
+interface LedgerProps {
+  readonly account: string
+  readonly range: Range
+  readonly entry: string | undefined
+}
+
+export function Ledger({ account, range, entry }: LedgerProps) {
+  const { t } = useLingui()
+  const { since, until } = range
+  const entries = useInfiniteQuery({
+    queryKey: ['/api/ledger', { account, since, until }],
+    queryFn: ({ pageParam, signal }) => {
+      const query = {
+        account,
+        since,
+        until,
+        limit: 100,
+        ...(pageParam !== '' && { cursor: pageParam }),
+      }
+      return get('/api/ledger', { params: { query } }, signal)
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+    placeholderData: (before) => before,
+  })
+  const columns = useColumns()
+  const rows = useMemo(
+    () => entries.data?.pages.flatMap(({ items }) => items) ?? [],
+    [entries.data],
+  )
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = entries
+  const more = hasNextPage
+    ? { isLoading: isFetchingNextPage, load: () => void fetchNextPage() }
+    : undefined
+  return (
+    <Card
+      flush
+      title={<Trans>Ledger</Trans>}
+      actions={<ColumnChooser id="ledger" columns={columns} />}
+    >
+      <Widget query={entries} skeleton={<Skeleton rows={8} />}>
+        {() => (
+          <DataTable
+            id="ledger"
+            label={t`Ledger`}
+            columns={columns}
+            rows={rows}
+            rowId={({ id }) => id}
+            openId={entry}
+            more={more}
+            height="70vh"
+            empty={
+              <Empty title={<Trans>No movement of money in this time.</Trans>}>
+                <Trans>Charges of requests, credits and adjustments will stand here.</Trans>
+              </Empty>
+            }
+            card={(row) => ({
+              title: (
+                <>
+                  <Kind code={row.code} />
+                  <Effect entry={row} />
+                </>
+              ),
+              facts: [<Time key="at" at={row.at} />, <Reason key="reason" entry={row} />],
+            })}
+          />
+        )}
+      </Widget>
+    </Card>
+  )
+}
+
+function useColumns(): readonly Column<Entry>[] {
+  const { t } = useLingui()
+  return useMemo(
+    () => [
+      { id: 'at', header: t`Time`, cell: ({ at }) => <Time at={at} />, width: 180 },
+      { id: 'code', header: t`Kind`, cell: ({ code }) => <Kind code={code} />, width: 140 },
+      { id: 'reason', header: t`For`, cell: (entry) => <Reason entry={entry} /> },
+      {
+        id: 'effect',
+        header: t`Amount`,
+        align: 'right',
+        cell: (entry) => <Effect entry={entry} />,
+      },
+      {
+        id: 'balance',
+        header: t`Balance after`,
+        align: 'right',
+        cell: ({ balanceNano, currency }) => <Money exact nano={balanceNano} currency={currency} />,
+      },
+      { id: 'actor', header: t`By`, optional: true, cell: ({ actor }) => actor ?? '' },
+      { id: 'id', header: t`Entry`, optional: true, cell: ({ id }) => <Id value={id} /> },
+    ],
+    [t],
+  )
+}
+
+function Kind({ code }: { readonly code: string }) {
+  const { t } = useLingui()
+  const kind = kinds[code]
+  return kind === undefined ? code : t(kind)
+}
+
+function Effect({ entry }: { readonly entry: Entry }) {
+  const isGain = !entry.effectNano.startsWith('-')
+  return (
+    <span className={isGain ? 'text-success' : ''}>
+      {isGain && '+'}
+      <Money exact nano={entry.effectNano} currency={entry.currency} />
+    </span>
+  )
+}
+
+/** A charge leads to its request; the rest says why. */
+function Reason({ entry }: { readonly entry: Entry }) {
+  if (entry.requestId !== null)
+    return (
+      <span className="inline-flex items-center gap-1">
+        <Link to="/requests" search={{ open: entry.requestId }}>
+          <Trans>Request</Trans>
+        </Link>
+        <Id value={entry.requestId} />
+      </span>
+    )
+  return <span title={entry.reason ?? undefined}>{entry.reason ?? ''}</span>
+}

@@ -1,0 +1,52 @@
+// Billing in a real browser: the balance, the ledger with what each charge was for, an adjustment with its reason.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
+
+let stage: ConsoleStage
+
+afterAll(async () => stage?.close())
+
+if (hasBrowser) {
+  beforeAll(async () => {
+    stage = await startConsole()
+    const messages = [{ role: 'user', content: 'Hello' }]
+    const reply = await stage.call({ model: 'sandbox/chat', messages })
+    expect(reply.status).toBe(200)
+  })
+  test('the ledger shows a charge with the balance after it, and leads to its request', async () => {
+    const page = await stage.open('/billing')
+    const table = page.getByRole('table', { name: 'Ledger' })
+    await table.getByRole('row').filter({ hasText: 'Request' }).first().waitFor()
+    const row = table.getByRole('row').filter({ hasText: 'req_' }).first()
+    expect(await row.textContent()).toMatch(/−\$0\.0000\d+\$99\.9999\d+/)
+    expect(await seriousFindings(page)).toEqual([])
+    await row.getByRole('link', { name: 'Request' }).click()
+    await page.waitForURL(/\/console\/requests\?open=req_/)
+    await page.close()
+  })
+  test('an adjustment needs an amount and a reason, and is in the ledger at once', async () => {
+    const page = await stage.open('/billing')
+    await page.getByRole('button', { name: 'Adjust the balance' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Adjust', exact: true }).click()
+    await dialog.getByText('Write an amount such as 12.50.').waitFor()
+    await dialog.getByText('Say why.').waitFor()
+    await dialog.getByLabel('Amount').fill('12.5')
+    await dialog.getByLabel('Reason').fill('for the first customer')
+    await dialog.getByRole('button', { name: 'Adjust', exact: true }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    const row = page.getByRole('row').filter({ hasText: 'for the first customer' })
+    await row.waitFor()
+    expect(await row.textContent()).toContain('+$12.50')
+    await page.close()
+  })
+  test('in Chinese, dark and narrow it is the same page without a fault', async () => {
+    const page = await stage.open('/billing', { language: 'zh-CN', theme: 'dark', width: 390 })
+    await page.getByRole('heading', { name: '流水' }).waitFor()
+    await page.getByText('for the first customer').waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    expect(stage.faults()).toEqual([])
+    await page.close()
+  })
+}
