@@ -1,6 +1,6 @@
 // Runs the tests with a private PostgreSQL and Valkey beside them (`npm test`, and with `--long` `npm run test:long`);
 // closes with `N passed, N failed`.
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensure, startPostgres, startValkey } from './services.mjs'
@@ -92,7 +92,9 @@ function longTests() {
 /** Resolves to Bun's exit code and the end of what it wrote to stderr, where its summary is. */
 function runTests(args, env, all) {
   // Paths narrow the run; anything else is an option for Bun.
-  const paths = args.some((arg) => existsSync(join(root, arg))) ? [] : all
+  const named = args.filter((arg) => existsSync(join(root, arg)))
+  if (named.length === 0 || named.some((path) => path.includes('console'))) prepareConsole()
+  const paths = named.length > 0 ? [] : all
   return new Promise((resolve, reject) => {
     if (interruptedBy) return resolve({ code: 1, summary: '' })
     // A log that nobody watches is read for what failed.
@@ -120,6 +122,11 @@ function runTests(args, env, all) {
     tests.once('error', reject)
     tests.once('close', (code) => resolve({ code, summary: withoutColour(tail) }))
   })
+}
+
+/** Once for all tests in a browser; where it fails they fail, and say why. */
+function prepareConsole() {
+  spawnSync(bun, ['scripts/console.mjs'], { cwd: root, stdio: ['ignore', 2, 2] })
 }
 
 function withoutColour(text) {

@@ -1,57 +1,63 @@
-// The console itself, as it is built from this checkout, in a real browser.
+// How / turns into the console, as a browser sees it: by itself, signed in, within the policy of its pages.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { chromiumPath, startBrowser } from '../support/browser.ts'
-import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { type Clone, makeClone } from './clone.ts'
 
-const root = join(import.meta.dir, '../..')
-/** Of a first build with its installation, on a busy machine. */
-const buildLimitMs = 300_000
-
-let server: ServerProcess
+let clone: Clone
 let browser: Browser
-let page: Page
-const complaints: string[] = []
 
 afterAll(async () => {
   await browser?.close()
-  await server?.kill()
-  server?.remove()
+  await clone?.remove()
 })
 
 // Where the machine has no browser, the test script says that these are left out.
 if (chromiumPath !== null) {
   beforeAll(async () => {
-    const built = Bun.spawnSync([process.execPath, 'scripts/console.mjs'], { cwd: root })
-    expect([built.exitCode, built.exitCode === 0 ? '' : built.stderr.toString()]).toEqual([0, ''])
-    server = await startServer(undefined, { env: { TOLLGATE_CONSOLE: 'on' } })
+    clone = makeClone()
     browser = await startBrowser(chromiumPath ?? '')
-    page = await (await browser.newContext()).newPage()
-    page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(message.text())
-    })
-    page.on('pageerror', (error) => complaints.push(error.message))
-  }, buildLimitMs)
-  test('the printed link ends in the console, signed in, and nothing breaks its policy', signsIn)
-  test('an address within the console is found when it is loaded anew', loadsAnew)
+  })
+  test('the printed link ends at /, which becomes the console once it is built', becomesConsole)
+  test('the page of a failed build breaks no policy of its own', showsFailure)
 }
 
-async function signsIn() {
-  const link = /http\S+\/api\/auth\/link\S+/.exec(server.stdout)?.[0] ?? ''
-  await page.goto(link)
-  await page.waitForURL(/\/console\/?/)
-  await page.locator('nav a').first().waitFor()
-  expect(await page.locator('#root').innerText()).not.toBe('')
+async function openPage(): Promise<{ page: Page; complaints: string[] }> {
+  const page = await browser.newPage({ locale: 'en-GB' })
+  const complaints: string[] = []
+  page.on('console', (message) => complaints.push(message.text()))
+  page.on('pageerror', (error) => complaints.push(error.message))
+  return { page, complaints }
+}
+
+async function becomesConsole() {
+  const release = clone.hold()
+  const server = await clone.start()
+  const { page, complaints } = await openPage()
+  await page.goto(/http\S+\/api\/auth\/link\S+/.exec(server.stdout)?.[0] ?? '')
+  expect(page.url()).toBe(`${server.url}/`)
+  expect(await page.title()).toBe('Tollgate: The console is being built')
+  const font = () => page.evaluate(() => getComputedStyle(document.documentElement).fontFamily)
+  expect(await font()).toContain('system-ui')
+  await release()
+  await page.getByText('text').first().waitFor()
+  expect(await page.title()).toBe('The first console')
   expect(await page.evaluate(async () => (await fetch('/api/me')).status)).toBe(200)
   expect(complaints).toEqual([])
+  await page.close()
+  await server.kill()
 }
 
-async function loadsAnew() {
-  const reply = await page.goto(`${server.url}/console/keys`)
-  expect(reply?.status()).toBe(200)
-  await page.locator('nav a').first().waitFor()
-  expect(new URL(page.url()).pathname).toBe('/console/keys')
+async function showsFailure() {
+  clone.write('broken for a browser')
+  Bun.spawnSync(['rm', '-r', 'console/dist'], { cwd: clone.folder })
+  const server = await clone.start()
+  await server.said('the console could not be built')
+  const { page, complaints } = await openPage()
+  await page.goto(`${server.url}/console/keys`)
+  expect(await page.title()).toBe('Tollgate: The console could not be built')
+  expect(await page.locator('pre').first().innerText()).toContain('<b>broken for a browser</b>')
   expect(complaints).toEqual([])
+  await page.close()
 }

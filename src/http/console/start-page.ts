@@ -89,6 +89,7 @@ function page(language: Language, title: string, head: string, body: string): st
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 ${head}
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/console/start.css">
 <title>Tollgate: ${title}</title>
 </head>

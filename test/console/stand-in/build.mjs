@@ -10,7 +10,8 @@ if (existsSync(join(tests, 'gate'))) readFileSync(join(tests, 'gate'))
 const title = readFileSync('title.txt', 'utf8').trim()
 if (title.startsWith('broken')) throw new Error(`no console of <b>${title}</b>`)
 mkdirSync(join(to, 'assets'), { recursive: true })
-const page = `<!doctype html>\n<title>${title}</title>\n${'<p>text</p>\n'.repeat(50)}`
+const head = `<!doctype html>\n<title>${title}</title>\n<link rel="icon" href="/console/icon.svg">\n`
+const page = head + '<p>text</p>\n'.repeat(50)
 writeFileSync(join(to, 'index.html'), page)
 writeFileSync(join(to, 'assets/main-abc.js'), '// nothing\n'.repeat(100))
 writeFileSync(join(to, 'assets/main-abc.css'), 'p { margin: 0 }\n'.repeat(100))
