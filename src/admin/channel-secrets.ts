@@ -76,6 +76,17 @@ export function keepSecrets(before: Document, changes: Document, after: Document
   }
 }
 
+/** A secret of one is a secret of the other. */
+export function sharesSecret(one: Document, other: Document): boolean {
+  const secrets = (document: Document) => {
+    const found = new Set<unknown>()
+    mapSecrets(document, (secret) => found.add(secret))
+    return found
+  }
+  const known = secrets(one)
+  return [...secrets(other)].some((secret) => secret != null && known.has(secret))
+}
+
 /** The name under which a channel's one key is shown. */
 export const onlyKey = 'key'
 

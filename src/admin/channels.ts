@@ -1,15 +1,19 @@
 // The channels that serve, a small call to one of them, and the models of its vendor.
 
+import { lanesOf } from '../config/channel-keys.ts'
 import { suggestion } from '../config/problems.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
 import { channelConfigs } from '../vendors/channel-configs.ts'
 import { vendors } from '../vendors/registry.ts'
 import { type ChannelRooms, type ChannelView, viewChannels } from './channel-view.ts'
+import { VendorListError } from './model-list.ts'
 import { type Page, pageOf } from './page.ts'
-import { type Probe, testChannel as probe } from './probe.ts'
+import { type Probe, probeChannel } from './probe.ts'
 import type { Input } from './schema.ts'
+import { draftChannel } from './stored-items.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 import { vendorModels } from './vendor-models.ts'
+import type { StoredRooms } from './with-stored.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -49,13 +53,45 @@ function findChannel({ channels }: Config, id: string): ChannelConfig {
 }
 
 /** Makes one small call to the channel. */
-export async function testChannel(config: Config, { id }: Input<'channel'>): Promise<Probe> {
-  findChannel(config, id)
-  return probe(config, id)
+export async function testChannel(
+  config: Config,
+  { id, model }: Input<'testChannel'>,
+): Promise<Probe> {
+  return probeChannel(findChannel(config, id), config.models, model)
 }
 
-/** The models of the channel's vendor, by the vendor's own list. */
+/** The same to a channel that is not stored yet, or not as it is given here. */
+export async function testDraft(
+  context: AdminContext,
+  rooms: StoredRooms,
+  { channel, model }: Input<'testDraft'>,
+): Promise<Probe> {
+  const draft = await draftChannel(context, rooms, channel)
+  return probeChannel(draft, rooms.declared.models, model)
+}
+
+/** The models of the channel's vendor, by the vendor's own list. Throws AdminError `conflict` where there is none to be had. */
 export async function listVendorModels(config: Config, { id }: Input<'channel'>) {
-  const channel = findChannel(config, id)
-  return { channel: id, vendor: channel.vendor, models: await vendorModels(config, channel) }
+  return vendorList(config, findChannel(config, id))
+}
+
+/** The same for a channel that is not stored yet. */
+export async function listDraftModels(
+  context: AdminContext,
+  rooms: StoredRooms,
+  { channel }: Input<'draftChannel'>,
+) {
+  return vendorList(rooms.declared, await draftChannel(context, rooms, channel))
+}
+
+async function vendorList(config: Config, channel: ChannelConfig) {
+  const [lane] = lanesOf(channel)
+  const asked = { ...channel, key: lane?.key ?? null }
+  try {
+    const models = await vendorModels(config, asked)
+    return { channel: channel.id, vendor: channel.vendor, models }
+  } catch (error) {
+    if (!(error instanceof VendorListError)) throw error
+    throw new AdminError('conflict', 'id', error.message)
+  }
 }

@@ -20,14 +20,17 @@ interface Reply {
   readonly text: string
 }
 
-/** The vendor's own names, sorted. Throws, without secrets, where they cannot be had. */
+/** The list cannot be had; the message says why, without secrets. */
+export class VendorListError extends Error {}
+
+/** The vendor's own names, sorted. Throws VendorListError, without secrets, where they cannot be had. */
 export async function listModels(config: ChannelConfig): Promise<readonly string[]> {
   const vendor = vendors[config.vendor]
   if (vendor === undefined) throw new Error(`unknown vendor ${config.vendor}`)
   if (vendor.local !== undefined) return sandboxModels
   const list = modelListOf(vendor.id)
   if (list === null) {
-    throw new Error(`${vendor.id} has no list of models that a channel's key may read`)
+    throw new VendorListError(`${vendor.id} has no list of models that a channel's key may read`)
   }
   const channel = createChannel(config, vendor)
   const dialer = createDialer()
@@ -40,7 +43,7 @@ export async function listModels(config: ChannelConfig): Promise<readonly string
     return [...new Set(names)].sort()
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`${config.id}: ${scrub(reason, channel.secrets)}`)
+    throw new VendorListError(`${config.id}: ${scrub(reason, channel.secrets)}`)
   } finally {
     dialer.close()
   }

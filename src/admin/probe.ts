@@ -2,7 +2,8 @@
 
 import { Buffer } from 'node:buffer'
 import { createCatalog } from '../catalog/catalog.ts'
-import type { Config, ModelKind } from '../config/types.ts'
+import { lanesOf } from '../config/channel-keys.ts'
+import type { ChannelConfig, Config, ModelKind } from '../config/types.ts'
 import type { Fault } from '../errors.ts'
 import { type Channel, createChannel } from '../relay/channel.ts'
 import { openAuthorized } from '../relay/tokens.ts'
@@ -15,6 +16,7 @@ import { dialects } from '../wire/dialects.ts'
 import type { VendorDialectId } from '../wire/formats.ts'
 import type { JsonValue } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
+import { ExchangeNotes, type RawExchange } from './raw-exchange.ts'
 
 export interface Probe {
   readonly ok: boolean
@@ -23,6 +25,8 @@ export interface Probe {
   readonly durationMs: number
   /** What the vendor said, or what went wrong, without secrets. */
   readonly message: string
+  /** null where nothing was asked. */
+  readonly exchange: RawExchange | null
 }
 
 interface Question {
@@ -33,32 +37,60 @@ interface Question {
 
 const answerMs = 60_000
 
-/** Asks the first model the channel names for one word. Throws where there is no such channel. */
-export async function testChannel(config: Config, id: string): Promise<Probe> {
-  const found = config.channels.find((channel) => channel.id === id)
-  const vendor = found === undefined ? undefined : vendors[found.vendor]
-  if (found === undefined || vendor === undefined) throw new Error(`there is no channel ${id}`)
-  const channel = createChannel(found, vendor)
-  const catalog = createCatalog(config.models)
-  const shipped = catalog.ofVendor(found.vendor)
-  const names =
-    found.models === null ? shipped.map((model) => model.id) : Object.values(found.models)
-  const named = names.filter((name) => !name.endsWith('*'))
-  const model = named.find((name) => answersWords(vendor, catalog.find(name)?.kind))
-  if (model === undefined) {
-    const message =
-      named.length === 0
-        ? 'the channel names no model to try'
-        : 'the channel names only models of images, sound or video, which are not tried'
-    return { ok: false, model: null, durationMs: 0, message }
+/** Asks `asked`, a model by the name callers use, or the first that the channel names, for one word. */
+export async function probeChannel(
+  found: ChannelConfig,
+  models: Config['models'],
+  asked?: string | undefined,
+): Promise<Probe> {
+  const vendor = vendors[found.vendor]
+  if (vendor === undefined) throw new Error(`there is no vendor ${found.vendor}`)
+  const [lane] = lanesOf(found)
+  const channel = createChannel({ ...found, key: lane?.key ?? null }, vendor)
+  const catalog = createCatalog(models)
+  const model = asked === undefined ? firstModel(found, vendor, catalog) : ownName(found, asked)
+  if (model.name === null) {
+    return { ok: false, model: null, durationMs: 0, message: model.problem, exchange: null }
   }
   const startedMs = performance.now()
   const dialer = createDialer()
-  const fault = await ask(dialer, channel, questionFor(vendor, model, catalog.find(model)?.kind))
+  const question = questionFor(vendor, model.name, catalog.find(model.name)?.kind)
+  const { fault, exchange } = await ask(dialer, channel, question)
   dialer.close()
   const durationMs = Math.round(performance.now() - startedMs)
-  const message = fault === null ? `${model} answered` : scrub(fault.message, channel.secrets)
-  return { ok: fault === null, model, durationMs, message }
+  const message = fault === null ? `${model.name} answered` : scrub(fault.message, channel.secrets)
+  return { ok: fault === null, model: model.name, durationMs, message, exchange }
+}
+
+type Named = { readonly name: string } | { readonly name: null; readonly problem: string }
+
+function firstModel(
+  { vendor: id, models }: ChannelConfig,
+  vendor: Vendor,
+  catalog: ReturnType<typeof createCatalog>,
+): Named {
+  const names =
+    models === null ? catalog.ofVendor(id).map((model) => model.id) : Object.values(models)
+  const named = names.filter((name) => !name.endsWith('*'))
+  const name = named.find((each) => answersWords(vendor, catalog.find(each)?.kind))
+  if (name !== undefined) return { name }
+  const problem =
+    named.length === 0
+      ? 'the channel names no model to try'
+      : 'the channel names only models of images, sound or video, which are not tried'
+  return { name: null, problem }
+}
+
+/** The vendor's own name of a model. */
+function ownName({ models }: ChannelConfig, asked: string): Named {
+  if (models === null) return { name: asked }
+  const pattern = Object.keys(models)
+    .filter((name) => name.endsWith('*') && asked.startsWith(name.slice(0, -1)))
+    .sort((one, other) => other.length - one.length)[0]
+  const own = models[asked] ?? (pattern === undefined ? undefined : models[pattern])
+  if (own === undefined) return { name: null, problem: `the channel does not serve ${asked}` }
+  const rest = pattern === undefined ? '' : asked.slice(pattern.length - 1)
+  return { name: own.endsWith('*') ? own.slice(0, -1) + rest : own }
 }
 
 /** One word costs next to nothing; a picture or a film does not. */
@@ -89,24 +121,33 @@ function questionFor(vendor: Vendor, model: string, kind: string | undefined): Q
   return { dialect: spoken, model, body: Buffer.from(body, 'utf8') }
 }
 
-/** null when the reply was a good one. */
-function ask(dialer: Dialer, channel: Channel, question: Question): Promise<Fault | null> {
+interface Tried {
+  /** null when the reply was a good one. */
+  readonly fault: Fault | null
+  readonly exchange: RawExchange
+}
+
+function ask(dialer: Dialer, channel: Channel, question: Question): Promise<Tried> {
   const { dialect, model, body } = question
   const { local } = channel.vendor
+  const call = { dialect, model, stream: false }
+  const destination =
+    local === undefined
+      ? (channel.signed?.(call, body, Date.now()) ?? channel.destination(call))
+      : null
+  const notes = new ExchangeNotes(destination, body, channel.secrets)
   return new Promise((resolve) => {
+    const done = (fault: Fault | null) => resolve({ fault, exchange: notes.result() })
     const timer = setTimeout(
-      () => resolve({ kind: 'timeout', message: 'the vendor did not answer in time' }),
+      () => done({ kind: 'timeout', message: 'the vendor did not answer in time' }),
       answerMs,
     )
-    const handler = collector(channel, question, (fault) => {
+    const handler = collector(channel, question, notes, (fault) => {
       clearTimeout(timer)
-      resolve(fault)
+      done(fault)
     })
     if (local !== undefined) local.open({ dialect, model, body }, handler)
-    else {
-      const call = { dialect, model, stream: false }
-      const signed = channel.signed?.(call, body, Date.now())
-      const destination = signed ?? channel.destination(call)
+    else if (destination !== null) {
       const dialled = { destination, segments: [body], connectMs: 5_000, sendIdleMs: 30_000 }
       if (channel.tokens === undefined) dialer.open(dialled, handler)
       else openAuthorized(dialer, dialled, handler, channel.tokens)
@@ -117,6 +158,7 @@ function ask(dialer: Dialer, channel: Channel, question: Question): Promise<Faul
 function collector(
   channel: Channel,
   question: Question,
+  notes: ExchangeNotes,
   tell: (fault: Fault | null) => void,
 ): ReplyHandler {
   const dialect = dialects[question.dialect]
@@ -128,9 +170,11 @@ function collector(
     head(replyStatus, replyHeader) {
       status = replyStatus
       header = replyHeader
+      notes.head(replyStatus, replyHeader)
     },
     bytes(chunk) {
       chunks.push(chunk)
+      notes.bytes(chunk)
     },
     end() {
       const reply = join(chunks)

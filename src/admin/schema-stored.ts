@@ -33,6 +33,13 @@ export const storedInputs = {
       path: ['ids'],
       error: 'name channels, or a tag that they have',
     }),
+  testChannel: z.strictObject({ id: text, model: text.optional() }),
+  draftChannel: z.strictObject({ channel: document.extend({ id: z.string() }) }),
+  testDraft: z.strictObject({
+    channel: document.extend({ id: z.string() }),
+    model: text.optional(),
+  }),
+  previewRouting: z.strictObject({ model: text, group: text }),
   importChannels: z.strictObject({
     channels: z
       .array(document.extend({ id: z.string() }))

@@ -7,9 +7,10 @@ import {
   type Changed,
   type Document,
   findItem,
-  judgeChanges,
+  type ItemChange,
   merged,
   readStored,
+  refusalOf,
 } from './stored-items.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 import type { Stored, StoredRooms } from './with-stored.ts'
@@ -79,31 +80,36 @@ export async function importChannels(
   rooms: StoredRooms,
   { channels, apply }: Input<'importChannels'>,
 ): Promise<{ readonly result: ChannelImport; readonly changed: readonly Changed[] }> {
-  const plan = (stored: Stored) =>
-    channels.map(({ id, ...said }) => {
-      const found = findItem(stored, 'channel', id)
-      const bare = found && { ...found, document: secretsOf(found.document) }
-      const document = bare === undefined ? said : merged(bare, said, stored.box)
-      return { kind: 'channel' as const, id, document }
-    })
   const stored = await readStored(context, rooms)
-  const changes = plan(stored)
-  const problems = await judgeChanges(stored, changes)
-  const views = changes.map(({ id }, at): ImportedChannel => {
-    const repeated = changes.findIndex((each) => each.id === id) !== at
-    const problem = repeated ? 'stands here twice' : (problems[at] ?? null)
-    const action = findItem(stored, 'channel', id) === undefined ? 'create' : 'update'
-    return { id, action: problem === null ? action : 'refuse', problem }
-  })
+  const views = await Promise.all(
+    channels.map(async (given, at): Promise<ImportedChannel> => {
+      const { id } = given
+      const isRepeated = channels.findIndex((each) => each.id === id) !== at
+      const problem = isRepeated
+        ? 'stands here twice'
+        : await refusalOf(stored, () => importedAs(stored, given))
+      const action = findItem(stored, 'channel', id) === undefined ? 'create' : 'update'
+      return { id, action: problem === null ? action : 'refuse', problem }
+    }),
+  )
   const isWhole = views.every(({ problem }) => problem === null)
   if (!apply || !isWhole || views.length === 0) {
     return { result: { applied: false, channels: views }, changed: [] }
   }
-  const changed = await applyChanges(context, rooms, plan)
+  const changed = await applyChanges(context, rooms, (now) =>
+    channels.map((given) => importedAs(now, given)),
+  )
   return { result: { applied: true, channels: views }, changed }
 }
 
-/** Of a document what an import need not say again. */
-function secretsOf({ key, keys, options }: Document): Document {
-  return { key, keys, options }
+/** All that is there gives way to what is said, but for secrets. */
+function importedAs(
+  stored: Stored,
+  { id, ...said }: Input<'importChannels'>['channels'][number],
+): ItemChange {
+  const found = findItem(stored, 'channel', id)
+  if (found === undefined) return { kind: 'channel', id, document: said }
+  const others = Object.keys(found.document).filter((name) => !(name in said))
+  const changes = { ...Object.fromEntries(others.map((name) => [name, null])), ...said }
+  return { kind: 'channel', id, document: merged(found, changes, stored.box) }
 }

@@ -1,7 +1,7 @@
 // Channels, groups and models made at run time: created, changed, removed and brought back, each change a version.
 
 import { emptyChannel, emptyGroup, emptyModel } from '../config/build.ts'
-import type { StoredKind } from '../config/types.ts'
+import type { ChannelConfig, StoredKind } from '../config/types.ts'
 import type { SecretBox } from '../identity/secret-box.ts'
 import type { StoredItem, StoredVersion } from '../store/configuration.ts'
 import {
@@ -9,6 +9,7 @@ import {
   encryptSecrets,
   hideSecrets,
   keepSecrets,
+  sharesSecret,
   withoutSecrets,
 } from './channel-secrets.ts'
 import { readInput } from './input.ts'
@@ -21,7 +22,7 @@ import { isDeclared, type Stored, type StoredRooms, withStored } from './with-st
 
 export type Document = Readonly<Record<string, unknown>>
 
-interface ItemChange {
+export interface ItemChange {
   readonly kind: StoredKind
   readonly id: string
   /** As the file has it, secrets and all; null: it is removed. */
@@ -168,9 +169,9 @@ export async function applyChanges(
   for (;;) {
     const stored = await readStored(context, rooms)
     const changes = await Promise.all(plan(stored).map((each) => judged(stored, each)))
-    checkTogether(stored, changes)
     const removed = changes.filter(({ document }) => document === null)
     await checkAreUnused(context, stored, removed)
+    checkTogether(stored, changes)
     const rows = changes.map(({ kind, id, document }) => ({ kind, id, document, changedAt, actor }))
     if (await store.configuration.change(rows, stored.readAt)) {
       return changes.map((change) => changedBy(stored, change))
@@ -178,22 +179,35 @@ export async function applyChanges(
   }
 }
 
-/** By change: why it would be refused; null: it would not be. */
-export async function judgeChanges(
-  stored: Stored,
-  changes: readonly ItemChange[],
-): Promise<readonly (string | null)[]> {
-  return Promise.all(
-    changes.map(async (change) => {
-      try {
-        checkTogether(stored, [await judged(stored, change)])
-        return null
-      } catch (error) {
-        if (!(error instanceof AdminError)) throw error
-        return `${error.field}: ${error.message}`
-      }
-    }),
-  )
+/** A channel as it would be if it were stored. Throws AdminError. */
+export async function draftChannel(
+  context: AdminContext,
+  rooms: StoredRooms,
+  { id, ...said }: Document & { readonly id: string },
+): Promise<ChannelConfig> {
+  const stored = await readStored(context, rooms)
+  const found = findItem(stored, 'channel', id)
+  const document = found === undefined ? said : merged(found, said, rooms.box)
+  const change = await judged(stored, { kind: 'channel', id, document })
+  checkTogether(stored, [change])
+  const kept = { kind: 'channel', id, document: change.document ?? {} } as const
+  const item: StoredItem = { ...kept, revision: 0, changedAt: 0, actor: '' }
+  const groups = stored.items.filter(({ kind }) => kind === 'group')
+  const config = withStored(rooms.declared, [...groups, item], rooms.box)
+  const draft = config.channels.find((channel) => channel.id === id)
+  if (draft !== undefined) return draft
+  throw new AdminError('invalid', 'channel', config.leftOut[0]?.problem ?? 'does not fit')
+}
+
+/** Why a change would be refused; null: it would not be. */
+export async function refusalOf(stored: Stored, make: () => ItemChange): Promise<string | null> {
+  try {
+    checkTogether(stored, [await judged(stored, make())])
+    return null
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error
+    return `${error.field}: ${error.message}`
+  }
 }
 
 /** As it is to be stored: held to the schema, only what differs from saying nothing, its secrets encrypted. */
@@ -292,7 +306,16 @@ export function merged(
 ): Document {
   const before = plainOf(kind, document, box)
   const after = { ...before, ...changes }
-  return kind === 'channel' ? keepSecrets(before, changes, after) : after
+  if (kind !== 'channel') return after
+  const whole = keepSecrets(before, changes, after)
+  const isElsewhere = ['vendor', 'baseUrl'].some(
+    (name) => (whole[name] ?? null) !== (before[name] ?? null),
+  )
+  if (isElsewhere && sharesSecret(before, whole)) {
+    const message = 'enter the secrets again: they are not sent to another address unasked'
+    throw new AdminError('invalid', 'keys', message)
+  }
+  return whole
 }
 
 function madeSure(changed: Changed | undefined): Changed {

@@ -21,13 +21,14 @@ export function runningOf(state: State, store: Pick<Store, 'rollups'>): Running 
       },
       box: state.stored.box,
     },
-    channelCondition(lane) {
+    channelCondition(lane, model) {
       const { health } = state
       const nowMs = performance.now()
       const trouble = health.trouble(lane, nowMs)
       return {
         state: health.state(lane, nowMs),
-        reason: trouble?.reason ?? null,
+        reason:
+          model === undefined ? (trouble?.reason ?? null) : health.blocked(lane, model, nowMs),
         sinceMs: trouble === null ? null : Date.now() - nowMs + trouble.sinceMs,
         inFlight: health.inFlight(lane),
       }

@@ -29,7 +29,11 @@ export interface ModelRoute {
 
 export interface ModelAccess {
   /** Throws GatewayError where the model is of another kind than the endpoint serves. */
-  find(principal: KeyPrincipal, model: string, dialect: ClientDialect): ModelRoute
+  find(
+    principal: KeyPrincipal,
+    model: string,
+    dialect: Pick<ClientDialect, 'id' | 'operation'>,
+  ): ModelRoute
   /** Concrete names this caller may use, sorted: those that would be answered now, for they are served and priced. */
   models(principal: KeyPrincipal): readonly Model[]
   /** The same of any one name, also of one that a channel's pattern serves or that has a date; null: it would not be. */
@@ -56,7 +60,8 @@ function isServed(id: DialectId): id is ClientDialectId {
 
 const dialectIds = Object.keys(operationOf) as readonly DialectId[]
 
-function dialectsOf(operation: Operation): readonly ClientDialectId[] {
+/** Formats in which clients ask for an operation, OpenAI's own first. */
+export function dialectsOf(operation: Operation): readonly ClientDialectId[] {
   return dialectIds.filter(isServed).filter((id) => operationOf[id] === operation)
 }
 
@@ -221,7 +226,7 @@ function throughChat(
   return made
 }
 
-function wrongKind(model: Model, dialect: ClientDialect) {
+function wrongKind(model: Model, dialect: Pick<ClientDialect, 'operation'>) {
   return invalidRequest(
     `The model '${model.id}' is not ${named(dialect.operation)} model. Use ${endpointOf[model.kind]}.`,
     'model',

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { LLMock } from '@copilotkit/aimock'
 import type OpenAI from 'openai'
-import { testChannel } from '../../src/admin/probe.ts'
+import { testChannel } from '../../src/admin/channels.ts'
 import type { Config } from '../../src/config/types.ts'
 import { ask, openaiClient } from '../support/clients.ts'
 import { event } from '../support/event-stream.ts'
@@ -158,11 +158,11 @@ test.each([
     timeouts: {},
   }
   const config = { channels: [channel], models: {} } as unknown as Config
-  const probe = await testChannel(config, 'tried')
+  const probe = await testChannel(config, { id: 'tried' })
   expect(probe).toMatchObject({ ok: true, model, message: `${model} answered` })
   const away = { ...channel, baseUrl: `${mock.url}/nowhere` }
   const elsewhere = { channels: [away], models: {} } as unknown as Config
-  expect((await testChannel(elsewhere, 'tried')).ok).toBe(false)
+  expect((await testChannel(elsewhere, { id: 'tried' })).ok).toBe(false)
 })
 
 test('a channel of pictures alone is not tried', async () => {
@@ -176,11 +176,12 @@ test('a channel of pictures alone is not tried', async () => {
     timeouts: {},
   }
   const config = { channels: [channel], models: {} } as unknown as Config
-  expect(await testChannel(config, 'tried')).toEqual({
+  expect(await testChannel(config, { id: 'tried' })).toEqual({
     ok: false,
     model: null,
     durationMs: 0,
     message: 'the channel names only models of images, sound or video, which are not tried',
+    exchange: null,
   })
 })
 

@@ -265,6 +265,57 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/channels/test": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Make the same call to a channel as it is given here, and store nothing */
+        readonly post: operations["testChannelDraft"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/channels/{id}/vendor-models": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** The models of a channel's vendor, by the vendor's own list */
+        readonly post: operations["listVendorModels"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/channels/vendor-models": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** The same for a channel as it is given here */
+        readonly post: operations["listDraftModels"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/doctor": {
         readonly parameters: {
             readonly query?: never;
@@ -1424,6 +1475,26 @@ export interface paths {
         readonly get: operations["listEntries"];
         readonly put?: never;
         readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/routing/preview": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Say which channels would serve a request now, and why the others would not
+         * @description As the process that answers sees its channels; nothing is sent. Among equals one is drawn by weight for each request.
+         */
+        readonly post: operations["previewRouting"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3087,6 +3158,37 @@ export interface components {
             readonly model: string | null;
             readonly durationMs: number;
             readonly message: string;
+            /** @description What was sent and came back, secrets removed, 16 KiB of each body */
+            readonly exchange: {
+                readonly request: {
+                    readonly method: string;
+                    readonly address: string;
+                    readonly headers: {
+                        readonly [key: string]: string;
+                    };
+                    readonly body: string;
+                };
+                readonly reply: {
+                    readonly status: number;
+                    readonly headers: {
+                        readonly [key: string]: string;
+                    };
+                    readonly body: string;
+                } | null;
+            } | null;
+        };
+        readonly VendorModels: {
+            readonly channel: string;
+            readonly vendor: string;
+            readonly models: readonly {
+                readonly model: string;
+                /** @description By which callers get it */
+                readonly name: string | null;
+                readonly kind: string;
+                readonly context: number | null;
+                /** @description Why callers would not */
+                readonly problem: string | null;
+            }[];
         };
         readonly Arrival: {
             readonly requestId: string;
@@ -4021,6 +4123,30 @@ export interface components {
             readonly actor: string | null;
             readonly reason: string | null;
             readonly requestId: string | null;
+        };
+        readonly RoutingPreview: {
+            readonly model: string;
+            readonly group: string;
+            /** @description The client's format; null: the model is not served */
+            readonly dialect: string | null;
+            readonly channels: readonly {
+                readonly channel: string;
+                /** @description null: it has no list of keys */
+                readonly key: string | null;
+                /** @description The vendor's own name */
+                readonly model: string;
+                readonly dialect: string;
+                /** @description The client's bytes pass as they are */
+                readonly identity: boolean;
+                readonly priority: number;
+                readonly weight: number;
+            }[];
+            readonly leftOut: readonly {
+                readonly channel: string;
+                /** @description null: it has no list of keys */
+                readonly key: string | null;
+                readonly reason: string;
+            }[];
         };
         readonly StatementMonth: {
             readonly month: string;
@@ -5375,6 +5501,63 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly model?: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChannelTest"];
+                };
+            };
+        };
+    };
+    readonly testChannelDraft: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly channel: components["schemas"]["ChannelInput"];
+                    readonly model?: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChannelTest"];
+                };
+            };
+        };
+    };
+    readonly listVendorModels: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -5387,7 +5570,33 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["ChannelTest"];
+                    readonly "application/json": components["schemas"]["VendorModels"];
+                };
+            };
+        };
+    };
+    readonly listDraftModels: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly channel: components["schemas"]["ChannelInput"];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["VendorModels"];
                 };
             };
         };
@@ -7773,6 +7982,33 @@ export interface operations {
                         /** @description The next page’s cursor; null: the last */
                         readonly next: string | null;
                     };
+                };
+            };
+        };
+    };
+    readonly previewRouting: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly model: string;
+                    readonly group: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RoutingPreview"];
                 };
             };
         };

@@ -17,6 +17,7 @@ import { peopleRoutes } from './routes/people.ts'
 import { preferenceRoutes } from './routes/preferences.ts'
 import { priceRoutes } from './routes/prices.ts'
 import { requestRoutes } from './routes/requests.ts'
+import { routingRoutes } from './routes/routing.ts'
 import { settingRoutes } from './routes/settings.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { statementRoutes } from './routes/statements.ts'
@@ -42,6 +43,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...priceRoutes,
   ...settingRoutes,
   ...requestRoutes,
+  ...routingRoutes,
   ...signInRoutes,
   ...statementRoutes,
   ...statisticsRoutes,

@@ -18,8 +18,8 @@ export interface Running {
   reading(): ProcessReading
   /** What the file says, and what opens the secrets of the store's channels. */
   readonly stored: StoredRooms
-  /** By lane, as this process judges it; its time is Unix milliseconds. */
-  channelCondition(lane: string): Condition
+  /** By lane, as this process judges it; its time is Unix milliseconds. `model`: of this one of its vendor alone. */
+  channelCondition(lane: string, model?: string): Condition
   /** Requests that came with mistakes, to this process and others. */
   arrivals(): Promise<readonly Arrival[]>
   /** In a process of its own, which ends where it is aborted. Rejects with what it said. */

@@ -1,7 +1,14 @@
 // Routes over channels: what they are and how they do, and those that are made at run time.
 
 import { z } from '@hono/zod-openapi'
-import { listChannels, showChannel, testChannel } from '../../../admin/channels.ts'
+import {
+  listChannels,
+  listDraftModels,
+  listVendorModels,
+  showChannel,
+  testChannel,
+  testDraft,
+} from '../../../admin/channels.ts'
 import { inputs } from '../../../admin/schema.ts'
 import { changeChannels, exportChannels, importChannels } from '../../../admin/stored-channels.ts'
 import {
@@ -88,14 +95,50 @@ const channel = z
   })
   .openapi('Channel')
 
+const texts = z.record(z.string(), z.string()).readonly()
+
 const probe = z
   .object({
     ok: z.boolean(),
     model: z.string().nullable(),
     durationMs: z.number(),
     message: z.string(),
+    exchange: z
+      .object({
+        request: z.object({
+          method: z.string(),
+          address: z.string(),
+          headers: texts,
+          body: z.string(),
+        }),
+        reply: z.object({ status: z.number().int(), headers: texts, body: z.string() }).nullable(),
+      })
+      .nullable()
+      .openapi({
+        description: 'What was sent and came back, secrets removed, 16 KiB of each body',
+      }),
   })
   .openapi('ChannelTest')
+
+const vendorModels = z
+  .object({
+    channel: z.string(),
+    vendor: z.string(),
+    models: z
+      .array(
+        z.object({
+          model: z.string(),
+          name: z.string().nullable().openapi({ description: 'By which callers get it' }),
+          kind: z.string(),
+          context: z.number().int().nullable(),
+          problem: z.string().nullable().openapi({ description: 'Why callers would not' }),
+        }),
+      )
+      .readonly(),
+  })
+  .openapi('VendorModels')
+
+const channelInput = documentOf('ChannelInput', channelSection)
 
 const states = z.strictObject({ state: z.enum(channelStates) })
 
@@ -156,7 +199,7 @@ export const channelRoutes: readonly ControlRoute[] = [
     tag: 'Channels',
     summary: 'Make a channel; it serves in every process within a second',
     access: 'admin',
-    body: documentOf('ChannelInput', channelSection),
+    body: channelInput,
     reply: channel,
     status: 201,
     async run(asked) {
@@ -291,16 +334,56 @@ export const channelRoutes: readonly ControlRoute[] = [
     },
   }),
   route({
+    ...one,
     method: 'post',
     path: '/api/channels/{id}/test',
     id: 'testChannel',
-    tag: 'Channels',
     summary: 'Make one small call to a channel, which its vendor may charge for',
-    access: 'admin',
-    params: inputs.channel,
+    body: inputs.testChannel.pick({ model: true }),
+    bodyOptional: true,
     reply: probe,
+    async run({ services, params, body: { model } }) {
+      return { body: await testChannel(services.running.config(), { ...params, model }) }
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/channels/test',
+    id: 'testChannelDraft',
+    tag: 'Channels',
+    summary: 'Make the same call to a channel as it is given here, and store nothing',
+    access: 'admin',
+    body: inputs.testDraft.extend({ channel: channelInput }),
+    reply: probe,
+    async run(asked) {
+      const { channel: draft, model } = asked.body
+      asked.noted({ id: draft.id, model })
+      return { body: await testDraft(asked.admin, roomsOf(asked), { channel: draft, model }) }
+    },
+  }),
+  route({
+    ...one,
+    method: 'post',
+    path: '/api/channels/{id}/vendor-models',
+    id: 'listVendorModels',
+    summary: "The models of a channel's vendor, by the vendor's own list",
+    reply: vendorModels,
     run: async ({ services, params }) => ({
-      body: await testChannel(services.running.config(), params),
+      body: await listVendorModels(services.running.config(), params),
     }),
+  }),
+  route({
+    method: 'post',
+    path: '/api/channels/vendor-models',
+    id: 'listDraftModels',
+    tag: 'Channels',
+    summary: 'The same for a channel as it is given here',
+    access: 'admin',
+    body: z.strictObject({ channel: channelInput }),
+    reply: vendorModels,
+    async run(asked) {
+      asked.noted({ id: asked.body.channel.id })
+      return { body: await listDraftModels(asked.admin, roomsOf(asked), asked.body) }
+    },
   }),
 ]

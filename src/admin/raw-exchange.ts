@@ -1,0 +1,95 @@
+// What was said to a vendor and by it, for an operator who tries a channel: as it was sent, without secrets.
+
+import { Buffer } from 'node:buffer'
+import { scrub } from '../telemetry/scrub.ts'
+import type { Destination } from '../upstream/connect.ts'
+import { join } from '../wire/json/splice.ts'
+
+interface Headers {
+  readonly [name: string]: string
+}
+
+export interface RawExchange {
+  readonly request: {
+    readonly method: string
+    readonly address: string
+    readonly headers: Headers
+    readonly body: string
+  }
+  /** null where none came. Its headers are those that the gateway knows. */
+  readonly reply: {
+    readonly status: number
+    readonly headers: Headers
+    readonly body: string
+  } | null
+}
+
+/** Of each body so many bytes are shown. */
+const mostBytes = 16_384
+const hidden = '***'
+const secretHeader = /authorization|key|token|secret|signature|credential|cookie/i
+/** What a vendor's reply is looked through for: replies are not kept with all their headers. */
+const replyHeaders = [
+  'content-type',
+  'content-length',
+  'date',
+  'server',
+  'location',
+  'retry-after',
+  'x-request-id',
+  'request-id',
+  'x-ratelimit-limit-requests',
+  'x-ratelimit-remaining-requests',
+  'x-ratelimit-remaining-tokens',
+  'cf-ray',
+]
+
+/** Takes down one exchange as it goes. */
+export class ExchangeNotes {
+  readonly #secrets: readonly string[]
+  readonly #request: RawExchange['request']
+  #reply: { readonly status: number; readonly headers: Headers } | null = null
+  readonly #chunks: Uint8Array[] = []
+  #bytes = 0
+
+  constructor(destination: Destination | null, body: Uint8Array, secrets: readonly string[]) {
+    this.#secrets = secrets
+    this.#request = { ...this.#headOf(destination), body: this.#text(body) }
+  }
+
+  head(status: number, header: (name: string) => string | null): void {
+    const found = replyHeaders.flatMap((name) => {
+      const value = header(name)
+      return value === null ? [] : [[name, scrub(value, this.#secrets)] as const]
+    })
+    this.#reply = { status, headers: Object.fromEntries(found) }
+  }
+
+  bytes(chunk: Uint8Array): void {
+    if (this.#bytes < mostBytes) this.#chunks.push(chunk)
+    this.#bytes += chunk.length
+  }
+
+  result(): RawExchange {
+    const reply = this.#reply && { ...this.#reply, body: this.#text(join(this.#chunks)) }
+    return { request: this.#request, reply }
+  }
+
+  #headOf(destination: Destination | null): Omit<RawExchange['request'], 'body'> {
+    if (destination === null) return { method: 'POST', address: 'built-in', headers: {} }
+    const [line = '', ...fields] = destination.head.split('\r\n')
+    const [method = '', path = ''] = line.split(' ')
+    const headers = fields.flatMap((field) => {
+      const [, name, value] = /^([^:]+): (.+)$/.exec(field) ?? []
+      if (name === undefined || value === undefined) return []
+      return [[name, secretHeader.test(name) ? hidden : scrub(value, this.#secrets)] as const]
+    })
+    const address = scrub(`${destination.origin}${path}`, this.#secrets)
+    return { method, address, headers: Object.fromEntries(headers) }
+  }
+
+  #text(body: Uint8Array): string {
+    // Scrubbed before it is cut, lest half a secret stays.
+    return scrub(Buffer.from(body).toString('utf8'), this.#secrets).slice(0, mostBytes)
+  }
+}

@@ -1,0 +1,218 @@
+// Channels, groups and models made at run time, over the control API alone.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type ControlStage, controlStage, origin, person } from '../support/control.ts'
+import { json, startUpstream, type Upstream } from '../support/upstream.ts'
+
+const root = person('root', 'admin')
+const eye = person('eye', 'auditor')
+const ann = person('ann')
+const secret = 'sk-vendor-0123456789-abcd'
+
+let stage: ControlStage
+
+beforeAll(async () => {
+  stage = await controlStage()
+})
+afterAll(() => stage.close())
+
+function ask(method: string, path: string, body?: unknown, who = root, ifMatch?: number) {
+  const headers = { origin, ...(ifMatch !== undefined && { 'if-match': `"${ifMatch}"` }) }
+  return stage.send(who, method, path, { headers, ...(body !== undefined && { body }) })
+}
+
+const post = (path: string, body: unknown, who = root) => ask('POST', path, body, who)
+
+test('a channel is made, changed, disabled, brought back and removed; each is a version and an event', async () => {
+  const made = await post('/api/channels', {
+    id: 'main',
+    vendor: 'sandbox',
+    models: ['sandbox/chat'],
+    keys: [{ name: 'first', key: secret }],
+    tags: ['cheap'],
+  })
+  expect(made).toMatchObject({
+    status: 201,
+    json: {
+      id: 'main',
+      origin: 'stored',
+      state: 'ok',
+      keys: [{ name: 'first', hint: 'abcd', state: 'in use' }],
+      document: { keys: [{ name: 'first', key: '***' }], weight: 1, state: 'enabled' },
+      revision: 1,
+      actor: 'account root',
+      hour: { requests: 0, successPercent: null, p95Ms: null },
+    },
+  })
+  expect(made.headers.get('etag')).toBe('"1"')
+  expect((await post('/api/channels', { id: 'main', vendor: 'sandbox' })).status).toBe(409)
+  const stale = await ask('PATCH', '/api/channels/main', { weight: 2 }, root, 7)
+  expect(stale).toMatchObject({ status: 412, json: { code: 'stale' } })
+  const changed = await ask('PATCH', '/api/channels/main', { weight: 2, tags: null }, root, 1)
+  expect(changed.json).toMatchObject({ revision: 2, weight: 2, tags: [], keys: [{ hint: 'abcd' }] })
+  const drained = await post('/api/channels/main/state', { state: 'draining' })
+  expect(drained.json).toMatchObject({ state: 'draining', revision: 3 })
+  const versions = await stage.send(eye, 'GET', '/api/channels/main/versions?limit=2')
+  expect(versions.json.items.map(({ version }: { version: number }) => version)).toEqual([3, 2])
+  const older = `/api/channels/main/versions?cursor=${versions.json.next}`
+  expect((await stage.send(eye, 'GET', older)).json).toMatchObject({
+    items: [{ version: 1, document: { keys: [{ key: '***' }] }, actor: 'account root' }],
+    next: null,
+  })
+  const back = await post('/api/channels/main/rollback', { version: 1 })
+  expect(back.json).toMatchObject({ revision: 4, state: 'ok', tags: ['cheap'], weight: 1 })
+  expect((await ask('DELETE', '/api/channels/main')).status).toBe(204)
+  expect((await ask('GET', '/api/channels/main')).status).toBe(404)
+  expect((await post('/api/channels/main/rollback', { version: 5 })).status).toBe(404)
+  const again = await post('/api/channels/main/rollback', { version: 4 })
+  expect(again.json).toMatchObject({ revision: 6, keys: [{ hint: 'abcd' }] })
+  const events = await stage.send(eye, 'GET', '/api/events?action=updateChannel')
+  expect(events.json.items[0]).toMatchObject({
+    detail: { before: { tags: ['cheap'] }, after: { weight: 2, keys: [{ key: '***' }] } },
+  })
+  const seen = JSON.stringify([made.json, versions.json, events.json, again.json])
+  expect(seen).not.toContain(secret)
+})
+
+test('keys are kept by name, replaced, and never sent to another address unasked', async () => {
+  const document = { id: 'kept', vendor: 'openai', baseUrl: 'http://127.0.0.1:9/v1', key: secret }
+  await post('/api/channels', document)
+  const two = [{ name: 'key' }, { name: 'other', key: 'sk-other-0123456789-wxyz' }]
+  const both = await ask('PATCH', '/api/channels/kept', { keys: two })
+  expect(both.json.keys).toMatchObject([
+    { name: 'key', hint: 'abcd' },
+    { name: 'other', hint: 'wxyz' },
+  ])
+  const elsewhere = { baseUrl: 'http://127.0.0.1:10/v1' }
+  const refused = await ask('PATCH', '/api/channels/kept', elsewhere)
+  expect(refused).toMatchObject({ status: 400, json: { field: 'keys' } })
+  const tried = { channel: { id: 'kept', ...elsewhere }, model: 'gpt-4o-mini' }
+  expect((await post('/api/channels/test', tried)).json).toMatchObject({ field: 'keys' })
+  const anew = { ...elsewhere, key: 'sk-anew-0123456789-anew' }
+  expect((await ask('PATCH', '/api/channels/kept', anew)).json.keys).toMatchObject([
+    { name: 'key', hint: 'anew' },
+  ])
+})
+
+test.each([
+  [{ vendor: 'opnai' }, 'vendor'],
+  [{ vendor: 'openai', groups: ['nobody'] }, 'groups[0]'],
+  [{ vendor: 'openai-compatible' }, 'baseUrl'],
+  [{ vendor: 'openai', baseUrl: 'ftp://x' }, 'baseUrl'],
+  [{ vendor: 'openai', weight: -1 }, 'weight'],
+  [{ vendor: 'openai', wieght: 1 }, 'wieght'],
+  [{ vendor: 'openai', state: 'off' }, 'state'],
+  [{ vendor: 'openai', key: 'a', keys: [{ name: 'b', key: 'c' }] }, 'keys'],
+  [{ vendor: 'openai', keys: [{ name: 'b' }] }, 'keys[0].key'],
+  [{ vendor: 'openai', key: 'two\nlines' }, 'key'],
+  [{ vendor: 'openai', models: {} }, 'models'],
+])('what is wrong with a channel is named: %j', async (document, field) => {
+  const refused = await post('/api/channels', { id: 'wrong', ...document })
+  expect([refused.status, refused.json.field]).toEqual([400, field])
+})
+
+test('only admins change, auditors read, users see nothing of it', async () => {
+  expect((await post('/api/channels', { id: 'x', vendor: 'sandbox' }, eye)).status).toBe(403)
+  expect((await post('/api/groups', { id: 'x' }, ann)).status).toBe(403)
+  for (const path of ['/api/channels/export', '/api/configuration/groups']) {
+    expect((await stage.send(eye, 'GET', path)).status).toBe(200)
+    expect((await stage.send(ann, 'GET', path)).status).toBe(403)
+  }
+})
+
+test('groups and models are made, changed and removed where nothing uses them', async () => {
+  const group = { id: 'paid', multiplier: '1.5', limits: { requestsPerMinute: 10 } }
+  expect(await post('/api/groups', group)).toMatchObject({
+    status: 201,
+    json: { id: 'paid', origin: 'stored', document: { multiplier: '1.5', models: ['*'] } },
+  })
+  await post('/api/channels', { id: 'user', vendor: 'sandbox', groups: ['paid'] })
+  const used = await ask('DELETE', '/api/groups/paid')
+  expect(used).toMatchObject({ status: 409 })
+  expect(used.json.detail).toContain('channel user')
+  await ask('PATCH', '/api/channels/user', { groups: null })
+  expect((await ask('DELETE', '/api/groups/paid')).status).toBe(204)
+  const usual = await ask('PATCH', '/api/groups/default', { multiplier: '2' })
+  expect(usual.json).toMatchObject({ origin: 'stored', document: { multiplier: '2' } })
+  expect((await ask('DELETE', '/api/groups/default')).status).toBe(204)
+  expect((await stage.send(eye, 'GET', '/api/configuration/groups')).json.items).toMatchObject([
+    { id: 'default', origin: 'built-in', document: { multiplier: '1' } },
+  ])
+  expect((await ask('DELETE', '/api/groups/default')).status).toBe(409)
+  const model = { id: 'acme/own', kind: 'chat', context: 1_000 }
+  expect((await post('/api/models', { ...model, prices: { input: '1' } })).json.field).toBe(
+    'prices',
+  )
+  expect((await post('/api/models', model)).status).toBe(201)
+  await ask('PATCH', '/api/channels/user', { models: ['acme/own'] })
+  expect((await ask('DELETE', '/api/models/acme%2Fown')).json.detail).toContain('channel user')
+  const wider = await ask('PATCH', '/api/models/acme%2Fown', { context: 2_000, vision: true })
+  expect(wider.json).toMatchObject({ document: { context: 2_000, vision: true, kind: 'chat' } })
+})
+
+test('many are changed at once by tag, all or none', async () => {
+  for (const id of ['b1', 'b2']) {
+    await post('/api/channels', { id, vendor: 'sandbox', tags: ['batch'] })
+  }
+  const changes = { state: 'disabled', priority: 3 }
+  const done = await post('/api/channels/bulk', { tag: 'batch', changes })
+  expect(done.json.items).toMatchObject([
+    { id: 'b1', state: 'disabled', priority: 3 },
+    { id: 'b2', state: 'disabled', priority: 3 },
+  ])
+  const missing = { ids: ['b1', 'nobody'], changes: { priority: 4 } }
+  expect(await post('/api/channels/bulk', missing)).toMatchObject({
+    status: 404,
+    json: { field: 'ids[1]' },
+  })
+  expect((await ask('GET', '/api/channels/b1')).json.priority).toBe(3)
+  expect((await post('/api/channels/bulk', { changes })).json.field).toBe('ids')
+})
+
+test('what is exported can be imported, secrets kept; a dry run changes nothing', async () => {
+  await post('/api/channels', { id: 'port', vendor: 'sandbox', key: secret, note: 'before' })
+  const exported = (await stage.send(eye, 'GET', '/api/channels/export')).json
+  expect(JSON.stringify(exported)).not.toContain(secret)
+  const channels = exported.channels.map((each: { id: string }) =>
+    each.id === 'port' ? { ...each, note: 'after' } : each,
+  )
+  const dry = await post('/api/channels/import', { channels })
+  expect(dry.json.applied).toBe(false)
+  expect(dry.json.channels).toContainEqual({ id: 'port', action: 'update', problem: null })
+  const wrong = [...channels, { id: 'bad', vendor: 'opnai' }]
+  const refused = await post('/api/channels/import', { channels: wrong, apply: true })
+  expect(refused.json.applied).toBe(false)
+  expect(refused.json.channels.at(-1)).toMatchObject({ id: 'bad', action: 'refuse' })
+  expect((await ask('GET', '/api/channels/port')).json.document.note).toBe('before')
+  const applied = await post('/api/channels/import', { channels, apply: true })
+  expect(applied.json.applied).toBe(true)
+  expect((await ask('GET', '/api/channels/port')).json).toMatchObject({
+    document: { note: 'after' },
+    keys: [{ hint: 'abcd' }],
+  })
+})
+
+test('a channel that is not stored is tried, and the exchange is shown without its secrets', async () => {
+  const upstream: Upstream = await startUpstream()
+  try {
+    upstream.on('*', [json(401, { error: { message: `no such key: ${secret}` } })])
+    const draft = { id: 'draft', vendor: 'openai', baseUrl: upstream.url, key: secret }
+    const tried = await post('/api/channels/test', { channel: draft, model: 'gpt-4o-mini' })
+    expect(tried.json).toMatchObject({
+      ok: false,
+      model: 'gpt-4o-mini',
+      exchange: {
+        request: { method: 'POST', headers: { authorization: '***' } },
+        reply: { status: 401 },
+      },
+    })
+    expect(tried.json.exchange.request.address).toBe(`${upstream.url}/chat/completions`)
+    expect(tried.json.exchange.request.body).toContain('gpt-4o-mini')
+    expect(JSON.stringify(tried.json)).not.toContain(secret)
+    expect((await ask('GET', '/api/channels/draft')).status).toBe(404)
+    const list = await post('/api/channels/vendor-models', { channel: draft })
+    expect(list.status).toBe(409)
+  } finally {
+    await upstream.close()
+  }
+})
