@@ -14,7 +14,7 @@ const pageRows = 2_000
  * What the journal has for the page's row: amount and both accounts. A subquery, and not a join, because PostgreSQL
  * would read the whole journal to join it with a page.
  */
-const entryOf = (code: string): string =>
+export const entryOf = (code: string): string =>
   `(SELECT CAST(amount_nano AS TEXT) || ' from ' || debit || ' to ' || credit
     FROM transfer WHERE id = '${code}:' || page."requestId")`
 
@@ -86,19 +86,26 @@ function checkPrice(
   )
 }
 
-/** An amount above 0 has one entry, between its two accounts; 0 has none. */
-function checkTransfers(row: UsageRow, { paid, lost }: PageRow, findings: Findings): void {
+function checkTransfers(row: UsageRow, kept: PageRow, findings: Findings): void {
+  for (const problem of entryProblems(row, kept)) findings.add('usage', row.requestId, problem)
+}
+
+/** What the journal has for a row. An amount above 0 has one entry, between its two accounts; 0 has none. */
+export function entryProblems(
+  row: Pick<UsageRow, 'requestId' | 'account' | 'chargeNano' | 'writeoffNano'>,
+  { paid, lost }: Pick<PageRow, 'paid' | 'lost'>,
+): readonly string[] {
   const check = (code: string, debit: string, amount: Nano, found: string | null) => {
     const expected = amount === 0n ? null : `${amount} from ${debit} to ${house.revenue}`
-    if (found === expected) return
-    findings.add(
-      'usage',
-      row.requestId,
+    if (found === expected) return []
+    return [
       `${code}:${row.requestId} should be ${expected ?? 'missing'}, and is ${found ?? 'missing'}`,
-    )
+    ]
   }
-  check('usage', walletOf(row.account), row.chargeNano, paid)
-  check('writeoff', house.writeoff, row.writeoffNano, lost)
+  return [
+    ...check('usage', walletOf(row.account), row.chargeNano, paid),
+    ...check('writeoff', house.writeoff, row.writeoffNano, lost),
+  ]
 }
 
 const countTransfers = `SELECT count(*) AS count FROM transfer WHERE code IN ('usage', 'writeoff') AND at >= ?`

@@ -20,6 +20,7 @@ import type {
 import type { ManagementKeyTable } from './management-keys.ts'
 import type { IdentityTable, PeopleTable } from './people.ts'
 import type { PreferenceTable } from './preferences.ts'
+import type { ReconcileTable } from './reconcile-table.ts'
 import type { ResponseTable } from './responses.ts'
 import type { RetentionTable } from './retention.ts'
 import type { RollupStore } from './rollup-table.ts'
@@ -138,6 +139,7 @@ export interface Store {
   readonly outboxes: OutboxTable
   readonly rollups: RollupStore
   readonly retention: RetentionTable
+  readonly reconcile: ReconcileTable
   readonly prices: PriceTable
   readonly idempotency: IdempotencyTable
   readonly responses: ResponseTable

@@ -25,6 +25,7 @@ import { outboxTable } from './outbox-epochs.ts'
 import { identityTable, peopleTable } from './people.ts'
 import { preferenceTable } from './preferences.ts'
 import { priceTable } from './prices.ts'
+import { reconcileTable } from './reconcile.ts'
 import { responseTable } from './responses.ts'
 import { retentionTable } from './retention.ts'
 import { rollupStore } from './rollup-query.ts'
@@ -68,6 +69,7 @@ export function createStore(engine: Engine, history = engine): Store {
     outboxes: outboxTable(engine),
     rollups: rollupStore(engine),
     retention: retentionTable(engine),
+    reconcile: reconcileTable(engine),
     prices: priceTable(engine),
     idempotency: idempotencyTable(engine),
     responses: responseTable(engine),

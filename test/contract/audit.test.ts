@@ -2,10 +2,10 @@
 
 import { beforeAll, expect, test } from 'bun:test'
 import { auditTable } from '../../src/store/audit.ts'
-import type { Session } from '../../src/store/engine.ts'
 import { house, type Pricing, type Settlement, type Transfer } from '../../src/store/ledger.ts'
 import { dimensions, sums } from '../../src/store/rollup-columns.ts'
 import type { UsageRow } from '../../src/store/usage-row.ts'
+import { unlock, withDamage } from './damage.ts'
 import { type Bench, onEachEngine } from './engines.ts'
 import { usageRow } from './store.ts'
 
@@ -97,42 +97,12 @@ async function fill({ store }: Bench): Promise<void> {
   )
 }
 
-/** Behind the triggers' and checks' back, as a fault of the disk or a hand in the database would be. */
-async function unlock({ engine }: Bench): Promise<void> {
-  if (engine.kind === 'sqlite') {
-    await engine.query('PRAGMA ignore_check_constraints = ON', [])
-    for (const table of ['transfer', 'usage']) {
-      await engine.run(`DROP TRIGGER ${table}_never_updated`, [])
-      await engine.run(`DROP TRIGGER ${table}_never_deleted`, [])
-    }
-    return
-  }
-  const checks = await engine.query<{ readonly name: string; readonly on: string }>(
-    `SELECT quote_ident(conname) AS name, conrelid::regclass::text AS "on" FROM pg_constraint
-      WHERE contype = 'c' AND connamespace = current_schema()::regnamespace`,
-    [],
-  )
-  for (const { name, on } of checks) {
-    await engine.run(`ALTER TABLE ${on} DROP CONSTRAINT ${name}`, [])
-  }
-  for (const table of ['transfer', 'usage']) {
-    await engine.run(`ALTER TABLE ${table} DISABLE TRIGGER USER`, [])
-  }
-}
-
-/** What the audit says of the database as `damage` leaves it, which is undone behind it. */
+/** What the audit says of the database as `damage` leaves it. */
 async function auditedWith({ engine }: Bench, damage: readonly string[]): Promise<string[]> {
-  const undone = new Error('undone')
-  let said: string[] = []
-  const work = async (session: Session) => {
-    for (const sql of damage) expect(await session.run(sql, [])).toBeGreaterThan(0)
-    const inside = auditTable({ ...engine, ...session, snapshot: (read) => read(session) })
-    const { findings } = await inside.run(pricing)
-    said = findings.map(({ kind, subject }) => `${kind} ${subject}`).toSorted()
-    throw undone
-  }
-  await expect(engine.transaction(work)).rejects.toBe(undone)
-  return said
+  const { findings } = await withDamage(engine, damage, (damaged) =>
+    auditTable(damaged).run(pricing),
+  )
+  return findings.map(({ kind, subject }) => `${kind} ${subject}`).toSorted()
 }
 
 const moved = (id: string, debits: number, credits: number, pending = 0): string =>
@@ -453,7 +423,7 @@ onEachEngine('the audit of a ledger out of order', (_start, _kind, share) => {
   beforeAll(async () => {
     bench = await share()
     await fill(bench)
-    await unlock(bench)
+    await unlock(bench.engine)
   })
 
   test.each(corruptions.map((each) => [...each] as const))('names %s', async (_, damage, named) => {

@@ -34,7 +34,7 @@ function refusal(route: ControlRoute, name: string): 401 | 403 | null {
   if (access === 'public') return null
   if (as === null) return 401
   if (access === 'session') return as.kind === 'session' && !asksFresh(route) ? null : 403
-  const unsafe = isUnsafe(method)
+  const unsafe = isUnsafe(method) && route.reads !== true
   if (as.kind === 'management' && !as.scopes.includes(unsafe ? 'write' : 'read')) return 403
   const role = as.kind === 'session' ? as.role : as.account === null ? 'admin' : 'user'
   if (role === 'auditor' && unsafe) return 403

@@ -37,7 +37,11 @@ const ranks: Readonly<Record<Role, number>> = { user: 0, auditor: 1, admin: 2 }
 
 /** Throws ControlError `unauthenticated`, `forbidden`. */
 export function checkAccess(
-  { access, method }: { readonly access: Access; readonly method: string },
+  {
+    access,
+    method,
+    reads,
+  }: { readonly access: Access; readonly method: string; readonly reads?: true },
   principal: ControlPrincipal | null,
 ): void {
   if (access === 'public') return
@@ -46,16 +50,17 @@ export function checkAccess(
     if (principal.kind === 'session') return
     throw new ControlError('forbidden', 'This is for people who are signed in, not for keys.')
   }
-  if (principal.kind === 'management') checkScopes(principal.scopes, method)
+  const changes = isUnsafe(method) && reads !== true
+  if (principal.kind === 'management') checkScopes(principal.scopes, changes)
   const role = roleOf(principal)
   if (ranks[role] < ranks[access])
     throw new ControlError('forbidden', `This needs the role ${access}; yours is ${role}.`)
-  if (role === 'auditor' && isUnsafe(method))
+  if (role === 'auditor' && changes)
     throw new ControlError('forbidden', 'An auditor reads everything and changes nothing.')
 }
 
-function checkScopes(scopes: readonly string[], method: string): void {
-  const needed = isUnsafe(method) ? 'write' : 'read'
+function checkScopes(scopes: readonly string[], changes: boolean): void {
+  const needed = changes ? 'write' : 'read'
   if (scopes.includes(needed)) return
   throw new ControlError('forbidden', `This management key has no scope ${needed}.`)
 }

@@ -9,8 +9,10 @@ const secret = /secret|password|token|private|authorization/i
 const shown = '(not kept)'
 const deepest = 8
 
-export function isNoted({ access, method, audited }: ControlRoute, asked: Noted): boolean {
+export function isNoted(route: ControlRoute, asked: Noted): boolean {
+  const { access, method, audited, reads } = route
   if (audited === true) return true
+  if (reads === true) return false
   const { principal } = asked
   if (access === 'session' || access === 'public' || principal === null) return false
   return isUnsafe(method) && roleOf(principal) === 'admin'

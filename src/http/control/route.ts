@@ -60,6 +60,8 @@ interface Definition<P, Q, B, R> {
   readonly statuses?: Readonly<Record<number, string>>
   /** Of the largest body; 1 MiB unless said. */
   readonly maxBodyBytes?: number
+  /** A POST that changes nothing: whoever may read may use it. */
+  readonly reads?: true
   /** It is noted among what operators did though it changes nothing. */
   readonly audited?: true
 }

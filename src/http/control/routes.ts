@@ -16,6 +16,7 @@ import { operationsRoutes } from './routes/operations.ts'
 import { peopleRoutes } from './routes/people.ts'
 import { preferenceRoutes } from './routes/preferences.ts'
 import { priceRoutes } from './routes/prices.ts'
+import { reconcileRoutes } from './routes/reconcile.ts'
 import { requestRoutes } from './routes/requests.ts'
 import { routingRoutes } from './routes/routing.ts'
 import { settingRoutes } from './routes/settings.ts'
@@ -41,6 +42,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...peopleRoutes,
   ...preferenceRoutes,
   ...priceRoutes,
+  ...reconcileRoutes,
   ...settingRoutes,
   ...requestRoutes,
   ...routingRoutes,

@@ -1,0 +1,78 @@
+// An operator who looks at the control API as somebody else: reads what that account reads, changes nothing, and is noted.
+
+import { AdminError } from '../../admin/use-case.ts'
+import type { ControlPrincipal } from '../../identity/principal.ts'
+import { isUnsafe, roleOf } from './access.ts'
+import { addEvent } from './events.ts'
+import { ControlError } from './problem.ts'
+import type { ControlRoute } from './route.ts'
+import type { ControlServices } from './services.ts'
+
+const field = 'x-tollgate-view-as'
+/** Each account that an operator looks at as is noted so often at most. */
+const notedMs = 600_000
+const mostKept = 1_000
+
+/** When it was noted last, by operator and account. */
+const noted = new Map<string, number>()
+
+interface Asking {
+  readonly request: Request
+  readonly principal: ControlPrincipal | null
+  readonly services: Pick<ControlServices, 'store'>
+  readonly address: string | null
+}
+
+/** Whom the caller is to be taken for: itself, unless an operator says otherwise. */
+export function asViewed(
+  principal: ControlPrincipal | null,
+  { headers }: Request,
+): ControlPrincipal | null {
+  const account = headers.get(field)
+  if (account === null || principal === null || roleOf(principal) === 'user') return principal
+  return { kind: 'session', sessionId: '', account, role: 'user' }
+}
+
+/**
+ * Lets the request pass where nobody is viewed, or where this may be. Throws ControlError `forbidden`, AdminError
+ * `not_found`.
+ */
+export async function checkViewing(route: ControlRoute, asking: Asking): Promise<void> {
+  const { request, principal, services } = asking
+  const account = request.headers.get(field)
+  if (account === null || principal === null) return
+  if (roleOf(principal) === 'user')
+    throw new ControlError('forbidden', 'Only an admin or an auditor sees what others see.', field)
+  if (isUnsafe(route.method) && route.reads !== true)
+    throw new ControlError('forbidden', 'Nothing is changed while somebody is viewed.', field)
+  if (route.access === 'session' || route.personal === true)
+    throw new ControlError('forbidden', 'This is for the person alone.', field)
+  const person = await services.store.people.find(account)
+  if (person === null)
+    throw new AdminError('not_found', field, `there is no account ${JSON.stringify(account)}`)
+  await noteViewing(account, { ...asking, principal })
+}
+
+async function noteViewing(
+  account: string,
+  {
+    principal,
+    services,
+    address,
+  }: Omit<Asking, 'principal'> & { readonly principal: ControlPrincipal },
+): Promise<void> {
+  const nowMs = Date.now()
+  const who = principal.kind === 'session' ? principal.account : principal.keyId
+  const name = JSON.stringify([principal.kind, who, account])
+  if (nowMs - (noted.get(name) ?? 0) < notedMs) return
+  // Set before it is written: many requests of one page come at once.
+  noted.set(name, nowMs)
+  if (noted.size > mostKept) noted.delete(noted.keys().next().value ?? '')
+  try {
+    const event = { action: 'viewAs', target: { id: account }, detail: {}, address }
+    await addEvent(services.store, principal, event)
+  } catch (error) {
+    noted.delete(name)
+    throw error
+  }
+}

@@ -1,0 +1,122 @@
+// A piece of time as the three places that keep it have it: usage rows with their entries of the journal, entries without
+// a row, and totals. One consistent reading.
+
+import type { Nano } from '../money.ts'
+import { exactSum } from './audit-accounts.ts'
+import { entryOf, entryProblems } from './audit-usage.ts'
+import type { Engine, Session, Value } from './engine.ts'
+import type {
+  ReconciledEntry,
+  ReconciledRow,
+  ReconciledTotal,
+  ReconcilePeriod,
+  ReconcilePiece,
+  ReconcileTable,
+} from './reconcile-table.ts'
+import { keptSince } from './retention.ts'
+import { quarterMs, quarterOf } from './rollup-table.ts'
+import { cleanText } from './text.ts'
+import { type KeptUsage, selectUsage, usageRowOf } from './usage-columns.ts'
+
+const dayMs = 86_400_000
+const mostRows = 10_000
+const mostDays = 31
+const mostOrphans = 1_000
+
+export function reconcileTable(engine: Engine): ReconcileTable {
+  return { read: (asked) => engine.snapshot((session) => read(session, asked)) }
+}
+
+async function read(session: Session, asked: ReconcilePeriod): Promise<ReconcilePiece> {
+  const kept = await keptSince(session)
+  const last = Math.min(asked.until, quarterOf(asked.since) + mostDays * dayMs)
+  if (asked.since < kept) {
+    const piece = { ...asked, until: Math.min(last, kept) }
+    const totals = await totalsOf(session, piece)
+    return { until: piece.until, pruned: true, rows: [], orphans: [], totals }
+  }
+  const until = await endOf(session, { ...asked, until: last })
+  const piece = { ...asked, until }
+  return {
+    until,
+    pruned: false,
+    rows: await rowsOf(session, piece),
+    orphans: await orphansOf(session, piece),
+    totals: await totalsOf(session, piece),
+  }
+}
+
+const ofAccount = ({ account }: ReconcilePeriod, column: string) =>
+  account === undefined ? '' : ` AND ${column} = ?`
+
+function bound({ account, since, until }: ReconcilePeriod, given = account): Value[] {
+  return [since, until, ...(given === undefined ? [] : [cleanText(given)])]
+}
+
+/** The last quarter that is whole within so many rows; one quarter at least, however many it has. */
+async function endOf(session: Session, asked: ReconcilePeriod): Promise<number> {
+  const sql = `SELECT max(at) AS last, count(*) AS rows FROM (SELECT at FROM usage
+    WHERE at >= ? AND at < ?${ofAccount(asked, 'account')} ORDER BY at LIMIT ${mostRows}) AS first`
+  const [row] = await session.query<{ readonly last: number | null; readonly rows: number }>(
+    sql,
+    bound(asked),
+  )
+  if (row === undefined || row.last === null || row.rows < mostRows) return asked.until
+  const end = quarterOf(row.last)
+  return Math.min(asked.until, end > asked.since ? end : asked.since + quarterMs)
+}
+
+type PageRow = KeptUsage & { readonly paid: string | null; readonly lost: string | null }
+
+async function rowsOf(session: Session, asked: ReconcilePeriod): Promise<ReconciledRow[]> {
+  const sql = `SELECT page.*, ${entryOf('usage')} AS paid, ${entryOf('writeoff')} AS lost
+    FROM (${selectUsage} WHERE at >= ? AND at < ?${ofAccount(asked, 'account')}) AS page
+    ORDER BY page.at, page."requestId"`
+  const kept = await session.query<PageRow>(sql, bound(asked))
+  return kept.map((each) => {
+    const row = usageRowOf(each)
+    const problems = entryProblems(row, each)
+    return { row, chargeNano: amountOf(each.paid), writeoffNano: amountOf(each.lost), problems }
+  })
+}
+
+/** As `entryOf` writes it: `12 from wallet:a to revenue:usage`. */
+function amountOf(entry: string | null): Nano {
+  return BigInt(entry?.split(' ', 1)[0] ?? 0)
+}
+
+/** Ids begin with the time of their request, to which the primary key leads: no index of the journal has times of usage. */
+async function orphansOf(session: Session, asked: ReconcilePeriod): Promise<ReconciledEntry[]> {
+  const { since, until, account } = asked
+  const idAt = (at: number) => `usage:req_${Math.max(0, at).toString(16).padStart(12, '0')}`
+  const wallet = account === undefined ? undefined : `wallet:${account}`
+  const sql = `SELECT id, substr(debit, 8) AS account, at, CAST(amount_nano AS TEXT) AS "amountNano"
+    FROM transfer WHERE id >= ? AND id < ? AND at >= ? AND at < ?${ofAccount(asked, 'debit')}
+      AND NOT EXISTS (SELECT 1 FROM usage WHERE usage.request_id = substr(transfer.id, 7))
+    ORDER BY id LIMIT ${mostOrphans}`
+  interface Kept extends Omit<ReconciledEntry, 'amountNano'> {
+    readonly amountNano: string
+  }
+  const values = [idAt(since - dayMs), idAt(until + 1), ...bound(asked, wallet)]
+  const kept = await session.query<Kept>(sql, values)
+  return kept.map((each) => ({ ...each, amountNano: BigInt(each.amountNano) }))
+}
+
+async function totalsOf(session: Session, asked: ReconcilePeriod): Promise<ReconciledTotal[]> {
+  const sql = `SELECT quarter - quarter % ${dayMs} AS day, account, sum(requests) AS requests,
+      CAST(${exactSum('coalesce(charge_nano, 0)')} AS TEXT) AS "chargeNano",
+      CAST(${exactSum('coalesce(writeoff_nano, 0)')} AS TEXT) AS "writeoffNano"
+    FROM usage_quarter JOIN usage_series ON usage_series.id = series
+    WHERE quarter >= ? AND quarter < ?${ofAccount(asked, 'account')} GROUP BY 1, 2 ORDER BY 1, 2`
+  interface Kept extends Omit<ReconciledTotal, 'chargeNano' | 'writeoffNano'> {
+    readonly chargeNano: string
+    readonly writeoffNano: string
+  }
+  const kept = await session.query<Kept>(sql, bound(asked))
+  return kept.map(({ requests, chargeNano, writeoffNano, ...at }) => ({
+    ...at,
+    requests: Number(requests),
+    chargeNano: BigInt(chargeNano),
+    writeoffNano: BigInt(writeoffNano),
+  }))
+}
