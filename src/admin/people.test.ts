@@ -6,14 +6,8 @@ import { adminOf, allPages, nowMs } from '../../test/support/admin.ts'
 import { hashToken } from '../identity/session-cookie.ts'
 import type { Store } from '../store/store.ts'
 import { readInput } from './input.ts'
-import {
-  deletePerson,
-  listPeople,
-  resumePerson,
-  showPerson,
-  suspendPerson,
-  updatePerson,
-} from './people.ts'
+import { deletePerson, resumePerson, showPerson, suspendPerson, updatePerson } from './people.ts'
+import { listPeople } from './people-list.ts'
 import {
   createInvitation,
   createSignInLink,
@@ -66,7 +60,7 @@ onEachEngine('people', (start) => {
     await expect(showPerson(admin, { id: 'ann', owner: 'ci:d' })).rejects.toMatchObject({
       refusal: 'not_found',
     })
-    await expect(listPeople(admin, { cursor: 'rubbish' })).rejects.toMatchObject({
+    await expect(listPeople(admin, { sort: 'newest', cursor: 'rubbish' })).rejects.toMatchObject({
       refusal: 'invalid',
       field: 'cursor',
     })

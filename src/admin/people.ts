@@ -5,24 +5,11 @@ import type { IdentityRow, PersonChanged, PersonRow } from '../store/people.ts'
 import type { Store } from '../store/store.ts'
 import { readBalance } from './accounts.ts'
 import { checkGroups } from './groups.ts'
-import { type Page, pageByTime, timePlace } from './page.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 
-type Person = ReturnType<typeof personView>
-
-/** Newest first; deleted ones where they are asked for alone. */
-export async function listPeople(
-  { store }: AdminContext,
-  { search, role, status, limit = 100, cursor }: Input<'listPeople'>,
-): Promise<Page<Person>> {
-  const before = timePlace(cursor)
-  const rows = await store.people.list({ search, role, status, before, limit: limit + 1 })
-  const identities = await store.identities.ofAccounts(rows.map(({ id }) => id))
-  const identitiesOf = (id: string) => identities.filter(({ account }) => account === id)
-  return pageByTime(rows, limit, (row) => personView(row, identitiesOf(row.id)))
-}
+export type Person = ReturnType<typeof personView>
 
 export async function showPerson(
   { store }: AdminContext,
@@ -119,7 +106,7 @@ async function viewOf(store: Store, id: string | null, asked: string): Promise<P
   return personView(row, await store.identities.ofAccount(row.id))
 }
 
-function personView(row: PersonRow, identities: readonly IdentityRow[]) {
+export function personView(row: PersonRow, identities: readonly IdentityRow[]) {
   const { id, name, email, emailVerified, role, groups, revision } = row
   const status =
     row.deletedAt !== null

@@ -21,6 +21,12 @@ export const peopleInputs = {
     status: z
       .enum(['active', 'suspended', 'deleted'], 'expected active, suspended or deleted')
       .optional(),
+    sort: z
+      .enum(
+        ['newest', 'spend', 'balance', 'lastSeen'],
+        'expected newest, spend, balance or lastSeen',
+      )
+      .default('newest'),
     ...page,
   }),
   person: z.strictObject({ id: text, owner }),

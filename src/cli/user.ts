@@ -3,12 +3,12 @@
 import { readInput } from '../admin/input.ts'
 import {
   deletePerson,
-  listPeople,
   resumePerson,
   showPerson,
   suspendPerson,
   updatePerson,
 } from '../admin/people.ts'
+import { listPeople } from '../admin/people-list.ts'
 import { type Command, type Context, UsageError } from './command.ts'
 import { print, printJson, say, table } from './output.ts'
 import { withStore } from './settings.ts'

@@ -1,7 +1,7 @@
 // Who is calling: what a key turns into, and what a signed-in session does.
 
 import type { HistoryMode, LimitSettings } from '../config/types.ts'
-import type { PersonRole } from '../store/people.ts'
+import type { PersonRole } from '../store/people-list.ts'
 import type { AddressList } from './address-list.ts'
 
 export type Principal = KeyPrincipal | SessionPrincipal

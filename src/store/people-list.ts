@@ -2,10 +2,11 @@
 
 import type { Nano } from '../money.ts'
 import type { Value } from './engine.ts'
-import type { PersonRole } from './people.ts'
 import { cleanText } from './text.ts'
 
-export type PeopleOrder = 'newest' | 'balance' | 'lastSeen'
+export type PersonRole = 'user' | 'admin' | 'auditor'
+
+type PeopleOrder = 'newest' | 'balance' | 'lastSeen'
 
 export interface PeopleFilter {
   /**

@@ -2,9 +2,14 @@
 
 import type { Engine, Session, Value } from './engine.ts'
 import { walletOf } from './ledger.ts'
+import {
+  type KeptFigures,
+  listStatement,
+  type PeopleFilter,
+  type PersonFigures,
+  type PersonRole,
+} from './people-list.ts'
 import { cleanText, cleanTextOrNull } from './text.ts'
-
-export type PersonRole = 'user' | 'admin' | 'auditor'
 
 /** Times in Unix milliseconds throughout. */
 export interface PersonRow {
@@ -40,16 +45,7 @@ export interface IdentityRow {
   readonly usedAt: number
 }
 
-interface PeopleFilter {
-  /** Found in the id, the name, the e-mail address, or in the name or subject of an identity. */
-  readonly search?: string | undefined
-  readonly role?: PersonRole | undefined
-  /** Deleted accounts are listed where they are asked for alone. */
-  readonly status?: 'active' | 'suspended' | 'deleted' | undefined
-  /** Only those made before this one, in the order of the list. */
-  readonly before?: { readonly at: number; readonly id: string } | undefined
-  readonly limit: number
-}
+export type ListedPerson = PersonRow & PersonFigures
 
 interface PersonChange {
   readonly name?: string | undefined
@@ -64,8 +60,8 @@ export type PersonChanged = 'changed' | 'missing' | 'stale' | 'last-admin'
 export interface PeopleTable {
   /** Also a deleted one. */
   find(id: string): Promise<PersonRow | null>
-  /** Newest first. */
-  list(filter: PeopleFilter): Promise<readonly PersonRow[]>
+  /** In the order asked for: newest first, richest first, last seen first. */
+  list(filter: PeopleFilter): Promise<readonly ListedPerson[]>
   /**
    * Makes an account with a wallet and its first identity. With `invitation` (the hash of its code) only where that is
    * still good, which uses it up: false where it is not. Throws `RowRefused` where the identity is another account's.
@@ -126,10 +122,14 @@ export function peopleTable(engine: Engine): PeopleTable {
   return {
     find: (id) => findPerson(engine, cleanText(id)),
     async list(filter) {
-      const { where, values } = peopleConditions(filter)
-      const sql = `SELECT ${personColumns} FROM account WHERE ${where}
-        ORDER BY created_at DESC, id DESC LIMIT ?`
-      return (await engine.query<KeptPerson>(sql, [...values, filter.limit])).map(personOf)
+      const { sql, values } = listStatement(personColumns, filter)
+      const kept = await engine.query<KeptPerson & KeptFigures>(sql, values)
+      return kept.map(({ balanceNano, keys, lastSeenAt, ...row }) => ({
+        ...personOf(row),
+        balanceNano: BigInt(balanceNano),
+        keys,
+        lastSeenAt,
+      }))
     },
     create: (person, identity, invitation) =>
       engine.transaction(async (session) => {
@@ -175,31 +175,6 @@ async function findPerson(session: Session, id: string): Promise<PersonRow | nul
   const sql = `SELECT ${personColumns} FROM account WHERE id = ?`
   const [row] = await session.query<KeptPerson>(sql, [id])
   return row === undefined ? null : personOf(row)
-}
-
-function peopleConditions({ search, role, status, before }: PeopleFilter) {
-  const conditions = [status === 'deleted' ? 'deleted_at IS NOT NULL' : 'deleted_at IS NULL']
-  const values: Value[] = []
-  if (status === 'suspended') conditions.push('suspended_at IS NOT NULL')
-  if (status === 'active') conditions.push('suspended_at IS NULL')
-  if (role !== undefined) {
-    conditions.push('role = ?')
-    values.push(role)
-  }
-  if (search !== undefined) {
-    const pattern = `%${cleanText(search)
-      .toLowerCase()
-      .replaceAll(/[\\%_]/g, '\\$&')}%`
-    const like = (column: string) => `lower(${column}) LIKE ? ESCAPE '\\'`
-    conditions.push(`(${like('id')} OR ${like('name')} OR ${like('email')} OR id IN (
-      SELECT account FROM identity WHERE ${like('name')} OR ${like('subject')}))`)
-    values.push(pattern, pattern, pattern, pattern, pattern)
-  }
-  if (before !== undefined) {
-    conditions.push('(created_at, id) < (?, ?)')
-    values.push(before.at, cleanText(before.id))
-  }
-  return { where: conditions.join(' AND '), values }
 }
 
 function assignments({ name, role, groups, suspendedAt }: PersonChange) {

@@ -1,7 +1,8 @@
 // What signing in keeps: sessions, sign-ins that are under way, one-time links and invitations.
 
 import type { Engine } from './engine.ts'
-import { keptGroupNames, type PersonRole, readGroupNames } from './people.ts'
+import { keptGroupNames, readGroupNames } from './people.ts'
+import type { PersonRole } from './people-list.ts'
 import { cleanLongText, cleanText, cleanTextOrNull } from './text.ts'
 
 /** Times in Unix milliseconds throughout. */

@@ -22,7 +22,7 @@ beforeAll(async () => {
     usageRow({ requestId: `req_${account}`, account, at, chargeNano }),
   )
   await store.settlements.settle(rows.map((row) => settlement({ row })))
-  await store.keyUses.note([{ id: 'key_1', at: 7_000, address: null, client: null }])
+  await store.keyUses.note([{ keyId: 'key_1', at: 7_000, address: null, client: null }])
 })
 afterAll(() => stage.close())
 

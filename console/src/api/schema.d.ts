@@ -1093,7 +1093,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List the accounts as people, newest first */
+        /**
+         * List the accounts as people
+         * @description `search` finds ids, names, e-mail addresses, what providers call somebody, and keys by id, name or last characters. `sort`: newest, balance or lastSeen, largest first; spend: those who spent in the last 30 days, the first 1000.
+         */
         readonly get: operations["listPeople"];
         readonly put?: never;
         readonly post?: never;
@@ -1275,6 +1278,26 @@ export interface paths {
         readonly put?: never;
         /** Say what a document of prices would change; change it where `apply` is true */
         readonly post: operations["importPrices"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/reconcile": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * A period recomputed three ways, to the nano-unit
+         * @description What requests say, what the journal has and what the totals say, by day and account; and every request priced again. A long period is done in pieces: ask again with `cursor` until `next` is null. A day may be in two answers, whose sums are to be added.
+         */
+        readonly post: operations["reconcile"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3839,6 +3862,20 @@ export interface components {
             /** Format: date-time */
             readonly since: string | null;
         };
+        readonly ListedPerson: components["schemas"]["Person"] & {
+            readonly currency: string;
+            /** @description With what running requests hold */
+            readonly balanceNano: string;
+            /** @description Of the last 30 days */
+            readonly spendNano: string;
+            /** @description That were made here, whether they work or not */
+            readonly keys: number;
+            /**
+             * Format: date-time
+             * @description When a session, a provider or a key was last used; null: never
+             */
+            readonly lastSeenAt: string | null;
+        };
         readonly Invitation: {
             readonly id: string;
             readonly note: string;
@@ -3955,6 +3992,61 @@ export interface components {
             readonly versions: readonly number[];
             readonly refused: readonly string[];
             readonly inFile: readonly string[];
+        };
+        readonly Reconciled: {
+            readonly currency: string;
+            /** Format: date-time */
+            readonly since: string;
+            /**
+             * Format: date-time
+             * @description What this answer goes to
+             */
+            readonly until: string;
+            readonly ok: boolean;
+            readonly items: readonly components["schemas"]["ReconciledDay"][];
+            /** @description The first 100 */
+            readonly differences: readonly components["schemas"]["ReconcileDifference"][];
+            readonly moreDifferences: number;
+            /** @description The cursor of what comes after; null: all of the period is done */
+            readonly next: string | null;
+        };
+        readonly ReconciledDay: {
+            /**
+             * Format: date
+             * @description In UTC
+             */
+            readonly day: string;
+            readonly account: string;
+            /**
+             * @description pruned: its requests are kept no more, and there are totals alone
+             * @enum {string}
+             */
+            readonly state: "equal" | "different" | "pruned";
+            readonly rows: components["schemas"]["ReconciledSum"];
+            /** @description What the journal has */
+            readonly entries: {
+                readonly chargeNano: string;
+                readonly writeoffNano: string;
+            } | null;
+            readonly totals: components["schemas"]["ReconciledSum"] & unknown;
+        };
+        /** @description What the requests say */
+        readonly ReconciledSum: {
+            readonly requests: number;
+            readonly chargeNano: string;
+            readonly writeoffNano: string;
+        } | null;
+        readonly ReconcileDifference: {
+            readonly requestId: string;
+            readonly account: string;
+            /** Format: date-time */
+            readonly at: string;
+            /**
+             * @description entry: the journal has something else for it; price: its tokens at its prices give another amount; row: an entry without a request
+             * @enum {string}
+             */
+            readonly kind: "entry" | "price" | "row";
+            readonly message: string;
         };
         readonly Setting: {
             /** @enum {string} */
@@ -7175,6 +7267,7 @@ export interface operations {
                 readonly search?: string;
                 readonly role?: "user" | "admin" | "auditor";
                 readonly status?: "active" | "suspended" | "deleted";
+                readonly sort?: "newest" | "spend" | "balance" | "lastSeen";
                 readonly limit?: number;
                 /** @description The page before's `next` */
                 readonly cursor?: string;
@@ -7192,7 +7285,7 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": {
-                        readonly items: readonly components["schemas"]["Person"][];
+                        readonly items: readonly components["schemas"]["ListedPerson"][];
                         /** @description The next page’s cursor; null: the last */
                         readonly next: string | null;
                     };
@@ -7624,6 +7717,35 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PriceImport"];
+                };
+            };
+        };
+    };
+    readonly reconcile: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly since: string;
+                    readonly until?: string;
+                    readonly account?: string;
+                    readonly cursor?: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Reconciled"];
                 };
             };
         };

@@ -14,6 +14,7 @@ import { ControlError, controlErrorOf, problemReply } from './problem.ts'
 import { repeatOf, runOnce } from './repeat.ts'
 import type { ControlRequest, ControlRoute } from './route.ts'
 import type { ControlServices } from './services.ts'
+import { asViewed, checkViewing } from './view-as.ts'
 
 export interface Control {
   /** Never rejects. `peer`: the other end of the connection. */
@@ -119,9 +120,13 @@ function methodsAt(routes: readonly ControlRoute[], pathname: string): string {
 async function answerRoute(
   route: ControlRoute,
   services: ControlServices,
-  { request, peer, requestId, principal }: Incoming & { principal: ControlPrincipal | null },
+  incoming: Incoming & { principal: ControlPrincipal | null },
   params: Readonly<Record<string, string>>,
 ): Promise<Response> {
+  const { request, peer, requestId } = incoming
+  const { address } = services.callers().of(request.headers, peer)
+  const principal = asViewed(incoming.principal, request)
+  await checkViewing(route, { ...incoming, services, address })
   checkAccess(route, principal)
   const text = isUnsafe(route.method) ? await bodyText(request, route) : ''
   const given = route.body === undefined ? undefined : parseBody(request, text, route)
@@ -136,7 +141,7 @@ async function answerRoute(
     services,
     request,
     requestId,
-    address: services.callers().of(request.headers, peer).address,
+    address,
     ifMatch: ifMatchOf(request.headers),
     noted: (given) => {
       detail = given

@@ -1,6 +1,9 @@
 // Notes what operators do: every change by whoever may change others' things, and readings that are marked for it.
 
 import { randomBytes } from 'node:crypto'
+import type { ControlPrincipal } from '../../identity/principal.ts'
+import type { OperatorEvent } from '../../store/control.ts'
+import type { Store } from '../../store/store.ts'
 import { actorOf, isUnsafe, roleOf } from './access.ts'
 import type { ControlRequest, ControlRoute } from './route.ts'
 
@@ -26,16 +29,26 @@ type Noted = Pick<
 export async function note(route: ControlRoute, asked: Noted): Promise<void> {
   const { principal, params, body, address, services } = asked
   if (principal === null) return
-  const at = Date.now()
-  await services.store.operatorEvents.add({
-    id: `evt_${at.toString(16).padStart(12, '0')}${randomBytes(8).toString('hex')}`,
-    at,
-    actor: actorOf(principal),
-    role: roleOf(principal),
+  await addEvent(services.store, principal, {
     action: route.id,
     target: Object.fromEntries(Object.entries(params).map(([name, id]) => [name, String(id)])),
     detail: withoutSecrets(body, 0) as Record<string, unknown>,
     address,
+  })
+}
+
+export async function addEvent(
+  store: Pick<Store, 'operatorEvents'>,
+  principal: ControlPrincipal,
+  event: Pick<OperatorEvent, 'action' | 'target' | 'detail' | 'address'>,
+): Promise<void> {
+  const at = Date.now()
+  await store.operatorEvents.add({
+    id: `evt_${at.toString(16).padStart(12, '0')}${randomBytes(8).toString('hex')}`,
+    at,
+    actor: actorOf(principal),
+    role: roleOf(principal),
+    ...event,
   })
 }
 

@@ -62,6 +62,8 @@ interface Definition<P, Q, B, R> {
   readonly maxBodyBytes?: number
   /** A POST that changes nothing: whoever may read may use it. */
   readonly reads?: true
+  /** It shows what only the person may read, such as messages: not to whoever looks as that person. */
+  readonly personal?: true
   /** It is noted among what operators did though it changes nothing. */
   readonly audited?: true
 }

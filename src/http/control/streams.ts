@@ -8,6 +8,7 @@ import { roleOf } from './access.ts'
 import { authenticateControl } from './authenticate.ts'
 import { ControlError } from './problem.ts'
 import type { ControlRequest } from './route.ts'
+import { asViewed } from './view-as.ts'
 
 /** Sent as fast as it is taken; `left` is called where nobody takes the rest. What fails before its first piece rejects; later the connection breaks off. */
 export async function textStream(
@@ -157,7 +158,7 @@ async function isStill(
   services: Asking['services'],
 ): Promise<boolean> {
   try {
-    const now = await authenticateControl(request, services)
+    const now = asViewed(await authenticateControl(request, services), request)
     if (now === null || before === null) return false
     return now.account === before.account && roleOf(now) === roleOf(before)
   } catch (error) {

@@ -137,6 +137,7 @@ const choiceRoutes: readonly ControlRoute[] = [
     tag,
     summary: 'All my data: a ZIP of NDJSON with usage, keys (no secrets) and messages',
     access: 'user',
+    personal: true,
     produces: ['application/zip'],
     run: async ({ admin, scope }) => download(exportData(admin, { account: own(scope) })),
   }),
@@ -152,6 +153,7 @@ const messageRoutes: readonly ControlRoute[] = [
     description:
       '`text` searches in the caller’s own bodies that are not sealed; a page of a search may be short, or empty, and not the last.',
     access: 'user',
+    personal: true,
     query: inputs.listHistory.extend({ ...pageQuery, hasBody: flag.optional() }),
     reply: pageOf(summary),
     async run({ admin, scope, query }) {
@@ -184,6 +186,7 @@ const messageRoutes: readonly ControlRoute[] = [
     tag,
     summary: 'What a request asked and was answered',
     access: 'user',
+    personal: true,
     params: message,
     reply: detail,
     run: async (asked) => ({ body: await readHistory(asked.admin, asked.params, reader(asked)) }),
@@ -208,6 +211,7 @@ const messageRoutes: readonly ControlRoute[] = [
     tag,
     summary: 'What is kept in place of `blob:ID`; sealed where its message is',
     access: 'user',
+    personal: true,
     params: blobOf,
     produces: ['application/octet-stream', 'image/*', 'audio/*', 'video/*', 'application/pdf'],
     run: async (asked) => file(await readHistoryBlob(asked.admin, asked.params, reader(asked))),

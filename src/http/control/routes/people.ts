@@ -3,15 +3,15 @@
 import { z } from '@hono/zod-openapi'
 import {
   deletePerson,
-  listPeople,
   resumePerson,
   showPerson,
   suspendPerson,
   updatePerson,
 } from '../../../admin/people.ts'
+import { listPeople } from '../../../admin/people-list.ts'
 import { inputs } from '../../../admin/schema.ts'
 import { createInvitation, listInvitations, revokeInvitation } from '../../../admin/sign-in.ts'
-import { pageOf, pageQuery, timeSchema } from '../parts.ts'
+import { nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 
 const role = z.enum(['user', 'admin', 'auditor'])
@@ -51,6 +51,21 @@ export const personSchema = z
   })
   .openapi('Person')
 
+const listedPerson = personSchema
+  .extend({
+    currency: z.string(),
+    balanceNano: nanoSchema.openapi({ description: 'With what running requests hold' }),
+    spendNano: nanoSchema.openapi({ description: 'Of the last 30 days' }),
+    keys: z
+      .number()
+      .int()
+      .openapi({ description: 'That were made here, whether they work or not' }),
+    lastSeenAt: timeSchema.nullable().openapi({
+      description: 'When a session, a provider or a key was last used; null: never',
+    }),
+  })
+  .openapi('ListedPerson')
+
 const invitation = z
   .object({
     id: z.string(),
@@ -76,10 +91,12 @@ export const peopleRoutes: readonly ControlRoute[] = [
     path: '/api/people',
     id: 'listPeople',
     tag: 'People',
-    summary: 'List the accounts as people, newest first',
+    summary: 'List the accounts as people',
+    description:
+      '`search` finds ids, names, e-mail addresses, what providers call somebody, and keys by id, name or last characters. `sort`: newest, balance or lastSeen, largest first; spend: those who spent in the last 30 days, the first 1000.',
     access: 'auditor',
     query: inputs.listPeople.extend(pageQuery),
-    reply: pageOf(personSchema),
+    reply: pageOf(listedPerson),
     run: async ({ admin, query }) => ({ body: await listPeople(admin, query) }),
   }),
   route({
