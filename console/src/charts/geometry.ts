@@ -133,8 +133,8 @@ export function yOf({ height, scale }: Frame, value: number): number {
 /** The outline of a layer's bars; a value above 0 is at least one pixel high. */
 export function barsPath(frame: Frame, layer: Layer, only?: number): string {
   const slot = frame.width / frame.count
-  const gap = slot > 8 ? 2 : slot > 3 ? 1 : 0
-  const width = Math.min(48, slot - gap)
+  const gap = slot > 60 ? slot * 0.3 : slot > 8 ? 2 : slot > 3 ? 1 : 0
+  const width = Math.min(120, slot - gap)
   return layer
     .map((part, bucket) => {
       if (part === null || part[1] <= part[0] || (only !== undefined && bucket !== only)) return ''

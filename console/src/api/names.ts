@@ -1,0 +1,24 @@
+// Names of keys, which statistics know by their ids.
+
+import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { useAccount } from '../app/account-scope.tsx'
+import { shortId } from '../format.ts'
+import { read } from './client.ts'
+
+/** The name of a key; of one that is gone, or one of very many, its id. */
+export function useKeyName(): (id: string) => string {
+  const account = useAccount()
+  const { data } = useQuery({
+    ...read('/api/keys', {
+      params: {
+        query: { limit: 200, sort: 'lastUsed', ...(account !== undefined && { account }) },
+      },
+    }),
+    staleTime: 60_000,
+  })
+  return useMemo(() => {
+    const names = new Map(data?.items.map(({ id, name }) => [id, name]))
+    return (id: string) => names.get(id) ?? shortId(id)
+  }, [data])
+}

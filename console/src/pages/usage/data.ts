@@ -1,0 +1,70 @@
+// What the page asks: the figure over time, its breakdown, and the groups that colours go by.
+
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { read } from '../../api/client.ts'
+import type { SeriesColour } from '../../charts/series.ts'
+import { coloursOf, groupId, mostColours } from '../../charts/statistics.ts'
+import type { Asked } from './asked.ts'
+
+export const mostRows = 100
+
+export function useStatistics({ metric, by, span, filters, search }: Asked) {
+  return useQuery({
+    ...read('/api/statistics', {
+      params: {
+        query: {
+          ...span,
+          ...filters,
+          metric,
+          limit: mostColours,
+          ...(search.interval !== undefined && { interval: search.interval }),
+          ...(by.length > 0 && { by: by.join(',') }),
+          ...(search.compare === true && { compare: true }),
+        },
+      },
+    }),
+    placeholderData: keepPreviousData,
+  })
+}
+
+export function useBreakdown({ by, span, filters, search }: Asked) {
+  return useQuery({
+    ...read('/api/statistics/breakdown', {
+      params: {
+        query: {
+          ...span,
+          ...filters,
+          limit: mostRows,
+          ...(by.length > 0 && { by: by.join(',') }),
+          ...(search.sort !== undefined && { sort: search.sort }),
+          ...(search.order !== undefined && { order: search.order }),
+        },
+      },
+    }),
+    placeholderData: keepPreviousData,
+  })
+}
+
+/**
+ * The colour of each series of the chart. They go by rank in the whole range, by spend and without filters, so that a
+ * model keeps its colour while filters and metrics change.
+ */
+export function useColours(asked: Asked): ReadonlyMap<string, SeriesColour> {
+  const { by, span } = asked
+  const { data: whole } = useQuery({
+    ...read('/api/statistics/breakdown', {
+      params: { query: { ...span, by: by.join(','), limit: mostColours } },
+    }),
+    enabled: by.length > 0,
+    placeholderData: keepPreviousData,
+  })
+  const { data: shown } = useStatistics(asked)
+  return useMemo(() => {
+    const ranked = (whole?.rows ?? []).filter(({ otherGroups }) => otherGroups === undefined)
+    return coloursOf(
+      ranked.map(({ group }) => groupId(group, whole?.by ?? [])),
+      (shown?.series ?? []).map(({ group }) => groupId(group, shown?.by ?? [])),
+    )
+  }, [whole, shown])
+}
