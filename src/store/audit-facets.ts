@@ -2,12 +2,10 @@
 
 import type { Session } from './engine.ts'
 import type { Findings } from './findings.ts'
-import { sums } from './rollup-columns.ts'
+import { sums as columns } from './rollup-columns.ts'
 import {
-  addHours,
-  daysOf,
+  FacetSums,
   type FacetTotal,
-  type FacetTotals,
   facetName,
   facetPages,
   facetTables,
@@ -26,10 +24,10 @@ export async function auditFacets(session: Session, findings: Findings): Promise
   const days = await session.query<{ readonly number: number }>(daysWithAny, [folded])
   for (const { number } of days) {
     const day = { since: number * dayMs, until: (number + 1) * dayMs }
-    const hours: FacetTotals = new Map()
+    const sums = new FacetSums()
     const quarters = { ...day, until: Math.min(day.until, folded) }
-    for await (const totals of quarterPages(session, quarters)) addHours(hours, totals)
-    const made = { usage_hour: hours, usage_day: daysOf(hours) }
+    for await (const totals of quarterPages(session, quarters)) sums.add(totals)
+    const made = sums.tables()
     for (const table of facetTables) {
       const missing = new Map(made[table.table])
       for await (const kept of facetPages(session, table, day)) {
@@ -51,7 +49,7 @@ function compare(
   made: FacetTotal | undefined,
   { kind, findings }: { readonly kind: string; readonly findings: Findings },
 ): void {
-  const wrong = sums.flatMap(({ field }, place) => {
+  const wrong = columns.flatMap(({ field }, place) => {
     const [is, should] = [kept.sums[place] ?? 0n, made?.sums[place] ?? 0n]
     return is === should ? [] : [`${field} ${is}, quarters make ${should}`]
   })

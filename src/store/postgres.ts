@@ -30,6 +30,8 @@ export async function openPostgres(databaseUrl: string, migrationFolder?: string
     application_name: 'tollgate',
     max: connections,
     keepAlive: true,
+    // Compiling a statement takes longer than the longest of ours.
+    options: '-c jit=off',
     connectionTimeoutMillis: 5_000,
     query_timeout: 10_000,
     statement_timeout: 10_000,

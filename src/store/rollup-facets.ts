@@ -9,9 +9,11 @@ import { addSubjects, addTotals, type RollupTotals, type Subjects, type Total } 
 import { holdSettling } from './settlement-log.ts'
 
 interface FacetTable {
-  readonly table: 'usage_day' | 'usage_hour'
-  readonly at: 'day' | 'hour'
+  readonly table: 'usage_day' | 'usage_hour' | 'usage_facet_quarter'
+  readonly at: 'day' | 'hour' | 'quarter'
   readonly widthMs: number
+  /** Whether it has only those of all accounts together. */
+  readonly isOfAll: boolean
 }
 
 const hourMs = 4 * quarterMs
@@ -19,8 +21,9 @@ const dayMs = 24 * hourMs
 
 /** The coarsest first. */
 export const facetTables: readonly FacetTable[] = [
-  { table: 'usage_day', at: 'day', widthMs: dayMs },
-  { table: 'usage_hour', at: 'hour', widthMs: hourMs },
+  { table: 'usage_day', at: 'day', widthMs: dayMs, isOfAll: false },
+  { table: 'usage_hour', at: 'hour', widthMs: hourMs, isOfAll: false },
+  { table: 'usage_facet_quarter', at: 'quarter', widthMs: quarterMs, isOfAll: true },
 ]
 
 /** Of each account, and of all together, everything and each of these by itself. */
@@ -41,8 +44,14 @@ export function facetFor(
 const subjects: Subjects = { table: 'usage_facet', names: ['dimension', 'account', 'value'] }
 const addFacetNames = addSubjects(subjects)
 const addInto = {
-  usage_hour: addTotals({ table: 'usage_hour', of: 'facet', at: 'hour', subjects }),
   usage_day: addTotals({ table: 'usage_day', of: 'facet', at: 'day', subjects }),
+  usage_hour: addTotals({ table: 'usage_hour', of: 'facet', at: 'hour', subjects }),
+  usage_facet_quarter: addTotals({
+    table: 'usage_facet_quarter',
+    of: 'facet',
+    at: 'quarter',
+    subjects,
+  }),
 }
 
 export interface FacetTotal {
@@ -55,26 +64,46 @@ export interface FacetTotal {
 }
 
 /** By name. */
-export type FacetTotals = Map<string, FacetTotal>
+type FacetTotals = ReadonlyMap<string, FacetTotal>
 
-/** Adds what totals of accounts by quarters make by hours. */
-export function addHours(hours: FacetTotals, totals: Iterable<Total>): void {
-  for (const { quarter, dimensions: values, sums: own } of totals) {
-    const at = startOf(quarter, hourMs)
-    const [account = ''] = values
-    const addTo = (whose: string, dimension: RollupDimension | '') => {
-      const value = dimension === '' ? '' : (values[placeOf[dimension]] ?? '')
-      addIn(hours, { at, facet: [dimension, whose, value], sums: own })
+/** What totals of accounts by quarters make. */
+export class FacetSums {
+  readonly #hours = new Map<string, FacetTotal>()
+  readonly #quartersOfAll = new Map<string, FacetTotal>()
+
+  add(totals: Iterable<Total>): void {
+    for (const { quarter, dimensions: values, sums: own } of totals) {
+      const [account = ''] = values
+      const valueOf = (each: RollupDimension | '') => (each === '' ? '' : values[placeOf[each]])
+      for (const each of ['', ...ofAccounts] as const) {
+        const facet = [each, account, valueOf(each) ?? ''] as const
+        addIn(this.#hours, { at: startOf(quarter, hourMs), facet, sums: own })
+      }
+      for (const each of ['', ...ofAll] as const) {
+        addIn(this.#quartersOfAll, {
+          at: quarter,
+          facet: [each, '', valueOf(each) ?? ''],
+          sums: own,
+        })
+      }
     }
-    for (const each of ['', ...ofAccounts] as const) addTo(account, each)
-    for (const each of ['', ...ofAll] as const) addTo('', each)
+  }
+
+  /** What each table has to have of them. */
+  tables(): Readonly<Record<FacetTable['table'], FacetTotals>> {
+    const hours = longer([...this.#hours.values(), ...this.#quartersOfAll.values()], hourMs)
+    return {
+      usage_facet_quarter: this.#quartersOfAll,
+      usage_hour: hours,
+      usage_day: longer(hours.values(), dayMs),
+    }
   }
 }
 
-export function daysOf(hours: FacetTotals): FacetTotals {
-  const days: FacetTotals = new Map()
-  for (const each of hours.values()) addIn(days, { ...each, at: startOf(each.at, dayMs) })
-  return days
+function longer(totals: Iterable<FacetTotal>, widthMs: number): FacetTotals {
+  const made = new Map<string, FacetTotal>()
+  for (const each of totals) addIn(made, { ...each, at: startOf(each.at, widthMs) })
+  return made
 }
 
 function startOf(at: number, widthMs: number): number {
@@ -90,7 +119,7 @@ export function facetName({ at, facet }: Omit<FacetTotal, 'sums'>): string {
   return `${at}\0${facet.join('\0')}`
 }
 
-function addIn(totals: FacetTotals, { at, facet, sums: more }: FacetTotal): void {
+function addIn(totals: Map<string, FacetTotal>, { at, facet, sums: more }: FacetTotal): void {
   const name = facetName({ at, facet })
   const total = totals.get(name)
   if (total === undefined) totals.set(name, { at, facet, sums: [...more] })
@@ -103,21 +132,24 @@ function addIn(totals: FacetTotals, { at, facet, sums: more }: FacetTotal): void
 /** So many take some milliseconds, after which the thread sees to what else it has to do. */
 const rowsAtOnce = 500
 
-async function writeFacets(session: Session, hours: FacetTotals): Promise<void> {
-  const days = daysOf(hours)
+async function writeFacets(session: Session, sums: FacetSums): Promise<void> {
+  const made = sums.tables()
   const write = async (statement: Bulk, rows: readonly (readonly Value[])[]) => {
     for (let from = 0; from < rows.length; from += rowsAtOnce) {
       await session.bulk(statement, rows.slice(from, from + rowsAtOnce))
       await turn()
     }
   }
-  const facets = [...days.values()].map(({ facet }) => facet)
+  const facets = [...made.usage_day.values()].map(({ facet }) => facet)
   const names = new Map(facets.map((facet) => [facet.join('\0'), facet]))
   await write(addFacetNames, [...names.values()])
-  const valuesOf = (made: FacetTotals) =>
-    [...made.values()].map(({ at, sums, facet }) => [at, ...sums, ...facet])
-  await write(addInto.usage_hour, valuesOf(hours))
-  await write(addInto.usage_day, valuesOf(days))
+  for (const { table } of facetTables) {
+    const totals = [...made[table].values()]
+    await write(
+      addInto[table],
+      totals.map(({ at, sums, facet }) => [at, ...sums, ...facet]),
+    )
+  }
 }
 
 /** Unix milliseconds: quarters that began before it are in the totals by hours and days. It only grows. */
@@ -133,9 +165,9 @@ export async function addLate(session: Session, totals: RollupTotals): Promise<v
   const until = await foldedUntil(session)
   const late = [...totals.of('usage_quarter').values()].filter(({ quarter }) => quarter < until)
   if (late.length === 0) return
-  const hours: FacetTotals = new Map()
-  addHours(hours, late)
-  await writeFacets(session, hours)
+  const sums = new FacetSums()
+  sums.add(late)
+  await writeFacets(session, sums)
 }
 
 const selectNext = 'SELECT min(quarter) AS quarter FROM usage_quarter WHERE quarter >= ?'
@@ -158,12 +190,12 @@ export async function foldHour(engine: Engine, before: number): Promise<boolean>
     await holdSettling(session)
     const next = await nextIn(session)
     if (next === null) return false
-    const hours: FacetTotals = new Map()
+    const sums = new FacetSums()
     for await (const totals of quarterPages(session, next)) {
-      addHours(hours, totals)
+      sums.add(totals)
       await turn()
     }
-    await writeFacets(session, hours)
+    await writeFacets(session, sums)
     await session.run('UPDATE usage_folded SET until = ?', [next.until])
     return true
   })

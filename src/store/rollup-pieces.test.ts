@@ -19,7 +19,9 @@ test('pieces follow one upon the other, within their spans, by the longest times
       const edges = cuts.sort((one, other) => one - other).map((cut) => cut * quarterMs)
       const times = { cuts: edges.slice(0, -1), until: edges.at(-1) ?? 0 }
       const pieces = piecesOf(times, widths, folded * quarterMs)
-      const all = [...pieces].flatMap(([width, list]) => list.map((each) => ({ ...each, width })))
+      const all = pieces.flatMap((list, level) =>
+        list.map((each) => ({ ...each, width: widths[level] ?? quarterMs })),
+      )
       const sorted = all.sort((one, other) => one.since - other.since)
       let at = edges[0] ?? 0
       for (const { span, since, until, width } of sorted) {
@@ -38,11 +40,12 @@ test('a day by the clocks of Shanghai is hours, and a week has days within', () 
   const midnight = Date.parse('2026-03-01T16:00:00Z')
   const times = { cuts: [midnight], until: midnight + 7 * dayMs }
   const pieces = piecesOf(times, widths, midnight + 7 * dayMs)
-  const lengths = (width: number) =>
-    (pieces.get(width) ?? []).map(({ since, until }) => (until - since) / width)
-  expect([lengths(dayMs), lengths(hourMs), lengths(quarterMs)]).toEqual([[6], [8, 16], []])
+  const lengths = pieces.map((list, level) =>
+    list.map(({ since, until }) => (until - since) / (widths[level] ?? quarterMs)),
+  )
+  expect(lengths).toEqual([[6], [8, 16], []])
   const days = { cuts: [midnight, midnight + dayMs], until: midnight + 2 * dayMs }
-  const hours = piecesOf(days, widths, midnight + 2 * dayMs).get(hourMs) ?? []
+  const [, hours = []] = piecesOf(days, widths, midnight + 2 * dayMs)
   expect(hours).toHaveLength(2)
   expect(runsOf(hours)).toEqual([{ since: midnight, until: midnight + 2 * dayMs }])
 })

@@ -15,30 +15,33 @@ interface Times {
   readonly until: number
 }
 
-/** Lengths of time from the longest to the shortest, the last of them always there; the others before `foldedUntil`. */
+/**
+ * Of each length of time, from the longest to the shortest, what is folded of it; and last what is not, by quarters.
+ */
 export function piecesOf(
   { cuts, until }: Times,
   widths: readonly number[],
   foldedUntil: number,
-): ReadonlyMap<number, readonly Piece[]> {
-  const pieces = new Map<number, Piece[]>([...widths, quarterMs].map((width) => [width, []]))
-  const split = (span: number, since: number, end: number, [width, ...rest]: readonly number[]) => {
+): readonly (readonly Piece[])[] {
+  const pieces: Piece[][] = [...widths, quarterMs].map(() => [])
+  const split = (span: number, since: number, end: number, level: number) => {
     if (since >= end) return
+    const width = widths[level]
     if (width === undefined) {
-      pieces.get(quarterMs)?.push({ span, since, until: end })
+      pieces[level]?.push({ span, since, until: end })
       return
     }
     const first = Math.ceil(since / width) * width
     const last = Math.floor(Math.min(end, foldedUntil) / width) * width
     if (first >= last) {
-      split(span, since, end, rest)
+      split(span, since, end, level + 1)
       return
     }
-    split(span, since, first, rest)
-    pieces.get(width)?.push({ span, since: first, until: last })
-    split(span, last, end, rest)
+    split(span, since, first, level + 1)
+    pieces[level]?.push({ span, since: first, until: last })
+    split(span, last, end, level + 1)
   }
-  cuts.forEach((since, span) => split(span, since, cuts[span + 1] ?? until, widths))
+  cuts.forEach((since, span) => split(span, since, cuts[span + 1] ?? until, 0))
   return pieces
 }
 

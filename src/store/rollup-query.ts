@@ -67,7 +67,7 @@ function seriesStatement(
   sources: readonly Source[],
 ): Statement {
   const parts = sources.map((source) =>
-    kind === 'sqlite' ? overSubjects(source, query) : overPieces(source, query),
+    kind === 'sqlite' ? overSubjects(source, query) : overRuns(source, query),
   )
   const union = parts.map(({ sql }) => sql).join(' UNION ALL ')
   // A row of the answer is made of at most one of each source.
@@ -78,9 +78,10 @@ function seriesStatement(
   }
 }
 
-const textOf = (asked: readonly RollupSum[], presence: string): string =>
+/** Null where there is nothing. */
+const textOf = (asked: readonly RollupSum[]): string =>
   [
-    `CAST(${presence} AS TEXT)`,
+    'CAST(sum(kept.requests) AS TEXT)',
     ...asked.map((each) => `coalesce(sum(kept.${nameOf(each)}), 0)`),
   ].join(` || ' ' || `)
 
@@ -94,7 +95,7 @@ function overSubjects(source: Source, { by, sums: asked }: RollupQuery): Stateme
   const given = pieces.map(({ span, since, until }) => [span, since, until])
   return {
     sql: `SELECT piece.number AS span, ${groups.join('')}(
-        SELECT ${textOf(asked, 'sum(kept.requests)')} FROM ${table} AS kept
+        SELECT ${textOf(asked)} FROM ${table} AS kept
         WHERE kept.${of} = source.id AND kept.${at} >= piece.since AND kept.${at} < piece.until) AS sums
       FROM ${subjects} AS source CROSS JOIN
         (SELECT value ->> 0 AS number, value ->> 1 AS since, value ->> 2 AS until FROM json_each(?)) AS piece
@@ -103,22 +104,42 @@ function overSubjects(source: Source, { by, sums: asked }: RollupQuery): Stateme
   }
 }
 
-function overPieces(source: Source, { by, cuts, sums: asked }: RollupQuery): Statement {
+/**
+ * PostgreSQL reads one long time as it finds best. Of many short ones it expects too much of each, and would read the whole
+ * table; what has an OFFSET it looks up run by run.
+ */
+function overRuns(source: Source, { by, cuts, sums: asked }: RollupQuery): Statement {
   const { table, subjects, of, at, runs, where } = source
   const groups = groupsOf(source, by).map((each) => `${each}, `)
   const grouped = Array.from({ length: by.length + 1 }, (_, place) => place + 1).join(', ')
+  const listed = (numbers: readonly number[]) => `{${numbers.join(',')}}`
+  const [run] = runs
+  const isOne = runs.length === 1 && run !== undefined
+  const given = isOne
+    ? [run.since, run.until]
+    : [listed(runs.map(({ since }) => since)), listed(runs.map(({ until }) => until))]
+  const from = isOne
+    ? `${subjects} AS source JOIN ${table} AS kept
+      ON kept.${of} = source.id AND kept.${at} >= ? AND kept.${at} < ?`
+    : runByRun(source, asked)
   return {
-    sql: `(SELECT width_bucket(kept.${at}, ?::bigint[]) - 1 AS span, ${groups.join('')}${textOf(asked, 'sum(kept.requests)')} AS sums
-      FROM ${subjects} AS source CROSS JOIN unnest(?::bigint[], ?::bigint[]) AS run (since, until)
-      JOIN ${table} AS kept ON kept.${of} = source.id AND kept.${at} >= run.since AND kept.${at} < run.until
-      ${where.sql} GROUP BY ${grouped})`,
-    values: [
-      `{${cuts.join(',')}}`,
-      `{${runs.map(({ since }) => since).join(',')}}`,
-      `{${runs.map(({ until }) => until).join(',')}}`,
-      ...where.values,
-    ],
+    sql: `(SELECT width_bucket(kept.${at}, ?::bigint[]) - 1 AS span, ${groups.join('')}${textOf(asked)} AS sums
+      FROM ${from} ${where.sql} GROUP BY ${grouped})`,
+    values: [listed(cuts), ...given, ...where.values],
   }
+}
+
+function runByRun(
+  { table, subjects, of, at, isTimeFirst }: Source,
+  asked: readonly RollupSum[],
+): string {
+  const columns = [...new Set([of, at, 'requests', ...asked.map(nameOf)])].join(', ')
+  const run = 'unnest(?::bigint[], ?::bigint[]) AS run (since, until)'
+  const kept = (whose: string) => `LATERAL (SELECT ${columns} FROM ${table} AS kept
+    WHERE kept.${at} >= run.since AND kept.${at} < run.until${whose} OFFSET 0) AS kept`
+  return isTimeFirst
+    ? `${run} CROSS JOIN ${kept('')} JOIN ${subjects} AS source ON source.id = kept.${of}`
+    : `${subjects} AS source CROSS JOIN ${run} CROSS JOIN ${kept(` AND kept.${of} = source.id`)}`
 }
 
 /** Those of one group and span in one. */

@@ -5,7 +5,7 @@ import type { Session, Value } from './engine.ts'
 import { dimensions } from './rollup-columns.ts'
 import { facetFor, facetTables, foldedUntil } from './rollup-facets.ts'
 import { type Piece, piecesOf, runsOf } from './rollup-pieces.ts'
-import { quarterMs, type RollupDimension, type RollupFilter } from './rollup-table.ts'
+import type { RollupDimension, RollupFilter } from './rollup-table.ts'
 import { cleanText } from './text.ts'
 
 interface Question {
@@ -27,6 +27,8 @@ export interface Source {
   readonly columnOf: (dimension: RollupDimension) => string
   /** Begins with `WHERE`; of `source`, the table of subjects. */
   readonly where: { readonly sql: string; readonly values: readonly Value[] }
+  /** Whether most of what is there at a time is asked for, and there is an index by time. */
+  readonly isTimeFirst: boolean
   readonly pieces: readonly Piece[]
   /** The same, without regard to spans. */
   readonly runs: readonly Omit<Piece, 'span'>[]
@@ -38,14 +40,11 @@ export async function sourcesOf(session: Session, question: Question): Promise<S
   const asked = [...by, ...filtered(filter)]
   const facet = facetFor(asked)
   const folded = facet === null ? 0 : await foldedUntil(session)
-  const tables = facet === null ? [] : facetTables
-  const pieces = piecesOf(
-    { cuts, until },
-    tables.map(({ widthMs }) => widthMs),
-    folded,
-  )
-  const piecesIn = (widthMs: number) => {
-    const found = pieces.get(widthMs) ?? []
+  const tables = facetTables.filter((each) => facet !== null && (facet.isOfAll || !each.isOfAll))
+  const widths = tables.map(({ widthMs }) => widthMs)
+  const pieces = piecesOf({ cuts, until }, widths, folded)
+  const piecesIn = (place: number) => {
+    const found = pieces[place] ?? []
     return { pieces: found, runs: runsOf(found) }
   }
   const sources: Source[] = []
@@ -63,8 +62,8 @@ export async function sourcesOf(session: Session, question: Question): Promise<S
       ['source.dimension = ?', whose],
       [facet.dimension],
     )
-    for (const { table, at, widthMs } of facetTables) {
-      sources.push({ ...subjects, table, at, where, ...piecesIn(widthMs) })
+    for (const [place, { table, at }] of tables.entries()) {
+      sources.push({ ...subjects, table, at, where, isTimeFirst: false, ...piecesIn(place) })
     }
   }
   const isOfAll = asked.every((each) => each !== 'account' && each !== 'key')
@@ -77,7 +76,8 @@ export async function sourcesOf(session: Session, question: Question): Promise<S
     unique: dimensions.map(({ name }) => name),
     columnOf,
     where: conditions(filter, columnOf, [whose], []),
-    ...piecesIn(quarterMs),
+    isTimeFirst: filtered(filter).length === 0,
+    ...piecesIn(tables.length),
   })
   const used = sources.filter((source) => source.pieces.length > 0)
   return used.length > 0 ? used : sources.slice(-1)
