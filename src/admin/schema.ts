@@ -12,6 +12,7 @@ import { operationsInputs } from './schema-operations.ts'
 import { amount, count, name, page, since, text, time, timeAhead } from './schema-parts.ts'
 import { peopleInputs } from './schema-people.ts'
 import { preferenceInputs } from './schema-preferences.ts'
+import { searchInputs } from './schema-search.ts'
 import { settingsInputs } from './schema-settings.ts'
 import { statementInputs } from './schema-statements.ts'
 import { statisticsInputs } from './schema-statistics.ts'
@@ -80,6 +81,7 @@ export const inputs = {
   ...peopleInputs,
   ...preferenceInputs,
   ...statementInputs,
+  ...searchInputs,
   ...modelsInputs,
   ...settingsInputs,
   ...storedInputs,

@@ -25,6 +25,7 @@ import type { ResponseTable } from './responses.ts'
 import type { RetentionTable } from './retention.ts'
 import type { RollupStore } from './rollup-table.ts'
 import type { RunningTable } from './running.ts'
+import type { SearchReader } from './search.ts'
 import type { SettingTable } from './settings.ts'
 import type { InvitationTable, SessionTable, SignInTable } from './sign-in.ts'
 import type { UsageFilter, UsagePlace, UsagePredicate } from './usage-filter.ts'
@@ -133,6 +134,7 @@ export interface Store {
   readonly arrivals: ArrivalTable
   readonly journal: JournalTable
   readonly statements: StatementReader
+  readonly search: SearchReader
   readonly nodes: NodeTable
   readonly leases: LeaseTable
   readonly settlements: SettlementTable

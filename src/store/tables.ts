@@ -30,6 +30,7 @@ import { responseTable } from './responses.ts'
 import { retentionTable } from './retention.ts'
 import { rollupStore } from './rollup-query.ts'
 import { runningTable } from './running.ts'
+import { searchReader } from './search.ts'
 import { setAside, setAsides } from './set-aside.ts'
 import { settingTable } from './settings.ts'
 import { settle } from './settle.ts'
@@ -59,6 +60,7 @@ export function createStore(engine: Engine, history = engine): Store {
     arrivals: arrivalTable(engine),
     journal: journalTable(engine),
     statements: statementReader(engine),
+    search: searchReader(engine),
     nodes: nodeTable(engine),
     leases: leaseTable(engine),
     settlements: {

@@ -1304,6 +1304,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/search": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Any id or text: what there is of it
+         * @description Requests by their id (or, among the latest 10,000, by the vendor’s, the client’s or the trace’s), keys by id, name, the beginning of the secret or its last four characters, models by a part of the name; for operators accounts by id, name or e-mail address, and channels. What has the very id comes first; at most 20.
+         */
+        readonly get: operations["search"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/settings": {
         readonly parameters: {
             readonly query?: never;
@@ -4047,6 +4067,16 @@ export interface components {
              */
             readonly kind: "entry" | "price" | "row";
             readonly message: string;
+        };
+        readonly Found: {
+            /** @enum {string} */
+            readonly kind: "request" | "key" | "model" | "account" | "channel";
+            readonly id: string;
+            readonly title: string;
+            /** @description A hint of a key, a status and a time, ... */
+            readonly detail: string;
+            /** @description Whose it is; null: nobody’s */
+            readonly account: string | null;
         };
         readonly Setting: {
             /** @enum {string} */
@@ -7746,6 +7776,30 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Reconciled"];
+                };
+            };
+        };
+    };
+    readonly search: {
+        readonly parameters: {
+            readonly query: {
+                readonly q: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Found"][];
+                    };
                 };
             };
         };

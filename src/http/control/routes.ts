@@ -19,6 +19,7 @@ import { priceRoutes } from './routes/prices.ts'
 import { reconcileRoutes } from './routes/reconcile.ts'
 import { requestRoutes } from './routes/requests.ts'
 import { routingRoutes } from './routes/routing.ts'
+import { searchRoutes } from './routes/search.ts'
 import { settingRoutes } from './routes/settings.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { statementRoutes } from './routes/statements.ts'
@@ -43,6 +44,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...preferenceRoutes,
   ...priceRoutes,
   ...reconcileRoutes,
+  ...searchRoutes,
   ...settingRoutes,
   ...requestRoutes,
   ...routingRoutes,
