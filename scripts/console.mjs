@@ -1,12 +1,11 @@
 // Builds the console into console/dist where its sources changed since (`npm run console`, and every start of the
 // server); nearly free where they did not. Its output goes to stderr, and it ends with code 1 where it fails.
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { bun, orExit, root, say, setup, withLock } from './setup.mjs'
 
 const folder = join(root, 'console')
@@ -18,6 +17,8 @@ const listName = 'files.json'
 /** Vite's own account of the build, for the check of sizes. */
 const viteManifest = 'manifest.json'
 const compressible = /\.(html|js|css|svg|json|txt)$/
+/** Loaded where they are used: they take longer than all that a start does that has nothing to build. */
+const load = createRequire(import.meta.url)
 const unwritable = new Set(['EROFS', 'EACCES', 'EPERM'])
 
 /** Installs what the console is built with, or with `development` also what it is checked with. Throws an Error. */
@@ -50,23 +51,29 @@ function buildStale() {
 
 /** The names of the sources and all that is in them, and what builds them. */
 function keyOfSources() {
-  const hash = createHash('sha256')
+  const hash = sha256()
   const { version } = JSON.parse(readFileSync(join(root, 'node_modules/bun/package.json'), 'utf8'))
   const script = fileURLToPath(import.meta.url)
-  for (const path of [script, ...sources(folder)]) {
+  for (const path of [script, ...filesIn(folder)]) {
     const bytes = readFileSync(path)
     hash.update(`${path.slice(root.length)}\0${bytes.length}\0`).update(bytes)
   }
   return hash.update(version).digest('hex')
 }
 
-function sources(below) {
+function sha256() {
+  return globalThis.Bun ? new Bun.CryptoHasher('sha256') : load('node:crypto').createHash('sha256')
+}
+
+function filesIn(below) {
   return readdirSync(below, { withFileTypes: true })
     .filter(({ name }) => name !== 'node_modules' && name !== 'dist')
     .sort((one, other) => (one.name < other.name ? -1 : 1))
     .flatMap((entry) => {
       const path = join(below, entry.name)
-      return entry.isDirectory() ? sources(path) : [path]
+      if (entry.isDirectory()) return filesIn(path)
+      // An editor's lock may be a link to nothing.
+      return entry.isFile() ? [path] : []
     })
 }
 
@@ -99,15 +106,14 @@ function runBuild() {
 
 /** Writes each file's smaller forms beside it; gives what there is of each. */
 function compressFiles() {
-  const names = readdirSync(building, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(building.length + 1))
+  const names = filesIn(building)
+    .map((path) => path.slice(building.length + 1))
     .filter((name) => name !== viteManifest)
-    .sort()
-  return Object.fromEntries(names.map((name) => [name, compressFile(name)]))
+  const zlib = load('node:zlib')
+  return Object.fromEntries(names.map((name) => [name, compressFile(name, zlib)]))
 }
 
-function compressFile(name) {
+function compressFile(name, { brotliCompressSync, gzipSync }) {
   const path = join(building, name)
   const bytes = readFileSync(path)
   const forms = compressible.test(name)
@@ -119,7 +125,7 @@ function compressFile(name) {
   const smaller = forms.filter(([, form]) => form.length < bytes.length)
   for (const [encoding, form] of smaller) writeFileSync(`${path}.${encoding}`, form)
   return {
-    hash: createHash('sha256').update(bytes).digest('base64url').slice(0, 22),
+    hash: sha256().update(bytes).digest('base64url').slice(0, 22),
     encodings: smaller.map(([encoding]) => encoding),
   }
 }
