@@ -16,12 +16,16 @@ interface SparklineProps {
 export function Sparkline({ label, values, colour = 1, width = 80, height = 20 }: SparklineProps) {
   const largest = largestOf('lines', [{ id: '', name: '', colour, values }])
   const scale = { top: largest > 0 ? largest : 1, ticks: [] }
-  const frame: Frame = { width, height: height - 3, scale, count: Math.max(1, values.length) }
+  const count = Math.max(1, values.length)
+  // Half a bucket beyond both ends, so that the line begins and ends with its box.
+  const whole = count === 1 ? width : ((width - 3) * count) / (count - 1)
+  const frame: Frame = { width: whole, height: height - 3, scale, count }
+  const left = count === 1 ? 0 : 1.5 - whole / count / 2
   return (
     <svg role="img" aria-label={label} width={width} height={height} className="block shrink-0">
       <path
         d={linePath(frame, values)}
-        transform="translate(0 1.5)"
+        transform={`translate(${left} 1.5)`}
         fill="none"
         stroke={colourOf(colour)}
         strokeWidth={1.5}

@@ -1,11 +1,81 @@
-// Overview.
+// The first page: what is left and how long it lasts, how the period went, the last requests.
 
-import { Trans } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { read } from '../../api/client.ts'
 import type { Catalog } from '../../i18n.ts'
+import { Segments } from '../../ui/field.tsx'
 import { Page } from '../../ui/page.tsx'
+import { Skeleton, Widget } from '../../ui/state.tsx'
+import { type Asked, useAsked } from './asked.ts'
+import { BalanceCard } from './balance-card.tsx'
+import { Figures } from './figures.tsx'
+import { FirstRun } from './first-run.tsx'
+import { KeysCard } from './keys-card.tsx'
+import { Notices } from './notices.tsx'
+import { RequestsCard } from './requests-card.tsx'
+import { SpendCard } from './spend-card.tsx'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
 export default function OverviewPage() {
-  return <Page title={<Trans>Overview</Trans>}>{null}</Page>
+  const asked = useAsked()
+  const { timeZone } = asked.span
+  const overview = useQuery({
+    ...read('/api/overview', { params: { query: { timeZone, ...asked.whose } } }),
+    placeholderData: keepPreviousData,
+    refetchInterval: 60_000,
+  })
+  const requests = useQuery({
+    ...read('/api/requests', { params: { query: { limit: 10, ...asked.whose } } }),
+    refetchInterval: 30_000,
+  })
+  const isNew = requests.data?.items.length === 0
+  return (
+    <Page
+      title={<Trans>Overview</Trans>}
+      actions={isNew ? undefined : <PeriodSwitch asked={asked} />}
+    >
+      <Notices />
+      {overview.data?.balance !== null && (
+        <Widget query={overview} skeleton={<Skeleton rows={1} height={86} />}>
+          {(overview) => <BalanceCard overview={overview} />}
+        </Widget>
+      )}
+      {isNew ? (
+        <FirstRun />
+      ) : (
+        <>
+          <Widget query={overview} skeleton={<Skeleton rows={1} height={160} />}>
+            {(overview) => <Figures asked={asked} overview={overview} />}
+          </Widget>
+          <SpendCard asked={asked} />
+          <div className="grid gap-6 xl:grid-cols-[1fr_320px]">
+            <RequestsCard query={requests} currency={overview.data?.currency ?? ''} />
+            <KeysCard asked={asked} />
+          </div>
+        </>
+      )}
+    </Page>
+  )
+}
+
+function PeriodSwitch({ asked }: { readonly asked: Asked }) {
+  const { t } = useLingui()
+  const navigate = useNavigate({ from: '/' })
+  return (
+    <Segments
+      label={t`Period`}
+      value={asked.period}
+      options={[
+        { value: 'today', label: t`Today` },
+        { value: 'days7', label: t`7 days` },
+        { value: 'days30', label: t`30 days` },
+      ]}
+      onChange={(period) =>
+        void navigate({ search: (search) => ({ ...search, period }), replace: true })
+      }
+    />
+  )
 }

@@ -1,5 +1,8 @@
 // What the address of this page holds.
 
-import { searchOf } from '../../app/search.ts'
+import { oneOf, searchOf } from '../../app/search.ts'
 
-export const validateOverviewSearch = searchOf({})
+export const periods = ['today', 'days7', 'days30'] as const
+export type Period = (typeof periods)[number]
+
+export const validateOverviewSearch = searchOf({ period: oneOf(...periods) })

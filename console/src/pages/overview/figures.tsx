@@ -1,0 +1,146 @@
+// The six figures of the period, each against the one before, with how it went.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { read, type Shape } from '../../api/client.ts'
+import type { SeriesColour } from '../../charts/series.ts'
+import { Sparkline } from '../../charts/sparkline.tsx'
+import { pointsOf } from '../../charts/statistics.ts'
+import { Count, Delta, Duration, Money, Percent } from '../../ui/values.tsx'
+import type { Asked } from './asked.ts'
+
+type Overview = Shape<'Overview'>
+type Metric = 'spend' | 'requests' | 'tokens' | 'errorRate' | 'ttftP50' | 'cacheRate'
+
+interface FiguresProps {
+  readonly asked: Asked
+  readonly overview: Overview
+}
+
+export function Figures({ asked, overview }: FiguresProps) {
+  const { t } = useLingui()
+  const { currency } = overview
+  const now = overview[asked.period]
+  const before = now.previous
+  return (
+    <ul className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-border bg-border lg:grid-cols-3 xl:grid-cols-6">
+      <Tile
+        asked={asked}
+        metric="spend"
+        name={t`Spend`}
+        value={<Money nano={now.spendNano} currency={currency} />}
+        delta={<Delta now={Number(now.spendNano)} before={Number(before.spendNano)} />}
+      />
+      <Tile
+        asked={asked}
+        metric="requests"
+        name={t`Requests`}
+        value={<Count value={now.requests} />}
+        delta={<Delta now={now.requests} before={before.requests} />}
+      />
+      <Tile
+        asked={asked}
+        metric="tokens"
+        name={t`Tokens`}
+        value={<Count value={now.tokens} />}
+        delta={<Delta now={now.tokens} before={before.tokens} />}
+      />
+      <Tile
+        asked={asked}
+        metric="errorRate"
+        colour="danger"
+        name={t`Error rate`}
+        value={<Percent ratio={now.errorRate} />}
+        delta={
+          now.errorRate !== null && (
+            <Delta now={now.errorRate} before={before.errorRate} good="down" />
+          )
+        }
+      />
+      <Tile
+        asked={asked}
+        metric="ttftP50"
+        name={t`TTFT p50`}
+        value={<Duration ms={now.ttftP50Ms} />}
+        delta={
+          now.ttftP50Ms !== null && (
+            <Delta now={now.ttftP50Ms} before={before.ttftP50Ms} good="down" />
+          )
+        }
+        more={
+          <span className="flex flex-wrap items-baseline gap-x-2">
+            <Trans>
+              p95 <Duration ms={now.ttftP95Ms} />
+            </Trans>
+            {now.ttftP95Ms !== null && (
+              <Delta now={now.ttftP95Ms} before={before.ttftP95Ms} good="down" />
+            )}
+          </span>
+        }
+      />
+      <Tile
+        asked={asked}
+        metric="cacheRate"
+        name={t`Cache hits`}
+        value={<Percent ratio={now.cacheRate} />}
+        delta={
+          now.cacheRate !== null && (
+            <Delta now={now.cacheRate} before={before.cacheRate} good="up" />
+          )
+        }
+        more={
+          <Trans>
+            <Count value={now.cacheHits} /> of <Count value={now.requests} /> requests
+          </Trans>
+        }
+      />
+    </ul>
+  )
+}
+
+interface TileProps {
+  readonly asked: Asked
+  readonly metric: Metric
+  readonly name: string
+  readonly value: ReactNode
+  readonly delta: ReactNode
+  readonly more?: ReactNode
+  readonly colour?: SeriesColour
+}
+
+function Tile({ asked, metric, name, value, delta, more, colour }: TileProps) {
+  return (
+    <li className="flex min-w-0 flex-col gap-1 bg-surface p-4">
+      <h3 className="text-label text-text-2">{name}</h3>
+      <p className="text-metric max-md:text-[22px]">{value}</p>
+      <div className="text-label">{delta}</div>
+      {more !== undefined && <div className="text-label font-normal text-text-2">{more}</div>}
+      <div className="mt-auto pt-2">
+        <Course asked={asked} metric={metric} name={name} {...(colour && { colour })} />
+      </div>
+    </li>
+  )
+}
+
+type CourseProps = Pick<TileProps, 'asked' | 'metric' | 'name' | 'colour'>
+
+/** How the figure went: a decoration of the figure, so it waits and fails in silence. */
+function Course({ asked, metric, name, colour }: CourseProps) {
+  const { t } = useLingui()
+  const { span, whose, period } = asked
+  const interval = period === 'today' ? 'hour' : 'day'
+  const { data } = useQuery({
+    ...read('/api/statistics', { params: { query: { ...span, ...whose, metric, interval } } }),
+    placeholderData: keepPreviousData,
+  })
+  if (data === undefined) return <div className="h-5" />
+  return (
+    <Sparkline
+      label={period === 'today' ? t`${name}, by hour` : t`${name}, by day`}
+      values={pointsOf(data.total)}
+      width={120}
+      {...(colour && { colour })}
+    />
+  )
+}

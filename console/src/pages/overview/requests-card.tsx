@@ -1,0 +1,119 @@
+// The last ten requests; a row opens its detail on the page of requests.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import type { UseQueryResult } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import type { Reply, Shape } from '../../api/client.ts'
+import { Card } from '../../ui/page.tsx'
+import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
+import { type Column, DataTable } from '../../ui/table.tsx'
+import { Count, Duration, Money, Status, Time } from '../../ui/values.tsx'
+
+type Row = Shape<'Request'>
+
+interface RequestsCardProps {
+  readonly query: UseQueryResult<Reply<'get', '/api/requests'>>
+  readonly currency: string
+}
+
+function State({ row: { status, errorCode } }: { readonly row: Row }) {
+  if (status < 400)
+    return (
+      <Status tone="ok">
+        <Trans>Ok</Trans>
+      </Status>
+    )
+  return (
+    <Status tone="failed">
+      <span title={errorCode ?? undefined}>{status}</span>
+    </Status>
+  )
+}
+
+function tokensOf({ tokens }: Row): number {
+  return Object.values(tokens).reduce((sum, count) => sum + count, 0)
+}
+
+function useColumns(currency: string): readonly Column<Row>[] {
+  const { t } = useLingui()
+  return useMemo<readonly Column<Row>[]>(
+    () => [
+      { id: 'status', header: t`Status`, cell: (row) => <State row={row} /> },
+      { id: 'at', header: t`Time`, cell: ({ at }) => <Time at={at} relative /> },
+      { id: 'model', header: t`Model`, cell: ({ model }) => <span title={model}>{model}</span> },
+      { id: 'key', header: t`Key`, cell: ({ keyName }) => keyName },
+      {
+        id: 'tokens',
+        header: t`Tokens`,
+        align: 'right',
+        cell: (row) => <Count value={tokensOf(row)} />,
+      },
+      {
+        id: 'ttft',
+        header: t`TTFT`,
+        align: 'right',
+        cell: ({ ttftMs }) => <Duration ms={ttftMs} />,
+      },
+      {
+        id: 'total',
+        header: t`Total time`,
+        align: 'right',
+        cell: ({ durationMs }) => <Duration ms={durationMs} />,
+      },
+      {
+        id: 'cost',
+        header: t`Cost`,
+        align: 'right',
+        cell: ({ chargeNano }) => <Money nano={chargeNano} currency={currency} />,
+      },
+    ],
+    [t, currency],
+  )
+}
+
+export function RequestsCard({ query, currency }: RequestsCardProps) {
+  const { t } = useLingui()
+  const navigate = useNavigate()
+  const columns = useColumns(currency)
+  return (
+    <Card
+      flush
+      title={<Trans>Last requests</Trans>}
+      actions={
+        <Link to="/requests">
+          <Trans>All requests</Trans>
+        </Link>
+      }
+    >
+      <Widget query={query} skeleton={<Skeleton rows={10} height={24} />}>
+        {({ items }) => (
+          <DataTable
+            id="overview-requests"
+            label={t`Last requests`}
+            columns={columns}
+            rows={items}
+            rowId={({ requestId }) => requestId}
+            onOpen={({ requestId }) =>
+              void navigate({ to: '/requests', search: { open: requestId } })
+            }
+            empty={<Empty title={<Trans>No request yet.</Trans>} />}
+            card={(row) => ({
+              title: (
+                <>
+                  <span className="truncate">{row.model}</span>
+                  <State row={row} />
+                </>
+              ),
+              facts: [
+                <Time key="at" at={row.at} relative />,
+                <Duration key="total" ms={row.durationMs} />,
+                <Money key="cost" nano={row.chargeNano} currency={currency} />,
+              ],
+            })}
+          />
+        )}
+      </Widget>
+    </Card>
+  )
+}
