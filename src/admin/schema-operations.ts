@@ -1,10 +1,23 @@
 // What the use cases of those who run the deployment take.
 
 import { z } from 'zod'
-import { since, text, time } from './schema-parts.ts'
+import { page, since, text, time } from './schema-parts.ts'
 import { timeZone } from './schema-statistics.ts'
+import { format } from './schema-usage.ts'
+
+const events = {
+  /** As an event names it: `account root`. */
+  actor: text.optional(),
+  /** The id of an operation: `updateKey`. */
+  action: text.optional(),
+  text: text.max(256).optional(),
+  since: since.optional(),
+  until: time.optional(),
+}
 
 export const operationsInputs = {
+  listEvents: z.strictObject({ ...events, ...page }),
+  exportEvents: z.strictObject({ ...events, format: format.default('csv') }),
   reconcile: z.strictObject({
     since,
     until: time.optional(),

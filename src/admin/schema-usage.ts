@@ -13,7 +13,7 @@ function wholeText(least: number, most: number) {
 }
 
 const id = text.max(1_024)
-const format = z.enum(['csv', 'json'], 'expected csv or json')
+export const format = z.enum(['csv', 'json'], 'expected csv or json')
 
 /** Which requests are meant; every field narrows them. */
 const search = {

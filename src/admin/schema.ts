@@ -9,7 +9,7 @@ import { historyInputs } from './schema-history.ts'
 import { keyInputs } from './schema-keys.ts'
 import { modelsInputs } from './schema-models.ts'
 import { operationsInputs } from './schema-operations.ts'
-import { amount, count, name, page, since, text, time, timeAhead } from './schema-parts.ts'
+import { amount, count, name, page, text, timeAhead } from './schema-parts.ts'
 import { peopleInputs } from './schema-people.ts'
 import { preferenceInputs } from './schema-preferences.ts'
 import { searchInputs } from './schema-search.ts'
@@ -69,13 +69,6 @@ export const inputs = {
     version: count(Number.MAX_SAFE_INTEGER).optional(),
   }),
   applyFilePrices: z.strictObject({ allowLarge: z.boolean().default(false) }),
-  listEvents: z.strictObject({
-    actor: text.optional(),
-    action: text.optional(),
-    since: since.optional(),
-    until: time.optional(),
-    ...page,
-  }),
   backUp: z.strictObject({ file: text }),
   restore: z.strictObject({ file: text, force: z.boolean().default(false) }),
   ...peopleInputs,

@@ -37,11 +37,19 @@ export interface OperatorEvent {
   readonly target: Readonly<Record<string, string>>
   readonly detail: Readonly<Record<string, unknown>>
   readonly address: string | null
+  /** The members that a change made another, by name; null where that is not known, or nothing was changed. */
+  readonly changes: EventChanges | null
 }
+
+export type EventChanges = Readonly<
+  Record<string, { readonly before: unknown; readonly after: unknown }>
+>
 
 interface OperatorEventFilter {
   readonly actor?: string | undefined
   readonly action?: string | undefined
+  /** Found in any of what an event says, in whichever case. */
+  readonly text?: string | undefined
   /** Unix milliseconds: since <= at < until. */
   readonly since?: number | undefined
   readonly until?: number | undefined
@@ -101,19 +109,20 @@ function found({ requestHash, status, body }: KeptReply, entry: ReplyEntry): Kep
   return { state: 'done', status, body }
 }
 
-const insertEvent = `INSERT INTO operator_event (id, at, actor, role, action, target, detail, address)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+const insertEvent = `INSERT INTO operator_event (id, at, actor, role, action, target, detail, address, changes)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const selectEvents =
-  'SELECT id, at, actor, role, action, target, detail, address FROM operator_event'
+  'SELECT id, at, actor, role, action, target, detail, address, changes FROM operator_event'
 
-type KeptEvent = Omit<OperatorEvent, 'target' | 'detail'> & {
+type KeptEvent = Omit<OperatorEvent, 'target' | 'detail' | 'changes'> & {
+  readonly changes: string | null
   readonly target: string
   readonly detail: string
 }
 
 export function operatorEventTable(engine: Engine): OperatorEventTable {
   return {
-    async add({ id, at, actor, role, action, target, detail, address }) {
+    async add({ id, at, actor, role, action, target, detail, address, changes }) {
       await engine.run(insertEvent, [
         cleanText(id),
         at,
@@ -123,6 +132,7 @@ export function operatorEventTable(engine: Engine): OperatorEventTable {
         cleanLongText(JSON.stringify(target)),
         cleanLongText(JSON.stringify(detail)),
         cleanTextOrNull(address),
+        changes === null ? null : cleanLongText(JSON.stringify(changes)),
       ])
     },
     async list(filter) {
@@ -133,12 +143,16 @@ export function operatorEventTable(engine: Engine): OperatorEventTable {
         ...event,
         target: JSON.parse(event.target),
         detail: JSON.parse(event.detail),
+        changes: event.changes === null ? null : JSON.parse(event.changes),
       }))
     },
   }
 }
 
-function eventConditions({ actor, action, since, until, before }: OperatorEventFilter) {
+const eventTexts = ['id', 'actor', 'action', 'target', 'detail', "coalesce(changes, '')"]
+
+function eventConditions(filter: OperatorEventFilter) {
+  const { actor, action, text, since, until, before } = filter
   const conditions: string[] = []
   const values: Value[] = []
   const add = (condition: string, ...bound: Value[]) => {
@@ -147,6 +161,13 @@ function eventConditions({ actor, action, since, until, before }: OperatorEventF
   }
   if (actor !== undefined) add('actor = ?', cleanText(actor))
   if (action !== undefined) add('action = ?', cleanText(action))
+  if (text !== undefined) {
+    const pattern = `%${cleanText(text)
+      .toLowerCase()
+      .replaceAll(/[\\%_]/g, '\\$&')}%`
+    const found = eventTexts.map((column) => `lower(${column}) LIKE ? ESCAPE '\\'`)
+    add(`(${found.join(' OR ')})`, ...eventTexts.map(() => pattern))
+  }
   if (since !== undefined) add('at >= ?', since)
   if (until !== undefined) add('at < ?', until)
   if (before !== undefined)

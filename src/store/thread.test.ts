@@ -36,8 +36,8 @@ test('it reads what another connection wrote, and the other way around', async (
 
 test('what the values are refused for is refused here too', async () => {
   const event = { at: 1, actor: 'a', role: 'admin', action: 'x', target: {}, detail: {} } as const
-  await apart.operatorEvents.add({ id: 'e', address: null, ...event })
-  const again = { id: 'e', address: null, ...event }
+  await apart.operatorEvents.add({ id: 'e', address: null, changes: null, ...event })
+  const again = { id: 'e', address: null, changes: null, ...event }
   expect(await apart.operatorEvents.add(again).catch((error: unknown) => error)).toBeInstanceOf(
     RowRefused,
   )

@@ -55,11 +55,27 @@ function event(id: string, change: Partial<OperatorEvent> = {}): OperatorEvent {
     target: { id: 'key_1' },
     detail: { name: 'x\u0000y', deep: { list: [1, null, 'z'.repeat(3_000)] } },
     address: null,
+    changes: null,
     ...change,
   }
 }
 
 onEachEngine('what operators did', (start) => {
+  test('is found by any text, changes too', async () => {
+    const { operatorEvents } = (await start()).store
+    const changes = { name: { before: 'x\u0000', after: '50%_Off' } }
+    await operatorEvents.add(event('evt_a', { changes }))
+    await operatorEvents.add(event('evt_b'))
+    const ids = async (text: string) =>
+      (await operatorEvents.list({ text, limit: 10 })).map(({ id }) => id)
+    expect(await ids('0%_oF')).toEqual(['evt_a'])
+    expect(await ids('EVT_')).toEqual(['evt_b', 'evt_a'])
+    expect(await ids('0%off')).toEqual([])
+    expect(
+      (await operatorEvents.list({ text: '50%', limit: 1 }))[0]?.changes?.['name']?.after,
+    ).toBe('50%_Off')
+  })
+
   test('comes back newest first, by who, what and when, a page at a time', async () => {
     const { operatorEvents } = (await start()).store
     const kept = [

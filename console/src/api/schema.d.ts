@@ -583,9 +583,26 @@ export interface paths {
         };
         /**
          * What operators did, newest first
-         * @description Every change by an admin or by a management key that is bound to no account.
+         * @description Every change by an admin or by a management key that is bound to no account, and `viewAs`. `text` searches all of what an event says.
          */
         readonly get: operations["listEvents"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/events/export": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The same as a file, CSV or JSON lines */
+        readonly get: operations["exportEvents"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1348,7 +1365,8 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly get?: never;
+        /** One of them */
+        readonly get: operations["showSetting"];
         /** Change a setting; it counts in every server within a second */
         readonly put: operations["setSetting"];
         readonly post?: never;
@@ -3430,6 +3448,13 @@ export interface components {
                 readonly [key: string]: unknown;
             };
             readonly address: string | null;
+            /** @description What differs, by member; null: not known, or nothing was changed */
+            readonly changes: {
+                readonly [key: string]: {
+                    readonly before?: unknown;
+                    readonly after?: unknown;
+                };
+            } | null;
         };
         readonly Group: {
             readonly id: string;
@@ -6236,6 +6261,7 @@ export interface operations {
             readonly query?: {
                 readonly actor?: string;
                 readonly action?: string;
+                readonly text?: string;
                 readonly since?: string;
                 readonly until?: string;
                 readonly limit?: number;
@@ -6259,6 +6285,34 @@ export interface operations {
                         /** @description The next page’s cursor; null: the last */
                         readonly next: string | null;
                     };
+                };
+            };
+        };
+    };
+    readonly exportEvents: {
+        readonly parameters: {
+            readonly query?: {
+                readonly actor?: string;
+                readonly action?: string;
+                readonly text?: string;
+                readonly since?: string;
+                readonly until?: string;
+                readonly format?: "csv" | "json";
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/csv": string;
+                    readonly "application/x-ndjson": string;
                 };
             };
         };
@@ -7824,6 +7878,28 @@ export interface operations {
                         /** @description The next page’s cursor; null: the last */
                         readonly next: string | null;
                     };
+                };
+            };
+        };
+    };
+    readonly showSetting: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly name: "identity.signUp" | "identity.defaultGroup" | "usage.keepDays" | "history.mode" | "history.keepDays" | "notices";
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Setting"];
                 };
             };
         };

@@ -6,6 +6,7 @@ import { newRequestId } from '../../history/caller.ts'
 import type { ControlPrincipal } from '../../identity/principal.ts'
 import { actorOf, checkAccess, isUnsafe, scopeOf, unauthenticated } from './access.ts'
 import { authenticateControl } from './authenticate.ts'
+import { showing, watchChanges } from './changes.ts'
 import { describe, securitySchemes } from './describe.ts'
 import { createDocuments } from './documents.ts'
 import { isNoted, note } from './events.ts'
@@ -31,10 +32,11 @@ interface Incoming {
 export function createControl(services: ControlServices, routes: readonly ControlRoute[]): Control {
   const app = new OpenAPIHono<{ Bindings: Incoming & { principal: ControlPrincipal | null } }>()
   for (const route of routes) {
+    const shown = showing(routes, route)
     describe(app.openAPIRegistry, route)
     const path = route.path.replace(/\{(\w+)\}/g, ':$1')
     app.on(route.method.toUpperCase(), path, (context) =>
-      answerRoute(route, services, context.env, context.req.param()),
+      answerRoute({ route, shown }, services, context.env, context.req.param()),
     )
   }
   app.notFound((context) => {
@@ -118,7 +120,7 @@ function methodsAt(routes: readonly ControlRoute[], pathname: string): string {
 }
 
 async function answerRoute(
-  route: ControlRoute,
+  { route, shown }: { readonly route: ControlRoute; readonly shown: ControlRoute | null },
   services: ControlServices,
   incoming: Incoming & { principal: ControlPrincipal | null },
   params: Readonly<Record<string, string>>,
@@ -148,9 +150,12 @@ async function answerRoute(
     },
   }
   const run = async () => {
+    const noted = isNoted(route, asked)
+    const changes = noted && shown !== null ? await watchChanges(shown, asked) : null
     const reply = replyOf(route, await route.run(asked))
     if (isUnsafe(route.method)) await services.refresh()
-    if (isNoted(route, asked)) await note(route, { ...asked, body: detail ?? asked.body })
+    if (noted)
+      await note(route, { ...asked, body: detail ?? asked.body }, (await changes?.()) ?? null)
     return reply
   }
   const repeat = repeatOf(request, principal, text)

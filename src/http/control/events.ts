@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { ControlPrincipal } from '../../identity/principal.ts'
-import type { OperatorEvent } from '../../store/control.ts'
+import type { EventChanges, OperatorEvent } from '../../store/control.ts'
 import type { Store } from '../../store/store.ts'
 import { actorOf, isUnsafe, roleOf } from './access.ts'
 import type { ControlRequest, ControlRoute } from './route.ts'
@@ -26,7 +26,11 @@ type Noted = Pick<
   'principal' | 'params' | 'body' | 'address' | 'services'
 >
 
-export async function note(route: ControlRoute, asked: Noted): Promise<void> {
+export async function note(
+  route: ControlRoute,
+  asked: Noted,
+  changes: EventChanges | null,
+): Promise<void> {
   const { principal, params, body, address, services } = asked
   if (principal === null) return
   await addEvent(services.store, principal, {
@@ -34,13 +38,14 @@ export async function note(route: ControlRoute, asked: Noted): Promise<void> {
     target: Object.fromEntries(Object.entries(params).map(([name, id]) => [name, String(id)])),
     detail: withoutSecrets(body, 0) as Record<string, unknown>,
     address,
+    changes: changes && (withoutSecrets(changes, 0) as EventChanges),
   })
 }
 
 export async function addEvent(
   store: Pick<Store, 'operatorEvents'>,
   principal: ControlPrincipal,
-  event: Pick<OperatorEvent, 'action' | 'target' | 'detail' | 'address'>,
+  event: Omit<OperatorEvent, 'id' | 'at' | 'actor' | 'role'>,
 ): Promise<void> {
   const at = Date.now()
   await store.operatorEvents.add({

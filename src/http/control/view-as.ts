@@ -69,7 +69,7 @@ async function noteViewing(
   noted.set(name, nowMs)
   if (noted.size > mostKept) noted.delete(noted.keys().next().value ?? '')
   try {
-    const event = { action: 'viewAs', target: { id: account }, detail: {}, address }
+    const event = { action: 'viewAs', target: { id: account }, detail: {}, address, changes: null }
     await addEvent(services.store, principal, event)
   } catch (error) {
     noted.delete(name)

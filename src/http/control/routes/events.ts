@@ -1,10 +1,11 @@
 // Routes over what operators did.
 
 import { z } from '@hono/zod-openapi'
-import { listEvents } from '../../../admin/events.ts'
+import { exportEvents, listEvents } from '../../../admin/events.ts'
 import { inputs } from '../../../admin/schema.ts'
 import { pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
+import { textStream } from '../streams.ts'
 
 const event = z
   .object({
@@ -16,6 +17,11 @@ const event = z
     target: z.record(z.string(), z.string()).readonly(),
     detail: z.record(z.string(), z.unknown()).readonly(),
     address: z.string().nullable(),
+    changes: z
+      .record(z.string(), z.object({ before: z.unknown(), after: z.unknown() }))
+      .readonly()
+      .nullable()
+      .openapi({ description: 'What differs, by member; null: not known, or nothing was changed' }),
   })
   .openapi('OperatorEvent')
 
@@ -26,10 +32,28 @@ export const eventRoutes: readonly ControlRoute[] = [
     id: 'listEvents',
     tag: 'Operators',
     summary: 'What operators did, newest first',
-    description: 'Every change by an admin or by a management key that is bound to no account.',
+    description:
+      'Every change by an admin or by a management key that is bound to no account, and `viewAs`. `text` searches all of what an event says.',
     access: 'auditor',
     query: inputs.listEvents.extend(pageQuery),
     reply: pageOf(event),
     run: async ({ admin, query }) => ({ body: await listEvents(admin, query) }),
+  }),
+  route({
+    method: 'get',
+    path: '/api/events/export',
+    id: 'exportEvents',
+    tag: 'Operators',
+    summary: 'The same as a file, CSV or JSON lines',
+    access: 'auditor',
+    query: inputs.exportEvents,
+    produces: ['text/csv', 'application/x-ndjson'],
+    async run({ admin, query }) {
+      const isCsv = query.format === 'csv'
+      return textStream(exportEvents(admin, query), {
+        'content-type': isCsv ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson',
+        'content-disposition': `attachment; filename="events.${isCsv ? 'csv' : 'ndjson'}"`,
+      })
+    },
   }),
 ]

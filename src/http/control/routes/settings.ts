@@ -3,6 +3,7 @@
 import { z } from '@hono/zod-openapi'
 import { readInput } from '../../../admin/input.ts'
 import { listSettings, noticesAt, setSetting, unsetSetting } from '../../../admin/settings.ts'
+import { AdminError } from '../../../admin/use-case.ts'
 import { runTimeNames } from '../../../config/run-time.ts'
 import { pageOf, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
@@ -42,6 +43,22 @@ export const settingRoutes: readonly ControlRoute[] = [
     access: 'auditor',
     reply: pageOf(setting),
     run: async ({ admin, services }) => ({ body: await listSettings(admin, services.config()) }),
+  }),
+  route({
+    method: 'get',
+    path: '/api/settings/{name}',
+    id: 'showSetting',
+    tag: 'Settings',
+    summary: 'One of them',
+    access: 'auditor',
+    params,
+    reply: setting,
+    async run({ admin, services, params: { name } }) {
+      const { items } = await listSettings(admin, services.config())
+      const view = items.find((each) => each.name === name)
+      if (view !== undefined) return { body: view, etag: view.revision }
+      throw new AdminError('not_found', 'name', `there is no setting ${JSON.stringify(name)}`)
+    },
   }),
   route({
     method: 'put',
