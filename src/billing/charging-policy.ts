@@ -32,13 +32,19 @@ export function chargesOf(settlement: Settlement): Charges {
   const { usage, source } = usageOf(settlement, summary)
   const units = unitsOf(authorization, summary, usage)
   const costNano = source === 'none' ? 0n : rate.cost(usage, units)
-  let vendorCostNano = costNano
+  let vendorCostNano = atOwnCost(costNano, settlement.candidate?.costPpm)
   for (const failed of failedAttempts) vendorCostNano += BigInt(failed.costNano)
   if (source === 'none')
     return { usage, units: null, source, free: false, chargeNano: 0n, vendorCostNano }
   const free = isFree(settlement, { usage, source }, rooms.policies)
   const chargeNano = free ? 0n : isPlain(rate) ? costNano : rate.charge(usage, units)
   return { usage, units, source, free, chargeNano, vendorCostNano }
+}
+
+/** What a vendor asks that gives a discount, or takes more; rounded up. */
+function atOwnCost(costNano: Nano, costPpm: number | undefined): Nano {
+  if (costPpm === undefined) return costNano
+  return (costNano * BigInt(costPpm) + 999_999n) / 1_000_000n
 }
 
 /** What is charged beside tokens: what the reply brought where it says so, else what was expected of it. */

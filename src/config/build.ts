@@ -80,7 +80,7 @@ function groups(settings: FileSettings['groups']): Record<string, GroupSettings>
   ])
 }
 
-/** What a channel, a group and a model are that say nothing; `stored.test.ts` holds them to the schema. */
+/** What a channel, a group and a model are that say nothing; `build.test.ts` holds them to the schema. */
 export const emptyChannel: Omit<FileSettings['channels'][number], 'id' | 'vendor'> = {
   baseUrl: null,
   key: null,

@@ -133,3 +133,17 @@ test('answers are remembered, and what is remembered is bounded', () => {
   expect(again).not.toBe(first)
   expect(again).toEqual(first)
 })
+
+test('a channel with several keys is asked with each that is in use, its weight shared', () => {
+  const keys = ['a', 'b', 'c'].map((name) => ({ name, key: `k-${name}`, disabled: name === 'b' }))
+  const made = directory([
+    channel('main', { keys, weight: 3, costMultiplier: '0.8' }),
+    channel('none', { keys: keys.map((key) => ({ ...key, disabled: true })) }),
+  ])
+  const found = made.candidates('default', 'gpt-4o', 'openai-chat', hubbed)
+  expect(found.map(({ channelId, lane, weight }) => [channelId, lane, weight])).toEqual([
+    ['main', undefined, 1.5],
+    ['main', 'main#c', 1.5],
+  ])
+  expect(found.map(({ costPpm }) => costPpm)).toEqual([800_000, 800_000])
+})

@@ -3,6 +3,7 @@
 import { undated } from '../catalog/dated.ts'
 import { lanesOf } from '../config/channel-keys.ts'
 import type { ChannelConfig, GroupSettings } from '../config/types.ts'
+import { parseUnits } from '../money.ts'
 import type { ClientDialectId, VendorDialectId } from '../wire/formats.ts'
 import type { Candidate } from './route.ts'
 
@@ -213,6 +214,8 @@ function find(
     const spoken = same ?? speaks.find((known) => hubbed(dialect, known))
     if (spoken === undefined) continue
     const lanes = lanesOf(channel)
+    const { costMultiplier } = channel
+    const costNano = costMultiplier === undefined ? null : parseUnits(costMultiplier)
     for (const { lane } of lanes) {
       found.push({
         channelId: channel.id,
@@ -222,6 +225,7 @@ function find(
         identity: same !== undefined,
         priority: channel.priority,
         weight: channel.weight / lanes.length,
+        ...(costNano !== null && { costPpm: Number(costNano / 1_000n) }),
       })
     }
   }

@@ -16,6 +16,8 @@ export interface Candidate {
   readonly identity: boolean
   readonly priority: number
   readonly weight: number
+  /** What the vendor asks of the price, in millionths; left out: all of it. */
+  readonly costPpm?: number
 }
 
 /** What health and channels know it by. */

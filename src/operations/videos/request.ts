@@ -96,7 +96,9 @@ const formReference = 'input_reference[image_url]'
 
 /** With its size and length said, so that what is made is what is held for, and each vendor is asked alike. */
 function planned({ dialect }: Peeked, resolved: Resolved, source: JsonValue | null): Resolved {
-  const { peek, model, candidates } = resolved
+  const { peek, model } = resolved
+  // A job is fetched with the channel's first key: others may be of other accounts.
+  const candidates = resolved.candidates.filter(({ lane }) => lane === undefined)
   const { [remixField]: _theirs, [formReference]: address, ...plain } = parsedObject(peek.body)
   const reference = address === undefined ? {} : { input_reference: { image_url: address } }
   const fields: JsonObject = { ...plain, ...reference }
@@ -106,7 +108,8 @@ function planned({ dialect }: Peeked, resolved: Resolved, source: JsonValue | nu
   const length = chosen('seconds', fields['seconds'], seconds?.map(String), String(usualSeconds))
   const asked = { ...fields, size, seconds: length }
   const body = source === null ? asked : { ...asked, [remixField]: source }
-  return { ...resolved, peek: dialect.client.peek(Buffer.from(JSON.stringify(body), 'utf8')) }
+  const asJson = Buffer.from(JSON.stringify(body), 'utf8')
+  return { ...resolved, candidates, peek: dialect.client.peek(asJson) }
 }
 
 function chosen(
