@@ -80,6 +80,35 @@ export async function listKeys(
   }
 }
 
+/** How many there are of each state, and what they spent together; those that were removed count no more. */
+export async function summarizeKeys(
+  { store, nowMs, currency }: AdminContext,
+  { account }: Pick<Input<'listKeys'>, 'account'>,
+  declared: readonly KeyConfig[] = [],
+) {
+  const own = declared.filter((key) => account === undefined || key.account === account)
+  const rows = [...own.map(rowOfDeclared), ...(await store.keys.all(account))]
+  const countOf = (status: Key['status']) =>
+    rows.filter((row) => statusOf(row, nowMs) === status).length
+  const starts = startsOf(nowMs)
+  return {
+    active: countOf('active'),
+    disabled: countOf('disabled'),
+    expired: countOf('expired'),
+    currency: await currency(),
+    today: await spentTogether(store, rows, starts.today),
+    month: await spentTogether(store, rows, starts.month),
+  }
+}
+
+async function spentTogether(store: Store, rows: readonly KeyRow[], since: number) {
+  const each = [...(await spendingOf(store, rows, since)).values()]
+  return {
+    requests: each.reduce((sum, { requests }) => sum + requests, 0),
+    chargeNano: each.reduce((sum, { chargeNano }) => sum + chargeNano, 0n).toString(),
+  }
+}
+
 export async function showKey(
   admin: AdminContext,
   { id, owner }: Input<'key'>,

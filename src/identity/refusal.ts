@@ -1,4 +1,4 @@
-// How sign-in refuses: a page for a browser that was sent here, a problem (RFC 9457) for a program.
+// How sign-in refuses: a page that leads a browser to the console, a problem (RFC 9457) for a program.
 
 /** Each with the code that the control API has for its kind. */
 const problems = {
@@ -59,7 +59,7 @@ export function refusalReply(
     code,
     requestId,
   }
-  return new Response(wantsPage ? page(message) : JSON.stringify(text), {
+  return new Response(wantsPage ? page(problem, message) : JSON.stringify(text), {
     status,
     headers: {
       ...shared,
@@ -70,8 +70,11 @@ export function refusalReply(
   })
 }
 
-/** The message is ours alone: nothing of the request or of a provider stands in it unescaped. */
-function page(message: string): string {
+/**
+ * Leads on to the console, which says the same beside the ways to sign in. The message is ours alone: nothing of the
+ * request or of a provider stands in it unescaped.
+ */
+function page(problem: SignInProblem, message: string): string {
   const text = message.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
   return `<!doctype html>
 <html lang="en">
@@ -79,6 +82,7 @@ function page(message: string): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<meta http-equiv="refresh" content="0; url=/console/sign-in?error=${problem}">
 <title>Sign-in was refused</title>
 </head>
 <body>

@@ -275,6 +275,28 @@ describe('the list of keys', () => {
     expect(other).toMatchObject({ status: 400, json: { field: 'cursor' } })
   })
 
+  test('is summed up: how many of each state, and what they spent together', async () => {
+    const [first, second] = [await make(), await make(ann, { name: 'second' })]
+    const other = await make(bob)
+    await spend(first.id, 'ann', 3n)
+    await spend(second.id, 'ann', 4n)
+    await spend(second.id, 'ann', 9n, Date.now() - 300 * 86_400_000)
+    await spend(other.id, 'bob', 5n)
+    await stage.send(ann, 'POST', `/api/keys/${second.id}/disable`)
+    const states = { active: 1, disabled: 1, expired: 0, currency: 'USD' }
+    const own = await stage.send(ann, 'GET', '/api/keys/summary')
+    expect(own.json).toMatchObject({
+      ...states,
+      today: { requests: 2, chargeNano: '7' },
+      month: { requests: 2, chargeNano: '7' },
+    })
+    const all = await stage.send(root, 'GET', '/api/keys/summary')
+    expect(all.json).toMatchObject({ active: 2, today: { requests: 3, chargeNano: '12' } })
+    const asked = await stage.send(root, 'GET', '/api/keys/summary?account=bob')
+    expect(asked.json).toMatchObject({ active: 1, disabled: 0, month: { chargeNano: '5' } })
+    expect((await stage.send(ann, 'GET', '/api/keys/summary?account=bob')).status).toBe(404)
+  })
+
   test('shows what each spent today, this month and of its limit', async () => {
     const { id } = await make(ann, { spendLimit: { amount: '1' } })
     await spend(id, 'ann', 3n)

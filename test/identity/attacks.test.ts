@@ -352,5 +352,7 @@ test('a browser is told on a page, in which nothing of the request stands', asyn
   expect(reply.headers.get('content-security-policy')).toContain("default-src 'none'")
   const text = await reply.text()
   expect(text).toContain('Sign-in was refused')
+  const leads = 'http-equiv="refresh" content="0; url=/console/sign-in?error=not_believed"'
+  expect(text).toContain(leads)
   expect(text).not.toMatch(/script|<img|<b>/)
 })

@@ -88,6 +88,12 @@ export async function get<Path extends Get>(
   return data as Reply<'get', Path>
 }
 
+/** Not randomUUID: browsers have that on secure pages only, and a gateway in a local network may be none. */
+export function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
 /**
  * Changes something: `await change('patch', '/api/keys/{id}', { params: { path: { id } }, body })`. A POST carries an
  * Idempotency-Key, so that a repeat after a lost answer is done once: pass `idempotencyKey` to repeat under the same.
@@ -106,7 +112,7 @@ export async function change<
     ifMatch?: number
   }
   const headers = {
-    ...(method === 'post' && { 'idempotency-key': idempotencyKey ?? crypto.randomUUID() }),
+    ...(method === 'post' && { 'idempotency-key': idempotencyKey ?? randomId() }),
     ...(ifMatch !== undefined && { 'if-match': `"${ifMatch}"` }),
   }
   const { data } = await client.request(method, path as never, { ...rest, headers } as never)

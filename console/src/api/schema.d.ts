@@ -763,6 +763,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/keys/summary": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Count keys by state, and say what they spent together */
+        readonly get: operations["summarizeKeys"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/keys/{id}": {
         readonly parameters: {
             readonly query?: never;
@@ -3597,6 +3614,24 @@ export interface components {
                 readonly client: string | null;
             } | null;
             readonly revision: number;
+        };
+        readonly KeySummary: {
+            readonly active: number;
+            readonly disabled: number;
+            readonly expired: number;
+            readonly currency: string;
+            /** @description By these keys. From midnight in UTC on */
+            readonly today: {
+                readonly requests: number;
+                /** @description Nano-units of the currency, a whole number */
+                readonly chargeNano: string;
+            };
+            /** @description By these keys, since the first. From midnight in UTC on */
+            readonly month: {
+                readonly requests: number;
+                /** @description Nano-units of the currency, a whole number */
+                readonly chargeNano: string;
+            };
         };
         readonly KeyWithSecret: components["schemas"]["Key"] & {
             /** @description Shown this once */
@@ -6647,6 +6682,28 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["KeyWithSecret"];
+                };
+            };
+        };
+    };
+    readonly summarizeKeys: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["KeySummary"];
                 };
             };
         };

@@ -1,5 +1,5 @@
-// What the address of this page holds.
+// What the address of this page holds: never a secret.
 
-import { searchOf } from '../../app/search.ts'
+import { searchOf, text } from '../../app/search.ts'
 
-export const validateGetStartedSearch = searchOf({})
+export const validateGetStartedSearch = searchOf({ client: text, model: text })

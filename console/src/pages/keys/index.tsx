@@ -1,11 +1,109 @@
-// API keys.
+// API keys: those that call models, and in a tab of their own those that manage.
 
-import { Trans } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { roleOf, useMe } from '../../api/queries.ts'
 import type { Catalog } from '../../i18n.ts'
+import { Button } from '../../ui/button.tsx'
+import { Segments } from '../../ui/field.tsx'
 import { Page } from '../../ui/page.tsx'
+import { Skeleton } from '../../ui/state.tsx'
+import { KeyFilters } from './key-filters.tsx'
+import { KeyList } from './key-list.tsx'
+import { Summary } from './summary.tsx'
+
+// Forms and dialogs load when they are opened.
+const CreateKey = lazy(() => import('./create-key.tsx'))
+const CreateManagementKey = lazy(() => import('./management-create.tsx'))
+const KeyDrawer = lazy(() => import('./key-drawer.tsx'))
+const ManagementKeys = lazy(() => import('./management-keys.tsx'))
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
 export default function KeysPage() {
-  return <Page title={<Trans>API keys</Trans>}>{null}</Page>
+  const { t } = useLingui()
+  const { tab, dialog, open } = useSearch({ from: '/shell/keys' })
+  const navigate = useNavigate({ from: '/keys' })
+  const isManagement = tab === 'management'
+  const { operator, admin } = roleOf(useMe())
+  const mayChange = admin || !operator
+  const closeDialog = () =>
+    void navigate({ search: (search) => ({ ...search, dialog: undefined }) })
+  return (
+    <Page
+      title={<Trans>API keys</Trans>}
+      purpose={
+        isManagement ? (
+          <Trans>For scripts that use the control API. They call no models.</Trans>
+        ) : (
+          <Trans>
+            Each belongs to a group, which says which models it may use and at what price.
+          </Trans>
+        )
+      }
+      actions={
+        mayChange && (
+          <Button
+            variant="primary"
+            icon="plus"
+            onClick={() =>
+              void navigate({ search: (search) => ({ ...search, dialog: 'create' as const }) })
+            }
+          >
+            {isManagement ? <Trans>Create management key</Trans> : <Trans>Create key</Trans>}
+          </Button>
+        )
+      }
+      filters={
+        <div className="flex flex-wrap items-center gap-2" data-filter>
+          <Segments
+            label={t`Kind of key`}
+            value={tab ?? 'api'}
+            options={[
+              { value: 'api', label: <Trans>API keys</Trans> },
+              { value: 'management', label: <Trans>Management keys</Trans> },
+            ]}
+            onChange={(value) =>
+              void navigate({
+                search: ({ account }) => ({
+                  account,
+                  tab: value === 'management' ? value : undefined,
+                }),
+              })
+            }
+          />
+          {!isManagement && <KeyFilters />}
+        </div>
+      }
+    >
+      {isManagement ? (
+        <Suspense fallback={<Skeleton rows={6} />}>
+          <ManagementKeys mayChange={mayChange} />
+        </Suspense>
+      ) : (
+        <>
+          <Summary />
+          <KeyList mayChange={mayChange} />
+        </>
+      )}
+      <Suspense fallback={null}>
+        {dialog === 'create' &&
+          mayChange &&
+          (isManagement ? (
+            <CreateManagementKey onClose={closeDialog} />
+          ) : (
+            <CreateKey onClose={closeDialog} />
+          ))}
+        {!isManagement && open !== undefined && (
+          <KeyDrawer
+            key={open}
+            id={open}
+            mayChange={mayChange}
+            onClose={() => void navigate({ search: (search) => ({ ...search, open: undefined }) })}
+          />
+        )}
+      </Suspense>
+    </Page>
+  )
 }

@@ -1,5 +1,15 @@
 // What the address of this page holds.
 
-import { searchOf } from '../../app/search.ts'
+import { oneOf, searchOf, text } from '../../app/search.ts'
 
-export const validateKeysSearch = searchOf({})
+export const validateKeysSearch = searchOf({
+  tab: oneOf('management'),
+  search: text,
+  status: oneOf('active', 'disabled', 'expired'),
+  group: text,
+  sort: oneOf('created', 'name', 'lastUsed', 'spend', 'expiry'),
+  order: oneOf('asc', 'desc'),
+  /** The key whose details are open. */
+  open: text,
+  dialog: oneOf('create'),
+})

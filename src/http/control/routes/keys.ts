@@ -11,6 +11,7 @@ import {
   removeKey,
   rotateKey,
   showKey,
+  summarizeKeys,
   updateKey,
 } from '../../../admin/keys.ts'
 import { inputs } from '../../../admin/schema.ts'
@@ -86,6 +87,17 @@ const impact = z
   })
   .openapi('KeyImpact')
 
+const summary = z
+  .object({
+    active: z.number().int(),
+    disabled: z.number().int(),
+    expired: z.number().int(),
+    currency: z.string(),
+    today: spending.openapi({ description: `By these keys. ${inUtc}` }),
+    month: spending.openapi({ description: `By these keys, since the first. ${inUtc}` }),
+  })
+  .openapi('KeySummary')
+
 const judgement = z
   .object({
     id: z.string(),
@@ -112,6 +124,23 @@ export const keyRoutes: readonly ControlRoute[] = [
       body: await listKeys(
         admin,
         { ...query, account: scope.account(query.account) },
+        services.config().keys,
+      ),
+    }),
+  }),
+  route({
+    method: 'get',
+    path: '/api/keys/summary',
+    id: 'summarizeKeys',
+    tag: 'Keys',
+    summary: 'Count keys by state, and say what they spent together',
+    access: 'user',
+    query: inputs.listKeys.pick({ account: true }),
+    reply: summary,
+    run: async ({ admin, query, scope, services }) => ({
+      body: await summarizeKeys(
+        admin,
+        { account: scope.account(query.account) },
         services.config().keys,
       ),
     }),

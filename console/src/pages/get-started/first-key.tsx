@@ -1,0 +1,175 @@
+// The first step: a key is made here, or the secret of one is pasted; it stays in this page's memory.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type FormEvent, useRef, useState } from 'react'
+import { change, Problem, randomId, read } from '../../api/client.ts'
+import { useAccount } from '../../app/account-scope.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Field, Input, Segments, Select } from '../../ui/field.tsx'
+import { Failure, Skeleton } from '../../ui/state.tsx'
+import { Copy } from '../../ui/values.tsx'
+
+export interface HeldKey {
+  readonly secret: string
+  /** null: of a secret that was pasted, nothing else is known. */
+  readonly id: string | null
+  readonly name: string | null
+  readonly group?: string
+}
+
+interface FirstKeyProps {
+  readonly held: HeldKey | null
+  readonly onHeld: (held: HeldKey | null) => void
+}
+
+export function FirstKey({ held, onHeld }: FirstKeyProps) {
+  const { t } = useLingui()
+  const [way, setWay] = useState<'make' | 'paste'>('make')
+  if (held !== null && held.id !== null) return <Made held={held} onAnother={() => onHeld(null)} />
+  return (
+    <div className="flex flex-col gap-3">
+      <div>
+        <Segments
+          label={t`Where the key comes from`}
+          value={way}
+          options={[
+            { value: 'make', label: <Trans>Create a key</Trans> },
+            { value: 'paste', label: <Trans>I have one</Trans> },
+          ]}
+          onChange={(next) => {
+            setWay(next)
+            onHeld(null)
+          }}
+        />
+      </div>
+      {way === 'make' ? (
+        <Making onMade={onHeld} />
+      ) : (
+        <div className="max-w-lg">
+          <Field
+            label={t`Secret of the key`}
+            hint={t`It is written into the text below and stays in this page: it is sent nowhere and not kept.`}
+          >
+            <Input
+              type="password"
+              autoComplete="off"
+              spellCheck={false}
+              placeholder="sk-tg-…"
+              value={held?.secret ?? ''}
+              onChange={(event) => {
+                const secret = event.target.value.trim()
+                onHeld(secret === '' ? null : { secret, id: null, name: null })
+              }}
+            />
+          </Field>
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Made({ held, onAnother }: { readonly held: HeldKey; readonly onAnother: () => void }) {
+  const { t } = useLingui()
+  return (
+    <div className="flex flex-col gap-3">
+      <p>
+        <span aria-hidden="true" className="text-success">
+          ●
+        </span>{' '}
+        <Trans>Key {held.name} is made. Save its secret: it is not shown again.</Trans>
+      </p>
+      <p className="flex max-w-2xl items-center justify-between gap-2 rounded-card border border-warning/50 bg-warning-tint py-1.5 pr-1.5 pl-3">
+        <code className="min-w-0 font-mono text-code break-all" data-secret>
+          {held.secret}
+        </code>
+        <Copy text={held.secret} label={t`Copy the secret`} />
+      </p>
+      <p className="flex flex-wrap gap-x-4 gap-y-1">
+        <Link to="/keys" search={{ open: held.id ?? undefined }}>
+          <Trans>Set its limits</Trans>
+        </Link>
+        <button type="button" className="text-accent hover:underline" onClick={onAnother}>
+          <Trans>Use another key</Trans>
+        </button>
+      </p>
+    </div>
+  )
+}
+
+function Making({ onMade }: { readonly onMade: (held: HeldKey) => void }) {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const account = useAccount()
+  const groups = useQuery(read('/api/groups'))
+  const [name, setName] = useState(() => t`My first key`)
+  const [chosen, setChosen] = useState<string>()
+  const [error, setError] = useState<Error | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const attempt = useRef({ typed: '', idempotencyKey: '' })
+  if (groups.data === undefined)
+    return groups.error === null ? (
+      <Skeleton rows={2} height={32} />
+    ) : (
+      <Failure error={groups.error} retry={() => void groups.refetch()} />
+    )
+  const { items } = groups.data
+  const first = items.find(({ id }) => id === 'default') ?? items[0]
+  const group = chosen ?? first?.id ?? ''
+  const field = error instanceof Problem ? error.field : null
+  async function submit(event: FormEvent) {
+    event.preventDefault()
+    if (isBusy) return
+    const typed = JSON.stringify([name, group, account])
+    if (attempt.current.typed !== typed) attempt.current = { typed, idempotencyKey: randomId() }
+    setBusy(true)
+    setError(null)
+    try {
+      const body = { name: name.trim(), group, ...(account !== undefined && { account }) }
+      const { idempotencyKey } = attempt.current
+      const { id, secret } = await change('post', '/api/keys', { body, idempotencyKey })
+      onMade({ id, secret, name: body.name, group })
+      void client.invalidateQueries({ queryKey: ['/api/keys'] })
+    } catch (failure) {
+      setError(failure as Error)
+      setBusy(false)
+    }
+  }
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => void submit(event)}
+      className="flex flex-col gap-3"
+      aria-label={t`Create a key`}
+    >
+      <div className="grid max-w-2xl items-start gap-3 md:grid-cols-[1fr_auto_auto]">
+        <Field label={t`Name`} error={field === 'name' ? error?.message : undefined}>
+          <Input
+            autoComplete="off"
+            maxLength={128}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        </Field>
+        {items.length > 1 && (
+          <Field label={t`Group`} error={field === 'group' ? error?.message : undefined}>
+            <Select value={group} onChange={(event) => setChosen(event.target.value)}>
+              {items.map(({ id, multiplier }) => (
+                <option key={id} value={id}>
+                  {multiplier === '1' ? id : t`${id} (prices × ${multiplier})`}
+                </option>
+              ))}
+            </Select>
+          </Field>
+        )}
+        <div className="md:pt-5">
+          <Button type="submit" variant="primary" busy={isBusy}>
+            <Trans>Create key</Trans>
+          </Button>
+        </div>
+      </div>
+      {error !== null && field !== 'name' && field !== 'group' && <Failure error={error} />}
+    </form>
+  )
+}

@@ -1,0 +1,205 @@
+// The columns of the list of keys.
+
+import { Trans } from '@lingui/react/macro'
+import type { Shape } from '../../api/client.ts'
+import type { Column } from '../../ui/table.tsx'
+import { Badge, Count, Money, None, Status, Time } from '../../ui/values.tsx'
+
+export type Key = Shape<'Key'>
+
+export function KeyStatus({ status }: { readonly status: Key['status'] }) {
+  if (status === 'active')
+    return (
+      <Status tone="ok">
+        <Trans>Active</Trans>
+      </Status>
+    )
+  if (status === 'disabled')
+    return (
+      <Status tone="off">
+        <Trans>Disabled</Trans>
+      </Status>
+    )
+  return (
+    <Status tone="failed">
+      <Trans>Expired</Trans>
+    </Status>
+  )
+}
+
+/** What is spent of the limit, as a bar and in words. */
+export function LimitBar({
+  limit,
+  currency,
+}: {
+  readonly limit: Key['spendLimit']
+  readonly currency: string
+}) {
+  if (limit === null) return <None />
+  const spent = BigInt(limit.spentNano)
+  const most = BigInt(limit.amountNano)
+  const share = most === 0n ? 100 : Math.min(100, Number((spent * 1_000n) / most) / 10)
+  const colour = share >= 100 ? 'bg-danger' : share >= 80 ? 'bg-warning' : 'bg-accent'
+  return (
+    <span className="inline-flex flex-col items-end gap-0.5">
+      <span>
+        <Money nano={limit.spentNano} currency={currency} /> /{' '}
+        <Money nano={limit.amountNano} currency={currency} />
+      </span>
+      <svg aria-hidden="true" width="96" height="3" className="rounded bg-border">
+        <rect width={(share * 96) / 100} height="3" className={colour.replace('bg-', 'fill-')} />
+      </svg>
+    </span>
+  )
+}
+
+export function Models({ models, deniedModels }: Pick<Key, 'models' | 'deniedModels'>) {
+  const more = (list: readonly string[]) => (list.length > 1 ? ` +${list.length - 1}` : '')
+  if (models !== null)
+    return (
+      <span title={models.join(', ')}>
+        {models[0]}
+        {more(models)}
+      </span>
+    )
+  if (deniedModels !== null)
+    return (
+      <span title={deniedModels.join(', ')}>
+        <Trans>
+          all but {deniedModels[0]}
+          {more(deniedModels)}
+        </Trans>
+      </span>
+    )
+  return (
+    <span className="text-text-2">
+      <Trans>all of the group</Trans>
+    </span>
+  )
+}
+
+function Rates({ limits }: Pick<Key, 'limits'>) {
+  const { requestsPerMinute, tokensPerMinute } = limits
+  if (requestsPerMinute === null && tokensPerMinute === null) return <None />
+  const text = (value: number | null) => (value === null ? '–' : <Count value={value} />)
+  return (
+    <>
+      {text(requestsPerMinute)} / {text(tokensPerMinute)}
+    </>
+  )
+}
+
+export function keyColumns(isOperator: boolean): readonly Column<Key>[] {
+  const account: Column<Key> = {
+    id: 'account',
+    header: <Trans>Account</Trans>,
+    cell: ({ account }) => account,
+  }
+  return [
+    {
+      id: 'status',
+      header: <Trans>Status</Trans>,
+      cell: (key) => <KeyStatus status={key.status} />,
+    },
+    {
+      id: 'name',
+      header: <Trans>Name</Trans>,
+      sortable: true,
+      cell: (key) => (
+        <span className="inline-flex items-center gap-2">
+          <span className="font-medium">{key.name}</span>
+          {key.declared && (
+            <Badge>
+              <Trans>from the file</Trans>
+            </Badge>
+          )}
+        </span>
+      ),
+    },
+    {
+      id: 'hint',
+      header: <Trans>Key</Trans>,
+      cell: ({ hint }) => <code className="font-mono text-code text-text-2">{hint}</code>,
+    },
+    ...(isOperator ? [account] : []),
+    { id: 'group', header: <Trans>Group</Trans>, cell: ({ group }) => group },
+    { id: 'models', header: <Trans>Models</Trans>, cell: (key) => <Models {...key} /> },
+    ...spendColumns,
+    {
+      id: 'rates',
+      header: <Trans>RPM / TPM</Trans>,
+      align: 'right',
+      optional: true,
+      cell: (key) => <Rates limits={key.limits} />,
+    },
+    ...timeColumns,
+  ]
+}
+
+const spendColumns: readonly Column<Key>[] = [
+  {
+    id: 'today',
+    header: <Trans>Today</Trans>,
+    align: 'right',
+    cell: ({ today, currency }) => <Money nano={today.chargeNano} currency={currency} />,
+  },
+  {
+    id: 'spend',
+    header: <Trans>This month</Trans>,
+    align: 'right',
+    sortable: true,
+    cell: ({ month, currency }) => <Money nano={month.chargeNano} currency={currency} />,
+  },
+  {
+    id: 'limit',
+    header: <Trans>Spend limit</Trans>,
+    align: 'right',
+    cell: ({ spendLimit, currency }) => <LimitBar limit={spendLimit} currency={currency} />,
+  },
+]
+
+const timeColumns: readonly Column<Key>[] = [
+  {
+    id: 'lastUsed',
+    header: <Trans>Last used</Trans>,
+    sortable: true,
+    cell: ({ lastUsed }) => <LastUsed lastUsed={lastUsed} />,
+  },
+  {
+    id: 'expiry',
+    header: <Trans>Expires</Trans>,
+    sortable: true,
+    cell: ({ expiresAt }) =>
+      expiresAt === null ? (
+        <span className="text-text-2">
+          <Trans>never</Trans>
+        </span>
+      ) : (
+        <Time at={expiresAt} relative />
+      ),
+  },
+  {
+    id: 'created',
+    header: <Trans>Created</Trans>,
+    sortable: true,
+    optional: true,
+    cell: ({ createdAt }) => <Time at={createdAt} relative />,
+  },
+]
+
+/** When, and from where by what: the latter on hover too. */
+export function LastUsed({ lastUsed }: Pick<Key, 'lastUsed'>) {
+  if (lastUsed === null)
+    return (
+      <span className="text-text-2">
+        <Trans>never</Trans>
+      </span>
+    )
+  const from = [lastUsed.client, lastUsed.address].filter((part) => part !== null).join(' · ')
+  return (
+    <span title={from}>
+      <Time at={lastUsed.at} relative />
+      {from !== '' && <span className="ml-1.5 text-text-3">{from}</span>}
+    </span>
+  )
+}

@@ -1,0 +1,171 @@
+// The list of keys: sorted by the server, in pages, with a row of actions over those that are chosen.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { get } from '../../api/client.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
+import { useAccount } from '../../app/account-scope.tsx'
+import { buttonClass } from '../../ui/button.tsx'
+import { ColumnChooser } from '../../ui/columns.tsx'
+import { Card } from '../../ui/page.tsx'
+import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
+import { DataTable } from '../../ui/table.tsx'
+import { Money } from '../../ui/values.tsx'
+import { BulkBar } from './bulk-bar.tsx'
+import { type Key, KeyStatus, keyColumns } from './key-columns.tsx'
+
+const pageSize = 50
+
+export function KeyList({ mayChange }: { readonly mayChange: boolean }) {
+  const { t } = useLingui()
+  const {
+    search,
+    status,
+    group,
+    sort = 'created',
+    order,
+    open,
+  } = useSearch({ from: '/shell/keys' })
+  const navigate = useNavigate({ from: '/keys' })
+  const account = useAccount()
+  const { operator } = roleOf(useMe())
+  const columns = useMemo(() => keyColumns(operator && account === undefined), [operator, account])
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const descending = (order ?? 'desc') === 'desc'
+  const asked = {
+    search,
+    status,
+    group,
+    sort,
+    order: descending ? 'desc' : 'asc',
+    account,
+  } as const
+  const query = useInfiniteQuery({
+    queryKey: ['/api/keys', asked],
+    queryFn: ({ pageParam, signal }) =>
+      get(
+        '/api/keys',
+        {
+          params: { query: { ...given(asked), limit: pageSize, ...given({ cursor: pageParam }) } },
+        },
+        signal,
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
+    placeholderData: (before) => before,
+  })
+  const isFiltered = search !== undefined || status !== undefined || group !== undefined
+  return (
+    <Card flush title={<Trans>Keys</Trans>} actions={<ColumnChooser id="keys" columns={columns} />}>
+      <Widget
+        query={query}
+        skeleton={
+          <div className="p-4">
+            <Skeleton rows={8} />
+          </div>
+        }
+      >
+        {({ pages }) => {
+          const rows = pages.flatMap(({ items }) => items)
+          const selected = rows.filter(({ id }) => chosen.has(id))
+          return (
+            <>
+              {mayChange && selected.length > 0 && (
+                <BulkBar keys={selected} onDone={() => setChosen(new Set())} />
+              )}
+              <DataTable
+                id="keys"
+                label={t`Keys`}
+                columns={columns}
+                rows={rows}
+                rowId={({ id }) => id}
+                sort={{ by: sort, descending }}
+                onSort={(next) =>
+                  void navigate({
+                    search: (now) => ({
+                      ...now,
+                      sort: next.by as typeof sort,
+                      order: next.descending ? ('desc' as const) : ('asc' as const),
+                    }),
+                  })
+                }
+                onOpen={({ id }) => void navigate({ search: (now) => ({ ...now, open: id }) })}
+                openId={open}
+                {...(mayChange && { selection: { ids: chosen, onChange: setChosen } })}
+                empty={<NoKeys isFiltered={isFiltered} />}
+                more={
+                  query.hasNextPage
+                    ? {
+                        isLoading: query.isFetchingNextPage,
+                        load: () => void query.fetchNextPage(),
+                      }
+                    : undefined
+                }
+                card={cardOf}
+              />
+            </>
+          )
+        }}
+      </Widget>
+    </Card>
+  )
+}
+
+function cardOf(key: Key) {
+  return {
+    title: (
+      <>
+        <span className="truncate font-medium">{key.name}</span>
+        <KeyStatus status={key.status} />
+      </>
+    ),
+    facts: [
+      <code key="hint" className="font-mono">
+        {key.hint}
+      </code>,
+      key.group,
+      <Trans key="spend">
+        <Money nano={key.month.chargeNano} currency={key.currency} /> this month
+      </Trans>,
+    ],
+  }
+}
+
+function NoKeys({ isFiltered }: { readonly isFiltered: boolean }) {
+  if (isFiltered)
+    return (
+      <Empty
+        title={<Trans>No key is like that</Trans>}
+        action={
+          <Link to="/keys" className={buttonClass()}>
+            <Trans>Clear filters</Trans>
+          </Link>
+        }
+      />
+    )
+  return (
+    <Empty
+      title={<Trans>Your keys will stand here</Trans>}
+      action={
+        <Link to="/get-started" className={buttonClass()}>
+          <Trans>Get started</Trans>
+        </Link>
+      }
+    >
+      <p>
+        <Trans>
+          A key says who calls. Make one, paste it into a client, and its requests show up here.
+        </Trans>
+      </p>
+    </Empty>
+  )
+}
+
+/** Without what is undefined. */
+function given<Fields extends object>(fields: Fields) {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Fields]: Exclude<Fields[Name], undefined>
+  }
+}

@@ -1,0 +1,50 @@
+// Whether a key would be taken now, and for which models: without calling one.
+
+import { Trans } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { change } from '../../api/client.ts'
+import { Widget } from '../../ui/state.tsx'
+import { Status } from '../../ui/values.tsx'
+
+export function KeyTest({ id }: { readonly id: string }) {
+  const query = useQuery({
+    queryKey: ['test of a key', id],
+    queryFn: () => change('post', '/api/keys/{id}/test', { params: { path: { id } }, body: {} }),
+    staleTime: 0,
+    gcTime: 0,
+  })
+  return (
+    <section aria-live="polite" className="rounded-card border border-border bg-sunken p-3">
+      <Widget query={query}>
+        {({ admitted, reasons, models }) => (
+          <div className="flex flex-col gap-2">
+            {admitted ? (
+              <Status tone="ok">
+                <Trans>It would be taken now, for {models.length} models.</Trans>
+              </Status>
+            ) : (
+              <Status tone="failed">
+                <Trans>It would be refused now.</Trans>
+              </Status>
+            )}
+            {reasons.length > 0 && (
+              <ul className="list-disc pl-5">
+                {reasons.map(({ code, message }) => (
+                  <li key={code}>
+                    {message} <code className="font-mono text-code text-text-3">{code}</code>
+                  </li>
+                ))}
+              </ul>
+            )}
+            {models.length > 0 && (
+              <p className="max-h-24 overflow-y-auto text-cell text-text-2">{models.join(', ')}</p>
+            )}
+            <p className="text-label font-normal text-text-3">
+              <Trans>No model was called. Limits of a minute are not looked at.</Trans>
+            </p>
+          </div>
+        )}
+      </Widget>
+    </section>
+  )
+}

@@ -1,0 +1,126 @@
+// The dialog that makes a management key, and then shows its secret once.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useId, useRef, useState } from 'react'
+import { change, Problem, randomId, type Shape } from '../../api/client.ts'
+import { useMe } from '../../api/queries.ts'
+import { useAccount } from '../../app/account-scope.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
+import { Failure } from '../../ui/state.tsx'
+import { refreshKeys } from './refresh.ts'
+import { ShownOnce } from './shown-once.tsx'
+
+const dayMs = 86_400_000
+
+export default function CreateManagementKey({ onClose }: { readonly onClose: () => void }) {
+  const [made, setMade] = useState<Shape<'ManagementKeyWithSecret'> | null>(null)
+  if (made === null) return <Making onMade={setMade} onClose={onClose} />
+  const { name, secret } = made
+  return <ShownOnce made={{ name, secret }} onClose={onClose} />
+}
+
+interface MakingProps {
+  readonly onMade: (made: Shape<'ManagementKeyWithSecret'>) => void
+  readonly onClose: () => void
+}
+
+function Making({ onMade, onClose }: MakingProps) {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const account = useAccount()
+  const isAdmin = useMe()?.role === 'admin'
+  const [name, setName] = useState('')
+  const [mayWrite, setMayWrite] = useState(false)
+  const [days, setDays] = useState('90')
+  const [error, setError] = useState<Error | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const attempt = useRef({ typed: '', idempotencyKey: '', sentMs: 0 })
+  const form = useId()
+  const field = error instanceof Problem ? error.field : null
+  async function submit(event: FormEvent) {
+    event.preventDefault()
+    if (isBusy) return
+    const typed = `${name} ${mayWrite} ${days}`
+    if (attempt.current.typed !== typed)
+      attempt.current = { typed, idempotencyKey: randomId(), sentMs: Date.now() }
+    const { idempotencyKey, sentMs } = attempt.current
+    setBusy(true)
+    setError(null)
+    try {
+      const body = {
+        name: name.trim(),
+        scopes: mayWrite ? (['read', 'write'] as const) : (['read'] as const),
+        expiresAt: days === '' ? null : new Date(sentMs + Number(days) * dayMs).toISOString(),
+        account: account ?? null,
+      }
+      onMade(await change('post', '/api/management-keys', { body, idempotencyKey }))
+      refreshKeys(client)
+    } catch (failure) {
+      setError(failure as Error)
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog
+      keep={name !== ''}
+      title={<Trans>Create management key</Trans>}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>
+            <Trans>Cancel</Trans>
+          </Button>
+          <Button type="submit" form={form} variant="primary" busy={isBusy}>
+            <Trans>Create management key</Trans>
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={form}
+        noValidate
+        onSubmit={(event) => void submit(event)}
+        className="flex flex-col gap-4"
+      >
+        <p className="text-text-2">
+          {account !== undefined ? (
+            <Trans>It acts as the account {account}.</Trans>
+          ) : isAdmin ? (
+            <Trans>
+              It is for the whole deployment, as you are. Choose an account for one of it.
+            </Trans>
+          ) : (
+            <Trans>It acts as your account, over the control API.</Trans>
+          )}
+        </p>
+        <Field label={t`Name`} error={field === 'name' ? error?.message : undefined}>
+          <Input
+            autoComplete="off"
+            maxLength={128}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        </Field>
+        <Checkbox
+          label={t`May change things`}
+          hint={t`Without it the key reads alone.`}
+          checked={mayWrite}
+          onChange={(event) => setMayWrite(event.target.checked)}
+        />
+        <Field label={t`Expires`} error={field === 'expiresAt' ? error?.message : undefined}>
+          <Select value={days} onChange={(event) => setDays(event.target.value)}>
+            <option value="1">{t`In a day`}</option>
+            <option value="30">{t`In 30 days`}</option>
+            <option value="90">{t`In 90 days`}</option>
+            <option value="365">{t`In a year`}</option>
+            <option value="">{t`Never`}</option>
+          </Select>
+        </Field>
+        {error !== null && field !== 'name' && field !== 'expiresAt' && <Failure error={error} />}
+      </form>
+    </Dialog>
+  )
+}

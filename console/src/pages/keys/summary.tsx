@@ -1,0 +1,44 @@
+// The strip above the list: how many keys there are of each state, and what they spent together.
+
+import { Trans } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { read } from '../../api/client.ts'
+import { useAccount } from '../../app/account-scope.tsx'
+import { Skeleton, Widget } from '../../ui/state.tsx'
+import { Count, Money } from '../../ui/values.tsx'
+
+export function Summary() {
+  const account = useAccount()
+  const query = useQuery(
+    read('/api/keys/summary', { params: { query: account === undefined ? {} : { account } } }),
+  )
+  return (
+    <Widget query={query} skeleton={<Skeleton rows={1} height={48} />}>
+      {({ active, disabled, expired, currency, today, month }) => (
+        <dl className="grid grid-cols-2 overflow-hidden rounded-card border border-border bg-surface md:grid-cols-5">
+          <Figure label={<Trans>Active</Trans>} value={<Count value={active} />} />
+          <Figure label={<Trans>Disabled</Trans>} value={<Count value={disabled} />} />
+          <Figure label={<Trans>Expired</Trans>} value={<Count value={expired} />} />
+          <Figure
+            label={<Trans>Spend today (UTC)</Trans>}
+            value={<Money nano={today.chargeNano} currency={currency} />}
+          />
+          <Figure
+            label={<Trans>Spend this month (UTC)</Trans>}
+            value={<Money nano={month.chargeNano} currency={currency} />}
+          />
+        </dl>
+      )}
+    </Widget>
+  )
+}
+
+function Figure({ label, value }: { readonly label: ReactNode; readonly value: ReactNode }) {
+  return (
+    <div className="border-border px-4 py-2.5 not-first:border-l max-md:border-t max-md:border-l-0">
+      <dt className="text-label text-text-2">{label}</dt>
+      <dd className="text-section">{value}</dd>
+    </div>
+  )
+}

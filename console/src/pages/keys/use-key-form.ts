@@ -1,0 +1,46 @@
+// A form of a key: it sends what was typed once however often it is repeated, and puts a refusal where it belongs.
+
+import { useRef, useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { Problem, randomId } from '../../api/client.ts'
+import type { KeyForm } from './key-form.tsx'
+import { formField, type KeyValues } from './key-values.ts'
+
+interface Attempt {
+  /** What was typed: sent again as it was, it has the same key and the same moment. */
+  readonly typed: string
+  readonly idempotencyKey: string
+  readonly sentMs: number
+}
+
+interface Sending {
+  readonly form: KeyForm
+  /** A refusal that belongs to no field. */
+  readonly problem: Error | null
+  readonly submit: () => void
+}
+
+export function useKeyForm(
+  defaultValues: KeyValues,
+  send: (values: KeyValues, attempt: Attempt) => Promise<unknown>,
+): Sending {
+  const form = useForm<KeyValues>({ defaultValues })
+  const [problem, setProblem] = useState<Error | null>(null)
+  const last = useRef<Attempt | null>(null)
+  async function work(values: KeyValues) {
+    const typed = JSON.stringify(values)
+    if (last.current?.typed !== typed)
+      last.current = { typed, idempotencyKey: randomId(), sentMs: Date.now() }
+    setProblem(null)
+    try {
+      await send(values, last.current)
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      const field =
+        error instanceof Problem && error.field !== null ? formField(error.field, values) : null
+      if (field === null) setProblem(error)
+      else form.setError(field, { message: error.message }, { shouldFocus: true })
+    }
+  }
+  return { form, problem, submit: () => void form.handleSubmit(work)() }
+}
