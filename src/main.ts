@@ -146,13 +146,12 @@ async function serve(argv: readonly string[]): Promise<void> {
     async close() {
       for (const watch of [...watches, retention]) watch.close()
       await configWatch?.close()
-      consoleFiles?.close()
       await control.close()
       await store.close()
       lock?.release()
     },
   })
-  const stop = stopper(drain, state, log)
+  const stop = stopper(drain, state, log, () => consoleFiles?.close())
   const reload = () => void configWatch?.reload()
   if (worker === null) onSignals({ stop, reload })
   else {
@@ -307,11 +306,12 @@ function followConfig(
 }
 
 /** The first signal drains; the second ends streams at once. */
-function stopper(drain: Drain, { load }: State, log: Log): () => void {
+function stopper(drain: Drain, { load }: State, log: Log, leave: () => void): () => void {
   let signals = 0
   return () => {
     signals++
     if (signals === 1) {
+      leave()
       drain.begin()
       return
     }

@@ -48,6 +48,7 @@ export function openConsole(state: State, model: () => FirstModel | null) {
 interface ConsoleBuild {
   /** Has the console built where its sources changed since it was; the second call does nothing. */
   begin(): void
+  /** A build that runs is ended. */
   close(): void
 }
 

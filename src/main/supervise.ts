@@ -46,13 +46,16 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
       consoleFiles?.begin()
     },
     onEnd: (code) => {
-      consoleFiles?.close()
       lock.release()
       log.output.flush()
       process.exit(code)
     },
   })
-  onSignals({ stop: () => workers.stop(), reload: () => workers.reload() })
+  const stop = () => {
+    consoleFiles?.close()
+    workers.stop()
+  }
+  onSignals({ stop, reload: () => workers.reload() })
   const mistake = (error: unknown) =>
     log.error({ err: error }, 'internal error: unhandled error in the supervisor; continuing')
   process.on('uncaughtException', mistake)

@@ -23,8 +23,9 @@ export interface Clone {
   readonly folder: string
   /** Has a console of this title to be built; one that begins with `broken` cannot be. */
   write(title: string): void
-  /** How many builds have begun. */
+  /** How many builds have begun, and the process of the last. */
   builds(): number
+  lastBuild(): number
   /** Builds wait from now on until the function that this gives is called. */
   hold(): () => Promise<void>
   /** Starts a server of this clone; it is ended with the clone. */
@@ -43,10 +44,12 @@ export function makeClone(): Clone {
   const servers: ServerProcess[] = []
   const counted = join(folder, 'tmp/builds')
   const gate = join(folder, 'tmp/gate')
+  const begun = () => (existsSync(counted) ? readFileSync(counted, 'utf8').trim().split('\n') : [])
   return {
     folder,
     write: (title) => writeFileSync(join(folder, 'console/title.txt'), `${title}\n`),
-    builds: () => (existsSync(counted) ? readFileSync(counted, 'utf8').split('\n').length - 1 : 0),
+    builds: () => begun().length,
+    lastBuild: () => Number(begun().at(-1)),
     hold() {
       expect(spawnSync('mkfifo', [gate]).status).toBe(0)
       return async () => {

@@ -208,9 +208,7 @@ describe('a build', () => {
     const before = clone.builds()
     const first = await clone.start()
     await eventually(() => (clone.builds() === before + 1 ? true : undefined))
-    const pid = Number(
-      readFileSync(join(clone.folder, 'tmp/builds'), 'utf8').trim().split('\n').at(-1),
-    )
+    const pid = clone.lastBuild()
     expect((await pageOf(first)).title).toBe('The first console')
     await first.kill()
     await eventually(() => (existsSync(`/proc/${pid}`) ? undefined : true))
@@ -221,6 +219,25 @@ describe('a build', () => {
     // The one that has been running all the while serves it too.
     expect((await pageOf(server)).title).toBe('The second console')
     await next.kill()
+  })
+
+  test.each([
+    ['by SIGTERM', 'SIGTERM', []],
+    ['with its terminal', 'SIGINT', ['--workers', '2']],
+  ] as const)('ends %s as its server does, and is no failure', async (_, signal, words) => {
+    clone.write(`A console that was never finished, ${signal}`)
+    clone.hold()
+    const before = clone.builds()
+    // In a group of its own, as a terminal starts it.
+    const stopped = await clone.start({ words, under: ['setsid'] })
+    await eventually(() => (clone.builds() === before + 1 ? true : undefined))
+    const pid = clone.lastBuild()
+    if (signal === 'SIGINT') process.kill(-stopped.pid, signal)
+    else stopped.signal(signal)
+    expect(await stopped.exited).toBe(0)
+    await eventually(() => (existsSync(`/proc/${pid}`) ? undefined : true))
+    expect(stopped.stderr).not.toContain('could not be built')
+    rmSync(join(clone.folder, 'tmp/gate'))
   })
 
   test('is done once by two servers that start at once', async () => {
