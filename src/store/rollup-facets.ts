@@ -4,7 +4,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Bulk, Engine, Session, Value } from './engine.ts'
 import { dimensions, sums } from './rollup-columns.ts'
-import { quarterMs, type RollupDimension } from './rollup-table.ts'
+import { hourMs, quarterMs, type RollupDimension } from './rollup-table.ts'
 import { addSubjects, addTotals, type RollupTotals, type Subjects, type Total } from './rollups.ts'
 import { holdSettling } from './settlement-log.ts'
 
@@ -16,7 +16,6 @@ interface FacetTable {
   readonly isOfAll: boolean
 }
 
-const hourMs = 4 * quarterMs
 const dayMs = 24 * hourMs
 
 /** The coarsest first. */

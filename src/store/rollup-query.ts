@@ -70,12 +70,12 @@ function seriesStatement(
     kind === 'sqlite' ? overSubjects(source, query) : overRuns(source, query),
   )
   const union = parts.map(({ sql }) => sql).join(' UNION ALL ')
-  // A row of the answer is made of at most one of each source.
+  const sql = `SELECT * FROM (${union}) AS part WHERE sums IS NOT NULL`
+  const values = parts.flatMap((part) => part.values)
+  // On SQLite a row of the answer is made of one of each subject, on PostgreSQL of at most one of each source.
+  if (kind === 'sqlite') return { sql, values }
   const most = Math.min(query.limit * sources.length, Number.MAX_SAFE_INTEGER)
-  return {
-    sql: `SELECT * FROM (${union}) AS part WHERE sums IS NOT NULL LIMIT ?`,
-    values: [...parts.flatMap(({ values }) => values), most],
-  }
+  return { sql: `${sql} LIMIT ?`, values: [...values, most] }
 }
 
 /** Null where there is nothing. */

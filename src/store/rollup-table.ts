@@ -3,6 +3,7 @@
 import type { TokenKind } from '../config/prices.ts'
 
 export const quarterMs = 900_000
+export const hourMs = 4 * quarterMs
 
 /** The first moment of its quarter of an hour. */
 export function quarterOf(at: number): number {
@@ -65,7 +66,7 @@ export interface RollupQuery {
   readonly filter: RollupFilter
   readonly by: readonly RollupDimension[]
   readonly sums: readonly RollupSum[]
-  /** At most so many rows. */
+  /** At most so many rows; where there are more, those that are given may lack parts. */
   readonly limit: number
 }
 

@@ -1,6 +1,7 @@
 // Reading the usage rows; settling writes them.
 
 import type { Engine, Session, Value } from './engine.ts'
+import { foldedUntil } from './rollup-facets.ts'
 import { newestBatch, readBatches } from './settlement-log.ts'
 import type { SettledPlace, SettledRows, UsagePage, UsageTable } from './store.ts'
 import { cleanText } from './text.ts'
@@ -11,6 +12,7 @@ import {
   type UsagePredicate,
   usageConditions,
 } from './usage-filter.ts'
+import { rareOf, rowsInHours } from './usage-hours.ts'
 import { recentUsage } from './usage-recent.ts'
 import type { UsageRow } from './usage-row.ts'
 
@@ -49,11 +51,24 @@ async function list(session: Session, filter: UsageFilter): Promise<UsageRow[]> 
 /** Within the rows that one page looks through; the end of those, where it is not the end of the list. */
 async function page(session: Session, filter: UsageFilter): Promise<UsagePage> {
   const { limit } = filter
-  const { found, seen } = usageConditions(filter)
-  if (seen.sql === '') {
+  if (usageConditions(filter).seen.sql === '') {
     const rows = await list(session, { ...filter, limit: limit + 1 })
     return { rows: rows.slice(0, limit), next: nextAfter(rows, limit) }
   }
+  const rare = rareOf(filter)
+  const folded = rare === null ? 0 : await foldedUntil(session)
+  if (rare === null || folded <= (filter.since ?? 0)) return scannedPage(session, filter)
+  const recent = await scannedPage(session, { ...filter, since: folded })
+  if (recent.next !== null) return recent
+  const left = { ...filter, limit: limit + 1 - recent.rows.length }
+  const { kept, next } = await rowsInHours(session, left, { rare, folded })
+  const rows = [...recent.rows, ...kept.map(usageRowOf)].sort(byNewest)
+  return { rows: rows.slice(0, limit), next: nextAfter(rows, limit) ?? next }
+}
+
+async function scannedPage(session: Session, filter: UsageFilter): Promise<UsagePage> {
+  const { limit } = filter
+  const { found, seen } = usageConditions(filter)
   const values: Value[] = [...found.values, scannedRows]
   const scanned = (columns: string) =>
     `SELECT ${columns} FROM usage${where(found.sql)} ${newestFirst}`

@@ -88,6 +88,11 @@ function readingTests(start: Start): void {
           const asked = { ...times, filter: {}, by, sums: names, limit: 9_999 }
           const found = addedBy(await store.rollups.read(asked))
           expect(found).toEqual(await fromQuarters(store, dimension, times))
+          const one = { cuts: times.cuts.slice(0, 1), until: times.until }
+          const whole = { ...asked, ...one, by: [], limit: 1 }
+          expect(addedBy(await store.rollups.read(whole))).toEqual(
+            await fromQuarters(store, null, one),
+          )
         }),
         { numRuns: 15 },
       )

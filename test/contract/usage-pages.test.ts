@@ -7,10 +7,12 @@ import { house, walletOf } from '../../src/store/ledger.ts'
 import type { SettledPlace, Store } from '../../src/store/store.ts'
 import type { UsagePredicate } from '../../src/store/usage-filter.ts'
 import { type UsageRow, usageColumns } from '../../src/store/usage-row.ts'
+import { foldAll } from '../support/rollups.ts'
 import { type Bench, onEachEngine } from './engines.ts'
 import { append, settlement, usageRow } from './store.ts'
 
 const at = 1_763_700_000_000
+const hourMs = 3_600_000
 
 onEachEngine('settled requests', (start, kind) => {
   pageTests(start)
@@ -49,6 +51,44 @@ function pageTests(start: () => Promise<Bench>): void {
       }),
       { numRuns: 60 },
     )
+  })
+
+  test('rare requests are found by the hours that have any, before, behind and beside what is folded', async () => {
+    const { store } = await start()
+    const made = Array.from({ length: 90 }, (_, seed) =>
+      usageRow({
+        requestId: `req_${(seed * 37) % 90}`,
+        at: at + ((seed * 7_919_333) % (60 * hourMs)),
+        account: seed % 3 === 0 ? 'bob' : 'ann',
+        key: seed % 11 === 0 ? 'rare' : 'usual',
+        modelAsked: `m${seed % 4}`,
+        status: seed % 7 === 0 ? 429 : 200,
+        // Two of one moment.
+        ...(seed > 86 && { at: at + 5, account: 'ann', key: 'rare' }),
+      }),
+    )
+    await append(store, made.slice(0, 70))
+    await foldAll(store, at + 40 * hourMs)
+    await append(store, made.slice(70))
+    const any = fc.record({
+      predicate: fc.constantFrom(
+        { key: 'rare' },
+        { model: 'm1' },
+        { statusClass: 4 },
+        { model: 'nothing' },
+        { key: 'rare', since: at + 9 * hourMs + 7, until: at + 30 * hourMs },
+        { model: 'm2', status: 200 },
+      ),
+      limit: fc.integer({ min: 1, max: 7 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(any, async ({ predicate, limit }) => {
+        const whole = await store.usage.list({ account: 'ann', ...predicate, limit: 99 })
+        expect(await allPages(store, { account: 'ann', ...predicate }, limit)).toEqual([...whole])
+      }),
+      { numRuns: 60 },
+    )
+    expect(await store.usage.list({ account: 'ann', key: 'rare', limit: 99 })).toHaveLength(8)
   })
 
   test('a page of a rare value looks through a bounded number of rows, and says where to go on', async () => {
