@@ -36,11 +36,15 @@ export const channelTest: Command = {
   name: 'channel test',
   words: ['ID'],
   summary: 'make one small call to a channel',
-  options: {},
+  options: {
+    model: { type: 'string', value: 'NAME', help: 'the model to ask; the first unless said' },
+  },
   async run(context) {
     const [id = ''] = context.words
     const { testChannel } = await import('../admin/channels.ts')
-    const result = await testChannel(await loadWithChannels(context), { id })
+    const model = context.flags.text('model')
+    const config = await loadWithChannels(context)
+    const { exchange: _, ...result } = await testChannel(config, { id, model })
     if (context.json) await printJson({ channel: id, ...result })
     else say(`${id}: ${result.ok ? 'ok' : 'failed'} in ${result.durationMs} ms. ${result.message}`)
     return result.ok ? undefined : 1

@@ -46,6 +46,7 @@ import { settingsList, settingsSet, settingsUnset } from './run-time.ts'
 import { serve } from './serve.ts'
 import { adminLink, inviteCreate, inviteList, inviteRevoke } from './sign-in.ts'
 import { stats } from './stats.ts'
+import { channelCreate, channelDelete, channelUpdate } from './stored-channel.ts'
 import { usage } from './usage.ts'
 import {
   userDelete,
@@ -116,6 +117,9 @@ const commands: readonly Command[] = [
   channelList,
   channelTest,
   channelModels,
+  channelCreate,
+  channelUpdate,
+  channelDelete,
   configCheck,
   configShow,
   settingsList,

@@ -3,8 +3,11 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { AdminContext } from '../admin/use-case.ts'
+import { type StoredRooms, storedSecretsPurpose } from '../admin/with-stored.ts'
 import defaults from '../config/defaults.json' with { type: 'json' }
 import type { Config } from '../config/types.ts'
+import { encryptionKey } from '../identity/encryption-key.ts'
+import { createSecretBox } from '../identity/secret-box.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import { openStore, type StoreSettings } from '../store/open.ts'
 import { databaseFile } from '../store/sqlite.ts'
@@ -81,8 +84,35 @@ export async function storedIn(
   }
 }
 
-/** The configuration with the channels the server would serve. */
+/** The configuration with what was made at run time, where there is data, and with the channels the server would serve. */
 export async function loadWithChannels(context: Context): Promise<Config> {
   const { withChannels } = await import('../admin/channels.ts')
-  return withChannels(await loadFor(context), context.env)
+  return withChannels(await withStoredOf(await loadFor(context)), context.env)
+}
+
+async function withStoredOf(config: Config): Promise<Config> {
+  const { dataDir, databaseUrl } = config
+  if (databaseUrl === null && !existsSync(join(dataDir, databaseFile))) return config
+  const store = await openStore({ dataDir, databaseUrl })
+  try {
+    const items = await store.configuration.all()
+    if (items.length === 0) return config
+    const { withStored } = await import('../admin/with-stored.ts')
+    return withStored(config, items, storedBox(config))
+  } finally {
+    await store.close()
+  }
+}
+
+/** What the use cases of the stored configuration need beside the store. */
+export async function withStoredRooms<Result>(
+  context: Context,
+  work: (admin: AdminContext, rooms: StoredRooms) => Promise<Result>,
+): Promise<Result> {
+  const declared = await loadFor(context)
+  return withStore(context, (admin) => work(admin, { declared, box: storedBox(declared) }))
+}
+
+function storedBox(config: Config): StoredRooms['box'] {
+  return createSecretBox(encryptionKey(config), storedSecretsPurpose)
 }

@@ -3,12 +3,12 @@
 import { createCallers } from '../http/callers.ts'
 import type { Control } from '../http/control/app.ts'
 import type { ControlServices } from '../http/control/services.ts'
+import { encryptionKey } from '../identity/encryption-key.ts'
 import { findManagementKey } from '../identity/management-keys.ts'
 import { createSecretBox } from '../identity/secret-box.ts'
 import type { Store } from '../store/store.ts'
 import { openStoreThread } from '../store/thread.ts'
 import type { Log } from '../telemetry/log.ts'
-import { encryptionKey } from './encryption-key.ts'
 import type { State } from './state.ts'
 
 interface ControlOptions {

@@ -6,7 +6,7 @@ import { DiskFiles } from '../blobs/hosting-disk.ts'
 import { BucketFiles } from '../blobs/hosting-s3.ts'
 import { createResults, type Results } from '../blobs/results.ts'
 import type { Config } from '../config/types.ts'
-import { encryptionKey } from './encryption-key.ts'
+import { encryptionKey } from '../identity/encryption-key.ts'
 import type { ProcessParts } from './process.ts'
 
 /** A result may take as long as its request; this long nothing may come. */

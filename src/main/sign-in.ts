@@ -2,11 +2,11 @@
 
 import { Buffer } from 'node:buffer'
 import { hkdfSync } from 'node:crypto'
+import { encryptionKey } from '../identity/encryption-key.ts'
 import { createIdentity } from '../identity/identity.ts'
 import type { Sessions } from '../identity/sessions.ts'
 import type { Store } from '../store/store.ts'
 import { ask } from '../upstream/ask.ts'
-import { encryptionKey } from './encryption-key.ts'
 import type { State } from './state.ts'
 
 /** What a provider may answer with, and how long it may take. */

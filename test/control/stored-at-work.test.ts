@@ -7,7 +7,7 @@ import { createManagementKey } from '../../src/admin/management-keys.ts'
 import { openStore } from '../../src/store/open.ts'
 import { adminOf } from '../support/admin.ts'
 import { eventually } from '../support/clients.ts'
-import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { run, type ServerProcess, startServer } from '../support/server-process.ts'
 import { chatReply, json, startUpstream, type Upstream, until } from '../support/upstream.ts'
 
 const first = 'vendor-secret-one-0123456789'
@@ -170,6 +170,29 @@ test('a draining channel takes nothing new, and what runs ends as it would', asy
   expect(await running).toBe(200)
   await manage('POST', '/api/channels/main/state', { state: 'enabled' })
   await answers('own-model', 200)
+})
+
+test('the command line makes, changes, lists and removes one, and servers follow', async () => {
+  const { dataDir } = server
+  const words = ['--vendor', 'sandbox', '--models', 'sandbox/reasoning', '--set', '{"weight": 3}']
+  await run(dataDir, 'channel', 'create', 'by-hand', ...words)
+  await answers('sandbox/reasoning', 200)
+  await run(dataDir, 'channel', 'update', 'by-hand', '--state', 'disabled', '--priority', '4')
+  const listed: readonly { id: string }[] = JSON.parse(
+    await run(dataDir, 'channel', 'list', '--json'),
+  )
+  expect(listed.find(({ id }) => id === 'by-hand')).toMatchObject({
+    origin: 'stored',
+    disabled: true,
+    weight: 3,
+    priority: 4,
+  })
+  expect(JSON.stringify(listed)).not.toContain(first)
+  await expect(run(dataDir, 'channel', 'update', 'by-hand', '--weight', '-1')).rejects.toThrow(
+    '--weight',
+  )
+  await run(dataDir, 'channel', 'delete', 'by-hand')
+  await answers('sandbox/reasoning', 404)
 })
 
 test('kill -9 after a change keeps it; no secret is in the folder, the replies or the log', async () => {

@@ -4,8 +4,8 @@ import { afterEach, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DataError } from '../store/sqlite-file.ts'
 import { encryptionKey } from './encryption-key.ts'
-import { StartError } from './start-error.ts'
 
 const folders: string[] = []
 afterEach(() => {
@@ -55,6 +55,6 @@ test.each(['', 'short\n', 'not base64 at all, and far too long to be a key of 32
   (text) => {
     const dataDir = newFolder()
     writeFileSync(join(dataDir, 'encryption.key'), text)
-    expect(() => encryptionKey({ encryptionKey: null, dataDir })).toThrow(StartError)
+    expect(() => encryptionKey({ encryptionKey: null, dataDir })).toThrow(DataError)
   },
 )

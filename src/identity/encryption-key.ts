@@ -4,14 +4,14 @@ import { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Config } from '../config/types.ts'
+import { DataError } from '../store/sqlite-file.ts'
 import { keptText } from './kept-text.ts'
-import { StartError } from './start-error.ts'
 
 /** In the data folder, for its owner alone. */
 const keyFile = 'encryption.key'
 const keyBytes = 32
 
-/** Throws StartError where the kept key is damaged. */
+/** Throws DataError where the kept key is damaged. */
 export function encryptionKey({ encryptionKey: given, dataDir }: KeySettings): Uint8Array {
   if (given !== null) return Buffer.from(given, 'utf8')
   const path = join(dataDir, keyFile)
@@ -20,7 +20,7 @@ export function encryptionKey({ encryptionKey: given, dataDir }: KeySettings): U
     'base64',
   )
   if (key.length === keyBytes) return key
-  throw new StartError(
+  throw new DataError(
     `${path} is damaged: put it back from a copy, or remove it and have a new one made; what was signed with it is void then.`,
   )
 }

@@ -1,0 +1,121 @@
+// `tollgate channel create`, `update` and `delete`: channels that are made at run time.
+
+import { readInput } from '../admin/input.ts'
+import type { Changed } from '../admin/stored-items.ts'
+import type { Command, Context, Option } from './command.ts'
+import { UsageError } from './command.ts'
+import { printJson, say } from './output.ts'
+import { actor } from './price.ts'
+import { withStoredRooms } from './settings.ts'
+
+const text = (value: string, help: string): Option => ({ type: 'string', value, help })
+
+const options: Readonly<Record<string, Option>> = {
+  vendor: text('NAME', 'who serves it: openai, anthropic, ...'),
+  'base-url': text('ADDRESS', "all that stands before the vendor's own path"),
+  'key-from': text('VARIABLE', "the variable of the environment that holds the vendor's key"),
+  models: text('NAMES', 'models served, with commas between them'),
+  groups: text('NAMES', 'groups whose keys it serves, with commas between them'),
+  tags: text('NAMES', 'words to pick it by, with commas between them'),
+  priority: text('N', 'channels of the lowest number are tried first'),
+  weight: text('N', 'share of requests among equals'),
+  state: text('STATE', 'enabled, draining or disabled'),
+  note: text('TEXT', 'for operators'),
+  set: text('JSON', 'anything else, as the file has it: {"concurrency": 8}'),
+  actor,
+}
+
+const fields = { id: 'ID', baseUrl: '--base-url', key: '--key-from' }
+
+export const channelCreate: Command = {
+  name: 'channel create',
+  words: ['ID'],
+  summary: 'make a channel; it serves in every server within a second',
+  options,
+  fields,
+  async run(context) {
+    const [id = ''] = context.words
+    const { createItem } = await import('../admin/stored-items.ts')
+    const document = documentOf(context)
+    const changed = await withStoredRooms(context, (admin, rooms) =>
+      createItem(admin, rooms, 'channel', { ...document, id }),
+    )
+    return show(context, changed, 'made')
+  },
+}
+
+export const channelUpdate: Command = {
+  name: 'channel update',
+  words: ['ID'],
+  summary: 'change a channel that was made at run time',
+  options,
+  fields,
+  async run(context) {
+    const [id = ''] = context.words
+    const { updateItem } = await import('../admin/stored-items.ts')
+    const input = await readInput('changeItem', { id, changes: documentOf(context) })
+    const changed = await withStoredRooms(context, (admin, rooms) =>
+      updateItem(admin, rooms, 'channel', input),
+    )
+    return show(context, changed, 'changed')
+  },
+}
+
+export const channelDelete: Command = {
+  name: 'channel delete',
+  words: ['ID'],
+  summary: 'remove a channel that was made at run time; requests under way end as they would',
+  options: { actor },
+  fields,
+  async run(context) {
+    const [id = ''] = context.words
+    const { removeItem } = await import('../admin/stored-items.ts')
+    const changed = await withStoredRooms(context, (admin, rooms) =>
+      removeItem(admin, rooms, 'channel', { id }),
+    )
+    return show(context, changed, 'removed')
+  },
+}
+
+/** What the line says of the channel, as the file would. */
+function documentOf({ flags, env }: Context): Readonly<Record<string, unknown>> {
+  const list = (name: string) =>
+    flags
+      .text(name)
+      ?.split(',')
+      .map((each) => each.trim())
+  const variable = flags.text('key-from')
+  const key = variable === undefined ? undefined : env[variable]
+  if (variable !== undefined && !key) throw new UsageError(`--key-from: ${variable} is not set`)
+  const said = {
+    vendor: flags.text('vendor'),
+    baseUrl: flags.text('base-url'),
+    key,
+    models: list('models'),
+    groups: list('groups'),
+    tags: list('tags'),
+    priority: flags.text('priority'),
+    weight: flags.text('weight'),
+    state: flags.text('state'),
+    note: flags.text('note'),
+    ...moreOf(flags.text('set')),
+  }
+  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined))
+}
+
+function moreOf(json: string | undefined): object {
+  if (json === undefined) return {}
+  try {
+    const value: unknown = JSON.parse(json)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  throw new UsageError('--set: expected a JSON object such as {"concurrency": 8}')
+}
+
+async function show({ json }: Context, changed: Changed, done: string): Promise<undefined> {
+  if (json) await printJson(changed)
+  else say(`Channel ${changed.id} ${done}; it counts in every server within a second.`)
+  return undefined
+}
