@@ -69,6 +69,24 @@ function boundsOf(preset: Preset, endMs: number, timeZone: string): readonly [nu
   return preset === 'mtd' ? [month, endMs] : [startOfMonth(month - 1, timeZone), month]
 }
 
+/**
+ * The span that a range is compared with: as many days before, at the same times of the zone's clocks, so that days
+ * stand beside days; directly before where it is shorter than a day.
+ */
+export function rangeBefore(
+  range: Pick<Range, 'since' | 'until'>,
+  timeZone: string,
+): Pick<Range, 'since' | 'until'> {
+  const since = Date.parse(range.since)
+  const until = Date.parse(range.until)
+  // A day on which clocks change is an hour longer or shorter.
+  const days = Math.ceil((until - since - 120 * minuteMs) / dayMs)
+  if (until - since < dayMs) return { since: textOf(since - (until - since)), until: range.since }
+  const moved = (ms: number) =>
+    textOf(momentOf(ms + offsetOf(ms, timeZone) - days * dayMs, timeZone))
+  return { since: moved(since), until: moved(until) }
+}
+
 function nextMinute(ms: number): number {
   return Math.floor(ms / minuteMs + 1) * minuteMs
 }

@@ -18,6 +18,9 @@ export function Swatch({ colour }: { readonly colour: SeriesColour }) {
   )
 }
 
+/** In pixels, as its class says. */
+const leastWidth = 176
+
 interface TooltipProps {
   readonly kind: 'bars' | 'lines'
   readonly bucket: Bucket
@@ -41,11 +44,20 @@ export function Tooltip(props: TooltipProps) {
   const total = kind === 'bars' && series.length > 1 ? sumAt(series, index) : null
   const now = total ?? rows[0]?.value
   const isRight = left > width / 2
+  const room = (isRight ? left : width - left) - 12
+  // On a phone there may be room on neither side: then it stands at the far end of the chart.
+  const place =
+    room < leastWidth
+      ? { [isRight ? 'left' : 'right']: 0 }
+      : {
+          [isRight ? 'right' : 'left']: (isRight ? width - left : left) + 12,
+          maxWidth: Math.min(288, room),
+        }
   return (
     <div
       aria-hidden="true"
-      className="pointer-events-none absolute top-0 z-10 max-w-72 min-w-44 rounded-card border border-border bg-surface px-3 py-2 text-label font-normal shadow-overlay"
-      style={isRight ? { right: width - left + 12 } : { left: left + 12 }}
+      className="pointer-events-none absolute top-0 z-10 w-max max-w-72 min-w-44 rounded-card border border-border bg-surface px-3 py-2 text-label font-normal shadow-overlay"
+      style={place}
     >
       <p className="text-text-2">{spanText(bucket, i18n.locale, zone)}</p>
       <p className="text-text-3">

@@ -153,12 +153,12 @@ export function Segments<Value extends string>({
 }: SegmentsProps<Value>) {
   const name = useId()
   return (
-    <fieldset className="inline-flex max-w-full overflow-x-auto rounded-control border border-border bg-sunken p-0.5">
+    <fieldset className="inline-flex max-w-full min-w-0 overflow-x-auto rounded-control border border-border bg-sunken p-0.5">
       <legend className="sr-only">{label}</legend>
       {options.map((option) => (
         <label
           key={option.value}
-          className="inline-flex min-h-6 items-center rounded px-2.5 text-label whitespace-nowrap text-text-2 select-none has-checked:bg-surface has-checked:text-text has-checked:shadow-sm has-focus-visible:outline-2 has-focus-visible:outline-accent max-md:min-h-10"
+          className="relative inline-flex min-h-6 items-center rounded px-2.5 text-label whitespace-nowrap text-text-2 select-none has-checked:bg-surface has-checked:text-text has-checked:shadow-sm has-focus-visible:outline-2 has-focus-visible:outline-accent max-md:min-h-10"
         >
           <input
             type="radio"

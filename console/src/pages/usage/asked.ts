@@ -25,7 +25,12 @@ export interface Asked {
   readonly by: readonly Exclude<Dimension, 'none'>[]
   readonly range: Range
   /** Range, zone and account. */
-  readonly span: Readonly<Record<string, string>> & { readonly since: string }
+  readonly span: {
+    readonly since: string
+    readonly until: string
+    readonly timeZone: string
+    readonly account?: string
+  }
   readonly filters: Readonly<Record<string, string>>
 }
 

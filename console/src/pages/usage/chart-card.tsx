@@ -12,7 +12,7 @@ import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { Delta, None, useNow } from '../../ui/values.tsx'
 import { type Asked, useChange } from './asked.ts'
-import { useColours, useStatistics } from './data.ts'
+import { useBefore, useColours, useStatistics } from './data.ts'
 import { GroupSwitch, MetricSwitch } from './filters.tsx'
 import { useOpenRequests } from './open-requests.ts'
 import { isSum, metricWords, useValueName, useWrite } from './words.ts'
@@ -55,9 +55,14 @@ export function ChartCard({ asked, highlighted, onHighlight }: ChartCardProps) {
   )
 }
 
-function Headline({ statistics }: { readonly statistics: Statistics }) {
+interface HeadlineProps {
+  readonly statistics: Statistics
+  readonly before: Statistics | undefined
+}
+
+function Headline({ statistics, before }: HeadlineProps) {
   const { i18n } = useLingui()
-  const { unit, currency, total, previous } = statistics
+  const { unit, currency, total } = statistics
   const write = useWrite(unit, currency)
   const now = totalOf(total)
   const exact =
@@ -69,9 +74,9 @@ function Headline({ statistics }: { readonly statistics: Statistics }) {
       <span className="tabular text-metric" title={exact}>
         {now === null ? <None /> : write(now)}
       </span>
-      {previous !== null && now !== null && (
+      {before !== undefined && now !== null && (
         <span className="text-label text-text-2">
-          <Delta now={now} before={totalOf(previous.total)} />{' '}
+          <Delta now={now} before={totalOf(before.total)} />{' '}
           <Trans>against the period before</Trans>
         </span>
       )}
@@ -90,7 +95,8 @@ function Figures({ asked, statistics, highlighted, onHighlight }: FiguresProps) 
   const openRequests = useOpenRequests(asked)
   const valueName = useValueName()
   const colours = useColours(asked)
-  const { by, unit, currency, metric, total, previous, until } = statistics
+  const { by, unit, currency, metric, total, until } = statistics
+  const before = useBefore(asked)
   const write = useWrite(unit, currency)
   const isNow = Date.parse(until) > useNow(60_000)
   const buckets = useMemo(() => bucketsOf(statistics), [statistics])
@@ -101,6 +107,8 @@ function Figures({ asked, statistics, highlighted, onHighlight }: FiguresProps) 
     allName: t(metricWords[asked.metric]),
     otherName: t`Other`,
   })
+  // On days when clocks change there may be one more or fewer: then only the sums are compared.
+  const previous = before && pointsOf(before.total)
   const sum = totalOf(total)
   const name = t(metricWords[asked.metric])
   const range = asked.range.preset === null ? t`chosen range` : t(presetNames[asked.range.preset])
@@ -108,13 +116,13 @@ function Figures({ asked, statistics, highlighted, onHighlight }: FiguresProps) 
   if (pointsOf(total).every((value) => value === null || value === 0))
     return (
       <>
-        <Headline statistics={statistics} />
+        <Headline statistics={statistics} before={before} />
         <Nothing asked={asked} metric={metric} />
       </>
     )
   return (
     <>
-      <Headline statistics={statistics} />
+      <Headline statistics={statistics} before={before} />
       <div className="mt-2">
         <TimeChart
           kind={isSum(unit) ? 'bars' : 'lines'}
@@ -134,7 +142,7 @@ function Figures({ asked, statistics, highlighted, onHighlight }: FiguresProps) 
             if (at !== undefined)
               openRequests({ group: id === otherId ? {} : (found?.group ?? {}), ...at })
           }}
-          {...(previous !== null && { previous: pointsOf(previous.total) })}
+          {...(previous?.length === buckets.length && { previous })}
         />
       </div>
     </>

@@ -2,30 +2,47 @@
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { read } from '../../api/client.ts'
+import { read, type Shape } from '../../api/client.ts'
+import { rangeBefore } from '../../app/range.ts'
 import type { SeriesColour } from '../../charts/series.ts'
 import { coloursOf, groupId, mostColours } from '../../charts/statistics.ts'
 import type { Asked } from './asked.ts'
 
 export const mostRows = 100
 
-export function useStatistics({ metric, by, span, filters, search }: Asked) {
+/** Where only the total is needed, without groups. */
+function parametersOf({ metric, filters, search }: Asked) {
+  return {
+    ...filters,
+    metric,
+    limit: mostColours,
+    ...(search.interval !== undefined && { interval: search.interval }),
+  }
+}
+
+export function useStatistics(asked: Asked) {
+  const { by, span } = asked
+  const grouped = by.length > 0 ? { by: by.join(',') } : {}
   return useQuery({
     ...read('/api/statistics', {
-      params: {
-        query: {
-          ...span,
-          ...filters,
-          metric,
-          limit: mostColours,
-          ...(search.interval !== undefined && { interval: search.interval }),
-          ...(by.length > 0 && { by: by.join(',') }),
-          ...(search.compare === true && { compare: true }),
-        },
-      },
+      params: { query: { ...span, ...parametersOf(asked), ...grouped } },
     }),
     placeholderData: keepPreviousData,
   })
+}
+
+/** All together in the period before; undefined where nobody asked to compare. */
+export function useBefore(asked: Asked): Shape<'Statistics'> | undefined {
+  const { range, span, search } = asked
+  const before = rangeBefore(range, span.timeZone)
+  const isAsked = search.compare === true
+  const { data } = useQuery({
+    ...read('/api/statistics', {
+      params: { query: { ...span, ...before, ...parametersOf(asked) } },
+    }),
+    enabled: isAsked,
+  })
+  return isAsked ? data : undefined
 }
 
 export function useBreakdown({ by, span, filters, search }: Asked) {

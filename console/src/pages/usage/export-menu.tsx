@@ -18,7 +18,6 @@ function addressOf(asked: Asked, view: View, format: 'csv' | 'json'): string {
           metric,
           limit: String(mostColours),
           interval: search.interval ?? 'auto',
-          compare: String(search.compare === true),
         }
       : { limit: String(mostRows), sort: search.sort ?? 'spend', order: search.order ?? 'desc' }
   const grouped: Record<string, string> = by.length > 0 ? { by: by.join(',') } : {}

@@ -83,6 +83,7 @@ function Table({ asked, breakdown, columns, highlighted, onHighlight }: TablePro
         }}
         {...(by.length > 0 && { totals: totalsRow(totals, currency, t`Total`) })}
         onOpen={({ group }) => openRequests({ group, start: since, end: until })}
+        height="640px"
         empty={<Empty title={<Trans>Nothing was used in this range.</Trans>} />}
         card={(row) => ({
           title: (

@@ -1,0 +1,192 @@
+// Overview and Usage in a real browser: before the first request, then figures, chart, table, filters, files, what-if.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
+
+let stage: ConsoleStage
+
+afterAll(async () => stage?.close())
+
+if (hasBrowser) {
+  beforeAll(async () => {
+    stage = await startConsole()
+  })
+  test('before the first request the first page says how to make it', saysHowToBegin)
+  test('the first page has the figures of the period, the last requests and the keys', hasFigures)
+  test('the chart adds up to the table, and is one as well', addsUp)
+  test('the arrow keys read the chart, and Enter leads to the requests of a bar', isReadByKeys)
+  test('dragging over the chart shows that span', zooms)
+  test('filters, grouping and metric stand in the address', standsInAddress)
+  test('a file has what is shown', givesFiles)
+  test('what-if says what another model would have cost, and what it cannot price', tellsWhatIf)
+  test('in Chinese, dark and narrow both pages are without a fault', isSameElsewhere)
+}
+
+const messages = [{ role: 'user', content: 'Hello' }]
+
+async function saysHowToBegin(): Promise<void> {
+  const page = await stage.open('/')
+  await page.getByText('Spend, tokens and latency of your requests will stand here.').waitFor()
+  expect(await page.locator('pre').textContent()).toContain(`curl ${stage.server.url}/v1/chat`)
+  expect(await seriousFindings(page)).toEqual([])
+  await page.getByRole('main').getByRole('link', { name: 'Get started' }).click()
+  await page.waitForURL(/\/console\/get-started/)
+  await page.close()
+}
+
+/** Once its requests are settled. */
+async function makeRequests(page: Page): Promise<void> {
+  for (const model of ['sandbox/chat', 'sandbox/chat', 'sandbox/reasoning'])
+    expect((await stage.call({ model, messages })).status).toBe(200)
+  const input = { model: 'sandbox/embedding', input: 'Hello' }
+  expect((await stage.call(input, '/v1/embeddings')).status).toBe(200)
+  expect((await stage.call({ model: 'no-such-model', messages })).status).toBe(404)
+  await page.waitForFunction(async () => {
+    const reply = await fetch('/api/statistics?metric=requests&since=1h')
+    return (await reply.json()).total.total === 5
+  })
+}
+
+async function hasFigures(): Promise<void> {
+  const first = await stage.open('/status')
+  await makeRequests(first)
+  await first.close()
+  const page = await stage.open('/?period=today')
+  const figures = page.getByRole('main')
+  await figures.getByRole('heading', { name: 'Requests', exact: true }).waitFor()
+  const tile = page.getByRole('listitem').filter({ hasText: 'Error rate' })
+  expect(await tile.textContent()).toContain('20\u00a0%')
+  await page.getByRole('img', { name: /^Spend by model: \$0\.0/ }).waitFor()
+  const rows = page.getByRole('table', { name: 'Last requests' }).getByRole('row')
+  expect(await rows.filter({ hasText: /^[●■](Ok|404)/ }).count()).toBe(5)
+  await page.getByRole('link', { name: 'first', exact: true }).waitFor()
+  await page.getByRole('radio', { name: '30 days' }).check({ force: true })
+  await page.waitForURL(/period=days30/)
+  expect(await seriousFindings(page)).toEqual([])
+  await page.getByRole('row', { name: /sandbox\/reasoning/ }).click()
+  await page.waitForURL(/\/console\/requests\?open=req_/)
+  await page.close()
+}
+
+async function addsUp(): Promise<void> {
+  const page = await stage.open('/usage?range=1h&metric=requests')
+  await page.getByRole('img', { name: 'Requests, Last hour: 5' }).waitFor()
+  const table = page.getByRole('table', { name: 'Breakdown' })
+  const totals = table.getByRole('row', { name: /^Total/ })
+  expect(await totals.textContent()).toMatch(/^Total541/)
+  expect(await table.getByRole('row', { name: /^sandbox\/chat/ }).textContent()).toContain('220')
+  await page.getByRole('button', { name: 'View as table' }).click()
+  const figures = page.getByRole('table', { name: 'Requests, Last hour: 5' })
+  expect(await figures.getByRole('columnheader').allTextContents()).toContain('sandbox/chat')
+  expect(await seriousFindings(page)).toEqual([])
+  await page.getByRole('button', { name: 'View as chart' }).click()
+  await page.getByRole('img', { name: 'Requests, Last hour: 5' }).waitFor()
+  await page.close()
+}
+
+function chartOf(page: Page) {
+  return page.getByRole('group', { name: /^Chart/ })
+}
+
+async function isReadByKeys(): Promise<void> {
+  const page = await stage.open('/usage?range=1h&metric=requests')
+  await page.getByRole('img', { name: /^Requests/ }).waitFor()
+  await chartOf(page).focus()
+  // The requests were made just now; a quarter of an hour may have ended since.
+  const spoken = chartOf(page).locator('[aria-live]')
+  await page.keyboard.press('End')
+  while (!((await spoken.textContent()) ?? '').includes('sandbox/chat'))
+    await page.keyboard.press('ArrowLeft')
+  expect(await spoken.textContent()).toMatch(/sandbox\/chat 2$/)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/console\/requests\?/)
+  const { searchParams } = new URL(page.url())
+  expect(searchParams.get('model')).toBe('sandbox/chat')
+  expect(Date.parse(searchParams.get('since') ?? '')).toBeLessThan(Date.now())
+  await page.close()
+}
+
+async function zooms(): Promise<void> {
+  const page = await stage.open('/usage?range=24h&metric=requests&interval=hour')
+  await page.getByRole('img', { name: /^Requests/ }).waitFor()
+  const box = await chartOf(page).boundingBox()
+  if (box === null) throw new Error('the chart has no place')
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 100)
+  await page.mouse.down()
+  await page.mouse.move(box.x + box.width * 0.8, box.y + 100, { steps: 4 })
+  await page.mouse.up()
+  await page.waitForURL(/since=.*until=/)
+  const { searchParams } = new URL(page.url())
+  const [since, until] = ['since', 'until'].map((name) => Date.parse(searchParams.get(name) ?? ''))
+  const hours = ((until ?? 0) - (since ?? 0)) / 3_600_000
+  expect(hours).toBeGreaterThan(4)
+  expect(hours).toBeLessThan(12)
+  await page.close()
+}
+
+async function standsInAddress(): Promise<void> {
+  const page = await stage.open('/usage?range=1h')
+  await page.getByRole('button', { name: 'Filter by Model' }).click()
+  await page.getByRole('checkbox', { name: 'sandbox/reasoning' }).check()
+  await page.waitForURL(/model=sandbox%2Freasoning/)
+  await page.keyboard.press('Escape')
+  await page.getByRole('row', { name: /^sandbox\/chat/ }).waitFor({ state: 'detached' })
+  await page.getByRole('radio', { name: 'Tokens' }).check({ force: true })
+  await page.getByLabel('Group by', { exact: true }).selectOption('key')
+  await page.getByLabel('Group by as well').selectOption('statusClass')
+  await page.waitForURL(/metric=tokens.*by=key.*by2=statusClass/)
+  await page.getByRole('row', { name: /^first · 2xx/ }).waitFor()
+  await page.reload()
+  await page.getByRole('row', { name: /^first · 2xx/ }).waitFor()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await page.getByRole('row', { name: /^first · 4xx/ }).waitFor()
+  expect(page.url()).not.toContain('model=')
+  await page.close()
+}
+
+async function givesFiles(): Promise<void> {
+  const page = await stage.open('/usage?range=1h&statusClass=2xx&sort=requests')
+  await page.getByRole('row', { name: /^sandbox\/chat/ }).waitFor()
+  await page.getByRole('button', { name: 'Export' }).click()
+  const waiting = page.waitForEvent('download')
+  await page.getByRole('menuitem', { name: 'Table as CSV' }).click()
+  const download = await waiting
+  const lines = (await Bun.file(await download.path()).text()).trim().split('\r\n')
+  expect(lines).toHaveLength(5)
+  expect(lines[1]).toStartWith('sandbox/chat,2,')
+  await page.close()
+}
+
+async function tellsWhatIf(): Promise<void> {
+  const page = await stage.open('/usage?range=1h')
+  await page.getByRole('button', { name: 'What if' }).click()
+  const drawer = page.getByRole('complementary', { name: 'What if' })
+  await drawer.getByText('Choose a model or a group to compare with.').waitFor()
+  await drawer.getByLabel('Model').selectOption('sandbox/reasoning')
+  await page.waitForURL(/toModel=sandbox%2Freasoning/)
+  await drawer.getByRole('row', { name: /^first/ }).waitFor()
+  await drawer.getByText('Not in these sums').waitFor()
+  await drawer.getByText('The model does not answer such requests:').waitFor()
+  expect(await seriousFindings(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await drawer.waitFor({ state: 'detached' })
+  await page.close()
+}
+
+async function isSameElsewhere(): Promise<void> {
+  const view = { language: 'zh-CN', theme: 'dark', width: 390 } as const
+  const usage = await stage.open('/usage?range=1h', view)
+  await usage.getByRole('heading', { name: '明细' }).waitFor()
+  await usage.getByRole('img', { name: /^支出，最近 1 小时：/ }).waitFor()
+  const overview = await stage.open('/', view)
+  await overview.getByRole('heading', { name: '最近的请求' }).waitFor()
+  for (const page of [usage, overview]) {
+    expect(await seriousFindings(page)).toEqual([])
+    const isWider = () =>
+      document.documentElement.scrollWidth > document.documentElement.clientWidth
+    expect(await page.evaluate(isWider)).toBe(false)
+    await page.close()
+  }
+  expect(stage.faults()).toEqual([])
+}
