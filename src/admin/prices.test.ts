@@ -63,7 +63,7 @@ onEachEngine('prices', (start) => {
     })
     await setPrices(admin, { ...change, model: 'o3', prices: { input: '3', output: '8' } })
     expect((await withdrawPrices(admin, { model: 'o3' })).prices).toEqual({})
-    const [inForce] = (await listPrices(admin, { model: 'o3', all: false })).items
+    const [inForce] = (await listPrices(admin, { model: 'o3', all: false, scheduled: false })).items
     expect(inForce).toMatchObject({ origin: 'shipped', state: 'in force' })
     const { card } = await rollbackPrices(admin, { model: 'o3' })
     expect(card).toMatchObject({ prices: { input: '3', output: '8' }, origin: 'set' })
@@ -78,7 +78,7 @@ onEachEngine('prices', (start) => {
     for (const model of ['o3-mini', 'o3', 'a', 'o3']) {
       await setPrices(admin, { ...change, model, prices: { input: '2' }, allowLarge: true })
     }
-    const whole = await listPrices(admin, { all: true })
+    const whole = await listPrices(admin, { all: true, scheduled: false })
     expect(whole.items.map(({ model, state }) => `${model} ${state}`)).toEqual([
       'a in force',
       'mine in force',
@@ -87,10 +87,15 @@ onEachEngine('prices', (start) => {
       'o3 in force',
       'o3-mini in force',
     ])
-    const pages = await allPages((page) => listPrices(admin, { all: true, ...page }), 4)
+    const pages = await allPages(
+      (page) => listPrices(admin, { all: true, scheduled: false, ...page }),
+      4,
+    )
     expect(pages.map(({ length }) => length)).toEqual([4, 2])
     expect(pages.flat()).toEqual([...whole.items])
-    await expect(listPrices(admin, { model: 'nobody', all: false })).rejects.toMatchObject({
+    await expect(
+      listPrices(admin, { model: 'nobody', all: false, scheduled: false }),
+    ).rejects.toMatchObject({
       refusal: 'not_found',
       field: 'model',
     })

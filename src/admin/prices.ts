@@ -2,6 +2,7 @@
 
 import { createCatalog } from '../catalog/catalog.ts'
 import { readCard } from '../meter/card.ts'
+import { samePrices } from '../meter/file-prices.ts'
 import { missingPrice } from '../meter/required.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import { type Page, pageOf } from './page.ts'
@@ -14,6 +15,7 @@ import {
   type NewCard,
   newRow,
   type PriceCard,
+  type Prices,
   plainPrices,
   withoutFile,
 } from './price-card.ts'
@@ -25,26 +27,49 @@ export interface ListedCard extends PriceCard {
   readonly state: 'in force' | 'scheduled' | 'replaced'
 }
 
-/** By model and version: those in force, or `all`. Of a model without a card, the one that speaks for it. */
+/** By model and version: those in force, `all`, or those that are `scheduled`. Of a model without a card, the one that speaks for it. */
 export async function listPrices(
   { store, nowMs }: AdminContext,
-  { model, all, ...page }: Input<'listPrices'>,
+  { model, all, scheduled, ...page }: Input<'listPrices'>,
 ): Promise<Page<ListedCard>> {
   const rows = await store.prices.all()
   const inForce = cardsInForce(rows, nowMs)
   const stateOf = (row: PriceRow): ListedCard['state'] => {
-    if (row.effectiveFrom > nowMs) return 'scheduled'
+    if (row.effectiveFrom > nowMs) return isIdle(rows, row) ? 'replaced' : 'scheduled'
     return inForce(row.model)?.version === row.version ? 'in force' : 'replaced'
   }
   const cards = rows
     .filter((row) => model === undefined || row.model === model)
     .map((row) => ({ ...cardView(row), state: stateOf(row) }))
-    .filter(({ state }) => all || state === 'in force')
+    .filter(({ state }) => (scheduled ? state === 'scheduled' : all || state === 'in force'))
+  if (scheduled) return pageOf(cards, placeOf, page)
   if (model === undefined || cards.length > 0) return pageOf(cards, placeOf, page)
   const pattern = inForce(model)
   if (pattern !== null)
     return { items: [{ ...cardView(pattern), state: 'in force' as const }], next: null }
   throw new AdminError('not_found', 'model', `there is no price for ${JSON.stringify(model)}`)
+}
+
+/** Of a card ahead: it will change nothing, as another takes its place, or as it has what was set until then. */
+function isIdle(rows: readonly PriceRow[], row: PriceRow): boolean {
+  return isOverwritten(rows, row) || samePrices(row.prices, setBefore(rows, row))
+}
+
+/** The prices that were set or imported and hold until a card ahead begins; none where none were. */
+function setBefore(rows: readonly PriceRow[], { model, effectiveFrom }: PriceRow): Prices {
+  const set = rows.filter(({ origin }) => origin === 'set' || origin === 'import')
+  return cardsInForce(set, effectiveFrom - 1)(model)?.prices ?? {}
+}
+
+/** A later version of the same origin's rank begins at the same moment. */
+function isOverwritten(rows: readonly PriceRow[], row: PriceRow): boolean {
+  return rows.some(
+    (other) =>
+      other.model === row.model &&
+      other.version > row.version &&
+      other.effectiveFrom === row.effectiveFrom &&
+      (other.origin === 'file') === (row.origin === 'file'),
+  )
 }
 
 function placeOf({ model, version }: PriceCard): string {
@@ -101,6 +126,37 @@ export async function withdrawPrices(
     )
   }
   return append(context, rows, { model, prices: {}, source: 'withdrawn' })
+}
+
+/**
+ * Takes back a card that has not begun: a later version begins at the same moment, with what was set until then. Throws
+ * AdminError: `not_found`, and `conflict` where it has begun, or is of the configuration file.
+ */
+export async function cancelPrices(
+  context: AdminContext,
+  { model, version }: Input<'cancelPrices'>,
+): Promise<PriceCard> {
+  const rows = await context.store.prices.all()
+  const card = rows.find((row) => row.model === model && row.version === version)
+  if (card === undefined)
+    throw new AdminError('not_found', 'version', `${model} has no card of version ${version}`)
+  if (card.origin === 'file' || card.origin === 'shipped')
+    throw new AdminError(
+      'conflict',
+      'version',
+      'is not of those that were set: it stands in a file',
+    )
+  if (card.effectiveFrom <= context.nowMs || isIdle(rows, card))
+    throw new AdminError(
+      'conflict',
+      'version',
+      'is not scheduled: it has begun, or changes nothing',
+    )
+  const { effectiveFrom } = card
+  const prices = setBefore(rows, card)
+  return append(context, rows, {
+    ...{ model, prices, effectiveFrom, source: `version ${version} was cancelled` },
+  })
 }
 
 interface Rollback {

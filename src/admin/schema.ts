@@ -55,7 +55,15 @@ export const inputs = {
   }),
   ...usageInputs,
   ...doctorInputs,
-  listPrices: z.strictObject({ model: text.optional(), all: z.boolean().default(false), ...page }),
+  listPrices: z.strictObject({
+    model: text.optional(),
+    all: z.boolean().default(false),
+    scheduled: z.boolean().default(false),
+    ...page,
+  }),
+  cancelPrices: z.strictObject({ model: text, version: count(Number.MAX_SAFE_INTEGER) }),
+  priceEffect: z.strictObject({ model: oneModel, prices }),
+  shippedDifferences: z.strictObject(page),
   setPrices: z.strictObject({
     model: oneModel,
     prices,

@@ -4,8 +4,8 @@ import { tokenPrices } from '../config/prices.ts'
 import type { Rate } from '../meter/meter.ts'
 import { multiplierPpm } from '../meter/rate.ts'
 import { anyoneOf } from '../operations/model-access.ts'
-import type { UsagePage } from '../store/store.ts'
-import type { UsagePlace } from '../store/usage-filter.ts'
+import type { Store, UsagePage } from '../store/store.ts'
+import type { UsagePlace, UsagePredicate } from '../store/usage-filter.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import { groupFor, type Offer, type Viewer } from './offer.ts'
 import { askedBy } from './price-card.ts'
@@ -66,8 +66,30 @@ export async function whatIf(
   checkTarget(offer, viewer, input)
   const { account, key, days } = input
   const since = nowMs - days * dayMs
-  const filter = defined({ account, key, since, until: nowMs, limit: Math.min(rowsAtOnce, most) })
   const add = adder({ price: pricer(offer, input, nowMs), model: input.model })
+  const filter = defined({ account, key, since, until: nowMs })
+  const coveredSince = await forUsage(store, { filter, most, each: add.row })
+  return {
+    currency: offer.config.currency,
+    since: timeText(since),
+    until: timeText(nowMs),
+    coveredSince: timeText(coveredSince),
+    ...add.sums(),
+  }
+}
+
+interface UsageReading {
+  readonly filter: UsagePredicate
+  readonly each: (row: UsageRow) => void
+  /** So many rows at most, the newest first. */
+  readonly most?: number
+}
+
+/** Returns the moment before which rows were not looked at, Unix milliseconds; null: all were. */
+export async function forUsage(
+  { usage }: Pick<Store, 'usage'>,
+  { filter, each, most = mostRows }: UsageReading,
+): Promise<number | null> {
   let before: UsagePlace | null = null
   let rows = 0
   for (
@@ -75,21 +97,16 @@ export async function whatIf(
     pages === 0 || (before !== null && rows < most && pages < mostPages);
     pages++
   ) {
-    const page: UsagePage = await store.usage.page({
+    const page: UsagePage = await usage.page({
       ...filter,
+      limit: Math.min(rowsAtOnce, most),
       ...(before !== null && { before }),
     })
-    for (const row of page.rows) add.row(row)
+    for (const row of page.rows) each(row)
     rows += page.rows.length
     before = page.next
   }
-  return {
-    currency: offer.config.currency,
-    since: timeText(since),
-    until: timeText(nowMs),
-    coveredSince: timeText(before?.at ?? null),
-    ...add.sums(),
-  }
+  return before?.at ?? null
 }
 
 function defined<Filter extends object>(filter: Filter) {
@@ -107,10 +124,13 @@ function checkTarget({ modelAccess }: Offer, viewer: Viewer, { model, group }: I
 type Pricer = (row: UsageRow) => bigint | Reason
 
 /** A model in a group as it is priced now. */
-interface Target {
+interface PricedTarget {
   readonly rate: Rate
-  readonly kinds: readonly string[]
   readonly asked: (name: string) => bigint | null
+}
+
+interface Target extends PricedTarget {
+  readonly kinds: readonly string[]
 }
 
 function pricer(offer: Offer, input: Input<'whatIf'>, nowMs: number): Pricer {
@@ -130,7 +150,7 @@ function pricer(offer: Offer, input: Input<'whatIf'>, nowMs: number): Pricer {
   }
 }
 
-function countsNothing(row: UsageRow): boolean {
+export function countsNothing(row: UsageRow): boolean {
   return row.units === null && tokenPrices.every((kind) => row[kind] === 0)
 }
 
@@ -147,7 +167,7 @@ function targetOf(offer: Offer, name: string, group: string, nowMs: number): Tar
 }
 
 /** What another model has no price for would look free. */
-function pricesAll({ rate, asked }: Target, row: UsageRow): boolean {
+export function pricesAll({ rate, asked }: PricedTarget, row: UsageRow): boolean {
   const units = Object.entries(row.units ?? {}).filter(([, count]) => count > 0)
   return (
     tokenPrices.every((kind) => row[kind] === 0 || asked(kind) !== null) &&

@@ -31,12 +31,15 @@ export const priceList: Command = {
   summary: 'list the prices in force',
   options: {
     all: { type: 'boolean', help: 'every version, also what is past and what is scheduled' },
+    scheduled: { type: 'boolean', help: 'those that have not begun, alone' },
   },
   hints: { 'not_found model': '; `tollgate price set` sets one' },
   async run(context) {
     const [model] = context.words
     const all = context.flags.has('all')
-    const { items } = await withStore(context, (admin) => listPrices(admin, { model, all }))
+    const scheduled = context.flags.has('scheduled')
+    const asked = { model, all, scheduled }
+    const { items } = await withStore(context, (admin) => listPrices(admin, asked))
     if (context.json) await printJson(items)
     else await print(table(headings, items.map(cells)))
     return undefined

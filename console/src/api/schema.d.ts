@@ -1267,6 +1267,77 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/prices/missing": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Models that are served or asked for and have no price: their requests are refused */
+        readonly get: operations["listMissingPrices"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/prices/diff": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Where prices in force are not those that are shipped
+         * @description Each is taken by itself: `POST /api/prices/withdraw` where it was set or imported. A published document is compared by `POST /api/prices/import`, which takes one `model` of it too.
+         */
+        readonly get: operations["listShippedPriceDifferences"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/prices/effect": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** What proposed prices would have brought of the last 7 days' requests */
+        readonly post: operations["readPriceEffect"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/prices/cancel": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Take back a card that has not begun */
+        readonly post: operations["cancelPrices"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/prices/withdraw": {
         readonly parameters: {
             readonly query?: never;
@@ -4048,6 +4119,59 @@ export interface components {
             readonly after: string | null;
             readonly percent: string | null;
             readonly large: boolean;
+        };
+        readonly MissingPrice: {
+            readonly model: string;
+            readonly reason: string;
+            /** @description That have it */
+            readonly groups: readonly string[];
+            /** @description That name it; one of a pattern, or of all its vendor has, names none */
+            readonly channels: readonly string[];
+            /** @description Of the last 7 days: refused with 503 before any channel was asked */
+            readonly refused: number;
+        };
+        readonly ShippedPriceDifference: {
+            readonly model: string;
+            /** @description Of the card in force */
+            readonly version: number;
+            /** @enum {string} */
+            readonly origin: "file" | "shipped" | "set" | "import";
+            /** @description By name, decimals for a million of the unit */
+            readonly prices: {
+                readonly [key: string]: string;
+            };
+            /** @description By name, decimals for a million of the unit */
+            readonly shipped: {
+                readonly [key: string]: string;
+            };
+            /** @description Of the shipped prices */
+            readonly source: string;
+            readonly sourceDate: string | null;
+            readonly differences: readonly components["schemas"]["PriceDifference"][];
+        };
+        readonly PriceEffect: {
+            readonly currency: string;
+            /** Format: date-time */
+            readonly since: string;
+            /** Format: date-time */
+            readonly until: string;
+            /**
+             * Format: date-time
+             * @description Requests before this moment were not looked at: there are too many
+             */
+            readonly coveredSince: string | null;
+            /** @description That asked for the model by this name */
+            readonly requests: number;
+            /** @description What was paid and what was written off */
+            readonly thenNano: string;
+            readonly proposedNano: string;
+            /** @description Above 0: dearer */
+            readonly differenceNano: string;
+            /** @description In no sum: they used what the card has no price for, which would be free */
+            readonly unpriced: {
+                readonly requests: number;
+                readonly thenNano: string;
+            };
         };
         readonly PriceImport: {
             readonly applied: boolean;
@@ -7715,6 +7839,8 @@ export interface operations {
             readonly query?: {
                 readonly model?: string;
                 readonly all?: boolean;
+                /** @description Those that have not begun, alone */
+                readonly scheduled?: boolean;
                 readonly limit?: number;
                 /** @description The page before's `next` */
                 readonly cursor?: string;
@@ -7769,6 +7895,114 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PriceChangeMade"];
+                };
+            };
+        };
+    };
+    readonly listMissingPrices: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["MissingPrice"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly listShippedPriceDifferences: {
+        readonly parameters: {
+            readonly query?: {
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["ShippedPriceDifference"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly readPriceEffect: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly model: string;
+                    readonly prices: {
+                        readonly [key: string]: string;
+                    };
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PriceEffect"];
+                };
+            };
+        };
+    };
+    readonly cancelPrices: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly model: string;
+                    readonly version: number;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PriceCard"];
                 };
             };
         };

@@ -1,10 +1,19 @@
 // Routes over cards of prices: listed, set from now or later, withdrawn, rolled back, imported.
 
 import { z } from '@hono/zod-openapi'
+import { priceEffect } from '../../../admin/price-effect.ts'
 import { importPrices } from '../../../admin/price-import.ts'
-import { listPrices, rollbackPrices, setPrices, withdrawPrices } from '../../../admin/prices.ts'
+import { missingPrices } from '../../../admin/price-missing.ts'
+import { shippedDifferences } from '../../../admin/price-shipped.ts'
+import {
+  cancelPrices,
+  listPrices,
+  rollbackPrices,
+  setPrices,
+  withdrawPrices,
+} from '../../../admin/prices.ts'
 import { inputs } from '../../../admin/schema.ts'
-import { flag, pageOf, pageQuery, timeSchema } from '../parts.ts'
+import { flag, nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 
 /** Of a published document of prices, which has those of every vendor. */
@@ -81,6 +90,51 @@ const imported = z
   })
   .openapi('PriceImport')
 
+const effect = z
+  .object({
+    currency: z.string(),
+    since: timeSchema,
+    until: timeSchema,
+    coveredSince: timeSchema.nullable().openapi({
+      description: 'Requests before this moment were not looked at: there are too many',
+    }),
+    requests: z.number().int().openapi({ description: 'That asked for the model by this name' }),
+    thenNano: nanoSchema.openapi({ description: 'What was paid and what was written off' }),
+    proposedNano: nanoSchema,
+    differenceNano: nanoSchema.openapi({ description: 'Above 0: dearer' }),
+    unpriced: z.object({ requests: z.number().int(), thenNano: nanoSchema }).openapi({
+      description: 'In no sum: they used what the card has no price for, which would be free',
+    }),
+  })
+  .openapi('PriceEffect')
+
+const missing = z
+  .object({
+    model: z.string(),
+    reason: z.string(),
+    groups: z.array(z.string()).readonly().openapi({ description: 'That have it' }),
+    channels: z.array(z.string()).readonly().openapi({
+      description: 'That name it; one of a pattern, or of all its vendor has, names none',
+    }),
+    refused: z.number().int().openapi({
+      description: 'Of the last 7 days: refused with 503 before any channel was asked',
+    }),
+  })
+  .openapi('MissingPrice')
+
+const shippedDifference = z
+  .object({
+    model: z.string(),
+    version: z.number().int().openapi({ description: 'Of the card in force' }),
+    origin: card.origin,
+    prices,
+    shipped: prices,
+    source: z.string().openapi({ description: 'Of the shipped prices' }),
+    sourceDate: z.string().nullable(),
+    differences,
+  })
+  .openapi('ShippedPriceDifference')
+
 const changing = { method: 'post', tag: 'Prices', access: 'admin' } as const
 
 export const priceRoutes: readonly ControlRoute[] = [
@@ -91,7 +145,11 @@ export const priceRoutes: readonly ControlRoute[] = [
     tag: 'Prices',
     summary: 'Cards of prices, with who set them and from where',
     access: 'auditor',
-    query: inputs.listPrices.extend({ all: flag.default(false), ...pageQuery }),
+    query: inputs.listPrices.extend({
+      all: flag.default(false),
+      scheduled: flag.default(false).openapi({ description: 'Those that have not begun, alone' }),
+      ...pageQuery,
+    }),
     reply: pageOf(listedCard),
     run: async ({ admin, query }) => ({ body: await listPrices(admin, query) }),
   }),
@@ -103,6 +161,54 @@ export const priceRoutes: readonly ControlRoute[] = [
     body: inputs.setPrices,
     reply: change,
     run: async ({ admin, body }) => ({ body: await setPrices(admin, body) }),
+  }),
+  route({
+    method: 'get',
+    path: '/api/prices/missing',
+    id: 'listMissingPrices',
+    tag: 'Prices',
+    summary: 'Models that are served or asked for and have no price: their requests are refused',
+    access: 'auditor',
+    reply: pageOf(missing),
+    async run({ admin, services: { running } }) {
+      const { store, nowMs } = admin
+      const items = await missingPrices(store.rollups, await running.offer(), nowMs)
+      return { body: { items, next: null } }
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/prices/diff',
+    id: 'listShippedPriceDifferences',
+    tag: 'Prices',
+    summary: 'Where prices in force are not those that are shipped',
+    description:
+      'Each is taken by itself: `POST /api/prices/withdraw` where it was set or imported. A published document is compared by `POST /api/prices/import`, which takes one `model` of it too.',
+    access: 'auditor',
+    query: inputs.shippedDifferences.extend(pageQuery),
+    reply: pageOf(shippedDifference),
+    run: async ({ admin, query }) => ({ body: await shippedDifferences(admin, query) }),
+  }),
+  route({
+    method: 'post',
+    path: '/api/prices/effect',
+    id: 'readPriceEffect',
+    tag: 'Prices',
+    summary: "What proposed prices would have brought of the last 7 days' requests",
+    access: 'auditor',
+    reads: true,
+    body: inputs.priceEffect,
+    reply: effect,
+    run: async ({ admin, body }) => ({ body: await priceEffect(admin, body) }),
+  }),
+  route({
+    ...changing,
+    path: '/api/prices/cancel',
+    id: 'cancelPrices',
+    summary: 'Take back a card that has not begun',
+    body: inputs.cancelPrices,
+    reply: cardSchema,
+    run: async ({ admin, body }) => ({ body: await cancelPrices(admin, body) }),
   }),
   route({
     ...changing,

@@ -1,0 +1,46 @@
+// Where the prices that are charged are not those that are shipped: each to be taken, or left, by itself.
+
+import { shippedPrices } from '../catalog/shipped-prices.ts'
+import { type Page, pageOf } from './page.ts'
+import { cardsInForce, compareCards, type Difference, type Prices } from './price-card.ts'
+import type { Input } from './schema.ts'
+import type { AdminContext } from './use-case.ts'
+
+interface ShippedDifference {
+  readonly model: string
+  /** In force now. */
+  readonly version: number
+  readonly origin: 'file' | 'shipped' | 'set' | 'import'
+  readonly prices: Prices
+  readonly shipped: Prices
+  readonly source: string
+  readonly sourceDate: string | null
+  readonly differences: readonly Difference[]
+}
+
+/** By model. */
+export async function shippedDifferences(
+  { store, nowMs, currency }: Pick<AdminContext, 'store' | 'nowMs' | 'currency'>,
+  page: Input<'shippedDifferences'>,
+): Promise<Page<ShippedDifference>> {
+  const inForce = cardsInForce(await store.prices.all(), nowMs)
+  const rows = shippedPrices(await currency()).flatMap(({ model, prices, source, sourceDate }) => {
+    const card = model.endsWith('*') ? null : inForce(model)
+    const differences = card === null ? [] : compareCards(card.prices, prices)
+    if (card === null || differences.length === 0) return []
+    const { version, origin } = card
+    return [
+      {
+        model,
+        version,
+        origin,
+        prices: card.prices,
+        shipped: prices,
+        source,
+        sourceDate,
+        differences,
+      },
+    ]
+  })
+  return pageOf(rows, ({ model }) => model, page)
+}
