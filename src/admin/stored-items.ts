@@ -78,6 +78,9 @@ export async function updateItem(
   kind: StoredKind,
   { id, changes, revision }: Input<'changeItem'>,
 ): Promise<Changed> {
+  if ('id' in changes && changes.id !== id) {
+    throw new AdminError('invalid', 'id', 'cannot be changed: make another, and remove this one')
+  }
   const [changed] = await applyChanges(context, rooms, (stored) => [
     { kind, id, revision, document: merged(existing(stored, kind, id), changes, rooms.box) },
   ])

@@ -8,9 +8,10 @@ export const secretName = /key|secret|token|password|credential/i
 
 /** The effective configuration as plain data, secrets and passwords in addresses masked. */
 export function describeConfig(config: Config): Record<string, unknown> {
-  const { server } = config
+  const { server, leftOut, ...others } = config
   return {
-    ...config,
+    ...others,
+    ...(leftOut.length > 0 && { leftOut }),
     server: {
       ...server,
       metricsToken: masked(server.metricsToken),

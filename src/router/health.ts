@@ -215,7 +215,9 @@ class NodeHealth implements Health, HealthControl, HealthReport {
   }
 
   #isFull(channelId: string, { inFlight }: ChannelHealth): boolean {
-    return inFlight > 0 && inFlight >= (this.#limits.get(channelId) ?? Number.POSITIVE_INFINITY)
+    if (this.#limits.size === 0) return false
+    const most = this.#limits.get(channelId)
+    return most !== undefined && inFlight >= most
   }
 
   #channel(channelId: string): ChannelHealth {

@@ -48,6 +48,8 @@ test('a channel is made, changed, disabled, brought back and removed; each is a 
   expect((await post('/api/channels', { id: 'main', vendor: 'sandbox' })).status).toBe(409)
   const stale = await ask('PATCH', '/api/channels/main', { weight: 2 }, root, 7)
   expect(stale).toMatchObject({ status: 412, json: { code: 'stale' } })
+  const renamed = await ask('PATCH', '/api/channels/main', { id: 'other' })
+  expect([renamed.status, renamed.json.field]).toEqual([400, 'id'])
   const changed = await ask('PATCH', '/api/channels/main', { weight: 2, tags: null }, root, 1)
   expect(changed.json).toMatchObject({ revision: 2, weight: 2, tags: [], keys: [{ hint: 'abcd' }] })
   const drained = await post('/api/channels/main/state', { state: 'draining' })
