@@ -119,9 +119,10 @@ function firstOf(...sources: [name: string, value: string | undefined][]): Setti
 }
 
 function readSwitch({ name, value }: Setting, problems: Problem[]): boolean {
-  if (value !== 'on' && value !== 'off')
+  const isOn = value === 'on' || value === 'true'
+  if (!isOn && value !== 'off' && value !== 'false')
     problems.push({ path: name, message: 'expected on or off' })
-  return value !== 'off'
+  return isOn
 }
 
 interface Range {
