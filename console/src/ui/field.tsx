@@ -153,7 +153,7 @@ export function Segments<Value extends string>({
 }: SegmentsProps<Value>) {
   const name = useId()
   return (
-    <fieldset className="inline-flex max-w-full min-w-0 overflow-x-auto rounded-control border border-border bg-sunken p-0.5">
+    <fieldset className="inline-flex w-fit max-w-full min-w-0 overflow-x-auto rounded-control border border-border bg-sunken p-0.5">
       <legend className="sr-only">{label}</legend>
       {options.map((option) => (
         <label

@@ -1,11 +1,88 @@
-// Requests.
+// Requests: every call with what it cost and why it failed, as a list one may narrow down, and as it happens.
 
-import { Trans } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useCallback, useMemo } from 'react'
+import { useAccount } from '../../app/account-scope.tsx'
+import { rangeOf } from '../../app/range.ts'
 import type { Catalog } from '../../i18n.ts'
+import { useTimeZone } from '../../state/preferences.ts'
+import { Button } from '../../ui/button.tsx'
 import { Page } from '../../ui/page.tsx'
+import { useNow } from '../../ui/values.tsx'
+import { RequestDrawer } from './drawer.tsx'
+import { ExportButton } from './export.tsx'
+import { Filters } from './filters.tsx'
+import { Histogram } from './histogram.tsx'
+import { RequestList } from './list.tsx'
+import { useRequests, useTail } from './queries.ts'
+import { Running } from './running.tsx'
+import type { RequestsSearch } from './search.ts'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
+const route = getRouteApi('/shell/requests')
+
 export default function RequestsPage() {
-  return <Page title={<Trans>Requests</Trans>}>{null}</Page>
+  const { t } = useLingui()
+  const search = route.useSearch()
+  const navigate = useNavigate()
+  const zone = useTimeZone()
+  const nowMs = useNow(60_000)
+  const account = useAccount()
+  const range = useMemo(() => rangeOf(search, nowMs, zone), [search, nowMs, zone])
+  const asked = { search, range, account }
+  const list = useRequests(asked)
+  const isLive = search.live === true
+  const tail = useTail(asked, isLive)
+  const rows = useMemo(() => {
+    const listed = list.data?.pages.flatMap(({ items }) => items) ?? []
+    const known = new Set(listed.map(({ requestId }) => requestId))
+    return [...tail.filter(({ requestId }) => !known.has(requestId)), ...listed]
+  }, [list.data, tail])
+  const change = useCallback(
+    (next: Partial<RequestsSearch>) =>
+      void navigate({ to: '.', search: (before) => ({ ...before, ...next }) }),
+    [navigate],
+  )
+  const place = rows.findIndex(({ requestId }) => requestId === search.open)
+  const previous = rows[place - 1]?.requestId
+  const next = rows[place + 1]?.requestId
+  return (
+    <Page
+      title={<Trans>Requests</Trans>}
+      purpose={
+        <Trans>Every call: what was asked, who answered, what it cost, and why it failed.</Trans>
+      }
+      actions={
+        <>
+          <ExportButton search={search} range={range} account={account} />
+          <Button
+            variant={isLive ? 'primary' : 'secondary'}
+            icon={isLive ? 'pause' : 'play'}
+            aria-pressed={isLive}
+            onClick={() => change({ live: isLive ? undefined : true })}
+          >
+            {isLive ? t`Following` : t`Follow live`}
+          </Button>
+        </>
+      }
+      filters={<Filters search={search} range={range} account={account} onChange={change} />}
+    >
+      <Running account={account} />
+      <Histogram asked={asked} onChange={change} />
+      <RequestList list={list} rows={rows} search={search} isLive={isLive} onChange={change} />
+      {search.open !== undefined && (
+        <RequestDrawer
+          key={search.open}
+          id={search.open}
+          tab={search.tab ?? 'overview'}
+          onTab={(tab) => change({ tab: tab === 'overview' ? undefined : tab })}
+          onClose={() => change({ open: undefined, tab: undefined })}
+          onPrevious={previous === undefined ? undefined : () => change({ open: previous })}
+          onNext={place < 0 || next === undefined ? undefined : () => change({ open: next })}
+        />
+      )}
+    </Page>
+  )
 }

@@ -1,8 +1,63 @@
-// What the address of this page holds.
+// What the address of this page holds: the API's own filters, the range, the open request.
 
-import { searchOf, text } from '../../app/search.ts'
+import { rangeFields } from '../../app/range.ts'
+import { flag, oneOf, searchOf, text, wholeNumber } from '../../app/search.ts'
+
+export const statusClasses = ['2xx', '4xx', '5xx'] as const
 
 export const validateRequestsSearch = searchOf({
+  ...rangeFields,
+  model: text,
+  key: text,
+  group: text,
+  channel: text,
+  operation: text,
+  statusClass: oneOf(...statusClasses),
+  errorCode: text,
+  stream: oneOf('true', 'false'),
+  client: text,
+  id: text,
+  vendorRequestId: text,
+  minCost: text,
+  minLatencyMs: wholeNumber,
+  /** New requests are shown as they end. */
+  live: flag,
   /** The request that is open. */
   open: text,
+  tab: oneOf('overview', 'messages', 'raw'),
 })
+
+export type RequestsSearch = ReturnType<typeof validateRequestsSearch>
+
+const filterNames = [
+  'model',
+  'key',
+  'group',
+  'channel',
+  'operation',
+  'statusClass',
+  'errorCode',
+  'stream',
+  'client',
+  'id',
+  'vendorRequestId',
+  'minCost',
+] as const
+
+/** The filters as the API takes them. */
+export function filtersOf(search: RequestsSearch) {
+  const given = filterNames.flatMap((name) =>
+    search[name] === undefined ? [] : [[name, search[name]]],
+  )
+  const { minLatencyMs } = search
+  return {
+    ...(Object.fromEntries(given) as Partial<Pick<RequestsSearch, (typeof filterNames)[number]>>),
+    ...(minLatencyMs !== undefined && { minLatencyMs: String(minLatencyMs) }),
+  }
+}
+
+/** Everything but the range taken away. */
+export const withoutFilters = {
+  ...Object.fromEntries(filterNames.map((name) => [name, undefined])),
+  minLatencyMs: undefined,
+} as const

@@ -1,0 +1,85 @@
+// Which vendors were asked, when and for how long, and why another followed: a bar each, on one scale.
+
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { duration } from '../../format.ts'
+import { Money, Status } from '../../ui/values.tsx'
+import type { RequestDetail } from './drawer.tsx'
+import { Section } from './receipt.tsx'
+
+const reasons: Readonly<Record<string, MessageDescriptor>> = {
+  next_channel: msg`then the next channel was asked`,
+  no_other_channel: msg`there was no other channel`,
+  request_at_fault: msg`the request itself was at fault: no other was asked`,
+  outcome_unknown: msg`the vendor may have done the work: no other was asked`,
+  retry_budget: msg`too many were failing at that moment: no other was asked`,
+  out_of_time: msg`there was no time left for another`,
+  already_answering: msg`the answer had begun: no other could take over`,
+}
+
+export function Attempts({ request }: { readonly request: RequestDetail }) {
+  const { t, i18n } = useLingui()
+  const { attemptList, durationMs, currency } = request
+  const ms = (value: number) => duration(value, i18n.locale)
+  return (
+    <Section title={<Trans>Attempts</Trans>}>
+      {attemptList.length === 0 && (
+        <p className="text-text-2">
+          <Trans>No vendor was asked.</Trans>
+        </p>
+      )}
+      <ol className="flex flex-col gap-3">
+        {attemptList.map((attempt, index) => {
+          const { outcome, startMs, firstByteMs, durationMs: tookMs, then } = attempt
+          const reason = then === undefined ? undefined : reasons[then]
+          const total = Math.max(1, durationMs)
+          const hasTimes = startMs !== undefined && tookMs !== undefined
+          return (
+            <li key={index} className="text-cell">
+              <div className="flex flex-wrap items-center justify-between gap-x-3">
+                <Status tone={outcome === 'answered' ? 'ok' : 'failed'}>
+                  {attempt.channel ?? t`Attempt ${index + 1}`}
+                  {attempt.status !== undefined && ` · ${attempt.status}`}
+                  {attempt.kind !== undefined && ` · ${attempt.kind}`}
+                </Status>
+                <span className="text-text-2">
+                  {hasTimes && ms(tookMs)}
+                  {firstByteMs !== undefined && ` · ${t`first byte after ${ms(firstByteMs)}`}`}
+                </span>
+              </div>
+              {hasTimes && (
+                <svg
+                  aria-hidden="true"
+                  className="mt-1 h-2 w-full"
+                  preserveAspectRatio="none"
+                  viewBox="0 0 100 2"
+                >
+                  <rect width="100" height="2" rx="1" fill="var(--sunken)" />
+                  <rect
+                    x={(startMs / total) * 100}
+                    width={Math.max(0.5, (tookMs / total) * 100)}
+                    height="2"
+                    rx="1"
+                    fill={outcome === 'answered' ? 'var(--series-1)' : 'var(--danger)'}
+                  />
+                </svg>
+              )}
+              {(reason !== undefined || attempt.costNano !== undefined) && (
+                <p className="mt-0.5 text-text-2">
+                  {reason !== undefined && t(reason)}
+                  {attempt.costNano !== undefined && (
+                    <>
+                      {' '}
+                      <Money exact nano={attempt.costNano} currency={currency} />
+                    </>
+                  )}
+                </p>
+              )}
+            </li>
+          )
+        })}
+      </ol>
+    </Section>
+  )
+}

@@ -1,0 +1,39 @@
+// One sentence on a failure: whose fault it was, whether it was charged, and what to do next.
+
+import { msg } from '@lingui/core/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { Badge } from '../../ui/values.tsx'
+import type { RequestDetail } from './drawer.tsx'
+
+const parties = {
+  request: msg`Your request`,
+  account: msg`Your balance or limits`,
+  client: msg`Your client`,
+  gateway: msg`The gateway`,
+  vendor: msg`The vendor`,
+} as const
+
+export function Blame({ request }: { readonly request: RequestDetail }) {
+  const { t } = useLingui()
+  const { blame, errorCause } = request
+  if (blame === null) return null
+  const isOurs = blame.party === 'gateway' || blame.party === 'vendor'
+  return (
+    <section
+      aria-label={t`Whose fault it was`}
+      className={`rounded-card border p-3 ${isOurs ? 'border-danger/40 bg-danger-tint' : 'border-warning/40 bg-warning-tint'}`}
+    >
+      <p className="flex flex-wrap items-center gap-2 font-medium">
+        {t(parties[blame.party])}
+        <Badge tone={blame.charged ? 'warning' : 'neutral'}>
+          {blame.charged ? <Trans>charged</Trans> : <Trans>not charged</Trans>}
+        </Badge>
+      </p>
+      <p className="mt-1">{blame.message}</p>
+      <p className="mt-1 text-text-2">{blame.next}</p>
+      {errorCause != null && (
+        <p className="mt-2 font-mono text-code break-words text-text-2">{errorCause}</p>
+      )}
+    </section>
+  )
+}

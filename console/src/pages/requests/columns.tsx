@@ -1,0 +1,147 @@
+// The columns of the list of requests.
+
+import { Trans } from '@lingui/react/macro'
+import type { Column } from '../../ui/table.tsx'
+import { Badge, Count, Duration, Id, Money, None, Status, Time } from '../../ui/values.tsx'
+import { useCurrency } from './currency.ts'
+import type { RequestRow } from './queries.ts'
+
+const operatorColumns: readonly Column<RequestRow>[] = [
+  { id: 'account', header: <Trans>Account</Trans>, cell: ({ account }) => account },
+  { id: 'channel', header: <Trans>Channel</Trans>, cell: ({ channel }) => channel ?? <None /> },
+]
+
+const tokens = (kind: string) => (row: RequestRow) => <Count value={row.tokens[kind] ?? 0} />
+
+const first: readonly Column<RequestRow>[] = [
+  { id: 'at', header: <Trans>Time</Trans>, cell: ({ at }) => <Time at={at} /> },
+  { id: 'status', header: <Trans>Status</Trans>, cell: (row) => <RequestStatus row={row} /> },
+  { id: 'model', header: <Trans>Model</Trans>, cell: (row) => <ModelName row={row} /> },
+  {
+    id: 'key',
+    header: <Trans>Key</Trans>,
+    cell: ({ keyName, key }) => <span title={key}>{keyName}</span>,
+  },
+]
+
+const rest: readonly Column<RequestRow>[] = [
+  { id: 'group', header: <Trans>Group</Trans>, optional: true, cell: ({ group }) => group },
+  {
+    id: 'operation',
+    header: <Trans>Endpoint</Trans>,
+    optional: true,
+    cell: ({ operation }) => operation,
+  },
+  { id: 'input', header: <Trans>Input</Trans>, align: 'right', cell: tokens('input') },
+  {
+    id: 'cached',
+    header: <Trans>Cached</Trans>,
+    align: 'right',
+    optional: true,
+    cell: tokens('cachedInput'),
+  },
+  { id: 'output', header: <Trans>Output</Trans>, align: 'right', cell: tokens('output') },
+  {
+    id: 'reasoning',
+    header: <Trans>Reasoning</Trans>,
+    align: 'right',
+    optional: true,
+    cell: tokens('reasoning'),
+  },
+  {
+    id: 'ttft',
+    header: <Trans>First token</Trans>,
+    align: 'right',
+    cell: ({ ttftMs }) => <Duration ms={ttftMs} />,
+  },
+  {
+    id: 'duration',
+    header: <Trans>Took</Trans>,
+    align: 'right',
+    cell: ({ durationMs }) => <Duration ms={durationMs} />,
+  },
+  {
+    id: 'rate',
+    header: <Trans>Tokens/s</Trans>,
+    align: 'right',
+    optional: true,
+    cell: (row) => <Rate row={row} />,
+  },
+  {
+    id: 'cost',
+    header: <Trans>Cost</Trans>,
+    align: 'right',
+    cell: ({ chargeNano }) => <Cost nano={chargeNano} />,
+  },
+  {
+    id: 'client',
+    header: <Trans>Client</Trans>,
+    optional: true,
+    cell: ({ client, clientVersion }) =>
+      client === null ? <None /> : `${client} ${clientVersion ?? ''}`,
+  },
+  {
+    id: 'id',
+    header: <Trans>Request id</Trans>,
+    optional: true,
+    cell: ({ requestId }) => <Id value={requestId} />,
+  },
+]
+
+/** Of the list: who runs the deployment sees whose they are and which channel answered. */
+export const requestColumns = {
+  user: [...first, ...rest],
+  operator: [...first, ...operatorColumns, ...rest],
+} as const
+
+function Cost({ nano }: { readonly nano: string }) {
+  return <Money nano={nano} currency={useCurrency()} />
+}
+
+/** The word of its end: the status, and why where it failed. */
+export function RequestStatus({ row }: { readonly row: Pick<RequestRow, 'status' | 'errorCode'> }) {
+  const { status, errorCode } = row
+  if (status < 400 && errorCode === null) return <Status tone="ok">{status}</Status>
+  return (
+    <Status tone={status < 500 ? 'warning' : 'failed'}>
+      {status}
+      {errorCode !== null && (
+        <span className="max-w-40 truncate text-text-2" title={errorCode}>
+          {errorCode}
+        </span>
+      )}
+    </Status>
+  )
+}
+
+function ModelName({ row: { model, modelServed, stream } }: { readonly row: RequestRow }) {
+  return (
+    <span className="inline-flex items-center gap-1.5" title={modelServed ?? model}>
+      {model}
+      {modelServed !== null && modelServed !== model && (
+        <span className="text-text-3">→ {modelServed}</span>
+      )}
+      {stream && (
+        <Badge>
+          <Trans>stream</Trans>
+        </Badge>
+      )}
+    </span>
+  )
+}
+
+/** Of the time after the first token; null: too short to say. */
+export function tokensPerSecond({ tokens, ttftMs, durationMs }: RequestRow): number | null {
+  const writingMs = durationMs - (ttftMs ?? 0)
+  const output = tokens['output'] ?? 0
+  return output === 0 || writingMs < 50 ? null : output / (writingMs / 1_000)
+}
+
+function Rate({ row }: { readonly row: RequestRow }) {
+  const rate = tokensPerSecond(row)
+  return rate === null ? <None /> : rate.toFixed(1)
+}
+
+export function totalTokens({ tokens }: RequestRow): number {
+  return (tokens['input'] ?? 0) + (tokens['output'] ?? 0)
+}

@@ -1,0 +1,7 @@
+// The deployment's one currency, as the balance names it.
+
+import { useBalance } from '../../api/queries.ts'
+
+export function useCurrency(): string {
+  return useBalance().data?.currency ?? ''
+}

@@ -1,0 +1,159 @@
+// One request beside the list: how it ended, whose fault a failure was, its receipt, its attempts, its messages.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { type Reply, read } from '../../api/client.ts'
+import { buttonClass } from '../../ui/button.tsx'
+import { Drawer } from '../../ui/dialog.tsx'
+import { Segments } from '../../ui/field.tsx'
+import { Skeleton, Widget } from '../../ui/state.tsx'
+import { Copy, Duration, Id, Money, None, Time } from '../../ui/values.tsx'
+import { Attempts } from './attempts.tsx'
+import { Blame } from './blame.tsx'
+import { RequestStatus, tokensPerSecond } from './columns.tsx'
+import { Messages } from './messages.tsx'
+import { Receipt } from './receipt.tsx'
+
+export type RequestDetail = Reply<'get', '/api/requests/{id}'>
+type Tab = 'overview' | 'messages' | 'raw'
+
+interface RequestDrawerProps {
+  readonly id: string
+  readonly tab: Tab
+  readonly onTab: (tab: Tab) => void
+  readonly onClose: () => void
+  readonly onPrevious?: (() => void) | undefined
+  readonly onNext?: (() => void) | undefined
+}
+
+export function RequestDrawer({ id, tab, onTab, ...rest }: RequestDrawerProps) {
+  const { t } = useLingui()
+  const query = useQuery({
+    ...read('/api/requests/{id}', { params: { path: { id } } }),
+    // What has ended does not change.
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return (
+    <Drawer
+      {...rest}
+      label={t`Request ${id}`}
+      header={
+        <div className="flex min-w-0 items-center gap-2">
+          <span className="text-section">
+            <Trans>Request</Trans>
+          </span>
+          <Id value={id} />
+          <Copy text={location.href} label={t`Copy a link to this request`} />
+        </div>
+      }
+    >
+      <Widget query={query} skeleton={<Skeleton rows={10} />}>
+        {(request) => (
+          <div className="flex flex-col gap-5">
+            <Facts request={request} />
+            <Blame request={request} />
+            <Segments
+              label={t`What is shown`}
+              value={tab}
+              onChange={onTab}
+              options={[
+                { value: 'overview', label: t`Receipt and attempts` },
+                { value: 'messages', label: t`Messages` },
+                { value: 'raw', label: t`Raw` },
+              ]}
+            />
+            {tab === 'overview' && (
+              <>
+                <Receipt request={request} />
+                <Attempts request={request} />
+              </>
+            )}
+            {tab === 'messages' && <Messages id={id} account={request.account} />}
+            {tab === 'raw' && <Raw request={request} />}
+          </div>
+        )}
+      </Widget>
+    </Drawer>
+  )
+}
+
+function Facts({ request }: { readonly request: RequestDetail }) {
+  const { t } = useLingui()
+  const rate = tokensPerSecond(request)
+  const client = request.client === null ? null : `${request.client} ${request.clientVersion ?? ''}`
+  return (
+    <>
+      <dl className="grid grid-cols-2 gap-x-6 gap-y-3 md:grid-cols-3">
+        <Fact name={t`Status`}>
+          <RequestStatus row={request} />
+        </Fact>
+        <Fact name={t`Cost`}>
+          <Money exact nano={request.chargeNano} currency={request.currency} />
+        </Fact>
+        <Fact name={t`Time`}>
+          <Time at={request.at} />
+        </Fact>
+        <Fact name={t`Model asked for`}>{request.model}</Fact>
+        <Fact name={t`Model that answered`}>{request.modelServed ?? <None />}</Fact>
+        <Fact name={t`Endpoint`}>
+          {request.operation}
+          {request.stream && ` · ${t`stream`}`}
+        </Fact>
+        <Fact name={t`Took`}>
+          <Duration ms={request.durationMs} />
+        </Fact>
+        <Fact name={t`First token after`}>
+          <Duration ms={request.ttftMs} />
+        </Fact>
+        <Fact name={t`Tokens per second`}>{rate === null ? <None /> : rate.toFixed(1)}</Fact>
+        <Fact name={t`Key`}>
+          <Link to="/keys" search={(before) => ({ account: before.account })}>
+            {request.keyName}
+          </Link>
+        </Fact>
+        <Fact name={t`Group`}>{request.group}</Fact>
+        <Fact name={t`Client`}>{client ?? <None />}</Fact>
+        {request.channel != null && <Fact name={t`Channel`}>{request.channel}</Fact>}
+        {request.vendorRequestId !== null && (
+          <Fact name={t`Vendor’s request id`}>
+            <Id value={request.vendorRequestId} />
+          </Fact>
+        )}
+        {request.clientAddress !== undefined && (
+          <Fact name={t`Address`}>{request.clientAddress}</Fact>
+        )}
+      </dl>
+      <div className="flex flex-wrap gap-2">
+        <Link to="/playground" className={buttonClass()}>
+          <Trans>Open the playground</Trans>
+        </Link>
+      </div>
+    </>
+  )
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-label text-text-2">{name}</dt>
+      <dd className="truncate">{children}</dd>
+    </div>
+  )
+}
+
+function Raw({ request }: { readonly request: RequestDetail }) {
+  const text = JSON.stringify(request, null, 2)
+  return (
+    <div className="relative">
+      <span className="absolute top-2 right-2">
+        <Copy text={text} />
+      </span>
+      {/* A region that scrolls must be reachable by the keyboard. */}
+      <pre tabIndex={0} className="overflow-x-auto rounded-card bg-sunken p-3 font-mono text-code">
+        {text}
+      </pre>
+    </div>
+  )
+}

@@ -1,0 +1,44 @@
+// The rows of the list as a file, by the same filters; the browser saves it as it comes.
+
+import { useLingui } from '@lingui/react/macro'
+import type { Range } from '../../app/range.ts'
+import { buttonClass } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { filtersOf, type RequestsSearch } from './search.ts'
+
+interface ExportProps {
+  readonly search: RequestsSearch
+  readonly range: Range
+  readonly account: string | undefined
+}
+
+export function ExportButton({ search, range, account }: ExportProps) {
+  const { t } = useLingui()
+  function save(format: 'csv' | 'json') {
+    const { since, until } = range
+    const given = { ...filtersOf(search), since, until, format, ...(account && { account }) }
+    const query = new URLSearchParams(
+      Object.entries(given).map(([name, value]) => [name, `${value}`]),
+    )
+    const link = document.createElement('a')
+    link.href = `/api/requests/export?${query}`
+    link.download = `requests.${format === 'csv' ? 'csv' : 'ndjson'}`
+    link.click()
+  }
+  return (
+    <Menu
+      className={buttonClass()}
+      trigger={
+        <>
+          <Icon name="download" />
+          {t`Export`}
+        </>
+      }
+      items={[
+        { label: t`CSV of these rows`, onSelect: () => save('csv') },
+        { label: t`JSON lines of these rows`, onSelect: () => save('json') },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,162 @@
+// What narrows the list down: each filter stands in the address, under the name the API gives it.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { read } from '../../api/client.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
+import type { Range } from '../../app/range.ts'
+import { Button } from '../../ui/button.tsx'
+import { ChoiceFilter } from '../../ui/choice-filter.tsx'
+import { Field, Input } from '../../ui/field.tsx'
+import { Popover } from '../../ui/popover.tsx'
+import { RangePicker } from '../../ui/range-picker.tsx'
+import { filtersOf, type RequestsSearch, statusClasses, withoutFilters } from './search.ts'
+
+interface FiltersProps {
+  readonly search: RequestsSearch
+  readonly range: Range
+  readonly account: string | undefined
+  readonly onChange: (next: Partial<RequestsSearch>) => void
+}
+
+export function Filters({ search, range, account, onChange }: FiltersProps) {
+  const { t } = useLingui()
+  const { operator } = roleOf(useMe())
+  const query = account === undefined ? {} : { account }
+  const { data } = useQuery({
+    ...read('/api/statistics/choices', { params: { query } }),
+    staleTime: 60_000,
+  })
+  const statusNames = { '2xx': t`Ok`, '4xx': t`Refused (4xx)`, '5xx': t`Failed (5xx)` }
+  const isFiltered = Object.keys(filtersOf(search)).length > 0
+  const keys = useQuery({
+    ...read('/api/keys', { params: { query: { ...query, limit: 500 } } }),
+    staleTime: 60_000,
+  })
+  const keyNames = new Map(keys.data?.items.map(({ id, name }) => [id, name] as const))
+  /** One value at a time: the last one that was ticked. */
+  const one = (name: keyof RequestsSearch) => (chosen: readonly string[] | undefined) =>
+    onChange({ [name]: chosen?.at(-1) })
+  const chosen = (value: string | undefined) => (value === undefined ? [] : [value])
+  const plain = (values: readonly string[] | undefined) =>
+    (values ?? []).map((value) => ({ value }))
+  return (
+    <div data-filter className="flex flex-wrap items-center gap-2">
+      <RangePicker range={range} onChange={onChange} />
+      <ChoiceFilter
+        label={t`Status`}
+        options={statusClasses.map((value) => ({ value, label: statusNames[value] }))}
+        chosen={chosen(search.statusClass)}
+        onChange={one('statusClass')}
+      />
+      <ChoiceFilter
+        label={t`Model`}
+        options={plain(data?.model)}
+        chosen={chosen(search.model)}
+        onChange={one('model')}
+      />
+      <ChoiceFilter
+        label={t`Key`}
+        options={(data?.key ?? []).map((value) => ({ value, label: keyNames.get(value) ?? value }))}
+        chosen={chosen(search.key)}
+        onChange={one('key')}
+      />
+      <ChoiceFilter
+        label={t`Group`}
+        options={plain(data?.group)}
+        chosen={chosen(search.group)}
+        onChange={one('group')}
+      />
+      <ChoiceFilter
+        label={t`Endpoint`}
+        options={plain(data?.operation)}
+        chosen={chosen(search.operation)}
+        onChange={one('operation')}
+      />
+      {operator && (
+        <ChoiceFilter
+          label={t`Channel`}
+          options={plain(data?.channel)}
+          chosen={chosen(search.channel)}
+          onChange={one('channel')}
+        />
+      )}
+      <MoreFilters key={JSON.stringify(search)} search={search} onChange={onChange} />
+      {isFiltered && (
+        <Button variant="quiet" onClick={() => onChange(withoutFilters)}>
+          <Trans>Clear filters</Trans>
+        </Button>
+      )}
+    </div>
+  )
+}
+
+function MoreFilters({ search, onChange }: Pick<FiltersProps, 'search' | 'onChange'>) {
+  const { t } = useLingui()
+  const [draft, setDraft] = useState({
+    errorCode: search.errorCode ?? '',
+    client: search.client ?? '',
+    id: search.id ?? '',
+    vendorRequestId: search.vendorRequestId ?? '',
+    minCost: search.minCost ?? '',
+    minLatencyMs: search.minLatencyMs === undefined ? '' : String(search.minLatencyMs),
+  })
+  const [wrong, setWrong] = useState<'minCost' | 'minLatencyMs' | null>(null)
+  const field = (name: keyof typeof draft) => ({
+    value: draft[name],
+    autoComplete: 'off',
+    onChange: (event: { target: { value: string } }) =>
+      setDraft({ ...draft, [name]: event.target.value }),
+  })
+  const count = Object.values(draft).filter((value) => value !== '').length
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    const { minCost, minLatencyMs, ...texts } = draft
+    if (minCost !== '' && !/^\d+(\.\d{1,9})?$/.test(minCost)) return setWrong('minCost')
+    if (minLatencyMs !== '' && !/^\d{1,9}$/.test(minLatencyMs)) return setWrong('minLatencyMs')
+    const given = Object.entries(texts).map(([name, value]) => [name, value.trim() || undefined])
+    onChange({
+      ...Object.fromEntries(given),
+      minCost: minCost === '' ? undefined : minCost,
+      minLatencyMs: minLatencyMs === '' ? undefined : Number(minLatencyMs),
+    })
+  }
+  return (
+    <Popover
+      label={t`More filters`}
+      icon="filter"
+      text={count > 0 ? t`More filters: ${count}` : undefined}
+    >
+      <form onSubmit={submit} className="flex w-72 flex-col gap-3 p-3">
+        <Field label={t`Error code`}>
+          <Input placeholder="insufficient_quota" {...field('errorCode')} />
+        </Field>
+        <Field label={t`Client`}>
+          <Input placeholder="openai-python" {...field('client')} />
+        </Field>
+        <Field label={t`Request id`}>
+          <Input placeholder="req_…" {...field('id')} />
+        </Field>
+        <Field label={t`Vendor’s request id`}>
+          <Input {...field('vendorRequestId')} />
+        </Field>
+        <Field
+          label={t`Cost at least`}
+          error={wrong === 'minCost' ? t`Write an amount such as 0.05.` : undefined}
+        >
+          <Input inputMode="decimal" {...field('minCost')} />
+        </Field>
+        <Field
+          label={t`Took at least`}
+          error={wrong === 'minLatencyMs' ? t`Write whole milliseconds.` : undefined}
+        >
+          <Input inputMode="numeric" unit="ms" {...field('minLatencyMs')} />
+        </Field>
+        <Button type="submit" variant="primary">
+          <Trans>Filter</Trans>
+        </Button>
+      </form>
+    </Popover>
+  )
+}

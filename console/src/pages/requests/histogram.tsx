@@ -1,0 +1,81 @@
+// How many requests ended well and how many did not, over the range; dragging zooms in.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import type { Shape } from '../../api/client.ts'
+import type { Range } from '../../app/range.ts'
+import type { Series } from '../../charts/series.ts'
+import { TimeChart } from '../../charts/time-chart.tsx'
+import { Card } from '../../ui/page.tsx'
+import { Skeleton, Widget } from '../../ui/state.tsx'
+import { useHistogram } from './queries.ts'
+import type { RequestsSearch } from './search.ts'
+
+interface HistogramProps {
+  readonly asked: {
+    readonly search: RequestsSearch
+    readonly range: Range
+    readonly account: string | undefined
+  }
+  readonly onChange: (next: Partial<RequestsSearch>) => void
+}
+
+export function Histogram({ asked, onChange }: HistogramProps) {
+  const { t, i18n } = useLingui()
+  const query = useHistogram(asked)
+  const { errorCode, stream, client, id, vendorRequestId, minCost, minLatencyMs } = asked.search
+  const finer = [errorCode, stream, client, id, vendorRequestId, minCost, minLatencyMs]
+  return (
+    <Card>
+      <Widget query={query} skeleton={<Skeleton rows={1} height={140} />}>
+        {(data) => {
+          const { ok, failed, buckets } = fold(data)
+          const all = sum(ok) + sum(failed)
+          const series: readonly Series[] = [
+            { id: 'ok', name: t`Ok`, colour: 1, values: ok },
+            { id: 'error', name: t`Errors`, colour: 'danger', values: failed },
+          ]
+          return (
+            <TimeChart
+              kind="bars"
+              height={140}
+              label={t`Requests over time: ${all} in all, ${sum(failed)} of them errors`}
+              buckets={buckets}
+              series={series}
+              format={(value) => value.toLocaleString(i18n.locale)}
+              isLastPartial={asked.range.preset !== null && asked.range.preset !== 'last-month'}
+              onZoom={(since, until) => onChange({ range: undefined, since, until })}
+              onZoomOut={() => onChange({ range: undefined, since: undefined, until: undefined })}
+            />
+          )
+        }}
+      </Widget>
+      {finer.some((value) => value !== undefined) && (
+        <p className="mt-1 text-label font-normal text-text-3">
+          <Trans>
+            The bars count by model, key, group, endpoint, channel and status; the other filters
+            narrow the list alone.
+          </Trans>
+        </p>
+      )}
+    </Card>
+  )
+}
+
+function fold({ intervals, until, series }: Shape<'Statistics'>) {
+  const zeros = intervals.map(() => 0)
+  const add = (to: readonly number[], values: readonly (number | null)[] | undefined) =>
+    to.map((value, index) => value + (values?.[index] ?? 0))
+  let ok: readonly number[] = zeros
+  let failed: readonly number[] = zeros
+  for (const { group, values } of series) {
+    const name = Object.values(group)[0] ?? ''
+    if (/^[123]/.test(name)) ok = add(ok, values)
+    else failed = add(failed, values)
+  }
+  const buckets = intervals.map((start, index) => ({ start, end: intervals[index + 1] ?? until }))
+  return { ok, failed, buckets }
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}

@@ -1,0 +1,133 @@
+// The list itself: one row a request, newest first, as far back as one scrolls.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { Link } from '@tanstack/react-router'
+import { roleOf, useMe } from '../../api/queries.ts'
+import { Button, buttonClass } from '../../ui/button.tsx'
+import { ColumnChooser } from '../../ui/columns.tsx'
+import { Card } from '../../ui/page.tsx'
+import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
+import { DataTable } from '../../ui/table.tsx'
+import { Copy, Count, Duration, Money, Time } from '../../ui/values.tsx'
+import { RequestStatus, requestColumns, totalTokens } from './columns.tsx'
+import { useCurrency } from './currency.ts'
+import type { RequestRow, useRequests } from './queries.ts'
+import { filtersOf, type RequestsSearch, withoutFilters } from './search.ts'
+
+interface ListProps {
+  readonly list: ReturnType<typeof useRequests>
+  /** Those of the list, and before them those that came meanwhile. */
+  readonly rows: readonly RequestRow[]
+  readonly search: RequestsSearch
+  readonly isLive: boolean
+  readonly onChange: (next: Partial<RequestsSearch>) => void
+}
+
+export function RequestList({ list, rows, search, isLive, onChange }: ListProps) {
+  const { t } = useLingui()
+  const { operator } = roleOf(useMe())
+  const currency = useCurrency()
+  const columns = operator ? requestColumns.operator : requestColumns.user
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list
+  const more = hasNextPage
+    ? { isLoading: isFetchingNextPage, load: () => void fetchNextPage() }
+    : undefined
+  const estimate = list.data?.pages[0]?.estimate ?? null
+  return (
+    <Card
+      flush
+      title={
+        <>
+          <Trans>Requests</Trans>
+          {estimate !== null && (
+            <span className="ml-2 text-label font-normal text-text-2">
+              {estimate.bound === 'about' ? '≈ ' : '≤ '}
+              <Count value={estimate.requests} />
+            </span>
+          )}
+          {isLive && (
+            <span className="ml-2 text-label text-success" role="status">
+              <Trans>● following</Trans>
+            </span>
+          )}
+        </>
+      }
+      actions={<ColumnChooser id="requests" columns={columns} />}
+    >
+      <Widget query={list} skeleton={<Skeleton rows={12} />}>
+        {() => (
+          <DataTable
+            id="requests"
+            label={t`Requests`}
+            columns={columns}
+            rows={rows}
+            rowId={({ requestId }) => requestId}
+            onOpen={({ requestId }) => onChange({ open: requestId })}
+            openId={search.open}
+            more={more}
+            height="75vh"
+            empty={<Nothing search={search} onChange={onChange} />}
+            card={(row) => ({
+              title: (
+                <>
+                  <span className="truncate font-medium">{row.model}</span>
+                  <RequestStatus row={row} />
+                </>
+              ),
+              facts: [
+                <Time key="at" relative at={row.at} />,
+                <span key="tokens">
+                  <Trans>
+                    <Count value={totalTokens(row)} /> tokens
+                  </Trans>
+                </span>,
+                <Duration key="ms" ms={row.durationMs} />,
+                <Money key="cost" nano={row.chargeNano} currency={currency} />,
+              ],
+            })}
+          />
+        )}
+      </Widget>
+    </Card>
+  )
+}
+
+/** No row fits the filters, or there is none at all yet: the one has a way back, the other a way on. */
+function Nothing({ search, onChange }: Pick<ListProps, 'search' | 'onChange'>) {
+  const isFiltered = Object.keys(filtersOf(search)).length > 0
+  if (isFiltered)
+    return (
+      <Empty
+        title={<Trans>No request in this time fits the filters.</Trans>}
+        action={
+          <Button onClick={() => onChange(withoutFilters)}>
+            <Trans>Clear filters</Trans>
+          </Button>
+        }
+      />
+    )
+  const curl = `curl ${location.origin}/v1/chat/completions \\
+  -H "Authorization: Bearer $TOLLGATE_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"model": "sandbox/chat", "messages": [{"role": "user", "content": "Hello"}]}'`
+  return (
+    <Empty
+      title={<Trans>No request in this time.</Trans>}
+      action={
+        <Link to="/get-started" className={buttonClass('primary')}>
+          <Trans>Set up a client</Trans>
+        </Link>
+      }
+    >
+      <p>
+        <Trans>The next one appears here when it ends. Make one:</Trans>
+      </p>
+      <pre className="relative mt-3 overflow-x-auto rounded-card bg-sunken p-3 pr-10 text-left font-mono text-code text-text">
+        {curl}
+        <span className="absolute top-2 right-2">
+          <Copy text={curl} />
+        </span>
+      </pre>
+    </Empty>
+  )
+}

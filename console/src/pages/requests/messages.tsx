@@ -1,0 +1,203 @@
+// What was asked and answered, where the account keeps it: as a conversation, with media shown, or why there is nothing.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type ChangeEvent, useState } from 'react'
+import { Problem, read, type Shape } from '../../api/client.ts'
+import { Button } from '../../ui/button.tsx'
+import { Field, Input, Segments } from '../../ui/field.tsx'
+import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
+import { Copy } from '../../ui/values.tsx'
+import { conversationOf, type Turn } from './conversation.ts'
+import { TurnView } from './turn.tsx'
+import { fromBase64, openContent, openDataKey, readSecretKey, type SecretKey } from './unseal.ts'
+
+type Kept = Shape<'HistoryMessage'>
+type Body = NonNullable<Kept['body']>
+
+/** A longer body is shown only when asked for: it would hold the page up. */
+const usualLength = 200_000
+/** Only while the page is open, and nowhere else. */
+let secretInMemory: SecretKey | null = null
+
+export function Messages({ id }: { readonly id: string; readonly account: string }) {
+  const query = useQuery({
+    ...read('/api/history/{id}', { params: { path: { id } } }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  if (query.error instanceof Problem && query.error.status === 404) return <NotKept />
+  return (
+    <Widget query={query} skeleton={<Skeleton rows={6} />}>
+      {(kept) => {
+        if (kept.body !== null) return <BodyView id={id} body={kept.body} />
+        if (kept.sealed !== null) return <Sealed id={id} sealed={kept.sealed} />
+        if (kept.withheld)
+          return (
+            <Empty title={<Trans>Only the account itself may read these messages.</Trans>}>
+              <Trans>An operator may where the deployment sets history.adminReads.</Trans>
+            </Empty>
+          )
+        return <NotKept />
+      }}
+    </Widget>
+  )
+}
+
+function NotKept() {
+  return (
+    <Empty
+      title={<Trans>Nothing was kept of what was said.</Trans>}
+      action={
+        <Link to="/settings">
+          <Trans>Message history in the settings</Trans>
+        </Link>
+      }
+    >
+      <Trans>
+        Messages are kept only for accounts and keys that ask for it, and only of requests that
+        begin afterwards.
+      </Trans>
+    </Empty>
+  )
+}
+
+function BodyView({ id, body }: { readonly id: string; readonly body: Body }) {
+  const { t } = useLingui()
+  const [view, setView] = useState<'chat' | 'json'>('chat')
+  const [isWhole, setWhole] = useState(false)
+  const [text, setText] = useState('')
+  const json = JSON.stringify(body, null, 2)
+  const isLong = json.length > usualLength
+  if (isLong && !isWhole)
+    return (
+      <Empty
+        title={<Trans>These messages have {json.length.toLocaleString()} characters.</Trans>}
+        action={
+          <Button onClick={() => setWhole(true)}>
+            <Trans>Show all of it</Trans>
+          </Button>
+        }
+      />
+    )
+  const turns = conversationOf(body.request, body.reply)
+  const shown = turns?.filter((turn) =>
+    JSON.stringify(turn).toLowerCase().includes(text.toLowerCase()),
+  )
+  return (
+    <div className="flex flex-col gap-3">
+      <div className="flex flex-wrap items-end gap-2">
+        <Segments
+          label={t`How it is shown`}
+          value={turns === null ? 'json' : view}
+          onChange={setView}
+          options={[
+            { value: 'chat', label: t`Conversation` },
+            { value: 'json', label: 'JSON' },
+          ]}
+        />
+        {turns !== null && view === 'chat' && (
+          <div className="w-48">
+            <Field hideLabel label={t`Search in the messages`}>
+              <Input
+                value={text}
+                placeholder={t`Search`}
+                onChange={(event) => setText(event.target.value)}
+              />
+            </Field>
+          </div>
+        )}
+        <Copy text={json} />
+      </div>
+      {shown === undefined || view === 'json' ? (
+        <pre
+          tabIndex={0}
+          className="max-h-[70vh] overflow-auto rounded-card bg-sunken p-3 font-mono text-code"
+        >
+          {json}
+        </pre>
+      ) : (
+        <Conversation id={id} turns={shown} />
+      )}
+    </div>
+  )
+}
+
+function Conversation({ id, turns }: { readonly id: string; readonly turns: readonly Turn[] }) {
+  return (
+    <ol className="flex flex-col gap-3">
+      {turns.map((turn, index) => (
+        <li key={index}>
+          <TurnView id={id} turn={turn} />
+        </li>
+      ))}
+      {turns.length === 0 && (
+        <li className="text-text-2">
+          <Trans>Nothing said matches.</Trans>
+        </li>
+      )}
+    </ol>
+  )
+}
+
+interface SealedProps {
+  readonly id: string
+  readonly sealed: NonNullable<Kept['sealed']>
+}
+
+/** The secret key is read here, from the person's own file, and never sent. */
+function Sealed({ id, sealed }: SealedProps) {
+  const [body, setBody] = useState<Body | null>(null)
+  const [isWrong, setWrong] = useState(false)
+  async function open(secret: SecretKey) {
+    try {
+      const key = await openDataKey(fromBase64(sealed.wrappedKey), id, secret)
+      setBody((await openContent(fromBase64(sealed.content), id, key)) as Body)
+      secretInMemory = secret
+    } catch {
+      setWrong(true)
+    }
+  }
+  async function choose(event: ChangeEvent<HTMLInputElement>) {
+    const [file] = event.target.files ?? []
+    if (file === undefined) return
+    try {
+      await open(readSecretKey(await file.text()))
+    } catch {
+      setWrong(true)
+    }
+  }
+  if (body !== null) return <BodyView id={id} body={body} />
+  const known = secretInMemory
+  return (
+    <Empty
+      title={<Trans>These messages are sealed.</Trans>}
+      action={
+        known !== null && (
+          <Button variant="primary" onClick={() => void open(known)}>
+            <Trans>Open with the key given before</Trans>
+          </Button>
+        )
+      }
+    >
+      <p>
+        <Trans>
+          Only your secret key opens them. It is read in this browser and sent nowhere; it is
+          forgotten when the page closes.
+        </Trans>
+      </p>
+      <div className="mt-3 text-left">
+        <Field
+          label={<Trans>File with the secret key</Trans>}
+          error={isWrong ? <Trans>This key does not open them.</Trans> : undefined}
+        >
+          <Input
+            type="file"
+            accept=".json,application/json"
+            onChange={(event) => void choose(event)}
+          />
+        </Field>
+      </div>
+    </Empty>
+  )
+}

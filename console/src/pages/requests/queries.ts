@@ -1,0 +1,81 @@
+// The questions of this page: the list in pages, its histogram, and the rows that come meanwhile.
+
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { get, read, type Shape } from '../../api/client.ts'
+import type { Range } from '../../app/range.ts'
+import { useTimeZone } from '../../state/preferences.ts'
+import { filtersOf, type RequestsSearch } from './search.ts'
+
+export type RequestRow = Shape<'Request'>
+
+interface Asked {
+  readonly search: RequestsSearch
+  readonly range: Range
+  readonly account: string | undefined
+}
+
+function filtersFor({ search, account }: Asked) {
+  return { ...filtersOf(search), ...(account !== undefined && { account }) }
+}
+
+export function useRequests(asked: Asked) {
+  const { since, until } = asked.range
+  // Whoever has an id need not know when.
+  const range = asked.search.id === undefined ? { since, until } : {}
+  const filters = { ...filtersFor(asked), ...range }
+  return useInfiniteQuery({
+    queryKey: ['/api/requests', filters],
+    queryFn: ({ pageParam, signal }) => {
+      const query = { ...filters, limit: 100, ...(pageParam !== '' && { cursor: pageParam }) }
+      return get('/api/requests', { params: { query: query as never } }, signal)
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+    placeholderData: (before) => before,
+  })
+}
+
+/** Requests by class of status over time; without the filters that totals do not know. */
+export function useHistogram({ search, range, account }: Asked) {
+  const timeZone = useTimeZone()
+  const { model, key, group, channel, operation, statusClass } = search
+  const known = { model, key, group, channel, operation, statusClass, account }
+  const given = Object.entries(known).filter(([, value]) => value !== undefined)
+  const query = {
+    metric: 'requests' as const,
+    by: 'statusClass',
+    since: range.since,
+    until: range.until,
+    timeZone,
+    ...(Object.fromEntries(given) as Partial<Record<keyof typeof known, string>>),
+  }
+  return useQuery({
+    ...read('/api/statistics', { params: { query } }),
+    placeholderData: (before) => before,
+  })
+}
+
+const mostKept = 500
+
+/** Rows as they end, newest first, by the same filters; they wait while `paused`. */
+export function useTail({ search, account }: Asked, isOn: boolean): readonly RequestRow[] {
+  const [rows, setRows] = useState<readonly RequestRow[]>([])
+  const query = new URLSearchParams(
+    Object.entries(
+      filtersFor({ search, account, range: { since: '', until: '', preset: null } }),
+    ).map(([name, value]) => [name, String(value)]),
+  ).toString()
+  useEffect(() => {
+    setRows([])
+    if (!isOn) return
+    // The browser connects again by itself, and says what it has seen.
+    const source = new EventSource(`/api/requests/live?${query}`)
+    source.addEventListener('request', (event) => {
+      const row: RequestRow = JSON.parse(event.data)
+      setRows((before) => [row, ...before].slice(0, mostKept))
+    })
+    return () => source.close()
+  }, [query, isOn])
+  return rows
+}

@@ -1,0 +1,160 @@
+// What the request cost, line by line, added up again here: count x price x multiplier, to the last digit.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { exactMoney } from '../../format.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { Money, Status } from '../../ui/values.tsx'
+import type { RequestDetail } from './drawer.tsx'
+
+export function Receipt({ request }: { readonly request: RequestDetail }) {
+  const { receipt, currency, account } = request
+  const { i18n } = useLingui()
+  if (receipt === null)
+    return (
+      <Section title={<Trans>Receipt</Trans>}>
+        <p className="text-text-2">
+          <Trans>It was refused before it had a price: nothing was held and nothing charged.</Trans>
+        </p>
+      </Section>
+    )
+  const money = (nano: string) => exactMoney(nano, currency, i18n.locale)
+  return (
+    <Section title={<Trans>Receipt</Trans>}>
+      <table className="w-full text-cell">
+        <thead>
+          <tr className="border-b border-border text-label text-text-2">
+            <th scope="col" className="py-1 text-left">
+              <Trans>What</Trans>
+            </th>
+            <th scope="col" className="text-right">
+              <Trans>Count</Trans>
+            </th>
+            <th scope="col" className="text-right">
+              <Trans>Per million</Trans>
+            </th>
+            <th scope="col" className="text-right">
+              <Trans>Amount</Trans>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {receipt.lines.map((line) => (
+            <tr key={line.item} className="border-b border-border">
+              <td className="py-1.5">{line.item}</td>
+              <td className="text-right">{BigInt(line.count).toLocaleString(i18n.locale)}</td>
+              <td className="text-right">{money(line.priceNano)}</td>
+              <td className="text-right">{money(line.amountNano)}</td>
+            </tr>
+          ))}
+          <Sum name={<Trans>Rounding, up once</Trans>} amount={money(receipt.roundingNano)} />
+          <Sum strong name={<Trans>Total</Trans>} amount={money(receipt.totalNano)} />
+        </tbody>
+      </table>
+      <p className="mt-2">
+        <Check receipt={receipt} />
+      </p>
+      <dl className="mt-3 grid grid-cols-2 gap-x-6 gap-y-1 text-cell">
+        <Pair name={<Trans>Group’s multiplier</Trans>}>× {receipt.multiplier}</Pair>
+        <Pair name={<Trans>Prices</Trans>}>
+          <Trans>
+            {receipt.pricedAs}, version {receipt.priceVersion}
+          </Trans>
+        </Pair>
+        <Pair name={<Trans>Held at most</Trans>}>{money(receipt.heldNano)}</Pair>
+        <Pair name={<Trans>Given back</Trans>}>{money(receipt.releasedNano)}</Pair>
+        <Pair name={<Trans>Charged</Trans>}>{money(receipt.chargeNano)}</Pair>
+        {receipt.writeoffNano !== '0' && (
+          <Pair name={<Trans>Written off, since the wallet was empty</Trans>}>
+            {money(receipt.writeoffNano)}
+          </Pair>
+        )}
+        {request.vendorCostNano !== undefined && (
+          <Pair name={<Trans>The vendor’s cost</Trans>}>
+            <Money exact nano={request.vendorCostNano} currency={currency} />
+          </Pair>
+        )}
+        {receipt.entry !== null && (
+          <Pair name={<Trans>In the ledger</Trans>}>
+            <Link to="/billing" search={{ account, entry: receipt.entry }}>
+              <Trans>Show the entry</Trans>
+            </Link>
+          </Pair>
+        )}
+      </dl>
+    </Section>
+  )
+}
+
+type Known = NonNullable<RequestDetail['receipt']>
+
+/** Adds the lines up in this browser, and multiplies each: what is shown must be what was charged. */
+function Check({ receipt }: { readonly receipt: Known }) {
+  const sum = receipt.lines.reduce((total, { amountNano }) => total + BigInt(amountNano), 0n)
+  const total = BigInt(receipt.totalNano)
+  const isRight =
+    sum + BigInt(receipt.roundingNano) === total &&
+    total === BigInt(receipt.chargeNano) + BigInt(receipt.writeoffNano) &&
+    receipt.lines.every((line) => amountOf(line, receipt.multiplier) === BigInt(line.amountNano))
+  return isRight ? (
+    <span className="inline-flex items-center gap-1.5 text-success">
+      <Icon name="check" />
+      <Trans>Recomputed in this browser: it is the same to the last digit.</Trans>
+    </span>
+  ) : (
+    <Status tone="failed">
+      <Trans>Recomputed in this browser, it differs. Tell your operator the request id.</Trans>
+    </Status>
+  )
+}
+
+/** Count x price per million x multiplier, rounded down to the nano-unit. */
+function amountOf({ count, priceNano }: Known['lines'][number], multiplier: string): bigint {
+  const [whole = '0', decimals = ''] = multiplier.split('.')
+  const scale = 10n ** BigInt(decimals.length)
+  return (BigInt(count) * BigInt(priceNano) * BigInt(whole + decimals)) / (1_000_000n * scale)
+}
+
+function Sum({
+  name,
+  amount,
+  strong = false,
+}: {
+  name: ReactNode
+  amount: string
+  strong?: boolean
+}) {
+  return (
+    <tr className={strong ? 'font-semibold' : 'text-text-2'}>
+      <td className="py-1.5" colSpan={3}>
+        {name}
+      </td>
+      <td className="text-right">{amount}</td>
+    </tr>
+  )
+}
+
+function Pair({ name, children }: { readonly name: ReactNode; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-text-2">{name}</dt>
+      <dd className="text-right">{children}</dd>
+    </>
+  )
+}
+
+export function Section({
+  title,
+  children,
+}: {
+  readonly title: ReactNode
+  readonly children: ReactNode
+}) {
+  return (
+    <section className="min-w-0">
+      <h3 className="mb-2 text-section">{title}</h3>
+      {children}
+    </section>
+  )
+}

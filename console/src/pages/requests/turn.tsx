@@ -1,0 +1,121 @@
+// One turn of a conversation: text, reasoning folded away, tool calls with their results, media from where it is kept.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useEffect, useState } from 'react'
+import { Badge, Copy } from '../../ui/values.tsx'
+import type { Part, Turn } from './conversation.ts'
+
+export function TurnView({ id, turn }: { readonly id: string; readonly turn: Turn }) {
+  const isOwn = turn.role === 'user'
+  return (
+    <article
+      className={`rounded-card border border-border p-3 ${isOwn ? 'bg-sunken' : 'bg-surface'}`}
+    >
+      <h4 className="mb-1 text-label text-text-2">{turn.role}</h4>
+      <div className="flex flex-col gap-2">
+        {turn.parts.map((part, index) => (
+          <PartView key={index} id={id} part={part} />
+        ))}
+      </div>
+    </article>
+  )
+}
+
+function PartView({ id, part }: { readonly id: string; readonly part: Part }) {
+  if (part.kind === 'text')
+    return (
+      <div className="group relative">
+        <p className="break-words whitespace-pre-wrap">{part.text}</p>
+        <span className="absolute -top-6 right-0">
+          <Copy text={part.text} />
+        </span>
+      </div>
+    )
+  if (part.kind === 'reasoning')
+    return (
+      <details className="text-text-2">
+        <summary>
+          <Trans>Reasoning</Trans>
+        </summary>
+        <p className="mt-1 break-words whitespace-pre-wrap">{part.text}</p>
+      </details>
+    )
+  if (part.kind === 'media') return <Media id={id} type={part.type} source={part.source} />
+  const isCall = part.kind === 'call'
+  return (
+    <details open className="rounded-control border border-border">
+      <summary className="flex flex-wrap items-center gap-2 px-2 py-1">
+        <Badge tone={isCall ? 'info' : 'neutral'}>
+          {isCall ? <Trans>Tool call</Trans> : <Trans>Tool result</Trans>}
+        </Badge>
+        {isCall && <code className="font-mono text-code">{part.name}</code>}
+        <code className="font-mono text-code text-text-3">{part.id}</code>
+      </summary>
+      <pre
+        tabIndex={0}
+        className="max-h-72 overflow-auto border-t border-border p-2 font-mono text-code"
+      >
+        {isCall ? part.input : part.text}
+      </pre>
+    </details>
+  )
+}
+
+interface MediaProps {
+  readonly id: string
+  readonly type: string
+  readonly source: string
+}
+
+/** What was kept is fetched; an address of elsewhere is only named: opening it would tell others who reads. */
+function Media({ id, type, source }: MediaProps) {
+  const { t } = useLingui()
+  const [blob, setBlob] = useState<Blob | null>(null)
+  const [isGone, setGone] = useState(false)
+  const isKept = source.startsWith('blob:')
+  useEffect(() => {
+    if (!isKept) return
+    const gone = new AbortController()
+    const path = `/api/history/${encodeURIComponent(id)}/blobs/${source.slice('blob:'.length)}`
+    fetch(path, { signal: gone.signal })
+      .then(async (reply) => (reply.ok ? setBlob(await reply.blob()) : setGone(true)))
+      .catch(() => setGone(!gone.signal.aborted))
+    return () => gone.abort()
+  }, [isKept, id, source])
+  const url = useObjectUrl(blob)
+  if (!isKept) return <code className="font-mono text-code break-all">{source}</code>
+  if (isGone)
+    return (
+      <p className="text-text-3">
+        <Trans>This {type} is not kept any more.</Trans>
+      </p>
+    )
+  if (blob === null || url === null) return <div className="skeleton h-24" />
+  if (blob.type.startsWith('image/'))
+    return (
+      <img
+        src={url}
+        alt={t`Image of the message`}
+        className="max-h-80 max-w-full rounded-control"
+      />
+    )
+  if (blob.type.startsWith('audio/')) return <audio controls src={url} className="w-full" />
+  return (
+    <a href={url} download>
+      <Trans>
+        File ({blob.type}, {blob.size} bytes)
+      </Trans>
+    </a>
+  )
+}
+
+function useObjectUrl(blob: Blob | null): string | null {
+  const [url, setUrl] = useState<string | null>(null)
+  useEffect(() => {
+    if (blob === null) return
+    const made = URL.createObjectURL(blob)
+    setUrl(made)
+    return () => URL.revokeObjectURL(made)
+  }, [blob])
+  return url
+}

@@ -1,0 +1,107 @@
+// The Requests page in a real browser: list, filters in the address, receipt, blame, messages, live tail, running requests.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
+
+let stage: ConsoleStage
+
+afterAll(async () => stage?.close())
+
+const say = (model: string, content = 'Hello') =>
+  stage.call({ model, messages: [{ role: 'user', content }] })
+
+if (hasBrowser) {
+  beforeAll(async () => {
+    stage = await startConsole()
+    expect((await say('sandbox/chat')).status).toBe(200)
+    expect((await say('no-such-model')).status).toBe(404)
+  })
+  test('each request is a row, and opens beside the list with a receipt that adds up', opensReceipt)
+  test('a failure says whose fault it was and that nothing was charged', showsBlame)
+  test('filters stand in the address, and what fits none has a way back', filters)
+  test('followed live, a request appears when it ends', followsLive)
+  test('a running request is shown with its cost and can be stopped', stopsRunning)
+  test('in Chinese, dark and narrow it is the same page without a fault', async () => {
+    const page = await stage.open('/requests', { language: 'zh-CN', theme: 'dark', width: 390 })
+    await page.getByText('sandbox/chat').first().click()
+    await page.getByText('已在此浏览器中重新计算').waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    expect(stage.faults()).toEqual([])
+    await page.close()
+  })
+}
+
+async function opensReceipt() {
+  const page = await stage.open('/requests')
+  const row = page.getByRole('row').filter({ hasText: 'sandbox/chat' }).first()
+  await row.click()
+  const drawer = page.getByRole('complementary')
+  await drawer.getByText('Recomputed in this browser: it is the same to the last digit.').waitFor()
+  expect(new URL(page.url()).searchParams.get('open')).toMatch(/^req_/)
+  await drawer.getByText('Messages').click()
+  await drawer.getByText('Nothing was kept of what was said.').waitFor()
+  expect(await seriousFindings(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await drawer.waitFor({ state: 'hidden' })
+  await page.close()
+}
+
+async function showsBlame() {
+  const page = await stage.open('/requests?statusClass=4xx')
+  await page.getByRole('row').filter({ hasText: 'model_not_found' }).first().click()
+  const blame = page.getByRole('region', { name: 'Whose fault it was' })
+  await blame.getByText('Your request').waitFor()
+  expect(await blame.textContent()).toContain('not charged')
+  await page.close()
+}
+
+async function filters() {
+  const page = await stage.open('/requests')
+  await page
+    .getByRole('button', { name: 'Filter by Status' })
+    .or(page.getByRole('button', { name: 'Status' }))
+    .first()
+    .click()
+  await page.getByLabel('Failed (5xx)').check()
+  await page.getByText('No request in this time fits the filters.').waitFor()
+  expect(new URL(page.url()).searchParams.get('statusClass')).toBe('5xx')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Clear filters' }).first().click()
+  await page.getByRole('row').filter({ hasText: 'sandbox/chat' }).first().waitFor()
+  await page.close()
+}
+
+async function followsLive() {
+  const page = await stage.open('/requests?live=true&model=sandbox/image')
+  await page.getByText('● following').waitFor()
+  await page.waitForLoadState('load')
+  expect((await say('sandbox/chat')).status).toBe(200)
+  expect(
+    (await stage.call({ model: 'sandbox/image', prompt: 'a house' }, '/v1/images/generations'))
+      .status,
+  ).toBe(200)
+  await page.getByRole('row').filter({ hasText: 'sandbox/image' }).waitFor()
+  expect(await page.getByRole('row').filter({ hasText: 'sandbox/chat' }).count()).toBe(0)
+  await page.close()
+}
+
+async function stopsRunning() {
+  const page = await stage.open('/requests')
+  const leave = new AbortController()
+  const slow = fetch(`${stage.server.url}/v1/chat/completions`, {
+    method: 'POST',
+    signal: leave.signal,
+    headers: { authorization: `Bearer ${stage.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: 'sandbox/chat+gap=200+tokens=200',
+      stream: true,
+      messages: [{ role: 'user', content: 'Write for long' }],
+    }),
+  }).then((reply) => reply.text())
+  const running = page.getByRole('table', { name: 'Running requests' })
+  await running.getByRole('button', { name: 'Stop' }).first().click()
+  await page.getByRole('button', { name: 'Stop the request' }).click()
+  await running.waitFor({ state: 'hidden' })
+  expect(await slow).not.toContain('[DONE]')
+  await page.close()
+}
