@@ -122,6 +122,7 @@ onEachEngine('statistics', (start) => {
   zoneTests(start)
   rangeTests(start)
   partsTests(start)
+  limitTests(start)
   figureTests(start)
   ownerTests(start)
   overviewTests(start)
@@ -256,6 +257,19 @@ function partsTests(start: Start): void {
       rows.reduce((sum, { output }) => sum + output, 0),
     )
     expect(table.rows.reduce((sum, { share }) => sum + (share ?? 0), 0)).toBeCloseTo(1, 10)
+  })
+}
+
+function limitTests(start: Start): void {
+  test('a limit counts groups, not the totals that they are added up from', async () => {
+    const { store } = await start()
+    await settle(store, makeRows(600))
+    const since = Date.parse('2026-03-01')
+    const whole = { cuts: [since], until: nowMs, filter: {}, sums: ['requests'] } as const
+    const [one, ...others] = await store.rollups.read({ ...whole, by: [], limit: 1 })
+    expect([one?.sums, others]).toEqual([[600n], []])
+    const accounts = await store.rollups.read({ ...whole, by: ['account'], limit: 3 })
+    expect(accounts.map(({ sums }) => sums)).toEqual([[200n], [200n], [200n]])
   })
 }
 
