@@ -94,10 +94,10 @@ export type HistorySummary = ReturnType<typeof summaryView>
 /** Newest first. A search by `text` may give a page with few items or none, and go on all the same. */
 export async function listHistory(
   { store }: Pick<AdminContext, 'store'>,
-  { cursor, ...filter }: Input<'listHistory'>,
+  { cursor, id: requestId, ...filter }: Input<'listHistory'>,
 ): Promise<Page<HistorySummary>> {
   const before = cursor === undefined ? undefined : placeAt(cursor)
-  const { items, next } = await store.history.list({ ...filter, before })
+  const { items, next } = await store.history.list({ ...filter, requestId, before })
   return {
     items: items.map(summaryView),
     next: next === null ? null : cursorAfter(`${next.at} ${next.requestId}`),

@@ -15,6 +15,7 @@ export const historyInputs = {
     revision: z.number().int().min(0).optional(),
   }),
   listHistory: z.strictObject({
+    id: text.optional(),
     account: text.optional(),
     key: text.optional(),
     model: text.optional(),

@@ -57,6 +57,7 @@ export interface FoundMessage extends HistoryMessage {
 
 /** What is looked for; `since <= at < until`. */
 interface HistoryFilter {
+  readonly requestId?: string | undefined
   readonly account?: string | undefined
   readonly key?: string | undefined
   readonly model?: string | undefined

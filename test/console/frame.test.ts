@@ -44,9 +44,12 @@ if (hasBrowser) {
   test('language and theme are chosen in the menu and kept', choosesLanguage)
   test('a narrow window has the pages behind a menu', async () => {
     const page = await stage.open('/', { width: 390 })
-    expect(await page.getByRole('link', { name: 'Usage' }).isVisible()).toBe(false)
+    const link = page
+      .getByRole('navigation', { name: 'Pages' })
+      .getByRole('link', { name: 'Usage' })
+    expect(await link.isVisible()).toBe(false)
     await page.getByRole('button', { name: 'Open the menu' }).click()
-    await page.getByRole('link', { name: 'Usage' }).click()
+    await link.click()
     await heading(page, 'Usage')
     await page.close()
   })

@@ -6550,6 +6550,7 @@ export interface operations {
     readonly listHistory: {
         readonly parameters: {
             readonly query?: {
+                readonly id?: string;
                 readonly account?: string;
                 readonly key?: string;
                 readonly model?: string;

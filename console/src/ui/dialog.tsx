@@ -210,10 +210,9 @@ export function Drawer({ label, header, onClose, onPrevious, onNext, children }:
   )
 }
 
+const typedInto = 'textarea, select, [contenteditable], input:not([type=radio], [type=checkbox])'
+
 /** Whether a key that was pressed is meant for a field. */
 export function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
-  )
+  return target instanceof HTMLElement && target.matches(typedInto)
 }

@@ -70,7 +70,7 @@ export function RequestDrawer({ id, tab, onTab, ...rest }: RequestDrawerProps) {
                 <Attempts request={request} />
               </>
             )}
-            {tab === 'messages' && <Messages id={id} account={request.account} />}
+            {tab === 'messages' && <Messages id={id} />}
             {tab === 'raw' && <Raw request={request} />}
           </div>
         )}

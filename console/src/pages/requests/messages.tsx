@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ChangeEvent, useState } from 'react'
-import { Problem, read, type Shape } from '../../api/client.ts'
+import { read, type Shape } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, Segments } from '../../ui/field.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
@@ -21,12 +21,21 @@ const usualLength = 200_000
 /** Only while the page is open, and nowhere else. */
 let secretInMemory: SecretKey | null = null
 
-export function Messages({ id }: { readonly id: string; readonly account: string }) {
+export function Messages({ id }: { readonly id: string }) {
+  // Whether anything is kept is asked first: what is not there would be an error in the browser's log.
+  const listed = useQuery(read('/api/history', { params: { query: { id, limit: 1 } } }))
+  return (
+    <Widget query={listed} skeleton={<Skeleton rows={6} />}>
+      {({ items }) => (items.length === 0 ? <NotKept /> : <KeptMessages id={id} />)}
+    </Widget>
+  )
+}
+
+function KeptMessages({ id }: { readonly id: string }) {
   const query = useQuery({
     ...read('/api/history/{id}', { params: { path: { id } } }),
     staleTime: Number.POSITIVE_INFINITY,
   })
-  if (query.error instanceof Problem && query.error.status === 404) return <NotKept />
   return (
     <Widget query={query} skeleton={<Skeleton rows={6} />}>
       {(kept) => {
