@@ -13,6 +13,7 @@ import type { Config } from './config/types.ts'
 import { type ConfigWatch, watchConfig } from './config/watch.ts'
 import { type Listener, listen } from './http/server.ts'
 import { watchKeys } from './identity/watch.ts'
+import { keepAlerts } from './main/alert-timer.ts'
 import { consoleBuild, openConsole, shownConsole } from './main/console.ts'
 import { openControl } from './main/control.ts'
 import { createDrain, type Drain } from './main/drain.ts'
@@ -128,7 +129,7 @@ async function serve(argv: readonly string[]): Promise<void> {
     // A worker that joins others takes its part of their connections at once: not before it can serve them.
     await Promise.race([state.ledger.opened, delay(longestJoinMs, undefined, { ref: false })])
   }
-  const { watches, retention } = watchStore(state, log)
+  const { watches, timers } = watchStore(state, log)
   const control = openControl(state, {
     version,
     log,
@@ -144,7 +145,7 @@ async function serve(argv: readonly string[]): Promise<void> {
     listener,
     log,
     async close() {
-      for (const watch of [...watches, retention]) watch.close()
+      for (const watch of [...watches, ...timers]) watch.close()
       await configWatch?.close()
       await control.close()
       await store.close()
@@ -231,7 +232,10 @@ function watchStore(state: State, log: Log) {
     onError: (error) =>
       log.warn({ err: error }, 'old usage rows could not be removed; trying again'),
   })
-  return { watches, retention }
+  const alerts = keepAlerts(state, (error) =>
+    log.warn({ err: error }, 'alerts could not be looked after; trying again'),
+  )
+  return { watches, timers: [retention, alerts] }
 }
 
 function startListening(

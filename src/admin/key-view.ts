@@ -77,7 +77,7 @@ export async function viewsOf(
 }
 
 /** Of keys with a limit, what they have spent of it. */
-async function spentInPeriods(store: Store, keys: readonly KeyRow[], nowMs: number) {
+export async function spentInPeriods(store: Store, keys: readonly KeyRow[], nowMs: number) {
   const byStart = new Map<number, KeyRow[]>()
   for (const key of keys) {
     if (key.spendLimit === null) continue

@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import { pathText } from '../config/problems.ts'
 import { priceProblem } from './price-card.ts'
+import { alertInputs } from './schema-alerts.ts'
 import { doctorInputs } from './schema-doctor.ts'
 import { historyInputs } from './schema-history.ts'
 import { keyInputs } from './schema-keys.ts'
@@ -55,6 +56,7 @@ export const inputs = {
   }),
   ...usageInputs,
   ...doctorInputs,
+  ...alertInputs,
   listPrices: z.strictObject({
     model: text.optional(),
     all: z.boolean().default(false),

@@ -9,6 +9,7 @@ import { createSecretBox } from '../identity/secret-box.ts'
 import type { Store } from '../store/store.ts'
 import { openStoreThread } from '../store/thread.ts'
 import type { Log } from '../telemetry/log.ts'
+import { webhookPurpose } from './alert-timer.ts'
 import type { State } from './state.ts'
 
 interface ControlOptions {
@@ -69,6 +70,7 @@ function servicesOf(
     modelKey: (secret, nowMs) => state.keyring.find(secret, nowMs),
     models: (principal) =>
       state.current.front.services.modelAccess.models(principal).map(({ id }) => id),
+    webhookBox: createSecretBox(encryptionKey(config()), webhookPurpose),
     replyBox: createSecretBox(encryptionKey(config()), 'control replies'),
     load: state.load,
     onCrash: (error, requestId) =>

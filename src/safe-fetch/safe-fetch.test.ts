@@ -3,7 +3,13 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { pace } from '../../test/support/clients.ts'
 import { createDialer } from '../upstream/dial.ts'
-import { createSafeFetch, fetchTo, type SafeFetch, type SafeFetchOptions } from './safe-fetch.ts'
+import {
+  createSafeFetch,
+  fetchTo,
+  postTo,
+  type SafeFetch,
+  type SafeFetchOptions,
+} from './safe-fetch.ts'
 
 const servers: Bun.Server<undefined>[] = []
 const dialers: ReturnType<typeof createDialer>[] = []
@@ -54,6 +60,40 @@ describe('what is there', () => {
     const { bytes } = await open().fetch(`http://a.test:${port}/3`)
     expect(new TextDecoder().decode(bytes)).toBe('there')
     await expect(open().fetch(`http://a.test:${port}/4`)).rejects.toThrow('redirects too often')
+  })
+})
+
+describe('what is posted', () => {
+  const options = () => {
+    const dialer = createDialer()
+    dialers.push(dialer)
+    const allows = (address: string) => address === '127.0.0.1'
+    const resolve = async (host: string) => (host === 'inside.test' ? ['10.0.0.1'] : ['127.0.0.1'])
+    return { dialer, maxBytes: 1_000, timeoutMs: 2_000, resolve, allows }
+  }
+
+  test('arrives whole with its fields, and any 2xx is well', async () => {
+    let seen = {}
+    const port = serve(async (request) => {
+      const { method, headers } = request
+      seen = { method, field: headers.get('x-field'), body: await request.text() }
+      return new Response(null, { status: 204 })
+    })
+    await postTo(options(), `http://hooks.test:${port}/a`, '{"é":1}', { 'x-field': 'v' })
+    expect(seen).toEqual({ method: 'POST', field: 'v', body: '{"é":1}' })
+  })
+
+  test('goes nowhere else, and to nothing inside', async () => {
+    let asked = 0
+    const port = serve((request) => {
+      asked += 1
+      const location = `http://hooks.test:${new URL(request.url).port}/b`
+      return new Response('', { status: 307, headers: { location } })
+    })
+    const post = (host: string) => postTo(options(), `http://${host}:${port}/a`, 'x', {})
+    await expect(post('hooks.test')).rejects.toThrow('answered 307')
+    await expect(post('inside.test')).rejects.toThrow('not on the public internet')
+    expect(asked).toBe(1)
   })
 })
 

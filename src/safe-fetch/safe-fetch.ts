@@ -16,12 +16,20 @@ export interface SafeFetchOptions {
   readonly untilQuiet?: boolean
   /** The header of that name; what models read unless given. */
   readonly accept?: string
+  /** Posted in place of asking for it; any 2xx is well then, and a redirect is not followed. */
+  readonly post?: Posted
   /** An origin that its operator named: what lies there is fetched wherever it is. */
   readonly home?: string
   /** All addresses of a name; the system's resolver unless given. */
   readonly resolve?: (host: string) => Promise<readonly string[]>
   /** Whether an address may be connected to; the global ones unless given. */
   readonly allows?: (address: string, port: number) => boolean
+}
+
+interface Posted {
+  readonly body: Uint8Array
+  /** Header lines; none may hold a line's end. */
+  readonly fields: Readonly<Record<string, string>>
 }
 
 export interface Fetched {
@@ -57,6 +65,17 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
       return { bytes: Buffer.from(join(chunks)), mediaType }
     },
   }
+}
+
+/** Posts a text to an address that a user named; what comes back is not kept. Throws NotFetched. */
+export async function postTo(
+  options: SafeFetchOptions,
+  address: string,
+  body: string,
+  fields: Readonly<Record<string, string>>,
+): Promise<void> {
+  const post = { body: Buffer.from(body, 'utf8'), fields }
+  await fetchTo({ ...options, post }, address, { begin: () => undefined, push: () => undefined })
 }
 
 /** Takes a reply as it comes; what it throws ends the fetch and is thrown there. */
@@ -174,11 +193,17 @@ async function fetchOnce(
     port,
     tls,
     head:
-      `GET ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n` +
+      `${options.post === undefined ? 'GET' : 'POST'} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n` +
+      fieldsOf(options.post) +
       `accept: ${options.accept ?? whatModelsRead}\r\naccept-encoding: identity\r\n` +
       'user-agent: tollgate\r\nconnection: close\r\ncontent-length: ',
   }
   return receive(options, destination, receiver, timer)
+}
+
+function fieldsOf(post: Posted | undefined): string {
+  const lines = Object.entries(post?.fields ?? {}).map(([name, value]) => `${name}: ${value}\r\n`)
+  return lines.join('')
 }
 
 function partsOf(url: URL) {
@@ -243,7 +268,7 @@ function receive(
   const handler: ReplyHandler = {
     head: (status, header) =>
       guarded(() => {
-        if (redirects.has(status)) {
+        if (redirects.has(status) && options.post === undefined) {
           const location = header('location')
           if (location === null) throw new NotFetched('it redirects nowhere')
           // What stands in its body is not what was asked for.
@@ -251,7 +276,8 @@ function receive(
           resolve(location)
           return
         }
-        if (status !== 200) throw new NotFetched(`its server answered ${status}`)
+        const isWell = options.post === undefined ? status === 200 : status >= 200 && status < 300
+        if (!isWell) throw new NotFetched(`its server answered ${status}`)
         if (Number(header('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
         const [type = ''] = (header('content-type') ?? '').split(';', 1)
         receiver.begin(type.trim().toLowerCase())
@@ -266,7 +292,8 @@ function receive(
     fault: ({ message }) => reject(new NotFetched(`its server cannot be reached: ${message}`)),
   }
   const bounds = { connectMs: timeoutMs, sendIdleMs: timeoutMs }
-  const exchange = options.dialer.open({ destination, segments: [], ...bounds }, handler)
+  const segments = options.post === undefined ? [] : [options.post.body]
+  const exchange = options.dialer.open({ destination, segments, ...bounds }, handler)
   return timer.race(promise).finally(() => exchange.abort())
 }
 

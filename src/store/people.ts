@@ -237,6 +237,8 @@ async function forget(session: Session, account: string, at: number): Promise<vo
   )
   await endSessions(session, account)
   await session.run('DELETE FROM preference WHERE account = ?', [account])
+  for (const table of ['alert_setting', 'alert_raised', 'alert_notice'])
+    await session.run(`DELETE FROM ${table} WHERE account = ?`, [account])
   await session.run('DELETE FROM identity WHERE account = ?', [account])
   await session.run('DELETE FROM sign_in_link WHERE account = ?', [account])
   await session.run('DELETE FROM api_key WHERE account = ?', [account])

@@ -1,5 +1,6 @@
 // What is kept, whichever engine keeps it: the contract SQLite and PostgreSQL both pass.
 
+import type { AlertNoticeTable, AlertTable } from './alerts.ts'
 import type { ArrivalTable } from './arrivals.ts'
 import type { ConfigurationTable } from './configuration.ts'
 import type { ControlReplyTable, OperatorEventTable } from './control.ts'
@@ -126,6 +127,8 @@ export interface Store {
   readonly people: PeopleTable
   readonly identities: IdentityTable
   readonly preferences: PreferenceTable
+  readonly alerts: AlertTable
+  readonly alertNotices: AlertNoticeTable
   readonly sessions: SessionTable
   readonly signIns: SignInTable
   readonly invitations: InvitationTable

@@ -1,5 +1,6 @@
 // The tables of the store, written once over either engine.
 
+import { alertNoticeTable, alertTable } from './alerts.ts'
 import { arrivalTable } from './arrivals.ts'
 import { auditTable } from './audit.ts'
 import { configurationTable } from './configuration.ts'
@@ -52,6 +53,8 @@ export function createStore(engine: Engine, history = engine): Store {
     people: peopleTable(engine),
     identities: identityTable(engine),
     preferences: preferenceTable(engine),
+    alerts: alertTable(engine),
+    alertNotices: alertNoticeTable(engine),
     sessions: sessionTable(engine),
     signIns: signInTable(engine),
     invitations: invitationTable(engine),

@@ -143,6 +143,7 @@ export async function controlStage({
       managementKey: async () => (principal?.kind === 'management' ? principal : null),
       modelKey: () => null,
       models: () => [],
+      webhookBox: createSecretBox(new Uint8Array(32), 'alert webhooks'),
       replyBox: createSecretBox(new Uint8Array(32), 'control replies'),
       load: { draining: false },
       onCrash: (error) => crashes.push(error),

@@ -106,6 +106,61 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/me/alerts": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** What I want to be warned of */
+        readonly get: operations["readAlerts"];
+        /**
+         * Say what I want to be warned of; what is left out is off
+         * @description Less left than `lowBalanceNano`; more spent in a day of `timeZone` than `daySpendNano`; a key that has spent `keyLimitPercent` of its limit; `errorRatePercent` of the last hour’s requests failed (of 20 at least). Looked at once a minute, and told once until it is over. With a `webhook`, posted there too, signed.
+         */
+        readonly put: operations["setAlerts"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/me/notices": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** What I was warned of, newest first */
+        readonly get: operations["listMyNotices"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/me/notices/read": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Mark notices as read; without `ids` all */
+        readonly post: operations["readMyNotices"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/channels": {
         readonly parameters: {
             readonly query?: never;
@@ -3031,6 +3086,48 @@ export interface components {
             /** @description Below 0 for a debit */
             readonly amountNano: string;
         };
+        readonly Alerts: {
+            readonly lowBalanceNano: string | null;
+            readonly daySpendNano: string | null;
+            readonly timeZone: string;
+            readonly keyLimitPercent: number | null;
+            readonly errorRatePercent: number | null;
+            readonly webhook: string | null;
+            /** @description What posts are signed with: shown once, when it is made */
+            readonly webhookSecret: string | null;
+            readonly currency: string;
+            /** @description 0: never set */
+            readonly revision: number;
+        };
+        readonly AlertNotice: {
+            readonly id: string;
+            /** Format: date-time */
+            readonly at: string;
+            /** Format: date-time */
+            readonly readAt: string | null;
+            /** @enum {string} */
+            readonly rule: "low_balance" | "day_spend" | "key_limit" | "error_rate";
+            /** @description For people, in English */
+            readonly text: string;
+            readonly currency: string;
+            /** @description What was asked for */
+            readonly limitNano: string | null;
+            /** @description What was the case */
+            readonly valueNano: string | null;
+            readonly limitPercent: number | null;
+            readonly valuePercent: number | null;
+            readonly keyId: string | null;
+            readonly keyName: string | null;
+            /** @description The share is of so many */
+            readonly requests: number | null;
+            /** @description To the webhook; null: there was none */
+            readonly delivery: {
+                /** @enum {string} */
+                readonly state: "waiting" | "delivered" | "failed";
+                readonly attempts: number;
+                readonly failure: string | null;
+            } | null;
+        };
         readonly Channel: {
             readonly id: string;
             readonly vendor: string;
@@ -5493,6 +5590,126 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Adjustment"];
+                };
+            };
+        };
+    };
+    readonly readAlerts: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Alerts"];
+                };
+            };
+        };
+    };
+    readonly setAlerts: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @default null */
+                    readonly lowBalanceNano?: string | null;
+                    /** @default null */
+                    readonly daySpendNano?: string | null;
+                    /** @default UTC */
+                    readonly timeZone?: string;
+                    /** @default null */
+                    readonly keyLimitPercent?: number | null;
+                    /** @default null */
+                    readonly errorRatePercent?: number | null;
+                    /** @default null */
+                    readonly webhook?: string | null;
+                    /** @default false */
+                    readonly newSecret?: boolean;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Alerts"];
+                };
+            };
+        };
+    };
+    readonly listMyNotices: {
+        readonly parameters: {
+            readonly query?: {
+                readonly unread?: boolean;
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["AlertNotice"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                        /** @description Of all; 100: or more */
+                        readonly unread: number;
+                    };
+                };
+            };
+        };
+    };
+    readonly readMyNotices: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @default null */
+                    readonly ids?: readonly string[] | null;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @description So many were unread */
+                        readonly read: number;
+                    };
                 };
             };
         };

@@ -2,6 +2,7 @@
 
 import type { ControlRoute } from './route.ts'
 import { accountRoutes } from './routes/accounts.ts'
+import { alertRoutes } from './routes/alerts.ts'
 import { channelRoutes } from './routes/channels.ts'
 import { configurationRoutes } from './routes/configuration.ts'
 import { doctorRoutes } from './routes/doctor.ts'
@@ -29,6 +30,7 @@ import { whatIfRoutes } from './routes/what-if.ts'
 
 export const controlRoutes: readonly ControlRoute[] = [
   ...accountRoutes,
+  ...alertRoutes,
   ...channelRoutes,
   ...doctorRoutes,
   ...configurationRoutes,

@@ -23,6 +23,8 @@ export interface ControlServices {
   modelKey(secret: string, nowMs: number): KeyPrincipal | null
   /** Names that would be answered to such a key now. */
   models(principal: KeyPrincipal): readonly string[]
+  /** For secrets that posts to webhooks are signed with. */
+  readonly webhookBox: SecretBox
   /** For replies that are kept. */
   readonly replyBox: SecretBox
   /** Where the process takes its leave, replies that last are to end. */

@@ -1,0 +1,273 @@
+// Looks whether what accounts want to be warned of is the case, and tells each once until it is over.
+
+import { randomBytes } from 'node:crypto'
+import type { KeyConfig } from '../config/types.ts'
+import { periodAt } from '../ledger/spend-period.ts'
+import { formatUnits } from '../money.ts'
+import type { AlertSetting } from '../store/alerts.ts'
+import { quarterOf } from '../store/rollup-table.ts'
+import { rowOfDeclared, spentInPeriods } from './key-view.ts'
+import type { AdminContext } from './use-case.ts'
+
+/** As it is kept: amounts as text. */
+export interface AlertRules {
+  readonly lowBalanceNano: string | null
+  readonly daySpendNano: string | null
+  readonly timeZone: string
+  readonly keyLimitPercent: number | null
+  readonly errorRatePercent: number | null
+  readonly webhook: string | null
+}
+
+const unset: AlertRules = {
+  lowBalanceNano: null,
+  daySpendNano: null,
+  timeZone: 'UTC',
+  keyLimitPercent: null,
+  errorRatePercent: null,
+  webhook: null,
+}
+
+/** null: all of it is off. */
+export function rulesOf(setting: Pick<AlertSetting, 'document'> | null): AlertRules {
+  return { ...unset, ...((setting?.document ?? {}) as Partial<AlertRules>) }
+}
+
+/** What a notice says. */
+export interface NoticeFacts {
+  readonly rule: 'low_balance' | 'day_spend' | 'key_limit' | 'error_rate'
+  /** For people, in English. */
+  readonly text: string
+  readonly currency: string
+  /** Of a rule about money: what was asked for, and what is the case. */
+  readonly limitNano: string | null
+  readonly valueNano: string | null
+  /** Of a rule about a share. */
+  readonly limitPercent: number | null
+  readonly valuePercent: number | null
+  readonly keyId: string | null
+  readonly keyName: string | null
+  /** How many requests the share is of. */
+  readonly requests: number | null
+}
+
+interface Crossing {
+  readonly account: string
+  readonly subject: string
+  readonly facts: NoticeFacts
+}
+
+interface Watched {
+  readonly account: string
+  readonly rules: AlertRules
+}
+
+const hourMs = 3_600_000
+/** A share of fewer says nothing. */
+const leastRequests = 20
+const hasRules = ({ rules }: Watched) =>
+  rules.lowBalanceNano !== null ||
+  rules.daySpendNano !== null ||
+  rules.keyLimitPercent !== null ||
+  rules.errorRatePercent !== null
+
+/** Returns how many notices it wrote. `declared`: keys of the configuration file. */
+export async function raiseAlerts(
+  admin: AdminContext,
+  declared: readonly KeyConfig[],
+): Promise<number> {
+  const { store, nowMs } = admin
+  const settings = (await store.alerts.settings()).map(({ account, document }) => ({
+    account,
+    rules: rulesOf({ document }),
+  }))
+  const watched = settings.filter(hasRules)
+  const raised = await store.alerts.raised()
+  if (watched.length === 0 && raised.length === 0) return 0
+  const crossings = [
+    ...(await lowBalances(admin, watched)),
+    ...(await daySpends(admin, watched)),
+    ...(await keyLimits(admin, watched, declared)),
+    ...(await errorRates(admin, watched)),
+  ]
+  const isCrossed = new Set(crossings.map(nameOf))
+  const over = raised.filter((each) => !isCrossed.has(nameOf(each)) && mayEnd(each, nowMs))
+  await store.alerts.clear(over)
+  const hooks = new Set(
+    settings.filter(({ rules }) => rules.webhook !== null).map((each) => each.account),
+  )
+  let count = 0
+  for (const { account, subject, facts } of crossings) {
+    const id = `ntc_${nowMs.toString(16).padStart(12, '0')}${randomBytes(8).toString('hex')}`
+    const dueAt = hooks.has(account) ? nowMs : null
+    const notice = { id, account, at: nowMs, document: facts, dueAt }
+    const isNew = await store.alerts.raise(
+      { account, rule: facts.rule, subject, at: nowMs },
+      notice,
+    )
+    count += isNew ? 1 : 0
+  }
+  return count
+}
+
+type Named = { readonly account: string; readonly subject: string } & (
+  | { readonly rule: string }
+  | { readonly facts: NoticeFacts }
+)
+
+function nameOf(each: Named): string {
+  const rule = 'rule' in each ? each.rule : each.facts.rule
+  return `${each.account}\0${rule}\0${each.subject}`
+}
+
+/** A share that goes up and down around its limit is told of once an hour. */
+function mayEnd(
+  { rule, at }: { readonly rule: string; readonly at: number },
+  nowMs: number,
+): boolean {
+  return rule !== 'error_rate' || nowMs - at >= hourMs
+}
+
+async function lowBalances(
+  { store, currency }: AdminContext,
+  watched: readonly Watched[],
+): Promise<Crossing[]> {
+  const asked = watched.filter(({ rules }) => rules.lowBalanceNano !== null)
+  if (asked.length === 0) return []
+  const code = await currency()
+  const wallets = new Map((await store.journal.wallets()).map((each) => [each.account, each]))
+  return asked.flatMap(({ account, rules: { lowBalanceNano } }) => {
+    const limit = BigInt(lowBalanceNano ?? 0)
+    const left = wallets.get(account)?.postedNano ?? 0n
+    if (left >= limit) return []
+    const text = `${formatUnits(left)} ${code} are left, less than ${formatUnits(limit)}.`
+    const money = { limitNano: String(limit), valueNano: String(left) }
+    return [
+      {
+        account,
+        subject: '',
+        facts: { ...plain, rule: 'low_balance', currency: code, text, ...money },
+      },
+    ]
+  })
+}
+
+const plain = {
+  limitNano: null,
+  valueNano: null,
+  limitPercent: null,
+  valuePercent: null,
+  keyId: null,
+  keyName: null,
+  requests: null,
+} as const
+
+async function daySpends(
+  { store, nowMs, currency }: AdminContext,
+  watched: readonly Watched[],
+): Promise<Crossing[]> {
+  const asked = watched.filter(({ rules }) => rules.daySpendNano !== null)
+  const code = asked.length === 0 ? '' : await currency()
+  const zones = new Set(asked.map(({ rules }) => rules.timeZone))
+  const found: Crossing[] = []
+  for (const timeZone of zones) {
+    const { startMs } = periodAt({ period: 'day', timeZone }, nowMs)
+    const own = asked.filter(({ rules }) => rules.timeZone === timeZone)
+    const totals = await totalsOf(store, own, { since: startMs, until: nowMs })
+    for (const { account, rules } of own) {
+      const limit = BigInt(rules.daySpendNano ?? 0)
+      const spent = totals.get(account)?.chargeNano ?? 0n
+      if (spent <= limit) continue
+      const text = `${formatUnits(spent)} ${code} were spent today, more than ${formatUnits(limit)}.`
+      const money = { limitNano: String(limit), valueNano: String(spent) }
+      const facts = { ...plain, rule: 'day_spend', currency: code, text, ...money } as const
+      found.push({ account, subject: String(startMs), facts })
+    }
+  }
+  return found
+}
+
+async function keyLimits(
+  { store, nowMs, currency }: AdminContext,
+  watched: readonly Watched[],
+  declared: readonly KeyConfig[],
+): Promise<Crossing[]> {
+  const found: Crossing[] = []
+  for (const { account, rules } of watched) {
+    const percent = rules.keyLimitPercent
+    if (percent === null) continue
+    const own = declared.filter((key) => key.account === account).map(rowOfDeclared)
+    const keys = [...own, ...(await store.keys.all(account))]
+    const spent = await spentInPeriods(store, keys, nowMs)
+    const code = await currency()
+    for (const { id, name, spendLimit } of keys) {
+      if (spendLimit === null) continue
+      const { amountNano: limit } = spendLimit
+      const value = spent.get(id)?.chargeNano ?? 0n
+      const share = Number((value * 100n) / limit)
+      if (share < percent) continue
+      const text = `The key ${name} has spent ${share} % of its limit of ${formatUnits(limit)} ${code}.`
+      const facts = {
+        ...plain,
+        rule: 'key_limit',
+        currency: code,
+        text,
+        limitNano: String(limit),
+        valueNano: String(value),
+        limitPercent: percent,
+        valuePercent: share,
+        keyId: id,
+        keyName: name,
+      } as const
+      const { startMs } = periodAt(spendLimit, nowMs)
+      found.push({ account, subject: `${id} ${startMs}`, facts })
+    }
+  }
+  return found
+}
+
+async function errorRates(
+  { store, nowMs, currency }: AdminContext,
+  watched: readonly Watched[],
+): Promise<Crossing[]> {
+  const asked = watched.filter(({ rules }) => rules.errorRatePercent !== null)
+  const code = asked.length === 0 ? '' : await currency()
+  const totals = await totalsOf(store, asked, { since: quarterOf(nowMs - hourMs), until: nowMs })
+  return asked.flatMap(({ account, rules: { errorRatePercent } }) => {
+    const limitPercent = errorRatePercent ?? 0
+    const { requests = 0n, errors = 0n } = totals.get(account) ?? {}
+    const valuePercent = requests === 0n ? 0 : Number((errors * 100n) / requests)
+    if (requests < BigInt(leastRequests) || valuePercent < limitPercent) return []
+    const text = `${valuePercent} % of ${requests} requests failed within the last hour.`
+    const share = { limitPercent, valuePercent, requests: Number(requests) }
+    return [
+      {
+        account,
+        subject: '',
+        facts: { ...plain, rule: 'error_rate', currency: code, text, ...share },
+      },
+    ]
+  })
+}
+
+async function totalsOf(
+  store: AdminContext['store'],
+  watched: readonly Watched[],
+  { since, until }: { readonly since: number; readonly until: number },
+) {
+  if (watched.length === 0) return new Map<string, never>()
+  const rows = await store.rollups.read({
+    cuts: [quarterOf(since)],
+    until,
+    filter: { account: watched.map(({ account }) => account) },
+    by: ['account'],
+    sums: ['chargeNano', 'requests', 'errors'],
+    limit: watched.length,
+  })
+  return new Map(
+    rows.map(({ by: [account = ''], sums: [chargeNano = 0n, requests = 0n, errors = 0n] }) => [
+      account,
+      { chargeNano, requests, errors },
+    ]),
+  )
+}

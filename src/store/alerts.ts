@@ -1,0 +1,179 @@
+// What accounts want to be warned of, and what they were told: written by one process at a time.
+
+import type { Engine, Value } from './engine.ts'
+import { nowMs } from './leases.ts'
+import { cleanText } from './text.ts'
+
+export interface AlertSetting {
+  readonly account: string
+  /** As the use case wrote it. */
+  readonly document: unknown
+  /** Encrypted; null: there is no webhook. */
+  readonly secret: string | null
+  /** Grows by 1 with each change; 0: never set. */
+  readonly revision: number
+}
+
+interface Raised {
+  readonly account: string
+  readonly rule: string
+  readonly subject: string
+  /** Unix milliseconds. */
+  readonly at: number
+}
+
+export interface AlertNotice {
+  readonly id: string
+  readonly account: string
+  readonly at: number
+  readonly document: unknown
+  readonly readAt: number | null
+  /** When it is to be posted; null: not, or no more. */
+  readonly dueAt: number | null
+  readonly attempts: number
+  /** Why the last post failed. */
+  readonly failure: string | null
+}
+
+type NewNotice = Pick<AlertNotice, 'id' | 'account' | 'at' | 'document' | 'dueAt'>
+
+export interface AlertTable {
+  setting(account: string): Promise<AlertSetting | null>
+  settings(): Promise<readonly AlertSetting[]>
+  /** `revision`: what it was read at. Returns false where it is another by now. */
+  put(setting: AlertSetting): Promise<boolean>
+  /** False where another process has its turn; by the database's clock. */
+  takeTurn(forMs: number): Promise<boolean>
+  raised(): Promise<readonly Raised[]>
+  /** Both or nothing: false where it is raised already. */
+  raise(raised: Raised, notice: NewNotice): Promise<boolean>
+  clear(raised: readonly Omit<Raised, 'at'>[]): Promise<void>
+}
+
+interface NoticeFilter {
+  readonly account: string
+  readonly unread: boolean
+  /** Only those older than this one. */
+  readonly before?: { readonly at: number; readonly id: string } | undefined
+  readonly limit: number
+}
+
+export interface AlertNoticeTable {
+  /** Newest first. */
+  list(filter: NoticeFilter): Promise<readonly AlertNotice[]>
+  unread(account: string): Promise<number>
+  /** `ids` null: all of the account. Returns how many were unread. */
+  markRead(account: string, ids: readonly string[] | null, at: number): Promise<number>
+  /** To be posted by now, the oldest first. */
+  due(at: number, limit: number): Promise<readonly AlertNotice[]>
+  posted(notice: Pick<AlertNotice, 'id' | 'dueAt' | 'attempts' | 'failure'>): Promise<void>
+  prune(before: number): Promise<void>
+}
+
+type KeptSetting = Omit<AlertSetting, 'document'> & { readonly document: string }
+
+const selectSettings = 'SELECT account, document, secret, revision FROM alert_setting'
+
+function settingOf(kept: KeptSetting): AlertSetting {
+  return { ...kept, document: JSON.parse(kept.document) }
+}
+
+const putNew = `INSERT INTO alert_setting (document, secret, account, revision) VALUES (?, ?, ?, 1)
+  ON CONFLICT DO NOTHING`
+const putChanged = `UPDATE alert_setting SET document = ?, secret = ?, revision = revision + 1
+  WHERE account = ? AND revision = ?`
+
+export function alertTable(engine: Engine): AlertTable {
+  const now = nowMs[engine.kind]
+  return {
+    async setting(account) {
+      const sql = `${selectSettings} WHERE account = ?`
+      const [kept] = await engine.query<KeptSetting>(sql, [cleanText(account)])
+      return kept === undefined ? null : settingOf(kept)
+    },
+    async settings() {
+      return (await engine.query<KeptSetting>(`${selectSettings} ORDER BY account`, [])).map(
+        settingOf,
+      )
+    },
+    async put({ account, document, secret, revision }) {
+      const values: Value[] = [JSON.stringify(document), secret, cleanText(account)]
+      if (revision === 0) return (await engine.run(putNew, values)) > 0
+      return (await engine.run(putChanged, [...values, revision])) > 0
+    },
+    async takeTurn(forMs) {
+      const sql = `UPDATE alert_turn SET until = ${now} + ? WHERE until <= ${now}`
+      return (await engine.run(sql, [forMs])) > 0
+    },
+    raised: () => engine.query<Raised>('SELECT account, rule, subject, at FROM alert_raised', []),
+    raise: ({ account, rule, subject, at }, notice) =>
+      engine.transaction(async (session) => {
+        const sql = `INSERT INTO alert_raised (account, rule, subject, at) VALUES (?, ?, ?, ?)
+          ON CONFLICT DO NOTHING`
+        const values = [cleanText(account), rule, cleanText(subject), at]
+        if ((await session.run(sql, values)) === 0) return false
+        await session.run(
+          `INSERT INTO alert_notice (id, account, at, document, due_at, attempts) VALUES (?, ?, ?, ?, ?, 0)`,
+          [
+            notice.id,
+            cleanText(notice.account),
+            notice.at,
+            JSON.stringify(notice.document),
+            notice.dueAt,
+          ],
+        )
+        return true
+      }),
+    async clear(raised) {
+      const sql = 'DELETE FROM alert_raised WHERE account = ? AND rule = ? AND subject = ?'
+      for (const { account, rule, subject } of raised)
+        await engine.run(sql, [cleanText(account), rule, cleanText(subject)])
+    },
+  }
+}
+
+type KeptNotice = Omit<AlertNotice, 'document'> & { readonly document: string }
+
+const selectNotices = `SELECT id, account, at, document, read_at AS "readAt", due_at AS "dueAt", attempts, failure
+  FROM alert_notice`
+
+function noticeOf(kept: KeptNotice): AlertNotice {
+  return { ...kept, document: JSON.parse(kept.document) }
+}
+
+export function alertNoticeTable(engine: Engine): AlertNoticeTable {
+  return {
+    async list({ account, unread, before, limit }) {
+      const values: Value[] = [cleanText(account)]
+      if (before !== undefined) values.push(before.at, cleanText(before.id))
+      const kept = await engine.query<KeptNotice>(
+        `${selectNotices} WHERE account = ?${before === undefined ? '' : ' AND (at, id) < (?, ?)'}
+          ${unread ? 'AND read_at IS NULL' : ''} ORDER BY at DESC, id DESC LIMIT ?`,
+        [...values, limit],
+      )
+      return kept.map(noticeOf)
+    },
+    async unread(account) {
+      const sql = 'SELECT id FROM alert_notice WHERE account = ? AND read_at IS NULL LIMIT 100'
+      return (await engine.query(sql, [cleanText(account)])).length
+    },
+    markRead(account, ids, at) {
+      const some = ids === null ? '' : ` AND id IN (${ids.map(() => '?').join(', ')})`
+      const sql = `UPDATE alert_notice SET read_at = ? WHERE account = ? AND read_at IS NULL${some}`
+      return engine.run(sql, [at, cleanText(account), ...(ids ?? []).map(cleanText)])
+    },
+    async due(at, limit) {
+      const sql = `${selectNotices} WHERE due_at <= ? ORDER BY due_at, id LIMIT ?`
+      return (await engine.query<KeptNotice>(sql, [at, limit])).map(noticeOf)
+    },
+    async posted({ id, dueAt, attempts, failure }) {
+      await engine.run(
+        'UPDATE alert_notice SET due_at = ?, attempts = ?, failure = ? WHERE id = ?',
+        [dueAt, attempts, failure === null ? null : cleanText(failure), id],
+      )
+    },
+    async prune(before) {
+      await engine.run('DELETE FROM alert_notice WHERE at < ?', [before])
+    },
+  }
+}
