@@ -1,41 +1,67 @@
-// The command palette: pages by name; ids of requests, keys and models by what the API finds.
+// The command palette: pages by name; requests, keys, models, accounts and channels by what the API finds.
 
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, useState } from 'react'
+import { type KeyboardEvent, useEffect, useState } from 'react'
+import { read, type Shape } from '../api/client.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field, Input } from '../ui/field.tsx'
+import { Failure } from '../ui/state.tsx'
 import { operatorPages, userPages } from './navigation.ts'
 
 interface Choice {
   readonly id: string
   readonly label: string
+  readonly detail: string
+  /** What it is, in a word. */
+  readonly kind: string
   readonly run: () => void
 }
 
-export default function Palette({
-  operator,
-  onClose,
-}: {
+type Found = Shape<'Found'>
+
+const typingMs = 120
+
+/** Every page of things opens one of them by the same parameter. */
+const pageOf: Readonly<Record<Found['kind'], string>> = {
+  request: '/requests',
+  key: '/keys',
+  model: '/models',
+  account: '/admin/users',
+  channel: '/admin/channels',
+}
+
+const kindNames: Readonly<Record<Found['kind'], MessageDescriptor>> = {
+  request: msg`Request`,
+  key: msg`Key`,
+  model: msg`Model`,
+  account: msg`Account`,
+  channel: msg`Channel`,
+}
+
+interface PaletteProps {
   readonly operator: boolean
   readonly onClose: () => void
-}) {
+}
+
+export default function Palette({ operator, onClose }: PaletteProps) {
   const { t } = useLingui()
-  const navigate = useNavigate()
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
-  const pages = [...userPages, ...(operator ? operatorPages : [])]
-  const choices: readonly Choice[] = pages
-    .map(({ to, label }) => ({ id: to, label: t(label), run: () => void navigate({ to }) }))
-    .filter(({ label }) => label.toLowerCase().includes(text.trim().toLowerCase()))
+  const search = useFound(text.trim())
+  const choices = useChoices(text.trim(), operator, search.items)
+  const at = Math.min(chosen, Math.max(0, choices.length - 1))
   function press(event: KeyboardEvent) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) {
       event.preventDefault()
-      setChosen((chosen + step + choices.length) % Math.max(1, choices.length))
-    } else if (event.key === 'Enter') {
+      setChosen((at + step + choices.length) % Math.max(1, choices.length))
+    } else if (event.key === 'Enter' && choices[at] !== undefined) {
       event.preventDefault()
-      choices[chosen]?.run()
+      choices[at].run()
       onClose()
     }
   }
@@ -47,7 +73,9 @@ export default function Palette({
           role="combobox"
           aria-expanded="true"
           aria-controls="palette-choices"
-          aria-activedescendant={choices[chosen] === undefined ? undefined : `palette-${chosen}`}
+          aria-activedescendant={choices[at] === undefined ? undefined : `palette-${at}`}
+          autoComplete="off"
+          spellCheck={false}
           value={text}
           placeholder={t`Search or paste an id`}
           onChange={(event) => {
@@ -57,34 +85,104 @@ export default function Palette({
           onKeyDown={press}
         />
       </Field>
-      <ul
-        id="palette-choices"
-        role="listbox"
-        aria-label={t`Results`}
-        className="mt-3 max-h-80 overflow-y-auto"
-      >
-        {choices.map(({ id, label, run }, index) => (
-          <li
-            key={id}
-            id={`palette-${index}`}
-            role="option"
-            aria-selected={index === chosen}
-            className="flex h-9 cursor-pointer items-center rounded-control px-3 aria-selected:bg-sunken"
-            onMouseEnter={() => setChosen(index)}
-            onClick={() => {
-              run()
-              onClose()
-            }}
-          >
-            {label}
-          </li>
-        ))}
-      </ul>
-      {choices.length === 0 && (
-        <p className="px-3 py-4 text-text-2">
-          <Trans>Nothing is called so.</Trans>
-        </p>
-      )}
+      <Choices
+        choices={choices}
+        chosen={at}
+        onChoose={setChosen}
+        onRun={(choice) => {
+          choice.run()
+          onClose()
+        }}
+      />
+      {search.error !== null && <Failure error={search.error} />}
+      <p role="status" className="px-3 text-text-2">
+        {choices.length === 0 &&
+          search.error === null &&
+          (search.isLooking ? <Trans>Looking for it</Trans> : <Trans>Nothing is called so.</Trans>)}
+      </p>
     </Dialog>
+  )
+}
+
+/** What the API finds, asked once the typing rests. */
+function useFound(text: string) {
+  const [asked, setAsked] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(text), typingMs)
+    return () => clearTimeout(timer)
+  }, [text])
+  const isWorth = asked.length >= 2
+  const query = useQuery({
+    ...read('/api/search', { params: { query: { q: asked } } }),
+    enabled: isWorth,
+    placeholderData: keepPreviousData,
+  })
+  const isLooking = text.length >= 2 && (asked !== text || query.isFetching)
+  return {
+    items: isWorth && text.length >= 2 ? (query.data?.items ?? []) : [],
+    error: isWorth ? query.error : null,
+    isLooking,
+  }
+}
+
+function useChoices(text: string, operator: boolean, found: readonly Found[]): readonly Choice[] {
+  const { t } = useLingui()
+  const navigate = useNavigate()
+  const pages = [...userPages, ...(operator ? operatorPages : [])]
+    .map(({ to, label }) => ({
+      id: to,
+      label: t(label),
+      detail: '',
+      kind: t`Page`,
+      run: () => void navigate({ to }),
+    }))
+    .filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))
+  const things = found.map(({ kind, id, title, detail }) => ({
+    id: `${kind} ${id}`,
+    label: title,
+    detail,
+    kind: t(kindNames[kind]),
+    run: () =>
+      void navigate({ href: `/console${pageOf[kind]}?${new URLSearchParams({ open: id })}` }),
+  }))
+  // An id that was pasted is what is meant; a word may be the name of a page.
+  return found[0]?.id === text ? [...things, ...pages] : [...pages, ...things]
+}
+
+interface ChoicesProps {
+  readonly choices: readonly Choice[]
+  readonly chosen: number
+  readonly onChoose: (index: number) => void
+  readonly onRun: (choice: Choice) => void
+}
+
+function Choices({ choices, chosen, onChoose, onRun }: ChoicesProps) {
+  const { t } = useLingui()
+  useEffect(() => {
+    document.getElementById(`palette-${chosen}`)?.scrollIntoView({ block: 'nearest' })
+  }, [chosen])
+  return (
+    <ul
+      id="palette-choices"
+      role="listbox"
+      aria-label={t`Results`}
+      className="mt-3 max-h-80 overflow-y-auto"
+    >
+      {choices.map((choice, index) => (
+        <li
+          key={choice.id}
+          id={`palette-${index}`}
+          role="option"
+          aria-selected={index === chosen}
+          className="flex min-h-9 cursor-pointer items-center gap-3 rounded-control px-3 aria-selected:bg-sunken max-md:min-h-11"
+          onMouseMove={() => onChoose(index)}
+          onClick={() => onRun(choice)}
+        >
+          <span className="truncate">{choice.label}</span>
+          <span className="min-w-0 flex-1 truncate text-cell text-text-2">{choice.detail}</span>
+          <span className="text-label text-text-2">{choice.kind}</span>
+        </li>
+      ))}
+    </ul>
   )
 }

@@ -39,7 +39,7 @@ export function LimitBar({
   const spent = BigInt(limit.spentNano)
   const most = BigInt(limit.amountNano)
   const share = most === 0n ? 100 : Math.min(100, Number((spent * 1_000n) / most) / 10)
-  const colour = share >= 100 ? 'bg-danger' : share >= 80 ? 'bg-warning' : 'bg-accent'
+  const colour = share >= 100 ? 'fill-danger' : share >= 80 ? 'fill-warning' : 'fill-accent'
   return (
     <span className="inline-flex flex-col items-end gap-0.5">
       <span>
@@ -47,7 +47,7 @@ export function LimitBar({
         <Money nano={limit.amountNano} currency={currency} />
       </span>
       <svg aria-hidden="true" width="96" height="3" className="rounded bg-border">
-        <rect width={(share * 96) / 100} height="3" className={colour.replace('bg-', 'fill-')} />
+        <rect width={(share * 96) / 100} height="3" className={colour} />
       </svg>
     </span>
   )
@@ -197,9 +197,9 @@ export function LastUsed({ lastUsed }: Pick<Key, 'lastUsed'>) {
     )
   const from = [lastUsed.client, lastUsed.address].filter((part) => part !== null).join(' · ')
   return (
-    <span title={from}>
+    <span title={from} className="inline-flex max-w-64 gap-1.5 align-bottom">
       <Time at={lastUsed.at} relative />
-      {from !== '' && <span className="ml-1.5 text-text-3">{from}</span>}
+      {from !== '' && <span className="min-w-0 truncate text-text-2">{from}</span>}
     </span>
   )
 }

@@ -98,7 +98,7 @@ function Facts({ shown }: { readonly shown: Key }) {
         {spendLimit !== null && spendLimit.resetsAt !== null && (
           <span className="ml-2 text-text-2">
             <Trans>
-              from 0 again <Time at={spendLimit.resetsAt} relative />
+              resets <Time at={spendLimit.resetsAt} relative />
             </Trans>
           </span>
         )}

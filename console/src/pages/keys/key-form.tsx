@@ -139,7 +139,7 @@ function SpendFields({ form: { register, formState, watch }, currency }: FieldsP
           })}
         />
       </Field>
-      <Field label={t`Counts anew`} error={errors.period?.message}>
+      <Field label={t`Resets`} error={errors.period?.message}>
         <Select disabled={!hasLimit} {...register('period')}>
           <option value="day">{t`Every day`}</option>
           <option value="week">{t`Every week, from Monday`}</option>
