@@ -10,10 +10,12 @@ export function sectionJsonSchema(section: z.ZodType): Node {
   return described(schema) as Node
 }
 
+/** Defaults are told in words: programs that are made from the schema would else have to give them. */
 function described(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(described)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([name, inner]) => [name, described(inner)])
   const { byDefault, fromFile: _, ...plain } = Object.fromEntries(entries)
-  return byDefault === undefined ? plain : { ...plain, default: byDefault }
+  if (byDefault === undefined) return plain
+  return { ...plain, description: `${plain.description} Default: ${JSON.stringify(byDefault)}.` }
 }

@@ -3205,20 +3205,14 @@ export interface components {
             readonly baseUrl?: string | null;
             /** @description The vendor's key. */
             readonly key?: string | null;
-            /**
-             * @description Several keys in place of one: requests are spread over those that work.
-             * @default []
-             */
-            readonly keys: readonly {
+            /** @description Several keys in place of one: requests are spread over those that work. Default: []. */
+            readonly keys?: readonly {
                 /** @description Name of the key, unique in its channel. */
                 readonly name: string;
                 /** @description The vendor's key. */
                 readonly key: string;
-                /**
-                 * @description It is not used.
-                 * @default false
-                 */
-                readonly disabled: boolean | null;
+                /** @description It is not used. Default: false. */
+                readonly disabled?: boolean | null;
             }[] | null;
             /** @description Models served: a list, or a map of public name to the vendor's name; left out: the shipped models of the vendor. */
             readonly models?: (readonly string[] | {
@@ -3226,45 +3220,24 @@ export interface components {
             }) | null;
             /** @description Groups whose keys it serves; left out: every group. */
             readonly groups?: readonly string[] | null;
-            /**
-             * @description Channels of the lowest number are tried first.
-             * @default 0
-             */
-            readonly priority: number | null;
-            /**
-             * @description Share of requests among channels of equal priority; 0: only when no other is left.
-             * @default 1
-             */
-            readonly weight: number | null;
-            /**
-             * @description Takes no requests.
-             * @default false
-             */
-            readonly disabled: boolean | null;
-            /**
-             * @description draining and disabled take no new requests; those under way end as they would. draining says that it is for a while.
-             * @default enabled
-             */
-            readonly state: ("enabled" | "draining" | "disabled") | null;
+            /** @description Channels of the lowest number are tried first. Default: 0. */
+            readonly priority?: number | null;
+            /** @description Share of requests among channels of equal priority; 0: only when no other is left. Default: 1. */
+            readonly weight?: number | null;
+            /** @description Takes no requests. Default: false. */
+            readonly disabled?: boolean | null;
+            /** @description draining and disabled take no new requests; those under way end as they would. draining says that it is for a while. Default: "enabled". */
+            readonly state?: ("enabled" | "draining" | "disabled") | null;
             /** @description Most requests under way at once with each of its keys, in each serving process; past it other channels serve. */
             readonly concurrency?: number | null;
-            /**
-             * @description What the vendor asks of its list price; figures of the cost are multiplied by it.
-             * @default 1
-             */
-            readonly costMultiplier: string | null;
-            /**
-             * @description Words by which operators pick channels.
-             * @default []
-             */
-            readonly tags: readonly string[] | null;
+            /** @description What the vendor asks of its list price; figures of the cost are multiplied by it. Default: "1". */
+            readonly costMultiplier?: string | null;
+            /** @description Words by which operators pick channels. Default: []. */
+            readonly tags?: readonly string[] | null;
             /** @description For operators. */
             readonly note?: string | null;
-            /**
-             * @description The vendor is sent the traceparent of the client, where it sent one.
-             * @default false
-             */
-            readonly passTrace: boolean | null;
+            /** @description The vendor is sent the traceparent of the client, where it sent one. Default: false. */
+            readonly passTrace?: boolean | null;
             /** @description The only format spoken to it, such as openai-chat; left out: whatever the vendor speaks. */
             readonly dialect?: string | null;
             /** @description Timers that differ here; the others stay as they are. */
@@ -3305,66 +3278,30 @@ export interface components {
             readonly baseUrl?: string | null;
             /** @description The vendor's key. */
             readonly key?: string | null;
-            /**
-             * @description Several keys in place of one: requests are spread over those that work.
-             * @default []
-             */
-            readonly keys: readonly {
-                /** @description Name of the key, unique in its channel. */
-                readonly name: string;
-                /** @description The vendor's key. */
-                readonly key: string;
-                /**
-                 * @description It is not used.
-                 * @default false
-                 */
-                readonly disabled: boolean | null;
-            }[] | null;
             /** @description Models served: a list, or a map of public name to the vendor's name; left out: the shipped models of the vendor. */
             readonly models?: (readonly string[] | {
                 readonly [key: string]: string;
             }) | null;
             /** @description Groups whose keys it serves; left out: every group. */
             readonly groups?: readonly string[] | null;
-            /**
-             * @description Channels of the lowest number are tried first.
-             * @default 0
-             */
-            readonly priority: number | null;
-            /**
-             * @description Share of requests among channels of equal priority; 0: only when no other is left.
-             * @default 1
-             */
-            readonly weight: number | null;
-            /**
-             * @description Takes no requests.
-             * @default false
-             */
-            readonly disabled: boolean | null;
-            /**
-             * @description draining and disabled take no new requests; those under way end as they would. draining says that it is for a while.
-             * @default enabled
-             */
-            readonly state: ("enabled" | "draining" | "disabled") | null;
+            /** @description Channels of the lowest number are tried first. Default: 0. */
+            readonly priority?: number | null;
+            /** @description Share of requests among channels of equal priority; 0: only when no other is left. Default: 1. */
+            readonly weight?: number | null;
+            /** @description Takes no requests. Default: false. */
+            readonly disabled?: boolean | null;
+            /** @description draining and disabled take no new requests; those under way end as they would. draining says that it is for a while. Default: "enabled". */
+            readonly state?: ("enabled" | "draining" | "disabled") | null;
             /** @description Most requests under way at once with each of its keys, in each serving process; past it other channels serve. */
             readonly concurrency?: number | null;
-            /**
-             * @description What the vendor asks of its list price; figures of the cost are multiplied by it.
-             * @default 1
-             */
-            readonly costMultiplier: string | null;
-            /**
-             * @description Words by which operators pick channels.
-             * @default []
-             */
-            readonly tags: readonly string[] | null;
+            /** @description What the vendor asks of its list price; figures of the cost are multiplied by it. Default: "1". */
+            readonly costMultiplier?: string | null;
+            /** @description Words by which operators pick channels. Default: []. */
+            readonly tags?: readonly string[] | null;
             /** @description For operators. */
             readonly note?: string | null;
-            /**
-             * @description The vendor is sent the traceparent of the client, where it sent one.
-             * @default false
-             */
-            readonly passTrace: boolean | null;
+            /** @description The vendor is sent the traceparent of the client, where it sent one. Default: false. */
+            readonly passTrace?: boolean | null;
             /** @description The only format spoken to it, such as openai-chat; left out: whatever the vendor speaks. */
             readonly dialect?: string | null;
             /** @description Timers that differ here; the others stay as they are. */
@@ -3388,6 +3325,15 @@ export interface components {
             readonly options?: {
                 readonly [key: string]: string;
             } | null;
+            /** @description Several keys in place of one: requests are spread over those that work. Default: []. */
+            readonly keys?: readonly {
+                /** @description Name of the key, unique in its channel. */
+                readonly name: string;
+                /** @description The vendor's key. */
+                readonly key?: string;
+                /** @description It is not used. Default: false. */
+                readonly disabled?: boolean | null;
+            }[] | null;
         };
         readonly ConfigurationVersion: {
             readonly version: number;
@@ -3513,18 +3459,10 @@ export interface components {
             readonly actor: string | null;
         };
         readonly GroupInput: {
-            /**
-             * @description What prices are multiplied by for keys of this group.
-             * @default 1
-             */
-            readonly multiplier: string | null;
-            /**
-             * @description Models that keys of this group may use: names, or beginnings with one * at the end.
-             * @default [
-             *       "*"
-             *     ]
-             */
-            readonly models: readonly string[] | null;
+            /** @description What prices are multiplied by for keys of this group. Default: "1". */
+            readonly multiplier?: string | null;
+            /** @description Models that keys of this group may use: names, or beginnings with one * at the end. Default: ["*"]. */
+            readonly models?: readonly string[] | null;
             /** @description Ceilings; an absent one does not limit. */
             readonly limits?: {
                 /** @description Requests a minute. */
@@ -3537,18 +3475,10 @@ export interface components {
             readonly id: string;
         };
         readonly GroupChanges: {
-            /**
-             * @description What prices are multiplied by for keys of this group.
-             * @default 1
-             */
-            readonly multiplier: string | null;
-            /**
-             * @description Models that keys of this group may use: names, or beginnings with one * at the end.
-             * @default [
-             *       "*"
-             *     ]
-             */
-            readonly models: readonly string[] | null;
+            /** @description What prices are multiplied by for keys of this group. Default: "1". */
+            readonly multiplier?: string | null;
+            /** @description Models that keys of this group may use: names, or beginnings with one * at the end. Default: ["*"]. */
+            readonly models?: readonly string[] | null;
             /** @description Ceilings; an absent one does not limit. */
             readonly limits?: {
                 /** @description Requests a minute. */

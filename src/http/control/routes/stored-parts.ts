@@ -15,8 +15,16 @@ export function documentOf(name: string, section: ZodType) {
 /** Every field may be left out, and stays then. */
 export function changesOf(name: string, section: ZodType) {
   const { required: _, properties, ...schema } = sectionJsonSchema(section)
-  const { id: __, ...others } = properties as Readonly<Record<string, unknown>>
-  return z.looseObject({}).openapi(name, { ...schema, properties: others } as never)
+  const { id: __, keys, ...others } = properties as Readonly<Record<string, object>>
+  const fields = keys === undefined ? others : { ...others, keys: knownKeys(keys) }
+  return z.looseObject({}).openapi(name, { ...schema, properties: fields } as never)
+}
+
+/** A key that is there already is named alone. */
+function knownKeys(keys: object): object {
+  return JSON.parse(JSON.stringify(keys), (name, value) =>
+    name === 'required' ? ['name'] : value,
+  ) as object
 }
 
 export const itemParams = z.strictObject({
