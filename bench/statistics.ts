@@ -215,7 +215,7 @@ async function measureStatistics(context: AdminContext): Promise<void> {
 
 async function measureLists({ usage }: Store): Promise<void> {
   const list = (name: string, filter: (round: number) => Omit<UsageFilter, 'limit'>) =>
-    measure(name, 150, (round) => usage.list({ ...filter(round), limit: 51 }))
+    measure(name, 150, (round) => usage.page({ ...filter(round), limit: 50 }))
   const before = { at: nowMs - 40 * dayMs, requestId: 'req_1' }
   await list('newest 50 requests of all', () => ({}))
   await list('50 requests of all, far back', () => ({ before }))
@@ -226,6 +226,10 @@ async function measureLists({ usage }: Store): Promise<void> {
   await list('of an account and a rare model', (round) => ({
     account: usual(round),
     model: 'model-19',
+  }))
+  await list('of an account and a model it never used', (round) => ({
+    account: usual(round),
+    model: 'nothing',
   }))
   await list('of a status', () => ({ status: 429 }))
   await list('of an account and a status', (round) => ({ account: usual(round), status: 429 }))
@@ -245,9 +249,13 @@ try {
   if (isEmpty && databaseUrl === null)
     await seedSqlite(join(dataDir, 'tollgate.db'), Number(rowsText))
   if (isEmpty && databaseUrl !== null) await seedPostgres(databaseUrl, Number(rowsText))
-  if (isEmpty)
-    console.log(`${rowsText} rows in ${((performance.now() - began) / 1_000).toFixed(0)} s`)
+  const seconds = (since: number) => ((performance.now() - since) / 1_000).toFixed(0)
+  if (isEmpty) console.log(`${rowsText} rows in ${seconds(began)} s`)
   const store = await openStore(settings)
+  const folding = performance.now()
+  let hours = 0
+  while (await store.rollups.fold(nowMs)) hours += 1
+  if (hours > 0) console.log(`${hours} hours folded in ${seconds(folding)} s`)
   const context = { store, actor: 'bench', nowMs, currency: async () => 'USD' }
   console.log(
     `${store.engine}: ms, of ${rounds} each\n\n| | p50 | p95 | goal | |\n|---|--:|--:|--:|---|`,
