@@ -12,6 +12,14 @@ import {
 import { cleanText } from './text.ts'
 import { type UsageRow, usageColumns } from './usage-row.ts'
 
+/**
+ * Whether it was refused before there was a price or a channel for it: it may name any model, and nobody is to make totals
+ * without end by asking for what is not there.
+ */
+function isUnknown({ channel, priceVersion, status }: UsageRow): boolean {
+  return channel === null && priceVersion === null && status >= 400
+}
+
 interface Dimension {
   readonly field: RollupDimension
   /** In the database. */
@@ -22,7 +30,7 @@ interface Dimension {
 export const dimensions: readonly Dimension[] = [
   { field: 'account', name: 'account', of: ({ account }) => cleanText(account) },
   { field: 'key', name: 'key_id', of: ({ key }) => cleanText(key) },
-  { field: 'model', name: 'model', of: ({ modelAsked }) => cleanText(modelAsked) },
+  { field: 'model', name: 'model', of: (row) => (isUnknown(row) ? '' : cleanText(row.modelAsked)) },
   { field: 'channel', name: 'channel', of: ({ channel }) => cleanText(channel ?? '') },
   { field: 'group', name: 'group_id', of: ({ group }) => cleanText(group) },
   { field: 'operation', name: 'operation', of: ({ operation }) => cleanText(operation) },

@@ -64,6 +64,9 @@ function addedBy(rows: readonly RollupRow[]): ReadonlyMap<string, readonly bigin
 
 type Start = () => Promise<Bench>
 
+const sorted = (rows: readonly RollupRow[]) =>
+  [...rows].sort((one, other) => (one.by.join() < other.by.join() ? -1 : 1))
+
 onEachEngine('folding', (start) => {
   readingTests(start)
   stepTests(start)
@@ -115,6 +118,49 @@ function readingTests(start: Start): void {
 }
 
 function stepTests(start: Start): void {
+  test('models that nobody has make one total, however many are asked for; the rows keep their names', async () => {
+    const store = await funded(await start())
+    const refused = (seed: number, change = {}) =>
+      finished(ref, {
+        requestId: `req_${seed}`,
+        at: seed * 1_000,
+        account: 'ann',
+        modelAsked: `made-up-${seed}`,
+        channel: null,
+        priceVersion: null,
+        status: 404,
+        chargeNano: 0n,
+        vendorCostNano: 0n,
+        ...change,
+      })
+    await store.settlements.settle([
+      ...Array.from({ length: 50 }, (_, seed) => refused(seed)),
+      // Known, and priced: nothing of it is left out.
+      refused(50, { modelAsked: 'model-1', priceVersion: 1, status: 503 }),
+    ])
+    const read = () =>
+      store.rollups.read({
+        cuts: [0],
+        until: dayMs,
+        filter: {},
+        by: ['model'],
+        sums: ['requests'],
+        limit: 99,
+      })
+    const expected = [
+      { span: 0, by: [''], sums: [50n] },
+      { span: 0, by: ['model-1'], sums: [1n] },
+    ]
+    expect(sorted(await read())).toEqual(expected)
+    expect(await store.rollups.values('model', 'ann', 99)).toEqual(['', 'model-1'])
+    await foldAll(store, dayMs)
+    expect(sorted(await read())).toEqual(expected)
+    const asked = { account: 'ann', model: 'made-up-7', limit: 9 }
+    const { rows } = await store.usage.page(asked)
+    expect(rows.map(({ requestId }) => requestId)).toEqual(['req_7'])
+    expect((await store.audit.run(() => () => 0n)).findings).toEqual([])
+  })
+
   test('only quarters that are over are folded, those of an hour at a time', async () => {
     const bench = await start()
     const store = await funded(bench)

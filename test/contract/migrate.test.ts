@@ -163,15 +163,28 @@ function carryTests({ firstFolder, open }: Bench): void {
       ['c', 7_200_000, null],
     ] as const
     for (const row of rows) await first.run(insert, row)
+    const refused = insert.replace(
+      "'m', ?, 1, 1, 10, 3, 0, 20, 5, 'reported', 9, 200",
+      "?, NULL, 0, 0, 0, 0, 0, 0, 0, 'none', ?, 404",
+    )
+    const made = [
+      ['d', 3_600_001, 'made-up', 30],
+      ['e', 3_600_002, 'made-up', 50],
+      ['f', 3_600_003, 'as-well', 70],
+    ] as const
+    for (const row of made) await first.run(refused, row)
     const store = createStore(await open())
     const list = await store.usage.list({ limit: 9 })
-    expect(list.map(({ requestId }) => requestId)).toEqual(['c', 'b', 'a'])
+    const asked = list.map(({ requestId, modelAsked }) => `${requestId} ${modelAsked}`)
+    expect(asked).toEqual(['c m', 'b m', 'f as-well', 'e made-up', 'd made-up', 'a m'])
     const plain = { multiplierPpm: 1_000_000, chargeNano: 0n, writeoffNano: 0n, units: null }
     expect(list[0]).toMatchObject({ ...plain, channel: null, input: 10, cacheWrite1h: 0 })
     const totals = await keptTotals(store, { only: ['requests', 'input', 'duration_40'] })
     const of = { account: 'ann', key: 'k', model: 'm', group: 'default', operation: 'chat' }
     const one = { ...of, statusClass: '2xx', requests: 1n, input: 10n, duration_40: 1n }
+    const unknown = { requests: 3n, duration_40: 1n, channel: '', model: '', statusClass: '4xx' }
     expect(totals).toEqual([
+      { ...of, ...unknown, quarter: 3_600_000 },
       { ...one, quarter: 3_600_000, channel: 'main' },
       { ...one, quarter: 6_300_000, channel: 'main' },
       { ...one, quarter: 7_200_000, channel: '' },
