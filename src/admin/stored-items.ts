@@ -318,7 +318,8 @@ export function merged(
     const message = 'enter the secrets again: they are not sent to another address unasked'
     throw new AdminError('invalid', 'keys', message)
   }
-  return whole
+  // Both say whether it takes requests: what is said last counts.
+  return changes.state != null && !('disabled' in changes) ? { ...whole, disabled: null } : whole
 }
 
 function madeSure(changed: Changed | undefined): Changed {

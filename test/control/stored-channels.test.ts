@@ -162,6 +162,10 @@ test('many are changed at once by tag, all or none', async () => {
     { id: 'b1', state: 'disabled', priority: 3 },
     { id: 'b2', state: 'disabled', priority: 3 },
   ])
+  await ask('PATCH', '/api/channels/b2', { state: null, disabled: true })
+  expect((await ask('GET', '/api/channels/b2')).json.state).toBe('disabled')
+  const enabled = await post('/api/channels/b2/state', { state: 'enabled' })
+  expect(enabled.json).toMatchObject({ state: 'ok', document: { state: 'enabled' } })
   const missing = { ids: ['b1', 'nobody'], changes: { priority: 4 } }
   expect(await post('/api/channels/bulk', missing)).toMatchObject({
     status: 404,
