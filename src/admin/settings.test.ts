@@ -54,7 +54,7 @@ onEachEngine('settings', (start) => {
       unsetSetting(admin, silent, { name: 'history.mode', revision: revision + 1 }),
     ).rejects.toMatchObject({ refusal: 'stale' })
     expect(await listSettings(admin, silent)).toMatchObject({
-      items: [{}, {}, {}, { value: 'full' }, {}, {}],
+      items: [{}, {}, {}, { value: 'full' }, {}, {}, {}],
     })
   })
 

@@ -21,6 +21,8 @@ export interface RunTimeSettings {
   readonly 'history.mode': HistoryMode
   readonly 'history.keepDays': number
   readonly notices: readonly Notice[]
+  /** Anyone may see how the models of public groups do. */
+  readonly statusPage: boolean
 }
 
 export type RunTimeName = keyof RunTimeSettings
@@ -32,15 +34,16 @@ export const runTimeDefaults: RunTimeSettings = {
   'history.mode': 'off',
   'history.keepDays': 30,
   notices: [],
+  statusPage: false,
 }
 
 export const runTimeNames = Object.keys(runTimeDefaults) as readonly RunTimeName[]
 
 /** What the file says; a setting that it leaves out is absent. */
 export function declaredSettings(
-  config: Pick<Config, 'identity' | 'usage' | 'history' | 'notices'>,
+  config: Pick<Config, 'identity' | 'usage' | 'history' | 'notices' | 'statusPage'>,
 ): Partial<RunTimeSettings> {
-  const { identity, usage, history, notices } = config
+  const { identity, usage, history, notices, statusPage } = config
   const said = {
     'identity.signUp': identity.signUp,
     'identity.defaultGroup': identity.defaultGroup,
@@ -48,6 +51,7 @@ export function declaredSettings(
     'history.mode': history.mode,
     'history.keepDays': history.keepDays,
     notices,
+    statusPage,
   }
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null))
 }

@@ -3,7 +3,16 @@
 import { z } from 'zod'
 import { historyBounds, historyModes } from './schema-history.ts'
 import { identityProviders } from './schema-identity.ts'
-import { choice, identifier, instant, key, pairs, section, wholeNumber } from './schema-parts.ts'
+import {
+  choice,
+  identifier,
+  instant,
+  key,
+  pairs,
+  section,
+  wholeNumber,
+  yesOrNo,
+} from './schema-parts.ts'
 
 const language = z
   .string()
@@ -31,6 +40,7 @@ export const runTimeValues = {
   'history.mode': choice(historyModes),
   'history.keepDays': keptDays,
   notices: z.array(notice, 'expected a list of notices').max(20, 'expected at most 20 notices'),
+  statusPage: yesOrNo,
 } as const
 
 export const identity = section({
@@ -71,4 +81,9 @@ export const history = section({
 export const notices = key(
   runTimeValues.notices,
   'What everybody who is signed in is told; left out: as set at run time, else nothing.',
+)
+
+export const statusPage = key(
+  runTimeValues.statusPage,
+  'Anyone may see how the models of public groups have done in 90 days; left out: as set at run time, else false.',
 )

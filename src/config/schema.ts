@@ -39,7 +39,7 @@ import {
   wholeNumber,
   yesOrNo,
 } from './schema-parts.ts'
-import { history, identity, notices, usage } from './schema-run-time.ts'
+import { history, identity, notices, statusPage, usage } from './schema-run-time.ts'
 import { uploads } from './schema-uploads.ts'
 
 const day = 86_400_000
@@ -407,6 +407,7 @@ export const fileSchema = section({
   usage: part(usage, 'The record of each request.'),
   history: part(history, 'Messages that are kept for their account.'),
   notices,
+  statusPage,
   groups: part(groups, 'Groups of models by name; default always exists.'),
   publicGroups: key(
     z.array(identifier, 'expected a list of group names'),

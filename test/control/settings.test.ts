@@ -45,7 +45,7 @@ test('an admin changes a setting by the version that was read', async () => {
   const unset = await stage.send(admin, 'DELETE', path, { headers: { origin } })
   expect(unset).toMatchObject({ status: 200, json: { value: null, revision: 0 } })
   const list = await stage.send(person('eye', 'auditor'), 'GET', '/api/settings')
-  expect(list.json.items).toHaveLength(6)
+  expect(list.json.items).toHaveLength(7)
   expect(
     (
       await stage.send(admin, 'PUT', '/api/settings/nope', {

@@ -25,6 +25,7 @@ import { settingRoutes } from './routes/settings.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { statementRoutes } from './routes/statements.ts'
 import { statisticsRoutes } from './routes/statistics.ts'
+import { statusPageRoutes } from './routes/status-page.ts'
 import { upkeepRoutes } from './routes/upkeep.ts'
 import { whatIfRoutes } from './routes/what-if.ts'
 
@@ -53,6 +54,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...signInRoutes,
   ...statementRoutes,
   ...statisticsRoutes,
+  ...statusPageRoutes,
   ...upkeepRoutes,
   ...whatIfRoutes,
 ]

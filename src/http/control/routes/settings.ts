@@ -8,7 +8,13 @@ import { runTimeNames } from '../../../config/run-time.ts'
 import { pageOf, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 
-const value = z.union([z.string(), z.number(), z.null(), z.array(z.unknown()).readonly()])
+const value = z.union([
+  z.string(),
+  z.number(),
+  z.boolean(),
+  z.null(),
+  z.array(z.unknown()).readonly(),
+])
 
 const setting = z
   .object({

@@ -1,0 +1,207 @@
+// What anyone may see where the operator allows it: how the models of public groups have done, day by day, and what the
+// operator says of incidents. It names no channel and no vendor.
+
+import type { Notice, RunTimeSettings } from '../config/run-time.ts'
+import { anyoneOf } from '../operations/model-access.ts'
+import { quarterMs, type RollupRow } from '../store/rollup-table.ts'
+import type { Store } from '../store/store.ts'
+import { type Offer, publicViewer } from './offer.ts'
+import { timeText } from './time.ts'
+import { type AdminContext, AdminError } from './use-case.ts'
+import { dayMs, hourMs } from './zone.ts'
+
+type State = 'operational' | 'degraded' | 'down' | 'unknown'
+
+interface Success {
+  /** Requests that were the gateway's or a vendor's to answer: those at fault themselves (4xx) are left out. */
+  readonly requests: number
+  readonly successRate: number | null
+}
+
+interface StatusOfModel extends Success {
+  readonly model: string
+  readonly state: State
+  /** As many as `days`. */
+  readonly daily: readonly Success[]
+}
+
+interface Incident {
+  readonly severity: 'warning' | 'critical'
+  readonly state: 'scheduled' | 'ongoing' | 'over'
+  readonly text: Readonly<Record<string, string>>
+  readonly from: string | null
+  readonly until: string | null
+}
+
+interface StatusPage {
+  readonly at: string
+  /** In UTC, oldest first: `2027-01-31`. */
+  readonly days: readonly string[]
+  readonly state: State
+  /** By name. */
+  readonly models: readonly StatusOfModel[]
+  readonly incidents: readonly Incident[]
+}
+
+const daysShown = 90
+/** What fewer requests say of this moment is not shown. */
+const leastSample = 10
+const operationalRate = 0.99
+const degradedRate = 0.9
+const mostRows = 100_000
+const keptMs = 30_000
+/** Of days that are over. */
+const keptDaysMs = hourMs
+
+/** Throws AdminError `not_found` where it is turned off. `nowMs` of the context. */
+export async function readStatusPage(
+  { store, nowMs }: Pick<AdminContext, 'store' | 'nowMs'>,
+  offer: Offer,
+  settings: Pick<RunTimeSettings, 'statusPage' | 'notices'>,
+): Promise<StatusPage> {
+  if (!settings.statusPage)
+    throw new AdminError('not_found', 'statusPage', 'there is no status page: it is turned off')
+  const { past, today, lately } = await figuresOf(store, nowMs)
+  const first = dayOf(nowMs) - (daysShown - 1) * dayMs
+  const names = new Set(
+    publicViewer(offer.config).groups.flatMap((group) =>
+      offer.modelAccess.models(anyoneOf(group)).map(({ id }) => id),
+    ),
+  )
+  const models = [...names].sort().map((model): StatusOfModel => {
+    const days = Array.from({ length: daysShown }, (_, place) =>
+      (place === daysShown - 1 ? today : past).get(keyOf(model, first + place * dayMs)),
+    )
+    return {
+      model,
+      state: stateOf(lately.get(model)),
+      ...successOf(days.reduce<Count>((sum, each) => added(sum, each), nothing)),
+      daily: days.map((each) => successOf(each ?? nothing)),
+    }
+  })
+  return {
+    at: timeText(nowMs),
+    days: Array.from({ length: daysShown }, (_, place) =>
+      timeText(first + place * dayMs).slice(0, 10),
+    ),
+    state: worst(models.map(({ state }) => state)),
+    models,
+    incidents: settings.notices.flatMap((notice) => incidentOf(notice, nowMs)),
+  }
+}
+
+const dayOf = (ms: number) => Math.floor(ms / dayMs) * dayMs
+const keyOf = (model: string, day: number) => `${day} ${model}`
+
+interface Count {
+  readonly requests: number
+  readonly failed: number
+}
+
+const nothing: Count = { requests: 0, failed: 0 }
+
+function added(one: Count, other: Count | undefined = nothing): Count {
+  return { requests: one.requests + other.requests, failed: one.failed + other.failed }
+}
+
+function successOf({ requests, failed }: Count): Success {
+  return { requests, successRate: requests === 0 ? null : (requests - failed) / requests }
+}
+
+function stateOf(count: Count = nothing): State {
+  const { requests, successRate } = successOf(count)
+  if (successRate === null || requests < leastSample) return 'unknown'
+  if (successRate >= operationalRate) return 'operational'
+  return successRate >= degradedRate ? 'degraded' : 'down'
+}
+
+const ranks: readonly State[] = ['unknown', 'operational', 'degraded', 'down']
+
+function worst(states: readonly State[]): State {
+  return ranks[Math.max(0, ...states.map((state) => ranks.indexOf(state)))] ?? 'unknown'
+}
+
+/** What is only to be known is none; one that is over stays for as long as it is among the notices. */
+function incidentOf({ severity, text, from, until }: Notice, nowMs: number): Incident[] {
+  if (severity === 'info') return []
+  const isAhead = from !== null && nowMs < Date.parse(from)
+  const isOver = until !== null && Date.parse(until) <= nowMs
+  const state = isAhead ? 'scheduled' : isOver ? 'over' : 'ongoing'
+  return [{ severity, state, text, from, until }]
+}
+
+interface Figures {
+  /** By day and model: of days that are over. */
+  readonly past: ReadonlyMap<string, Count>
+  readonly today: ReadonlyMap<string, Count>
+  /** By model: of the last quarters of an hour. */
+  readonly lately: ReadonlyMap<string, Count>
+}
+
+interface Kept {
+  readonly untilMs: number
+  readonly day: number
+  readonly figures: Promise<Figures>
+  readonly pastUntilMs: number
+}
+
+const kept = new WeakMap<object, Kept>()
+
+/** Anyone may ask, often: read once in so long, days that are over more seldom. */
+function figuresOf(store: Store, nowMs: number): Promise<Figures> {
+  const known = kept.get(store.rollups)
+  if (known !== undefined && nowMs < known.untilMs) return known.figures
+  const day = dayOf(nowMs)
+  const isPastKnown = known !== undefined && known.day === day && nowMs < known.pastUntilMs
+  const figures = readFigures(store, nowMs, isPastKnown ? known.figures : null)
+  const pastUntilMs = isPastKnown ? known.pastUntilMs : nowMs + keptDaysMs
+  kept.set(store.rollups, { untilMs: nowMs + keptMs, day, figures, pastUntilMs })
+  figures.catch(() => kept.delete(store.rollups))
+  return figures
+}
+
+async function readFigures(
+  store: Store,
+  nowMs: number,
+  before: Promise<Figures> | null,
+): Promise<Figures> {
+  const today = dayOf(nowMs)
+  const first = today - (daysShown - 1) * dayMs
+  const pastDays = Array.from({ length: daysShown - 1 }, (_, place) => first + place * dayMs)
+  const lately = Math.floor(nowMs / quarterMs) * quarterMs - quarterMs
+  const past = before === null ? await countsOf(store, pastDays, today) : (await before).past
+  const now = await countsOf(store, [today], nowMs)
+  const latest = await countsOf(store, [lately], nowMs)
+  return {
+    past,
+    today: now,
+    lately: new Map([...latest].map(([key, count]) => [key.slice(key.indexOf(' ') + 1), count])),
+  }
+}
+
+async function countsOf(
+  { rollups }: Store,
+  cuts: readonly number[],
+  until: number,
+): Promise<ReadonlyMap<string, Count>> {
+  const read = (statusClass: readonly string[]): Promise<readonly RollupRow[]> =>
+    rollups.read({
+      ...{ cuts, until, filter: { statusClass }, by: ['model'], sums: ['requests'] },
+      limit: mostRows,
+    })
+  const counts = new Map<string, Count>()
+  const add = (rows: readonly RollupRow[], failed: 0 | 1) => {
+    for (const {
+      span,
+      by: [model = ''],
+      sums: [sum = 0n],
+    } of rows) {
+      const key = keyOf(model, cuts[span] ?? 0)
+      const requests = Number(sum)
+      counts.set(key, added({ requests, failed: failed * requests }, counts.get(key)))
+    }
+  }
+  add(await read(['2xx']), 0)
+  add(await read(['5xx']), 1)
+  return counts
+}
