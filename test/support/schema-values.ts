@@ -196,7 +196,9 @@ function placesOf(value: Json, path: readonly string[] = []): (readonly string[]
 
 function changed(value: Json, [name, ...rest]: readonly string[], how: string, odd: Json): Json {
   if (name === undefined)
-    return how === 'add' && isRecord(value) ? { ...value, [String(odd).slice(0, 20)]: odd } : odd
+    return how === 'add' && isRecord(value)
+      ? { ...value, [String(JSON.stringify(odd)).slice(0, 20)]: odd }
+      : odd
   if (Array.isArray(value)) {
     const list = value as readonly Json[]
     if (how === 'drop' && rest.length === 0) return list.filter((_, at) => String(at) !== name)

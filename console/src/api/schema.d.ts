@@ -1932,6 +1932,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/status": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * How the models of public groups have done in 90 days, and incidents
+         * @description Only where the setting `statusPage` is true; else 404.
+         */
+        readonly get: operations["readStatusPage"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/backup": {
         readonly parameters: {
             readonly query?: never;
@@ -4291,9 +4311,9 @@ export interface components {
         };
         readonly Setting: {
             /** @enum {string} */
-            readonly name: "identity.signUp" | "identity.defaultGroup" | "usage.keepDays" | "history.mode" | "history.keepDays" | "notices";
-            readonly value: string | number | null | readonly unknown[];
-            readonly default: string | number | null | readonly unknown[];
+            readonly name: "identity.signUp" | "identity.defaultGroup" | "usage.keepDays" | "history.mode" | "history.keepDays" | "notices" | "statusPage";
+            readonly value: string | number | boolean | null | readonly unknown[];
+            readonly default: string | number | boolean | null | readonly unknown[];
             /** @description The configuration file says it */
             readonly declared: boolean;
             readonly revision: number;
@@ -4729,6 +4749,52 @@ export interface components {
                 readonly postedNano: string;
             } | null;
             readonly runwayDays: number | null;
+        };
+        readonly StatusPage: {
+            /** Format: date-time */
+            readonly at: string;
+            /** @description 90 days in UTC, oldest first */
+            readonly days: readonly string[];
+            /**
+             * @description The worst of the models
+             * @enum {string}
+             */
+            readonly state: "operational" | "degraded" | "down" | "unknown";
+            readonly models: readonly components["schemas"]["ModelStatus"][];
+            readonly incidents: readonly components["schemas"]["Incident"][];
+        };
+        readonly ModelStatus: {
+            readonly model: string;
+            /**
+             * @description Of the last quarters of an hour; unknown: there were fewer than 10 requests
+             * @enum {string}
+             */
+            readonly state: "operational" | "degraded" | "down" | "unknown";
+            /** @description Those at fault themselves (4xx) left out */
+            readonly requests: number;
+            /** @description null: there was no request */
+            readonly successRate: number | null;
+            /** @description As `days` */
+            readonly daily: readonly {
+                /** @description Those at fault themselves (4xx) left out */
+                readonly requests: number;
+                /** @description null: there was no request */
+                readonly successRate: number | null;
+            }[];
+        };
+        readonly Incident: {
+            /** @enum {string} */
+            readonly severity: "warning" | "critical";
+            /** @enum {string} */
+            readonly state: "scheduled" | "ongoing" | "over";
+            /** @description By language */
+            readonly text: {
+                readonly [key: string]: string;
+            };
+            /** Format: date-time */
+            readonly from: string | null;
+            /** Format: date-time */
+            readonly until: string | null;
         };
         readonly Backup: {
             /** @enum {string} */
@@ -8326,7 +8392,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                readonly name: "identity.signUp" | "identity.defaultGroup" | "usage.keepDays" | "history.mode" | "history.keepDays" | "notices";
+                readonly name: "identity.signUp" | "identity.defaultGroup" | "usage.keepDays" | "history.mode" | "history.keepDays" | "notices" | "statusPage";
             };
             readonly cookie?: never;
         };
@@ -8348,7 +8414,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                readonly name: "identity.signUp" | "identity.defaultGroup" | "usage.keepDays" | "history.mode" | "history.keepDays" | "notices";
+                readonly name: "identity.signUp" | "identity.defaultGroup" | "usage.keepDays" | "history.mode" | "history.keepDays" | "notices" | "statusPage";
             };
             readonly cookie?: never;
         };
@@ -8377,7 +8443,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                readonly name: "identity.signUp" | "identity.defaultGroup" | "usage.keepDays" | "history.mode" | "history.keepDays" | "notices";
+                readonly name: "identity.signUp" | "identity.defaultGroup" | "usage.keepDays" | "history.mode" | "history.keepDays" | "notices" | "statusPage";
             };
             readonly cookie?: never;
         };
@@ -9056,6 +9122,26 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Overview"];
+                };
+            };
+        };
+    };
+    readonly readStatusPage: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StatusPage"];
                 };
             };
         };
