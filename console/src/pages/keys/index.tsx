@@ -16,14 +16,13 @@ import { Summary } from './summary.tsx'
 // Forms and dialogs load when they are opened.
 const CreateKey = lazy(() => import('./create-key.tsx'))
 const CreateManagementKey = lazy(() => import('./management-create.tsx'))
-const KeyDrawer = lazy(() => import('./key-drawer.tsx'))
 const ManagementKeys = lazy(() => import('./management-keys.tsx'))
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
 export default function KeysPage() {
   const { t } = useLingui()
-  const { tab, dialog, open } = useSearch({ from: '/shell/keys' })
+  const { tab, dialog } = useSearch({ from: '/shell/keys' })
   const navigate = useNavigate({ from: '/keys' })
   const isManagement = tab === 'management'
   const { operator, admin } = roleOf(useMe())
@@ -95,14 +94,6 @@ export default function KeysPage() {
           ) : (
             <CreateKey onClose={closeDialog} />
           ))}
-        {!isManagement && open !== undefined && (
-          <KeyDrawer
-            key={open}
-            id={open}
-            mayChange={mayChange}
-            onClose={() => void navigate({ search: (search) => ({ ...search, open: undefined }) })}
-          />
-        )}
       </Suspense>
     </Page>
   )

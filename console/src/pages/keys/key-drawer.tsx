@@ -23,15 +23,18 @@ interface KeyDrawerProps {
   readonly id: string
   readonly mayChange: boolean
   readonly onClose: () => void
+  readonly onPrevious?: (() => void) | undefined
+  readonly onNext?: (() => void) | undefined
 }
 
-export default function KeyDrawer({ id, mayChange, onClose }: KeyDrawerProps) {
+export default function KeyDrawer({ id, mayChange, onClose, ...neighbours }: KeyDrawerProps) {
   const { t } = useLingui()
   const query = useQuery(read('/api/keys/{id}', { params: { path: { id } } }))
   return (
     <Drawer
       label={t`Key`}
       onClose={onClose}
+      {...neighbours}
       header={
         <h2 className="flex items-center gap-3 truncate text-section">
           {query.data?.name ?? t`Key`}

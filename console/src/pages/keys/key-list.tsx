@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { get } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
@@ -15,6 +15,8 @@ import { DataTable } from '../../ui/table.tsx'
 import { Money } from '../../ui/values.tsx'
 import { BulkBar } from './bulk-bar.tsx'
 import { type Key, KeyStatus, keyColumns } from './key-columns.tsx'
+
+const KeyDrawer = lazy(() => import('./key-drawer.tsx'))
 
 const pageSize = 50
 
@@ -57,6 +59,9 @@ export function KeyList({ mayChange }: { readonly mayChange: boolean }) {
     placeholderData: (before) => before,
   })
   const isFiltered = search !== undefined || status !== undefined || group !== undefined
+  const show = (id: string | undefined) =>
+    void navigate({ search: (now) => ({ ...now, open: id }) })
+  const ids = query.data?.pages.flatMap(({ items }) => items.map(({ id }) => id)) ?? []
   return (
     <Card flush title={<Trans>Keys</Trans>} actions={<ColumnChooser id="keys" columns={columns} />}>
       <Widget
@@ -91,7 +96,7 @@ export function KeyList({ mayChange }: { readonly mayChange: boolean }) {
                     }),
                   })
                 }
-                onOpen={({ id }) => void navigate({ search: (now) => ({ ...now, open: id }) })}
+                onOpen={({ id }) => show(id)}
                 openId={open}
                 {...(mayChange && { selection: { ids: chosen, onChange: setChosen } })}
                 empty={<NoKeys isFiltered={isFiltered} />}
@@ -109,8 +114,29 @@ export function KeyList({ mayChange }: { readonly mayChange: boolean }) {
           )
         }}
       </Widget>
+      {open !== undefined && (
+        <Suspense fallback={null}>
+          <KeyDrawer
+            key={open}
+            id={open}
+            mayChange={mayChange}
+            onClose={() => show(undefined)}
+            {...neighbours(ids, open, show)}
+          />
+        </Suspense>
+      )}
     </Card>
   )
+}
+
+/** How the drawer goes to the rows before and after; nowhere where its key is none of those that are shown. */
+function neighbours(ids: readonly string[], id: string, show: (id: string) => void) {
+  const at = ids.indexOf(id)
+  const [before, after] = at < 0 ? [] : [ids[at - 1], ids[at + 1]]
+  return {
+    onPrevious: before === undefined ? undefined : () => show(before),
+    onNext: after === undefined ? undefined : () => show(after),
+  }
 }
 
 function cardOf(key: Key) {

@@ -1,12 +1,26 @@
 // Whether a key would be taken now, and for which models: without calling one.
 
-import { Trans } from '@lingui/react/macro'
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { change } from '../../api/client.ts'
 import { Widget } from '../../ui/state.tsx'
 import { Status } from '../../ui/values.tsx'
 
+/** A reason of a newer gateway is shown in its own words. */
+const reasonTexts: Readonly<Record<string, MessageDescriptor>> = {
+  disabled: msg`The key is disabled.`,
+  expired: msg`The key has expired.`,
+  account_closed: msg`The account is suspended or deleted.`,
+  address_not_allowed: msg`The key may not be used from that address.`,
+  spend_limit_reached: msg`The spend limit of the key is used up.`,
+  no_balance: msg`The account has no balance left.`,
+  no_models: msg`No model of its group is left to it, or none is served and priced now.`,
+}
+
 export function KeyTest({ id }: { readonly id: string }) {
+  const { t } = useLingui()
   const query = useQuery({
     queryKey: ['test of a key', id],
     queryFn: () => change('post', '/api/keys/{id}/test', { params: { path: { id } }, body: {} }),
@@ -31,7 +45,8 @@ export function KeyTest({ id }: { readonly id: string }) {
               <ul className="list-disc pl-5">
                 {reasons.map(({ code, message }) => (
                   <li key={code}>
-                    {message} <code className="font-mono text-code text-text-3">{code}</code>
+                    {reasonTexts[code] === undefined ? message : t(reasonTexts[code])}{' '}
+                    <code className="font-mono text-code text-text-3">{code}</code>
                   </li>
                 ))}
               </ul>
