@@ -22,10 +22,10 @@ export function statementCsv(statement: StatementView): string {
     ])
   return [
     csvLine('month,kind,at,id,key,key_name,model,requests,reason,amount,currency'.split(',')),
-    line('opening', openingNano),
+    line('opening_balance', openingNano),
     ...entries.map(({ effectNano, code, ...entry }) => line(code, effectNano, entry)),
     ...charges.map(({ chargeNano, ...charge }) => line('usage', `-${chargeNano}`, charge)),
-    line('closing', closingNano),
+    line('closing_balance', closingNano),
   ].join('')
 }
 

@@ -98,10 +98,10 @@ describe('a statement', () => {
     const [head, ...rows] = lines
     const at = (column: string) => head.indexOf(column)
     expect(rows.map((row: string[]) => [row[at('kind')], row[at('amount')]])).toEqual([
-      ['opening', '5'],
+      ['opening_balance', '5'],
       ['adjust', '2'],
       ['usage', '-1.000000001'],
-      ['closing', '5.999999999'],
+      ['closing_balance', '5.999999999'],
     ])
     expect(rows[2][at('key_name')]).toBe("'=laptop")
   })
