@@ -16,40 +16,75 @@ export interface RecognisedKey {
 /** A configured secret of any form is taken for a damaged one from so many characters on. */
 const leastConfigured = 12
 
-/** null: nobody's, or one of several that begin alike. Looks through all keys: for refusals alone. */
+/** null: nobody's, or one of several that begin alike. For refusals alone: the first one reads all keys. */
 export function recogniseKey(
-  { configured, stored, closed = [] }: KeyringContent,
+  content: KeyringContent,
   secret: string,
   nowMs: number,
 ): RecognisedKey | null {
-  const hash = hashSecret(secret)
+  const { byHash, byStart } = indexOf(content)
+  const whole = byHash.get(hashSecret(secret))
+  if (whole !== undefined) return { ...whole.whose, state: stateOf(whole, content, nowMs) }
+  const begins = content.configured
+    .filter((key) => beginsAlike(key.secret, secret))
+    .map(ofConfigured)
   const start = startOf(secret)
-  const like: RecognisedKey[] = []
-  for (const key of configured) {
-    const state = key.disabled ? 'disabled' : endOf(key, nowMs)
-    if (hashSecret(key.secret) === hash) return recognised(ofConfigured(key), state, closed)
-    if (beginsAlike(key.secret, secret)) like.push({ ...ofConfigured(key), state: 'damaged' })
-  }
-  for (const row of stored) {
-    const isBefore = row.previous?.hash === hash
-    if (row.hash === hash || isBefore) {
-      const ends = isBefore ? { expiresAt: row.previous.until } : row
-      const state = row.disabledAt === null ? endOf(ends, nowMs) : 'disabled'
-      return recognised(ofStored(row), state, closed)
-    }
-    if (start !== null && row.start === start) like.push({ ...ofStored(row), state: 'damaged' })
-  }
-  return like.length === 1 ? (like[0] ?? null) : null
+  const stored = start === null ? undefined : byStart.get(start)
+  const like = stored === undefined ? begins : [...begins, stored]
+  const [only] = like
+  return like.length === 1 && only != null ? { ...only, state: 'damaged' } : null
 }
 
 type Whose = Omit<RecognisedKey, 'state'>
 
-function recognised(
-  whose: Whose,
-  state: RecognisedKey['state'],
-  closed: readonly string[],
-): RecognisedKey {
-  return { ...whose, state: closed.includes(whose.account) ? 'closed' : state }
+interface Known {
+  readonly whose: Whose
+  readonly isDisabled: boolean
+  readonly expiresAt: number | null
+}
+
+interface Index {
+  readonly byHash: ReadonlyMap<string, Known>
+  /** null: several begin so. */
+  readonly byStart: ReadonlyMap<string, Whose | null>
+}
+
+/** Made when a refusal first asks for it, and as long as the keys are the same. */
+const indexes = new WeakMap<KeyringContent, Index>()
+
+function indexOf(content: KeyringContent): Index {
+  const made = indexes.get(content) ?? buildIndex(content)
+  indexes.set(content, made)
+  return made
+}
+
+function buildIndex({ configured, stored }: KeyringContent): Index {
+  const byHash = new Map<string, Known>()
+  const byStart = new Map<string, Whose | null>()
+  for (const row of stored) {
+    const whose = ofStored(row)
+    const isDisabled = row.disabledAt !== null
+    const { previous, start } = row
+    if (previous !== null)
+      byHash.set(previous.hash, { whose, isDisabled, expiresAt: previous.until })
+    byHash.set(row.hash, { whose, isDisabled, expiresAt: row.expiresAt })
+    if (start !== null) byStart.set(start, byStart.has(start) ? null : whose)
+  }
+  for (const key of configured) {
+    const { disabled: isDisabled, expiresAt } = key
+    byHash.set(hashSecret(key.secret), { whose: ofConfigured(key), isDisabled, expiresAt })
+  }
+  return { byHash, byStart }
+}
+
+function stateOf(
+  { whose, isDisabled, expiresAt }: Known,
+  { closed = [] }: KeyringContent,
+  nowMs: number,
+): RecognisedKey['state'] {
+  if (closed.includes(whose.account)) return 'closed'
+  if (isDisabled) return 'disabled'
+  return expiresAt !== null && nowMs >= expiresAt ? 'expired' : 'valid'
 }
 
 function ofConfigured({ name, account, group }: KeyConfig): Whose {
@@ -58,10 +93,6 @@ function ofConfigured({ name, account, group }: KeyConfig): Whose {
 
 function ofStored({ id, account, group }: KeyRow): Whose {
   return { keyId: id, account, group }
-}
-
-function endOf({ expiresAt }: { readonly expiresAt: number | null }, nowMs: number) {
-  return expiresAt !== null && nowMs >= expiresAt ? 'expired' : 'valid'
 }
 
 function beginsAlike(secret: string, shown: string): boolean {
