@@ -1,5 +1,7 @@
 // What the address of this page holds.
 
-import { searchOf } from '../../app/search.ts'
+import { oneOf, searchOf } from '../../app/search.ts'
 
-export const validateSettingsSearch = searchOf({})
+export const tabs = ['profile', 'sessions', 'history', 'appearance', 'data'] as const
+
+export const validateSettingsSearch = searchOf({ tab: oneOf(...tabs) })

@@ -1,0 +1,214 @@
+// What is kept of the account's messages, for how long, and the deletion of it.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { change, Problem, read, type Shape } from '../../api/client.ts'
+import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
+import { Checkbox, Field, Input } from '../../ui/field.tsx'
+import { Card } from '../../ui/page.tsx'
+import { ProblemText, Widget } from '../../ui/state.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { makeKeys } from './keys.ts'
+
+type Choice = Shape<'HistoryChoice'>
+type Mode = Choice['inForce']['mode']
+
+const rank: readonly Mode[] = ['off', 'metadata', 'sealed', 'full']
+
+export function History() {
+  const choice = useQuery(read('/api/me/history'))
+  return (
+    <>
+      <Card title={<Trans>Message history</Trans>}>
+        <Widget query={choice}>{(data) => <Form key={data.revision} choice={data} />}</Widget>
+      </Card>
+      <Deletion />
+    </>
+  )
+}
+
+function Form({ choice }: { readonly choice: Choice }) {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const [mode, setMode] = useState<Mode>(choice.mode ?? choice.inForce.mode)
+  const [days, setDays] = useState(
+    choice.retentionDays === null ? '' : String(choice.retentionDays),
+  )
+  const [publicKey, setPublicKey] = useState(choice.publicKey ?? '')
+  const save = useMutation({
+    mutationFn: () => {
+      const retentionDays = days === '' ? null : Number(days)
+      const body = { mode, retentionDays, publicKey: publicKey === '' ? null : publicKey }
+      return change('put', '/api/me/history', { body, ifMatch: choice.revision })
+    },
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ['/api/me/history'] })
+      showToast({ text: t`Saved. It counts for requests that begin now.`, tone: 'info' })
+    },
+  })
+  const failure = save.error instanceof Problem ? save.error : null
+  const modes = [
+    { mode: 'off', name: t`Nothing`, detail: t`No trace of what was said.` },
+    {
+      mode: 'metadata',
+      name: t`That there was a request`,
+      detail: t`Model, sizes and names of parameters; no text.`,
+    },
+    {
+      mode: 'sealed',
+      name: t`Sealed messages`,
+      detail: t`Encrypted to your key: neither the operator nor a thief of the database can read them. The gateway sees them in its memory while it relays. Without the secret key they are lost for ever.`,
+    },
+    {
+      mode: 'full',
+      name: t`Readable messages`,
+      detail: t`You read them here; so can whoever reads the gateway’s database.`,
+    },
+  ] as const
+  const most = rank.indexOf(choice.allowed.mode)
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <form onSubmit={submit} className="flex max-w-2xl flex-col gap-5">
+      <fieldset className="flex flex-col gap-3">
+        <legend className="mb-2 text-label text-text-2">
+          <Trans>What is kept of your messages</Trans>
+        </legend>
+        {modes.map((each) => (
+          <Checkbox
+            key={each.mode}
+            type="radio"
+            name="mode"
+            label={each.name}
+            hint={each.detail}
+            checked={mode === each.mode}
+            disabled={rank.indexOf(each.mode) > most}
+            onChange={() => setMode(each.mode)}
+          />
+        ))}
+      </fieldset>
+      {most < rank.length - 1 && (
+        <p className="text-label font-normal text-text-3">
+          <Trans>The operator of this deployment allows no more than: {choice.allowed.mode}</Trans>
+        </p>
+      )}
+      {mode === 'sealed' && (
+        <SealKey
+          value={publicKey}
+          onChange={setPublicKey}
+          error={failure?.field === 'publicKey' ? failure.message : undefined}
+        />
+      )}
+      <div className="max-w-60">
+        <Field
+          label={<Trans>Kept for</Trans>}
+          hint={
+            <Trans>
+              At most {choice.allowed.retentionDays} days. Empty: the deployment’s usual time.
+            </Trans>
+          }
+          error={failure?.field === 'retentionDays' ? failure.message : undefined}
+        >
+          <Input
+            inputMode="numeric"
+            unit={t`days`}
+            value={days}
+            onChange={(event) => setDays(event.target.value.replace(/\D/g, ''))}
+          />
+        </Field>
+      </div>
+      {save.error !== null &&
+        failure?.field !== 'publicKey' &&
+        failure?.field !== 'retentionDays' && (
+          <p role="alert" className="text-danger">
+            <ProblemText error={save.error} />
+          </p>
+        )}
+      <div>
+        <Button type="submit" variant="primary" busy={save.isPending}>
+          <Trans>Save</Trans>
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+interface SealKeyProps {
+  readonly value: string
+  readonly onChange: (publicKey: string) => void
+  readonly error: string | undefined
+}
+
+/** Made in this browser: the secret half goes into a file of the person's own and nowhere else. */
+function SealKey({ value, onChange, error }: SealKeyProps) {
+  const make = useMutation({
+    mutationFn: async () => {
+      const keys = await makeKeys()
+      const link = document.createElement('a')
+      link.href = URL.createObjectURL(
+        new Blob([JSON.stringify(keys, null, 2)], { type: 'application/json' }),
+      )
+      link.download = 'tollgate-history-key.json'
+      link.click()
+      onChange(keys.publicKey)
+    },
+  })
+  return (
+    <div className="flex flex-col gap-2">
+      <Field
+        label={<Trans>Public key that messages are sealed to</Trans>}
+        hint={<Trans>X25519, base64url. Make one here, or with: tollgate history keygen</Trans>}
+        error={error ?? (make.error === null ? undefined : make.error.message)}
+      >
+        <Input
+          value={value}
+          autoComplete="off"
+          onChange={(event) => onChange(event.target.value)}
+        />
+      </Field>
+      <div>
+        <Button icon="key" busy={make.isPending} onClick={() => make.mutate()}>
+          <Trans>Make a key and save its secret file</Trans>
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+function Deletion() {
+  const { t } = useLingui()
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <Card title={<Trans>Delete what is kept</Trans>}>
+      <p className="mb-3 max-w-2xl text-text-2">
+        <Trans>
+          Bodies, their media and what they were sealed with go at once. Usage and receipts stay:
+          they hold no text.
+        </Trans>
+      </p>
+      <Button variant="danger" icon="trash" onClick={() => setOpen(true)}>
+        <Trans>Delete all my messages</Trans>
+      </Button>
+      {isOpen && (
+        <Confirm
+          title={<Trans>Delete all my messages?</Trans>}
+          action={t`Delete all my messages`}
+          typed={t`delete`}
+          onConfirm={async () => {
+            await change('delete', '/api/history', { params: { query: { all: true } } })
+            showToast({ text: t`Your messages were deleted.`, tone: 'info' })
+          }}
+          onClose={() => setOpen(false)}
+        >
+          <p>
+            <Trans>This cannot be taken back.</Trans>
+          </p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,176 @@
+// Name, role and the providers that vouch for the person.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { change, read, type Shape } from '../../api/client.ts'
+import { meQuery, type Person } from '../../api/queries.ts'
+import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
+import { Field, Input } from '../../ui/field.tsx'
+import { Card } from '../../ui/page.tsx'
+import { ProblemText, Widget } from '../../ui/state.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { Badge, Id, Time } from '../../ui/values.tsx'
+
+export function Profile({ me }: { readonly me: Person }) {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const [name, setName] = useState(me.name)
+  const save = useMutation({
+    mutationFn: () => change('patch', '/api/me', { body: { name }, ifMatch: me.revision }),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: meQuery.queryKey })
+      showToast({ text: t`Your name was saved.`, tone: 'info' })
+    },
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <>
+      <Card title={<Trans>Profile</Trans>}>
+        <form onSubmit={submit} className="flex max-w-md flex-col gap-4">
+          <Field
+            label={<Trans>Name</Trans>}
+            error={save.error === null ? undefined : <ProblemText error={save.error} />}
+          >
+            <Input value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
+          </Field>
+          <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
+            <dt className="text-text-2">
+              <Trans>Account</Trans>
+            </dt>
+            <dd>
+              <Id whole value={me.id} />
+            </dd>
+            <dt className="text-text-2">
+              <Trans>E-mail</Trans>
+            </dt>
+            <dd>{me.email ?? <Trans>none known</Trans>}</dd>
+            <dt className="text-text-2">
+              <Trans>Role</Trans>
+            </dt>
+            <dd>
+              <Badge>{me.role}</Badge>
+            </dd>
+            <dt className="text-text-2">
+              <Trans>Here since</Trans>
+            </dt>
+            <dd>
+              <Time at={me.createdAt} />
+            </dd>
+          </dl>
+          <div>
+            <Button
+              type="submit"
+              variant="primary"
+              busy={save.isPending}
+              disabled={name === me.name}
+            >
+              <Trans>Save the name</Trans>
+            </Button>
+          </div>
+        </form>
+      </Card>
+      <Identities />
+    </>
+  )
+}
+
+function Identities() {
+  const identities = useQuery(read('/api/me/identities'))
+  const providers = useQuery({ ...read('/api/auth/providers'), staleTime: 60_000 })
+  const [leaving, setLeaving] = useState<Shape<'Identity'> | null>(null)
+  return (
+    <Card title={<Trans>Ways to sign in</Trans>}>
+      <Widget query={identities}>
+        {({ items }) => (
+          <>
+            {items.length === 0 && (
+              <p className="text-text-2">
+                <Trans>
+                  No provider vouches for you: you sign in by one-time links. Link one to need none.
+                </Trans>
+              </p>
+            )}
+            <ul className="divide-y divide-border">
+              {items.map((identity) => (
+                <li key={identity.id} className="flex flex-wrap items-center gap-3 py-2">
+                  <span className="min-w-0 flex-1">
+                    <span className="font-medium">{identity.name || identity.subject}</span>{' '}
+                    <span className="text-text-2">{identity.issuer}</span>
+                  </span>
+                  <Time relative at={identity.usedAt} />
+                  <Button
+                    variant="danger"
+                    disabled={items.length === 1}
+                    onClick={() => setLeaving(identity)}
+                  >
+                    <Trans>Unlink</Trans>
+                  </Button>
+                </li>
+              ))}
+            </ul>
+            {items.length === 1 && (
+              <p className="mt-2 text-label font-normal text-text-3">
+                <Trans>The last way to sign in cannot be unlinked: link another one first.</Trans>
+              </p>
+            )}
+          </>
+        )}
+      </Widget>
+      <div className="mt-4 flex flex-wrap gap-2">
+        {providers.data?.providers.map(({ id, name }) => (
+          <LinkButton key={id} id={id} name={name} />
+        ))}
+      </div>
+      {leaving !== null && <Unlink identity={leaving} onClose={() => setLeaving(null)} />}
+    </Card>
+  )
+}
+
+/** It answers with the provider's address, which the browser then goes to; it comes back here. */
+function LinkButton({ id, name }: { readonly id: string; readonly name: string }) {
+  const link = useMutation({
+    mutationFn: () => {
+      const params = { path: { provider: id }, query: { 'return-to': '/console/settings' } }
+      return change('post', '/api/auth/link/{provider}', { params })
+    },
+    onSuccess: ({ url }) => location.assign(url),
+    onError: (error) => showToast({ text: error.message, tone: 'danger' }),
+  })
+  return (
+    <Button icon="plus" busy={link.isPending} onClick={() => link.mutate()}>
+      <Trans>Link {name}</Trans>
+    </Button>
+  )
+}
+
+function Unlink({
+  identity,
+  onClose,
+}: {
+  readonly identity: Shape<'Identity'>
+  readonly onClose: () => void
+}) {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const { issuer } = identity
+  return (
+    <Confirm
+      title={<Trans>Unlink {issuer}?</Trans>}
+      action={t`Unlink`}
+      onConfirm={async () => {
+        await change('delete', '/api/me/identities/{id}', { params: { path: { id: identity.id } } })
+        await client.invalidateQueries({ queryKey: ['/api/me/identities'] })
+      }}
+      onClose={onClose}
+    >
+      <p>
+        <Trans>You can no longer sign in by it. Your account and your keys stay.</Trans>
+      </p>
+    </Confirm>
+  )
+}

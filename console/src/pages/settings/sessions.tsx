@@ -1,0 +1,87 @@
+// Where the person is signed in, and the end of it.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { change, read } from '../../api/client.ts'
+import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
+import { Card } from '../../ui/page.tsx'
+import { Widget } from '../../ui/state.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { Badge, Time } from '../../ui/values.tsx'
+
+export function Sessions() {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const sessions = useQuery(read('/api/me/sessions'))
+  const [isEnding, setEnding] = useState(false)
+  const refresh = () => client.invalidateQueries({ queryKey: ['/api/me/sessions'] })
+  const end = useMutation({
+    mutationFn: (id: string) =>
+      change('delete', '/api/me/sessions/{id}', { params: { path: { id } } }),
+    onSuccess: refresh,
+    onError: (error) => showToast({ text: error.message, tone: 'danger' }),
+  })
+  return (
+    <Card
+      title={<Trans>Where you are signed in</Trans>}
+      actions={
+        <Button variant="danger" onClick={() => setEnding(true)}>
+          <Trans>Sign out everywhere else</Trans>
+        </Button>
+      }
+    >
+      <Widget query={sessions}>
+        {({ items }) => (
+          <ul className="divide-y divide-border">
+            {items.map((session) => (
+              <li key={session.id} className="flex flex-wrap items-center gap-x-4 gap-y-1 py-2.5">
+                <span className="min-w-0 flex-1">
+                  <span className="block truncate" title={session.client ?? undefined}>
+                    {session.client ?? <Trans>Unknown browser</Trans>}
+                  </span>
+                  <span className="text-label font-normal text-text-2">
+                    {session.address ?? ''}
+                  </span>
+                </span>
+                <span className="text-text-2">
+                  <Trans>
+                    used <Time relative at={session.usedAt} />
+                  </Trans>
+                </span>
+                {session.current ? (
+                  <Badge tone="success">
+                    <Trans>this one</Trans>
+                  </Badge>
+                ) : (
+                  <Button
+                    busy={end.isPending && end.variables === session.id}
+                    onClick={() => end.mutate(session.id)}
+                  >
+                    <Trans>Sign out</Trans>
+                  </Button>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Widget>
+      {isEnding && (
+        <Confirm
+          title={<Trans>Sign out everywhere else?</Trans>}
+          action={t`Sign out everywhere else`}
+          onConfirm={async () => {
+            await change('delete', '/api/me/sessions')
+            await refresh()
+          }}
+          onClose={() => setEnding(false)}
+        >
+          <p>
+            <Trans>All other browsers have to sign in again. Keys go on working.</Trans>
+          </p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,75 @@
+// Settings in a real browser: name, sessions, message history with sealed messages opened again, appearance, data.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
+
+let stage: ConsoleStage
+
+afterAll(async () => stage?.close())
+
+if (hasBrowser) {
+  beforeAll(async () => {
+    stage = await startConsole()
+  })
+  test('the name is saved, and the session that asks is marked', async () => {
+    const page = await stage.open('/settings')
+    await page.getByLabel('Name').fill('Ann Lee')
+    await page.getByRole('button', { name: 'Save the name' }).click()
+    await page.getByText('Your name was saved.').waitFor()
+    await page.getByText('Sessions', { exact: true }).click()
+    await page.getByText('this one').waitFor()
+    expect(new URL(page.url()).searchParams.get('tab')).toBe('sessions')
+    expect(await seriousFindings(page)).toEqual([])
+    await page.close()
+  })
+  test('messages sealed to a key made here are read only with its file', sealsMessages)
+  test('theme, density and zone are kept; an unknown zone is named', async () => {
+    const page = await stage.open('/settings?tab=appearance')
+    await page.getByText('Dark', { exact: true }).click()
+    await page.getByText('Compact', { exact: true }).click()
+    expect(await page.evaluate(() => ({ ...document.documentElement.dataset }))).toEqual({
+      theme: 'dark',
+      density: 'compact',
+    })
+    await page.getByLabel('Time zone', { exact: true }).fill('Atlantis/Harbour')
+    await page.getByText('No time zone is called so.').waitFor()
+    await page.getByLabel('Time zone', { exact: true }).fill('Asia/Kolkata')
+    await page.getByRole('button', { name: 'Time zone: Asia/Kolkata' }).waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    await page.close()
+  })
+  test('deleting all messages has to be typed, and nothing was a fault', async () => {
+    const page = await stage.open('/settings?tab=history', { width: 390 })
+    await page.getByRole('button', { name: 'Delete all my messages' }).click()
+    const dialog = page.getByRole('dialog')
+    const confirm = dialog.getByRole('button', { name: 'Delete all my messages' })
+    expect(await confirm.isDisabled()).toBe(true)
+    await dialog.getByRole('textbox').fill('delete')
+    await confirm.click()
+    await page.getByText('Your messages were deleted.').waitFor()
+    expect(stage.faults()).toEqual([])
+    await page.close()
+  })
+}
+
+async function sealsMessages() {
+  const page = await stage.open('/settings?tab=history')
+  await page.getByLabel('Sealed messages').check()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Make a key and save its secret file' }).click(),
+  ])
+  const file = await download.path()
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('Saved. It counts for requests that begin now.').waitFor()
+  const messages = [{ role: 'user', content: 'The password is swordfish' }]
+  // Within a second the choice counts in the process that answers.
+  const reply = await stage.call({ model: 'sandbox/chat', messages })
+  const id = reply.headers.get('x-request-id')
+  await page.goto(`${stage.server.url}/console/requests?open=${id}&tab=messages`)
+  await page.getByText('These messages are sealed.').waitFor()
+  await page.getByLabel('File with the secret key').setInputFiles(file)
+  await page.getByText('The password is swordfish', { exact: true }).waitFor()
+  expect(await seriousFindings(page)).toEqual([])
+  await page.close()
+}
