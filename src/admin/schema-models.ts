@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { modelKinds } from '../config/schema.ts'
-import { count, page, text } from './schema-parts.ts'
+import { count, page, since, text } from './schema-parts.ts'
 
 const sorts = ['name', 'price', 'newest', 'latency', 'throughput'] as const
 
@@ -31,6 +31,10 @@ export const modelsInputs = {
     account: text.optional(),
     key: text.optional(),
     days: count(90).default(30),
+    /** In place of `days`: a span of at most 90 of them. */
+    since: since.optional(),
+    /** Left out: now. */
+    until: since.optional(),
     /** Left out: the one that was asked. */
     model: text.optional(),
     /** Left out: the one each request was in. */

@@ -121,6 +121,30 @@ onEachEngine('what if', (start) => {
   })
 })
 
+onEachEngine('what if of a span', (start) => {
+  test('a span of one’s own is half open, and neither backwards nor too long', async () => {
+    const { store } = await start()
+    const ages = [1_000, 2_000, 3_000]
+    await settle(
+      store,
+      ages.map((ms) => row({ requestId: `r${ms}`, at: nowMs - ms, input: 10 })),
+    )
+    const text = (ageMs: number) => new Date(nowMs - ageMs).toISOString()
+    const asked = async (given: Readonly<Record<string, unknown>>) =>
+      whatIf(adminOf(store), offer, viewer, await input(given))
+    const found = await asked({ since: text(3_000), until: text(1_000) })
+    expect(found).toMatchObject({
+      since: text(3_000),
+      until: text(1_000),
+      total: { requests: 2 },
+    })
+    await expect(asked({ since: text(1_000), until: text(1_000) })).rejects.toMatchObject({
+      field: 'until',
+    })
+    await expect(asked({ since: '91d' })).rejects.toMatchObject({ field: 'since' })
+  })
+})
+
 onEachEngine('what if not all is priced', (start) => {
   test('what cannot be priced is counted apart, with the reason', async () => {
     const { store } = await start()

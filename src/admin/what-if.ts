@@ -53,6 +53,7 @@ const mostRows = 50_000
 const rowsAtOnce = 500
 const mostPages = 1_000
 const mostKeys = 100
+const mostDays = 90
 const dayMs = 86_400_000
 
 /** Row by row, each rounded as it would have been. Throws `not_found` for a model or a group that is not there. */
@@ -64,15 +65,15 @@ export async function whatIf(
   most = mostRows,
 ): Promise<WhatIf> {
   checkTarget(offer, viewer, input)
-  const { account, key, days } = input
-  const since = nowMs - days * dayMs
+  const { account, key } = input
+  const { since, until } = spanOf(input, nowMs)
   const add = adder({ price: pricer(offer, input, nowMs), model: input.model })
-  const filter = defined({ account, key, since, until: nowMs })
+  const filter = defined({ account, key, since, until })
   const coveredSince = await forUsage(store, { filter, most, each: add.row })
   return {
     currency: offer.config.currency,
     since: timeText(since),
-    until: timeText(nowMs),
+    until: timeText(until),
     coveredSince: timeText(coveredSince),
     ...add.sums(),
   }
@@ -107,6 +108,16 @@ export async function forUsage(
     before = page.next
   }
   return before?.at ?? null
+}
+
+/** Half open. Throws `invalid` for a span that ends before it begins or is too long. */
+function spanOf({ days, since, until }: Input<'whatIf'>, nowMs: number) {
+  const end = until ?? nowMs
+  const begin = since ?? end - days * dayMs
+  if (begin >= end) throw new AdminError('invalid', 'until', 'must be after since')
+  if (end - begin > mostDays * dayMs)
+    throw new AdminError('invalid', 'since', `must be at most ${mostDays} days before until`)
+  return { since: begin, until: end }
 }
 
 function defined<Filter extends object>(filter: Filter) {

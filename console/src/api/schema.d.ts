@@ -9192,6 +9192,8 @@ export interface operations {
                 readonly account?: string;
                 readonly key?: string;
                 readonly days?: number;
+                readonly since?: string;
+                readonly until?: string;
                 readonly model?: string;
                 readonly group?: string;
             };

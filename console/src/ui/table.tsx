@@ -56,6 +56,8 @@ export interface TableProps<Row extends RowData> {
   readonly onOpen?: (row: Row) => void
   /** The row that is open. */
   readonly openId?: string | undefined
+  /** The row whose part of a chart is pointed at. */
+  readonly highlightedId?: string | undefined
   readonly selection?: {
     readonly ids: ReadonlySet<string>
     readonly onChange: (ids: ReadonlySet<string>) => void
@@ -230,6 +232,7 @@ function Line<Row extends RowData>({
   rowId,
   onOpen,
   openId,
+  highlightedId,
   selection,
 }: LineProps<Row>) {
   const id = rowId(row)
@@ -251,7 +254,7 @@ function Line<Row extends RowData>({
       onKeyDown={(event) => {
         if (event.key === 'Enter' && event.target === event.currentTarget) onOpen?.(row)
       }}
-      className={`border-b border-border last:border-b-0 ${onOpen === undefined ? '' : 'cursor-pointer'} ${isOpen ? 'bg-accent/8' : 'hover:bg-sunken'}`}
+      className={`border-b border-border last:border-b-0 ${onOpen === undefined ? '' : 'cursor-pointer'} ${isOpen || id === highlightedId ? 'bg-accent/8' : 'hover:bg-sunken'}`}
     >
       {selection !== undefined && (
         <td className="w-8 pl-3">

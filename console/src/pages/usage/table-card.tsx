@@ -75,7 +75,7 @@ function Table({ asked, breakdown, columns, highlighted, onHighlight }: TablePro
         columns={columns}
         rows={shown}
         rowId={({ group }) => groupId(group, by)}
-        openId={highlighted}
+        highlightedId={highlighted}
         sort={{ by: asked.search.sort ?? 'spend', descending: asked.search.order === undefined }}
         onSort={({ by, descending }) => {
           const sort = sorts.find((sort) => sort === by)

@@ -14,12 +14,14 @@ import { type Asked, useChange } from './asked.ts'
 type Answer = Shape<'WhatIf'>
 type KeyRow = Answer['keys'][number]
 
-const dayMs = 86_400_000
+const mostDaysMs = 90 * 86_400_000
 
-/** Whole days back from now that hold the range; the API goes back 90 at most. */
-function daysOf({ range }: Asked): number {
-  const days = Math.ceil((Date.now() - Date.parse(range.since)) / dayMs)
-  return Math.max(1, Math.min(90, days))
+/** The span of the page, or as much of its end as the API prices. */
+function spanOf({ range: { since, until } }: Asked) {
+  const least = Date.parse(until) - mostDaysMs
+  return Date.parse(since) >= least
+    ? { since, until }
+    : { since: new Date(least).toISOString(), until }
 }
 
 export function WhatIf({ asked }: { readonly asked: Asked }) {
@@ -27,13 +29,12 @@ export function WhatIf({ asked }: { readonly asked: Asked }) {
   const change = useChange()
   const account = useAccount()
   const { toModel, toGroup } = asked.search
-  const days = daysOf(asked)
   const isAsked = toModel !== undefined || toGroup !== undefined
   const query = useQuery({
     ...read('/api/what-if', {
       params: {
         query: {
-          days,
+          ...spanOf(asked),
           ...(account !== undefined && { account }),
           ...(toModel !== undefined && { model: toModel }),
           ...(toGroup !== undefined && { group: toGroup }),
@@ -57,7 +58,7 @@ export function WhatIf({ asked }: { readonly asked: Asked }) {
         <p className="text-text-2">
           <Trans>
             The same requests, priced again as they would be today: by another model, in another
-            group, or both. Days looked at: {days}.
+            group, or both.
           </Trans>
         </p>
         <Targets asked={asked} />
