@@ -83,6 +83,14 @@ describe('what is posted', () => {
     expect(seen).toEqual({ method: 'POST', field: 'v', body: '{"é":1}' })
   })
 
+  test('is taken once its server says so, however long its reply', async () => {
+    const port = serve(() => new Response('x'.repeat(100_000), { status: 202 }))
+    expect(await postTo(options(), `http://hooks.test:${port}/`, 'x', {})).toBeUndefined()
+    const failing = serve(() => new Response('no', { status: 500 }))
+    const refused = postTo(options(), `http://hooks.test:${failing}/`, 'x', {})
+    await expect(refused).rejects.toThrow('answered 500')
+  })
+
   test('goes nowhere else, and to nothing inside', async () => {
     let asked = 0
     const port = serve((request) => {

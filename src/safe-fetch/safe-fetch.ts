@@ -278,6 +278,12 @@ function receive(
         }
         const isWell = options.post === undefined ? status === 200 : status >= 200 && status < 300
         if (!isWell) throw new NotFetched(`its server answered ${status}`)
+        if (options.post !== undefined) {
+          // It is taken, whatever else its server has to say.
+          exchange.abort()
+          resolve(null)
+          return
+        }
         if (Number(header('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
         const [type = ''] = (header('content-type') ?? '').split(';', 1)
         receiver.begin(type.trim().toLowerCase())
