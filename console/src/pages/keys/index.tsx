@@ -21,7 +21,6 @@ const ManagementKeys = lazy(() => import('./management-keys.tsx'))
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
 export default function KeysPage() {
-  const { t } = useLingui()
   const { tab, dialog } = useSearch({ from: '/shell/keys' })
   const navigate = useNavigate({ from: '/keys' })
   const isManagement = tab === 'management'
@@ -56,22 +55,7 @@ export default function KeysPage() {
       }
       filters={
         <div className="flex flex-wrap items-center gap-2" data-filter>
-          <Segments
-            label={t`Kind of key`}
-            value={tab ?? 'api'}
-            options={[
-              { value: 'api', label: <Trans>API keys</Trans> },
-              { value: 'management', label: <Trans>Management keys</Trans> },
-            ]}
-            onChange={(value) =>
-              void navigate({
-                search: ({ account }) => ({
-                  account,
-                  tab: value === 'management' ? value : undefined,
-                }),
-              })
-            }
-          />
+          <Tabs />
           {!isManagement && <KeyFilters />}
         </div>
       }
@@ -96,5 +80,29 @@ export default function KeysPage() {
           ))}
       </Suspense>
     </Page>
+  )
+}
+
+function Tabs() {
+  const { t } = useLingui()
+  const { tab } = useSearch({ from: '/shell/keys' })
+  const navigate = useNavigate({ from: '/keys' })
+  return (
+    <Segments
+      label={t`Kind of key`}
+      value={tab ?? 'api'}
+      options={[
+        { value: 'api', label: <Trans>API keys</Trans> },
+        { value: 'management', label: <Trans>Management keys</Trans> },
+      ]}
+      onChange={(value) =>
+        void navigate({
+          search: ({ account }) => ({
+            account,
+            tab: value === 'management' ? value : undefined,
+          }),
+        })
+      }
+    />
   )
 }

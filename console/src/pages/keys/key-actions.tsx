@@ -119,7 +119,7 @@ export function DeleteKey({ shown, onClose, onDone }: DeleteProps) {
             </p>
             <p className="mt-1">
               <Trans>
-                Last used: <LastUsed lastUsed={lastUsed} />
+                Last used: <LastUsed whole lastUsed={lastUsed} />
               </Trans>
             </p>
             <p>

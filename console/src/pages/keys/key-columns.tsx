@@ -187,8 +187,11 @@ const timeColumns: readonly Column<Key>[] = [
   },
 ]
 
-/** When, and from where by what: the latter on hover too. */
-export function LastUsed({ lastUsed }: Pick<Key, 'lastUsed'>) {
+/** When, and from where by what: cut short in a table unless it is to be shown whole. */
+export function LastUsed({
+  lastUsed,
+  whole = false,
+}: Pick<Key, 'lastUsed'> & { readonly whole?: boolean }) {
   if (lastUsed === null)
     return (
       <span className="text-text-2">
@@ -197,7 +200,10 @@ export function LastUsed({ lastUsed }: Pick<Key, 'lastUsed'>) {
     )
   const from = [lastUsed.client, lastUsed.address].filter((part) => part !== null).join(' · ')
   return (
-    <span title={from} className="inline-flex max-w-64 gap-1.5 align-bottom">
+    <span
+      title={from}
+      className={`inline-flex gap-x-1.5 align-bottom ${whole ? 'flex-wrap' : 'max-w-64'}`}
+    >
       <Time at={lastUsed.at} relative />
       {from !== '' && <span className="min-w-0 truncate text-text-2">{from}</span>}
     </span>

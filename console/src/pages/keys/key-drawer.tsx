@@ -107,7 +107,7 @@ function Facts({ shown }: { readonly shown: Key }) {
         )}
       </Fact>
       <Fact label={<Trans>Last used</Trans>}>
-        <LastUsed lastUsed={lastUsed} />
+        <LastUsed whole lastUsed={lastUsed} />
       </Fact>
       <Fact label={<Trans>Expires</Trans>}>
         {shown.expiresAt === null ? <Trans>never</Trans> : <Time at={shown.expiresAt} />}

@@ -15,29 +15,9 @@ export function KeyFilters() {
   const { search = '', status = '', group = '' } = useSearch({ from: '/shell/keys' })
   const navigate = useNavigate({ from: '/keys' })
   const groups = useQuery(read('/api/groups'))
-  const [text, setText] = useState(search)
-  useEffect(() => setText(search), [search])
-  useEffect(() => {
-    if (text === search) return
-    const timer = setTimeout(
-      () =>
-        void navigate({ search: (now) => ({ ...now, search: text || undefined }), replace: true }),
-      typingMs,
-    )
-    return () => clearTimeout(timer)
-  }, [text, search, navigate])
   return (
     <>
-      <div className="w-56 max-md:w-full">
-        <Field label={t`Search by name or last characters`} hideLabel>
-          <Input
-            type="search"
-            placeholder={t`Name or last characters`}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-          />
-        </Field>
-      </div>
+      <SearchField />
       <div className="w-36">
         <Field label={t`Status`} hideLabel>
           <Select
@@ -80,16 +60,45 @@ export function KeyFilters() {
       {(search !== '' || status !== '' || group !== '') && (
         <Button
           variant="quiet"
-          onClick={() => {
-            setText('')
+          onClick={() =>
             void navigate({
               search: (now) => ({ ...now, search: undefined, status: undefined, group: undefined }),
             })
-          }}
+          }
         >
           <Trans>Clear filters</Trans>
         </Button>
       )}
     </>
+  )
+}
+
+/** What is typed goes into the address once the typing rests. */
+function SearchField() {
+  const { t } = useLingui()
+  const { search = '' } = useSearch({ from: '/shell/keys' })
+  const navigate = useNavigate({ from: '/keys' })
+  const [text, setText] = useState(search)
+  useEffect(() => setText(search), [search])
+  useEffect(() => {
+    if (text === search) return
+    const timer = setTimeout(
+      () =>
+        void navigate({ search: (now) => ({ ...now, search: text || undefined }), replace: true }),
+      typingMs,
+    )
+    return () => clearTimeout(timer)
+  }, [text, search, navigate])
+  return (
+    <div className="w-56 max-md:w-full">
+      <Field label={t`Search by name or last characters`} hideLabel>
+        <Input
+          type="search"
+          placeholder={t`Name or last characters`}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </Field>
+    </div>
   )
 }

@@ -20,7 +20,9 @@ interface FieldsProps {
 export function KeyFields({ form, currency }: FieldsProps) {
   const { t } = useLingui()
   const { register, formState, watch } = form
-  const { errors } = formState
+  const { errors, defaultValues } = formState
+  const isSet = (...names: readonly (keyof KeyValues)[]) =>
+    names.some((name) => errors[name] !== undefined || Boolean(defaultValues?.[name]))
   const groups = useQuery(read('/api/groups'))
   const group = watch('group')
   const names = groups.data?.items.map(({ id }) => id) ?? []
@@ -56,42 +58,18 @@ export function KeyFields({ form, currency }: FieldsProps) {
       {group !== '' && <GroupEffect group={group} />}
       <SpendFields form={form} currency={currency} />
       <ExpiryFields form={form} />
-      <Section
-        title={<Trans>Models</Trans>}
-        open={
-          formState.defaultValues?.models !== '' ||
-          formState.defaultValues.deniedModels !== '' ||
-          errors.models !== undefined ||
-          errors.deniedModels !== undefined
-        }
-      >
+      <Section title={<Trans>Models</Trans>} open={isSet('models', 'deniedModels')}>
         <ModelFields form={form} />
       </Section>
       <Section
         title={<Trans>Rate limits</Trans>}
-        open={
-          errors.requestsPerMinute !== undefined ||
-          errors.tokensPerMinute !== undefined ||
-          errors.concurrentRequests !== undefined ||
-          [
-            formState.defaultValues?.requestsPerMinute,
-            formState.defaultValues?.tokensPerMinute,
-            formState.defaultValues?.concurrentRequests,
-          ].some(Boolean)
-        }
+        open={isSet('requestsPerMinute', 'tokensPerMinute', 'concurrentRequests')}
       >
         <RateFields form={form} />
       </Section>
       <Section
         title={<Trans>Addresses, history and cost</Trans>}
-        open={
-          errors.addresses !== undefined ||
-          [
-            formState.defaultValues?.addresses,
-            formState.defaultValues?.historyMode,
-            formState.defaultValues?.showCost,
-          ].some(Boolean)
-        }
+        open={isSet('addresses', 'historyMode', 'showCost')}
       >
         <OtherFields form={form} />
       </Section>

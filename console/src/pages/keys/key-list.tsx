@@ -11,7 +11,7 @@ import { buttonClass } from '../../ui/button.tsx'
 import { ColumnChooser } from '../../ui/columns.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
-import { DataTable } from '../../ui/table.tsx'
+import { DataTable, type Sort, type TableProps } from '../../ui/table.tsx'
 import { Money } from '../../ui/values.tsx'
 import { BulkBar } from './bulk-bar.tsx'
 import { type Key, KeyStatus, keyColumns } from './key-columns.tsx'
@@ -20,99 +20,54 @@ const KeyDrawer = lazy(() => import('./key-drawer.tsx'))
 
 const pageSize = 50
 
-export function KeyList({ mayChange }: { readonly mayChange: boolean }) {
-  const { t } = useLingui()
+/** What the address asks for, in pages. */
+function useKeys() {
   const {
     search,
     status,
     group,
     sort = 'created',
-    order,
-    open,
+    order = 'desc',
   } = useSearch({ from: '/shell/keys' })
-  const navigate = useNavigate({ from: '/keys' })
   const account = useAccount()
-  const { operator } = roleOf(useMe())
-  const columns = useMemo(() => keyColumns(operator && account === undefined), [operator, account])
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const descending = (order ?? 'desc') === 'desc'
-  const asked = {
-    search,
-    status,
-    group,
-    sort,
-    order: descending ? 'desc' : 'asc',
-    account,
-  } as const
-  const query = useInfiniteQuery({
+  const asked = { search, status, group, sort, order, account }
+  return useInfiniteQuery({
     queryKey: ['/api/keys', asked],
-    queryFn: ({ pageParam, signal }) =>
-      get(
-        '/api/keys',
-        {
-          params: { query: { ...given(asked), limit: pageSize, ...given({ cursor: pageParam }) } },
-        },
-        signal,
-      ),
+    queryFn: ({ pageParam, signal }) => {
+      const query = { ...given(asked), limit: pageSize, ...given({ cursor: pageParam }) }
+      return get('/api/keys', { params: { query } }, signal)
+    },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
     placeholderData: (before) => before,
   })
-  const isFiltered = search !== undefined || status !== undefined || group !== undefined
+}
+
+export function KeyList({ mayChange }: { readonly mayChange: boolean }) {
+  const { open } = useSearch({ from: '/shell/keys' })
+  const navigate = useNavigate({ from: '/keys' })
+  const account = useAccount()
+  const { operator } = roleOf(useMe())
+  const columns = useMemo(() => keyColumns(operator && account === undefined), [operator, account])
+  const query = useKeys()
+  const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
+  const ids = rows.map(({ id }) => id)
   const show = (id: string | undefined) =>
     void navigate({ search: (now) => ({ ...now, open: id }) })
-  const ids = query.data?.pages.flatMap(({ items }) => items.map(({ id }) => id)) ?? []
+  const more = query.hasNextPage
+    ? { isLoading: query.isFetchingNextPage, load: () => void query.fetchNextPage() }
+    : undefined
+  const skeleton = (
+    <div className="p-4">
+      <Skeleton rows={8} />
+    </div>
+  )
   return (
     <Card flush title={<Trans>Keys</Trans>} actions={<ColumnChooser id="keys" columns={columns} />}>
-      <Widget
-        query={query}
-        skeleton={
-          <div className="p-4">
-            <Skeleton rows={8} />
-          </div>
-        }
-      >
-        {({ pages }) => {
-          const rows = pages.flatMap(({ items }) => items)
-          const selected = rows.filter(({ id }) => chosen.has(id))
-          return (
-            <>
-              {mayChange && selected.length > 0 && (
-                <BulkBar keys={selected} onDone={() => setChosen(new Set())} />
-              )}
-              <DataTable
-                id="keys"
-                label={t`Keys`}
-                columns={columns}
-                rows={rows}
-                rowId={({ id }) => id}
-                sort={{ by: sort, descending }}
-                onSort={(next) =>
-                  void navigate({
-                    search: (now) => ({
-                      ...now,
-                      sort: next.by as typeof sort,
-                      order: next.descending ? ('desc' as const) : ('asc' as const),
-                    }),
-                  })
-                }
-                onOpen={({ id }) => show(id)}
-                openId={open}
-                {...(mayChange && { selection: { ids: chosen, onChange: setChosen } })}
-                empty={<NoKeys isFiltered={isFiltered} />}
-                more={
-                  query.hasNextPage
-                    ? {
-                        isLoading: query.isFetchingNextPage,
-                        load: () => void query.fetchNextPage(),
-                      }
-                    : undefined
-                }
-                card={cardOf}
-              />
-            </>
-          )
-        }}
+      <Widget query={query} skeleton={skeleton}>
+        {() => (
+          <KeyTable columns={columns} rows={rows} more={more} mayChange={mayChange} onOpen={show} />
+        )}
       </Widget>
       {open !== undefined && (
         <Suspense fallback={null}>
@@ -126,6 +81,57 @@ export function KeyList({ mayChange }: { readonly mayChange: boolean }) {
         </Suspense>
       )}
     </Card>
+  )
+}
+
+interface KeyTableProps extends Pick<TableProps<Key>, 'columns' | 'rows' | 'more'> {
+  readonly mayChange: boolean
+  readonly onOpen: (id: string) => void
+}
+
+function KeyTable({ columns, rows, more, mayChange, onOpen }: KeyTableProps) {
+  const { t } = useLingui()
+  const {
+    search,
+    status,
+    group,
+    sort = 'created',
+    order,
+    open,
+  } = useSearch({ from: '/shell/keys' })
+  const navigate = useNavigate({ from: '/keys' })
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const selected = rows.filter(({ id }) => chosen.has(id))
+  const isFiltered = [search, status, group].some((each) => each !== undefined)
+  const sortBy = ({ by, descending }: Sort) =>
+    void navigate({
+      search: (now) => ({
+        ...now,
+        sort: by as typeof sort,
+        order: descending ? ('desc' as const) : ('asc' as const),
+      }),
+    })
+  return (
+    <>
+      {mayChange && selected.length > 0 && (
+        <BulkBar keys={selected} onDone={() => setChosen(new Set())} />
+      )}
+      <DataTable
+        id="keys"
+        label={t`Keys`}
+        columns={columns}
+        rows={rows}
+        rowId={({ id }) => id}
+        sort={{ by: sort, descending: order !== 'asc' }}
+        onSort={sortBy}
+        onOpen={({ id }) => onOpen(id)}
+        openId={open}
+        {...(mayChange && { selection: { ids: chosen, onChange: setChosen } })}
+        empty={<NoKeys isFiltered={isFiltered} />}
+        more={more}
+        card={cardOf}
+      />
+    </>
   )
 }
 

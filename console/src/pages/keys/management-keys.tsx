@@ -80,7 +80,6 @@ export default function ManagementKeys({ mayChange }: { readonly mayChange: bool
   const { t } = useLingui()
   const account = useAccount()
   const [removing, setRemoving] = useState<ManagementKey | null>(null)
-  const client = useQueryClient()
   const query = useInfiniteQuery({
     queryKey: ['/api/management-keys', account ?? null],
     queryFn: ({ pageParam, signal }) =>
@@ -140,23 +139,33 @@ export default function ManagementKeys({ mayChange }: { readonly mayChange: bool
           />
         )}
       </Widget>
-      {removing !== null && (
-        <Confirm
-          title={<Trans>Delete {removing.name}</Trans>}
-          action={t`Delete key`}
-          {...(removing.lastUsedAt !== null && { typed: removing.name })}
-          onConfirm={async () => {
-            await change('delete', '/api/management-keys/{id}', {
-              params: { path: { id: removing.id } },
-            })
-            refreshKeys(client)
-          }}
-          onClose={() => setRemoving(null)}
-        >
-          <Trans>Scripts that use it are refused at once.</Trans>
-        </Confirm>
-      )}
+      {removing !== null && <Remove shown={removing} onClose={() => setRemoving(null)} />}
     </Card>
+  )
+}
+
+interface RemoveProps {
+  readonly shown: ManagementKey
+  readonly onClose: () => void
+}
+
+function Remove({ shown, onClose }: RemoveProps) {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const params = { path: { id: shown.id } }
+  return (
+    <Confirm
+      title={<Trans>Delete {shown.name}</Trans>}
+      action={t`Delete key`}
+      {...(shown.lastUsedAt !== null && { typed: shown.name })}
+      onConfirm={async () => {
+        await change('delete', '/api/management-keys/{id}', { params })
+        refreshKeys(client)
+      }}
+      onClose={onClose}
+    >
+      <Trans>Scripts that use it are refused at once.</Trans>
+    </Confirm>
   )
 }
 
