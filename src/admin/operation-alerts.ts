@@ -86,7 +86,7 @@ function channelAlert({ id, state, reason, since }: Found['channels'][number]): 
 }
 
 function priceAlert({ model, reason, refused }: MissingPrice): Alert {
-  const asked = refused === 0 ? '' : `; ${refused} requests were refused in 7 days`
+  const asked = refused === 0 ? '' : `; ${refused} requests were refused in the last hour`
   return {
     code: 'price_missing',
     severity: refused === 0 ? 'warning' : 'critical',

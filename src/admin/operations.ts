@@ -44,7 +44,7 @@ export async function readOperations(
     readWindows(context, { windows, names }),
     store.journal.credited(startOfDay(zone, nowMs)),
     store.settlements.setAsides(mostSetAside),
-    missingPrices(store.rollups, offer, nowMs),
+    missingPrices(store.usage, offer, nowMs - hourMs),
   ])
   const others = reports.readings.filter(({ process }) => process !== own.process)
   const readings = [own, ...others]

@@ -26,6 +26,8 @@ interface PriceEffect {
 }
 
 const effectMs = 7 * 86_400_000
+/** No index has models: each page looks through rows of them all, so that there are few and large ones. */
+const bounds = { most: 20_000, pages: 10, atOnce: 5_000 }
 
 /** Each at the multiplier it had, and rounded as it would have been. */
 export async function priceEffect(
@@ -47,6 +49,7 @@ export async function priceEffect(
   const since = nowMs - effectMs
   const coveredSince = await forUsage(store, {
     filter: { model, since, until: nowMs },
+    ...bounds,
     each(row) {
       if (row.priceVersion === null) return
       const thenNano = row.chargeNano + row.writeoffNano

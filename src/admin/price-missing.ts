@@ -1,7 +1,7 @@
 // Models that channels serve, or that were asked for lately, and that have no price: every request for one is refused.
 
 import { anyoneOf, noPrice } from '../operations/model-access.ts'
-import type { RollupReader } from '../store/rollup-table.ts'
+import type { UsageTable } from '../store/store.ts'
 import type { Offer } from './offer.ts'
 
 export interface MissingPrice {
@@ -12,20 +12,18 @@ export interface MissingPrice {
   readonly groups: readonly string[]
   /** Channels that name it; a channel of a vendor's whole list, or of a pattern, names none. */
   readonly channels: readonly string[]
-  /** Of the last 7 days: refused before any channel was asked. */
+  /** Since the moment asked for, among the newest requests: refused before any channel was asked. */
   readonly refused: number
 }
 
-const asksMs = 7 * 86_400_000
-const mostAsked = 10_000
-
 /** Those that were refused most come first. */
 export async function missingPrices(
-  rollups: Pick<RollupReader, 'read'>,
+  usage: Pick<UsageTable, 'refused'>,
   offer: Offer,
-  nowMs: number,
+  since: number,
 ): Promise<readonly MissingPrice[]> {
-  const refused = await refusedModels(rollups, nowMs)
+  const found = await usage.refused(since)
+  const refused = new Map(found.map(({ model, requests }) => [model, requests]))
   const { config, modelAccess } = offer
   const named = config.channels.flatMap(({ models }) => Object.keys(models ?? {}))
   const names = new Set([...named, ...Object.keys(config.models), ...refused.keys()])
@@ -49,22 +47,4 @@ export async function missingPrices(
       }
     })
     .sort((one, other) => other.refused - one.refused || (one.model < other.model ? -1 : 1))
-}
-
-/** By the name asked for. */
-async function refusedModels(
-  rollups: Pick<RollupReader, 'read'>,
-  nowMs: number,
-): Promise<ReadonlyMap<string, number>> {
-  const rows = await rollups.read({
-    cuts: [nowMs - asksMs],
-    until: nowMs,
-    filter: { channel: [''], statusClass: ['5xx'] },
-    by: ['model'],
-    sums: ['requests'],
-    limit: mostAsked,
-  })
-  return new Map(
-    rows.map(({ by: [model = ''], sums: [requests = 0n] }) => [model, Number(requests)]),
-  )
 }

@@ -82,25 +82,23 @@ export async function whatIf(
 interface UsageReading {
   readonly filter: UsagePredicate
   readonly each: (row: UsageRow) => void
-  /** So many rows at most, the newest first. */
+  /** So many rows at most, the newest first; so many pages, and so many rows in each. */
   readonly most?: number
+  readonly pages?: number
+  readonly atOnce?: number
 }
 
 /** Returns the moment before which rows were not looked at, Unix milliseconds; null: all were. */
 export async function forUsage(
   { usage }: Pick<Store, 'usage'>,
-  { filter, each, most = mostRows }: UsageReading,
+  { filter, each, most = mostRows, pages = mostPages, atOnce = rowsAtOnce }: UsageReading,
 ): Promise<number | null> {
   let before: UsagePlace | null = null
   let rows = 0
-  for (
-    let pages = 0;
-    pages === 0 || (before !== null && rows < most && pages < mostPages);
-    pages++
-  ) {
+  for (let read = 0; read === 0 || (before !== null && rows < most && read < pages); read++) {
     const page: UsagePage = await usage.page({
       ...filter,
-      limit: Math.min(rowsAtOnce, most),
+      limit: Math.min(atOnce, most),
       ...(before !== null && { before }),
     })
     for (const row of page.rows) each(row)

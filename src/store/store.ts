@@ -85,6 +85,11 @@ export interface RecentError {
   readonly requestId: string
 }
 
+export interface RefusedModel {
+  readonly model: string
+  readonly requests: number
+}
+
 /** Written by settlement alone (`SettlementTable.settle`). */
 export interface UsageTable {
   /** All that fit, however long it takes to find them. */
@@ -100,6 +105,8 @@ export interface UsageTable {
   newest(): Promise<SettledPlace>
   /** What requests that began since a moment came to, of all accounts. */
   recent(since: number): Promise<RecentUsage>
+  /** Of the newest requests since a moment, those that were refused with 503 before they had a price, by model. */
+  refused(since: number): Promise<readonly RefusedModel[]>
   /** Rows settled behind a place, in the order of settlement, each once; some at a time. */
   settledAfter(place: SettledPlace, predicate: UsagePredicate): Promise<SettledRows>
 }

@@ -1,11 +1,12 @@
 // What the requests of the last while came to, of all accounts together: for whoever watches the deployment.
 
 import type { Engine, Session } from './engine.ts'
-import type { RecentError, RecentUsage } from './store.ts'
+import type { RecentError, RecentUsage, RefusedModel } from './store.ts'
 
 /** Errors are looked for among so many requests at most, the newest. */
 const mostRows = 50_000
 const mostErrors = 20
+const mostModels = 1_000
 const minuteMs = 60_000
 
 /** Of the index of times alone. */
@@ -33,4 +34,15 @@ export function recentUsage(engine: Engine, since: number): Promise<RecentUsage>
 async function newestSince(session: Session, since: number): Promise<number> {
   const [row] = await session.query<{ readonly at: number | null }>(oldestOfNewest, [since])
   return row?.at ?? since
+}
+
+/** They name any model, and so are under one name in the totals. */
+const refusedByModel = `SELECT model_asked AS model, count(*) AS requests FROM (
+    SELECT model_asked, channel, price_version, status FROM usage WHERE at >= ?
+    ORDER BY at DESC LIMIT ${mostRows}) AS newest
+  WHERE channel IS NULL AND price_version IS NULL AND status = 503
+  GROUP BY model_asked ORDER BY 2 DESC, 1 LIMIT ${mostModels}`
+
+export function refusedUsage(engine: Engine, since: number): Promise<readonly RefusedModel[]> {
+  return engine.query<RefusedModel>(refusedByModel, [since])
 }

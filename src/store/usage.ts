@@ -13,7 +13,7 @@ import {
   usageConditions,
 } from './usage-filter.ts'
 import { rareOf, rowsInHours } from './usage-hours.ts'
-import { recentUsage } from './usage-recent.ts'
+import { recentUsage, refusedUsage } from './usage-recent.ts'
 import type { UsageRow } from './usage-row.ts'
 
 /** Where no index answers a filter, a page looks through so many rows at most. */
@@ -33,6 +33,7 @@ export function usageTable(engine: Engine): UsageTable {
     },
     newest: () => newestBatch(engine),
     recent: (since) => recentUsage(engine, since),
+    refused: (since) => refusedUsage(engine, since),
     settledAfter: (place, predicate) => settledAfter(engine, place, predicate),
   }
 }

@@ -36,6 +36,25 @@ onEachEngine('the last while', (start) => {
     expect((await store.usage.recent(at + 120_000)).minutes).toEqual([])
   })
 
+  test('models that were refused before they had a price, by how often', async () => {
+    const { store } = await start()
+    const refused = { channel: null, priceVersion: null, status: 503 }
+    const rows = [
+      { modelAsked: 'one', at, ...refused },
+      { modelAsked: 'two', at, ...refused },
+      { modelAsked: 'two', at: at + 1, ...refused },
+      { modelAsked: 'old', at: at - 1, ...refused },
+      { modelAsked: 'tried', at, ...refused, channel: 'main' },
+      { modelAsked: 'unknown', at, ...refused, status: 404 },
+    ].map((change, place) => usageRow({ requestId: `req_${place}`, ...change }))
+    await fund(store, 'ann', 1n)
+    await store.settlements.settle(rows.map((row) => settlement({ row })))
+    expect(await store.usage.refused(at)).toEqual([
+      { model: 'two', requests: 2 },
+      { model: 'one', requests: 1 },
+    ])
+  })
+
   test('what wallets were given is not what they were charged', async () => {
     const { store } = await start()
     const give = (id: string, when: number, amountNano: bigint) => ({

@@ -4174,7 +4174,7 @@ export interface components {
             readonly groups: readonly string[];
             /** @description That name it; one of a pattern, or of all its vendor has, names none */
             readonly channels: readonly string[];
-            /** @description Of the last 7 days: refused with 503 before any channel was asked */
+            /** @description Of the last 7 days, or of their newest 50 000 requests: refused with 503 before any channel was asked */
             readonly refused: number;
         };
         readonly ShippedPriceDifference: {

@@ -117,7 +117,8 @@ const missing = z
       description: 'That name it; one of a pattern, or of all its vendor has, names none',
     }),
     refused: z.number().int().openapi({
-      description: 'Of the last 7 days: refused with 503 before any channel was asked',
+      description:
+        'Of the last 7 days, or of their newest 50 000 requests: refused with 503 before any channel was asked',
     }),
   })
   .openapi('MissingPrice')
@@ -134,6 +135,9 @@ const shippedDifference = z
     differences,
   })
   .openapi('ShippedPriceDifference')
+
+/** So far back models that were asked for are looked for. */
+const askedMs = 7 * 86_400_000
 
 const changing = { method: 'post', tag: 'Prices', access: 'admin' } as const
 
@@ -172,7 +176,7 @@ export const priceRoutes: readonly ControlRoute[] = [
     reply: pageOf(missing),
     async run({ admin, services: { running } }) {
       const { store, nowMs } = admin
-      const items = await missingPrices(store.rollups, await running.offer(), nowMs)
+      const items = await missingPrices(store.usage, await running.offer(), nowMs - askedMs)
       return { body: { items, next: null } }
     },
   }),
