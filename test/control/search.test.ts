@@ -80,7 +80,14 @@ describe('within what the caller may see', () => {
   })
 
   test('operators find all, and accounts and channels too', async () => {
-    expect(await found('laptop', root)).toEqual(['key key_ann', 'key key_bob'])
+    const keys = ['key key_ann', 'key key_bob']
+    // Accounts are found by their keys too.
+    expect((await found('laptop', root)).toSorted()).toEqual([
+      'account ann',
+      'account bob',
+      ...keys,
+    ])
+    expect((await found('laptop', root)).slice(0, 2)).toEqual(keys)
     expect(await found('chatcmpl-9zz', root)).toEqual([`request ${requestId}`])
     expect(await found('ann ex', root)).toEqual(['account ann'])
     expect(await found('sandbox', root)).toContain('channel sandbox')
