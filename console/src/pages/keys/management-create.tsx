@@ -22,28 +22,31 @@ export default function CreateManagementKey({ onClose }: { readonly onClose: () 
   return <ShownOnce made={{ name, secret }} onClose={onClose} />
 }
 
+interface Values {
+  readonly name: string
+  readonly mayWrite: boolean
+  /** Until it expires; empty: it never does. */
+  readonly days: string
+}
+
 interface MakingProps {
   readonly onMade: (made: Shape<'ManagementKeyWithSecret'>) => void
   readonly onClose: () => void
 }
 
 function Making({ onMade, onClose }: MakingProps) {
-  const { t } = useLingui()
   const client = useQueryClient()
   const account = useAccount()
-  const isAdmin = useMe()?.role === 'admin'
-  const [name, setName] = useState('')
-  const [mayWrite, setMayWrite] = useState(false)
-  const [days, setDays] = useState('90')
+  const [values, setValues] = useState<Values>({ name: '', mayWrite: false, days: '90' })
   const [error, setError] = useState<Error | null>(null)
   const [isBusy, setBusy] = useState(false)
   const attempt = useRef({ typed: '', idempotencyKey: '', sentMs: 0 })
   const form = useId()
-  const field = error instanceof Problem ? error.field : null
+  const { name, mayWrite, days } = values
   async function submit(event: FormEvent) {
     event.preventDefault()
     if (isBusy) return
-    const typed = `${name} ${mayWrite} ${days}`
+    const typed = JSON.stringify(values)
     if (attempt.current.typed !== typed)
       attempt.current = { typed, idempotencyKey: randomId(), sentMs: Date.now() }
     const { idempotencyKey, sentMs } = attempt.current
@@ -85,42 +88,68 @@ function Making({ onMade, onClose }: MakingProps) {
         onSubmit={(event) => void submit(event)}
         className="flex flex-col gap-4"
       >
-        <p className="text-text-2">
-          {account !== undefined ? (
-            <Trans>It acts as the account {account}.</Trans>
-          ) : isAdmin ? (
-            <Trans>
-              It is for the whole deployment, as you are. Choose an account for one of it.
-            </Trans>
-          ) : (
-            <Trans>It acts as your account, over the control API.</Trans>
-          )}
-        </p>
-        <Field label={t`Name`} error={field === 'name' ? error?.message : undefined}>
-          <Input
-            autoComplete="off"
-            maxLength={128}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        </Field>
-        <Checkbox
-          label={t`May change things`}
-          hint={t`Without it the key reads alone.`}
-          checked={mayWrite}
-          onChange={(event) => setMayWrite(event.target.checked)}
-        />
-        <Field label={t`Expires`} error={field === 'expiresAt' ? error?.message : undefined}>
-          <Select value={days} onChange={(event) => setDays(event.target.value)}>
-            <option value="1">{t`In a day`}</option>
-            <option value="30">{t`In 30 days`}</option>
-            <option value="90">{t`In 90 days`}</option>
-            <option value="365">{t`In a year`}</option>
-            <option value="">{t`Never`}</option>
-          </Select>
-        </Field>
-        {error !== null && field !== 'name' && field !== 'expiresAt' && <Failure error={error} />}
+        <Whose />
+        <Fields values={values} onChange={setValues} error={error} />
       </form>
     </Dialog>
+  )
+}
+
+/** Says as whom the key will act. */
+function Whose() {
+  const account = useAccount()
+  const isAdmin = useMe()?.role === 'admin'
+  return (
+    <p className="text-text-2">
+      {account !== undefined ? (
+        <Trans>It acts as the account {account}.</Trans>
+      ) : isAdmin ? (
+        <Trans>It is for the whole deployment, as you are. Choose an account for one of it.</Trans>
+      ) : (
+        <Trans>It acts as your account, over the control API.</Trans>
+      )}
+    </p>
+  )
+}
+
+interface FieldsProps {
+  readonly values: Values
+  readonly onChange: (values: Values) => void
+  readonly error: Error | null
+}
+
+function Fields({ values, onChange, error }: FieldsProps) {
+  const { t } = useLingui()
+  const field = error instanceof Problem ? error.field : null
+  return (
+    <>
+      <Field label={t`Name`} error={field === 'name' ? error?.message : undefined}>
+        <Input
+          autoComplete="off"
+          maxLength={128}
+          value={values.name}
+          onChange={(event) => onChange({ ...values, name: event.target.value })}
+        />
+      </Field>
+      <Checkbox
+        label={t`May change things`}
+        hint={t`Without it the key reads alone.`}
+        checked={values.mayWrite}
+        onChange={(event) => onChange({ ...values, mayWrite: event.target.checked })}
+      />
+      <Field label={t`Expires`} error={field === 'expiresAt' ? error?.message : undefined}>
+        <Select
+          value={values.days}
+          onChange={(event) => onChange({ ...values, days: event.target.value })}
+        >
+          <option value="1">{t`In a day`}</option>
+          <option value="30">{t`In 30 days`}</option>
+          <option value="90">{t`In 90 days`}</option>
+          <option value="365">{t`In a year`}</option>
+          <option value="">{t`Never`}</option>
+        </Select>
+      </Field>
+      {error !== null && field !== 'name' && field !== 'expiresAt' && <Failure error={error} />}
+    </>
   )
 }
