@@ -6,9 +6,12 @@ import { raiseAlerts } from '../../src/admin/alert-rules.ts'
 import { createSecretBox } from '../../src/identity/secret-box.ts'
 import { type AlertOptions, lookAfterAlerts } from '../../src/main/alerts.ts'
 import { NotFetched } from '../../src/safe-fetch/safe-fetch.ts'
+import { openStore } from '../../src/store/open.ts'
 import { keyRow, settlement, usageRow } from '../contract/store.ts'
 import { adminOf } from '../support/admin.ts'
+import { eventually } from '../support/clients.ts'
 import { type ControlStage, controlStage, manager, person } from '../support/control.ts'
+import { startGateway } from '../support/gateway.ts'
 import { fund } from '../support/ledger-scene.ts'
 
 const ann = person('ann')
@@ -242,3 +245,21 @@ describe('a webhook', () => {
     expect((await notices()).items[0].delivery).toMatchObject({ state: 'failed', attempts: 6 })
   })
 })
+
+test('a running server looks after them by itself', async () => {
+  await using gateway = await startGateway()
+  const store = await openStore({ dataDir: gateway.dataDir, databaseUrl: null })
+  try {
+    const document = { lowBalanceNano: '9000000000000000000' }
+    await store.alerts.put({ account: 'default', document, secret: null, revision: 0 })
+    const filter = { account: 'default', unread: true, limit: 5 }
+    const noticed = await eventually(async () => {
+      const [first] = await store.alertNotices.list(filter)
+      return first
+    }, 20_000)
+    expect(noticed.document).toMatchObject({ rule: 'low_balance', currency: 'USD' })
+    expect(gateway.stderr).toBe('')
+  } finally {
+    await store.close()
+  }
+}, 40_000)
