@@ -23,7 +23,7 @@ export const metricWords: Readonly<Record<Metric, MessageDescriptor>> = {
 }
 
 export const dimensionWords: Readonly<Record<Dimension, MessageDescriptor>> = {
-  none: msg`Nothing`,
+  none: msg`No grouping`,
   model: msg`Model`,
   key: msg`Key`,
   group: msg`Group`,
