@@ -10,6 +10,16 @@ import { Time } from '../../ui/values.tsx'
 
 const zones = Intl.supportedValuesOf('timeZone')
 
+/** Also by its other names, which the list leaves out: Asia/Kolkata is listed as Asia/Calcutta. */
+function isZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
+
 export function Appearance() {
   const { t } = useLingui()
   const chosen = usePreferences()
@@ -73,12 +83,12 @@ function Zone() {
   const zone = useTimeZone()
   const { timeZone } = usePreferences()
   const [text, setText] = useState(timeZone ?? '')
-  const isKnown = text === '' || text === 'UTC' || zones.includes(text)
+  const isKnown = text === '' || isZone(text)
   const [now] = useState(() => new Date().toISOString())
   function type(value: string) {
     setText(value)
     if (value === '') setPreferences({ timeZone: null })
-    else if (value === 'UTC' || zones.includes(value)) setPreferences({ timeZone: value })
+    else if (isZone(value)) setPreferences({ timeZone: value })
   }
   return (
     <div className="w-full max-w-sm">
