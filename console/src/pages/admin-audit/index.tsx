@@ -1,11 +1,229 @@
-// Audit log.
+// Audit log: what operators did, who, when, from where, and what it changed.
 
-import { Trans } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { get, type Shape } from '../../api/client.ts'
+import { rangeOf } from '../../app/range.ts'
 import type { Catalog } from '../../i18n.ts'
-import { Page } from '../../ui/page.tsx'
+import { useTimeZone } from '../../state/preferences.ts'
+import { buttonClass } from '../../ui/button.tsx'
+import { Drawer } from '../../ui/dialog.tsx'
+import { Field, Input } from '../../ui/field.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Card, Page } from '../../ui/page.tsx'
+import { RangePicker } from '../../ui/range-picker.tsx'
+import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
+import { type Column, DataTable } from '../../ui/table.tsx'
+import { Badge, Copy, Time, useNow } from '../../ui/values.tsx'
+import type { AuditSearch } from './search.ts'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
+type Entry = Shape<'OperatorEvent'>
+const route = getRouteApi('/shell/admin/audit')
+
+const columns: readonly Column<Entry>[] = [
+  { id: 'at', header: <Trans>Time</Trans>, cell: ({ at }) => <Time at={at} /> },
+  { id: 'actor', header: <Trans>Who</Trans>, cell: ({ actor }) => actor },
+  {
+    id: 'role',
+    header: <Trans>Role</Trans>,
+    optional: true,
+    cell: ({ role }) => <Badge>{role}</Badge>,
+  },
+  {
+    id: 'action',
+    header: <Trans>Did</Trans>,
+    cell: ({ action }) => <code className="font-mono text-code">{action}</code>,
+  },
+  {
+    id: 'target',
+    header: <Trans>To</Trans>,
+    cell: ({ target }) => Object.values(target).join(', '),
+  },
+  {
+    id: 'changes',
+    header: <Trans>Changed</Trans>,
+    cell: ({ changes }) => (changes === null ? '' : Object.keys(changes).join(', ')),
+  },
+  { id: 'address', header: <Trans>From</Trans>, cell: ({ address }) => address ?? '' },
+]
+
 export default function AuditPage() {
-  return <Page title={<Trans>Audit log</Trans>}>{null}</Page>
+  const { t } = useLingui()
+  const search = route.useSearch()
+  const navigate = useNavigate()
+  const zone = useTimeZone()
+  const nowMs = useNow(60_000)
+  const { since, until, preset } = useMemo(
+    () => rangeOf(search, nowMs, zone, '30d'),
+    [search, nowMs, zone],
+  )
+  // What is typed replaces the address: going back does not go through every letter.
+  const change = (next: Partial<AuditSearch>, replace = false) =>
+    void navigate({ to: '.', replace, search: (before) => ({ ...before, ...next }) })
+  const { actor, action, text } = search
+  const given = Object.entries({ actor, action, text, since, until })
+  const filters: Record<string, string> = Object.fromEntries(
+    given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+  const events = useInfiniteQuery({
+    queryKey: ['/api/events', filters],
+    queryFn: ({ pageParam, signal }) => {
+      const query = { ...filters, limit: 100, ...(pageParam && { cursor: pageParam }) }
+      return get('/api/events', { params: { query } }, signal)
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+    placeholderData: (before) => before,
+  })
+  const rows = useMemo(() => events.data?.pages.flatMap(({ items }) => items) ?? [], [events.data])
+  const opened = rows.find(({ id }) => id === search.open)
+  const place = rows.findIndex(({ id }) => id === search.open)
+  const before = rows[place - 1]?.id
+  const after = rows[place + 1]?.id
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = events
+  return (
+    <Page
+      title={<Trans>Audit log</Trans>}
+      purpose={<Trans>What operators did. It is only ever added to.</Trans>}
+      actions={
+        <a
+          className={buttonClass()}
+          download
+          href={`/api/events/export?${new URLSearchParams({ ...filters, format: 'csv' })}`}
+        >
+          <Icon name="download" />
+          <Trans>Export CSV</Trans>
+        </a>
+      }
+      filters={
+        <div data-filter className="flex flex-wrap items-end gap-2">
+          <RangePicker range={{ since, until, preset }} onChange={(next) => change(next)} />
+          <div className="w-56">
+            <Field hideLabel label={t`Search in the log`}>
+              <Input
+                type="search"
+                defaultValue={text ?? ''}
+                placeholder={t`Text`}
+                onChange={(event) => change({ text: event.target.value || undefined }, true)}
+              />
+            </Field>
+          </div>
+          <div className="w-44">
+            <Field hideLabel label={t`Who`}>
+              <Input
+                type="search"
+                defaultValue={actor ?? ''}
+                placeholder={t`Who`}
+                onChange={(event) => change({ actor: event.target.value || undefined }, true)}
+              />
+            </Field>
+          </div>
+        </div>
+      }
+    >
+      <Card flush title={<Trans>Events</Trans>}>
+        <Widget query={events} skeleton={<Skeleton rows={8} />}>
+          {() => (
+            <DataTable
+              id="audit"
+              label={t`Events`}
+              columns={columns}
+              rows={rows}
+              rowId={({ id }) => id}
+              onOpen={({ id }) => change({ open: id })}
+              openId={search.open}
+              height="75vh"
+              more={
+                hasNextPage
+                  ? { isLoading: isFetchingNextPage, load: () => void fetchNextPage() }
+                  : undefined
+              }
+              empty={<Empty title={<Trans>No operator changed anything in this time.</Trans>} />}
+              card={(event) => ({
+                title: (
+                  <>
+                    <span className="font-medium">{event.action}</span>
+                    <Time relative at={event.at} />
+                  </>
+                ),
+                facts: [event.actor, Object.values(event.target).join(', ')],
+              })}
+            />
+          )}
+        </Widget>
+      </Card>
+      {opened !== undefined && (
+        <Drawer
+          label={t`Event ${opened.action}`}
+          header={<span className="text-section">{opened.action}</span>}
+          onClose={() => change({ open: undefined })}
+          onPrevious={before === undefined ? undefined : () => change({ open: before })}
+          onNext={after === undefined ? undefined : () => change({ open: after })}
+        >
+          <EventDetail event={opened} />
+        </Drawer>
+      )}
+    </Page>
+  )
+}
+
+function EventDetail({ event }: { readonly event: Entry }) {
+  const { changes } = event
+  const json = JSON.stringify(event, null, 2)
+  return (
+    <div className="flex flex-col gap-4">
+      <p>
+        {event.actor} · <Time at={event.at} /> · {event.address}
+      </p>
+      {changes !== null && (
+        <table className="w-full table-fixed text-cell">
+          <thead>
+            <tr className="border-b border-border text-left text-label text-text-2">
+              <th scope="col">
+                <Trans>What</Trans>
+              </th>
+              <th scope="col">
+                <Trans>Before</Trans>
+              </th>
+              <th scope="col">
+                <Trans>After</Trans>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {Object.entries(changes).map(([name, value]) => (
+              <tr key={name} className="border-b border-border align-top">
+                <td className="py-1.5 pr-2 font-medium break-words">{name}</td>
+                <td className="py-1.5 pr-2 font-mono text-code break-words text-danger">
+                  {textOf(value.before)}
+                </td>
+                <td className="py-1.5 font-mono text-code break-words text-success">
+                  {textOf(value.after)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <div className="relative">
+        <span className="absolute top-2 right-2">
+          <Copy text={json} />
+        </span>
+        <pre
+          tabIndex={0}
+          className="overflow-x-auto rounded-card bg-sunken p-3 font-mono text-code"
+        >
+          {json}
+        </pre>
+      </div>
+    </div>
+  )
+}
+
+function textOf(value: unknown): string {
+  return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -1,5 +1,15 @@
 // What the address of this page holds.
 
-import { searchOf } from '../../app/search.ts'
+import { rangeFields } from '../../app/range.ts'
+import { searchOf, text } from '../../app/search.ts'
 
-export const validateAuditSearch = searchOf({})
+export const validateAuditSearch = searchOf({
+  ...rangeFields,
+  actor: text,
+  action: text,
+  text,
+  /** The event that is open. */
+  open: text,
+})
+
+export type AuditSearch = ReturnType<typeof validateAuditSearch>

@@ -1,5 +1,5 @@
 // What the address of this page holds.
 
-import { searchOf } from '../../app/search.ts'
+import { oneOf, searchOf } from '../../app/search.ts'
 
-export const validateOperationsSearch = searchOf({})
+export const validateOperationsSearch = searchOf({ period: oneOf('today', 'days7', 'days30') })

@@ -1,5 +1,14 @@
 // What the address of this page holds.
 
-import { searchOf } from '../../app/search.ts'
+import { oneOf, searchOf, text } from '../../app/search.ts'
 
-export const validateUsersSearch = searchOf({})
+export const validateUsersSearch = searchOf({
+  search: text,
+  role: oneOf('user', 'auditor', 'admin'),
+  status: oneOf('active', 'suspended', 'deleted'),
+  sort: oneOf('newest', 'spend', 'balance', 'lastSeen'),
+  /** The account that is open. */
+  open: text,
+})
+
+export type UsersSearch = ReturnType<typeof validateUsersSearch>

@@ -50,7 +50,7 @@ function Form({ choice }: { readonly choice: Choice }) {
   })
   const failure = save.error instanceof Problem ? save.error : null
   const modes = [
-    { mode: 'off', name: t`Nothing`, detail: t`No trace of what was said.` },
+    { mode: 'off', name: t`Keep nothing`, detail: t`No trace of what was said.` },
     {
       mode: 'metadata',
       name: t`That there was a request`,

@@ -1,0 +1,205 @@
+// One account beside the list: who it is, what it may do, and what an administrator may do about it.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { change, read, type Shape } from '../../api/client.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
+import { Button, Buttons, buttonClass } from '../../ui/button.tsx'
+import { Confirm, Drawer } from '../../ui/dialog.tsx'
+import { Field, Select } from '../../ui/field.tsx'
+import { Skeleton, Widget } from '../../ui/state.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { Id, Money, Time } from '../../ui/values.tsx'
+import { PersonStatus } from './index.tsx'
+
+type Person = Shape<'Person'>
+
+interface PersonDrawerProps {
+  readonly id: string
+  readonly onClose: () => void
+  readonly onPrevious?: (() => void) | undefined
+  readonly onNext?: (() => void) | undefined
+}
+
+export function PersonDrawer({ id, ...rest }: PersonDrawerProps) {
+  const { t } = useLingui()
+  const person = useQuery(read('/api/people/{id}', { params: { path: { id } } }))
+  return (
+    <Drawer
+      {...rest}
+      label={t`Account ${id}`}
+      header={
+        <span className="flex items-center gap-2">
+          <span className="text-section">{person.data?.name || <Trans>Account</Trans>}</span>
+          <Id value={id} />
+        </span>
+      }
+    >
+      <Widget query={person} skeleton={<Skeleton rows={8} />}>
+        {(data) => <Details key={data.revision} person={data} />}
+      </Widget>
+    </Drawer>
+  )
+}
+
+function Details({ person }: { readonly person: Person }) {
+  const { admin } = roleOf(useMe())
+  const { id } = person
+  const balance = useQuery(read('/api/balance', { params: { query: { account: id } } }))
+  return (
+    <div className="flex flex-col gap-5">
+      <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
+        <dt className="text-text-2">
+          <Trans>Status</Trans>
+        </dt>
+        <dd>
+          <PersonStatus person={person} />
+        </dd>
+        <dt className="text-text-2">
+          <Trans>E-mail</Trans>
+        </dt>
+        <dd>{person.email ?? <Trans>none known</Trans>}</dd>
+        <dt className="text-text-2">
+          <Trans>Here since</Trans>
+        </dt>
+        <dd>
+          <Time at={person.createdAt} />
+        </dd>
+        <dt className="text-text-2">
+          <Trans>Balance</Trans>
+        </dt>
+        <dd>
+          {balance.data && (
+            <Money exact nano={balance.data.availableNano} currency={balance.data.currency} />
+          )}
+        </dd>
+        <dt className="text-text-2">
+          <Trans>Groups</Trans>
+        </dt>
+        <dd>{person.groups === null ? <Trans>all</Trans> : person.groups.join(', ')}</dd>
+        <dt className="text-text-2">
+          <Trans>Signs in by</Trans>
+        </dt>
+        <dd>
+          {person.identities.length === 0 ? (
+            <Trans>one-time links</Trans>
+          ) : (
+            person.identities.map(({ issuer }) => issuer).join(', ')
+          )}
+        </dd>
+      </dl>
+      <Buttons>
+        <Link to="/" search={{ account: id }} className={buttonClass()}>
+          <Trans>See what they see</Trans>
+        </Link>
+        <Link to="/requests" search={{ account: id }} className={buttonClass()}>
+          <Trans>Requests</Trans>
+        </Link>
+        <Link to="/keys" search={{ account: id }} className={buttonClass()}>
+          <Trans>Keys</Trans>
+        </Link>
+        <Link to="/billing" search={{ account: id }} className={buttonClass()}>
+          <Trans>Ledger and balance</Trans>
+        </Link>
+      </Buttons>
+      {admin && person.status !== 'deleted' && <Actions person={person} />}
+    </div>
+  )
+}
+
+function Actions({ person }: { readonly person: Person }) {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const [asks, setAsks] = useState<'suspend' | 'delete' | null>(null)
+  const { id } = person
+  const refresh = () => client.invalidateQueries({ queryKey: ['/api/people'] })
+  const reload = async () => {
+    await client.invalidateQueries({ queryKey: ['/api/people/{id}'] })
+    await refresh()
+  }
+  const update = useMutation({
+    mutationFn: (role: Person['role']) =>
+      change('patch', '/api/people/{id}', {
+        params: { path: { id } },
+        body: { role },
+        ifMatch: person.revision,
+      }),
+    onSuccess: reload,
+    onError: (error) => showToast({ text: error.message, tone: 'danger' }),
+  })
+  const resume = useMutation({
+    mutationFn: () => change('post', '/api/people/{id}/resume', { params: { path: { id } } }),
+    onSuccess: reload,
+    onError: (error) => showToast({ text: error.message, tone: 'danger' }),
+  })
+  return (
+    <section className="flex flex-col gap-3 border-t border-border pt-4">
+      <div className="max-w-60">
+        <Field
+          label={<Trans>Role</Trans>}
+          hint={<Trans>Auditors read everything and change nothing.</Trans>}
+        >
+          <Select
+            value={person.role}
+            disabled={update.isPending}
+            onChange={(event) => update.mutate(event.target.value as Person['role'])}
+          >
+            <option value="user">user</option>
+            <option value="auditor">auditor</option>
+            <option value="admin">admin</option>
+          </Select>
+        </Field>
+      </div>
+      <Buttons>
+        {person.status === 'active' ? (
+          <Button variant="danger" onClick={() => setAsks('suspend')}>
+            <Trans>Suspend</Trans>
+          </Button>
+        ) : (
+          <Button busy={resume.isPending} onClick={() => resume.mutate()}>
+            <Trans>Take the suspension back</Trans>
+          </Button>
+        )}
+        <Button variant="danger" icon="trash" onClick={() => setAsks('delete')}>
+          <Trans>Delete</Trans>
+        </Button>
+      </Buttons>
+      {asks === 'suspend' && (
+        <Confirm
+          title={<Trans>Suspend {id}?</Trans>}
+          action={t`Suspend`}
+          onConfirm={async () => {
+            await change('post', '/api/people/{id}/suspend', { params: { path: { id } } })
+            await reload()
+          }}
+          onClose={() => setAsks(null)}
+        >
+          <p>
+            <Trans>Its keys stop within a second and its sessions end. It can be taken back.</Trans>
+          </p>
+        </Confirm>
+      )}
+      {asks === 'delete' && (
+        <Confirm
+          title={<Trans>Delete {id}?</Trans>}
+          action={t`Delete the account`}
+          typed={id}
+          onConfirm={async () => {
+            await change('delete', '/api/people/{id}', { params: { path: { id } } })
+            await reload()
+          }}
+          onClose={() => setAsks(null)}
+        >
+          <p>
+            <Trans>
+              Name, e-mail, identities and messages go for ever. The journal and usage stay, without
+              a name.
+            </Trans>
+          </p>
+        </Confirm>
+      )}
+    </section>
+  )
+}

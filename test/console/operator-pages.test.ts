@@ -1,0 +1,68 @@
+// The operator's pages in a real browser: operations, users, audit log, reconcile.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
+
+let stage: ConsoleStage
+
+afterAll(async () => stage?.close())
+
+if (hasBrowser) {
+  beforeAll(async () => {
+    stage = await startConsole()
+    const messages = [{ role: 'user', content: 'Hello' }]
+    expect((await stage.call({ model: 'sandbox/chat', messages })).status).toBe(200)
+    expect((await stage.call({ model: 'no-such-model', messages })).status).toBe(404)
+  })
+  test('operations show channels, money and the errors of the hour, which lead to their requests', async () => {
+    const page = await stage.open('/admin')
+    await page.getByText('Nothing is wrong that the gateway knows of.').waitFor()
+    await page.getByText('sandbox', { exact: true }).first().waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    await page.getByRole('link', { name: 'model_not_found' }).click()
+    await page.getByRole('row').filter({ hasText: 'no-such-model' }).waitFor()
+    await page.close()
+  })
+  test('a user is found, suspended and taken back, which the audit log tells', suspends)
+  test('reconciling says that requests, ledger and totals agree', async () => {
+    const page = await stage.open('/admin/reconcile?range=24h')
+    await page.getByRole('button', { name: 'Reconcile this period' }).click()
+    await page.getByText('All three agree, to the last digit.').waitFor()
+    expect(await page.getByRole('row').filter({ hasText: 'Equal' }).count()).toBeGreaterThan(0)
+    expect(await seriousFindings(page)).toEqual([])
+    await page.close()
+  })
+  test.each(['/admin', '/admin/users', '/admin/audit', '/admin/reconcile'])(
+    '%s in Chinese, dark and narrow has no fault',
+    async (path) => {
+      const page = await stage.open(path, { language: 'zh-CN', theme: 'dark', width: 390 })
+      expect(await seriousFindings(page)).toEqual([])
+      expect(stage.faults()).toEqual([])
+      await page.close()
+    },
+  )
+}
+
+async function suspends() {
+  const { dataDir } = stage.server
+  const made = Bun.spawn(
+    ['bin/tollgate', ...'account credit ann 5 --create --reason test --data'.split(' '), dataDir],
+    { stdout: 'ignore' },
+  )
+  expect(await made.exited).toBe(0)
+  const page = await stage.open('/admin/users')
+  await page.getByLabel('Search users').fill('ann')
+  await page.getByRole('row').filter({ hasText: 'ann' }).click()
+  const drawer = page.getByRole('complementary')
+  await drawer.getByRole('button', { name: 'Suspend' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click()
+  await drawer.getByText('Suspended').waitFor()
+  expect(await seriousFindings(page)).toEqual([])
+  await drawer.getByRole('button', { name: 'Take the suspension back' }).click()
+  await drawer.getByText('Active').waitFor()
+  await page.goto(`${stage.server.url}/console/admin/audit`)
+  await page.getByRole('row').filter({ hasText: 'suspendPerson' }).first().click()
+  await page.getByRole('complementary').getByText('Before').waitFor()
+  expect(await seriousFindings(page)).toEqual([])
+  await page.close()
+}
