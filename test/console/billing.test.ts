@@ -41,6 +41,15 @@ if (hasBrowser) {
     expect(await row.textContent()).toContain('+$12.50')
     await page.close()
   })
+  test('a month has a statement to print, which adds up', async () => {
+    const page = await stage.open('/billing')
+    const link = page.getByRole('link', { name: 'Open to print or save as PDF' }).first()
+    const [statement] = await Promise.all([page.waitForEvent('popup'), link.click()])
+    await statement.getByText('for the first customer').waitFor()
+    expect(await seriousFindings(statement)).toEqual([])
+    await statement.close()
+    await page.close()
+  })
   test('in Chinese, dark and narrow it is the same page without a fault', async () => {
     const page = await stage.open('/billing', { language: 'zh-CN', theme: 'dark', width: 390 })
     await page.getByRole('heading', { name: '流水' }).waitFor()

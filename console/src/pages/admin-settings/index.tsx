@@ -1,11 +1,240 @@
-// Settings.
+// Deployment: the settings that change while servers run, what the file declares, and how backups are made.
 
-import { Trans } from '@lingui/react/macro'
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { change, read, type Shape } from '../../api/client.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
 import type { Catalog } from '../../i18n.ts'
-import { Page } from '../../ui/page.tsx'
+import { Button, Buttons } from '../../ui/button.tsx'
+import { Checkbox, Field, Input, Select, TextArea } from '../../ui/field.tsx'
+import { Card, Page } from '../../ui/page.tsx'
+import { ProblemText, Widget } from '../../ui/state.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { Badge, Copy, Time } from '../../ui/values.tsx'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
+type Setting = Shape<'Setting'>
+
+interface Kind {
+  readonly title: MessageDescriptor
+  readonly detail: MessageDescriptor
+  readonly input: 'text' | 'days' | 'switch' | 'json' | readonly string[]
+}
+
+const kinds: Readonly<Record<Setting['name'], Kind>> = {
+  'identity.signUp': {
+    title: msg`Who may join`,
+    detail: msg`By signing in at a provider: anyone, those with an invitation, or nobody new.`,
+    input: ['open', 'invite', 'closed'],
+  },
+  'identity.defaultGroup': {
+    title: msg`Group of new accounts`,
+    detail: msg`Says which models they may use and at what price.`,
+    input: 'text',
+  },
+  'usage.keepDays': {
+    title: msg`Records of requests`,
+    detail: msg`How many days each request’s record is kept; empty: for ever. Totals and the journal stay.`,
+    input: 'days',
+  },
+  'history.mode': {
+    title: msg`Messages of accounts that have not chosen`,
+    detail: msg`What is kept of what was asked and answered.`,
+    input: ['off', 'metadata', 'sealed', 'full'],
+  },
+  'history.keepDays': {
+    title: msg`Days that messages are kept`,
+    detail: msg`Where their account has not chosen.`,
+    input: 'days',
+  },
+  statusPage: {
+    title: msg`Public status page`,
+    detail: msg`Anyone may see how the models of public groups have done.`,
+    input: 'switch',
+  },
+  notices: {
+    title: msg`Notices`,
+    detail: msg`What everybody who is signed in is told, in one or more languages; JSON as docs/settings.md shows it.`,
+    input: 'json',
+  },
+}
+
 export default function AdminSettingsPage() {
-  return <Page title={<Trans>Settings</Trans>}>{null}</Page>
+  const settings = useQuery(read('/api/settings'))
+  const backup = useQuery(read('/api/backup'))
+  return (
+    <Page
+      title={<Trans>Deployment</Trans>}
+      purpose={
+        <Trans>Changes count in every server within a second; what the file declares wins.</Trans>
+      }
+    >
+      <Widget query={settings}>
+        {({ items }) => (
+          <div className="flex flex-col gap-4">
+            {items.map((setting) => (
+              <SettingCard key={`${setting.name} ${setting.revision}`} setting={setting} />
+            ))}
+          </div>
+        )}
+      </Widget>
+      <Card title={<Trans>Backup</Trans>}>
+        <Widget query={backup}>
+          {({ command }) => (
+            <p className="flex flex-wrap items-center gap-2">
+              <Trans>While the server runs:</Trans>
+              <code className="rounded bg-sunken px-2 py-1 font-mono text-code">{command}</code>
+              <Copy text={command} />
+            </p>
+          )}
+        </Widget>
+      </Card>
+    </Page>
+  )
+}
+
+function SettingCard({ setting }: { readonly setting: Setting }) {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const { admin } = roleOf(useMe())
+  const { name, declared, revision, changedAt, actor } = setting
+  const kind = kinds[name]
+  const [text, setText] = useState(() => textOf(setting, kind))
+  const [isUnreadable, setUnreadable] = useState(false)
+  const refresh = async () => {
+    await client.invalidateQueries({ queryKey: ['/api/settings'] })
+    showToast({ text: t`Saved.`, tone: 'info' })
+  }
+  const params = { path: { name } }
+  const save = useMutation({
+    mutationFn: (value: unknown) =>
+      change('put', '/api/settings/{name}', { params, body: { value }, ifMatch: revision }),
+    onSuccess: refresh,
+  })
+  const reset = useMutation({
+    mutationFn: () => change('delete', '/api/settings/{name}', { params }),
+    onSuccess: refresh,
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    try {
+      save.mutate(valueOf(text, kind))
+      setUnreadable(false)
+    } catch {
+      setUnreadable(true)
+    }
+  }
+  const failure = save.error ?? reset.error
+  return (
+    <Card
+      title={t(kind.title)}
+      actions={
+        declared ? (
+          <Badge tone="info">
+            <Trans>declared in the configuration file</Trans>
+          </Badge>
+        ) : (
+          changedAt !== null && (
+            <span className="text-label font-normal text-text-2">
+              {actor} · <Time relative at={changedAt} />
+            </span>
+          )
+        )
+      }
+    >
+      <form onSubmit={submit} className="flex max-w-2xl flex-col gap-3">
+        <Field
+          label={<code className="font-mono">{name}</code>}
+          hint={t(kind.detail)}
+          error={
+            isUnreadable ? (
+              <Trans>This is no JSON.</Trans>
+            ) : failure === null ? undefined : (
+              <ProblemText error={failure} />
+            )
+          }
+        >
+          <SettingInput kind={kind} text={text} onChange={setText} disabled={declared || !admin} />
+        </Field>
+        {admin && !declared && (
+          <Buttons>
+            <Button type="submit" busy={save.isPending} disabled={text === textOf(setting, kind)}>
+              <Trans>Save</Trans>
+            </Button>
+            {changedAt !== null && (
+              <Button variant="quiet" busy={reset.isPending} onClick={() => reset.mutate()}>
+                <Trans>Back to the default: {JSON.stringify(setting.default)}</Trans>
+              </Button>
+            )}
+          </Buttons>
+        )}
+      </form>
+    </Card>
+  )
+}
+
+interface SettingInputProps {
+  readonly kind: Kind
+  readonly text: string
+  readonly onChange: (text: string) => void
+  readonly disabled: boolean
+}
+
+function SettingInput({ kind: { input }, text, onChange, disabled }: SettingInputProps) {
+  const { t } = useLingui()
+  const common = { value: text, disabled }
+  if (input === 'switch')
+    return (
+      <Checkbox
+        label={t`On`}
+        disabled={disabled}
+        checked={text === 'true'}
+        onChange={(event) => onChange(String(event.target.checked))}
+      />
+    )
+  if (input === 'json')
+    return (
+      <TextArea
+        {...common}
+        rows={6}
+        className="font-mono text-code"
+        onChange={(event) => onChange(event.target.value)}
+      />
+    )
+  if (input === 'text' || input === 'days')
+    return (
+      <Input
+        {...common}
+        inputMode={input === 'days' ? 'numeric' : 'text'}
+        unit={input === 'days' ? t`days` : undefined}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    )
+  return (
+    <Select {...common} onChange={(event) => onChange(event.target.value)}>
+      {input.map((value) => (
+        <option key={value} value={value}>
+          {value}
+        </option>
+      ))}
+    </Select>
+  )
+}
+
+function textOf({ value }: Setting, { input }: Kind): string {
+  if (input === 'json') return JSON.stringify(value ?? [], null, 2)
+  return value === null ? '' : String(value)
+}
+
+/** Throws where JSON was asked for and is none. */
+function valueOf(text: string, { input }: Kind): unknown {
+  if (input === 'json') return JSON.parse(text)
+  if (input === 'switch') return text === 'true'
+  if (input !== 'days') return text
+  if (text.trim() === '') return null
+  return /^\d+$/.test(text.trim()) ? Number(text) : text
 }

@@ -13,6 +13,7 @@ import { useNow } from '../../ui/values.tsx'
 import { Adjust } from './adjust.tsx'
 import { BalanceCard } from './balance-card.tsx'
 import { Ledger } from './ledger.tsx'
+import { Statements } from './statements.tsx'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
@@ -50,6 +51,7 @@ export default function BillingPage() {
         <>
           <BalanceCard account={account} />
           <Ledger account={account} range={range} entry={search.entry} />
+          <Statements account={account} />
         </>
       )}
     </Page>

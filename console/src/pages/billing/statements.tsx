@@ -1,0 +1,52 @@
+// Monthly statements: as a page that the browser prints to PDF, and as CSV.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { read } from '../../api/client.ts'
+import { useTimeZone } from '../../state/preferences.ts'
+import { Card } from '../../ui/page.tsx'
+import { Empty, Widget } from '../../ui/state.tsx'
+import { Badge } from '../../ui/values.tsx'
+
+export function Statements({ account }: { readonly account: string }) {
+  const { i18n } = useLingui()
+  const timeZone = useTimeZone()
+  const months = useQuery(
+    read('/api/statements', { params: { query: { account, timeZone, limit: 12 } } }),
+  )
+  const language = i18n.locale === 'zh-CN' ? 'zh-CN' : 'en'
+  const address = (month: string, format: 'html' | 'csv') =>
+    `/api/statements/${month}?${new URLSearchParams({ account, timeZone, language, format })}`
+  return (
+    <Card title={<Trans>Statements</Trans>}>
+      <Widget query={months}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title={<Trans>No month has a movement of money yet.</Trans>} />
+          ) : (
+            <ul className="divide-y divide-border">
+              {items.map(({ month, open }) => (
+                <li key={month} className="flex flex-wrap items-center gap-x-4 gap-y-1 py-2">
+                  <span className="tabular min-w-24 font-medium">{month}</span>
+                  {open && (
+                    <Badge>
+                      <Trans>not over yet</Trans>
+                    </Badge>
+                  )}
+                  <span className="ml-auto flex gap-4">
+                    <a href={address(month, 'html')} target="_blank" rel="noopener">
+                      <Trans>Open to print or save as PDF</Trans>
+                    </a>
+                    <a href={address(month, 'csv')} download>
+                      CSV
+                    </a>
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Widget>
+    </Card>
+  )
+}
