@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { type Reply, read } from '../../api/client.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
@@ -13,8 +13,10 @@ import { Copy, Duration, Id, Money, None, Time } from '../../ui/values.tsx'
 import { Attempts } from './attempts.tsx'
 import { Blame } from './blame.tsx'
 import { RequestStatus, tokensPerSecond } from './columns.tsx'
-import { Messages } from './messages.tsx'
 import { Receipt } from './receipt.tsx'
+
+// Few requests are read word by word: what shows messages comes with the first that is.
+const Messages = lazy(() => import('./messages.tsx'))
 
 export type RequestDetail = Reply<'get', '/api/requests/{id}'>
 type Tab = 'overview' | 'messages' | 'raw'
@@ -28,7 +30,7 @@ interface RequestDrawerProps {
   readonly onNext?: (() => void) | undefined
 }
 
-export function RequestDrawer({ id, tab, onTab, ...rest }: RequestDrawerProps) {
+export default function RequestDrawer({ id, tab, onTab, ...rest }: RequestDrawerProps) {
   const { t } = useLingui()
   const query = useQuery({
     ...read('/api/requests/{id}', { params: { path: { id } } }),
@@ -70,7 +72,11 @@ export function RequestDrawer({ id, tab, onTab, ...rest }: RequestDrawerProps) {
                 <Attempts request={request} />
               </>
             )}
-            {tab === 'messages' && <Messages id={id} />}
+            {tab === 'messages' && (
+              <Suspense fallback={<Skeleton rows={6} />}>
+                <Messages id={id} />
+              </Suspense>
+            )}
             {tab === 'raw' && <Raw request={request} />}
           </div>
         )}

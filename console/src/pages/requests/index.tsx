@@ -2,7 +2,7 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useCallback, useMemo } from 'react'
+import { lazy, Suspense, useCallback, useMemo } from 'react'
 import { useAccount } from '../../app/account-scope.tsx'
 import { rangeOf } from '../../app/range.ts'
 import type { Catalog } from '../../i18n.ts'
@@ -10,7 +10,6 @@ import { useTimeZone } from '../../state/preferences.ts'
 import { Button } from '../../ui/button.tsx'
 import { Page } from '../../ui/page.tsx'
 import { useNow } from '../../ui/values.tsx'
-import { RequestDrawer } from './drawer.tsx'
 import { ExportButton } from './export.tsx'
 import { Filters } from './filters.tsx'
 import { Histogram } from './histogram.tsx'
@@ -20,6 +19,9 @@ import { Running } from './running.tsx'
 import type { RequestsSearch } from './search.ts'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
+
+// The list stands first; what shows one request comes with the first that is opened.
+const RequestDrawer = lazy(() => import('./drawer.tsx'))
 
 const route = getRouteApi('/shell/requests')
 
@@ -73,15 +75,17 @@ export default function RequestsPage() {
       <Histogram asked={asked} onChange={change} />
       <RequestList list={list} rows={rows} search={search} isLive={isLive} onChange={change} />
       {search.open !== undefined && (
-        <RequestDrawer
-          key={search.open}
-          id={search.open}
-          tab={search.tab ?? 'overview'}
-          onTab={(tab) => change({ tab: tab === 'overview' ? undefined : tab })}
-          onClose={() => change({ open: undefined, tab: undefined })}
-          onPrevious={previous === undefined ? undefined : () => change({ open: previous })}
-          onNext={place < 0 || next === undefined ? undefined : () => change({ open: next })}
-        />
+        <Suspense fallback={null}>
+          <RequestDrawer
+            key={search.open}
+            id={search.open}
+            tab={search.tab ?? 'overview'}
+            onTab={(tab) => change({ tab: tab === 'overview' ? undefined : tab })}
+            onClose={() => change({ open: undefined, tab: undefined })}
+            onPrevious={previous === undefined ? undefined : () => change({ open: previous })}
+            onNext={place < 0 || next === undefined ? undefined : () => change({ open: next })}
+          />
+        </Suspense>
       )}
     </Page>
   )

@@ -21,7 +21,7 @@ const usualLength = 200_000
 /** Only while the page is open, and nowhere else. */
 let secretInMemory: SecretKey | null = null
 
-export function Messages({ id }: { readonly id: string }) {
+export default function Messages({ id }: { readonly id: string }) {
   // Whether anything is kept is asked first: what is not there would be an error in the browser's log.
   const listed = useQuery(read('/api/history', { params: { query: { id, limit: 1 } } }))
   return (
