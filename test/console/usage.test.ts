@@ -49,7 +49,7 @@ async function makeRequests(page: Page): Promise<void> {
 }
 
 async function hasFigures(): Promise<void> {
-  const first = await stage.open('/status')
+  const first = await stage.open('/settings')
   await makeRequests(first)
   await first.close()
   const page = await stage.open('/?period=today')

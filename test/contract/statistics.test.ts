@@ -63,6 +63,8 @@ function makeRows(count: number): UsageRow[] {
       key: `key_${index % 5}`,
       modelAsked: `model-${index % 4}`,
       channel: index % 9 === 0 ? null : `channel-${index % 2}`,
+      // Without a price and a channel a failed request counts under no model.
+      priceVersion: 1,
       status: index % 11 === 0 ? 500 : 200,
       output: index % 400,
       cachedInput: index % 3,

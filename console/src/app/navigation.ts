@@ -11,14 +11,10 @@ export interface NavigationItem {
     | '/usage'
     | '/requests'
     | '/models'
-    | '/playground'
     | '/keys'
     | '/billing'
     | '/settings'
     | '/admin'
-    | '/admin/channels'
-    | '/admin/prices'
-    | '/admin/groups'
     | '/admin/users'
     | '/admin/settings'
     | '/admin/audit'
@@ -35,7 +31,6 @@ export const userPages: readonly NavigationItem[] = [
   { to: '/usage', label: msg`Usage`, icon: 'usage', shortcut: 'u' },
   { to: '/requests', label: msg`Requests`, icon: 'requests', shortcut: 'r' },
   { to: '/models', label: msg`Models`, icon: 'models', shortcut: 'm' },
-  { to: '/playground', label: msg`Playground`, icon: 'playground', shortcut: 'p' },
   { to: '/keys', label: msg`API keys`, icon: 'key', shortcut: 'k' },
   { to: '/billing', label: msg`Billing`, icon: 'billing', shortcut: 'b' },
   { to: '/settings', label: msg`Settings`, icon: 'settings' },
@@ -43,9 +38,6 @@ export const userPages: readonly NavigationItem[] = [
 
 export const operatorPages: readonly NavigationItem[] = [
   { to: '/admin', label: msg`Operations`, icon: 'operations', shortcut: 'a' },
-  { to: '/admin/channels', label: msg`Channels`, icon: 'channels', shortcut: 'c' },
-  { to: '/admin/prices', label: msg`Models and prices`, icon: 'prices' },
-  { to: '/admin/groups', label: msg`Groups`, icon: 'groups' },
   { to: '/admin/users', label: msg`Users`, icon: 'users' },
   { to: '/admin/audit', label: msg`Audit log`, icon: 'audit' },
   { to: '/admin/reconcile', label: msg`Reconcile`, icon: 'reconcile' },

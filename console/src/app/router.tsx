@@ -10,10 +10,7 @@ import {
 import type { ComponentType } from 'react'
 import { type Catalog, loadCatalog } from '../i18n.ts'
 import { validateAuditSearch } from '../pages/admin-audit/search.ts'
-import { validateChannelsSearch } from '../pages/admin-channels/search.ts'
-import { validateGroupsSearch } from '../pages/admin-groups/search.ts'
 import { validateOperationsSearch } from '../pages/admin-overview/search.ts'
-import { validatePricesSearch } from '../pages/admin-prices/search.ts'
 import { validateReconcileSearch } from '../pages/admin-reconcile/search.ts'
 import { validateAdminSettingsSearch } from '../pages/admin-settings/search.ts'
 import { validateUsersSearch } from '../pages/admin-users/search.ts'
@@ -22,11 +19,9 @@ import { validateGetStartedSearch } from '../pages/get-started/search.ts'
 import { validateKeysSearch } from '../pages/keys/search.ts'
 import { validateModelsSearch } from '../pages/models/search.ts'
 import { validateOverviewSearch } from '../pages/overview/search.ts'
-import { validatePlaygroundSearch } from '../pages/playground/search.ts'
 import { validateRequestsSearch } from '../pages/requests/search.ts'
 import { validateSettingsSearch } from '../pages/settings/search.ts'
 import { validateSignInSearch } from '../pages/sign-in/search.ts'
-import { validateStatusSearch } from '../pages/status/search.ts'
 import { validateUsageSearch } from '../pages/usage/search.ts'
 import { RouteFailed } from './failed.tsx'
 import { NotFound } from './not-found.tsx'
@@ -108,12 +103,6 @@ const pages = [
   }),
   createRoute({
     ...inShell,
-    path: '/playground',
-    validateSearch: validatePlaygroundSearch,
-    ...page(() => import('../pages/playground/index.tsx')),
-  }),
-  createRoute({
-    ...inShell,
     path: '/billing',
     validateSearch: validateBillingSearch,
     ...page(() => import('../pages/billing/index.tsx')),
@@ -129,24 +118,6 @@ const pages = [
     path: '/admin',
     validateSearch: validateOperationsSearch,
     ...page(() => import('../pages/admin-overview/index.tsx')),
-  }),
-  createRoute({
-    ...inShell,
-    path: '/admin/channels',
-    validateSearch: validateChannelsSearch,
-    ...page(() => import('../pages/admin-channels/index.tsx')),
-  }),
-  createRoute({
-    ...inShell,
-    path: '/admin/prices',
-    validateSearch: validatePricesSearch,
-    ...page(() => import('../pages/admin-prices/index.tsx')),
-  }),
-  createRoute({
-    ...inShell,
-    path: '/admin/groups',
-    validateSearch: validateGroupsSearch,
-    ...page(() => import('../pages/admin-groups/index.tsx')),
   }),
   createRoute({
     ...inShell,
@@ -181,12 +152,6 @@ const bare = [
     path: '/sign-in',
     validateSearch: validateSignInSearch,
     ...page(() => import('../pages/sign-in/index.tsx')),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/status',
-    validateSearch: validateStatusSearch,
-    ...page(() => import('../pages/status/index.tsx')),
   }),
 ] as const
 

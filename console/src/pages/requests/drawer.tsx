@@ -5,7 +5,6 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { type Reply, read } from '../../api/client.ts'
-import { buttonClass } from '../../ui/button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
 import { Segments } from '../../ui/field.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
@@ -131,11 +130,6 @@ function Facts({ request }: { readonly request: RequestDetail }) {
           <Fact name={t`Address`}>{request.clientAddress}</Fact>
         )}
       </dl>
-      <div className="flex flex-wrap gap-2">
-        <Link to="/playground" className={buttonClass()}>
-          <Trans>Open the playground</Trans>
-        </Link>
-      </div>
     </>
   )
 }

@@ -1,5 +1,0 @@
-// What the address of this page holds.
-
-import { searchOf } from '../../app/search.ts'
-
-export const validateStatusSearch = searchOf({})
