@@ -18,7 +18,7 @@ if (hasBrowser) {
   test('the one-time link ends in the console, signed in as an operator', async () => {
     const page = await stage.open('/')
     await heading(page, 'Overview')
-    expect(await page.getByRole('link', { name: 'Channels' }).isVisible()).toBe(true)
+    expect(await page.getByRole('link', { name: 'Operations' }).isVisible()).toBe(true)
     await page.close()
   })
   test('who is not signed in is asked to, and comes back to the page', async () => {
@@ -39,6 +39,7 @@ if (hasBrowser) {
     await heading(page, 'API keys')
     await page.getByRole('link', { name: 'Billing' }).click()
     await heading(page, 'Billing')
+    expect(new URL(page.url()).pathname).toBe('/console/billing')
     await page.close()
   })
   test('language and theme are chosen in the menu and kept', choosesLanguage)

@@ -294,7 +294,11 @@ function quartersOf(book: LedgerBook) {
       quarter: row.at - (row.at % quarterMs),
       account,
       key,
-      model: row.modelAsked,
+      // Refused before there was a price or a channel, it may name anything.
+      model:
+        row.channel === null && row.priceVersion === null && row.status >= 400
+          ? ''
+          : row.modelAsked,
       channel: row.channel ?? '',
       group,
       operation,

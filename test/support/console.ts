@@ -98,7 +98,8 @@ async function openPage(
 ): Promise<Page> {
   const page = await context.newPage()
   await page.setViewportSize({ width, height: width === 390 ? 844 : 900 })
-  await page.emulateMedia({ colorScheme: theme })
+  // What fades in is half transparent for a moment, and then has too little contrast.
+  await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
   await page.addInitScript(
     (chosen) => {
       const kept = JSON.parse(localStorage.getItem('tollgate.preferences') ?? '{}')

@@ -217,7 +217,7 @@ function Errors({ data }: { readonly data: Operations }) {
               </Link>
               <span className="text-cell text-text-2">
                 <Count value={requests} /> · <Time relative at={lastAt} /> ·{' '}
-                <Link to="/requests" search={{ open: requestId }}>
+                <Link to="/requests" search={{ open: requestId }} className="underline">
                   <Trans>an example</Trans>
                 </Link>
               </span>
