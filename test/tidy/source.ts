@@ -70,14 +70,17 @@ export interface Source extends TreeFile {
 
 const leftOut = /^(node_modules|\.git|data|tmp|console\/(dist|node_modules))$|\/node_modules$/
 const readable = /\.(ts|tsx|mjs|js|json|md|ya?ml|sh|toml|css|html|lua|c)$|^bin\/|^\.ci\/|^[A-Z]+$/
+/** Known by name alone: pages point at them. */
+const picture = /\.(png|svg)$/
 const parsed = /\.(ts|tsx|mjs)$/
 
-/** Every text file of the project that git would keep. */
+/** Every file of text or picture of the project that git would keep. */
 export function readTree(root: string, folder = ''): TreeFile[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`
     if (leftOut.test(path)) return []
     if (entry.isDirectory()) return readTree(root, path)
+    if (entry.isFile() && picture.test(path)) return [{ path, text: '' }]
     if (!entry.isFile() || !readable.test(path)) return []
     return [{ path, text: readFileSync(join(root, path), 'utf8') }]
   })
