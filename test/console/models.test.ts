@@ -30,6 +30,7 @@ if (hasBrowser) {
     const page = await stage.open('/models?search=no-such-model')
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.getByRole('row').filter({ hasText: 'sandbox/chat' }).waitFor()
+    expect(new URL(page.url()).search).toBe('')
     await page.close()
   })
   test('in Chinese, dark and narrow it is the same page without a fault', async () => {

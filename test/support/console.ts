@@ -118,6 +118,8 @@ async function openPage(
 
 /** What axe finds that keeps people out: `expect(await seriousFindings(page)).toEqual([])`. */
 export async function seriousFindings(page: Page): Promise<readonly string[]> {
+  // What is asked again is shown paler until the answer is there.
+  await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null)
   await page.evaluate(await Bun.file(axeSource).text())
   const { violations } = await page.evaluate(() =>
     (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
