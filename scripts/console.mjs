@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bun, orExit, root, say, setup, withLock } from './setup.mjs'
+import { bun, exitIfStopped, orExit, root, say, setup, withLock } from './setup.mjs'
 
 const folder = join(root, 'console')
 const dist = join(folder, 'dist')
@@ -101,6 +101,7 @@ function runBuild() {
   const env = { ...process.env, NODE_ENV: 'production' }
   const run = spawnSync(bun, args, { cwd: folder, env, stdio: ['ignore', 2, 2] })
   if (run.error) throw new Error(`the build could not be started: ${run.error.message}`)
+  exitIfStopped(run)
   if (run.status !== 0) throw new Error(`the build ended with ${run.signal ?? run.status}`)
 }
 

@@ -114,7 +114,14 @@ function npm(folder, args) {
   const [command, first] = script?.endsWith('.js') ? [node, [script]] : ['npm', []]
   const run = spawnSync(command, [...first, ...args], { cwd: folder, stdio: ['ignore', 2, 2] })
   if (run.error) throw new Error(`npm could not be started: ${run.error.message}`)
+  exitIfStopped(run)
   return run.status
+}
+
+/** What was started was stopped, by a terminal for example: so is this, as if the signal had come here. */
+export function exitIfStopped({ signal }) {
+  const codes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }
+  if (signal in codes) process.exit(codes[signal])
 }
 
 /** npm may have been told to run no install scripts; Bun's fetches its binary, so it is run here then. */

@@ -80,7 +80,15 @@ export function consoleBuild({ server, dataDir }: Config, log: Log): ConsoleBuil
   }
 }
 
-/** `ended` is told the end of what it said. Whatever it starts ends with it, and it with this process. */
+/** What a terminal, or whoever stops the server, sends to all of its processes at once. */
+const leaving: ReadonlySet<string | null> = new Set(['SIGINT', 'SIGTERM', 'SIGHUP'])
+/** The same, as the build says it of what it started. */
+const leftCodes: ReadonlySet<number | null> = new Set([129, 130, 143])
+
+/**
+ * `ended` is told the end of what it said, unless it was stopped. Whatever it starts ends with it, and it with this
+ * process.
+ */
 function build(ended: (output: string, isBuilt: boolean) => void): ChildProcess {
   const flags = ['--no-orphans', '--no-env-file', '--config=/dev/null']
   const child = spawn(process.execPath, [...flags, script, '--aside'], {
@@ -95,6 +103,8 @@ function build(ended: (output: string, isBuilt: boolean) => void): ChildProcess 
     said += error.message
   })
   child.on('close', (code, signal) => {
+    // It may hear of the server's end before the server does.
+    if (leaving.has(signal) || leftCodes.has(code)) return
     if (signal !== null) said += `The build was ended by ${signal}.`
     ended(stripVTControlCharacters(said).trim(), code === 0)
   })
