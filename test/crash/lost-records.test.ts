@@ -13,8 +13,8 @@ import { ready } from './gateway-load.ts'
 const requests = 10
 /** For what comes in the end: a busy host takes its time. */
 const patienceMs = 30_000
-/** Long enough that nothing is settled before it is removed; a start and an end settle all the same. */
-const config = { ledger: { settleMs: 4_000 } }
+/** The longest there is, so that nothing is settled before it is removed; a start and an end settle all the same. */
+const config = { ledger: { settleMs: 10_000 } }
 
 interface Left {
   readonly node: string
