@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { piecesOf, runsOf } from './rollup-pieces.ts'
+import { evenSpansOf, piecesOf, runsOf } from './rollup-pieces.ts'
 
 const quarterMs = 900_000
 const hourMs = 4 * quarterMs
@@ -48,4 +48,38 @@ test('a day by the clocks of Shanghai is hours, and a week has days within', () 
   const [, hours = []] = piecesOf(days, widths, midnight + 2 * dayMs)
   expect(hours).toHaveLength(2)
   expect(runsOf(hours)).toEqual([{ since: midnight, until: midnight + 2 * dayMs }])
+})
+
+test('even spans tell of each moment which one it is in, and uneven ones are told apart', () => {
+  const made = fc.record({
+    start: fc.integer({ min: 0, max: 500 }),
+    width: fc.integer({ min: 1, max: 6 }),
+    short: fc.integer({ min: 0, max: 5 }),
+    count: fc.integer({ min: 2, max: 20 }),
+    span: fc.integer({ min: 0, max: 9 }),
+    end: fc.integer({ min: 0, max: 5 }),
+  })
+  fc.assert(
+    fc.property(made, ({ start, width, short, count, span, end }) => {
+      const cut = (place: number) => start + place * width
+      const pieces = Array.from({ length: count }, (_, place) => ({
+        span: span + place,
+        since: cut(place) + (place === 0 ? short % width : 0),
+        until: cut(place + 1) - (place === count - 1 && count > 2 ? end % width : 0),
+      }))
+      const even = evenSpansOf(pieces)
+      if (even === null) throw new Error('even spans were not taken for even')
+      for (const piece of pieces) {
+        for (let at = piece.since; at < piece.until; at += 1) {
+          expect(Math.floor((at - even.origin) / even.widthMs)).toBe(piece.span)
+        }
+      }
+    }),
+  )
+  const at = (...edges: number[]) =>
+    edges.slice(1).map((until, span) => ({ span, since: edges[span] ?? 0, until }))
+  expect(evenSpansOf(at(0, 4, 8, 11, 15))).toBeNull()
+  expect(evenSpansOf(at(0, 4))).toBeNull()
+  const apart = [...at(0, 4, 8), { span: 3, since: 12, until: 16 }]
+  expect(evenSpansOf(apart)).toBeNull()
 })

@@ -55,3 +55,28 @@ export function runsOf(pieces: readonly Piece[]): Omit<Piece, 'span'>[] {
   }
   return runs
 }
+
+/**
+ * Spans of equal length, each in one piece, one after another (the first and the last may be shorter): the span of a
+ * moment is `floor((at - origin) / widthMs)`. Null where they are not so.
+ */
+export function evenSpansOf(
+  pieces: readonly Piece[],
+): { readonly origin: number; readonly widthMs: number } | null {
+  const [first, second] = pieces
+  const last = pieces.at(-1)
+  if (first === undefined || second === undefined || last === undefined) return null
+  const widthMs = second.until - second.since
+  const origin = second.since - second.span * widthMs
+  const isEven = pieces.every(({ span, since, until }, place) => {
+    const begins = origin + span * widthMs
+    const isWhole = since === begins && until === begins + widthMs
+    const isFirst = place === 0 && until === begins + widthMs && since > begins
+    return (
+      isWhole ||
+      isFirst ||
+      (place === pieces.length - 1 && since === begins && until < begins + widthMs)
+    )
+  })
+  return isEven && last.span - first.span === pieces.length - 1 ? { origin, widthMs } : null
+}

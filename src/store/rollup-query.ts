@@ -3,16 +3,18 @@
 import type { Engine, Value } from './engine.ts'
 import { sums } from './rollup-columns.ts'
 import { foldHour } from './rollup-facets.ts'
+import { evenSpansOf } from './rollup-pieces.ts'
 import { columnOf, type Source, sourcesOf } from './rollup-sources.ts'
-import type {
-  RollupDimension,
-  RollupOrder,
-  RollupQuery,
-  RollupRow,
-  RollupStore,
-  RollupSum,
-  RollupTop,
-  RollupTopQuery,
+import {
+  hourMs,
+  type RollupDimension,
+  type RollupOrder,
+  type RollupQuery,
+  type RollupRow,
+  type RollupStore,
+  type RollupSum,
+  type RollupTop,
+  type RollupTopQuery,
 } from './rollup-table.ts'
 import { cleanText } from './text.ts'
 
@@ -89,8 +91,11 @@ const textOf = (asked: readonly RollupSum[]): string =>
  * SQLite sorts what it groups, which takes longer than to read it. What is of one subject lies together in its table, so
  * each piece is added up by itself, and what belongs together is added up here.
  */
-function overSubjects(source: Source, { by, sums: asked }: RollupQuery): Statement {
+function overSubjects(source: Source, query: RollupQuery): Statement {
+  const { by, sums: asked } = query
   const { table, subjects, of, at, pieces, where } = source
+  const even = evenSpansOf(pieces)
+  if (even !== null && even.widthMs <= hourMs) return overEvenSpans(source, query, even)
   const groups = groupsOf(source, by).map((each) => `${each}, `)
   const given = pieces.map(({ span, since, until }) => [span, since, until])
   return {
@@ -101,6 +106,25 @@ function overSubjects(source: Source, { by, sums: asked }: RollupQuery): Stateme
         (SELECT value ->> 0 AS number, value ->> 1 AS since, value ->> 2 AS until FROM json_each(?)) AS piece
       ${where.sql}`,
     values: [JSON.stringify(given), ...where.values],
+  }
+}
+
+/** Of many short spans, each has so few totals of a subject that to look for them takes longer than to sort all. */
+function overEvenSpans(
+  source: Source,
+  { by, sums: asked }: RollupQuery,
+  { origin, widthMs }: { readonly origin: number; readonly widthMs: number },
+): Statement {
+  const { table, subjects, of, at, pieces, where } = source
+  const groups = groupsOf(source, by).map((each) => `${each}, `)
+  const grouped = Array.from({ length: by.length + 1 }, (_, place) => place + 1).join(', ')
+  const since = pieces[0]?.since ?? 0
+  const until = pieces.at(-1)?.until ?? since
+  return {
+    sql: `SELECT (kept.${at} - CAST(? AS INTEGER)) / CAST(? AS INTEGER) AS span, ${groups.join('')}${textOf(asked)} AS sums
+      FROM ${subjects} AS source CROSS JOIN ${table} AS kept ${where.sql}
+        AND kept.${of} = source.id AND kept.${at} >= ? AND kept.${at} < ? GROUP BY ${grouped}`,
+    values: [origin, widthMs, ...where.values, since, until],
   }
 }
 
