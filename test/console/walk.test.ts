@@ -1,0 +1,81 @@
+// Every page of the console in both languages, both themes and three widths: no serious finding of axe, no error in the
+// browser, nothing wider than the screen, no text left in English. CONSOLE_PICTURES names a directory for screenshots.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
+import { isLong } from '../support/long.ts'
+
+const pictures = Bun.env['CONSOLE_PICTURES']
+const root = join(import.meta.dir, '../..')
+const widths = [390, 1024, 1440] as const
+const looks = widths.flatMap((width) =>
+  (['light', 'dark'] as const).flatMap((theme) =>
+    (['en', 'zh-CN'] as const).map((language) => ({ width, theme, language })),
+  ),
+)
+
+/** A page is walked as soon as the router has it. */
+const paths = [
+  ...readFileSync(join(root, 'console/src/app/router.tsx'), 'utf8').matchAll(/path: '([^'$]+)'/g),
+].map(([, path = '']) => path)
+
+let stage: ConsoleStage
+
+afterAll(async () => stage?.close())
+
+if (hasBrowser) {
+  beforeAll(async () => {
+    stage = await startConsole()
+    await traffic(stage)
+  })
+  // Briefly: each page in one look, another one each, so that all are seen.
+  const walks = paths.flatMap((path, place) =>
+    looks
+      .filter((_, look) => isLong || look === (place * 5) % 12)
+      .map((look) => ({ path, ...look })),
+  )
+  test.each(walks)('$path at $width px, $theme, $language', async ({ path, ...look }) => {
+    const before = stage.faults().length
+    const page = await stage.open(path, look)
+    expect(await seriousFindings(page)).toEqual([])
+    expect(await tooWide(page)).toEqual([])
+    if (look.language === 'zh-CN') expect(await english(page)).toEqual([])
+    expect(stage.faults().slice(before)).toEqual([])
+    if (pictures !== undefined) await picture(page, path, Object.values(look).join('-'))
+    await page.close()
+  })
+}
+
+async function traffic({ call }: ConsoleStage): Promise<void> {
+  const messages = [{ role: 'user', content: 'What is a ledger?' }]
+  for (const model of ['sandbox/chat', 'sandbox/chat+tokens=200', 'no-such-model']) {
+    for (const stream of [false, true]) await call({ model, stream, messages })
+  }
+  await call({ model: 'sandbox/embed', input: 'a' }, '/v1/embeddings')
+}
+
+/** What makes the page wider than the screen; what scrolls by itself may. */
+function tooWide(page: Page): Promise<readonly string[]> {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    return scrollWidth > clientWidth ? [`${scrollWidth} px wide on ${clientWidth} px`] : []
+  })
+}
+
+/** Headings and labels of controls without a Chinese character, but for names, which stay as they are. */
+function english(page: Page): Promise<readonly string[]> {
+  return page.evaluate(() => {
+    const shown = document.querySelectorAll('h1, h2, h3, th, nav a, label, button')
+    return [...shown]
+      .map((each) => each.textContent?.trim() ?? '')
+      .filter((text) => /^[A-Z][a-z]+( [a-z]+)+$/.test(text))
+  })
+}
+
+async function picture(page: Page, path: string, look: string): Promise<void> {
+  const name = path === '/' ? 'overview' : path.slice(1).replaceAll('/', '-')
+  await page.screenshot({ path: join(pictures ?? '', `${name}-${look}.png`), fullPage: true })
+}
