@@ -47,6 +47,7 @@ const get = () => stage.send(null, 'GET', '/api/status')
 
 test('nobody sees one until it is turned on', async () => {
   expect((await get()).status).toBe(404)
+  expect((await stage.send(null, 'GET', '/api/features')).json).toEqual({ statusPage: false })
 })
 
 test('anyone sees the models of public groups day by day, with how many requests that is of', async () => {
@@ -57,6 +58,7 @@ test('anyone sees the models of public groups day by day, with how many requests
     { ...notice, severity: 'info' as const },
   ]
   settings = { ...runTimeDefaults, statusPage: true, notices: incidents }
+  expect((await stage.send(null, 'GET', '/api/features')).json).toEqual({ statusPage: true })
   const { status, json, headers } = await get()
   expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=30'])
   expect(json.days).toHaveLength(90)

@@ -1,7 +1,7 @@
 // What every page asks: who is signed in, what the account has; and the cache behind all questions.
 
 import { MutationCache, QueryCache, QueryClient, useQuery } from '@tanstack/react-query'
-import { Problem, read, type Shape } from './client.ts'
+import { Problem, type Reply, read, type Shape } from './client.ts'
 
 export const queryClient: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: lookWhoIsSignedIn }),
@@ -53,4 +53,10 @@ export function roleOf(person: Person | null | undefined): {
 /** What the account of the one signed in has. */
 export function useBalance() {
   return useQuery({ ...read('/api/balance'), staleTime: 5_000, refetchInterval: 30_000 })
+}
+
+/** What of this deployment is turned on; what is not known yet is off. */
+export function useFeatures(): Reply<'get', '/api/features'> {
+  const { data } = useQuery({ ...read('/api/features'), staleTime: 300_000 })
+  return data ?? { statusPage: false }
 }

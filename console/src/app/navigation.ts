@@ -14,6 +14,7 @@ export interface NavigationItem {
     | '/keys'
     | '/billing'
     | '/settings'
+    | '/status'
     | '/admin'
     | '/admin/users'
     | '/admin/settings'
@@ -21,6 +22,8 @@ export interface NavigationItem {
     | '/admin/reconcile'
   readonly label: MessageDescriptor
   readonly icon: IconName
+  /** Only where this is turned on. */
+  readonly feature?: 'statusPage'
   /** Pressed after `g`. */
   readonly shortcut?: string
 }
@@ -33,6 +36,7 @@ export const userPages: readonly NavigationItem[] = [
   { to: '/models', label: msg`Models`, icon: 'models', shortcut: 'm' },
   { to: '/keys', label: msg`API keys`, icon: 'key', shortcut: 'k' },
   { to: '/billing', label: msg`Billing`, icon: 'billing', shortcut: 'b' },
+  { to: '/status', label: msg`Status`, icon: 'operations', feature: 'statusPage' },
   { to: '/settings', label: msg`Settings`, icon: 'settings' },
 ]
 

@@ -22,6 +22,7 @@ import { validateOverviewSearch } from '../pages/overview/search.ts'
 import { validateRequestsSearch } from '../pages/requests/search.ts'
 import { validateSettingsSearch } from '../pages/settings/search.ts'
 import { validateSignInSearch } from '../pages/sign-in/search.ts'
+import { validateStatusSearch } from '../pages/status/search.ts'
 import { validateUsageSearch } from '../pages/usage/search.ts'
 import { RouteFailed } from './failed.tsx'
 import { NotFound } from './not-found.tsx'
@@ -106,6 +107,12 @@ const pages = [
     path: '/billing',
     validateSearch: validateBillingSearch,
     ...page(() => import('../pages/billing/index.tsx')),
+  }),
+  createRoute({
+    ...inShell,
+    path: '/status',
+    validateSearch: validateStatusSearch,
+    ...page(() => import('../pages/status/index.tsx')),
   }),
   createRoute({
     ...inShell,

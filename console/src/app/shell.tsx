@@ -14,6 +14,9 @@ import { SignInAgain } from './sign-in-again.tsx'
 const Palette = lazy(() => import('./palette.tsx'))
 const Shortcuts = lazy(() => import('./shortcuts.tsx'))
 
+/** They say themselves where the operator does not open them to everybody. */
+const publicPages: ReadonlySet<string> = new Set(['/models', '/status'])
+
 type Overlay = 'palette' | 'shortcuts' | null
 
 export function Shell() {
@@ -26,7 +29,7 @@ export function Shell() {
   const navigate = useNavigate()
   const { location } = useRouterState()
   const leaves = location.pathname === '/sign-in'
-  const isPublic = location.pathname === '/models'
+  const isPublic = publicPages.has(location.pathname)
   useShortcuts(operator, setOverlay)
   if (me) wasSignedIn.current = true
   const mustSignIn = me === null && !wasSignedIn.current && !isPublic

@@ -3,6 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import { useFeatures } from '../api/queries.ts'
 import { setPreferences, usePreferences } from '../state/preferences.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -87,9 +88,11 @@ function Items({
   readonly words: string
 }) {
   const { t } = useLingui()
+  const features = useFeatures()
+  const shown = items.filter(({ feature }) => feature === undefined || features[feature])
   return (
     <ul className="mt-1 flex flex-col gap-px">
-      {items.map(({ to, label, icon }) => (
+      {shown.map(({ to, label, icon }) => (
         <li key={to}>
           <Link
             to={to}

@@ -1,4 +1,4 @@
-// The route of the public status page.
+// Routes over what anyone may know: what this deployment offers, and the public status page.
 
 import { z } from '@hono/zod-openapi'
 import { readStatusPage } from '../../../admin/status-page.ts'
@@ -54,6 +54,21 @@ const page = z
   .openapi('StatusPage')
 
 export const statusPageRoutes: readonly ControlRoute[] = [
+  route({
+    method: 'get',
+    path: '/api/features',
+    id: 'listFeatures',
+    tag: 'Models',
+    summary: 'What of this deployment is turned on',
+    access: 'public',
+    reply: z.object({
+      statusPage: z.boolean().openapi({ description: 'Whether `/api/status` answers' }),
+    }),
+    async run({ services: { running } }) {
+      const { statusPage } = running.settings()
+      return { body: { statusPage } }
+    },
+  }),
   route({
     method: 'get',
     path: '/api/status',

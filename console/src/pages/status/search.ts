@@ -1,0 +1,10 @@
+// What the address of this page holds.
+
+import { oneOf, searchOf, text } from '../../app/search.ts'
+
+export const validateStatusSearch = searchOf({
+  search: text,
+  view: oneOf('bars', 'table'),
+})
+
+export type StatusSearch = ReturnType<typeof validateStatusSearch>
