@@ -22,6 +22,17 @@ export function withChannels(config: Config, env: Environment): Config {
   return { ...config, channels: channelConfigs(config, env, vendors) }
 }
 
+/** Whom a channel may be of, with what the editor of one has to know. */
+export function listVendors() {
+  const items = Object.values(vendors).map(({ id, baseUrl, keyless, local, speaks }) => ({
+    id,
+    baseUrl,
+    needsKey: keyless !== true && local === undefined,
+    dialects: speaks,
+  }))
+  return { items, next: null }
+}
+
 /** By name. Nothing secret is in it. */
 export async function listChannels(
   context: AdminContext,

@@ -222,3 +222,18 @@ test('a channel that is not stored is tried, and the exchange is shown without i
     await upstream.close()
   }
 })
+
+test('an auditor sees vendors and where requests would go, and changes no channel', async () => {
+  const vendors = await stage.send(eye, 'GET', '/api/vendors')
+  expect(vendors.json.items).toContainEqual({
+    id: 'deepseek',
+    baseUrl: 'https://api.deepseek.com',
+    needsKey: true,
+    dialects: expect.arrayContaining(['openai-chat']),
+  })
+  const asked = { model: 'sandbox/chat', group: 'default' }
+  const preview = await post('/api/routing/preview', asked, eye)
+  expect([preview.status, preview.json.model]).toEqual([200, 'sandbox/chat'])
+  expect((await post('/api/routing/preview', asked, ann)).status).toBe(403)
+  expect((await post('/api/channels', { id: 'other', vendor: 'sandbox' }, eye)).status).toBe(403)
+})

@@ -5,6 +5,7 @@ import {
   listChannels,
   listDraftModels,
   listVendorModels,
+  listVendors,
   showChannel,
   testChannel,
   testDraft,
@@ -138,6 +139,15 @@ const vendorModels = z
   })
   .openapi('VendorModels')
 
+const vendor = z
+  .object({
+    id: z.string(),
+    baseUrl: z.string().nullable().openapi({ description: 'null: the channel has to say it' }),
+    needsKey: z.boolean(),
+    dialects: z.array(z.string()).readonly(),
+  })
+  .openapi('Vendor')
+
 const channelInput = documentOf('ChannelInput', channelSection)
 
 const states = z.strictObject({ state: z.enum(channelStates) })
@@ -207,6 +217,16 @@ export const channelRoutes: readonly ControlRoute[] = [
       const input = { ...document, id }
       return shown(asked, await createItem(asked.admin, roomsOf(asked), 'channel', input))
     },
+  }),
+  route({
+    method: 'get',
+    path: '/api/vendors',
+    id: 'listVendors',
+    tag: 'Channels',
+    summary: 'The vendors that a channel may be of',
+    access: 'auditor',
+    reply: pageOf(vendor),
+    run: async () => ({ body: listVendors() }),
   }),
   route({
     method: 'get',

@@ -41,7 +41,8 @@ export const routingRoutes: readonly ControlRoute[] = [
     summary: 'Say which channels would serve a request now, and why the others would not',
     description:
       'As the process that answers sees its channels; nothing is sent. Among equals one is drawn by weight for each request.',
-    access: 'admin',
+    access: 'auditor',
+    reads: true,
     body: inputs.previewRouting,
     reply: preview,
     async run({ services: { running }, body }) {
