@@ -54,6 +54,8 @@ export interface ChannelView {
   readonly priority: number
   readonly weight: number
   readonly origin: ChannelConfig['origin']
+  /** The configuration file's path; null: another origin. */
+  readonly declaredIn: string | null
   readonly state: (typeof stateNames)[number] | 'draining'
   /** As the file would have it, with every default; secrets are `***`. */
   readonly document: Document
@@ -128,6 +130,7 @@ function viewOf(channel: ChannelConfig, { item, rooms, figures, currency }: Besi
     priority: channel.priority,
     weight: channel.weight,
     origin: channel.origin,
+    declaredIn: channel.origin === 'file' ? rooms.declared.file : null,
     state: state === 'draining' ? state : disabled ? 'disabled' : stateNames[best?.state ?? 3],
     document: documentOf(channel),
     keys: keysOf(channel, rooms),

@@ -179,6 +179,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/vendors": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The vendors that a channel may be of */
+        readonly get: operations["listVendors"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/channels/export": {
         readonly parameters: {
             readonly query?: never;
@@ -3180,6 +3197,8 @@ export interface components {
             readonly weight: number;
             /** @enum {string} */
             readonly origin: "file" | "environment" | "built-in" | "stored";
+            /** @description The configuration file's path; null: another origin */
+            readonly declaredIn: string | null;
             /**
              * @description As the process that answers sees it; open: it is not asked at the moment
              * @enum {string}
@@ -3298,6 +3317,13 @@ export interface components {
             readonly options?: {
                 readonly [key: string]: string;
             } | null;
+        };
+        readonly Vendor: {
+            readonly id: string;
+            /** @description null: the channel has to say it */
+            readonly baseUrl: string | null;
+            readonly needsKey: boolean;
+            readonly dialects: readonly string[];
         };
         readonly ChannelImport: {
             readonly applied: boolean;
@@ -5775,6 +5801,30 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Channel"];
+                };
+            };
+        };
+    };
+    readonly listVendors: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Vendor"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
                 };
             };
         };

@@ -16,6 +16,7 @@ export interface NavigationItem {
     | '/settings'
     | '/status'
     | '/admin'
+    | '/admin/channels'
     | '/admin/users'
     | '/admin/settings'
     | '/admin/audit'
@@ -42,6 +43,7 @@ export const userPages: readonly NavigationItem[] = [
 
 export const operatorPages: readonly NavigationItem[] = [
   { to: '/admin', label: msg`Operations`, icon: 'operations', shortcut: 'a' },
+  { to: '/admin/channels', label: msg`Channels`, icon: 'channels', shortcut: 'c' },
   { to: '/admin/users', label: msg`Users`, icon: 'users' },
   { to: '/admin/audit', label: msg`Audit log`, icon: 'audit' },
   { to: '/admin/reconcile', label: msg`Reconcile`, icon: 'reconcile' },

@@ -31,7 +31,7 @@ const pageOf: Readonly<Record<Found['kind'], string>> = {
   key: '/keys',
   model: '/models',
   account: '/admin/users',
-  channel: '/admin',
+  channel: '/admin/channels',
 }
 
 const kindNames: Readonly<Record<Found['kind'], MessageDescriptor>> = {

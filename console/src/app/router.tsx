@@ -10,6 +10,7 @@ import {
 import type { ComponentType } from 'react'
 import { type Catalog, loadCatalog } from '../i18n.ts'
 import { validateAuditSearch } from '../pages/admin-audit/search.ts'
+import { validateChannelsSearch } from '../pages/admin-channels/search.ts'
 import { validateOperationsSearch } from '../pages/admin-overview/search.ts'
 import { validateReconcileSearch } from '../pages/admin-reconcile/search.ts'
 import { validateAdminSettingsSearch } from '../pages/admin-settings/search.ts'
@@ -125,6 +126,12 @@ const pages = [
     path: '/admin',
     validateSearch: validateOperationsSearch,
     ...page(() => import('../pages/admin-overview/index.tsx')),
+  }),
+  createRoute({
+    ...inShell,
+    path: '/admin/channels',
+    validateSearch: validateChannelsSearch,
+    ...page(() => import('../pages/admin-channels/index.tsx')),
   }),
   createRoute({
     ...inShell,

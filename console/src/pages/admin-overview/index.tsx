@@ -180,7 +180,7 @@ function Channels({ channels }: { readonly channels: Operations['channels'] }) {
         {channels.map((channel) => (
           <li key={channel.id} className="flex flex-wrap items-center justify-between gap-x-4 py-2">
             <span>
-              <Link to="/requests" search={{ channel: channel.id }} className="font-medium">
+              <Link to="/admin/channels" search={{ open: channel.id }} className="font-medium">
                 {channel.id}
               </Link>{' '}
               <span className="text-text-2">{channel.vendor}</span>

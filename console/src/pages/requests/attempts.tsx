@@ -3,6 +3,8 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
+import { Link } from '@tanstack/react-router'
+import { roleOf, useMe } from '../../api/queries.ts'
 import { duration } from '../../format.ts'
 import { Money, Status } from '../../ui/values.tsx'
 import type { RequestDetail } from './drawer.tsx'
@@ -39,7 +41,11 @@ export function Attempts({ request }: { readonly request: RequestDetail }) {
             <li key={index} className="text-cell">
               <div className="flex flex-wrap items-center justify-between gap-x-3">
                 <Status tone={outcome === 'answered' ? 'ok' : 'failed'}>
-                  {attempt.channel ?? t`Attempt ${index + 1}`}
+                  {attempt.channel == null ? (
+                    t`Attempt ${index + 1}`
+                  ) : (
+                    <ChannelName id={attempt.channel} />
+                  )}
                   {attempt.status !== undefined && ` · ${attempt.status}`}
                   {attempt.kind !== undefined && ` · ${attempt.kind}`}
                 </Status>
@@ -81,5 +87,16 @@ export function Attempts({ request }: { readonly request: RequestDetail }) {
         })}
       </ol>
     </Section>
+  )
+}
+
+/** Operators may see how the channel does now. */
+function ChannelName({ id }: { readonly id: string }) {
+  const { operator } = roleOf(useMe())
+  if (!operator) return id
+  return (
+    <Link to="/admin/channels" search={{ open: id }}>
+      {id}
+    </Link>
   )
 }

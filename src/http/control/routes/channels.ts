@@ -56,6 +56,10 @@ const channel = z
     priority: z.number().int(),
     weight: z.number(),
     origin: z.enum(['file', 'environment', 'built-in', 'stored']),
+    declaredIn: z
+      .string()
+      .nullable()
+      .openapi({ description: "The configuration file's path; null: another origin" }),
     state: z.enum(['ok', 'degraded', 'open', 'draining', 'disabled']).openapi({
       description: 'As the process that answers sees it; open: it is not asked at the moment',
     }),

@@ -1,0 +1,174 @@
+// The columns of the list of channels, and the values they share with the drawer.
+
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
+import type { Column } from '../../ui/table.tsx'
+import { Badge, Count, Duration, Money, None, Percent, Status, Time } from '../../ui/values.tsx'
+import { type Channel, isStored } from './channels.ts'
+import { originWords, reasonWords, stateWords } from './words.ts'
+
+export const channelColumns: readonly Column<Channel>[] = [
+  {
+    id: 'state',
+    header: <Trans>Status</Trans>,
+    cell: (channel) => <ChannelStatus channel={channel} />,
+  },
+  {
+    id: 'id',
+    header: <Trans>Name</Trans>,
+    sortable: true,
+    cell: (channel) => (
+      <span className="inline-flex items-center gap-2">
+        <span className="font-medium">{channel.id}</span>
+        <OriginBadge channel={channel} />
+      </span>
+    ),
+  },
+  { id: 'vendor', header: <Trans>Vendor</Trans>, cell: ({ vendor }) => vendor },
+  {
+    id: 'reason',
+    header: <Trans>Reason</Trans>,
+    cell: (channel) => (
+      <div className="max-w-36 truncate">
+        <Reason channel={channel} />
+      </div>
+    ),
+  },
+  {
+    id: 'tags',
+    header: <Trans>Tags</Trans>,
+    optional: true,
+    cell: ({ tags }) => (tags.length === 0 ? <None /> : tags.join(', ')),
+  },
+  { id: 'groups', header: <Trans>Groups</Trans>, cell: ({ groups }) => <Groups groups={groups} /> },
+  { id: 'models', header: <Trans>Models</Trans>, cell: ({ models }) => <Models models={models} /> },
+  {
+    id: 'priority',
+    header: <Trans>Priority</Trans>,
+    align: 'right',
+    sortable: true,
+    cell: ({ priority }) => priority,
+  },
+  { id: 'weight', header: <Trans>Weight</Trans>, align: 'right', cell: ({ weight }) => weight },
+  {
+    id: 'running',
+    header: <Trans>Under way</Trans>,
+    align: 'right',
+    cell: (channel) => <Running channel={channel} />,
+  },
+  {
+    id: 'success',
+    header: <Trans>Success, 1 h</Trans>,
+    align: 'right',
+    sortable: true,
+    cell: ({ hour }) => <Success figures={hour} />,
+  },
+  {
+    id: 'p95',
+    header: <Trans>p95, 1 h</Trans>,
+    align: 'right',
+    sortable: true,
+    cell: ({ hour }) => <Duration ms={hour.p95Ms} />,
+  },
+  {
+    id: 'spend',
+    header: <Trans>Cost, 24 h</Trans>,
+    align: 'right',
+    sortable: true,
+    cell: ({ day, currency }) => <Money nano={day.vendorCostNano} currency={currency} />,
+  },
+  {
+    id: 'charged',
+    header: <Trans>Charged, 24 h</Trans>,
+    align: 'right',
+    optional: true,
+    cell: ({ day, currency }) => <Money nano={day.chargeNano} currency={currency} />,
+  },
+]
+
+export function ChannelStatus({ channel }: { readonly channel: Pick<Channel, 'state'> }) {
+  const { t } = useLingui()
+  const { tone, word } = stateWords[channel.state]
+  return <Status tone={tone}>{t(word)}</Status>
+}
+
+/** Why it is not asked, or did not do well, and since when. */
+export function Reason({ channel }: { readonly channel: Channel }) {
+  const { t } = useLingui()
+  const { problem, reason, since } = channel
+  if (problem !== null)
+    return (
+      <span className="text-danger" title={problem}>
+        {problem}
+      </span>
+    )
+  if (reason === null) return <None />
+  return (
+    <span title={t(reasonWords[reason])}>
+      {t(reasonWords[reason])}
+      {since !== null && (
+        <span className="text-text-2">
+          {' · '}
+          <Time relative at={since} />
+        </span>
+      )}
+    </span>
+  )
+}
+
+/** Only where it is not the usual: what is declared elsewhere cannot be changed here. */
+export function OriginBadge({ channel }: { readonly channel: Channel }) {
+  const { t } = useLingui()
+  return isStored(channel) ? null : <Badge tone="info">{t(originWords[channel.origin])}</Badge>
+}
+
+export function Groups({ groups }: Pick<Channel, 'groups'>) {
+  if (groups === null) return <Trans>all</Trans>
+  return <span title={groups.join(', ')}>{groups.join(', ')}</span>
+}
+
+export function Models({ models }: Pick<Channel, 'models'>) {
+  if (models === null) return <Trans>as shipped</Trans>
+  const names = Object.keys(models)
+  return (
+    <span title={names.join(', ')}>
+      <Plural value={names.length} one="# model" other="# models" />
+    </span>
+  )
+}
+
+/** Of the process that answers, against what it may have there: each key has its own bound. */
+export function Running({ channel }: { readonly channel: Channel }) {
+  const { t } = useLingui()
+  const most = mostRunning(channel)
+  return (
+    <span className="tabular" title={t`In the serving process that answered this page`}>
+      {channel.inFlight}
+      {most !== null && <span className="text-text-2"> / {most}</span>}
+    </span>
+  )
+}
+
+function mostRunning({ document, keys }: Channel): number | null {
+  const each = document['concurrency']
+  if (typeof each !== 'number') return null
+  return each * Math.max(1, keys.filter(({ state }) => state !== 'disabled').length)
+}
+
+/** With how many it is a share of; where there was none, nothing is claimed. */
+export function Success({ figures }: { readonly figures: Channel['hour'] }) {
+  const { requests, successPercent } = figures
+  if (successPercent === null)
+    return (
+      <span className="text-text-3">
+        <Trans>no traffic</Trans>
+      </span>
+    )
+  return (
+    <span>
+      <Percent ratio={successPercent / 100} />{' '}
+      <span className="text-text-2">
+        n = <Count value={requests} />
+      </span>
+    </span>
+  )
+}

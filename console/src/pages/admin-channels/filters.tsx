@@ -1,0 +1,70 @@
+// What the list of channels is narrowed to: it all stands in the address.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { Button } from '../../ui/button.tsx'
+import { ChoiceFilter } from '../../ui/choice-filter.tsx'
+import { Field, Input } from '../../ui/field.tsx'
+import { type Channel, useChannels } from './channels.ts'
+import type { ChannelsSearch } from './search.ts'
+import { stateWords } from './words.ts'
+
+const route = getRouteApi('/shell/admin/channels')
+const none: readonly Channel[] = []
+
+export function ChannelFilters() {
+  const { t } = useLingui()
+  const { search = '', vendor = [], tag = [], state = [] } = route.useSearch()
+  const navigate = useNavigate()
+  const { data: channels = none } = useChannels()
+  const narrow = (next: Partial<ChannelsSearch>, replace = false) =>
+    void navigate({ to: '.', replace, search: (now) => ({ ...now, ...next }) })
+  const isNarrowed = search !== '' || vendor.length + tag.length + state.length > 0
+  return (
+    <div data-filter className="flex flex-wrap items-center gap-2">
+      <div className="w-64 max-md:w-full">
+        <Field hideLabel label={t`Search channels`}>
+          <Input
+            type="search"
+            value={search}
+            placeholder={t`Name, model, tag, address…`}
+            // What is typed replaces the address: going back does not go through every letter.
+            onChange={(event) => narrow({ search: event.target.value || undefined }, true)}
+          />
+        </Field>
+      </div>
+      <ChoiceFilter
+        label={t`Vendor`}
+        options={valuesOf(channels, (channel) => [channel.vendor])}
+        chosen={vendor}
+        onChange={(chosen) => narrow({ vendor: chosen })}
+      />
+      <ChoiceFilter
+        label={t`Tag`}
+        options={valuesOf(channels, ({ tags }) => tags)}
+        chosen={tag}
+        onChange={(chosen) => narrow({ tag: chosen })}
+      />
+      <ChoiceFilter
+        label={t`Status`}
+        options={Object.entries(stateWords).map(([value, { word }]) => ({ value, label: t(word) }))}
+        chosen={state}
+        onChange={(chosen) => narrow({ state: chosen })}
+      />
+      {isNarrowed && (
+        <Button
+          variant="quiet"
+          onClick={() =>
+            narrow({ search: undefined, vendor: undefined, tag: undefined, state: undefined })
+          }
+        >
+          <Trans>Clear filters</Trans>
+        </Button>
+      )}
+    </div>
+  )
+}
+
+function valuesOf(channels: readonly Channel[], of: (channel: Channel) => readonly string[]) {
+  return [...new Set(channels.flatMap(of))].sort().map((value) => ({ value }))
+}

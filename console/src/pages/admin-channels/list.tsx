@@ -1,0 +1,120 @@
+// The list of channels.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { buttonClass } from '../../ui/button.tsx'
+import { ColumnChooser } from '../../ui/columns.tsx'
+import { Card } from '../../ui/page.tsx'
+import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
+import { DataTable } from '../../ui/table.tsx'
+import { Duration } from '../../ui/values.tsx'
+import { type Channel, useChannels } from './channels.ts'
+import { ChannelStatus, channelColumns, Success } from './columns.tsx'
+import { narrowed } from './narrow.ts'
+import type { ChannelsSearch } from './search.ts'
+
+const route = getRouteApi('/shell/admin/channels')
+
+export function ChannelList({ admin }: { readonly admin: boolean }) {
+  const query = useChannels()
+  return (
+    <Card
+      flush
+      title={<Trans>Channels</Trans>}
+      actions={<ColumnChooser id="channels" columns={channelColumns} />}
+    >
+      <Widget
+        query={query}
+        skeleton={
+          <div className="p-4">
+            <Skeleton rows={6} />
+          </div>
+        }
+      >
+        {(channels) => <Table channels={channels} admin={admin} />}
+      </Widget>
+    </Card>
+  )
+}
+
+interface TableProps {
+  readonly channels: readonly Channel[]
+  readonly admin: boolean
+}
+
+function Table({ channels, admin }: TableProps) {
+  const { t } = useLingui()
+  const search = route.useSearch()
+  const navigate = useNavigate()
+  const rows = useMemo(() => narrowed(channels, search), [channels, search])
+  const change = (next: Partial<ChannelsSearch>) =>
+    void navigate({ to: '.', search: (now) => ({ ...now, ...next }) })
+  return (
+    <DataTable
+      id="channels"
+      label={t`Channels`}
+      columns={channelColumns}
+      rows={rows}
+      rowId={({ id }) => id}
+      sort={{ by: search.sort ?? 'priority', descending: search.order === 'desc' }}
+      onSort={({ by, descending }) =>
+        change({ sort: by as ChannelsSearch['sort'], order: descending ? 'desc' : 'asc' })
+      }
+      onOpen={({ id }) => change({ open: id, tab: undefined })}
+      openId={search.open}
+      empty={<NoChannels isNarrowed={channels.length > 0} admin={admin} />}
+      card={(channel) => ({
+        title: (
+          <>
+            <span className="truncate font-medium">{channel.id}</span>
+            <ChannelStatus channel={channel} />
+          </>
+        ),
+        facts: [
+          channel.vendor,
+          <Success key="success" figures={channel.hour} />,
+          <Duration key="p95" ms={channel.hour.p95Ms} />,
+        ],
+      })}
+    />
+  )
+}
+
+function NoChannels({
+  isNarrowed,
+  admin,
+}: {
+  readonly isNarrowed: boolean
+  readonly admin: boolean
+}) {
+  if (isNarrowed)
+    return (
+      <Empty
+        title={<Trans>No channel is like that.</Trans>}
+        action={
+          <Link to="/admin/channels" className={buttonClass()}>
+            <Trans>Clear filters</Trans>
+          </Link>
+        }
+      />
+    )
+  return (
+    <Empty
+      title={<Trans>Channels will stand here.</Trans>}
+      action={
+        admin && (
+          <Link to="/admin/channels" search={{ open: 'new' }} className={buttonClass()}>
+            <Trans>New channel</Trans>
+          </Link>
+        )
+      }
+    >
+      <p>
+        <Trans>
+          A channel is a vendor, its address and its keys. Without one nothing is served.
+        </Trans>
+      </p>
+    </Empty>
+  )
+}

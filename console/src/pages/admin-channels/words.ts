@@ -1,0 +1,42 @@
+// What the states of channels and keys, and their reasons, are called.
+
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import type { Tone } from '../../ui/values.tsx'
+import type { Channel } from './channels.ts'
+
+interface Word {
+  readonly tone: Tone
+  readonly word: MessageDescriptor
+}
+
+export const stateWords: Readonly<Record<Channel['state'], Word>> = {
+  ok: { tone: 'ok', word: msg`Ok` },
+  degraded: { tone: 'warning', word: msg`Degraded` },
+  open: { tone: 'failed', word: msg`Not asked at the moment` },
+  draining: { tone: 'pending', word: msg`Draining` },
+  disabled: { tone: 'off', word: msg`Disabled` },
+}
+
+export const keyStateWords: Readonly<Record<Channel['keys'][number]['state'], Word>> = {
+  'in use': { tone: 'ok', word: msg`In use` },
+  cooling: { tone: 'warning', word: msg`Cooling` },
+  refused: { tone: 'failed', word: msg`Refused by the vendor` },
+  disabled: { tone: 'off', word: msg`Disabled` },
+}
+
+export const reasonWords: Readonly<Record<NonNullable<Channel['reason']>, MessageDescriptor>> = {
+  breaker: msg`it failed too often lately`,
+  rate_limited: msg`its vendor limits its rate`,
+  quota: msg`its credit at the vendor is used up`,
+  credentials: msg`its vendor refuses the key`,
+  busy: msg`as much is under way as it may have`,
+  failing: msg`it failed lately`,
+}
+
+export const originWords: Readonly<Record<Channel['origin'], MessageDescriptor>> = {
+  stored: msg`Made here`,
+  file: msg`Configuration file`,
+  environment: msg`Environment variable`,
+  'built-in': msg`Built in`,
+}
