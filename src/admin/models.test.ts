@@ -11,7 +11,7 @@ import { channelConfigs } from '../vendors/channel-configs.ts'
 import { vendors } from '../vendors/registry.ts'
 import { loadConfiguration } from './configuration.ts'
 import { readInput } from './input.ts'
-import { listModels, showModel } from './models.ts'
+import { listModels, modelChoices, showModel } from './models.ts'
 import { accountViewer, adminViewer, offerOf, publicViewer } from './offer.ts'
 
 const silent = await loadConfiguration({ flags: {}, env: {} })
@@ -134,6 +134,10 @@ test('lists are searched, filtered and sorted on the server, and paged without a
     [{ context: 1_000_000 }, ({ context }) => (context ?? 0) >= 1_000_000],
     [{ tools: true }, ({ tools }) => tools === true],
     [{ vision: true }, ({ vision }) => vision],
+    [{ reasoning: true }, ({ reasoning }) => reasoning === true],
+    [{ reasoning: false }, ({ reasoning }) => reasoning === null],
+    [{ jsonSchema: true }, ({ jsonSchema }) => jsonSchema === true],
+    [{ endpoint: '/v1/embeddings' }, ({ kind }) => kind === 'embedding'],
     [{ group: 'cheap' }, ({ groups }) => groups.includes('cheap')],
   ] as readonly [Record<string, unknown>, (view: (typeof all)[number]) => boolean][]) {
     const expected = all.filter(holds).map(({ id }) => id)
@@ -141,17 +145,26 @@ test('lists are searched, filtered and sorted on the server, and paged without a
     expect(expected.length).toBeLessThan(all.length)
     expect(await names(given)).toEqual(expected)
   }
+  const choices = modelChoices(offer, everyone, {})
+  expect(choices.vendors).toEqual([...new Set(all.map(({ vendor }) => vendor))].sort())
+  for (const kind of choices.kinds) expect((await names({ kind })).length).toBeGreaterThan(0)
+  expect(choices.endpoints).toContain('/v1/messages')
+  expect(modelChoices(offer, everyone, { group: 'cheap' }).vendors).toEqual(['openai'])
   expect(await names({ search: 'no such model' })).toEqual([])
   expect((await names({ sort: 'newest' }))[0]).toBe('o3')
   expect((await names({ sort: 'latency' })).slice(0, 2)).toEqual(['o3', 'gpt-4o'])
   expect((await names({ sort: 'throughput' })).slice(0, 2)).toEqual(['gpt-4o', 'o3'])
-  const byPrice = (await list({ sort: 'price' })).items
-  const inputs = byPrice.flatMap(
-    ({ price }) => price.lines.find(({ name }) => name === 'input') ?? [],
-  )
-  const amounts = inputs.map(({ priceNano }) => BigInt(priceNano))
-  expect(amounts).toEqual(amounts.toSorted((one, other) => (one < other ? -1 : 1)))
-  for (const sort of ['name', 'price', 'newest', 'latency', 'throughput'] as const) {
+  for (const [sort, token] of [
+    ['price', 'input'],
+    ['outputPrice', 'output'],
+  ] as const) {
+    const { items } = await list({ sort })
+    const lines = items.flatMap(({ price }) => price.lines.find(({ name }) => name === token) ?? [])
+    const amounts = lines.map(({ priceNano }) => BigInt(priceNano))
+    expect(amounts.length).toBeGreaterThan(60)
+    expect(amounts).toEqual(amounts.toSorted((one, other) => (one < other ? -1 : 1)))
+  }
+  for (const sort of ['name', 'price', 'outputPrice', 'newest', 'latency', 'throughput'] as const) {
     const pages = await allPages((page) => list({ ...page, sort }), 7)
     expect(pages.flat().map(({ id }) => id)).toEqual([...(await names({ sort }))])
   }

@@ -1,7 +1,7 @@
 // The models of a group, with what each costs it, what it can do and how it has done lately.
 
+import { keepsToSchema, takesTools } from '../catalog/abilities.ts'
 import type { Model } from '../catalog/model.ts'
-import { takesTools } from '../catalog/tools.ts'
 import type { ModelKind } from '../config/types.ts'
 import { createPriceBook } from '../meter/price-book.ts'
 import { anyoneOf } from '../operations/model-access.ts'
@@ -30,6 +30,9 @@ export interface ModelView {
   readonly vision: boolean
   /** null: not known. */
   readonly tools: true | null
+  readonly reasoning: true | null
+  /** Answers in JSON that keeps to a schema (`response_format`). */
+  readonly jsonSchema: true | null
   /** Where it is asked. */
   readonly endpoints: readonly string[]
   /** When this deployment first had a price for it. */
@@ -53,6 +56,27 @@ export function listModels(
   const group = groupFor(viewer, filter.group)
   const found = viewsOf(offer, viewer, group).filter((view) => fits(view, filter))
   return pageOf(found, placesBy[sort], { limit, cursor })
+}
+
+/** What a group's models can be narrowed down to. */
+interface ModelChoices {
+  readonly kinds: readonly ModelKind[]
+  readonly vendors: readonly string[]
+  readonly endpoints: readonly string[]
+}
+
+/** Sorted. Throws `not_found` for a group the viewer does not see. */
+export function modelChoices(
+  offer: Offer,
+  viewer: Viewer,
+  input: Input<'modelChoices'>,
+): ModelChoices {
+  const views = viewsOf(offer, viewer, groupFor(viewer, input.group))
+  return {
+    kinds: [...new Set(views.map(({ kind }) => kind))].sort(),
+    vendors: [...new Set(views.map(({ vendor }) => vendor))].sort(),
+    endpoints: [...new Set(views.flatMap(({ endpoints }) => endpoints))].sort(),
+  }
 }
 
 export function showModel(offer: Offer, viewer: Viewer, input: Input<'showModel'>): ModelView {
@@ -164,7 +188,7 @@ const alsoAsked: Partial<Record<Operation, readonly string[]>> = {
 }
 
 function abilities(model: Model, { prices }: PriceRow) {
-  const { id, kind, also, context, maxOutput, vision, ownedBy } = model
+  const { id, kind, also, context, maxOutput, vision, reasoning, ownedBy } = model
   const [input, output] = modalities[kind]
   const hears = kind === 'chat' && 'audioInput' in prices
   const speaks = kind === 'chat' && 'audioOutput' in prices
@@ -180,6 +204,8 @@ function abilities(model: Model, { prices }: PriceRow) {
     outputs: words(output, draws && 'image', speaks && 'audio'),
     vision,
     tools: kind === 'chat' || kind === 'realtime' ? takesTools(id) : null,
+    reasoning,
+    jsonSchema: kind === 'chat' ? keepsToSchema(id) : null,
     endpoints: [
       ...new Set(kinds.flatMap((each) => [endpointOf[each], ...(alsoAsked[each] ?? [])])),
     ],
@@ -194,7 +220,8 @@ function words(usual: string, ...more: readonly (Modality | false)[]): readonly 
 type Filter = Omit<Input<'listModels'>, 'sort' | 'limit' | 'cursor' | 'group'>
 
 function fits(view: ModelView, filter: Filter): boolean {
-  const { search, kind, vendor, modality, context, tools, vision } = filter
+  const { search, kind, vendor, modality, context, endpoint } = filter
+  const { tools, vision, reasoning, jsonSchema } = filter
   const text = `${view.id} ${view.vendor}`.toLowerCase()
   return (
     (search === undefined || text.includes(search.toLowerCase())) &&
@@ -202,15 +229,19 @@ function fits(view: ModelView, filter: Filter): boolean {
     (vendor === undefined || view.vendor === vendor.toLowerCase()) &&
     (modality === undefined || view.inputs.includes(modality)) &&
     (context === undefined || (view.context !== null && view.context >= context)) &&
+    (endpoint === undefined || view.endpoints.includes(endpoint)) &&
     (tools === undefined || (view.tools === true) === tools) &&
-    (vision === undefined || view.vision === vision)
+    (vision === undefined || view.vision === vision) &&
+    (reasoning === undefined || (view.reasoning === true) === reasoning) &&
+    (jsonSchema === undefined || (view.jsonSchema === true) === jsonSchema)
   )
 }
 
 /** Texts that sort as what they stand for; the name tells apart what is alike. */
 const placesBy: Readonly<Record<Input<'listModels'>['sort'], (view: ModelView) => string>> = {
   name: ({ id }) => id,
-  price: (view) => `${cheapestFirst(view)} ${view.id}`,
+  price: (view) => `${cheapestFirst(view, 'input')} ${view.id}`,
+  outputPrice: (view) => `${cheapestFirst(view, 'output')} ${view.id}`,
   newest: ({ since, id }) => `${padded(most - BigInt(Date.parse(since)))} ${id}`,
   latency: ({ live, id }) => `${padded(BigInt(live?.ttft?.p50Ms ?? most))} ${id}`,
   throughput: ({ live, id }) => {
@@ -221,11 +252,11 @@ const placesBy: Readonly<Record<Input<'listModels'>['sort'], (view: ModelView) =
 
 const most = 10n ** 20n - 1n
 
-/** By the price of a token of input; models without one come after, by their first price. */
-function cheapestFirst({ price }: ModelView): string {
-  const input = price.lines.find(({ name }) => name === 'input')
-  const first = input ?? price.lines[0]
-  return `${input === undefined ? 1 : 0}${padded(BigInt(first?.priceNano ?? 0))}`
+/** By the price of a token; models without one come after, by their first price. */
+function cheapestFirst({ price }: ModelView, token: 'input' | 'output'): string {
+  const own = price.lines.find(({ name }) => name === token)
+  const first = own ?? price.lines[0]
+  return `${own === undefined ? 1 : 0}${padded(BigInt(first?.priceNano ?? 0))}`
 }
 
 function padded(number: bigint): string {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { modelKinds } from '../config/schema.ts'
 import { count, page, since, text } from './schema-parts.ts'
 
-const sorts = ['name', 'price', 'newest', 'latency', 'throughput'] as const
+const sorts = ['name', 'price', 'outputPrice', 'newest', 'latency', 'throughput'] as const
 
 export const modelsInputs = {
   listModels: z.strictObject({
@@ -22,9 +22,15 @@ export const modelsInputs = {
     context: count(1_000_000_000).optional(),
     tools: z.boolean('expected true or false').optional(),
     vision: z.boolean('expected true or false').optional(),
+    reasoning: z.boolean('expected true or false').optional(),
+    /** Keeps to a JSON schema. */
+    jsonSchema: z.boolean('expected true or false').optional(),
+    /** Where it can be asked: `/v1/messages`. */
+    endpoint: text.optional(),
     sort: z.enum(sorts, `expected one of ${sorts.join(', ')}`).default('name'),
     ...page,
   }),
+  modelChoices: z.strictObject({ group: text.optional() }),
   showModel: z.strictObject({ model: text, group: text.optional() }),
   priceHistory: z.strictObject({ model: text, group: text.optional(), ...page }),
   whatIf: z.strictObject({

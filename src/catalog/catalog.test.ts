@@ -76,7 +76,11 @@ describe('shipped models', () => {
     })
     expect(catalog.find('gpt-3.5-turbo-instruct')?.kind).toBe('completion')
     expect(catalog.find('text-embedding-3-small')?.kind).toBe('embedding')
-    expect(catalog.find('o3')?.timeouts.firstEventMs).toBe(300_000)
+    expect(catalog.find('o3')).toMatchObject({
+      reasoning: true,
+      timeouts: { firstEventMs: 300_000 },
+    })
+    expect(catalog.find('gpt-4o')?.reasoning).toBeNull()
     expect(catalog.find('meta-llama/Llama-3.3-70B-Instruct-Turbo')?.ownedBy).toBe('meta-llama')
     expect(catalog.find('accounts/fireworks/models/gpt-oss-20b')?.ownedBy).toBe('openai')
     expect(catalog.find('constructor')).toBeNull()

@@ -11,6 +11,8 @@ export interface Model {
   readonly context: number | null
   readonly maxOutput: number | null
   readonly vision: boolean
+  /** Thinks before it answers; null: not known. */
+  readonly reasoning: true | null
   readonly ownedBy: string
   /** Unix seconds. */
   readonly createdAt: number

@@ -13,6 +13,8 @@ export interface ShippedModel {
   readonly context?: number
   readonly maxOutput?: number
   readonly vision?: boolean
+  /** Thinks before it answers. */
+  readonly reasoning?: true
   /** What the vendor calls it, where that is another name: one of its other models. */
   readonly calls?: string
   readonly timeouts?: Partial<TimeoutSettings>
@@ -27,7 +29,7 @@ export interface ShippedModels {
 }
 
 /** Models that think before the first event they stream get five minutes for it. */
-export const thinks: ShippedModel = { timeouts: { firstEventMs: 300_000 } }
+export const thinks: ShippedModel = { reasoning: true, timeouts: { firstEventMs: 300_000 } }
 
 export const embeds: ShippedModel = { kind: 'embedding' }
 

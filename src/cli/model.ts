@@ -32,21 +32,30 @@ export const modelList: Command = {
     context: { type: 'string', value: 'N', help: 'only with a window of so many tokens' },
     tools: { type: 'boolean', help: 'only what is known to take tools' },
     vision: { type: 'boolean', help: 'only what takes images' },
+    reasoning: { type: 'boolean', help: 'only what is known to think before it answers' },
+    'json-schema': { type: 'boolean', help: 'only what is known to keep to a JSON schema' },
+    endpoint: {
+      type: 'string',
+      value: 'PATH',
+      help: 'only what is asked there: /v1/messages, ...',
+    },
     sort: {
       type: 'string',
       value: 'BY',
-      help: 'name, price, newest, latency or throughput; name unless said',
+      help: 'name, price, outputPrice, newest, latency or throughput; name unless said',
     },
   },
   async run(context) {
     const { flags } = context
     const { listModels } = await import('../admin/models.ts')
-    const texts = ['group', 'search', 'kind', 'vendor', 'modality', 'sort'] as const
+    const texts = ['group', 'search', 'kind', 'vendor', 'modality', 'endpoint', 'sort'] as const
     const input = await readInput('listModels', {
       ...Object.fromEntries(texts.map((name) => [name, flags.text(name)])),
       context: flags.number('context'),
       tools: flags.has('tools') || undefined,
       vision: flags.has('vision') || undefined,
+      reasoning: flags.has('reasoning') || undefined,
+      jsonSchema: flags.has('json-schema') || undefined,
     })
     const { items } = await offered(context, (offer, viewer) => listModels(offer, viewer, input))
     if (context.json) await printJson(items)
@@ -105,7 +114,9 @@ function describe(view: ModelView): string {
     `  gives     ${view.outputs.join(', ') || '-'}`,
     `  context   ${view.context ?? 'not known'}`,
     `  output    ${view.maxOutput ?? 'not known'}`,
-    `  tools     ${view.tools ? 'yes' : 'not known'}`,
+    `  tools     ${known(view.tools)}`,
+    `  reasoning ${known(view.reasoning)}`,
+    `  schemas   ${known(view.jsonSchema)}`,
     `  endpoints ${view.endpoints.join(', ')}`,
     `  groups    ${view.groups.join(', ')}`,
     `  last day  ${lately(view.live)}`,
@@ -118,6 +129,10 @@ function describe(view: ModelView): string {
     amount(officialNano),
   ])
   return `${facts.join('\n')}\n${table(['NAME', 'PRICE', 'BASE', 'OFFICIAL'], lines)}`
+}
+
+function known(ability: true | null): string {
+  return ability ? 'yes' : 'not known'
 }
 
 function lately(live: ModelView['live']): string {

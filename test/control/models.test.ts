@@ -34,6 +34,11 @@ test('anyone reads models and prices of a public group, and of no other', async 
     `/api/models?limit=3&sort=price&cursor=${list.json.next}`,
   )
   expect(next.json.items[0].id).not.toBe(list.json.items[2].id)
+  const choices = await stage.send(null, 'GET', '/api/model-choices')
+  expect(choices.json).toMatchObject({ vendors: ['sandbox'] })
+  expect(choices.json.kinds).toContain('image')
+  const thinking = await stage.send(null, 'GET', '/api/models?reasoning=true')
+  expect(thinking.json.items).toMatchObject([{ id: 'sandbox/reasoning', reasoning: true }])
   const one = await stage.send(null, 'GET', '/api/models/sandbox%2Fchat')
   expect(one).toMatchObject({
     status: 200,
@@ -49,6 +54,8 @@ test('anyone reads models and prices of a public group, and of no other', async 
     ['/api/models/nope', 404, 'model'],
     ['/api/models?sort=fast', 400, 'sort'],
     ['/api/models?context=-1', 400, 'context'],
+    ['/api/models?reasoning=maybe', 400, 'reasoning'],
+    ['/api/model-choices?group=inner', 404, 'group'],
     ['/api/models?tools=maybe', 400, 'tools'],
     ['/api/models?limit=501', 400, 'limit'],
     ['/api/models/nope/prices', 404, 'model'],

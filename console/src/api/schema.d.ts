@@ -1124,6 +1124,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/model-choices": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** What the models of a group can be narrowed down to */
+        readonly get: operations["listModelChoices"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/models/{id}/prices": {
         readonly parameters: {
             readonly query?: never;
@@ -3910,6 +3927,10 @@ export interface components {
             readonly vision: boolean;
             /** @description null: not known */
             readonly tools: boolean | null;
+            /** @description null: not known */
+            readonly reasoning: boolean | null;
+            /** @description Answers in JSON that keeps to a schema (`response_format`); null: not known */
+            readonly jsonSchema: boolean | null;
             readonly endpoints: readonly string[];
             /** Format: date-time */
             readonly since: string;
@@ -6542,7 +6563,10 @@ export interface operations {
                 readonly context?: number;
                 readonly tools?: boolean;
                 readonly vision?: boolean;
-                readonly sort?: "name" | "price" | "newest" | "latency" | "throughput";
+                readonly reasoning?: boolean;
+                readonly jsonSchema?: boolean;
+                readonly endpoint?: string;
+                readonly sort?: "name" | "price" | "outputPrice" | "newest" | "latency" | "throughput";
                 readonly limit?: number;
                 /** @description The page before's `next` */
                 readonly cursor?: string;
@@ -7685,6 +7709,33 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    readonly listModelChoices: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Whose prices; left out: those of your own first group, or of the first public one */
+                readonly group?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly kinds: readonly ("chat" | "completion" | "embedding" | "image" | "transcription" | "translation" | "speech" | "video" | "moderation" | "rerank" | "realtime")[];
+                        readonly vendors: readonly string[];
+                        readonly endpoints: readonly string[];
+                    };
+                };
             };
         };
     };

@@ -7,7 +7,7 @@ export const sandbox: ShippedModels = {
   ownedBy: 'sandbox',
   models: {
     'sandbox/chat': { context: 2_000_000, vision: true },
-    'sandbox/reasoning': { context: 64_000 },
+    'sandbox/reasoning': { context: 64_000, reasoning: true },
     'sandbox/completion': { kind: 'completion' },
     'sandbox/embedding': embeds,
     'sandbox/image': { kind: 'image' },

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
-import { listModels, showModel } from '../../../admin/models.ts'
+import { listModels, modelChoices, showModel } from '../../../admin/models.ts'
 import { jsonFeed, priceFeed, rssFeed } from '../../../admin/price-feed.ts'
 import { priceHistory } from '../../../admin/price-history.ts'
 import { inputs } from '../../../admin/schema.ts'
@@ -45,6 +45,10 @@ const model = z
     outputs: z.array(modality).readonly(),
     vision: z.boolean(),
     tools: z.boolean().nullable().openapi({ description: 'null: not known' }),
+    reasoning: z.boolean().nullable().openapi({ description: 'null: not known' }),
+    jsonSchema: z.boolean().nullable().openapi({
+      description: 'Answers in JSON that keeps to a schema (`response_format`); null: not known',
+    }),
     endpoints: z.array(z.string()).readonly(),
     since: timeSchema,
     group: z.string(),
@@ -120,12 +124,32 @@ export const modelRoutes: readonly ControlRoute[] = [
       context: wholeNumber(1, 1_000_000_000).optional(),
       tools: flag.optional(),
       vision: flag.optional(),
+      reasoning: flag.optional(),
+      jsonSchema: flag.optional(),
       ...pageQuery,
     }),
     reply: pageOf(model),
     async run(asked) {
       const viewer = await viewerOf(asked)
       return { body: listModels(await asked.services.running.offer(), viewer, asked.query) }
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/model-choices',
+    id: 'listModelChoices',
+    tag: 'Models',
+    summary: 'What the models of a group can be narrowed down to',
+    access: 'public',
+    query: z.strictObject({ group }),
+    reply: z.object({
+      kinds: z.array(model.shape.kind).readonly(),
+      vendors: z.array(z.string()).readonly(),
+      endpoints: z.array(z.string()).readonly(),
+    }),
+    async run(asked) {
+      const viewer = await viewerOf(asked)
+      return { body: modelChoices(await asked.services.running.offer(), viewer, asked.query) }
     },
   }),
   route({

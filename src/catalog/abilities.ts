@@ -1,0 +1,46 @@
+// What models are known to do beside chatting, whoever serves them: by what their makers publish.
+
+/*
+ * By the model's own name, wherever it stands in a path. As their makers' guides have it, known on 2026-11-22 and not read
+ * again for these lists: they are shown to people, and no request is refused by them.
+ */
+
+const takers: readonly RegExp[] = [
+  /^claude-/,
+  /^gpt-(4o|4\.1|[5-9])/,
+  /^o[134](-|$)/,
+  /^gemini-[2-9]/,
+  /^grok-[3-9]/,
+  /^mistral-(large|medium|small)|^(ministral|magistral|devstral|codestral)-/,
+  /^deepseek-chat/,
+  /^command-(a|r)/,
+  /^sandbox$/,
+]
+
+/** Not those that only promise JSON of any shape. */
+const keepers: readonly RegExp[] = [
+  /^claude-(opus-4-[1-9]|(sonnet|haiku)-4-[5-9]|[a-z]+-[5-9])(-|$)/,
+  /^gpt-4o(?!-2024-05-13|-audio)/,
+  /^gpt-(4\.1|[5-9])/,
+  /^o(1|3|3-mini|4-mini)$/,
+  /^gemini-[2-9]/,
+  /^grok-[3-9]/,
+  /^mistral-(large|medium|small)|^ministral-/,
+  /^sonar/,
+  /^command-(a-|r7b-|r-08|r-plus-08)/,
+]
+
+/** Whether it takes tools. true: it does. null: not known. */
+export function takesTools(id: string): true | null {
+  return isAmong(takers, id)
+}
+
+/** Whether it answers in JSON that keeps to a schema (`response_format`). true: it does. null: not known. */
+export function keepsToSchema(id: string): true | null {
+  return isAmong(keepers, id)
+}
+
+function isAmong(names: readonly RegExp[], id: string): true | null {
+  const parts = id.toLowerCase().split(/[/:]|(?<=[a-z])\.(?=[a-z])/)
+  return parts.some((part) => names.some((name) => name.test(part))) || null
+}
