@@ -50,7 +50,7 @@ async function* usageOf({ store }: AdminContext, account: string) {
 async function* keysOf(admin: AdminContext, account: string) {
   let cursor: string | undefined
   do {
-    const { items, next } = await listKeys(admin, { account, cursor })
+    const { items, next } = await listKeys(admin, { account, cursor, playground: 'with' })
     yield* items
     cursor = next ?? undefined
   } while (cursor !== undefined)

@@ -1,10 +1,10 @@
 // Keys that call models: made, listed, edited, rotated, disabled, removed.
 
-import { suggestion } from '../config/problems.ts'
 import type { KeyConfig } from '../config/types.ts'
 import { createSecret, hashSecret, hintOf, randomBase62, startOf } from '../identity/secret.ts'
 import { type KeyRow, unrestrictedKey } from '../store/keys.ts'
 import type { Store } from '../store/store.ts'
+import { checkGroup, checkOwnGroup, groupsOf } from './key-group.ts'
 import {
   dayBefore,
   isDeclared,
@@ -16,6 +16,7 @@ import {
   viewsOf,
 } from './key-view.ts'
 import { cursorAfter, type Page, placeIn } from './page.ts'
+import { isOfPlayground } from './playground-key.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
@@ -80,14 +81,15 @@ export async function listKeys(
   }
 }
 
-/** How many there are of each state, and what they spent together; those that were removed count no more. */
+/** How many there are of each state, and what they spent together; not those that were removed, nor the playground's. */
 export async function summarizeKeys(
   { store, nowMs, currency }: AdminContext,
   { account }: Pick<Input<'listKeys'>, 'account'>,
   declared: readonly KeyConfig[] = [],
 ) {
   const own = declared.filter((key) => account === undefined || key.account === account)
-  const rows = [...own.map(rowOfDeclared), ...(await store.keys.all(account))]
+  const stored = (await store.keys.all(account)).filter((row) => !isOfPlayground(row))
+  const rows = [...own.map(rowOfDeclared), ...stored]
   const countOf = (status: Key['status']) =>
     rows.filter((row) => statusOf(row, nowMs) === status).length
   const starts = startsOf(nowMs)
@@ -273,37 +275,11 @@ function noKey(id: string): AdminError {
   return new AdminError('not_found', 'id', `there is no key ${JSON.stringify(id)}`)
 }
 
-/** Before the first start of a server nobody knows the groups there will be. */
-async function checkGroup(store: Store, account: string, group: string): Promise<void> {
-  const known = await store.deployment.groups()
-  const own = await groupsOf(store, account)
-  const allowed = own === null ? known : own.filter((each) => known.includes(each))
-  if (known.length > 0 && !known.includes(group)) {
-    const whose = own === null ? 'the configuration has' : 'the account may use'
-    const near = suggestion(group, allowed) || `; ${whose} ${allowed.join(', ')}`
-    throw new AdminError('invalid', 'group', `there is no such group${near}`)
-  }
-  checkOwnGroup(own, { account, group })
-}
-
-/** Those the account may have keys of; null: all. */
-async function groupsOf(store: Store, account: string): Promise<readonly string[] | null> {
-  return (await store.people.find(account))?.groups ?? null
-}
-
-function checkOwnGroup(
-  own: readonly string[] | null,
-  { account, group }: Pick<KeyRow, 'account' | 'group'>,
-): void {
-  if (own === null || own.includes(group)) return
-  const message = `account ${account} may have keys of ${own.join(', ') || 'no group'} alone`
-  throw new AdminError('invalid', 'group', message)
-}
-
 function isWanted(row: KeyRow, input: Input<'listKeys'>, nowMs: number): boolean {
-  const { account, group, status, search } = input
+  const { account, group, status, search, playground = 'without' } = input
   const sought = search?.toLowerCase()
   return (
+    (playground === 'with' || isOfPlayground(row) === (playground === 'only')) &&
     (account === undefined || row.account === account) &&
     (group === undefined || row.group === group) &&
     (status === undefined || statusOf(row, nowMs) === status) &&

@@ -92,8 +92,13 @@ export const keyInputs = {
       )
       .optional(),
     order: z.enum(['asc', 'desc'], 'expected one of asc, desc').optional(),
+    /** Keys that the console's playground made for itself; `without` unless said. */
+    playground: z
+      .enum(['without', 'with', 'only'], 'expected one of without, with, only')
+      .optional(),
     ...page,
   }),
+  playgroundKey: z.strictObject({ account: name, group: name.optional() }),
   key: z.strictObject(one),
   updateKey: z.strictObject({
     ...one,

@@ -12,7 +12,12 @@ export function useKeyName(): (id: string) => string {
   const { data } = useQuery({
     ...read('/api/keys', {
       params: {
-        query: { limit: 200, sort: 'lastUsed', ...(account !== undefined && { account }) },
+        query: {
+          limit: 200,
+          sort: 'lastUsed',
+          playground: 'with',
+          ...(account !== undefined && { account }),
+        },
       },
     }),
     staleTime: 60_000,

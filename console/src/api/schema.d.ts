@@ -1317,6 +1317,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/playground/key": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Get a key of my own for an hour, one for each group
+         * @description What it is used for stays under one id. Asked again, it has a new secret; the one before works until its own hour is over.
+         */
+        readonly post: operations["createPlaygroundKey"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/me/preferences": {
         readonly parameters: {
             readonly query?: never;
@@ -4158,6 +4178,14 @@ export interface components {
             readonly usedAt: string | null;
             /** @description The account it made */
             readonly usedBy: string | null;
+        };
+        readonly PlaygroundKey: {
+            readonly id: string;
+            readonly group: string;
+            /** @description The secret, shown this once */
+            readonly key: string;
+            /** Format: date-time */
+            readonly expiresAt: string;
         };
         readonly Preferences: {
             /** @enum {string|null} */
@@ -7041,6 +7069,7 @@ export interface operations {
                 readonly search?: string;
                 readonly sort?: "created" | "name" | "lastUsed" | "spend" | "expiry";
                 readonly order?: "asc" | "desc";
+                readonly playground?: "without" | "with" | "only";
                 readonly limit?: number;
                 /** @description The page before's `next` */
                 readonly cursor?: string;
@@ -8091,6 +8120,32 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    readonly createPlaygroundKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly group?: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PlaygroundKey"];
+                };
             };
         };
     };

@@ -15,6 +15,7 @@ import { meRoutes } from './routes/me.ts'
 import { modelRoutes } from './routes/models.ts'
 import { operationsRoutes } from './routes/operations.ts'
 import { peopleRoutes } from './routes/people.ts'
+import { playgroundRoutes } from './routes/playground.ts'
 import { preferenceRoutes } from './routes/preferences.ts'
 import { priceRoutes } from './routes/prices.ts'
 import { reconcileRoutes } from './routes/reconcile.ts'
@@ -44,6 +45,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...modelRoutes,
   ...operationsRoutes,
   ...peopleRoutes,
+  ...playgroundRoutes,
   ...preferenceRoutes,
   ...priceRoutes,
   ...reconcileRoutes,

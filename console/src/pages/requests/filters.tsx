@@ -31,7 +31,7 @@ export function Filters({ search, range, account, onChange }: FiltersProps) {
   const statusNames = { '2xx': t`Ok`, '4xx': t`Refused (4xx)`, '5xx': t`Failed (5xx)` }
   const isFiltered = Object.keys(filtersOf(search)).length > 0
   const keys = useQuery({
-    ...read('/api/keys', { params: { query: { ...query, limit: 500 } } }),
+    ...read('/api/keys', { params: { query: { ...query, limit: 500, playground: 'with' } } }),
     staleTime: 60_000,
   })
   const keyNames = new Map(keys.data?.items.map(({ id, name }) => [id, name] as const))

@@ -1,0 +1,46 @@
+// Which groups an account may have keys of.
+
+import { suggestion } from '../config/problems.ts'
+import type { KeyRow } from '../store/keys.ts'
+import type { Store } from '../store/store.ts'
+import { AdminError } from './use-case.ts'
+
+/** Before the first start of a server nobody knows the groups there will be. Throws AdminError. */
+export async function checkGroup(store: Store, account: string, group: string): Promise<void> {
+  const known = await store.deployment.groups()
+  const own = await groupsOf(store, account)
+  const allowed = own === null ? known : own.filter((each) => known.includes(each))
+  if (known.length > 0 && !known.includes(group)) {
+    const whose = own === null ? 'the configuration has' : 'the account may use'
+    const near = suggestion(group, allowed) || `; ${whose} ${allowed.join(', ')}`
+    throw new AdminError('invalid', 'group', `there is no such group${near}`)
+  }
+  checkOwnGroup(own, { account, group })
+}
+
+/** The one that is asked for, else `default`, else the first. Throws AdminError where the account may not use it. */
+export async function allowedGroup(
+  store: Store,
+  account: string,
+  asked: string | undefined,
+): Promise<string> {
+  const own = (await groupsOf(store, account)) ?? (await store.deployment.groups())
+  const group = asked ?? (own.includes('default') ? 'default' : (own[0] ?? 'default'))
+  await checkGroup(store, account, group)
+  return group
+}
+
+/** Those the account may have keys of; null: all. */
+export async function groupsOf(store: Store, account: string): Promise<readonly string[] | null> {
+  return (await store.people.find(account))?.groups ?? null
+}
+
+/** `own`: as `groupsOf` gives it. Throws AdminError. */
+export function checkOwnGroup(
+  own: readonly string[] | null,
+  { account, group }: Pick<KeyRow, 'account' | 'group'>,
+): void {
+  if (own === null || own.includes(group)) return
+  const message = `account ${account} may have keys of ${own.join(', ') || 'no group'} alone`
+  throw new AdminError('invalid', 'group', message)
+}
