@@ -7,10 +7,10 @@ import {
   type Changed,
   type Document,
   findItem,
+  foreseen,
   type ItemChange,
   merged,
   readStored,
-  refusalOf,
 } from './stored-items.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 import type { Stored, StoredRooms } from './with-stored.ts'
@@ -66,6 +66,9 @@ interface ImportedChannel {
   readonly action: 'create' | 'update' | 'refuse'
   /** Why it is refused. */
   readonly problem: string | null
+  /** What the store has of it and would have, without secrets; null: nothing, or it is refused. */
+  readonly before: Document | null
+  readonly after: Document | null
 }
 
 interface ChannelImport {
@@ -85,11 +88,13 @@ export async function importChannels(
     channels.map(async (given, at): Promise<ImportedChannel> => {
       const { id } = given
       const isRepeated = channels.findIndex((each) => each.id === id) !== at
-      const problem = isRepeated
-        ? 'stands here twice'
-        : await refusalOf(stored, () => importedAs(stored, given))
-      const action = findItem(stored, 'channel', id) === undefined ? 'create' : 'update'
-      return { id, action: problem === null ? action : 'refuse', problem }
+      const outcome = isRepeated
+        ? { problem: 'stands here twice' }
+        : await foreseen(stored, () => importedAs(stored, given))
+      if ('problem' in outcome)
+        return { id, action: 'refuse', problem: outcome.problem, before: null, after: null }
+      const { before, after } = outcome
+      return { id, action: before === null ? 'create' : 'update', problem: null, before, after }
     }),
   )
   const isWhole = views.every(({ problem }) => problem === null)

@@ -202,14 +202,18 @@ export async function draftChannel(
   throw new AdminError('invalid', 'channel', config.leftOut[0]?.problem ?? 'does not fit')
 }
 
-/** Why a change would be refused; null: it would not be. */
-export async function refusalOf(stored: Stored, make: () => ItemChange): Promise<string | null> {
+/** What a change would do, without secrets, or why it would be refused. */
+export async function foreseen(
+  stored: Stored,
+  make: () => ItemChange,
+): Promise<Changed | { readonly problem: string }> {
   try {
-    checkTogether(stored, [await judged(stored, make())])
-    return null
+    const change = await judged(stored, make())
+    checkTogether(stored, [change])
+    return changedBy(stored, change)
   } catch (error) {
     if (!(error instanceof AdminError)) throw error
-    return `${error.field}: ${error.message}`
+    return { problem: `${error.field}: ${error.message}` }
   }
 }
 

@@ -184,7 +184,14 @@ test('what is exported can be imported, secrets kept; a dry run changes nothing'
   )
   const dry = await post('/api/channels/import', { channels })
   expect(dry.json.applied).toBe(false)
-  expect(dry.json.channels).toContainEqual({ id: 'port', action: 'update', problem: null })
+  const before = { vendor: 'sandbox', key: '***', note: 'before' }
+  const foreseen = { before, after: { ...before, note: 'after' } }
+  expect(dry.json.channels).toContainEqual({
+    id: 'port',
+    action: 'update',
+    problem: null,
+    ...foreseen,
+  })
   const wrong = [...channels, { id: 'bad', vendor: 'opnai' }]
   const refused = await post('/api/channels/import', { channels: wrong, apply: true })
   expect(refused.json.applied).toBe(false)

@@ -3369,6 +3369,14 @@ export interface components {
                 /** @enum {string} */
                 readonly action: "create" | "update" | "refuse";
                 readonly problem: string | null;
+                /** @description What the store has; null: nothing, or it is refused */
+                readonly before: {
+                    readonly [key: string]: unknown;
+                } | null;
+                /** @description What it would have; null: it is refused */
+                readonly after: {
+                    readonly [key: string]: unknown;
+                } | null;
             }[];
         };
         readonly ChannelChanges: {

@@ -12,9 +12,11 @@ import { keyStateWords } from './words.ts'
 
 interface FactsProps {
   readonly channel: Channel
+  /** What may be done to it. */
+  readonly actions: ReactNode
 }
 
-export function Facts({ channel }: FactsProps) {
+export function Facts({ channel, actions }: FactsProps) {
   return (
     <div className="flex flex-col gap-6">
       <Declared channel={channel} />
@@ -27,6 +29,7 @@ export function Facts({ channel }: FactsProps) {
         <Link to="/requests" search={{ channel: channel.id }} className={buttonClass()}>
           <Trans>Its requests</Trans>
         </Link>
+        {actions}
       </Buttons>
       <Section title={<Trans>How it does</Trans>}>
         <Figures channel={channel} />

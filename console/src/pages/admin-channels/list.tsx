@@ -2,13 +2,14 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { buttonClass } from '../../ui/button.tsx'
 import { ColumnChooser } from '../../ui/columns.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { DataTable } from '../../ui/table.tsx'
 import { Duration } from '../../ui/values.tsx'
+import { BulkBar } from './bulk-bar.tsx'
 import { type Channel, useChannels } from './channels.ts'
 import { ChannelStatus, channelColumns, Success } from './columns.tsx'
 import { narrowed } from './narrow.ts'
@@ -50,34 +51,51 @@ function Table({ channels, admin }: TableProps) {
   const rows = useMemo(() => narrowed(channels, search), [channels, search])
   const change = (next: Partial<ChannelsSearch>) =>
     void navigate({ to: '.', search: (now) => ({ ...now, ...next }) })
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const selected = rows.filter(({ id }) => chosen.has(id))
+  // One tag is filtered by: what is done is done to all of it.
+  const [tag = null, ...others] = search.tag ?? []
+  const ofTag =
+    tag === null || others.length > 0 ? [] : channels.filter(({ tags }) => tags.includes(tag))
+  const isByTag = selected.length === 0 && ofTag.length > 0
   return (
-    <DataTable
-      id="channels"
-      label={t`Channels`}
-      columns={channelColumns}
-      rows={rows}
-      rowId={({ id }) => id}
-      sort={{ by: search.sort ?? 'priority', descending: search.order === 'desc' }}
-      onSort={({ by, descending }) =>
-        change({ sort: by as ChannelsSearch['sort'], order: descending ? 'desc' : 'asc' })
-      }
-      onOpen={({ id }) => change({ open: id, tab: undefined })}
-      openId={search.open}
-      empty={<NoChannels isNarrowed={channels.length > 0} admin={admin} />}
-      card={(channel) => ({
-        title: (
-          <>
-            <span className="truncate font-medium">{channel.id}</span>
-            <ChannelStatus channel={channel} />
-          </>
-        ),
-        facts: [
-          channel.vendor,
-          <Success key="success" figures={channel.hour} />,
-          <Duration key="p95" ms={channel.hour.p95Ms} />,
-        ],
-      })}
-    />
+    <>
+      {admin && (selected.length > 0 || isByTag) && (
+        <BulkBar
+          channels={isByTag ? ofTag : selected}
+          tag={isByTag ? tag : null}
+          onDone={() => setChosen(new Set())}
+        />
+      )}
+      <DataTable
+        id="channels"
+        label={t`Channels`}
+        columns={channelColumns}
+        rows={rows}
+        rowId={({ id }) => id}
+        sort={{ by: search.sort ?? 'priority', descending: search.order === 'desc' }}
+        onSort={({ by, descending }) =>
+          change({ sort: by as ChannelsSearch['sort'], order: descending ? 'desc' : 'asc' })
+        }
+        onOpen={({ id }) => change({ open: id, tab: undefined })}
+        openId={search.open}
+        {...(admin && { selection: { ids: chosen, onChange: setChosen } })}
+        empty={<NoChannels isNarrowed={channels.length > 0} admin={admin} />}
+        card={(channel) => ({
+          title: (
+            <>
+              <span className="truncate font-medium">{channel.id}</span>
+              <ChannelStatus channel={channel} />
+            </>
+          ),
+          facts: [
+            channel.vendor,
+            <Success key="success" figures={channel.hour} />,
+            <Duration key="p95" ms={channel.hour.p95Ms} />,
+          ],
+        })}
+      />
+    </>
   )
 }
 

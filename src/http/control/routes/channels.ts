@@ -165,6 +165,12 @@ const imported = z
           id: z.string(),
           action: z.enum(['create', 'update', 'refuse']),
           problem: z.string().nullable(),
+          before: documentSchema
+            .nullable()
+            .openapi({ description: 'What the store has; null: nothing, or it is refused' }),
+          after: documentSchema
+            .nullable()
+            .openapi({ description: 'What it would have; null: it is refused' }),
         }),
       )
       .readonly(),

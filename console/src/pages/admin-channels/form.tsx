@@ -1,0 +1,347 @@
+// The fields of a channel: the same to make one and to change one.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { read, type Shape } from '../../api/client.ts'
+import { Checkbox, Field, Input, Segments, Select, TextArea } from '../../ui/field.tsx'
+import type { Channel } from './channels.ts'
+import { KeyFields } from './key-fields.tsx'
+import { ModelFields } from './model-fields.tsx'
+import type { ChannelForm } from './use-channel-form.ts'
+import { timers } from './values.ts'
+
+interface FieldsProps {
+  readonly form: ChannelForm
+  /** null: it is being made. */
+  readonly channel: Channel | null
+}
+
+export function ChannelFields({ form, channel }: FieldsProps) {
+  const { formState, watch } = form
+  const { errors, defaultValues } = formState
+  const vendors = useQuery({ ...read('/api/vendors'), staleTime: Number.POSITIVE_INFINITY })
+  const vendor = vendors.data?.items.find(({ id }) => id === watch('vendor'))
+  const isSet = (...names: readonly (keyof typeof errors)[]) =>
+    names.some((name) => errors[name] !== undefined)
+  const hasTimers = Object.values(defaultValues?.timeouts ?? {}).some((ms) => ms !== '')
+  return (
+    <div className="flex flex-col gap-6">
+      <BasicFields form={form} channel={channel} vendor={vendor} vendors={vendors.data?.items} />
+      <KeyFields form={form} channel={channel} needsKey={vendor?.needsKey ?? true} />
+      <ModelFields form={form} />
+      <RoutingFields form={form} />
+      <More
+        title={<Trans>Cost, format, options and notes</Trans>}
+        open={isSet('costMultiplier', 'dialect', 'options', 'note', 'passTrace')}
+      >
+        <OtherFields form={form} vendor={vendor} />
+      </More>
+      <More title={<Trans>Timers</Trans>} open={hasTimers || isSet('timeouts')}>
+        <TimerFields form={form} />
+      </More>
+    </div>
+  )
+}
+
+export function Part({
+  title,
+  children,
+}: {
+  readonly title: ReactNode
+  readonly children: ReactNode
+}) {
+  return (
+    <fieldset className="flex min-w-0 flex-col gap-3">
+      <legend className="mb-2 text-section">{title}</legend>
+      {children}
+    </fieldset>
+  )
+}
+
+interface MoreProps {
+  readonly title: ReactNode
+  readonly open: boolean
+  readonly children: ReactNode
+}
+
+/** What most channels do without; open where something of it is set or refused. */
+function More({ title, open, children }: MoreProps) {
+  return (
+    <details open={open} className="rounded-card border border-border">
+      <summary className="min-h-9 px-3 py-2 text-label text-text-2">{title}</summary>
+      <div className="border-t border-border p-3">{children}</div>
+    </details>
+  )
+}
+
+type Vendor = Shape<'Vendor'>
+
+interface BasicProps extends FieldsProps {
+  readonly vendor: Vendor | undefined
+  readonly vendors: readonly Vendor[] | undefined
+}
+
+function BasicFields({ form: { register, formState }, channel, vendor, vendors }: BasicProps) {
+  const { t } = useLingui()
+  const { errors, defaultValues } = formState
+  const ids = vendors?.map(({ id }) => id) ?? []
+  const known = defaultValues?.vendor ?? ''
+  const offered = known === '' || ids.includes(known) ? ids : [known, ...ids]
+  return (
+    <div className="grid gap-4 md:grid-cols-2">
+      {channel === null && (
+        <Field
+          label={t`Name`}
+          hint={t`It stays: letters, digits, dots and dashes.`}
+          error={errors.id?.message}
+        >
+          <Input
+            autoComplete="off"
+            spellCheck={false}
+            {...register('id', { required: t`Give the channel a name.` })}
+          />
+        </Field>
+      )}
+      <Field label={t`Vendor`} error={errors.vendor?.message}>
+        <Select {...register('vendor', { required: t`Choose a vendor.` })}>
+          <option value="">{t`Choose a vendor`}</option>
+          {offered.map((id) => (
+            <option key={id} value={id}>
+              {id}
+            </option>
+          ))}
+        </Select>
+      </Field>
+      <div className={channel === null ? 'md:col-span-2' : ''}>
+        <Field
+          label={t`Base address`}
+          hint={
+            vendor?.baseUrl === null
+              ? t`This vendor has no usual address: enter yours.`
+              : t`Empty: the vendor’s usual address.`
+          }
+          error={errors.baseUrl?.message}
+        >
+          <Input
+            inputMode="url"
+            autoComplete="off"
+            spellCheck={false}
+            placeholder={vendor?.baseUrl ?? 'https://…'}
+            {...register('baseUrl')}
+          />
+        </Field>
+      </div>
+    </div>
+  )
+}
+
+function RoutingFields({ form }: { readonly form: ChannelForm }) {
+  const { t } = useLingui()
+  const { register, formState } = form
+  const { errors } = formState
+  const whole = { pattern: { value: /^\s*-?\d*\s*$/, message: t`A whole number.` } }
+  return (
+    <Part title={<Trans>Routing</Trans>}>
+      <GroupFields form={form} />
+      <div className="grid gap-4 md:grid-cols-3">
+        <Field
+          label={t`Priority`}
+          hint={t`The lowest is tried first.`}
+          error={errors.priority?.message}
+        >
+          <Input inputMode="numeric" {...register('priority', whole)} />
+        </Field>
+        <Field
+          label={t`Weight`}
+          hint={t`Share among equals; 0: a last resort.`}
+          error={errors.weight?.message}
+        >
+          <Input inputMode="numeric" {...register('weight', whole)} />
+        </Field>
+        <Field
+          label={t`At once, each key`}
+          hint={t`In each serving process.`}
+          error={errors.concurrency?.message}
+        >
+          <Input
+            inputMode="numeric"
+            placeholder={t`No limit`}
+            {...register('concurrency', whole)}
+          />
+        </Field>
+      </div>
+      <Field
+        label={t`Tags`}
+        hint={t`Words by which channels are picked, with commas between.`}
+        error={errors.tags?.message}
+      >
+        <Input autoComplete="off" spellCheck={false} {...register('tags')} />
+      </Field>
+    </Part>
+  )
+}
+
+function GroupFields({ form: { watch, setValue, formState } }: { readonly form: ChannelForm }) {
+  const { t } = useLingui()
+  const groups = useQuery(read('/api/configuration/groups', { params: { query: { limit: 500 } } }))
+  const [mode, chosen] = [watch('groupMode'), watch('groups')]
+  const ids = [...new Set([...(groups.data?.items.map(({ id }) => id) ?? []), ...chosen])]
+  const dirty = { shouldDirty: true }
+  return (
+    <div className="flex flex-col gap-2">
+      <Segments
+        label={t`Groups`}
+        value={mode}
+        onChange={(next) => setValue('groupMode', next, dirty)}
+        options={[
+          { value: 'all', label: <Trans>Every group</Trans> },
+          { value: 'some', label: <Trans>These groups</Trans> },
+        ]}
+      />
+      {mode === 'some' && (
+        <fieldset className="flex flex-wrap gap-x-5 gap-y-2">
+          <legend className="sr-only">{t`Groups`}</legend>
+          {ids.map((id) => (
+            <Checkbox
+              key={id}
+              label={id}
+              checked={chosen.includes(id)}
+              onChange={({ target }) =>
+                setValue(
+                  'groups',
+                  target.checked ? [...chosen, id] : chosen.filter((each) => each !== id),
+                  dirty,
+                )
+              }
+            />
+          ))}
+        </fieldset>
+      )}
+      <Refused message={formState.errors.root?.['groups']?.message} />
+    </div>
+  )
+}
+
+/** What is wrong with several fields together. */
+export function Refused({ message }: { readonly message: string | undefined }) {
+  if (message === undefined) return null
+  return (
+    <p role="alert" className="text-label font-normal text-danger">
+      {message}
+    </p>
+  )
+}
+
+interface OtherProps {
+  readonly form: ChannelForm
+  readonly vendor: Vendor | undefined
+}
+
+function OtherFields({ form: { register, formState }, vendor }: OtherProps) {
+  const { t } = useLingui()
+  const { errors, defaultValues } = formState
+  const spoken = vendor?.dialects ?? []
+  const known = defaultValues?.dialect ?? ''
+  const dialects = known === '' || spoken.includes(known as never) ? spoken : [known, ...spoken]
+  return (
+    <div className="grid gap-4 md:grid-cols-2">
+      <Field
+        label={t`Cost multiplier`}
+        hint={t`What you pay of the list price: 0.8 is a discount of 20 %.`}
+        error={errors.costMultiplier?.message}
+      >
+        <Input inputMode="decimal" {...register('costMultiplier')} />
+      </Field>
+      <Field
+        label={t`Format`}
+        hint={t`The only one that is spoken to it.`}
+        error={errors.dialect?.message}
+      >
+        <Select {...register('dialect')}>
+          <option value="">{t`Whatever the vendor speaks`}</option>
+          {dialects.map((id) => (
+            <option key={id} value={id}>
+              {id}
+            </option>
+          ))}
+        </Select>
+      </Field>
+      <div className="md:col-span-2">
+        <Field
+          label={t`Options (JSON)`}
+          hint={t`The vendor’s own settings as texts, such as apiVersion of Azure. *** stands for a secret that is stored.`}
+          error={errors.options?.message}
+        >
+          <TextArea
+            rows={4}
+            spellCheck={false}
+            className="font-mono"
+            {...register('options', {
+              validate: (text) =>
+                isOptions(text) || t`A JSON object of texts, such as {"apiVersion": "2024-10-21"}.`,
+            })}
+          />
+        </Field>
+      </div>
+      <div className="md:col-span-2">
+        <Field label={t`Note`} hint={t`For operators.`} error={errors.note?.message}>
+          <TextArea rows={2} maxLength={1_000} {...register('note')} />
+        </Field>
+      </div>
+      <div className="md:col-span-2">
+        <Checkbox
+          label={t`Pass the client’s trace on`}
+          hint={t`The vendor is sent the traceparent header, where the client sent one.`}
+          {...register('passTrace')}
+        />
+      </div>
+    </div>
+  )
+}
+
+/** Whether it is nothing, or a JSON object of texts. */
+function isOptions(text: string): boolean {
+  if (text.trim() === '') return true
+  try {
+    const value: unknown = JSON.parse(text)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject && Object.values(value).every((each) => typeof each === 'string')
+  } catch {
+    return false
+  }
+}
+
+function TimerFields({ form: { register, formState } }: { readonly form: ChannelForm }) {
+  const { t } = useLingui()
+  const { errors } = formState
+  const names = {
+    connectMs: t`Connecting`,
+    sendIdleMs: t`Nothing taken of the request`,
+    firstEventMs: t`To the first content of a stream`,
+    replyMs: t`To the end of a whole reply`,
+    idleMs: t`Between two bytes of a stream`,
+    semanticIdleMs: t`Between two events with content`,
+    totalMs: t`The request, all attempts`,
+  }
+  return (
+    <div className="flex flex-col gap-3">
+      <p className="text-text-2">
+        <Trans>Empty: as for every channel.</Trans>
+      </p>
+      <div className="grid gap-4 md:grid-cols-2">
+        {timers.map((name) => (
+          <Field key={name} label={names[name]} error={errors.timeouts?.[name]?.message}>
+            <Input
+              inputMode="numeric"
+              unit="ms"
+              {...register(`timeouts.${name}`, {
+                pattern: { value: /^\s*\d*\s*$/, message: t`A whole number.` },
+              })}
+            />
+          </Field>
+        ))}
+      </div>
+    </div>
+  )
+}

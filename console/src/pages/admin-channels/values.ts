@@ -1,0 +1,192 @@
+// A channel as its form holds it: everything as typed; and back as the API takes it.
+
+import type { Shape } from '../../api/client.ts'
+import type { Channel } from './channels.ts'
+
+type Input = Shape<'ChannelInput'>
+
+export const timers = [
+  'connectMs',
+  'sendIdleMs',
+  'firstEventMs',
+  'replyMs',
+  'idleMs',
+  'semanticIdleMs',
+  'totalMs',
+] as const
+
+export interface KeyValues {
+  readonly name: string
+  /** As it was typed; never what is stored. */
+  readonly key: string
+  readonly disabled: boolean
+  /** The store has a key of this name: left empty it stays. */
+  readonly isStored: boolean
+}
+
+export interface ChannelValues {
+  readonly id: string
+  readonly vendor: string
+  readonly baseUrl: string
+  readonly keys: readonly KeyValues[]
+  readonly modelMode: 'shipped' | 'listed'
+  readonly models: readonly { readonly name: string; readonly own: string }[]
+  readonly groupMode: 'all' | 'some'
+  readonly groups: readonly string[]
+  readonly priority: string
+  readonly weight: string
+  readonly concurrency: string
+  readonly costMultiplier: string
+  readonly tags: string
+  readonly note: string
+  readonly dialect: string
+  readonly passTrace: boolean
+  readonly timeouts: Readonly<Record<(typeof timers)[number], string>>
+  /** JSON. */
+  readonly options: string
+}
+
+export const newValues: ChannelValues = {
+  id: '',
+  vendor: '',
+  baseUrl: '',
+  keys: [{ name: 'key', key: '', disabled: false, isStored: false }],
+  modelMode: 'shipped',
+  models: [],
+  groupMode: 'all',
+  groups: [],
+  priority: '0',
+  weight: '1',
+  concurrency: '',
+  costMultiplier: '1',
+  tags: '',
+  note: '',
+  dialect: '',
+  passTrace: false,
+  timeouts: timersOf({}),
+  options: '',
+}
+
+function timersOf(given: Readonly<Record<string, unknown>>): ChannelValues['timeouts'] {
+  return Object.fromEntries(timers.map((name) => [name, textOf(given[name])])) as never
+}
+
+export function valuesOf(channel: Channel): ChannelValues {
+  const { document, models, groups, keys } = channel
+  return {
+    id: channel.id,
+    vendor: channel.vendor,
+    baseUrl: channel.baseUrl ?? '',
+    keys: keys.map(({ name, state }) => ({
+      name,
+      key: '',
+      disabled: state === 'disabled',
+      isStored: true,
+    })),
+    modelMode: models === null ? 'shipped' : 'listed',
+    models: Object.entries(models ?? {}).map(([name, own]) => ({ name, own })),
+    groupMode: groups === null ? 'all' : 'some',
+    groups: groups ?? [],
+    priority: String(channel.priority),
+    weight: String(channel.weight),
+    concurrency: textOf(document['concurrency']),
+    costMultiplier: textOf(document['costMultiplier']),
+    tags: channel.tags.join(', '),
+    note: textOf(document['note']),
+    dialect: channel.dialect ?? '',
+    passTrace: document['passTrace'] === true,
+    timeouts: timersOf(Object(document['timeouts'])),
+    options: jsonOf(document['options']),
+  }
+}
+
+function textOf(value: unknown): string {
+  return value === null || value === undefined ? '' : String(value)
+}
+
+function jsonOf(value: unknown): string {
+  return Object.keys(Object(value)).length === 0 ? '' : JSON.stringify(value, null, 2)
+}
+
+/** The whole of it; what is null has its default. Throws SyntaxError where the JSON of a field is none. */
+export function bodyOf(values: ChannelValues): Input {
+  const { baseUrl, keys, models, groups, timeouts, options } = values
+  const timed = timers.flatMap((name) => {
+    const ms = numberOf(timeouts[name])
+    return ms === null ? [] : [[name, ms] as const]
+  })
+  const listed = models.filter(({ name }) => name.trim() !== '')
+  return {
+    id: values.id.trim(),
+    vendor: values.vendor,
+    baseUrl: baseUrl.trim() || null,
+    keys: keys
+      .filter(({ key, isStored }) => isStored || key.trim() !== '')
+      .map(({ name, key, disabled }) => ({
+        name: name.trim(),
+        // Left out, the stored one of this name stays.
+        ...(key.trim() !== '' && { key: key.trim() }),
+        ...(disabled && { disabled }),
+      })) as NonNullable<Input['keys']>,
+    models:
+      values.modelMode === 'shipped'
+        ? null
+        : Object.fromEntries(
+            listed.map(({ name, own }) => [name.trim(), own.trim() || name.trim()]),
+          ),
+    groups: values.groupMode === 'all' ? null : groups,
+    priority: numberOf(values.priority),
+    weight: numberOf(values.weight),
+    concurrency: numberOf(values.concurrency),
+    costMultiplier: values.costMultiplier.trim() || null,
+    tags: values.tags.split(/[\s,]+/).filter((tag) => tag !== ''),
+    note: values.note.trim() || null,
+    dialect: values.dialect || null,
+    passTrace: values.passTrace,
+    timeouts: Object.fromEntries(timed),
+    options: options.trim() === '' ? null : JSON.parse(options),
+  }
+}
+
+function numberOf(typed: string): number | null {
+  return typed.trim() === '' ? null : Number(typed)
+}
+
+/** What of `values` differs from `before`, as a change of the channel. */
+export function changesOf(values: ChannelValues, before: ChannelValues): Shape<'ChannelChanges'> {
+  const [is, was] = [bodyOf(values), bodyOf(before)]
+  const changed = Object.entries(is).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(was[name as keyof Input]),
+  )
+  // A list of no keys says nothing of the one that may stand beside it.
+  const isBare = is.keys?.length === 0 && was.keys?.length !== 0
+  return { ...Object.fromEntries(changed), ...(isBare && { key: null }) }
+}
+
+/** The members that were typed over. */
+export function typedOver(values: ChannelValues, before: ChannelValues): Partial<ChannelValues> {
+  return Object.fromEntries(
+    Object.entries(values).filter(
+      ([name, value]) =>
+        JSON.stringify(value) !== JSON.stringify(before[name as keyof ChannelValues]),
+    ),
+  )
+}
+
+export type FormField =
+  | keyof Omit<ChannelValues, 'keys' | 'models' | 'groups' | 'timeouts'>
+  | `timeouts.${(typeof timers)[number]}`
+  | `keys.${number}.${'name' | 'key'}`
+  | `root.${'keys' | 'models' | 'groups'}`
+
+/** Where in the form a refusal belongs; null: nowhere in particular. */
+export function formField(field: string, values: ChannelValues): FormField | null {
+  const [first = '', second = ''] = field.replace(/\[(\d+)\]/g, '.$1').split(/[.[]/)
+  const key = /^keys\[(\d+)\]\.(name|key)/.exec(field)
+  if (key !== null) return `keys.${Number(key[1])}.${key[2] as 'name' | 'key'}`
+  if (first === 'key') return 'root.keys'
+  if (first === 'keys' || first === 'models' || first === 'groups') return `root.${first}`
+  const timer = timers.find((name) => first === 'timeouts' && name === second)
+  if (timer !== undefined) return `timeouts.${timer}`
+  return first in values && first !== 'timeouts' ? (first as FormField) : null
+}
