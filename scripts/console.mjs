@@ -98,7 +98,8 @@ function runBuild() {
     '--logLevel',
     'warn',
   ]
-  const env = { ...process.env, NODE_ENV: 'production' }
+  // Lingui would praise another transform at each build.
+  const env = { ...process.env, NODE_ENV: 'production', LINGUI_SUPPRESS_BABEL_WARNING: '1' }
   const run = spawnSync(bun, args, { cwd: folder, env, stdio: ['ignore', 2, 2] })
   if (run.error) throw new Error(`the build could not be started: ${run.error.message}`)
   exitIfStopped(run)

@@ -6,7 +6,10 @@ import type { components, paths } from './schema.d.ts'
 /** A shape of the OpenAPI document, by its name there. */
 export type Shape<Name extends keyof components['schemas']> = components['schemas'][Name]
 
-/** What the API refuses with (RFC 9457), or `offline` where no answer came. */
+/**
+ * What the API refuses with (RFC 9457); `offline` where no answer came, `unreadable` where something else answered than
+ * the gateway (a proxy's page).
+ */
 export class Problem extends Error {
   override readonly name = 'Problem'
   /** 0: no answer came. */
@@ -25,28 +28,55 @@ export class Problem extends Error {
   }
 }
 
+/** Whether it may be over in a moment, without anybody doing anything about the question. */
+export function mayPass(error: unknown): boolean {
+  if (!(error instanceof Problem)) return false
+  return error.status === 0 || error.status === 503 || error.code === 'unreadable'
+}
+
 const client = createClient<paths>({ baseUrl: '/', fetch: send })
 
 async function send(request: Request): Promise<Response> {
-  let reply: Response
-  try {
-    reply = await fetch(request)
-  } catch (error) {
-    if (request.signal.aborted) throw error
-    throw new Problem(0, 'offline', 'The gateway cannot be reached.')
-  }
-  if (reply.ok) return reply
+  const reply = await fetch(request)
+  if (reply.ok && (reply.status === 204 || isJson(reply))) return reply
   throw await problemOf(reply)
 }
 
+function isJson(reply: Response): boolean {
+  return /\bjson\b/.test(reply.headers.get('content-type') ?? '')
+}
+
 /** Reads a refusal; a reply that is none (a proxy's page) becomes one by its status. */
-export async function problemOf(reply: Response): Promise<Problem> {
+async function problemOf(reply: Response): Promise<Problem> {
   const requestId = reply.headers.get('x-request-id')
-  try {
-    const { code, detail, field = null } = await reply.json()
-    return new Problem(reply.status, String(code), String(detail), { field, requestId })
-  } catch {
+  const body = isJson(reply) ? await reply.json() : null
+  if (typeof body?.code !== 'string' || typeof body.detail !== 'string')
     return new Problem(reply.status, 'unreadable', `HTTP ${reply.status}`, { requestId })
+  return new Problem(reply.status, body.code, body.detail, { field: body.field, requestId })
+}
+
+/** Who is signed in; its refusal is the answer. */
+export const mePath = '/api/me'
+
+let onSignedOut = () => {
+  // Nobody wants to know yet.
+}
+
+/** Called when a question is refused because nobody is signed in any more. */
+export function whenSignedOut(listener: () => void): void {
+  onSignedOut = listener
+}
+
+/** Throws Problem, also for a reply that breaks off; the signal's reason where nobody waits any more. */
+async function ask(method: string, path: string, init: object, signal?: AbortSignal) {
+  try {
+    return (await client.request(method as never, path as never, { ...init, signal } as never)).data
+  } catch (error) {
+    const isWho = method === 'get' && path === mePath
+    if (error instanceof Problem && error.status === 401 && !isWho) onSignedOut()
+    if (error instanceof Problem || signal?.aborted === true) throw error
+    if (error instanceof SyntaxError) throw new Problem(200, 'unreadable', 'HTTP 200')
+    throw new Problem(0, 'offline', 'The gateway cannot be reached.')
   }
 }
 
@@ -84,8 +114,7 @@ export async function get<Path extends Get>(
   init?: Init<'get', Path>,
   signal?: AbortSignal,
 ): Promise<Reply<'get', Path>> {
-  const { data } = await client.request('get', path as never, { ...init, signal } as never)
-  return data as Reply<'get', Path>
+  return (await ask('get', path, { ...init }, signal)) as Reply<'get', Path>
 }
 
 /** Not randomUUID: browsers have that on secure pages only, and a gateway in a local network may be none. */
@@ -115,6 +144,5 @@ export async function change<
     ...(method === 'post' && { 'idempotency-key': idempotencyKey ?? randomId() }),
     ...(ifMatch !== undefined && { 'if-match': `"${ifMatch}"` }),
   }
-  const { data } = await client.request(method, path as never, { ...rest, headers } as never)
-  return data as Reply<M, Path>
+  return (await ask(method, path, { ...rest, headers })) as Reply<M, Path>
 }

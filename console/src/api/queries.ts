@@ -1,18 +1,20 @@
 // What every page asks: who is signed in, what the account has; and the cache behind all questions.
 
-import { MutationCache, QueryCache, QueryClient, useQuery } from '@tanstack/react-query'
-import { Problem, type Reply, read, type Shape } from './client.ts'
+import { QueryCache, QueryClient, useQuery } from '@tanstack/react-query'
+import { mayPass, mePath, Problem, type Reply, read, type Shape, whenSignedOut } from './client.ts'
+
+/** How long after a fault that may pass what failed is asked again. */
+const recoverMs = 4_000
 
 export const queryClient: QueryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: lookWhoIsSignedIn }),
-  mutationCache: new MutationCache({ onError: lookWhoIsSignedIn }),
+  queryCache: new QueryCache({ onError: askAgain }),
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // A refusal stays one; only a lost connection or a store that is away is worth asking again.
-      retry: (failures, error) =>
-        failures < 2 && error instanceof Problem && (error.status === 0 || error.status === 503),
+      // A refusal stays one.
+      retry: (failures, error) => failures < 2 && mayPass(error),
       retryDelay: (failures) => 500 * 2 ** failures,
+      refetchOnReconnect: true,
       // A figure on a page in the background may be old; it is asked again when the page is looked at.
       refetchOnWindowFocus: true,
       networkMode: 'always',
@@ -23,22 +25,55 @@ export const queryClient: QueryClient = new QueryClient({
 
 export type Person = Shape<'Person'>
 
-export const meQuery = { ...read('/api/me'), staleTime: 60_000 }
+export const meQuery = { ...read(mePath), staleTime: 60_000 }
 
 /** A session may end while a page is open: the first refusal asks again who is signed in, and the frame says so. */
-function lookWhoIsSignedIn(error: Error): void {
-  if (!isSignedOut(error) || isSignedOut(queryClient.getQueryState(meQuery.queryKey)?.error)) return
+export function lookWhoIsSignedIn(): void {
+  if (isSignedOut(queryClient.getQueryState(meQuery.queryKey)?.error)) return
   void queryClient.invalidateQueries({ queryKey: meQuery.queryKey })
 }
 
-function isSignedOut(error: Error | null | undefined): boolean {
+whenSignedOut(lookWhoIsSignedIn)
+
+export function isSignedOut(error: Error | null | undefined): boolean {
   return error instanceof Problem && error.status === 401
 }
 
-/** undefined: not known yet; null: nobody is signed in. */
+let isRecovering = false
+
+/** What failed for a fault that may pass comes back without a press: all that is shown, until the last is there. */
+function askAgain(error: Error): void {
+  if (isRecovering || !mayPass(error)) return
+  isRecovering = true
+  setTimeout(() => {
+    isRecovering = false
+    const predicate = ({ state }: { state: { error: unknown } }) => mayPass(state.error)
+    void queryClient.refetchQueries({ type: 'active', predicate })
+  }, recoverMs)
+}
+
+/**
+ * undefined: not known yet; null: nobody is signed in. After the session has ended it is who was signed in before, so
+ * that the page stays as it is.
+ */
 export function useMe(): Person | null | undefined {
   const { data, error } = useQuery(meQuery)
-  return isSignedOut(error) ? null : data
+  return data === undefined && isSignedOut(error) ? null : data
+}
+
+/** Whether the session ended while the page was open. */
+export function useSessionEnded(): boolean {
+  const { data, error } = useQuery(meQuery)
+  return data !== undefined && isSignedOut(error)
+}
+
+/** Looks whether somebody has signed in meanwhile: what was refused is asked again, and of another person everything. */
+export async function signInAgain(): Promise<void> {
+  const before = queryClient.getQueryData<Person>(meQuery.queryKey)?.id
+  await queryClient.invalidateQueries({ queryKey: meQuery.queryKey })
+  if (isSignedOut(queryClient.getQueryState(meQuery.queryKey)?.error)) return
+  const isOther = queryClient.getQueryData<Person>(meQuery.queryKey)?.id !== before
+  await (isOther ? queryClient.resetQueries() : queryClient.invalidateQueries())
 }
 
 /** The deployment's operators; auditors read everything and change nothing. */

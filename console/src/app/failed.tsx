@@ -2,10 +2,19 @@
 
 import { Trans } from '@lingui/react/macro'
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
+import { useCallback, useEffect } from 'react'
 import { Button } from '../ui/button.tsx'
 
 export function RouteFailed({ error, reset }: ErrorComponentProps) {
   const router = useRouter()
+  const again = useCallback(() => {
+    reset()
+    void router.invalidate()
+  }, [reset, router])
+  useEffect(() => {
+    addEventListener('online', again)
+    return () => removeEventListener('online', again)
+  }, [again])
   return (
     <div role="alert" className="mx-auto max-w-lg p-8 text-center">
       <h1 className="text-title">
@@ -21,13 +30,7 @@ export function RouteFailed({ error, reset }: ErrorComponentProps) {
         {error instanceof Error ? error.message : String(error)}
       </pre>
       <div className="mt-4 flex justify-center gap-2">
-        <Button
-          variant="primary"
-          onClick={() => {
-            reset()
-            void router.invalidate()
-          }}
-        >
+        <Button variant="primary" onClick={again}>
           <Trans>Try again</Trans>
         </Button>
         <Button onClick={() => location.reload()}>

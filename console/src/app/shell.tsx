@@ -1,18 +1,21 @@
 // The frame of every page for those who are signed in: sidebar, header, shortcuts; asks to sign in where nobody is.
 
 import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
 import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
-import { roleOf, useMe } from '../api/queries.ts'
+import { useEffect, useState } from 'react'
+import { isSignedOut, meQuery, roleOf, useMe, useSessionEnded } from '../api/queries.ts'
 import { Spinner } from '../ui/button.tsx'
 import { isTyping } from '../ui/dialog.tsx'
+import { later } from '../ui/later.tsx'
+import { Failure } from '../ui/state.tsx'
 import { Header } from './header.tsx'
 import { operatorPages, userPages } from './navigation.ts'
 import { Sidebar } from './sidebar.tsx'
 import { SignInAgain } from './sign-in-again.tsx'
 
-const Palette = lazy(() => import('./palette.tsx'))
-const Shortcuts = lazy(() => import('./shortcuts.tsx'))
+const Palette = later(() => import('./palette.tsx'))
+const Shortcuts = later(() => import('./shortcuts.tsx'))
 
 /** They say themselves where the operator does not open them to everybody. */
 const publicPages: ReadonlySet<string> = new Set(['/models', '/status'])
@@ -25,14 +28,13 @@ export function Shell() {
   const { operator } = roleOf(me)
   const [overlay, setOverlay] = useState<Overlay>(null)
   const [isMenuOpen, setMenuOpen] = useState(false)
-  const wasSignedIn = useRef(false)
+  const hasEnded = useSessionEnded()
   const navigate = useNavigate()
   const { location } = useRouterState()
   const leaves = location.pathname === '/sign-in'
   const isPublic = publicPages.has(location.pathname)
   useShortcuts(operator, setOverlay)
-  if (me) wasSignedIn.current = true
-  const mustSignIn = me === null && !wasSignedIn.current && !isPublic
+  const mustSignIn = me === null && !isPublic
   useEffect(() => {
     // While that page loads this one still stands.
     if (mustSignIn && !leaves)
@@ -57,13 +59,11 @@ export function Shell() {
         />
         <Outlet />
       </div>
-      <Suspense fallback={null}>
-        {overlay === 'palette' && <Palette operator={operator} onClose={() => setOverlay(null)} />}
-        {overlay === 'shortcuts' && (
-          <Shortcuts operator={operator} onClose={() => setOverlay(null)} />
-        )}
-      </Suspense>
-      {me === null && wasSignedIn.current && <SignInAgain />}
+      {overlay === 'palette' && <Palette operator={operator} onClose={() => setOverlay(null)} />}
+      {overlay === 'shortcuts' && (
+        <Shortcuts operator={operator} onClose={() => setOverlay(null)} />
+      )}
+      {hasEnded && <SignInAgain />}
       <span className="sr-only" aria-live="polite">
         {isMenuOpen ? t`Menu open` : ''}
       </span>
@@ -71,7 +71,18 @@ export function Shell() {
   )
 }
 
+/** Until it is known who is signed in, or why that cannot be told. */
 function Waiting() {
+  const { error, refetch } = useQuery(meQuery)
+  if (error !== null && !isSignedOut(error))
+    return (
+      <main className="mx-auto flex min-h-dvh max-w-lg flex-col justify-center gap-3 p-4">
+        <h1 className="text-title">
+          <Trans>The console cannot reach the gateway</Trans>
+        </h1>
+        <Failure error={error} retry={() => void refetch()} />
+      </main>
+    )
   return (
     <div role="status" className="flex min-h-dvh items-center justify-center gap-2 text-text-2">
       <Spinner />

@@ -1,20 +1,18 @@
 // The session ended while a page was open: the page stays as it is, with what was typed, until somebody signs in again.
 
 import { Trans } from '@lingui/react/macro'
-import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { meQuery } from '../api/queries.ts'
+import { signInAgain } from '../api/queries.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 
 export function SignInAgain() {
-  const client = useQueryClient()
-  const check = () => void client.invalidateQueries({ queryKey: meQuery.queryKey })
+  const check = () => void signInAgain()
   useEffect(() => {
-    const look = () => void client.invalidateQueries({ queryKey: meQuery.queryKey })
+    const look = () => void signInAgain()
     addEventListener('focus', look)
     return () => removeEventListener('focus', look)
-  }, [client])
+  }, [])
   return (
     <Dialog
       keep

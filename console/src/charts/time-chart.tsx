@@ -1,8 +1,9 @@
 // Figures over time as stacked bars or lines: crosshair with a tooltip, drag to zoom, arrow keys, and the same as a table.
 
 import { Trans, useLingui } from '@lingui/react/macro'
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { useTimeZone } from '../state/preferences.ts'
+import { later } from '../ui/later.tsx'
 import { Boundary } from '../ui/state.tsx'
 import { ChartTable } from './chart-table.tsx'
 import { type Frame, largestOf, scaleOf, sortedAt, xOf } from './geometry.ts'
@@ -13,7 +14,7 @@ import { Tooltip } from './tooltip.tsx'
 import { usePointing } from './use-pointing.ts'
 import { useWidth } from './use-width.ts'
 
-const DenseMarks = lazy(() => import('./dense.tsx'))
+const DenseMarks = later(() => import('./dense.tsx'), null)
 
 /** Above so many buckets a drawing of single shapes grows slow. */
 const mostDrawn = 500
@@ -110,9 +111,7 @@ function Chart(props: TimeChartProps) {
         </svg>
       )}
       {frame.width > 0 && buckets.length > mostDrawn && (
-        <Suspense fallback={null}>
-          <DenseMarks {...props} frame={frame} left={left} top={above} />
-        </Suspense>
+        <DenseMarks {...props} frame={frame} left={left} top={above} />
       )}
       {pointing !== null && pointed !== undefined && (
         <>

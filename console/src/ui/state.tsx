@@ -90,11 +90,25 @@ export function ProblemText({ error }: { readonly error: Error }) {
     return <Trans>Something in this page failed: {error.message}</Trans>
   if (error.code === 'offline')
     return <Trans>The gateway cannot be reached. Check your connection.</Trans>
+  if (error.code === 'not_loaded')
+    return (
+      <Trans>
+        This part of the console could not be loaded. Check your connection; if the console was
+        updated meanwhile, reload the page.
+      </Trans>
+    )
   if (error.status === 401) return <Trans>You are not signed in any more.</Trans>
   if (error.status === 403) return <Trans>Your role does not allow this.</Trans>
   if (error.status === 412)
     return (
       <Trans>Somebody else changed this meanwhile. Load it again, then make your change.</Trans>
+    )
+  if (error.code === 'unreadable' && error.status !== 500)
+    return (
+      <Trans>
+        Something between this browser and the gateway answered in its place ({error.message}). Try
+        again in a moment.
+      </Trans>
     )
   if (error.status === 503)
     return <Trans>The database cannot be reached at the moment. Requests to models go on.</Trans>

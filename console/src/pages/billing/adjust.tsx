@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { useForm } from 'react-hook-form'
-import { change, Problem } from '../../api/client.ts'
+import { change, Problem, randomId } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field, Input, Select } from '../../ui/field.tsx'
@@ -39,12 +39,14 @@ function AdjustDialog({ account, onClose }: DialogProps) {
   const id = useId()
   const client = useQueryClient()
   // One key for all tries of one form: an answer that was lost is not done twice.
-  const [idempotencyKey] = useState(() => crypto.randomUUID())
+  const [idempotencyKey] = useState(() => randomId())
   const { register, handleSubmit, setError, formState } = useForm<Values>({
     defaultValues: { direction: 'credit', amount: '', reason: '' },
   })
   const { errors, isSubmitting } = formState
+  const [problem, setProblem] = useState<Error | null>(null)
   async function submit(body: Values) {
+    setProblem(null)
     try {
       const params = { path: { id: account } }
       await change('post', '/api/accounts/{id}/adjustments', { params, body, idempotencyKey })
@@ -57,7 +59,7 @@ function AdjustDialog({ account, onClose }: DialogProps) {
       const field = failure instanceof Problem ? failure.field : null
       if (field === 'amount' || field === 'reason' || field === 'direction')
         setError(field, { message: failure.message }, { shouldFocus: true })
-      else setError('root', { message: failure.message })
+      else setProblem(failure)
     }
   }
   return (
@@ -104,9 +106,9 @@ function AdjustDialog({ account, onClose }: DialogProps) {
         >
           <Input {...register('reason', { required: t`Say why.` })} />
         </Field>
-        {errors.root?.message !== undefined && (
+        {problem !== null && (
           <p role="alert" className="text-danger">
-            <ProblemText error={new Error(errors.root.message)} />
+            <ProblemText error={problem} />
           </p>
         )}
       </form>

@@ -3,13 +3,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { read, type Shape } from '../../api/client.ts'
+import { follow } from '../../api/follow.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 
 export type Arrival = Shape<'Arrival'>
 
 const mostKept = 50
 
-/** Newest first. `isOpen`: the stream is; where it breaks the browser opens it again, and what came meanwhile is asked for. */
+/** Newest first. `isOpen`: the stream is; where it breaks it is opened again, and what came meanwhile is asked for. */
 export function useArrivals() {
   const account = useAccount()
   const [live, setLive] = useState<readonly Arrival[]>([])
@@ -23,17 +24,19 @@ export function useArrivals() {
   const { refetch } = query
   useEffect(() => {
     const scope = account === undefined ? '' : `?account=${encodeURIComponent(account)}`
-    const source = new EventSource(`/api/doctor/live${scope}`)
-    source.onopen = () => {
-      setOpen(true)
-      void refetch()
-    }
-    source.onerror = () => setOpen(false)
-    source.addEventListener('arrival', ({ data }) => {
-      const arrival = JSON.parse(data) as Arrival
-      setLive((before) => [arrival, ...before].slice(0, mostKept))
+    return follow(`/api/doctor/live${scope}`, {
+      on: {
+        arrival(data) {
+          const arrival: Arrival = JSON.parse(data)
+          setLive((before) => [arrival, ...before].slice(0, mostKept))
+        },
+      },
+      onOpen() {
+        setOpen(true)
+        void refetch()
+      },
+      onBreak: () => setOpen(false),
     })
-    return () => source.close()
   }, [account, refetch])
   return { arrivals: merged(live, query.data?.items ?? []), isOpen, query }
 }

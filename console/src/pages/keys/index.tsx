@@ -2,11 +2,11 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { roleOf, useMe } from '../../api/queries.ts'
 import type { Catalog } from '../../i18n.ts'
 import { Button } from '../../ui/button.tsx'
 import { Segments } from '../../ui/field.tsx'
+import { later } from '../../ui/later.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Skeleton } from '../../ui/state.tsx'
 import { KeyFilters } from './key-filters.tsx'
@@ -14,9 +14,9 @@ import { KeyList } from './key-list.tsx'
 import { Summary } from './summary.tsx'
 
 // Forms and dialogs load when they are opened.
-const CreateKey = lazy(() => import('./create-key.tsx'))
-const CreateManagementKey = lazy(() => import('./management-create.tsx'))
-const ManagementKeys = lazy(() => import('./management-keys.tsx'))
+const CreateKey = later(() => import('./create-key.tsx'))
+const CreateManagementKey = later(() => import('./management-create.tsx'))
+const ManagementKeys = later(() => import('./management-keys.tsx'), <Skeleton rows={6} />)
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
@@ -61,24 +61,20 @@ export default function KeysPage() {
       }
     >
       {isManagement ? (
-        <Suspense fallback={<Skeleton rows={6} />}>
-          <ManagementKeys mayChange={mayChange} />
-        </Suspense>
+        <ManagementKeys mayChange={mayChange} />
       ) : (
         <>
           <Summary />
           <KeyList mayChange={mayChange} />
         </>
       )}
-      <Suspense fallback={null}>
-        {dialog === 'create' &&
-          mayChange &&
-          (isManagement ? (
-            <CreateManagementKey onClose={closeDialog} />
-          ) : (
-            <CreateKey onClose={closeDialog} />
-          ))}
-      </Suspense>
+      {dialog === 'create' &&
+        mayChange &&
+        (isManagement ? (
+          <CreateManagementKey onClose={closeDialog} />
+        ) : (
+          <CreateKey onClose={closeDialog} />
+        ))}
     </Page>
   )
 }

@@ -3,12 +3,13 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { get } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import { buttonClass } from '../../ui/button.tsx'
 import { ColumnChooser } from '../../ui/columns.tsx'
+import { later } from '../../ui/later.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { DataTable, type Sort, type TableProps } from '../../ui/table.tsx'
@@ -16,7 +17,7 @@ import { Money } from '../../ui/values.tsx'
 import { BulkBar } from './bulk-bar.tsx'
 import { type Key, KeyStatus, keyColumns } from './key-columns.tsx'
 
-const KeyDrawer = lazy(() => import('./key-drawer.tsx'))
+const KeyDrawer = later(() => import('./key-drawer.tsx'))
 
 const pageSize = 50
 
@@ -70,15 +71,13 @@ export function KeyList({ mayChange }: { readonly mayChange: boolean }) {
         )}
       </Widget>
       {open !== undefined && (
-        <Suspense fallback={null}>
-          <KeyDrawer
-            key={open}
-            id={open}
-            mayChange={mayChange}
-            onClose={() => show(undefined)}
-            {...neighbours(ids, open, show)}
-          />
-        </Suspense>
+        <KeyDrawer
+          key={open}
+          id={open}
+          mayChange={mayChange}
+          onClose={() => show(undefined)}
+          {...neighbours(ids, open, show)}
+        />
       )}
     </Card>
   )

@@ -3,10 +3,11 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense } from 'react'
+import type { ReactNode } from 'react'
 import { type Reply, read } from '../../api/client.ts'
 import { Drawer } from '../../ui/dialog.tsx'
 import { Segments } from '../../ui/field.tsx'
+import { later } from '../../ui/later.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
 import { Copy, Duration, Id, Money, None, Time } from '../../ui/values.tsx'
 import { Attempts } from './attempts.tsx'
@@ -15,7 +16,7 @@ import { RequestStatus, tokensPerSecond } from './columns.tsx'
 import { Receipt } from './receipt.tsx'
 
 // Few requests are read word by word: what shows messages comes with the first that is.
-const Messages = lazy(() => import('./messages.tsx'))
+const Messages = later(() => import('./messages.tsx'), <Skeleton rows={6} />)
 
 export type RequestDetail = Reply<'get', '/api/requests/{id}'>
 type Tab = 'overview' | 'messages' | 'raw'
@@ -71,11 +72,7 @@ export default function RequestDrawer({ id, tab, onTab, ...rest }: RequestDrawer
                 <Attempts request={request} />
               </>
             )}
-            {tab === 'messages' && (
-              <Suspense fallback={<Skeleton rows={6} />}>
-                <Messages id={id} />
-              </Suspense>
-            )}
+            {tab === 'messages' && <Messages id={id} />}
             {tab === 'raw' && <Raw request={request} />}
           </div>
         )}

@@ -2,12 +2,13 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useCallback, useMemo } from 'react'
+import { useCallback, useMemo } from 'react'
 import { useAccount } from '../../app/account-scope.tsx'
 import { rangeOf } from '../../app/range.ts'
 import type { Catalog } from '../../i18n.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { Button } from '../../ui/button.tsx'
+import { later } from '../../ui/later.tsx'
 import { Page } from '../../ui/page.tsx'
 import { useNow } from '../../ui/values.tsx'
 import { ExportButton } from './export.tsx'
@@ -21,7 +22,7 @@ import type { RequestsSearch } from './search.ts'
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
 // The list stands first; what shows one request comes with the first that is opened.
-const RequestDrawer = lazy(() => import('./drawer.tsx'))
+const RequestDrawer = later(() => import('./drawer.tsx'))
 
 const route = getRouteApi('/shell/requests')
 
@@ -75,17 +76,15 @@ export default function RequestsPage() {
       <Histogram asked={asked} onChange={change} />
       <RequestList list={list} rows={rows} search={search} isLive={isLive} onChange={change} />
       {search.open !== undefined && (
-        <Suspense fallback={null}>
-          <RequestDrawer
-            key={search.open}
-            id={search.open}
-            tab={search.tab ?? 'overview'}
-            onTab={(tab) => change({ tab: tab === 'overview' ? undefined : tab })}
-            onClose={() => change({ open: undefined, tab: undefined })}
-            onPrevious={previous === undefined ? undefined : () => change({ open: previous })}
-            onNext={place < 0 || next === undefined ? undefined : () => change({ open: next })}
-          />
-        </Suspense>
+        <RequestDrawer
+          key={search.open}
+          id={search.open}
+          tab={search.tab ?? 'overview'}
+          onTab={(tab) => change({ tab: tab === 'overview' ? undefined : tab })}
+          onClose={() => change({ open: undefined, tab: undefined })}
+          onPrevious={previous === undefined ? undefined : () => change({ open: previous })}
+          onNext={place < 0 || next === undefined ? undefined : () => change({ open: next })}
+        />
       )}
     </Page>
   )

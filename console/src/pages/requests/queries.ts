@@ -1,8 +1,9 @@
 // The questions of this page: the list in pages, its histogram, and the rows that come meanwhile.
 
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { get, read, type Shape } from '../../api/client.ts'
+import { follow } from '../../api/follow.ts'
 import type { Range } from '../../app/range.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { filtersOf, type RequestsSearch } from './search.ts'
@@ -66,16 +67,24 @@ export function useTail({ search, account }: Asked, isOn: boolean): readonly Req
       filtersFor({ search, account, range: { since: '', until: '', preset: null } }),
     ).map(([name, value]) => [name, String(value)]),
   ).toString()
+  const client = useQueryClient()
   useEffect(() => {
     setRows([])
     if (!isOn) return
-    // The browser connects again by itself, and says what it has seen.
-    const source = new EventSource(`/api/requests/live?${query}`)
-    source.addEventListener('request', (event) => {
-      const row: RequestRow = JSON.parse(event.data)
-      setRows((before) => [row, ...before].slice(0, mostKept))
+    let hasBroken = false
+    return follow(`/api/requests/live?${query}`, {
+      on: {
+        request(data) {
+          const row: RequestRow = JSON.parse(data)
+          setRows((before) => [row, ...before].slice(0, mostKept))
+        },
+      },
+      // What ended meanwhile stands in the list.
+      onOpen: () => hasBroken && void client.invalidateQueries({ queryKey: ['/api/requests'] }),
+      onBreak: () => {
+        hasBroken = true
+      },
     })
-    return () => source.close()
-  }, [query, isOn])
+  }, [query, isOn, client])
   return rows
 }

@@ -1,0 +1,275 @@
+// Every page of the console while the API fails: slow, refusing, replaced by a proxy's page, signed out, offline.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { BrowserContext, Page, Route } from 'playwright-core'
+import { type ConsoleStage, hasBrowser, startConsole } from '../support/console.ts'
+
+/** Every page of the router within the frame, so that a new one is tested as soon as it is there. */
+const router = readFileSync('console/src/app/router.tsx', 'utf8')
+const paths = [...router.matchAll(/\.\.\.inShell,\s+path: '([^']+)'/g)].map(([, path = '']) => path)
+const together = 5
+/** Pages that ask nothing until somebody wants it. */
+const firstQuestions: Readonly<Record<string, string>> = {
+  '/admin/reconcile': 'Reconcile this period',
+}
+
+const problem = (status: number, code: string) => (route: Route) =>
+  route.fulfill({
+    status,
+    contentType: 'application/problem+json',
+    headers: { 'x-request-id': 'req_of_the_fault' },
+    body: JSON.stringify({ status, code, title: code, detail: 'It was made to fail.' }),
+  })
+const proxyPage = (status: number) => (route: Route) =>
+  route.fulfill({ status, contentType: 'text/html', body: '<html><h1>Proxy</h1></html>' })
+
+const faults = {
+  broken: problem(500, 'internal_error'),
+  away: problem(503, 'store_unavailable'),
+  badGateway: proxyPage(502),
+  captivePortal: proxyPage(200),
+} as const
+
+let stage: ConsoleStage
+
+afterAll(async () => stage?.close())
+
+/** What the browser itself writes of each request that was made to fail is no fault of the console. */
+function unexpected(): readonly string[] {
+  return stage
+    .faults()
+    .filter(
+      (text) =>
+        !/Failed to load resource|EventSource's response|dynamically imported module/.test(text),
+    )
+}
+
+/** A browser whose questions to the API are answered by a fault, as long as one is set. */
+class Faulty {
+  readonly context: BrowserContext
+  fault: ((route: Route) => Promise<void>) | null = null
+  /** Paths of questions that are answered nevertheless. */
+  spared: RegExp = /^$/
+
+  private constructor(context: BrowserContext) {
+    this.context = context
+  }
+
+  static async start(): Promise<Faulty> {
+    const faulty = new Faulty(await stage.visitor('admin'))
+    await faulty.context.route('**/api/**', async (route) => {
+      const isSpared = faulty.spared.test(new URL(route.request().url()).pathname)
+      await (isSpared || faulty.fault === null ? route.fallback() : faulty.fault(route))
+    })
+    return faulty
+  }
+}
+
+const failures = (page: Page) => page.getByRole('alert')
+const frame = (page: Page) => page.getByRole('navigation', { name: 'Pages' })
+
+/** Presses every such button that is there: some parts ask again by themselves meanwhile. */
+async function tryAgain(page: Page): Promise<void> {
+  await failures(page).getByRole('button', { name: 'Try again' }).first().waitFor()
+  await page.evaluate(() => {
+    for (const button of document.querySelectorAll<HTMLElement>('[role=alert] button'))
+      button.click()
+  })
+}
+
+async function isWhole(page: Page): Promise<void> {
+  expect(await frame(page).isVisible(), page.url()).toBe(true)
+  expect(await page.getByRole('heading', { level: 1 }).count(), page.url()).toBe(1)
+  expect(await page.getByText('This page could not be shown').count(), page.url()).toBe(0)
+}
+
+/** Opened while everything fails, then one fault after another, each of them over at some time. */
+async function standsFaults(faulty: Faulty, path: string): Promise<void> {
+  faulty.spared = /^\/api\/me$/
+  const answer = Promise.withResolvers<void>()
+  // No answer until the page was seen: slower than any number of seconds.
+  faulty.fault = async (route) => {
+    await answer.promise
+    await faults.captivePortal(route)
+  }
+  const page = await stage.open(path, { context: faulty.context })
+  await isWhole(page)
+  expect(await failures(page).count(), path).toBe(0)
+  answer.resolve()
+  faulty.fault = faults.captivePortal
+  const action = firstQuestions[path]
+  if (action !== undefined) await page.getByRole('button', { name: action }).click()
+  await failures(page).filter({ hasText: 'Something between this browser' }).first().waitFor()
+  await isWhole(page)
+  faulty.fault = faults.broken
+  await tryAgain(page)
+  await failures(page).filter({ hasText: 'The gateway failed' }).first().waitFor()
+  await isWhole(page)
+  faulty.fault = null
+  await tryAgain(page)
+  await failures(page).first().waitFor({ state: 'detached' })
+  await isWhole(page)
+  await page.close()
+}
+
+if (hasBrowser) {
+  beforeAll(async () => {
+    stage = await startConsole()
+    const messages = [{ role: 'user', content: 'Hello' }]
+    expect((await stage.call({ model: 'sandbox/chat', messages })).status).toBe(200)
+  })
+  test('all pages of the router are known here', () => {
+    expect(paths).toContain('/requests')
+    expect(paths.length).toBeGreaterThan(12)
+  })
+  test('every page stands while the API is slow and fails, says so, and shows its data in the end', async () => {
+    await Promise.all(
+      Array.from({ length: together }, async (_, worker) => {
+        const faulty = await Faulty.start()
+        for (const path of paths.filter((_, index) => index % together === worker))
+          await standsFaults(faulty, path).catch((error: Error) => {
+            throw new Error(`${path}: ${error.message}`, { cause: error })
+          })
+        await faulty.context.close()
+      }),
+    )
+    expect(unexpected()).toEqual([])
+  })
+  test(
+    'who is signed in cannot be asked: that is said, and the page comes once it can',
+    firstQuestion,
+  )
+  test(
+    'figures stay while the store is away, with the reason, and go on by themselves',
+    staysAndRecovers,
+  )
+  test('a session that ends is taken up in place, and what was typed is sent', keepsDrafts)
+  test('offline is said, a page that was not loaded comes once online, all by itself', offline)
+  test('following requests goes on after a proxy refused the stream', followsOn)
+}
+
+async function firstQuestion() {
+  const faulty = await Faulty.start()
+  for (const [fault, reason] of [
+    [faults.broken, 'The gateway failed'],
+    [faults.badGateway, 'Something between this browser'],
+  ] as const) {
+    faulty.fault = fault
+    const page = await stage.open('/keys', { context: faulty.context })
+    await failures(page).filter({ hasText: reason }).waitFor()
+    faulty.fault = null
+    await tryAgain(page)
+    await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor()
+    await page.close()
+  }
+  await faulty.context.close()
+  expect(unexpected()).toEqual([])
+}
+
+async function staysAndRecovers() {
+  const faulty = await Faulty.start()
+  const page = await stage.open('/admin', { context: faulty.context })
+  const figures = page.getByText('Requests per second')
+  await figures.waitFor()
+  faulty.fault = faults.away
+  await failures(page).first().waitFor()
+  expect(await figures.isVisible()).toBe(true)
+  await isWhole(page)
+  faulty.fault = null
+  await failures(page).first().waitFor({ state: 'detached' })
+  await faulty.context.close()
+  expect(unexpected()).toEqual([])
+}
+
+interface Draft {
+  readonly path: string
+  /** Opens the form where it is not there yet. */
+  readonly open?: (page: Page) => Promise<void>
+  readonly typed: Readonly<Record<string, string>>
+  readonly button: string
+  readonly sent: (page: Page) => Promise<void>
+}
+
+const drafts: readonly Draft[] = [
+  {
+    path: '/keys?dialog=create',
+    typed: { Name: 'kept over a night' },
+    button: 'Create key',
+    sent: (page) => page.getByRole('heading', { name: /^Save the secret of/ }).waitFor(),
+  },
+  {
+    path: '/billing',
+    open: (page) => page.getByRole('button', { name: 'Adjust the balance' }).click(),
+    typed: { Amount: '2.5', Reason: 'a test of faults' },
+    button: 'Adjust',
+    sent: (page) => page.getByText('was adjusted').waitFor(),
+  },
+  {
+    path: '/settings',
+    typed: { Name: 'Ada of the night' },
+    button: 'Save the name',
+    sent: (page) => page.getByText('Your name was saved.').waitFor(),
+  },
+]
+
+async function keepsDrafts() {
+  const context = await stage.visitor('admin')
+  const session = await context.cookies()
+  for (const { path, open, typed, button, sent } of drafts) {
+    const page = await stage.open(path, { context })
+    await open?.(page)
+    for (const [label, text] of Object.entries(typed))
+      await page.getByLabel(label, { exact: true }).fill(text)
+    const submit = page
+      .getByRole('main')
+      .or(page.getByRole('dialog'))
+      .getByRole('button', { name: button, exact: true })
+      .last()
+    await context.clearCookies()
+    await submit.click()
+    const notice = page.getByRole('dialog', { name: 'Your session has ended' })
+    await notice.waitFor()
+    await context.addCookies(session)
+    await notice.getByRole('button', { name: 'I have signed in' }).click()
+    await notice.waitFor({ state: 'detached' })
+    for (const [label, text] of Object.entries(typed))
+      expect(await page.getByLabel(label, { exact: true }).inputValue(), path).toBe(text)
+    await submit.click()
+    await sent(page)
+    await page.close()
+  }
+  await context.close()
+  expect(unexpected()).toEqual([])
+}
+
+async function offline() {
+  const context = await stage.visitor('admin')
+  const page = await stage.open('/keys', { context })
+  await page.getByRole('row').nth(1).waitFor()
+  await context.setOffline(true)
+  await page.getByText('You are offline.').waitFor()
+  await page.getByRole('link', { name: 'Billing' }).click()
+  await page.getByRole('heading', { name: 'This page could not be shown' }).waitFor()
+  expect(await frame(page).isVisible()).toBe(true)
+  await context.setOffline(false)
+  await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor()
+  await page.getByText('You are offline.').waitFor({ state: 'detached' })
+  await context.close()
+  expect(unexpected()).toEqual([])
+}
+
+async function followsOn() {
+  const faulty = await Faulty.start()
+  faulty.fault = faults.badGateway
+  faulty.spared = /^\/api\/(?!requests\/live)/
+  const page = await stage.open('/requests?live=true', { context: faulty.context })
+  await page.waitForResponse((reply) => reply.url().includes('/api/requests/live'))
+  faulty.fault = null
+  await page.waitForResponse((reply) => reply.url().includes('/api/requests/live') && reply.ok())
+  const messages = [{ role: 'user', content: 'Are you there again?' }]
+  expect((await stage.call({ model: 'sandbox/chat', messages, user: 'follows' })).status).toBe(200)
+  await page.getByRole('row').nth(2).waitFor()
+  await faulty.context.close()
+  expect(unexpected()).toEqual([])
+}
