@@ -2,9 +2,9 @@
 
 import { createCatalog } from '../catalog/catalog.ts'
 import { defaultGroup } from '../config/defaults.ts'
-import { declaredSettings } from '../config/run-time.ts'
 import type { Config } from '../config/types.ts'
 import type { StoredItem } from '../store/configuration.ts'
+import { groupOfNewAccounts } from './default-group.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 import { type Stored, withStored } from './with-stored.ts'
 
@@ -12,7 +12,7 @@ const mostNamed = 5
 
 /** Throws AdminError `conflict`, naming what uses one that is removed. */
 export async function checkAreUnused(
-  context: Pick<AdminContext, 'store'>,
+  context: Pick<AdminContext, 'store' | 'nowMs'>,
   stored: Stored,
   removed: readonly Pick<StoredItem, 'kind' | 'id'>[],
 ): Promise<void> {
@@ -30,20 +30,27 @@ export async function checkAreUnused(
 
 /** Of the default group nobody is left without one: it is built in. */
 async function usersOfGroup(
-  { store }: Pick<AdminContext, 'store'>,
+  context: Pick<AdminContext, 'store' | 'nowMs'>,
   config: Config,
   group: string,
 ): Promise<readonly string[]> {
   if (group === defaultGroup) return []
   const channels = config.channels.filter(({ groups }) => groups?.includes(group))
-  const keys = (await store.keys.all()).filter((key) => key.group === group)
-  const set = (await store.settings.all()).find(({ name }) => name === 'identity.defaultGroup')
-  const usual = declaredSettings(config)['identity.defaultGroup'] ?? set?.value
+  const { people, invitations, keys } = await context.store.groupUses.read(context.nowMs)
+  const declaredKeys = config.keys.filter((key) => key.group === group).length
   return [
+    ...counted((keys.get(group) ?? 0) + declaredKeys, 'key'),
+    ...counted(people.get(group) ?? 0, 'account'),
+    ...counted(invitations.get(group) ?? 0, 'invitation'),
+    ...((await groupOfNewAccounts(context, config)) === group
+      ? ['the setting identity.defaultGroup']
+      : []),
     ...channels.map(({ id }) => `channel ${id}`),
-    ...keys.map(({ id }) => `key ${id}`),
-    ...(usual === group ? ['the setting identity.defaultGroup'] : []),
   ]
+}
+
+function counted(number: number, noun: string): readonly string[] {
+  return number === 0 ? [] : [number === 1 ? `1 ${noun}` : `${number} ${noun}s`]
 }
 
 /** A model that is shipped stays known without what the store says of it. */

@@ -4,6 +4,7 @@ import type { AlertNoticeTable, AlertTable } from './alerts.ts'
 import type { ArrivalTable } from './arrivals.ts'
 import type { ConfigurationTable } from './configuration.ts'
 import type { ControlReplyTable, OperatorEventTable } from './control.ts'
+import type { GroupUseReader } from './group-uses.ts'
 import type { HistoryTable } from './history.ts'
 import type { HistorySettingTable } from './history-settings.ts'
 import type { KeyTable, KeyUseTable } from './keys.ts'
@@ -139,6 +140,7 @@ export interface Store {
   readonly sessions: SessionTable
   readonly signIns: SignInTable
   readonly invitations: InvitationTable
+  readonly groupUses: GroupUseReader
   readonly usage: UsageTable
   readonly running: RunningTable
   readonly arrivals: ArrivalTable

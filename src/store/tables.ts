@@ -14,6 +14,7 @@ import {
   rememberGroups,
 } from './deployment.ts'
 import type { Engine } from './engine.ts'
+import { groupUseReader } from './group-uses.ts'
 import { historyTable } from './history.ts'
 import { historySettingTable } from './history-settings.ts'
 import { idempotencyTable } from './idempotency.ts'
@@ -58,6 +59,7 @@ export function createStore(engine: Engine, history = engine): Store {
     sessions: sessionTable(engine),
     signIns: signInTable(engine),
     invitations: invitationTable(engine),
+    groupUses: groupUseReader(engine),
     usage: usageTable(engine),
     running: runningTable(engine),
     arrivals: arrivalTable(engine),

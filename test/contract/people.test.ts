@@ -5,6 +5,7 @@ import { unrestrictedKey } from '../../src/store/keys.ts'
 import type { IdentityRow } from '../../src/store/people.ts'
 import { RowRefused, type Store } from '../../src/store/store.ts'
 import { onEachEngine } from './engines.ts'
+import { keyRow } from './store.ts'
 
 function identity(account: string, change: Partial<IdentityRow> = {}): IdentityRow {
   return {
@@ -311,5 +312,31 @@ onEachEngine('invitations', (start) => {
       { id: 'one', usedAt: 50, usedBy: both[0] ? 'ann' : 'bob', groups: ['default'] },
     ])
     expect(await store.invitations.find('hash two')).toMatchObject({ id: 'two', revokedAt: 60 })
+    // Three is neither used nor revoked, and over at 100.
+    expect((await store.groupUses.read(99)).invitations).toEqual(new Map([['default', 1]]))
+    expect((await store.groupUses.read(100)).invitations).toEqual(new Map())
+  })
+
+  test('who and what names a group is counted, deleted people left out', async () => {
+    const { store } = await start()
+    for (const [id, groups] of [
+      ['ann', ['one', 'two']],
+      ['bob', ['one', 'two']],
+      ['cid', ['two']],
+      ['dan', null],
+      ['eve', ['one']],
+    ] as const)
+      await store.people.create({ ...person(id), groups }, identity(id), null)
+    await store.people.remove('eve', 5)
+    await store.keys.insert(keyRow({ group: 'two' }))
+    expect(await store.groupUses.read(1)).toEqual({
+      peopleOfAll: 1,
+      people: new Map([
+        ['one', 2],
+        ['two', 3],
+      ]),
+      invitations: new Map(),
+      keys: new Map([['two', 1]]),
+    })
   })
 })

@@ -1,6 +1,7 @@
 // Channels, groups and models made at run time, over the control API alone.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { keyRow } from '../contract/store.ts'
 import { type ControlStage, controlStage, origin, person } from '../support/control.ts'
 import { json, startUpstream, type Upstream } from '../support/upstream.ts'
 
@@ -133,6 +134,32 @@ test('groups and models are made, changed and removed where nothing uses them', 
   expect(used).toMatchObject({ status: 409 })
   expect(used.json.detail).toContain('channel user')
   await ask('PATCH', '/api/channels/user', { groups: null })
+  await stage.store.accounts.ensure('ann', 1)
+  await stage.store.keys.insert(keyRow({ id: 'key_paid', account: 'ann', group: 'paid' }))
+  await ask('PATCH', '/api/people/ann', { groups: ['paid'] })
+  const named = await ask('DELETE', '/api/groups/paid')
+  expect([named.status, named.json.detail]).toEqual([409, 'id: is used by 1 key, 1 account'])
+  const uses = await stage.send(eye, 'GET', '/api/groups/uses')
+  expect(uses.json.items).toMatchObject([
+    {
+      id: 'default',
+      keys: 0,
+      isDefault: true,
+      channels: ['sandbox'],
+      requests: 0,
+      chargeNano: '0',
+    },
+    {
+      id: 'paid',
+      people: 1,
+      keys: 1,
+      isDefault: false,
+      channels: ['sandbox'],
+    },
+  ])
+  expect((await stage.send(ann, 'GET', '/api/groups/uses')).status).toBe(403)
+  await ask('PATCH', '/api/people/ann', { groups: null })
+  await stage.store.keys.remove('key_paid')
   expect((await ask('DELETE', '/api/groups/paid')).status).toBe(204)
   const usual = await ask('PATCH', '/api/groups/default', { multiplier: '2' })
   expect(usual.json).toMatchObject({ origin: 'stored', document: { multiplier: '2' } })

@@ -683,6 +683,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/groups/uses": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** What uses each group: people, keys, channels, and requests of the last 24 hours */
+        readonly get: operations["listGroupUses"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/me/history": {
         readonly parameters: {
             readonly query?: never;
@@ -3690,6 +3707,21 @@ export interface components {
             readonly models: readonly string[];
             readonly public: boolean;
             readonly hasKeys: boolean;
+        };
+        readonly GroupUse: {
+            readonly id: string;
+            /** @description That may make keys of it by name */
+            readonly people: number;
+            /** @description That may still be used */
+            readonly invitations: number;
+            readonly keys: number;
+            /** @description That serve it */
+            readonly channels: readonly string[];
+            /** @description A new account gets it */
+            readonly isDefault: boolean;
+            /** @description Of the last 24 hours */
+            readonly requests: number;
+            readonly chargeNano: string;
         };
         readonly HistoryChoice: {
             readonly account: string;
@@ -6812,6 +6844,31 @@ export interface operations {
                 content: {
                     readonly "text/csv": string;
                     readonly "application/x-ndjson": string;
+                };
+            };
+        };
+    };
+    readonly listGroupUses: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["GroupUse"][];
+                        /** @description Who may make keys of any group */
+                        readonly peopleOfAll: number;
+                        readonly currency: string;
+                    };
                 };
             };
         };

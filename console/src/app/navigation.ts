@@ -17,6 +17,7 @@ export interface NavigationItem {
     | '/status'
     | '/admin'
     | '/admin/channels'
+    | '/admin/groups'
     | '/admin/users'
     | '/admin/settings'
     | '/admin/audit'
@@ -44,6 +45,7 @@ export const userPages: readonly NavigationItem[] = [
 export const operatorPages: readonly NavigationItem[] = [
   { to: '/admin', label: msg`Operations`, icon: 'operations', shortcut: 'a' },
   { to: '/admin/channels', label: msg`Channels`, icon: 'channels', shortcut: 'c' },
+  { to: '/admin/groups', label: msg`Groups`, icon: 'groups' },
   { to: '/admin/users', label: msg`Users`, icon: 'users' },
   { to: '/admin/audit', label: msg`Audit log`, icon: 'audit' },
   { to: '/admin/reconcile', label: msg`Reconcile`, icon: 'reconcile' },

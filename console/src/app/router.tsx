@@ -11,6 +11,7 @@ import type { ComponentType } from 'react'
 import { type Catalog, loadCatalog } from '../i18n.ts'
 import { validateAuditSearch } from '../pages/admin-audit/search.ts'
 import { validateChannelsSearch } from '../pages/admin-channels/search.ts'
+import { validateGroupsSearch } from '../pages/admin-groups/search.ts'
 import { validateOperationsSearch } from '../pages/admin-overview/search.ts'
 import { validateReconcileSearch } from '../pages/admin-reconcile/search.ts'
 import { validateAdminSettingsSearch } from '../pages/admin-settings/search.ts'
@@ -138,6 +139,12 @@ const pages = [
     path: '/admin/users',
     validateSearch: validateUsersSearch,
     ...page(() => import('../pages/admin-users/index.tsx')),
+  }),
+  createRoute({
+    ...inShell,
+    path: '/admin/groups',
+    validateSearch: validateGroupsSearch,
+    ...page(() => import('../pages/admin-groups/index.tsx')),
   }),
   createRoute({
     ...inShell,

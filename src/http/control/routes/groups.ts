@@ -1,9 +1,10 @@
-// The route over the groups of models, for those who use them.
+// Routes over the groups of models: for those who use them, and who that is.
 
 import { z } from '@hono/zod-openapi'
 import { listGroups } from '../../../admin/group-list.ts'
+import { listGroupUses } from '../../../admin/group-uses.ts'
 import { inputs } from '../../../admin/schema.ts'
-import { pageOf, pageQuery } from '../parts.ts'
+import { nanoSchema, pageOf, pageQuery } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 import { viewerOf } from '../viewer.ts'
 
@@ -22,6 +23,19 @@ const group = z
   })
   .openapi('Group')
 
+const use = z
+  .object({
+    id: z.string(),
+    people: z.number().int().openapi({ description: 'That may make keys of it by name' }),
+    invitations: z.number().int().openapi({ description: 'That may still be used' }),
+    keys: z.number().int(),
+    channels: z.array(z.string()).readonly().openapi({ description: 'That serve it' }),
+    isDefault: z.boolean().openapi({ description: 'A new account gets it' }),
+    requests: z.number().int().openapi({ description: 'Of the last 24 hours' }),
+    chargeNano: nanoSchema,
+  })
+  .openapi('GroupUse')
+
 export const groupRoutes: readonly ControlRoute[] = [
   route({
     method: 'get',
@@ -35,6 +49,23 @@ export const groupRoutes: readonly ControlRoute[] = [
     async run(asked) {
       const offer = await asked.services.running.offer()
       return { body: listGroups(offer, await viewerOf(asked), asked.query) }
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/groups/uses',
+    id: 'listGroupUses',
+    tag: 'Models',
+    summary: 'What uses each group: people, keys, channels, and requests of the last 24 hours',
+    access: 'auditor',
+    reply: z.object({
+      items: z.array(use).readonly(),
+      peopleOfAll: z.number().int().openapi({ description: 'Who may make keys of any group' }),
+      currency: z.string(),
+    }),
+    async run({ admin, services: { running } }) {
+      const { channels } = running.config()
+      return { body: await listGroupUses(admin, running.stored, channels) }
     },
   }),
 ]

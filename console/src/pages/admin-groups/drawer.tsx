@@ -1,0 +1,192 @@
+// One group beside the list: its form, who uses it, what its users see, and its versions.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useId, useState } from 'react'
+import { change } from '../../api/client.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
+import { Button, Buttons } from '../../ui/button.tsx'
+import { Confirm, Drawer } from '../../ui/dialog.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { Count, Time } from '../../ui/values.tsx'
+import { Limits, Origin } from './columns.tsx'
+import { type GroupBody, GroupForm } from './group-form.tsx'
+import { refreshGroups } from './refresh.ts'
+import type { GroupRow, Use } from './rows.ts'
+import { Seen } from './seen.tsx'
+import { Versions } from './versions.tsx'
+
+interface GroupDrawerProps {
+  readonly row: GroupRow | undefined
+  readonly onClose: () => void
+  readonly onPrevious: (() => void) | undefined
+  readonly onNext: (() => void) | undefined
+}
+
+export function GroupDrawer({ row, ...rest }: GroupDrawerProps) {
+  const { t } = useLingui()
+  const { admin } = roleOf(useMe())
+  if (row === undefined) return null
+  const { item, use } = row
+  const { id, origin, changedAt, actor, revision } = item
+  return (
+    <Drawer
+      {...rest}
+      label={t`Group ${id}`}
+      header={
+        <span className="flex flex-wrap items-baseline gap-x-3">
+          <span className="text-section">{id}</span>
+          <span className="text-label text-text-2">
+            <Origin {...item} />
+            {changedAt !== null && (
+              <>
+                {' · '}
+                {actor} · <Time relative at={changedAt} />
+              </>
+            )}
+          </span>
+        </span>
+      }
+    >
+      <div className="flex flex-col gap-6">
+        {origin === 'file' || !admin ? (
+          <Facts row={row} />
+        ) : (
+          <Edit key={revision} row={row} onRemoved={rest.onClose} />
+        )}
+        {use !== undefined && <Uses use={use} />}
+        <Seen group={id} />
+        {(origin === 'stored' || item.overridden) && <Versions id={id} revision={revision} />}
+      </div>
+    </Drawer>
+  )
+}
+
+function Facts({ row: { item, settings } }: { readonly row: GroupRow }) {
+  return (
+    <div className="flex flex-col gap-3">
+      {item.origin === 'file' && (
+        <p className="rounded-card bg-info-tint px-3 py-2">
+          <Trans>
+            The configuration file declares this group under <code>groups.{item.id}</code>: change
+            it there.
+          </Trans>
+        </p>
+      )}
+      <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
+        <dt className="text-text-2">
+          <Trans>Multiplier</Trans>
+        </dt>
+        <dd className="tabular">× {settings.multiplier}</dd>
+        <dt className="text-text-2">
+          <Trans>Models</Trans>
+        </dt>
+        <dd className="font-mono text-code break-all">{settings.models.join(', ')}</dd>
+        <dt className="text-text-2">
+          <Trans>Limits</Trans>
+        </dt>
+        <dd>
+          <Limits {...settings} />
+        </dd>
+      </dl>
+    </div>
+  )
+}
+
+function Edit({ row, onRemoved }: { readonly row: GroupRow; readonly onRemoved: () => void }) {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const formId = useId()
+  const [isBusy, setBusy] = useState(false)
+  const [isRemoving, setRemoving] = useState(false)
+  const { id, origin, revision } = row.item
+  const params = { path: { id } }
+  async function send({ id: _, ...body }: GroupBody) {
+    await change('patch', '/api/groups/{id}', { params, body, ifMatch: revision })
+    await refreshGroups(client)
+    showToast({ text: t`Saved.`, tone: 'info' })
+  }
+  async function remove() {
+    await change('delete', '/api/groups/{id}', { params, ifMatch: revision })
+    onRemoved()
+    await refreshGroups(client)
+  }
+  return (
+    <div className="flex flex-col gap-4">
+      <GroupForm formId={formId} id={id} settings={row.settings} send={send} onBusy={setBusy} />
+      <Buttons>
+        <Button type="submit" form={formId} busy={isBusy}>
+          <Trans>Save</Trans>
+        </Button>
+        {origin === 'stored' && (
+          <Button variant="danger" icon="trash" onClick={() => setRemoving(true)}>
+            <Trans>Delete group</Trans>
+          </Button>
+        )}
+      </Buttons>
+      {isRemoving && (
+        <Confirm
+          title={<Trans>Delete the group {id}?</Trans>}
+          action={t`Delete group`}
+          onConfirm={remove}
+          onClose={() => setRemoving(false)}
+        >
+          <p>
+            <Trans>
+              It is deleted only where no key, account, invitation, channel or setting names it. A
+              version of it can be brought back later.
+            </Trans>
+          </p>
+          {row.use !== undefined && <Uses use={row.use} />}
+        </Confirm>
+      )}
+    </div>
+  )
+}
+
+function Uses({ use }: { readonly use: Use }) {
+  return (
+    <section className="flex flex-col gap-2">
+      <h3 className="text-section">
+        <Trans>Used by</Trans>
+      </h3>
+      <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5">
+        <dt className="text-text-2">
+          <Trans>Keys</Trans>
+        </dt>
+        <dd>
+          <Link to="/keys" search={{ group: use.id }}>
+            <Count value={use.keys} />
+          </Link>
+        </dd>
+        <dt className="text-text-2">
+          <Trans>Accounts that name it</Trans>
+        </dt>
+        <dd>
+          <Count value={use.people} />
+        </dd>
+        <dt className="text-text-2">
+          <Trans>Open invitations</Trans>
+        </dt>
+        <dd>
+          <Count value={use.invitations} />
+        </dd>
+        <dt className="text-text-2">
+          <Trans>Served by</Trans>
+        </dt>
+        <dd>
+          {use.channels.length === 0 ? (
+            <Trans>no channel: its requests are refused</Trans>
+          ) : (
+            use.channels.join(', ')
+          )}
+        </dd>
+        <dt className="text-text-2">
+          <Trans>New accounts</Trans>
+        </dt>
+        <dd>{use.isDefault ? <Trans>get this group</Trans> : <Trans>get another group</Trans>}</dd>
+      </dl>
+    </section>
+  )
+}

@@ -1,0 +1,194 @@
+// The fields of a group: the same to make one and to change one.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import type { ReactNode } from 'react'
+import { useState } from 'react'
+import { type FieldPath, useForm } from 'react-hook-form'
+import { Problem } from '../../api/client.ts'
+import { percent } from '../../format.ts'
+import { Field, Input, TextArea } from '../../ui/field.tsx'
+import { ProblemText } from '../../ui/state.tsx'
+import { type GroupSettings, type LimitName, limitNames } from './rows.ts'
+
+/** As typed. */
+interface GroupValues {
+  readonly id: string
+  readonly multiplier: string
+  readonly models: string
+  readonly limits: Readonly<Record<LimitName, string>>
+}
+
+export type GroupBody = GroupSettings & { readonly id: string }
+
+interface GroupFormProps {
+  readonly formId: string
+  /** undefined: of a new one. */
+  readonly id?: string
+  readonly settings: GroupSettings
+  /** Throws Problem. */
+  readonly send: (body: GroupBody) => Promise<unknown>
+  readonly onBusy: (isBusy: boolean) => void
+}
+
+export function GroupForm({ formId, id, settings, send, onBusy }: GroupFormProps) {
+  const { t } = useLingui()
+  const form = useForm<GroupValues>({ defaultValues: valuesOf(id ?? '', settings) })
+  const { register, formState, setError, watch } = form
+  const { errors } = formState
+  const [problem, setProblem] = useState<Error | null>(null)
+  async function submit(values: GroupValues) {
+    onBusy(true)
+    setProblem(null)
+    try {
+      await send(bodyOf(values))
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      const field = error instanceof Problem ? fieldOf(error.field) : null
+      if (field === null) setProblem(error)
+      else setError(field, { message: error.message }, { shouldFocus: true })
+    } finally {
+      onBusy(false)
+    }
+  }
+  return (
+    <form
+      id={formId}
+      onSubmit={(event) => void form.handleSubmit(submit)(event)}
+      className="flex flex-col gap-4"
+    >
+      {id === undefined && (
+        <Field
+          label={t`Name`}
+          hint={t`Letters, digits, dots, dashes and underscores. It cannot be changed later.`}
+          error={errors.id?.message}
+        >
+          <Input
+            autoComplete="off"
+            spellCheck={false}
+            {...register('id', { required: t`Give the group a name.` })}
+          />
+        </Field>
+      )}
+      <Field
+        label={t`Multiplier`}
+        hint={<MultiplierHint text={watch('multiplier')} />}
+        error={errors.multiplier?.message}
+      >
+        <Input
+          inputMode="decimal"
+          autoComplete="off"
+          {...register('multiplier', {
+            required: t`A decimal with a point, such as 1.25.`,
+            pattern: {
+              value: /^\s*\d+(\.\d{1,6})?\s*$/,
+              message: t`A decimal with a point, such as 1.25.`,
+            },
+          })}
+        />
+      </Field>
+      <Field
+        label={t`Models`}
+        hint={t`One a line: a name, or a beginning with one * at the end. A * alone: all.`}
+        error={errors.models?.message}
+      >
+        <TextArea rows={4} spellCheck={false} {...register('models')} />
+      </Field>
+      <fieldset className="flex flex-col gap-2">
+        <legend className="mb-2 text-label text-text-2">
+          <Trans>Limits of all keys of the group together; empty: none</Trans>
+        </legend>
+        <div className="grid gap-4 md:grid-cols-3">
+          {limitNames.map((name) => (
+            <LimitField key={name} name={name} error={errors.limits?.[name]?.message}>
+              <Input
+                inputMode="numeric"
+                autoComplete="off"
+                {...register(`limits.${name}`, {
+                  pattern: { value: /^\s*\d*\s*$/, message: t`A whole number.` },
+                })}
+              />
+            </LimitField>
+          ))}
+        </div>
+      </fieldset>
+      {problem !== null && (
+        <p role="alert" className="text-danger">
+          <ProblemText error={problem} />
+        </p>
+      )}
+    </form>
+  )
+}
+
+interface LimitFieldProps {
+  readonly name: LimitName
+  readonly error: string | undefined
+  readonly children: ReactNode
+}
+
+function LimitField({ name, error, children }: LimitFieldProps) {
+  const { t } = useLingui()
+  const labels = {
+    requestsPerMinute: t`Requests a minute`,
+    tokensPerMinute: t`Tokens a minute`,
+    concurrentRequests: t`Requests at once`,
+  }
+  return (
+    <Field label={labels[name]} error={error}>
+      {children}
+    </Field>
+  )
+}
+
+/** What the multiplier does to prices, in words. */
+function MultiplierHint({ text }: { readonly text: string }) {
+  const { i18n } = useLingui()
+  const value = Number(text)
+  if (text.trim() === '' || Number.isNaN(value) || value < 0)
+    return <Trans>What prices are multiplied by.</Trans>
+  if (value === 0) return <Trans>Requests of this group cost nothing.</Trans>
+  if (value === 1) return <Trans>Prices as they are set.</Trans>
+  const share = percent(Math.abs(value - 1), i18n.locale)
+  return value > 1 ? (
+    <Trans>Every price is {share} higher.</Trans>
+  ) : (
+    <Trans>Every price is {share} lower.</Trans>
+  )
+}
+
+function valuesOf(id: string, { multiplier, models, limits }: GroupSettings): GroupValues {
+  const written = (name: LimitName) => String(limits[name] ?? '')
+  return {
+    id,
+    multiplier,
+    models: models.join('\n'),
+    limits: {
+      requestsPerMinute: written('requestsPerMinute'),
+      tokensPerMinute: written('tokensPerMinute'),
+      concurrentRequests: written('concurrentRequests'),
+    },
+  }
+}
+
+function bodyOf({ id, multiplier, models, limits }: GroupValues): GroupBody {
+  const read = (name: LimitName) => (limits[name].trim() === '' ? null : Number(limits[name]))
+  return {
+    id: id.trim(),
+    multiplier: multiplier.trim(),
+    models: models.split(/[\s,]+/).filter((each) => each !== ''),
+    limits: {
+      requestsPerMinute: read('requestsPerMinute'),
+      tokensPerMinute: read('tokensPerMinute'),
+      concurrentRequests: read('concurrentRequests'),
+    },
+  }
+}
+
+/** `models[0]` belongs to the field of all models. */
+function fieldOf(field: string | null): FieldPath<GroupValues> | null {
+  if (field === null) return null
+  if (field === 'id' || field === 'multiplier') return field
+  if (field.startsWith('models')) return 'models'
+  const limit = limitNames.find((name) => field === `limits.${name}`)
+  return limit === undefined ? null : `limits.${limit}`
+}

@@ -1,0 +1,53 @@
+// Makes a group.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQueryClient } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { change } from '../../api/client.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { type GroupBody, GroupForm } from './group-form.tsx'
+import { refreshGroups } from './refresh.ts'
+import { settingsOf } from './rows.ts'
+
+interface MakeGroupProps {
+  readonly onClose: () => void
+  readonly onMade: (id: string) => void
+}
+
+export function MakeGroup({ onClose, onMade }: MakeGroupProps) {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const formId = useId()
+  const [isBusy, setBusy] = useState(false)
+  async function send(body: GroupBody) {
+    const { id } = await change('post', '/api/groups', { body })
+    await refreshGroups(client)
+    showToast({ text: t`The group ${id} is made.`, tone: 'info' })
+    onMade(id)
+  }
+  return (
+    <Dialog
+      title={<Trans>New group</Trans>}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>
+            <Trans>Cancel</Trans>
+          </Button>
+          <Button variant="primary" type="submit" form={formId} busy={isBusy}>
+            <Trans>Make group</Trans>
+          </Button>
+        </>
+      }
+    >
+      <GroupForm
+        formId={formId}
+        settings={settingsOf({ document: {} })}
+        send={send}
+        onBusy={setBusy}
+      />
+    </Dialog>
+  )
+}

@@ -1,0 +1,12 @@
+// What the address of this page holds.
+
+import { searchOf, text } from '../../app/search.ts'
+
+export const validateGroupsSearch = searchOf({
+  /** The group that is open. */
+  open: text,
+  /** The form of a new group is open. */
+  make: text,
+})
+
+export type GroupsSearch = ReturnType<typeof validateGroupsSearch>

@@ -1,0 +1,77 @@
+// Every version of a group that was made here, with what it changed, and the way back to it.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { change, read } from '../../api/client.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
+import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
+import { Skeleton, Widget } from '../../ui/state.tsx'
+import { Time } from '../../ui/values.tsx'
+import { refreshGroups } from './refresh.ts'
+
+interface VersionsProps {
+  readonly id: string
+  /** Of the newest. */
+  readonly revision: number
+}
+
+export function Versions({ id, revision }: VersionsProps) {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const { admin } = roleOf(useMe())
+  const params = { path: { id } }
+  const versions = useQuery(read('/api/groups/{id}/versions', { params }))
+  const [chosen, choose] = useState<number | null>(null)
+  async function bringBack() {
+    if (chosen === null) return
+    const body = { version: chosen }
+    await change('post', '/api/groups/{id}/rollback', { params, body, ifMatch: revision })
+    await refreshGroups(client)
+  }
+  return (
+    <section className="flex flex-col gap-2">
+      <h3 className="text-section">
+        <Trans>Versions</Trans>
+      </h3>
+      <Widget query={versions} skeleton={<Skeleton rows={2} />}>
+        {({ items }) => (
+          <ol className="flex flex-col divide-y divide-border">
+            {items.map(({ version, document, changedAt, actor }) => (
+              <li key={version} className="flex flex-wrap items-baseline gap-x-3 gap-y-1 py-2">
+                <span className="tabular font-medium">{version}</span>
+                <span className="min-w-0 flex-1 font-mono text-code break-all">
+                  {document === null ? <Trans>removed</Trans> : JSON.stringify(document)}
+                </span>
+                <span className="text-label font-normal text-text-2">
+                  {actor} · <Time relative at={changedAt} />
+                </span>
+                {admin && document !== null && version !== revision && (
+                  <Button variant="quiet" onClick={() => choose(version)}>
+                    <Trans>Bring back</Trans>
+                  </Button>
+                )}
+              </li>
+            ))}
+          </ol>
+        )}
+      </Widget>
+      {chosen !== null && (
+        <Confirm
+          title={<Trans>Bring version {chosen} back?</Trans>}
+          action={t`Bring back`}
+          danger={false}
+          onConfirm={bringBack}
+          onClose={() => choose(null)}
+        >
+          <p>
+            <Trans>
+              It becomes the newest version, and counts in every server within a second.
+            </Trans>
+          </p>
+        </Confirm>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,17 @@
+// Which group a new account gets.
+
+import { defaultGroup } from '../config/defaults.ts'
+import { declaredSettings } from '../config/run-time.ts'
+import type { Config } from '../config/types.ts'
+import type { AdminContext } from './use-case.ts'
+
+/** What the file says of new accounts stands above what the store says. */
+export async function groupOfNewAccounts(
+  { store }: Pick<AdminContext, 'store'>,
+  config: Config,
+): Promise<string> {
+  const declared = declaredSettings(config)['identity.defaultGroup']
+  if (typeof declared === 'string') return declared
+  const set = (await store.settings.all()).find(({ name }) => name === 'identity.defaultGroup')
+  return typeof set?.value === 'string' ? set.value : defaultGroup
+}

@@ -1,0 +1,67 @@
+// The operator's page of groups in a real browser: made, refused, changed, seen as its users do, brought back, deleted.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
+
+let stage: ConsoleStage
+
+afterAll(async () => stage?.close())
+
+if (hasBrowser) {
+  beforeAll(async () => {
+    stage = await startConsole()
+  })
+  test('a group is made with a multiplier; what is wrong is said at its field', async () => {
+    const page = await stage.open('/admin/groups')
+    await page.getByRole('button', { name: 'New group' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('not a name')
+    await dialog.getByLabel('Multiplier').fill('1.25')
+    await dialog.getByText('Every price is 25 % higher.').waitFor()
+    await dialog.getByRole('button', { name: 'Make group' }).click()
+    await dialog.getByRole('alert').waitFor()
+    // What was typed is still there.
+    expect(await dialog.getByLabel('Multiplier').inputValue()).toBe('1.25')
+    await dialog.getByLabel('Name').fill('paid')
+    await dialog.getByLabel('Requests a minute').fill('60')
+    await dialog.getByRole('button', { name: 'Make group' }).click()
+    const drawer = page.getByRole('complementary', { name: 'Group paid' })
+    await drawer.waitFor()
+    const row = page.getByRole('row').filter({ hasText: 'paid' })
+    expect(await row.textContent()).toContain('× 1.25')
+    expect(await row.textContent()).toContain('60 requests/min')
+    expect(await seriousFindings(page)).toEqual([])
+    await page.close()
+  })
+  test('what its users see has its prices, and why a model is missing has a reason', async () => {
+    const page = await stage.open('/admin/groups?open=paid')
+    const drawer = page.getByRole('complementary', { name: 'Group paid' })
+    await drawer.getByText('What does a user of this group see?').click()
+    const row = drawer.getByRole('row').filter({ hasText: /^sandbox\/chat\$/ })
+    // 0.50 with the multiplier.
+    expect(await row.textContent()).toContain('$0.625')
+    await drawer.getByLabel('Where would a request for this model go?').fill('no-such-model')
+    await drawer.getByRole('button', { name: 'Look' }).click()
+    await drawer.getByText('No channel serves no-such-model to this group.').waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    await page.close()
+  })
+  test('it is changed, brought back, and deleted where nothing names it', async () => {
+    const page = await stage.open('/admin/groups?open=paid')
+    const drawer = page.getByRole('complementary', { name: 'Group paid' })
+    await drawer.getByLabel('Multiplier').fill('2')
+    await drawer.getByRole('button', { name: 'Save' }).click()
+    const row = page.getByRole('row').filter({ hasText: 'paid' }).first()
+    await row.getByText('× 2', { exact: true }).waitFor()
+    await drawer.getByRole('button', { name: 'Bring back' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Bring back' }).click()
+    await row.getByText('× 1.25').waitFor()
+    await drawer.getByRole('button', { name: 'Delete group' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete group' }).click()
+    await row.waitFor({ state: 'detached' })
+    expect(new URL(page.url()).search).toBe('')
+    // A refusal was asked for: the browser writes that into its log.
+    expect(stage.faults().filter((text) => !text.includes('400'))).toEqual([])
+    await page.close()
+  })
+}
