@@ -4,12 +4,42 @@ export type Nano = bigint
 
 const nanosPerUnit = 1_000_000_000n
 
+/** To make a format takes far longer than to use it, and a table uses few of them in hundreds of cells. */
+function kept<Format>(make: (locale: string, detail: string) => Format) {
+  const made = new Map<string, Format>()
+  return (locale: string, detail = ''): Format => {
+    const key = `${locale} ${detail}`
+    const format = made.get(key) ?? make(locale, detail)
+    made.set(key, format)
+    return format
+  }
+}
+
+const wholeNumbers = kept((locale) => new Intl.NumberFormat(locale))
+const decimals = kept(
+  (locale, most) => new Intl.NumberFormat(locale, { maximumFractionDigits: Number(most) }),
+)
+const symbolOf = kept(findSymbol)
+const moments = kept(
+  (locale, timeZone) =>
+    new Intl.DateTimeFormat(locale, {
+      dateStyle: 'medium',
+      timeStyle: 'medium',
+      timeZone,
+      hourCycle: 'h23',
+    }),
+)
+const dates = kept(
+  (locale, timeZone) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone }),
+)
+const spans = kept((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
+
 /** Of the API's decimal strings of nano-units. */
 export function nano(text: string): Nano {
   return BigInt(text)
 }
 
-function symbolOf(currency: string, locale: string): string {
+function findSymbol(locale: string, currency: string): string {
   try {
     const parts = new Intl.NumberFormat(locale, {
       style: 'currency',
@@ -28,12 +58,12 @@ function symbolOf(currency: string, locale: string): string {
 export function exactMoney(amount: string | Nano, currency: string, locale: string): string {
   const value = BigInt(amount)
   const size = value < 0n ? -value : value
-  const whole = (size / nanosPerUnit).toLocaleString(locale)
-  const decimals = (size % nanosPerUnit)
+  const whole = wholeNumbers(locale).format(size / nanosPerUnit)
+  const fraction = (size % nanosPerUnit)
     .toString()
     .padStart(9, '0')
     .replace(/0{1,7}$/, '')
-  return `${value < 0n ? '−' : ''}${symbolOf(currency, locale)}${whole}.${decimals}`
+  return `${value < 0n ? '−' : ''}${symbolOf(locale, currency)}${whole}.${fraction}`
 }
 
 /**
@@ -49,11 +79,11 @@ export function shortMoney(
   const value = BigInt(amount)
   const size = value < 0n ? -value : value
   const sign = value < 0n ? '−' : ''
-  const symbol = symbolOf(currency, locale)
+  const symbol = symbolOf(locale, currency)
   if (size === 0n) return `${symbol}0.00`
   if (size >= nanosPerUnit) {
     const cents = (size + (down ? 0n : 5_000_000n)) / 10_000_000n
-    const whole = (cents / 100n).toLocaleString(locale)
+    const whole = wholeNumbers(locale).format(cents / 100n)
     return `${sign}${symbol}${whole}.${(cents % 100n).toString().padStart(2, '0')}`
   }
   const digits = size.toString().padStart(9, '0')
@@ -61,42 +91,41 @@ export function shortMoney(
   const kept = BigInt(`1${'0'.repeat(Math.max(0, 9 - first - 4))}`)
   const rounded = ((size + (down ? 0n : kept / 2n)) / kept) * kept
   if (rounded >= nanosPerUnit) return `${sign}${symbol}1.00`
-  const decimals = rounded
+  const fraction = rounded
     .toString()
     .padStart(9, '0')
     .replace(/0{1,7}$/, '')
-  return `${sign}${symbol}0.${decimals}`
+  return `${sign}${symbol}0.${fraction}`
+}
+
+/** All digits, in groups as the language writes them. */
+export function wholeCount(count: number, locale: string): string {
+  return wholeNumbers(locale).format(count)
 }
 
 /** `12.4 K`, `3.1 M`; below ten thousand all digits. */
 export function shortCount(count: number, locale: string): string {
-  if (Math.abs(count) < 10_000) return count.toLocaleString(locale)
+  if (Math.abs(count) < 10_000) return wholeCount(count, locale)
   const [size, unit] =
     Math.abs(count) >= 1e9 ? [1e9, 'B'] : Math.abs(count) >= 1e6 ? [1e6, 'M'] : [1e3, 'K']
-  return `${(count / size).toLocaleString(locale, { maximumFractionDigits: 1 })}\u00a0${unit}`
+  return `${decimals(locale, '1').format(count / size)}\u00a0${unit}`
 }
 
 /** `840 ms`, `12.4 s`, `3 min 20 s`. */
 export function duration(ms: number, locale: string): string {
-  if (ms < 1_000) return `${Math.round(ms).toLocaleString(locale)}\u00a0ms`
-  if (ms < 120_000)
-    return `${(ms / 1_000).toLocaleString(locale, { maximumFractionDigits: 1 })}\u00a0s`
+  if (ms < 1_000) return `${wholeCount(Math.round(ms), locale)}\u00a0ms`
+  if (ms < 120_000) return `${decimals(locale, '1').format(ms / 1_000)}\u00a0s`
   const seconds = Math.round(ms / 1_000)
   return `${Math.floor(seconds / 60)}\u00a0min ${seconds % 60}\u00a0s`
 }
 
 /** Of a ratio from 0 to 1: `12.3 %`. */
 export function percent(ratio: number, locale: string): string {
-  return `${(ratio * 100).toLocaleString(locale, { maximumFractionDigits: ratio < 0.1 ? 2 : 1 })}\u00a0%`
+  return `${decimals(locale, ratio < 0.1 ? '2' : '1').format(ratio * 100)}\u00a0%`
 }
 
 export function dateTime(at: string | number | Date, locale: string, timeZone: string): string {
-  return new Intl.DateTimeFormat(locale, {
-    dateStyle: 'medium',
-    timeStyle: 'medium',
-    timeZone,
-    hourCycle: 'h23',
-  }).format(new Date(at))
+  return moments(locale, timeZone).format(new Date(at))
 }
 
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
@@ -114,14 +143,9 @@ export function relativeTime(
   timeZone: string,
 ): string {
   const seconds = (new Date(at).getTime() - nowMs) / 1_000
-  if (Math.abs(seconds) > 30 * 86_400) {
-    return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone }).format(new Date(at))
-  }
+  if (Math.abs(seconds) > 30 * 86_400) return dates(locale, timeZone).format(new Date(at))
   const [unit, size] = steps.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1]
-  return new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(
-    Math.trunc(seconds / size),
-    unit,
-  )
+  return spans(locale).format(Math.trunc(seconds / size), unit)
 }
 
 /** `req_01J…9QX`: ids are told apart by both ends. */

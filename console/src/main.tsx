@@ -6,7 +6,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { queryClient } from './api/queries.ts'
+import { meQuery, queryClient } from './api/queries.ts'
 import { createConsoleRouter } from './app/router.tsx'
 import { loadCatalog } from './i18n.ts'
 import './styles.css'
@@ -14,6 +14,8 @@ import './styles.css'
 // The gateway serves the console at `/` as well, where its address begins.
 if (!location.pathname.startsWith('/console')) history.replaceState(null, '', '/console/')
 
+// Every page waits for who is signed in.
+void queryClient.prefetchQuery(meQuery)
 const root = document.getElementById('root')
 if (root === null) throw new Error('index.html has no #root')
 await loadCatalog((language) => import(`./locales/${language}.po`))

@@ -1,7 +1,7 @@
 // Which columns of a table are shown: chosen by menu, kept in this browser under the table's name.
 
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useSyncExternalStore } from 'react'
+import { useMemo, useSyncExternalStore } from 'react'
 import { Button } from './button.tsx'
 import { Checkbox } from './field.tsx'
 import { Popover } from './popover.tsx'
@@ -42,8 +42,10 @@ type Chosen = Pick<Column<never>, 'id' | 'optional'>
 /** By column id; optional columns are hidden until they are chosen. */
 export function useColumnChoice(table: string, columns: readonly Chosen[]) {
   const choice = useSyncExternalStore(subscribe, () => choices[table] ?? none)
-  const visibility = Object.fromEntries(
-    columns.map(({ id, optional = false }) => [id, choice[id] ?? !optional]),
+  const visibility = useMemo(
+    () =>
+      Object.fromEntries(columns.map(({ id, optional = false }) => [id, choice[id] ?? !optional])),
+    [columns, choice],
   )
   return { visibility, choose: (next: Choice) => choose(table, next) }
 }

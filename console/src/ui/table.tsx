@@ -11,7 +11,7 @@ import {
   useTable,
 } from '@tanstack/react-table'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useMemo, useRef } from 'react'
+import { memo, type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react'
 import { Button } from './button.tsx'
 import { useColumnChoice } from './columns.tsx'
 import { Icon } from './icon.tsx'
@@ -81,8 +81,8 @@ export function DataTable<Row extends RowData>(props: TableProps<Row>) {
   return isPhone ? <Cards {...props} /> : <Grid {...props} />
 }
 
-function Grid<Row extends RowData>(props: TableProps<Row>) {
-  const { label, id, columns, rows, rowId, totals, height, more, selection } = props
+/** The columns that were chosen; the same array as long as they are the same. */
+function useShown<Row extends RowData>({ id, columns, rows, rowId }: TableProps<Row>) {
   const { visibility } = useColumnChoice(id, columns)
   const definitions = useMemo(
     () =>
@@ -103,27 +103,55 @@ function Grid<Row extends RowData>(props: TableProps<Row>) {
     getRowId: rowId,
     state: { columnVisibility: visibility },
   })
-  const shown = table
+  const ids = table
     .getVisibleLeafColumns()
-    .flatMap(({ id }) => columns.find((column) => column.id === id) ?? [])
+    .map(({ id }) => id)
+    .join()
+  return useMemo(
+    () => ids.split(',').flatMap((id) => columns.find((column) => column.id === id) ?? []),
+    [columns, ids],
+  )
+}
+
+/** The rows that are drawn, and the height of those before and after them; asks for more near the end. */
+function useSeen<Row extends RowData>({ rows, height, more }: TableProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null)
+  const isVirtual = height !== undefined && rows.length > tall
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => 36,
     overscan: 12,
-    enabled: height !== undefined && rows.length > tall,
+    enabled: isVirtual,
   })
   const items = virtualizer.getVirtualItems()
-  const isVirtual = height !== undefined && rows.length > tall
-  const seen = isVirtual ? items.flatMap(({ index }) => rows[index] ?? []) : rows
-  const before = isVirtual ? (items[0]?.start ?? 0) : 0
-  const after = isVirtual ? virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0) : 0
-  const span = shown.length + (selection === undefined ? 0 : 1)
   const isNearEnd = !isVirtual || (items.at(-1)?.index ?? 0) > rows.length - 30
   useEffect(() => {
     if (isVirtual && isNearEnd && more !== undefined && !more.isLoading) more.load()
   }, [isVirtual, isNearEnd, more])
+  if (!isVirtual) return { scroller, seen: rows, before: 0, after: 0 }
+  return {
+    scroller,
+    seen: items.flatMap(({ index }) => rows[index] ?? []),
+    before: items[0]?.start ?? 0,
+    after: virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0),
+  }
+}
+
+function Grid<Row extends RowData>(props: TableProps<Row>) {
+  const { label, rows, rowId, totals, height, more, selection, openId, highlightedId } = props
+  const shown = useShown(props)
+  const { scroller, seen, before, after } = useSeen(props)
+  const span = shown.length + (selection === undefined ? 0 : 1)
+  const latest = useRef(props)
+  useEffect(() => {
+    latest.current = props
+  })
+  const open = useCallback((row: Row) => latest.current.onOpen?.(row), [])
+  const select = useCallback((id: string, isSelected: boolean) => {
+    const selection = latest.current.selection
+    selection?.onChange(changed(selection.ids, id, isSelected))
+  }, [])
   return (
     // A region that scrolls must be reachable by the keyboard.
     <div
@@ -147,29 +175,54 @@ function Grid<Row extends RowData>(props: TableProps<Row>) {
             ))}
           </tr>
           {totals !== undefined && (
-            <tr className="bg-sunken font-medium">
-              {selection !== undefined && <td />}
-              {shown.map(({ id, align }) => (
-                <td
-                  key={id}
-                  className={`h-8 px-3 whitespace-nowrap ${align === 'right' ? 'text-right' : ''}`}
-                >
-                  {totals[id]}
-                </td>
-              ))}
-            </tr>
+            <Totals totals={totals} shown={shown} isSelectable={selection !== undefined} />
           )}
         </thead>
         <tbody>
           {before > 0 && <Gap height={before} span={span} />}
-          {seen.map((row) => (
-            <Line key={rowId(row)} row={row} shown={shown} {...props} />
-          ))}
+          {seen.map((row) => {
+            const id = rowId(row)
+            return (
+              <Line
+                key={id}
+                id={id}
+                row={row}
+                shown={shown}
+                isOpen={id === openId}
+                isHighlighted={id === highlightedId}
+                isSelected={selection?.ids.has(id)}
+                onOpen={props.onOpen === undefined ? undefined : open}
+                onSelect={select}
+              />
+            )
+          })}
           {after > 0 && <Gap height={after} span={span} />}
         </tbody>
       </table>
       {more !== undefined && <More {...more} />}
     </div>
+  )
+}
+
+interface TotalsProps<Row> {
+  readonly totals: Readonly<Record<string, ReactNode>>
+  readonly shown: readonly Column<Row>[]
+  readonly isSelectable: boolean
+}
+
+function Totals<Row>({ totals, shown, isSelectable }: TotalsProps<Row>) {
+  return (
+    <tr className="bg-sunken font-medium">
+      {isSelectable && <td />}
+      {shown.map(({ id, align }) => (
+        <td
+          key={id}
+          className={`h-8 px-3 whitespace-nowrap ${align === 'right' ? 'text-right' : ''}`}
+        >
+          {totals[id]}
+        </td>
+      ))}
+    </tr>
   )
 }
 
@@ -221,22 +274,23 @@ function Head<Row extends RowData>({
   )
 }
 
-interface LineProps<Row extends RowData> extends TableProps<Row> {
+interface LineProps<Row> {
+  readonly id: string
   readonly row: Row
   readonly shown: readonly Column<Row>[]
+  readonly isOpen: boolean
+  readonly isHighlighted: boolean
+  /** undefined: rows cannot be selected. */
+  readonly isSelected: boolean | undefined
+  readonly onOpen: ((row: Row) => void) | undefined
+  readonly onSelect: (id: string, isSelected: boolean) => void
 }
 
-function Line<Row extends RowData>({
-  row,
-  shown,
-  rowId,
-  onOpen,
-  openId,
-  highlightedId,
-  selection,
-}: LineProps<Row>) {
-  const id = rowId(row)
-  const isOpen = id === openId
+/** Drawn again only where something of the row itself has changed: opening one leaves all the others alone. */
+const Line = memo(PlainLine) as typeof PlainLine
+
+function PlainLine<Row extends RowData>(props: LineProps<Row>) {
+  const { id, row, shown, isOpen, isHighlighted, isSelected, onOpen, onSelect } = props
   const element = useRef<HTMLTableRowElement>(null)
   useEffect(() => {
     if (isOpen) element.current?.scrollIntoView({ block: 'nearest' })
@@ -254,11 +308,11 @@ function Line<Row extends RowData>({
       onKeyDown={(event) => {
         if (event.key === 'Enter' && event.target === event.currentTarget) onOpen?.(row)
       }}
-      className={`border-b border-border last:border-b-0 ${onOpen === undefined ? '' : 'cursor-pointer'} ${isOpen || id === highlightedId ? 'bg-accent/8' : 'hover:bg-sunken'}`}
+      className={`border-b border-border last:border-b-0 ${onOpen === undefined ? '' : 'cursor-pointer'} ${isOpen || isHighlighted ? 'bg-accent/8' : 'hover:bg-sunken'}`}
     >
-      {selection !== undefined && (
+      {isSelected !== undefined && (
         <td className="w-8 pl-3">
-          <Select id={id} selection={selection} />
+          <Select id={id} isSelected={isSelected} onSelect={onSelect} />
         </td>
       )}
       {shown.map((column) => (
@@ -276,20 +330,28 @@ function Line<Row extends RowData>({
 
 type Selection = NonNullable<TableProps<RowData>['selection']>
 
-function Select({ id, selection }: { readonly id: string; readonly selection: Selection }) {
+function changed(ids: ReadonlySet<string>, id: string, isSelected: boolean): ReadonlySet<string> {
+  const next = new Set(ids)
+  if (isSelected) next.add(id)
+  else next.delete(id)
+  return next
+}
+
+interface SelectProps {
+  readonly id: string
+  readonly isSelected: boolean
+  readonly onSelect: (id: string, isSelected: boolean) => void
+}
+
+function Select({ id, isSelected, onSelect }: SelectProps) {
   const { t } = useLingui()
   return (
     <input
       type="checkbox"
       aria-label={t`Select ${id}`}
       className="size-4 accent-accent"
-      checked={selection.ids.has(id)}
-      onChange={(event) => {
-        const ids = new Set(selection.ids)
-        if (event.target.checked) ids.add(id)
-        else ids.delete(id)
-        selection.onChange(ids)
-      }}
+      checked={isSelected}
+      onChange={(event) => onSelect(id, event.target.checked)}
     />
   )
 }
@@ -337,7 +399,15 @@ function Cards<Row extends RowData>(props: TableProps<Row>) {
               key={id}
               className={`flex items-start gap-2 px-4 py-2.5 ${id === openId ? 'bg-accent/8' : ''}`}
             >
-              {selection !== undefined && <Select id={id} selection={selection} />}
+              {selection !== undefined && (
+                <Select
+                  id={id}
+                  isSelected={selection.ids.has(id)}
+                  onSelect={(id, isSelected) =>
+                    selection.onChange(changed(selection.ids, id, isSelected))
+                  }
+                />
+              )}
               {onOpen === undefined ? (
                 <div className="min-w-0 flex-1">{body}</div>
               ) : (

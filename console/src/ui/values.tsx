@@ -11,6 +11,7 @@ import {
   shortCount,
   shortId,
   shortMoney,
+  wholeCount,
 } from '../format.ts'
 import { useTimeZone } from '../state/preferences.ts'
 import { Icon } from './icon.tsx'
@@ -40,7 +41,7 @@ export function Money({ nano, currency, exact = false, down = false }: MoneyProp
 export function Count({ value }: { readonly value: number }) {
   const { i18n } = useLingui()
   return (
-    <span className="tabular whitespace-nowrap" title={value.toLocaleString(i18n.locale)}>
+    <span className="tabular whitespace-nowrap" title={wholeCount(value, i18n.locale)}>
       {shortCount(value, i18n.locale)}
     </span>
   )
@@ -219,14 +220,21 @@ export function Delta({
         {now === 0 ? <Trans>no change</Trans> : <Trans>nothing before</Trans>}
       </span>
     )
-  const ratio = (now - before) / before
-  const isWelcome = good === 'neither' || ratio === 0 ? null : ratio > 0 === (good === 'up')
+  // To a tenth of a percent: what is less is no change.
+  const ratio = Math.round(((now - before) / before) * 1_000) / 1_000
+  if (ratio === 0)
+    return (
+      <span className="text-text-2">
+        <Trans>no change</Trans>
+      </span>
+    )
+  const isWelcome = good === 'neither' ? null : ratio > 0 === (good === 'up')
   const colour = isWelcome === null ? 'text-text-2' : isWelcome ? 'text-success' : 'text-danger'
   const change = percent(Math.abs(ratio), i18n.locale)
-  const words = ratio > 0 ? t`up ${change}` : ratio < 0 ? t`down ${change}` : t`no change`
+  const words = ratio > 0 ? t`up ${change}` : t`down ${change}`
   return (
     <span className={`tabular whitespace-nowrap ${colour}`} aria-label={words}>
-      {ratio > 0 ? '▲ ' : ratio < 0 ? '▼ ' : ''}
+      {ratio > 0 ? '▲ ' : '▼ '}
       {change}
     </span>
   )
