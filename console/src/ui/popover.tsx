@@ -17,10 +17,12 @@ export function Popover({ label, icon, text, children }: PopoverProps) {
   return (
     <BasePopover.Root>
       <BasePopover.Trigger
-        aria-label={text === undefined ? undefined : label}
+        aria-label={typeof text === 'string' ? label : undefined}
         className={buttonClass()}
       >
         {icon !== undefined && <Icon name={icon} />}
+        {/* Who speaks to the page says what it shows: that must be part of the name. */}
+        {text !== undefined && typeof text !== 'string' && <span className="sr-only">{label}</span>}
         {text ?? label}
         <Icon name="down" size={12} />
       </BasePopover.Trigger>

@@ -19,7 +19,10 @@ type Vendors = Shape<'VendorModels'>
 function useVendorList(form: ChannelForm) {
   return useMutation({
     mutationFn: () => {
-      const channel = bodyOf(form.getValues())
+      const typed = bodyOf(form.getValues())
+      // None is chosen yet: that is why the list is asked for.
+      const isBare = Object.keys(typed.models ?? {}).length === 0
+      const channel = isBare ? { ...typed, models: null } : typed
       return change('post', '/api/channels/vendor-models', { body: { channel } as never })
     },
     onError: (error) => placed(form, error, form.getValues()),

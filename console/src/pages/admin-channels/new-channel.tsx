@@ -24,7 +24,7 @@ export default function NewChannel() {
     const body = bodyOf(values) as Shape<'ChannelInput'>
     const made = await change('post', '/api/channels', { body, idempotencyKey })
     showToast({ text: t`Channel ${made.id} made: it serves within a second`, tone: 'info' })
-    await refreshChannels(client)
+    void refreshChannels(client)
     show(made.id)
   })
   return (

@@ -35,7 +35,7 @@ export default function ChannelSettings({ channel }: { readonly channel: Channel
         showToast({ text: t`Channel changed`, tone: 'info' })
       } finally {
         // Also where somebody was faster: what is there now is shown then.
-        await refreshChannels(client)
+        void refreshChannels(client)
       }
     },
   )
