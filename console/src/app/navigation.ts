@@ -11,6 +11,7 @@ export interface NavigationItem {
     | '/usage'
     | '/requests'
     | '/models'
+    | '/playground'
     | '/keys'
     | '/billing'
     | '/settings'
@@ -36,6 +37,7 @@ export const userPages: readonly NavigationItem[] = [
   { to: '/usage', label: msg`Usage`, icon: 'usage', shortcut: 'u' },
   { to: '/requests', label: msg`Requests`, icon: 'requests', shortcut: 'r' },
   { to: '/models', label: msg`Models`, icon: 'models', shortcut: 'm' },
+  { to: '/playground', label: msg`Playground`, icon: 'playground', shortcut: 'p' },
   { to: '/keys', label: msg`API keys`, icon: 'key', shortcut: 'k' },
   { to: '/billing', label: msg`Billing`, icon: 'billing', shortcut: 'b' },
   { to: '/status', label: msg`Status`, icon: 'operations', feature: 'statusPage' },

@@ -21,6 +21,7 @@ import { validateGetStartedSearch } from '../pages/get-started/search.ts'
 import { validateKeysSearch } from '../pages/keys/search.ts'
 import { validateModelsSearch } from '../pages/models/search.ts'
 import { validateOverviewSearch } from '../pages/overview/search.ts'
+import { validatePlaygroundSearch } from '../pages/playground/search.ts'
 import { validateRequestsSearch } from '../pages/requests/search.ts'
 import { validateSettingsSearch } from '../pages/settings/search.ts'
 import { validateSignInSearch } from '../pages/sign-in/search.ts'
@@ -103,6 +104,12 @@ const pages = [
     path: '/models',
     validateSearch: validateModelsSearch,
     ...page(() => import('../pages/models/index.tsx')),
+  }),
+  createRoute({
+    ...inShell,
+    path: '/playground',
+    validateSearch: validatePlaygroundSearch,
+    ...page(() => import('../pages/playground/index.tsx')),
   }),
   createRoute({
     ...inShell,

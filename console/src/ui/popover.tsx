@@ -10,12 +10,15 @@ interface PopoverProps {
   readonly icon?: IconName
   /** In place of the label, where it says what is chosen. */
   readonly text?: ReactNode
+  /** Given with `onOpenChange` where a choice in it closes it. */
+  readonly open?: boolean
+  readonly onOpenChange?: (isOpen: boolean) => void
   readonly children: ReactNode
 }
 
-export function Popover({ label, icon, text, children }: PopoverProps) {
+export function Popover({ label, icon, text, children, ...opening }: PopoverProps) {
   return (
-    <BasePopover.Root>
+    <BasePopover.Root {...opening}>
       <BasePopover.Trigger
         aria-label={typeof text === 'string' ? label : undefined}
         className={buttonClass()}

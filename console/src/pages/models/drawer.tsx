@@ -84,6 +84,11 @@ function Facts({ model }: { readonly model: Model }) {
       </dl>
       {me && (
         <Buttons>
+          {['chat', 'image', 'speech'].includes(model.kind) && (
+            <Link to="/playground" search={{ model: [model.id] }} className={buttonClass()}>
+              <Trans>Try in the playground</Trans>
+            </Link>
+          )}
           <Link to="/get-started" className={buttonClass()}>
             <Trans>Set up a client</Trans>
           </Link>

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ChangeEvent, useState } from 'react'
 import { read, type Shape } from '../../api/client.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, buttonClass } from '../../ui/button.tsx'
 import { Field, Input, Segments } from '../../ui/field.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { Copy } from '../../ui/values.tsx'
@@ -39,7 +39,7 @@ function KeptMessages({ id }: { readonly id: string }) {
   return (
     <Widget query={query} skeleton={<Skeleton rows={6} />}>
       {(kept) => {
-        if (kept.body !== null) return <BodyView id={id} body={kept.body} />
+        if (kept.body !== null) return <BodyView isReadable id={id} body={kept.body} />
         if (kept.sealed !== null) return <Sealed id={id} sealed={kept.sealed} />
         if (kept.withheld)
           return (
@@ -71,7 +71,14 @@ function NotKept() {
   )
 }
 
-function BodyView({ id, body }: { readonly id: string; readonly body: Body }) {
+interface BodyViewProps {
+  readonly id: string
+  readonly body: Body
+  /** Another page may read it as well: it is not sealed. */
+  readonly isReadable?: boolean
+}
+
+function BodyView({ id, body, isReadable = false }: BodyViewProps) {
   const { t } = useLingui()
   const [view, setView] = useState<'chat' | 'json'>('chat')
   const [isWhole, setWhole] = useState(false)
@@ -117,6 +124,11 @@ function BodyView({ id, body }: { readonly id: string; readonly body: Body }) {
           </div>
         )}
         <Copy text={json} />
+        {turns !== null && isReadable && (
+          <Link to="/playground" search={{ from: id }} className={buttonClass()}>
+            <Trans>Open in the playground</Trans>
+          </Link>
+        )}
       </div>
       {shown === undefined || view === 'json' ? (
         <pre

@@ -1,0 +1,56 @@
+// What is kept of this page in the browser, for each account: settings, what is being typed, and the conversations.
+
+import { type Message, noSettings, type Settings } from './chat.ts'
+
+export interface Draft {
+  readonly settings: Settings
+  readonly text: string
+  /** Of each column. */
+  readonly conversations: readonly (readonly Message[])[]
+}
+
+export const noDraft: Draft = { settings: noSettings, text: '', conversations: [] }
+
+/** Characters; browsers keep a few million for all pages together. */
+const mostLength = 400_000
+
+const nameOf = (account: string) => `tollgate.playground.${account}`
+
+/** What is broken is left out. */
+export function loadDraft(account: string): Draft {
+  try {
+    const kept = JSON.parse(localStorage.getItem(nameOf(account)) ?? '{}')
+    return {
+      settings: { ...noSettings, ...kept.settings },
+      text: String(kept.text ?? ''),
+      conversations: Array.isArray(kept.conversations) ? kept.conversations : [],
+    }
+  } catch {
+    return noDraft
+  }
+}
+
+/** Without the bytes of attachments; where it is too long, without the conversations. */
+export function keepDraft(account: string, { settings, text, conversations }: Draft): void {
+  const kept = {
+    settings,
+    text,
+    conversations: conversations.map((each) => each.map(withoutBytes)),
+  }
+  const whole = JSON.stringify(kept)
+  const shorter = whole.length <= mostLength ? whole : JSON.stringify({ settings, text })
+  try {
+    if (shorter.length <= mostLength) localStorage.setItem(nameOf(account), shorter)
+  } catch {
+    // Storage may be full or denied: the draft then lasts as long as the page.
+  }
+}
+
+function withoutBytes(message: Message): Message {
+  if (message.kind === 'user') {
+    const attachments = message.attachments.map(({ name }) => ({ name, part: null, preview: null }))
+    return { ...message, attachments }
+  }
+  const isCut = message.kind === 'assistant' && ['waiting', 'streaming'].includes(message.state)
+  return isCut ? { ...message, state: 'stopped' } : message
+}

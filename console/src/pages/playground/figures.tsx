@@ -1,0 +1,77 @@
+// What one message took and cost, as the gateway recorded it: nothing here is estimated.
+
+import { Trans } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { read } from '../../api/client.ts'
+import { useBalance } from '../../api/queries.ts'
+import { Count, Duration, Money } from '../../ui/values.tsx'
+import { tokensPerSecond } from '../requests/columns.tsx'
+import { useCurrency } from '../requests/currency.ts'
+
+/** A record is there within a second of its request's end. */
+const everyMs = 300
+const mostTries = 40
+
+export function Figures({ requestId }: { readonly requestId: string }) {
+  const currency = useCurrency()
+  const balance = useBalance()
+  const query = useQuery({
+    ...read('/api/requests', { params: { query: { id: requestId, limit: 1 } } }),
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchInterval: ({ state }) =>
+      (state.data?.items.length ?? 0) > 0 || state.dataUpdateCount > mostTries ? false : everyMs,
+    select: ({ items }) => {
+      return items[0]
+    },
+  })
+  const record = query.data
+  if (record === undefined || balance.data === undefined)
+    return (
+      <p className="text-label font-normal text-text-3">
+        {query.error === null ? (
+          <Trans>Cost follows when the request is recorded.</Trans>
+        ) : (
+          <Trans>The cost cannot be read at the moment.</Trans>
+        )}
+      </p>
+    )
+  const rate = tokensPerSecond(record)
+  const { tokens, ttftMs, durationMs, chargeNano } = record
+  return (
+    <p className="flex flex-wrap gap-x-3 gap-y-0.5 text-label font-normal text-text-2">
+      <Link
+        to="/requests"
+        search={{ open: requestId }}
+        className="font-medium"
+        data-cost-nano={chargeNano}
+      >
+        <Money exact nano={chargeNano} currency={currency} />
+      </Link>
+      {(tokens['input'] ?? 0) + (tokens['output'] ?? 0) > 0 && (
+        <span>
+          <Trans>
+            <Count value={tokens['input'] ?? 0} /> in, <Count value={tokens['output'] ?? 0} /> out
+          </Trans>
+        </span>
+      )}
+      {ttftMs !== null && (
+        <span>
+          <Trans>
+            first token <Duration ms={ttftMs} />
+          </Trans>
+        </span>
+      )}
+      <span>
+        <Trans>
+          total <Duration ms={durationMs} />
+        </Trans>
+      </span>
+      {rate !== null && (
+        <span className="tabular">
+          <Trans>{rate.toFixed(1)} tokens/s</Trans>
+        </span>
+      )}
+    </p>
+  )
+}

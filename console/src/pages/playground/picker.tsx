@@ -1,0 +1,130 @@
+// Which model answers: a searchable list with the group's prices per million tokens.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useState } from 'react'
+import type { Shape } from '../../api/client.ts'
+import { Field, Input } from '../../ui/field.tsx'
+import { Popover } from '../../ui/popover.tsx'
+import { Badge, Money } from '../../ui/values.tsx'
+import { LinePrice, Price } from '../models/columns.tsx'
+
+export type Model = Shape<'Model'>
+
+interface PickerProps {
+  readonly models: readonly Model[]
+  readonly value: string
+  readonly onChange: (model: string) => void
+}
+
+export function ModelPicker({ models, value, onChange }: PickerProps) {
+  const { t } = useLingui()
+  const [isOpen, setOpen] = useState(false)
+  const [words, setWords] = useState('')
+  const sought = words.trim().toLowerCase()
+  const shown = models.filter(({ id, vendor }) => `${id} ${vendor}`.toLowerCase().includes(sought))
+  const typed = words.trim()
+  const isUnlisted = typed !== '' && models.every(({ id }) => id !== typed)
+  function choose(model: string) {
+    onChange(model)
+    setOpen(false)
+    setWords('')
+  }
+  return (
+    <Popover
+      label={t`Model: ${value}`}
+      text={<span className="max-w-56 truncate">{value || t`Choose a model`}</span>}
+      open={isOpen}
+      onOpenChange={setOpen}
+    >
+      <div className="flex w-96 max-w-[calc(100vw-2rem)] flex-col gap-2 p-2">
+        <Field hideLabel label={t`Search models`}>
+          <Input
+            type="search"
+            value={words}
+            placeholder={t`Search models`}
+            autoComplete="off"
+            onChange={(event) => setWords(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && shown[0] !== undefined) choose(shown[0].id)
+            }}
+          />
+        </Field>
+        <ul aria-label={t`Models`} className="max-h-80 overflow-y-auto">
+          {shown.map((model) => (
+            <li key={model.id}>
+              <Choice model={model} isChosen={model.id === value} onChoose={choose} />
+            </li>
+          ))}
+          {shown.length === 0 && (
+            <li className="px-2 py-1 text-text-3">
+              <Trans>No model with a price is called so.</Trans>
+            </li>
+          )}
+        </ul>
+        {isUnlisted && (
+          <button
+            type="button"
+            className="rounded-control px-2 py-1 text-left text-accent hover:bg-sunken"
+            onClick={() => choose(typed)}
+          >
+            <Trans>Ask for {typed} all the same</Trans>
+          </button>
+        )}
+      </div>
+    </Popover>
+  )
+}
+
+interface ChoiceProps {
+  readonly model: Model
+  readonly isChosen: boolean
+  readonly onChoose: (model: string) => void
+}
+
+function Choice({ model, isChosen, onChoose }: ChoiceProps) {
+  const { id, kind } = model
+  return (
+    <button
+      type="button"
+      aria-pressed={isChosen}
+      className={`flex min-h-9 w-full flex-wrap items-center justify-between gap-x-3 rounded-control px-2 py-1 text-left hover:bg-sunken max-md:min-h-11 ${isChosen ? 'bg-accent/8' : ''}`}
+      onClick={() => onChoose(id)}
+    >
+      <span className="flex min-w-0 items-center gap-2">
+        <span className="truncate font-medium">{id}</span>
+        {kind !== 'chat' && <Badge>{kind}</Badge>}
+      </span>
+      <PriceOf model={model} />
+    </button>
+  )
+}
+
+/** Of both directions, for a million tokens; of other units for one where that is a price to read. */
+export function PriceOf({ model }: { readonly model: Model }) {
+  const { price, currency } = model
+  const line = price.lines.find(({ name }) => name !== 'input' && name !== 'output')
+  const isByToken = price.lines.some(({ name }) => name === 'input' || name === 'output')
+  const each = BigInt(line?.priceNano ?? 0) / 1_000_000n
+  return (
+    <span className="text-label font-normal text-text-2">
+      {isByToken ? (
+        <Trans>
+          <Price model={model} kind="input" /> in, <Price model={model} kind="output" /> out for 1 M
+        </Trans>
+      ) : (
+        line !== undefined && (
+          <>
+            {each * 1_000_000n === BigInt(line.priceNano) && each > 100_000n ? (
+              <Money nano={each} currency={currency} />
+            ) : (
+              <>
+                <LinePrice line={line} currency={currency} /> / 1 M
+              </>
+            )}{' '}
+            {line.unit}
+          </>
+        )
+      )}
+    </span>
+  )
+}

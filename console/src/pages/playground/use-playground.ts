@@ -1,0 +1,198 @@
+// What happens on this page: conversations side by side, answers as they stream in, and the draft in the browser.
+
+import { type Dispatch, type SetStateAction, useCallback, useEffect, useRef, useState } from 'react'
+import { randomId } from '../../api/client.ts'
+import { streamChat } from './call.ts'
+import {
+  type Answer,
+  type Attachment,
+  chatBody,
+  isRunning,
+  type Message,
+  type Settings,
+  type UserMessage,
+} from './chat.ts'
+import { type Draft, keepDraft, loadDraft, noDraft } from './draft.ts'
+
+interface Asked {
+  readonly account: string
+  readonly models: readonly string[]
+  readonly group: string | undefined
+}
+
+export type Playground = ReturnType<typeof usePlayground>
+
+export function usePlayground(asked: Asked) {
+  const { models } = asked
+  const [draft, setDraft] = useDraft(asked.account)
+  const { begin, stop } = useAnswers(asked, draft, setDraft)
+  const conversationOf = (place: number) => draft.conversations[place] ?? []
+  const run = (place: number, messages: readonly Message[]) => {
+    // What it replaces may still be coming.
+    for (const { id } of conversationOf(place)) stop(id)
+    begin(place, messages)
+  }
+  const setConversation = (place: number, messages: readonly Message[]) =>
+    setDraft((before) => withConversation(before, place, messages))
+  return {
+    draft,
+    conversationOf,
+    isRunning: draft.conversations.some((each) => each.some(isRunning)),
+    /** All that run, or one answer. */
+    stop,
+    /** Replaces all of it. */
+    load: setDraft,
+    setText: (text: string) => setDraft((before) => ({ ...before, text })),
+    setSettings: (change: Partial<Settings>) =>
+      setDraft((before) => ({ ...before, settings: { ...before.settings, ...change } })),
+    /** One message to all models. */
+    send(attachments: readonly Attachment[]) {
+      const message: UserMessage = { kind: 'user', id: randomId(), text: draft.text, attachments }
+      setDraft((before) => ({ ...before, text: '' }))
+      for (const place of models.keys()) run(place, [...conversationOf(place), message])
+    },
+    /** The answer again, or the first to what stands last. */
+    answerAgain(place: number, id?: string) {
+      const messages = conversationOf(place)
+      const at = messages.findIndex((each) => each.id === id)
+      run(place, at < 0 ? messages : messages.slice(0, at))
+    },
+    answerTools(place: number, answer: Answer, results: readonly string[]) {
+      const said = answer.calls.map(({ id: callId, name }, index) => {
+        return { kind: 'tool', id: randomId(), callId, name, text: results[index] ?? '' } as const
+      })
+      run(place, [...conversationOf(place), ...said])
+    },
+    /** A message of the person's is one in all columns. `again`: what came after it goes, and it is answered anew. */
+    edit(id: string, text: string, again: boolean) {
+      for (const [place, messages] of draft.conversations.entries()) {
+        const at = messages.findIndex((each) => each.id === id)
+        const edited = changed(messages, id, { text })
+        if (at >= 0 && again && place < models.length) run(place, edited.slice(0, at + 1))
+        else setConversation(place, edited)
+      }
+    },
+    remove: (id: string) => setDraft((before) => without(before, id)),
+    /** A column more, which has what the first was asked; its last question waits for an answer. */
+    addColumn() {
+      const [first = []] = draft.conversations
+      const last = first.findLastIndex(({ kind }) => kind === 'user')
+      setConversation(models.length, first.slice(0, last + 1))
+    },
+    removeColumn(place: number) {
+      for (const message of conversationOf(place)) stop(message.id)
+      setDraft((before) => ({
+        ...before,
+        conversations: before.conversations.filter((_, index) => index !== place),
+      }))
+    },
+    clear() {
+      stop()
+      setDraft((before) => ({ ...before, conversations: [] }))
+    },
+  }
+}
+
+type SetDraft = Dispatch<SetStateAction<Draft>>
+
+/** Answers as they stream in. */
+function useAnswers({ models, group }: Asked, { settings }: Draft, setDraft: SetDraft) {
+  const running = useRef(new Map<string, AbortController>())
+  useEffect(() => {
+    const all = running.current
+    // Whoever leaves the page pays for nothing more.
+    return () => {
+      for (const leave of all.values()) leave.abort()
+    }
+  }, [])
+  function begin(place: number, before: readonly Message[]) {
+    const model = models[place] ?? ''
+    const answer = newAnswer(model)
+    const leave = new AbortController()
+    running.current.set(answer.id, leave)
+    setDraft((now) => withConversation(now, place, [...before, answer]))
+    const body = chatBody(model, before, settings)
+    const tell = (change: Partial<Answer>) =>
+      setDraft((now) => ({
+        ...now,
+        conversations: now.conversations.map((each) => changed(each, answer.id, change)),
+      }))
+    void streamChat({ body, group, signal: leave.signal }, tell).then(() =>
+      running.current.delete(answer.id),
+    )
+  }
+  const stop = (id?: string) => {
+    for (const [each, leave] of running.current) if (id === undefined || each === id) leave.abort()
+  }
+  return { begin, stop }
+}
+
+function useDraft(account: string) {
+  const [draft, setDraft] = useState<Draft>(noDraft)
+  const latest = useRef(draft)
+  const loaded = useRef('')
+  latest.current = draft
+  useEffect(() => {
+    if (account === '') return
+    loaded.current = account
+    setDraft(loadDraft(account))
+  }, [account])
+  const keep = useCallback(() => {
+    if (loaded.current !== '' && latest.current !== noDraft)
+      keepDraft(loaded.current, latest.current)
+  }, [])
+  useEffect(() => {
+    if (draft === noDraft) return
+    const timer = setTimeout(keep, 400)
+    return () => clearTimeout(timer)
+  }, [draft, keep])
+  useEffect(() => {
+    addEventListener('pagehide', keep)
+    return () => {
+      removeEventListener('pagehide', keep)
+      keep()
+    }
+  }, [keep])
+  return [draft, setDraft] as const
+}
+
+function newAnswer(model: string): Answer {
+  return {
+    kind: 'assistant',
+    id: randomId(),
+    model,
+    text: '',
+    reasoning: '',
+    calls: [],
+    state: 'waiting',
+    requestId: null,
+    failure: null,
+  }
+}
+
+function changed(
+  messages: readonly Message[],
+  id: string,
+  change: Partial<Answer>,
+): readonly Message[] {
+  return messages.some((each) => each.id === id)
+    ? messages.map((each) => (each.id === id ? ({ ...each, ...change } as Message) : each))
+    : messages
+}
+
+function withConversation(draft: Draft, place: number, messages: readonly Message[]): Draft {
+  const { conversations } = draft
+  const length = Math.max(conversations.length, place + 1)
+  const all = Array.from({ length }, (_, index) =>
+    index === place ? messages : (conversations[index] ?? []),
+  )
+  return { ...draft, conversations: all }
+}
+
+function without(draft: Draft, id: string): Draft {
+  const { conversations } = draft
+  return {
+    ...draft,
+    conversations: conversations.map((each) => each.filter((message) => message.id !== id)),
+  }
+}
