@@ -30,7 +30,7 @@ export interface ListedCard extends PriceCard {
 /** By model and version: those in force, `all`, or those that are `scheduled`. Of a model without a card, the one that speaks for it. */
 export async function listPrices(
   { store, nowMs }: AdminContext,
-  { model, all, scheduled, ...page }: Input<'listPrices'>,
+  { model, search, all, scheduled, ...page }: Input<'listPrices'>,
 ): Promise<Page<ListedCard>> {
   const rows = await store.prices.all()
   const inForce = cardsInForce(rows, nowMs)
@@ -40,6 +40,7 @@ export async function listPrices(
   }
   const cards = rows
     .filter((row) => model === undefined || row.model === model)
+    .filter((row) => search === undefined || row.model.toLowerCase().includes(search.toLowerCase()))
     .map((row) => ({ ...cardView(row), state: stateOf(row) }))
     .filter(({ state }) => (scheduled ? state === 'scheduled' : all || state === 'in force'))
   if (scheduled) return pageOf(cards, placeOf, page)

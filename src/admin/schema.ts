@@ -59,6 +59,7 @@ export const inputs = {
   ...alertInputs,
   listPrices: z.strictObject({
     model: text.optional(),
+    search: text.optional(),
     all: z.boolean().default(false),
     scheduled: z.boolean().default(false),
     ...page,

@@ -8290,6 +8290,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 readonly model?: string;
+                readonly search?: string;
                 readonly all?: boolean;
                 /** @description Those that have not begun, alone */
                 readonly scheduled?: boolean;

@@ -19,6 +19,7 @@ export interface NavigationItem {
     | '/admin'
     | '/admin/channels'
     | '/admin/groups'
+    | '/admin/prices'
     | '/admin/users'
     | '/admin/settings'
     | '/admin/audit'
@@ -47,6 +48,7 @@ export const userPages: readonly NavigationItem[] = [
 export const operatorPages: readonly NavigationItem[] = [
   { to: '/admin', label: msg`Operations`, icon: 'operations', shortcut: 'a' },
   { to: '/admin/channels', label: msg`Channels`, icon: 'channels', shortcut: 'c' },
+  { to: '/admin/prices', label: msg`Models and prices`, icon: 'prices' },
   { to: '/admin/groups', label: msg`Groups`, icon: 'groups' },
   { to: '/admin/users', label: msg`Users`, icon: 'users' },
   { to: '/admin/audit', label: msg`Audit log`, icon: 'audit' },

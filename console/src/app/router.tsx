@@ -13,6 +13,7 @@ import { validateAuditSearch } from '../pages/admin-audit/search.ts'
 import { validateChannelsSearch } from '../pages/admin-channels/search.ts'
 import { validateGroupsSearch } from '../pages/admin-groups/search.ts'
 import { validateOperationsSearch } from '../pages/admin-overview/search.ts'
+import { validatePricesSearch } from '../pages/admin-prices/search.ts'
 import { validateReconcileSearch } from '../pages/admin-reconcile/search.ts'
 import { validateAdminSettingsSearch } from '../pages/admin-settings/search.ts'
 import { validateUsersSearch } from '../pages/admin-users/search.ts'
@@ -146,6 +147,12 @@ const pages = [
     path: '/admin/users',
     validateSearch: validateUsersSearch,
     ...page(() => import('../pages/admin-users/index.tsx')),
+  }),
+  createRoute({
+    ...inShell,
+    path: '/admin/prices',
+    validateSearch: validatePricesSearch,
+    ...page(() => import('../pages/admin-prices/index.tsx')),
   }),
   createRoute({
     ...inShell,

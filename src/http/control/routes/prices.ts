@@ -164,7 +164,13 @@ export const priceRoutes: readonly ControlRoute[] = [
     summary: "Set a model's prices, from now or from a moment ahead",
     body: inputs.setPrices,
     reply: change,
-    run: async ({ admin, body }) => ({ body: await setPrices(admin, body) }),
+    async run({ admin, body, noted }) {
+      const made = await setPrices(admin, body)
+      const side = (which: 'before' | 'after') =>
+        Object.fromEntries(made.differences.map((each) => [each.name, each[which]]))
+      noted({ ...body, applied: made.card !== null, before: side('before'), after: side('after') })
+      return { body: made }
+    },
   }),
   route({
     method: 'get',

@@ -1,0 +1,167 @@
+// The prices in force, by model.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import { get, type Shape } from '../../api/client.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
+import { Button } from '../../ui/button.tsx'
+import { ColumnChooser } from '../../ui/columns.tsx'
+import { Field, Input } from '../../ui/field.tsx'
+import { Card } from '../../ui/page.tsx'
+import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
+import { type Column, DataTable } from '../../ui/table.tsx'
+import { Time } from '../../ui/values.tsx'
+import { Origin, PriceLine } from './prices.tsx'
+
+type Row = Shape<'ListedPriceCard'>
+
+const columns: readonly Column<Row>[] = [
+  {
+    id: 'model',
+    header: <Trans>Model</Trans>,
+    cell: ({ model }) => <span className="font-medium">{model}</span>,
+  },
+  {
+    id: 'prices',
+    header: <Trans>For a million</Trans>,
+    cell: ({ prices }) => <PriceLine prices={prices} />,
+  },
+  {
+    id: 'origin',
+    header: <Trans>Where from</Trans>,
+    cell: ({ origin }) => <Origin origin={origin} />,
+  },
+  {
+    id: 'from',
+    header: <Trans>Since</Trans>,
+    cell: ({ from }) => <Time relative at={from} />,
+  },
+  { id: 'actor', header: <Trans>By</Trans>, optional: true, cell: ({ actor }) => actor ?? '' },
+  {
+    id: 'source',
+    header: <Trans>Source</Trans>,
+    optional: true,
+    cell: ({ source, sourceDate }) => [source, sourceDate].filter(Boolean).join(', '),
+  },
+  {
+    id: 'version',
+    header: <Trans>Version</Trans>,
+    align: 'right',
+    optional: true,
+    cell: ({ version }) => version,
+  },
+]
+
+interface BookProps {
+  readonly search: string
+  readonly open: string | undefined
+  readonly onSearch: (text: string) => void
+  readonly onOpen: (model: string) => void
+}
+
+export function Book({ search, open, onSearch, onOpen }: BookProps) {
+  const { t } = useLingui()
+  const cards = useInfiniteQuery({
+    queryKey: ['/api/prices', { search }],
+    queryFn: ({ pageParam, signal }) => {
+      const query = {
+        limit: 200,
+        ...(search !== '' && { search }),
+        ...(pageParam && { cursor: pageParam }),
+      }
+      return get('/api/prices', { params: { query } }, signal)
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+    placeholderData: (before) => before,
+  })
+  const rows = useMemo(() => cards.data?.pages.flatMap(({ items }) => items) ?? [], [cards.data])
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = cards
+  return (
+    <Card
+      flush
+      title={<Trans>Prices in force</Trans>}
+      actions={
+        <span className="flex flex-wrap items-center gap-2" data-filter>
+          <Field hideLabel label={t`Search models`}>
+            <Input
+              type="search"
+              placeholder={t`Search models`}
+              defaultValue={search}
+              onChange={({ target }) => onSearch(target.value)}
+            />
+          </Field>
+          <ColumnChooser id="prices" columns={columns} />
+          <PriceAnother onOpen={onOpen} />
+        </span>
+      }
+    >
+      <Widget query={cards} skeleton={<Skeleton rows={10} />}>
+        {() => (
+          <DataTable
+            id="prices"
+            label={t`Prices in force`}
+            columns={columns}
+            rows={rows}
+            rowId={({ model }) => model}
+            onOpen={({ model }) => onOpen(model)}
+            openId={open}
+            height="75vh"
+            more={
+              hasNextPage
+                ? { isLoading: isFetchingNextPage, load: () => void fetchNextPage() }
+                : undefined
+            }
+            empty={<Empty title={<Trans>No model has this in its name.</Trans>} />}
+            card={({ model, prices, origin }) => ({
+              title: <span className="truncate font-medium">{model}</span>,
+              facts: [
+                <PriceLine key="prices" prices={prices} />,
+                <Origin key="origin" origin={origin} />,
+              ],
+            })}
+          />
+        )}
+      </Widget>
+    </Card>
+  )
+}
+
+/** Of a model that has no price yet. */
+function PriceAnother({ onOpen }: Pick<BookProps, 'onOpen'>) {
+  const { t } = useLingui()
+  const { admin } = roleOf(useMe())
+  const [name, setName] = useState<string | null>(null)
+  if (!admin) return null
+  if (name === null)
+    return (
+      <Button variant="primary" icon="plus" onClick={() => setName('')}>
+        <Trans>Price another model</Trans>
+      </Button>
+    )
+  return (
+    <form
+      className="flex flex-wrap items-center gap-2"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (name.trim() !== '') onOpen(name.trim())
+        setName(null)
+      }}
+    >
+      <Field hideLabel label={t`Name of the model`}>
+        <Input
+          autoFocus
+          spellCheck={false}
+          autoComplete="off"
+          placeholder="acme/model"
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+        />
+      </Field>
+      <Button type="submit" variant="primary">
+        <Trans>Open</Trans>
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,183 @@
+// One model's prices beside the list: what is in force for a group, a form for the next version, and every version.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Problem, read, type Shape } from '../../api/client.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
+import { Drawer } from '../../ui/dialog.tsx'
+import { Field, Select } from '../../ui/field.tsx'
+import { Skeleton, Widget } from '../../ui/state.tsx'
+import { Id, Money, None } from '../../ui/values.tsx'
+import { PriceForm } from './price-form.tsx'
+import { Origin } from './prices.tsx'
+import { Versions } from './versions.tsx'
+
+interface PriceDrawerProps {
+  readonly model: string
+  readonly onClose: () => void
+}
+
+type Listed = Shape<'ListedPriceCard'>
+
+export function PriceDrawer({ model, onClose }: PriceDrawerProps) {
+  const { t } = useLingui()
+  const { admin } = roleOf(useMe())
+  const query = { model, all: true, limit: 100 }
+  const cards = useQuery(read('/api/prices', { params: { query } }))
+  // A model without a price is one too: its first is made here.
+  const isNew = cards.error instanceof Problem && cards.error.status === 404
+  const items = isNew ? [] : cards.data?.items
+  const shown = items ?? []
+  const current = shown.find(({ state }) => state === 'in force')
+  return (
+    <Drawer
+      label={t`Prices of ${model}`}
+      header={
+        <span className="flex items-center gap-3 text-section">
+          <Id whole value={model} />
+        </span>
+      }
+      onClose={onClose}
+    >
+      {items === undefined ? (
+        <Widget query={cards} skeleton={<Skeleton rows={8} />}>
+          {() => null}
+        </Widget>
+      ) : (
+        <div className="flex flex-col gap-6">
+          <Standing model={model} current={current} />
+          {!model.endsWith('*') && current !== undefined && <ForGroup model={model} />}
+          {admin && (
+            <PriceForm
+              key={current?.version ?? 0}
+              model={model}
+              prices={current?.model === model ? current.prices : {}}
+            />
+          )}
+          <Versions model={model} cards={shown.filter((card) => card.model === model)} />
+        </div>
+      )}
+    </Drawer>
+  )
+}
+
+interface StandingProps {
+  readonly model: string
+  readonly current: Listed | undefined
+}
+
+function Standing({ model, current }: StandingProps) {
+  if (current === undefined)
+    return (
+      <p className="rounded-card bg-warning-tint px-3 py-2">
+        <Trans>{model} has no price: its requests are refused.</Trans>
+      </p>
+    )
+  if (current.origin === 'file')
+    return (
+      <p className="rounded-card bg-info-tint px-3 py-2">
+        <Trans>
+          The configuration file prices this model and stands above what is set here: a new version
+          counts once the file prices it no more.
+        </Trans>
+      </p>
+    )
+  const { source, sourceDate } = current
+  return (
+    <p className="text-text-2">
+      <Origin origin={current.origin} /> · {[source, sourceDate].filter(Boolean).join(', ')}
+      {current.model !== model && (
+        <>
+          {' · '}
+          <Trans>by the pattern {current.model}</Trans>
+        </>
+      )}
+    </p>
+  )
+}
+
+/** The sale price of a group beside the base. */
+function ForGroup({ model }: { readonly model: string }) {
+  const { t } = useLingui()
+  const groups = useQuery(read('/api/groups'))
+  const [chosen, choose] = useState<string | null>(null)
+  const group = chosen ?? groups.data?.items[0]?.id
+  const params = { path: { id: model }, query: { ...(group !== undefined && { group }) } }
+  const offered = useQuery({
+    ...read('/api/models/{id}', { params }),
+    enabled: group !== undefined,
+    retry: false,
+  })
+  const isAbsent = offered.error instanceof Problem && offered.error.status === 404
+  return (
+    <section className="flex flex-col gap-2">
+      <div className="w-56">
+        <Field label={t`As the group pays it`}>
+          <Select value={group ?? ''} onChange={({ target }) => choose(target.value)}>
+            {groups.data?.items.map(({ id, multiplier }) => (
+              <option key={id} value={id}>
+                {id} × {multiplier}
+              </option>
+            ))}
+          </Select>
+        </Field>
+      </div>
+      {isAbsent ? (
+        <p className="text-text-2">
+          <Trans>This group is not served this model.</Trans>
+        </p>
+      ) : (
+        <Widget query={offered} skeleton={<Skeleton rows={2} />}>
+          {({ price, currency }) => <Lines lines={price.lines} currency={currency} />}
+        </Widget>
+      )}
+    </section>
+  )
+}
+
+interface LinesProps {
+  readonly lines: readonly Shape<'PriceLine'>[]
+  readonly currency: string
+}
+
+function Lines({ lines, currency }: LinesProps) {
+  return (
+    <table className="w-full text-left text-cell">
+      <thead className="text-label text-text-2">
+        <tr>
+          <th scope="col" className="py-1 pr-4">
+            <Trans>For a million</Trans>
+          </th>
+          <th scope="col" className="py-1 pr-4 text-right">
+            <Trans>Base</Trans>
+          </th>
+          <th scope="col" className="py-1 pr-4 text-right">
+            <Trans>Group pays</Trans>
+          </th>
+          <th scope="col" className="py-1 text-right">
+            <Trans>Vendor publishes</Trans>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {lines.map(({ name, unit, baseNano, priceNano, officialNano }) => (
+          <tr key={name} className="border-t border-border">
+            <th scope="row" className="py-1 pr-4 font-normal">
+              {name} <span className="text-text-2">({unit})</span>
+            </th>
+            <td className="py-1 pr-4 text-right">
+              <Money nano={baseNano} currency={currency} />
+            </td>
+            <td className="py-1 pr-4 text-right">
+              <Money nano={priceNano} currency={currency} />
+            </td>
+            <td className="py-1 text-right">
+              {officialNano === null ? <None /> : <Money nano={officialNano} currency={currency} />}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

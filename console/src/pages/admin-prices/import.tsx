@@ -1,0 +1,190 @@
+// A published list of prices, compared with what is in force: each model is taken by itself, or all of them.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { change, type Shape } from '../../api/client.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
+import { Button, Buttons } from '../../ui/button.tsx'
+import { Checkbox, Field, Input, TextArea } from '../../ui/field.tsx'
+import { Card } from '../../ui/page.tsx'
+import { Empty, ProblemText } from '../../ui/state.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { Differences } from './prices.tsx'
+import { refreshPrices } from './refresh.ts'
+
+interface Asked {
+  readonly document: string
+  readonly vendor?: string
+}
+
+export function Import({ onOpen }: { readonly onOpen: (model: string) => void }) {
+  const { t } = useLingui()
+  const { admin } = roleOf(useMe())
+  const [document, setDocument] = useState('')
+  const [vendor, setVendor] = useState('')
+  const compare = useMutation({
+    mutationFn: (body: Asked) => change('post', '/api/prices/import', { body }),
+  })
+  const asked: Asked = { document, ...(vendor.trim() !== '' && { vendor: vendor.trim() }) }
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    compare.mutate(asked)
+  }
+  if (!admin)
+    return (
+      <Card>
+        <Empty title={<Trans>Only administrators compare lists.</Trans>} />
+      </Card>
+    )
+  return (
+    <>
+      <Card title={<Trans>A published list</Trans>}>
+        <form onSubmit={submit} className="flex flex-col gap-4">
+          <Field
+            label={t`Document`}
+            hint={t`The JSON of models.dev, or a price list of another gateway as docs/catalogue.md names them. It is read here and in the gateway, and kept nowhere.`}
+            error={compare.error === null ? undefined : <ProblemText error={compare.error} />}
+          >
+            <TextArea
+              rows={6}
+              spellCheck={false}
+              value={document}
+              onChange={({ target }) => setDocument(target.value)}
+            />
+          </Field>
+          <div className="flex flex-wrap items-end gap-4">
+            <Field label={t`Or a file`}>
+              <Input
+                type="file"
+                accept=".json,application/json"
+                onChange={({ target }) => void target.files?.[0]?.text().then(setDocument)}
+              />
+            </Field>
+            <Field label={t`Only of the vendor`}>
+              <Input
+                autoComplete="off"
+                placeholder="openai"
+                value={vendor}
+                onChange={({ target }) => setVendor(target.value)}
+              />
+            </Field>
+            <Button
+              type="submit"
+              variant="primary"
+              busy={compare.isPending}
+              disabled={document.trim() === ''}
+            >
+              <Trans>Compare</Trans>
+            </Button>
+          </div>
+        </form>
+      </Card>
+      {compare.data !== undefined && (
+        <Compared
+          compared={compare.data}
+          asked={asked}
+          onOpen={onOpen}
+          again={() => compare.mutate(asked)}
+        />
+      )}
+    </>
+  )
+}
+
+interface ComparedProps {
+  readonly compared: Shape<'PriceImport'>
+  readonly asked: Asked
+  readonly onOpen: (model: string) => void
+  readonly again: () => void
+}
+
+function Compared({ compared, asked, onOpen, again }: ComparedProps) {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const [allowLarge, setAllowLarge] = useState(false)
+  const take = useMutation({
+    mutationFn: (model?: string) => {
+      const body = { ...asked, ...(model !== undefined && { model }), apply: true, allowLarge }
+      return change('post', '/api/prices/import', { body })
+    },
+    async onSuccess({ applied, versions }) {
+      if (!applied) return
+      showToast({ text: t`${versions.length} prices taken.`, tone: 'info' })
+      await refreshPrices(client)
+      again()
+    },
+  })
+  const { changes, models, refused, inFile } = compared
+  const isLarge = changes.some(({ differences }) => differences.some(({ large }) => large))
+  const notTaken = take.data !== undefined && !take.data.applied
+  return (
+    <Card
+      title={
+        <Trans>
+          {changes.length} of {models} models differ
+        </Trans>
+      }
+    >
+      <div className="flex flex-col gap-4">
+        {refused.length > 0 && (
+          <p className="text-text-2">
+            <Trans>Left out, as they cannot be read: {refused.join(', ')}</Trans>
+          </p>
+        )}
+        {inFile.length > 0 && (
+          <p className="text-text-2">
+            <Trans>Priced by the configuration file, which stands above: {inFile.join(', ')}</Trans>
+          </p>
+        )}
+        {isLarge && (
+          <Checkbox
+            label={t`Also take prices that change more than tenfold`}
+            checked={allowLarge}
+            onChange={({ target }) => setAllowLarge(target.checked)}
+          />
+        )}
+        {notTaken && (
+          <p role="alert" className="text-danger">
+            <Trans>Nothing was taken: a price changes more than tenfold.</Trans>
+          </p>
+        )}
+        {take.error !== null && (
+          <p role="alert" className="text-danger">
+            <ProblemText error={take.error} />
+          </p>
+        )}
+        {changes.length === 0 ? (
+          <Empty title={<Trans>What is in force is what the list says.</Trans>} />
+        ) : (
+          <>
+            <Buttons>
+              <Button busy={take.isPending} onClick={() => take.mutate(undefined)}>
+                <Trans>Take all {changes.length}</Trans>
+              </Button>
+            </Buttons>
+            <ul className="flex flex-col divide-y divide-border">
+              {changes.map(({ model, differences }) => (
+                <li key={model} className="flex flex-wrap items-start gap-x-4 gap-y-1 py-2">
+                  <button
+                    type="button"
+                    className="min-w-48 text-left font-medium underline"
+                    onClick={() => onOpen(model)}
+                  >
+                    {model}
+                  </button>
+                  <span className="min-w-0 flex-1">
+                    <Differences of={differences} />
+                  </span>
+                  <Button busy={take.isPending} onClick={() => take.mutate(model)}>
+                    <Trans>Take</Trans>
+                  </Button>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </div>
+    </Card>
+  )
+}

@@ -1,0 +1,208 @@
+// The next version of a model's prices: each name with its decimal, when it begins, why; and what it would have brought.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { useFieldArray, useForm } from 'react-hook-form'
+import { change, Problem, type Shape } from '../../api/client.ts'
+import { Button, Buttons, IconButton } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
+import { Field, Input } from '../../ui/field.tsx'
+import { ProblemText } from '../../ui/state.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { Effect } from './effect.tsx'
+import { Differences, type Prices, priceNames } from './prices.tsx'
+import { refreshPrices } from './refresh.ts'
+
+interface Values {
+  readonly lines: { name: string; price: string }[]
+  /** As `datetime-local` has it, by the browser's zone; empty: now. */
+  readonly from: string
+  readonly source: string
+}
+
+interface PriceFormProps {
+  readonly model: string
+  readonly prices: Prices
+}
+
+export function PriceForm({ model, prices }: PriceFormProps) {
+  const { t } = useLingui()
+  const lines = Object.entries(prices).map(([name, price]) => ({ name, price }))
+  const first = [
+    { name: 'input', price: '' },
+    { name: 'output', price: '' },
+  ]
+  const form = useForm<Values>({
+    defaultValues: { lines: lines.length === 0 ? first : lines, from: '', source: '' },
+  })
+  const { register, formState, getValues } = form
+  const { errors } = formState
+  const sending = useSending(model, form)
+  const effect = useMutation({
+    mutationFn: () =>
+      change('post', '/api/prices/effect', { body: { model, prices: pricesOf(getValues()) } }),
+  })
+  return (
+    <section className="flex flex-col gap-3">
+      <h3 className="text-section">
+        <Trans>Next version</Trans>
+      </h3>
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={(event) => void form.handleSubmit((values) => sending.send(values, false))(event)}
+      >
+        <Lines form={form} />
+        <div className="grid gap-4 md:grid-cols-2">
+          <Field
+            label={t`Begins`}
+            hint={t`Empty: at once. By this browser’s clock.`}
+            error={errors.from?.message}
+          >
+            <Input type="datetime-local" {...register('from')} />
+          </Field>
+          <Field
+            label={t`Source`}
+            hint={t`Where the prices are from: a page, a contract.`}
+            error={errors.source?.message}
+          >
+            <Input
+              autoComplete="off"
+              {...register('source', { required: t`Say where the prices are from.` })}
+            />
+          </Field>
+        </div>
+        <Buttons>
+          <Button type="submit" busy={sending.isBusy}>
+            <Trans>Set prices</Trans>
+          </Button>
+          <Button variant="quiet" busy={effect.isPending} onClick={() => effect.mutate()}>
+            <Trans>What would the last 7 days have brought?</Trans>
+          </Button>
+        </Buttons>
+        {(sending.problem ?? effect.error) !== null && (
+          <p role="alert" className="text-danger">
+            <ProblemText error={(sending.problem ?? effect.error) as Error} />
+          </p>
+        )}
+      </form>
+      {effect.data !== undefined && <Effect effect={effect.data} />}
+      {sending.large !== null && (
+        <Confirm
+          title={<Trans>Change a price more than tenfold?</Trans>}
+          action={t`Set prices all the same`}
+          onConfirm={() => sending.send(getValues(), true)}
+          onClose={sending.dismiss}
+        >
+          <Differences of={sending.large} />
+        </Confirm>
+      )}
+    </section>
+  )
+}
+
+function Lines({ form }: { readonly form: ReturnType<typeof useForm<Values>> }) {
+  const { t } = useLingui()
+  const names = useId()
+  const { fields, append, remove } = useFieldArray({ control: form.control, name: 'lines' })
+  const { errors } = form.formState
+  return (
+    <fieldset className="flex flex-col gap-2">
+      <legend className="mb-2 text-label text-text-2">
+        <Trans>
+          Prices for a million of each unit; for prompts longer than 200,000 tokens, a name such as
+          input&gt;200000
+        </Trans>
+      </legend>
+      <datalist id={names}>
+        {priceNames.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      {fields.map((field, place) => (
+        <div key={field.id} className="flex items-start gap-2">
+          <div className="min-w-0 flex-1">
+            <Field hideLabel label={t`Name of price ${place + 1}`}>
+              <Input
+                list={names}
+                autoComplete="off"
+                spellCheck={false}
+                {...form.register(`lines.${place}.name`)}
+              />
+            </Field>
+          </div>
+          <div className="w-40">
+            <Field
+              hideLabel
+              label={t`Price of ${form.watch(`lines.${place}.name`) || place + 1}`}
+              error={errors.lines?.[place]?.price?.message}
+            >
+              <Input
+                inputMode="decimal"
+                autoComplete="off"
+                placeholder="0.15"
+                {...form.register(`lines.${place}.price`, {
+                  pattern: {
+                    value: /^\s*(\d+(\.\d{1,9})?)?\s*$/,
+                    message: t`A decimal with a point, such as 1.25.`,
+                  },
+                })}
+              />
+            </Field>
+          </div>
+          <IconButton icon="trash" label={t`Remove`} onClick={() => remove(place)} />
+        </div>
+      ))}
+      <div>
+        <Button variant="quiet" icon="plus" onClick={() => append({ name: '', price: '' })}>
+          <Trans>Another price</Trans>
+        </Button>
+      </div>
+    </fieldset>
+  )
+}
+
+/** Sends the form; a change of more than tenfold is asked about first. */
+function useSending(model: string, form: ReturnType<typeof useForm<Values>>) {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const [problem, setProblem] = useState<Error | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const [large, setLarge] = useState<readonly Shape<'PriceDifference'>[] | null>(null)
+  async function send(values: Values, allowLarge: boolean) {
+    setBusy(true)
+    setProblem(null)
+    try {
+      const from = values.from === '' ? undefined : new Date(values.from).toISOString()
+      const prices = pricesOf(values)
+      const body = { model, prices, source: values.source, allowLarge, ...(from && { from }) }
+      const { card, differences } = await change('post', '/api/prices', { body })
+      if (card === null) return setLarge(differences)
+      setLarge(null)
+      showToast({ text: t`Prices of ${model} are set.`, tone: 'info' })
+      await refreshPrices(client)
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      const place = error instanceof Problem ? placeOf(error.field, values) : null
+      if (place === null) setProblem(error)
+      else form.setError(place, { message: error.message }, { shouldFocus: true })
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { send, problem, isBusy, large, dismiss: () => setLarge(null) }
+}
+
+/** Lines left empty are left out. */
+function pricesOf({ lines }: Values): Record<string, string> {
+  const filled = lines.filter(({ name, price }) => name.trim() !== '' && price.trim() !== '')
+  return Object.fromEntries(filled.map(({ name, price }) => [name.trim(), price.trim()]))
+}
+
+/** `prices.output` belongs to the line of that name. */
+function placeOf(field: string | null, { lines }: Values) {
+  if (field === 'from' || field === 'source') return field
+  const name = field?.startsWith('prices') ? field.replace(/^prices[.["]*|["\]]*$/g, '') : null
+  const place = lines.findIndex((line) => line.name.trim() === name)
+  return place < 0 ? null : (`lines.${place}.price` as const)
+}
