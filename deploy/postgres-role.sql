@@ -45,3 +45,6 @@ GRANT INSERT, UPDATE ON price_file TO tollgate_app;
 GRANT INSERT, UPDATE, DELETE ON idempotency TO tollgate_app;
 GRANT INSERT, UPDATE, DELETE ON response, response_item TO tollgate_app;
 GRANT INSERT, UPDATE, DELETE ON video TO tollgate_app;
+
+GRANT INSERT ON payment_transaction, payment_event, payment_bonus_claim TO tollgate_app;
+GRANT INSERT, UPDATE ON payment_order, payment_bonus, payment_refund TO tollgate_app;

@@ -2,6 +2,7 @@
 
 import { auditAccounts, auditJournal, auditLeases } from './audit-accounts.ts'
 import { auditFacets } from './audit-facets.ts'
+import { auditPayments } from './audit-payments.ts'
 import { auditPruned } from './audit-pruned.ts'
 import { auditUsage } from './audit-usage.ts'
 import type { Engine, Session } from './engine.ts'
@@ -24,6 +25,7 @@ export function auditTable(engine: Engine): AuditTable {
         const since = await keptSince(session)
         await auditLeases(session, since, findings)
         await auditJournal(session, findings)
+        await auditPayments(session, findings)
         await auditOutboxes(session, findings)
         const usageRows = await auditUsage(session, { price, since }, findings)
         await auditPruned(session, since, findings)

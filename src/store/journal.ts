@@ -90,7 +90,8 @@ async function post(engine: Engine, transfers: readonly Transfer[]): Promise<Pos
   }
 }
 
-async function postAll(session: Session, transfers: readonly Transfer[]): Promise<Posted> {
+/** Within the caller's transaction. Throws where a wallet cannot pay, and RowRefused. */
+export async function postAll(session: Session, transfers: readonly Transfer[]): Promise<Posted> {
   const moves = movesOf(transfers)
   const wallets = await lockWallets(session, moves.wallets.keys())
   // Before the funds are looked at: what was posted once is known, whatever the wallet has today.

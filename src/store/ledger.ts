@@ -12,6 +12,11 @@ export const house = {
   promo: 'expense:promo',
   writeoff: 'expense:writeoff',
   adjust: 'adjust:admin',
+  /** What providers of payment owe the operator; play money apart from all of them. */
+  alipay: 'clearing:alipay',
+  wechatpay: 'clearing:wechatpay',
+  stripe: 'clearing:stripe',
+  play: 'clearing:play',
 } as const
 
 export const walletOf = (account: string): string => `wallet:${account}`
@@ -20,7 +25,7 @@ export const walletOf = (account: string): string => `wallet:${account}`
 export interface Transfer {
   /** `CODE:REFERENCE`, unique for ever: what makes a repeated posting do nothing. */
   readonly id: string
-  /** `opening`, `topup`, `bonus`, `adjust`, `usage`, `writeoff`, `refund`. */
+  /** `opening`, `topup`, `bonus`, `adjust`, `usage`, `writeoff`, `refund`, `refund_undone`, `clawback`, `clawback_undone`, `expiry`. */
   readonly code: string
   readonly debit: string
   readonly credit: string
@@ -249,7 +254,7 @@ export interface OutboxTable {
 
 /** One difference an audit found. */
 export interface AuditFinding {
-  /** `journal`, `wallet`, `lease`, `usage`, `quarter`, `set-aside`, `video`, `outbox`, `integrity`. */
+  /** `journal`, `wallet`, `lease`, `usage`, `quarter`, `set-aside`, `video`, `payment`, `outbox`, `integrity`. */
   readonly kind: string
   readonly subject: string
   readonly message: string

@@ -20,6 +20,7 @@ import type {
   StatementReader,
 } from './ledger.ts'
 import type { ManagementKeyTable } from './management-keys.ts'
+import type { PaymentOrderTable, PaymentTable, RefundTable } from './payment-tables.ts'
 import type { IdentityTable, PeopleTable } from './people.ts'
 import type { PreferenceTable } from './preferences.ts'
 import type { ReconcileTable } from './reconcile-table.ts'
@@ -158,6 +159,9 @@ export interface Store {
   readonly idempotency: IdempotencyTable
   readonly responses: ResponseTable
   readonly videos: VideoTable
+  readonly paymentOrders: PaymentOrderTable
+  readonly payments: PaymentTable
+  readonly refunds: RefundTable
   readonly audit: AuditTable
   readonly deployment: DeploymentTable
   readonly settings: SettingTable

@@ -24,6 +24,9 @@ import { walletOf } from './ledger.ts'
 import { managementKeyTable } from './management-keys.ts'
 import { leaseTable, nodeTable } from './nodes.ts'
 import { outboxTable } from './outbox-epochs.ts'
+import { paymentOrderTable } from './payment-orders.ts'
+import { refundTable } from './payment-refunds.ts'
+import { paymentTable } from './payments.ts'
 import { identityTable, peopleTable } from './people.ts'
 import { preferenceTable } from './preferences.ts'
 import { priceTable } from './prices.ts'
@@ -81,6 +84,9 @@ export function createStore(engine: Engine, history = engine): Store {
     idempotency: idempotencyTable(engine),
     responses: responseTable(engine),
     videos: videoTable(engine),
+    paymentOrders: paymentOrderTable(engine),
+    payments: paymentTable(engine),
+    refunds: refundTable(engine),
     audit: auditTable(engine),
     deployment: {
       currency: () => readCurrency(engine),

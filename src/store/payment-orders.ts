@@ -1,0 +1,165 @@
+// Orders for credit: made once for each attempt, shown, ended, and given out to be asked about.
+
+import type { Engine, Session, Value } from './engine.ts'
+import { forUpdate } from './leases.ts'
+import { house } from './ledger.ts'
+import { nextState, type OrderEvent, type OrderState } from './order-state.ts'
+import type { NewOrder, PaymentOrder, PaymentOrderTable } from './payment-tables.ts'
+import { cleanText } from './text.ts'
+
+type KeptOrder = Omit<PaymentOrder, 'nanoPerMinor' | 'creditNano' | 'bonusNano' | 'instructions'> &
+  Record<'nanoPerMinor' | 'creditNano' | 'bonusNano', string> & {
+    readonly instructions: string | null
+  }
+
+const select = `SELECT id, account, person, provider, mode, method, amount_minor AS "amountMinor", currency,
+    CAST(nano_per_minor AS TEXT) AS "nanoPerMinor", CAST(credit_nano AS TEXT) AS "creditNano",
+    CAST(bonus_nano AS TEXT) AS "bonusNano", state, flag, attempt, instructions,
+    created_at AS "createdAt", expires_at AS "expiresAt", shown_at AS "shownAt",
+    credited_at AS "creditedAt", ended_at AS "endedAt", query_at AS "queryAt", revision
+  FROM payment_order`
+
+function orderOf(kept: KeptOrder): PaymentOrder {
+  const { nanoPerMinor, creditNano, bonusNano, instructions, ...plain } = kept
+  return {
+    ...plain,
+    nanoPerMinor: BigInt(nanoPerMinor),
+    creditNano: BigInt(creditNano),
+    bonusNano: BigInt(bonusNano),
+    instructions: instructions === null ? null : JSON.parse(instructions),
+  }
+}
+
+async function readOrders(
+  session: Session,
+  where: string,
+  values: readonly Value[],
+): Promise<PaymentOrder[]> {
+  return (await session.query<KeptOrder>(`${select} ${where}`, values)).map(orderOf)
+}
+
+/** Locked until the transaction ends: the order first, then its wallet, then the operator's accounts. */
+export async function lockOrder(session: Session, id: string): Promise<PaymentOrder | null> {
+  const [order] = await readOrders(session, `WHERE id = ?${forUpdate[session.kind]}`, [
+    cleanText(id),
+  ])
+  return order ?? null
+}
+
+const insert = `INSERT INTO payment_order (id, account, person, provider, mode, method, amount_minor, currency,
+    nano_per_minor, credit_nano, bonus_nano, state, attempt, created_at, expires_at, query_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'created', ?, ?, ?, ?) ON CONFLICT (account, attempt) DO NOTHING`
+
+function valuesOf(order: NewOrder): Value[] {
+  return [
+    order.id,
+    cleanText(order.account),
+    cleanText(order.person),
+    order.provider,
+    order.mode,
+    order.method,
+    order.amountMinor,
+    order.currency,
+    order.nanoPerMinor,
+    order.creditNano,
+    order.bonusNano,
+    cleanText(order.attempt),
+    order.createdAt,
+    order.expiresAt,
+    order.queryAt,
+  ]
+}
+
+export function paymentOrderTable(engine: Engine): PaymentOrderTable {
+  const byAttempt = async (account: string, attempt: string) => {
+    const values = [cleanText(account), cleanText(attempt)]
+    const [order] = await readOrders(engine, 'WHERE account = ? AND attempt = ?', values)
+    if (order === undefined) throw new Error('An order that was made is not there.')
+    return order
+  }
+  return {
+    async create(order) {
+      await engine.run(insert, valuesOf(order))
+      return byAttempt(order.account, order.attempt)
+    },
+    async find(id) {
+      const [order] = await readOrders(engine, 'WHERE id = ?', [cleanText(id)])
+      return order ?? null
+    },
+    list({ account, state, flagged, before, limit }) {
+      const terms: string[] = []
+      const values: Value[] = []
+      const add = (term: string, ...given: Value[]) => {
+        terms.push(term)
+        values.push(...given)
+      }
+      if (account !== undefined) add('account = ?', cleanText(account))
+      if (state !== undefined) add('state = ?', state)
+      if (flagged === true) add('flag IS NOT NULL')
+      if (before !== undefined) add('(created_at, id) < (?, ?)', before.at, cleanText(before.id))
+      const where = terms.length === 0 ? '' : `WHERE ${terms.join(' AND ')}`
+      return readOrders(engine, `${where} ORDER BY created_at DESC, id DESC LIMIT ?`, [
+        ...values,
+        limit,
+      ])
+    },
+    show: (id, instructions, at) =>
+      step(engine, id, 'show', {
+        sql: 'instructions = ?, shown_at = ?',
+        values: [JSON.stringify(instructions), at],
+      }),
+    end: (id, how, at) => step(engine, id, how, { sql: 'ended_at = ?', values: [at] }),
+    dispute: (id) => step(engine, id, 'dispute', { sql: 'flag = ?', values: ['disputed'] }),
+    takeDue: (at, scheduleMs, limit) =>
+      engine.transaction(async (session) => {
+        const skip = session.kind === 'postgres' ? ' FOR UPDATE SKIP LOCKED' : ''
+        const where = `WHERE query_at <= ? ORDER BY query_at LIMIT ?${skip}`
+        const due = await readOrders(session, where, [at, limit])
+        for (const { id, createdAt } of due) {
+          const next = scheduleMs.find((afterMs) => createdAt + afterMs > at)
+          const queryAt = next === undefined ? null : createdAt + next
+          const sql = 'UPDATE payment_order SET query_at = ?, queries = queries + 1 WHERE id = ?'
+          await session.run(sql, [queryAt, id])
+        }
+        return due
+      }),
+  }
+}
+
+interface Change {
+  readonly sql: string
+  readonly values: readonly Value[]
+}
+
+async function step(
+  engine: Engine,
+  id: string,
+  event: OrderEvent,
+  change: Change,
+): Promise<boolean> {
+  return engine.transaction(async (session) => {
+    const order = await lockOrder(session, id)
+    const next = order && nextState(order.state, event)
+    if (order === null || next === null) return false
+    await changeOrder(session, order.id, next, change)
+    return true
+  })
+}
+
+/** Of an order that is locked. */
+export async function changeOrder(
+  session: Session,
+  id: string,
+  state: OrderState,
+  { sql, values }: Change,
+): Promise<void> {
+  await session.run(
+    `UPDATE payment_order SET state = ?, revision = revision + 1, ${sql} WHERE id = ?`,
+    [state, ...values, id],
+  )
+}
+
+/** The operator's account that its money comes from and goes back to. */
+export function clearingOf({ provider, mode }: Pick<PaymentOrder, 'provider' | 'mode'>): string {
+  return mode === 'play' ? house.play : house[provider]
+}

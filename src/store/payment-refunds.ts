@@ -1,0 +1,208 @@
+// Refunds: the money leaves the wallet before the provider is asked, and comes back where the provider refuses.
+
+import type { Nano } from '../money.ts'
+import type { Engine, Session } from './engine.ts'
+import { postAll } from './journal.ts'
+import { house, type Transfer, walletOf } from './ledger.ts'
+import { nextState } from './order-state.ts'
+import { changeOrder, clearingOf, lockOrder } from './payment-orders.ts'
+import { readRefunds } from './payment-refund-rows.ts'
+import {
+  bonusesOf,
+  bonusLeft,
+  moveBonusBase,
+  readCounters,
+  readStanding,
+} from './payment-standing.ts'
+import type {
+  BonusSpending,
+  PaymentOrder,
+  Refund,
+  RefundBegun,
+  RefundTable,
+} from './payment-tables.ts'
+import { cleanText, cleanTextOrNull } from './text.ts'
+import { lockWallets } from './wallets.ts'
+
+type NewRefund = Parameters<RefundTable['begin']>[0]
+
+export function refundTable(engine: Engine): RefundTable {
+  return {
+    begin: (asked, spending) => engine.transaction((session) => begin(session, asked, spending)),
+    end: (id, how, failure, at) =>
+      engine.transaction((session) => end(session, id, { how, failure, at })),
+    pending: (before, limit) =>
+      readRefunds(engine, `WHERE state = 'pending' AND at < ? ORDER BY at, id LIMIT ?`, [
+        before,
+        limit,
+      ]),
+  }
+}
+
+async function begin(
+  session: Session,
+  asked: NewRefund,
+  spending: BonusSpending,
+): Promise<RefundBegun> {
+  const order = await lockOrder(session, asked.orderId)
+  const [known] = await readRefunds(session, 'WHERE id = ?', [cleanText(asked.id)])
+  if (known !== undefined) return { outcome: 'known', refund: known }
+  if (order === null) return { outcome: 'not_paid' }
+  const wallet = (await lockWallets(session, [order.account])).get(order.account)
+  const standing = await readStanding(session, order.account, { mode: order.mode, spending })
+  const payments = await readPayments(session, order.id)
+  if (wallet === undefined || standing === null || payments.length === 0)
+    return { outcome: 'not_paid' }
+  const amountNano = BigInt(asked.amountMinor) * order.nanoPerMinor
+  const payment = payments.find(({ leftMinor }) => leftMinor >= asked.amountMinor)
+  const mostNano =
+    BigInt(Math.max(...payments.map(({ leftMinor }) => leftMinor))) * order.nanoPerMinor
+  const refundableNano = standing.refundableNano < mostNano ? standing.refundableNano : mostNano
+  if (payment === undefined || amountNano > refundableNano)
+    return { outcome: 'too_much', refundableNano }
+  const clawbackNano = await clawbackOf(session, order, { payments, asked, spending })
+  if (amountNano + clawbackNano > wallet.postedNano - wallet.leasedNano)
+    return { outcome: 'leased' }
+  const refund: Refund = {
+    ...asked,
+    account: order.account,
+    provider: order.provider,
+    transactionId: payment.id,
+    amountNano,
+    clawbackNano,
+    state: 'pending',
+    failure: null,
+    endedAt: null,
+  }
+  await insertRefund(session, refund)
+  await moveBonus(session, refund, 1n)
+  await noteState(session, order)
+  await postAll(session, transfersOf(order, refund))
+  return { outcome: 'begun', refund }
+}
+
+interface Payment {
+  readonly id: string
+  readonly amountMinor: number
+  /** Not refunded yet. */
+  readonly leftMinor: number
+}
+
+/** What was credited for the order, in the order it came. */
+function readPayments(session: Session, orderId: string): Promise<Payment[]> {
+  return session.query<Payment>(
+    `SELECT id, amount_minor AS "amountMinor", CAST(amount_minor - coalesce((SELECT sum(amount_minor)
+          FROM payment_refund WHERE payment_refund.order_id = payment_transaction.order_id
+            AND transaction_id = payment_transaction.id AND state <> 'failed'), 0) AS BIGINT) AS "leftMinor"
+      FROM payment_transaction WHERE order_id = ? AND transfer IS NOT NULL ORDER BY at, id`,
+    [orderId],
+  )
+}
+
+interface Clawing {
+  readonly payments: readonly Payment[]
+  readonly asked: NewRefund
+  readonly spending: BonusSpending
+}
+
+/** Of the order's bonus, in proportion to what is refunded of the order; never more than is left of it. */
+async function clawbackOf(
+  session: Session,
+  order: PaymentOrder,
+  { payments, asked, spending }: Clawing,
+): Promise<Nano> {
+  const [bonus] = await bonusesOf(session, 'order_id = ?', [order.id])
+  const counters = await readCounters(session, order.account)
+  if (bonus === undefined || counters === null) return 0n
+  const paid = payments.reduce((sum, { amountMinor }) => sum + BigInt(amountMinor), 0n)
+  const left = payments.reduce((sum, { leftMinor }) => sum + BigInt(leftMinor), 0n)
+  const refunded = paid - left + BigInt(asked.amountMinor)
+  const dueNano = (bonus.amountNano * refunded + paid - 1n) / paid - bonus.takenNano
+  const leftNano = bonusLeft(bonus, counters, spending)
+  const takenNano = dueNano < leftNano ? dueNano : leftNano
+  return takenNano < 0n ? 0n : takenNano
+}
+
+async function insertRefund(session: Session, refund: Refund): Promise<void> {
+  await session.run(
+    `INSERT INTO payment_refund (id, order_id, account, provider, transaction_id, amount_minor, amount_nano,
+        clawback_nano, state, actor, reason, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?)`,
+    [
+      cleanText(refund.id),
+      refund.orderId,
+      refund.account,
+      refund.provider,
+      refund.transactionId,
+      refund.amountMinor,
+      refund.amountNano,
+      refund.clawbackNano,
+      cleanText(refund.actor),
+      cleanText(refund.reason),
+      refund.at,
+    ],
+  )
+}
+
+/** `sign` -1: the refund failed, and all is as it was before. */
+async function moveBonus(session: Session, refund: Refund, sign: 1n | -1n): Promise<void> {
+  const { orderId, account, amountNano, clawbackNano } = refund
+  const sql = 'UPDATE payment_bonus SET taken_nano = taken_nano + ? WHERE order_id = ?'
+  if (clawbackNano > 0n) await session.run(sql, [sign * clawbackNano, orderId])
+  // Counters only grow: money that comes back is a credit, and what left stays among the debits.
+  if (sign === 1n) await moveBonusBase(session, account, amountNano + clawbackNano)
+}
+
+function transfersOf(order: PaymentOrder, refund: Refund): Transfer[] {
+  const { id, actor, reason, at, amountNano, clawbackNano } = refund
+  const entry = { debit: walletOf(order.account), actor, reason, at }
+  const paid = { ...entry, id: `refund:${id}`, code: 'refund', credit: clearingOf(order) }
+  const given = { ...entry, id: `clawback:${id}`, code: 'clawback', credit: house.promo }
+  return [
+    { ...paid, amountNano },
+    ...(clawbackNano > 0n ? [{ ...given, amountNano: clawbackNano }] : []),
+  ]
+}
+
+/** What refunds there are now make of the order. */
+async function noteState(session: Session, order: PaymentOrder): Promise<void> {
+  const payments = await readPayments(session, order.id)
+  const isWhole = payments.every(({ leftMinor }) => leftMinor === 0)
+  const isNone = payments.every(({ leftMinor, amountMinor }) => leftMinor === amountMinor)
+  const event = isWhole ? 'refund_whole' : isNone ? 'refund_none' : 'refund_part'
+  const state = nextState(order.state, event)
+  if (state === null) throw new Error(`An order that is ${order.state} cannot be refunded.`)
+  await changeOrder(session, order.id, state, { sql: 'query_at = NULL', values: [] })
+}
+
+async function end(
+  session: Session,
+  id: string,
+  ending: {
+    readonly how: 'done' | 'failed'
+    readonly failure: string | null
+    readonly at: number
+  },
+): Promise<boolean> {
+  const { how, failure, at } = ending
+  const [refund] = await readRefunds(session, 'WHERE id = ?', [cleanText(id)])
+  const order = refund && (await lockOrder(session, refund.orderId))
+  if (!refund || !order) return false
+  const changed = await session.run(
+    `UPDATE payment_refund SET state = ?, failure = ?, ended_at = ? WHERE id = ? AND state = 'pending'`,
+    [how, cleanTextOrNull(failure), at, refund.id],
+  )
+  if (changed === 0) return false
+  if (how === 'done') return true
+  await lockWallets(session, [order.account])
+  await moveBonus(session, refund, -1n)
+  await noteState(session, order)
+  const undone = transfersOf(order, { ...refund, at }).map((transfer) => ({
+    ...transfer,
+    id: transfer.id.replace(':', '_undone:'),
+    code: `${transfer.code}_undone`,
+    debit: transfer.credit,
+    credit: transfer.debit,
+  }))
+  await postAll(session, undone)
+  return true
+}

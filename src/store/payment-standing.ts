@@ -1,0 +1,139 @@
+// What of a wallet was paid for and what was given: derived from payments, refunds and bonuses, kept nowhere.
+
+import type { Nano } from '../money.ts'
+import type { Session, Value } from './engine.ts'
+import { postAll } from './journal.ts'
+import { house, walletOf } from './ledger.ts'
+import type { BonusSpending, PaymentMode, Standing } from './payment-tables.ts'
+import { lockWallets } from './wallets.ts'
+
+interface Bonus {
+  readonly orderId: string
+  readonly amountNano: Nano
+  readonly takenNano: Nano
+  readonly debitsNano: Nano
+  readonly expiresAt: number | null
+  readonly expiredAt: number | null
+}
+
+export async function bonusesOf(
+  session: Session,
+  where: string,
+  values: readonly Value[],
+): Promise<Bonus[]> {
+  type Kept = Pick<Bonus, 'orderId' | 'expiresAt' | 'expiredAt'> &
+    Record<'amountNano' | 'takenNano' | 'debitsNano', string>
+  const rows = await session.query<Kept>(
+    `SELECT order_id AS "orderId", CAST(amount_nano AS TEXT) AS "amountNano",
+        CAST(taken_nano AS TEXT) AS "takenNano", CAST(debits_nano AS TEXT) AS "debitsNano",
+        expires_at AS "expiresAt", expired_at AS "expiredAt"
+      FROM payment_bonus WHERE ${where}`,
+    values,
+  )
+  return rows.map(({ amountNano, takenNano, debitsNano, ...bonus }) => ({
+    ...bonus,
+    amountNano: BigInt(amountNano),
+    takenNano: BigInt(takenNano),
+    debitsNano: BigInt(debitsNano),
+  }))
+}
+
+interface Counters {
+  readonly postedNano: Nano
+  readonly debitsNano: Nano
+}
+
+/** Spent first: what left the wallet since was of the bonus. Spent last: whatever is left of the wallet is. */
+export function bonusLeft(
+  { amountNano, takenNano, debitsNano }: Bonus,
+  wallet: Counters,
+  spending: BonusSpending,
+): Nano {
+  const spentNano = spending === 'first' ? wallet.debitsNano - debitsNano : 0n
+  const leftNano = amountNano - takenNano - spentNano
+  return leftNano < 0n ? 0n : leftNano < wallet.postedNano ? leftNano : wallet.postedNano
+}
+
+export async function readCounters(session: Session, account: string): Promise<Counters | null> {
+  const [row] = await session.query<{ readonly posted: string; readonly debits: string }>(
+    `SELECT CAST(credits_posted - debits_posted AS TEXT) AS posted, CAST(debits_posted AS TEXT) AS debits
+      FROM ledger_account WHERE id = ?`,
+    [walletOf(account)],
+  )
+  if (row === undefined) return null
+  return { postedNano: BigInt(row.posted), debitsNano: BigInt(row.debits) }
+}
+
+const paidSums = `SELECT mode, CAST(sum(nano) AS TEXT) AS nano FROM (
+    SELECT mode, credit_nano AS nano FROM payment_transaction WHERE account = ?) AS paid GROUP BY mode`
+const refundedSums = `SELECT mode, CAST(sum(amount_nano) AS TEXT) AS nano FROM payment_refund
+  JOIN payment_order ON payment_order.id = payment_refund.order_id
+  WHERE payment_refund.account = ? AND payment_refund.state <> 'failed' GROUP BY mode`
+
+export async function readStanding(
+  session: Session,
+  account: string,
+  { mode, spending }: { readonly mode: PaymentMode; readonly spending: BonusSpending },
+): Promise<Standing | null> {
+  const wallet = await readCounters(session, account)
+  if (wallet === null) return null
+  const sums = async (sql: string) => {
+    type Sum = { readonly mode: PaymentMode; readonly nano: string }
+    const rows = await session.query<Sum>(sql, [account])
+    return (of: PaymentMode) => BigInt(rows.find((row) => row.mode === of)?.nano ?? 0)
+  }
+  const paid = await sums(paidSums)
+  const refunded = await sums(refundedSums)
+  const bonuses = await bonusesOf(session, 'account = ? ORDER BY order_id', [account])
+  const bonusNano = bonuses.reduce((sum, each) => sum + bonusLeft(each, wallet, spending), 0n)
+  // Play money is never paid out as real money.
+  const other = mode === 'live' ? 'play' : 'live'
+  const ownNano = wallet.postedNano - bonusNano - (paid(other) - refunded(other))
+  const openNano = paid(mode) - refunded(mode)
+  const least = ownNano < openNano ? ownNano : openNano
+  const expiries = bonuses.flatMap(({ expiresAt, expiredAt }) =>
+    expiresAt === null || expiredAt !== null ? [] : [expiresAt],
+  )
+  const claims = `SELECT 1 FROM payment_bonus_claim WHERE mode = ? AND kind = 'account' AND subject = ?`
+  return {
+    paidNano: paid(mode),
+    refundedNano: refunded(mode),
+    bonusNano,
+    bonusExpiresAt: bonusNano > 0n && expiries.length > 0 ? Math.min(...expiries) : null,
+    refundableNano: least < 0n ? 0n : least,
+    isFirst: paid(mode) === 0n && (await session.query(claims, [mode, account])).length === 0,
+  }
+}
+
+const take = `UPDATE payment_bonus SET taken_nano = taken_nano + ?, expired_at = ? WHERE order_id = ?`
+
+/** Whole or not at all; what requests lease is asked for again at the next look. */
+export async function expireBonus(
+  session: Session,
+  { orderId, account }: { readonly orderId: string; readonly account: string },
+  { at, spending }: { readonly at: number; readonly spending: BonusSpending },
+): Promise<boolean> {
+  const wallet = (await lockWallets(session, [account])).get(account)
+  const counters = await readCounters(session, account)
+  const [bonus] = await bonusesOf(session, 'order_id = ? AND expired_at IS NULL', [orderId])
+  if (wallet === undefined || counters === null || bonus === undefined) return false
+  const amountNano = bonusLeft(bonus, counters, spending)
+  if (amountNano > wallet.postedNano - wallet.leasedNano) return false
+  await session.run(take, [amountNano, at, orderId])
+  if (amountNano === 0n) return true
+  await moveBonusBase(session, account, amountNano)
+  const debit = walletOf(account)
+  const entry = { debit, credit: house.promo, actor: null, reason: `order ${orderId}`, at }
+  await postAll(session, [{ ...entry, id: `expiry:${orderId}`, code: 'expiry', amountNano }])
+  return true
+}
+
+/** What leaves a wallet and was not spent (below 0: came back) counts against no bonus. */
+export async function moveBonusBase(
+  session: Session,
+  account: string,
+  amountNano: Nano,
+): Promise<void> {
+  const sql = 'UPDATE payment_bonus SET debits_nano = debits_nano + ? WHERE account = ?'
+  await session.run(sql, [amountNano, account])
+}

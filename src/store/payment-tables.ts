@@ -1,0 +1,223 @@
+// Payments as they are kept: orders, what was paid, what providers sent, bonuses and refunds; the contract both engines pass.
+
+import type { Nano } from '../money.ts'
+import type { OrderState } from './order-state.ts'
+
+type PaymentProvider = 'alipay' | 'wechatpay' | 'stripe'
+/** Play: of the simulator, apart from all real money. */
+export type PaymentMode = 'play' | 'live'
+
+/** Times in Unix milliseconds; `minor`: in the smallest unit of the provider's currency. */
+export interface PaymentOrder {
+  /** What the provider knows it by. */
+  readonly id: string
+  readonly account: string
+  /** Who ordered, as the journal names people. */
+  readonly person: string
+  readonly provider: PaymentProvider
+  readonly mode: PaymentMode
+  /** How it is paid there: `page`, `wap`, `qr`, ... */
+  readonly method: string
+  readonly amountMinor: number
+  readonly currency: string
+  /** The rate at the time of the order: nano-units of the deployment's currency. */
+  readonly nanoPerMinor: Nano
+  readonly creditNano: Nano
+  /** Offered with it, where nobody has had it before. */
+  readonly bonusNano: Nano
+  readonly state: OrderState
+  /** What an operator should look at: `late`, `second`, `partial`, `over`, `disputed`. */
+  readonly flag: string | null
+  readonly attempt: string
+  /** What the customer pays by, as the provider's file wrote it. */
+  readonly instructions: unknown
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly shownAt: number | null
+  readonly creditedAt: number | null
+  readonly endedAt: number | null
+  /** When its provider is asked next; null: no more. */
+  readonly queryAt: number | null
+  readonly revision: number
+}
+
+export type NewOrder = Omit<
+  PaymentOrder,
+  'state' | 'flag' | 'instructions' | 'shownAt' | 'creditedAt' | 'endedAt' | 'revision'
+>
+
+interface OrderFilter {
+  readonly account?: string | undefined
+  readonly state?: OrderState | undefined
+  /** Only those an operator should look at. */
+  readonly flagged?: boolean | undefined
+  /** Only older ones than this. */
+  readonly before?: { readonly at: number; readonly id: string } | undefined
+  readonly limit: number
+}
+
+export interface PaymentOrderTable {
+  /** The order as it is kept: the one made first where the account has used the attempt before. */
+  create(order: NewOrder): Promise<PaymentOrder>
+  find(id: string): Promise<PaymentOrder | null>
+  /** Newest first. */
+  list(filter: OrderFilter): Promise<readonly PaymentOrder[]>
+  /** False where it is no more open. */
+  show(id: string, instructions: unknown, at: number): Promise<boolean>
+  /** False where it is no more open: paid, say. */
+  end(id: string, how: 'expire' | 'close', at: number): Promise<boolean>
+  dispute(id: string): Promise<boolean>
+  /**
+   * Orders to ask their providers about, each given to one caller: its next time is that of `scheduleMs` after its
+   * creation which lies ahead, or never again.
+   */
+  takeDue(
+    at: number,
+    scheduleMs: readonly number[],
+    limit: number,
+  ): Promise<readonly PaymentOrder[]>
+}
+
+/** What a provider says was paid, judged to be the provider's word. */
+export interface PaidTransaction {
+  readonly provider: PaymentProvider
+  readonly mode: PaymentMode
+  /** The provider's own id of it. */
+  readonly id: string
+  readonly amountMinor: number
+  readonly currency: string
+  /** Of whoever paid; null: the provider does not say. */
+  readonly payerHash: string | null
+  readonly paidAt: number
+}
+
+export interface BonusGrant {
+  readonly amountNano: Nano
+  readonly expiresAt: number | null
+}
+
+/**
+ * `late`: after the order had ended. `second`: another payment of it. `partial`, `over`: less or more than was ordered;
+ * what was paid is credited. All of these are flagged. `unknown_order`: no order of ours, or of another provider, mode or
+ * currency: kept, and nothing is credited. `known`: came before; nothing has changed.
+ */
+export type PaidOutcome =
+  | 'credited'
+  | 'late'
+  | 'second'
+  | 'partial'
+  | 'over'
+  | 'unknown_order'
+  | 'known'
+
+export interface KeptTransaction extends PaidTransaction {
+  readonly creditNano: Nano
+  readonly outcome: Exclude<PaidOutcome, 'known'>
+  /** When it was credited, or kept. */
+  readonly at: number
+}
+
+export interface ProviderEvent {
+  readonly provider: PaymentProvider
+  /** The provider's own id of the message. */
+  readonly eventId: string | null
+  readonly orderId: string | null
+  /** As it came. */
+  readonly raw: Uint8Array
+  readonly headers: Readonly<Record<string, string>>
+  /** Why it was refused; null: it was not. */
+  readonly problem: string | null
+  readonly at: number
+}
+
+/** What became of an order, oldest first. */
+export interface OrderDetails {
+  readonly transactions: readonly KeptTransaction[]
+  readonly events: readonly Pick<ProviderEvent, 'eventId' | 'problem' | 'at'>[]
+  readonly refunds: readonly Refund[]
+  /** What its first payment was given on top; null: nothing. */
+  readonly bonusNano: Nano | null
+}
+
+/** Which of a wallet's money is spent first where some of it is a bonus. */
+export type BonusSpending = 'first' | 'last'
+
+/** What of a wallet was paid and what was given. */
+export interface Standing {
+  readonly paidNano: Nano
+  readonly refundedNano: Nano
+  /** Of the balance, what is a bonus. */
+  readonly bonusNano: Nano
+  /** The first moment at which some of it expires. */
+  readonly bonusExpiresAt: number | null
+  /** min(paid - refunded, balance - bonus), at least 0. */
+  readonly refundableNano: Nano
+  /** Whether it could still have a first bonus. */
+  readonly isFirst: boolean
+}
+
+/** When messages of a provider were last taken and refused. */
+export interface CallbackHealth {
+  readonly provider: PaymentProvider
+  readonly takenAt: number | null
+  readonly refusedAt: number | null
+  readonly problem: string | null
+}
+
+export interface PaymentTable {
+  /** The only way money is credited: once for each transaction, in the transaction of the journal's entries. */
+  markPaid(
+    orderId: string,
+    paid: PaidTransaction,
+    bonus: BonusGrant | null,
+    at: number,
+  ): Promise<PaidOutcome>
+  /** Keeps the message once; of refused ones at most 1,000 an hour and provider. */
+  keepEvent(event: ProviderEvent): Promise<void>
+  details(orderId: string): Promise<OrderDetails>
+  /** null where the account has no wallet. */
+  standing(account: string, mode: PaymentMode, spending: BonusSpending): Promise<Standing | null>
+  /** Takes what is left of expired bonuses out of the wallets, as far as it is free; returns how many ended. */
+  expireBonuses(at: number, spending: BonusSpending): Promise<number>
+  callbacks(): Promise<readonly CallbackHealth[]>
+}
+
+export interface Refund {
+  /** What the provider knows it by. */
+  readonly id: string
+  readonly orderId: string
+  readonly account: string
+  readonly provider: PaymentProvider
+  readonly transactionId: string
+  readonly amountMinor: number
+  readonly amountNano: Nano
+  /** Of the bonus, taken back with it. */
+  readonly clawbackNano: Nano
+  /** `failed`: the provider refused it; the money is in the wallet again. */
+  readonly state: 'pending' | 'done' | 'failed'
+  readonly actor: string
+  readonly reason: string
+  readonly failure: string | null
+  readonly at: number
+  readonly endedAt: number | null
+}
+
+export type RefundBegun =
+  | { readonly outcome: 'begun' | 'known'; readonly refund: Refund }
+  /** What is left of the payment, or what the account has to give back, is less. */
+  | { readonly outcome: 'too_much'; readonly refundableNano: Nano }
+  /** It would be there if serving processes gave back what they lease. */
+  | { readonly outcome: 'leased' }
+  | { readonly outcome: 'not_paid' }
+
+export interface RefundTable {
+  /** Takes the money out of the wallet before the provider is asked: the same id is one refund. */
+  begin(
+    refund: Pick<Refund, 'id' | 'orderId' | 'amountMinor' | 'actor' | 'reason' | 'at'>,
+    spending: BonusSpending,
+  ): Promise<RefundBegun>
+  /** What the provider did; `failed` gives the money back. False where it has ended before. */
+  end(id: string, how: 'done' | 'failed', failure: string | null, at: number): Promise<boolean>
+  /** Asked for and not known to be done, the oldest first. */
+  pending(before: number, limit: number): Promise<readonly Refund[]>
+}

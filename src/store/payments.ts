@@ -1,0 +1,248 @@
+// Payments: the one transaction that credits them, the messages providers sent, and what of a wallet was paid or given.
+
+import { createHash } from 'node:crypto'
+import type { Nano } from '../money.ts'
+import type { Engine, Session } from './engine.ts'
+import { postAll } from './journal.ts'
+import { house, type Transfer, walletOf } from './ledger.ts'
+import { isOpen, nextState, type OrderState } from './order-state.ts'
+import { changeOrder, clearingOf, lockOrder } from './payment-orders.ts'
+import { readRefunds } from './payment-refund-rows.ts'
+import { bonusesOf, expireBonus, readStanding } from './payment-standing.ts'
+import type {
+  BonusGrant,
+  CallbackHealth,
+  KeptTransaction,
+  OrderDetails,
+  PaidOutcome,
+  PaidTransaction,
+  PaymentOrder,
+  PaymentTable,
+  ProviderEvent,
+} from './payment-tables.ts'
+import { cleanText, cleanTextOrNull } from './text.ts'
+import { lockWallets } from './wallets.ts'
+
+export function paymentTable(engine: Engine): PaymentTable {
+  return {
+    markPaid: (orderId, paid, bonus, at) =>
+      engine.transaction((session) => markPaid(session, orderId, { paid, bonus, at })),
+    keepEvent: (event) => keepEvent(engine, event),
+    details: (orderId) => engine.snapshot((session) => readDetails(session, cleanText(orderId))),
+    standing: (account, mode, spending) =>
+      engine.snapshot((session) => readStanding(session, cleanText(account), { mode, spending })),
+    async expireBonuses(at, spending) {
+      const sql = `SELECT order_id AS "orderId", account FROM payment_bonus
+        WHERE expires_at <= ? AND expired_at IS NULL ORDER BY expires_at LIMIT 100`
+      const due = await engine.query<{ readonly orderId: string; readonly account: string }>(sql, [
+        at,
+      ])
+      let ended = 0
+      for (const bonus of due) {
+        const work = (session: Session) => expireBonus(session, bonus, { at, spending })
+        if (await engine.transaction(work)) ended += 1
+      }
+      return ended
+    },
+    callbacks: () => readCallbacks(engine),
+  }
+}
+
+interface Marking {
+  readonly paid: PaidTransaction
+  readonly bonus: BonusGrant | null
+  readonly at: number
+}
+
+const insertTransaction = `INSERT INTO payment_transaction (provider, id, order_id, account, mode, amount_minor,
+    currency, credit_nano, payer_hash, outcome, paid_at, at, transfer)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+
+async function markPaid(session: Session, orderId: string, marking: Marking): Promise<PaidOutcome> {
+  const { paid, at } = marking
+  const named = await lockOrder(session, orderId)
+  const order = named !== null && isOf(named, paid) ? named : null
+  // Whoever marks payments of this account waits here: which of them is the first is decided one by one.
+  if (order !== null) await lockWallets(session, [order.account])
+  const outcome = order === null ? 'unknown_order' : await outcomeOf(session, order, paid)
+  const creditNano = order === null ? 0n : BigInt(paid.amountMinor) * order.nanoPerMinor
+  const transfer = order === null ? null : `topup:${paid.provider}:${paid.id}`
+  const isFirst = order !== null && (await isFirstPayment(session, order))
+  const added = await session.run(insertTransaction, [
+    paid.provider,
+    cleanText(paid.id),
+    cleanText(orderId),
+    order?.account ?? null,
+    paid.mode,
+    paid.amountMinor,
+    paid.currency,
+    creditNano,
+    paid.payerHash,
+    outcome,
+    paid.paidAt,
+    at,
+    transfer,
+  ])
+  if (added === 0) return 'known'
+  if (order === null || transfer === null) return outcome
+  const bonus = isFirst ? await claimBonus(session, order, marking) : null
+  await credit(session, order, { marking, creditNano, bonus, outcome, transfer })
+  return outcome
+}
+
+function isOf(order: PaymentOrder, paid: PaidTransaction): boolean {
+  const { provider, mode, currency } = paid
+  return order.provider === provider && order.mode === mode && order.currency === currency
+}
+
+async function outcomeOf(
+  session: Session,
+  order: PaymentOrder,
+  { amountMinor }: PaidTransaction,
+): Promise<KeptTransaction['outcome']> {
+  const sql =
+    'SELECT 1 FROM payment_transaction WHERE order_id = ? AND transfer IS NOT NULL LIMIT 1'
+  if ((await session.query(sql, [order.id])).length > 0) return 'second'
+  if (amountMinor < order.amountMinor) return 'partial'
+  if (amountMinor > order.amountMinor) return 'over'
+  return isOpen(order.state) ? 'credited' : 'late'
+}
+
+async function isFirstPayment(session: Session, { account, mode }: PaymentOrder): Promise<boolean> {
+  const sql = 'SELECT 1 FROM payment_transaction WHERE account = ? AND mode = ? LIMIT 1'
+  return (await session.query(sql, [account, mode])).length === 0
+}
+
+const claim = `INSERT INTO payment_bonus_claim (mode, kind, subject, order_id) VALUES (?, ?, ?, ?)
+  ON CONFLICT DO NOTHING`
+
+/** Once for each account, and once for each payer whatever their account. */
+async function claimBonus(
+  session: Session,
+  order: PaymentOrder,
+  { paid, bonus }: Marking,
+): Promise<BonusGrant | null> {
+  if (bonus === null || bonus.amountNano <= 0n) return null
+  const { payerHash, mode } = paid
+  if (payerHash !== null) {
+    if ((await session.run(claim, [mode, 'payer', payerHash, order.id])) === 0) return null
+  }
+  return (await session.run(claim, [mode, 'account', order.account, order.id])) === 0 ? null : bonus
+}
+
+interface Credit {
+  readonly marking: Marking
+  readonly creditNano: Nano
+  readonly bonus: BonusGrant | null
+  readonly outcome: KeptTransaction['outcome']
+  readonly transfer: string
+}
+
+async function credit(session: Session, order: PaymentOrder, given: Credit): Promise<void> {
+  const { bonus, outcome, creditNano, marking } = given
+  const { at } = marking
+  const wallet = walletOf(order.account)
+  const entry = { credit: wallet, actor: order.provider, reason: `order ${order.id}`, at }
+  const transfers: Transfer[] = [
+    {
+      ...entry,
+      id: given.transfer,
+      code: 'topup',
+      debit: clearingOf(order),
+      amountNano: creditNano,
+    },
+  ]
+  if (bonus !== null) {
+    const { amountNano } = bonus
+    const id = `bonus:${order.id}`
+    transfers.push({ ...entry, id, code: 'bonus', debit: house.promo, amountNano })
+    await session.run(
+      `INSERT INTO payment_bonus (order_id, account, amount_nano, debits_nano, at, expires_at)
+        SELECT ?, ?, ?, debits_posted, ?, ? FROM ledger_account WHERE id = ?`,
+      [order.id, order.account, amountNano, at, bonus.expiresAt, wallet],
+    )
+  }
+  await changeOrder(session, order.id, creditedState(order.state), {
+    sql: 'credited_at = coalesce(credited_at, ?), query_at = NULL, flag = coalesce(flag, ?)',
+    values: [at, outcome === 'credited' ? null : outcome],
+  })
+  if ((await postAll(session, transfers)) !== 'posted')
+    throw new Error(`${given.transfer} is in the journal without its payment.`)
+}
+
+/** Through `paid`; what was refunded or disputed stays so, and is flagged. */
+function creditedState(state: OrderState): OrderState {
+  const paid = nextState(state, 'pay')
+  const credited = paid === null ? null : nextState(paid, 'credit')
+  if (credited === null) throw new Error(`An order that is ${state} cannot be paid.`)
+  return state === 'refunded' || state === 'part_refunded'
+    ? 'part_refunded'
+    : state === 'disputed'
+      ? state
+      : credited
+}
+
+const hourMs = 3_600_000
+const refusedEachHour = 1_000
+
+/** Messages that anyone may send do not fill the disk. */
+async function keepEvent(engine: Engine, event: ProviderEvent): Promise<void> {
+  const { provider, problem, raw, at } = event
+  const bound =
+    problem === null
+      ? ''
+      : `WHERE (SELECT count(*) FROM payment_event
+          WHERE provider = ? AND at > ? AND problem <> '') < ${refusedEachHour}`
+  const values = [
+    provider,
+    createHash('sha256').update(raw).digest('hex'),
+    problem === null ? '' : cleanText(problem),
+    cleanTextOrNull(event.eventId),
+    cleanTextOrNull(event.orderId),
+    raw,
+    JSON.stringify(event.headers),
+    at,
+  ]
+  const types = ['TEXT', 'TEXT', 'TEXT', 'TEXT', 'TEXT', blob[engine.kind], 'TEXT', 'BIGINT']
+  const given = types.map((type) => `CAST(? AS ${type})`).join(', ')
+  await engine.run(
+    `INSERT INTO payment_event (provider, sha256, problem, event_id, order_id, raw, headers, at)
+      SELECT ${given} ${bound || 'WHERE true'} ON CONFLICT DO NOTHING`,
+    problem === null ? values : [...values, provider, at - hourMs],
+  )
+}
+
+const blob = { sqlite: 'BLOB', postgres: 'BYTEA' }
+
+async function readDetails(session: Session, orderId: string): Promise<OrderDetails> {
+  type Kept = Omit<KeptTransaction, 'creditNano'> & { readonly creditNano: string }
+  const transactions = await session.query<Kept>(
+    `SELECT provider, mode, id, amount_minor AS "amountMinor", currency, payer_hash AS "payerHash",
+        paid_at AS "paidAt", CAST(credit_nano AS TEXT) AS "creditNano", outcome, at
+      FROM payment_transaction WHERE order_id = ? ORDER BY at, id`,
+    [orderId],
+  )
+  const events = await session.query<OrderDetails['events'][number]>(
+    `SELECT event_id AS "eventId", CASE WHEN problem = '' THEN NULL ELSE problem END AS problem, at
+      FROM payment_event WHERE order_id = ? ORDER BY at, sha256 LIMIT 200`,
+    [orderId],
+  )
+  const [bonus] = await bonusesOf(session, 'order_id = ?', [orderId])
+  return {
+    transactions: transactions.map((kept) => ({ ...kept, creditNano: BigInt(kept.creditNano) })),
+    events,
+    refunds: await readRefunds(session, 'WHERE order_id = ? ORDER BY at, id', [orderId]),
+    bonusNano: bonus?.amountNano ?? null,
+  }
+}
+
+function readCallbacks(engine: Engine): Promise<CallbackHealth[]> {
+  const last = (test: string) => `max(CASE WHEN problem ${test} '' THEN at END)`
+  return engine.query<CallbackHealth>(
+    `SELECT provider, ${last('=')} AS "takenAt", ${last('<>')} AS "refusedAt",
+        (SELECT problem FROM payment_event AS refused WHERE refused.provider = payment_event.provider
+          AND problem <> '' ORDER BY at DESC LIMIT 1) AS problem
+      FROM payment_event GROUP BY provider ORDER BY provider`,
+    [],
+  )
+}
