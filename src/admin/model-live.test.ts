@@ -57,11 +57,15 @@ onEachEngine('how models have done', (start) => {
     const live = await readLive(store.rollups, nowMs)
     // Between 63 and 100 ms, evenly spread.
     expect(live.get('quick')).toEqual({
+      ...{ begun: 38, tried: 40 },
       ttft: { p50Ms: 82, p95Ms: 98, sample: 38 },
       speed: { tokensPerSecond: 50, sample: 38 },
       success: { percent: 95, sample: 40 },
     })
-    expect(live.get('rare')).toEqual({ ttft: null, speed: null, success: null })
+    expect(live.get('rare')).toEqual({
+      ...{ begun: 29, tried: 29 },
+      ...{ ttft: null, speed: null, success: null },
+    })
     expect(live.has('old')).toBe(false)
   })
 })

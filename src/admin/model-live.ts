@@ -4,6 +4,10 @@
 import { cellsOf, histogramBounds, type RollupReader } from '../store/rollup-table.ts'
 
 export interface Live {
+  /** Requests that had a first word, however few: what `ttft` and `speed` are of. */
+  readonly begun: number
+  /** Requests that `success` is of, however few. */
+  readonly tried: number
   /** Until the first word, in milliseconds; `sample`: of how many requests. */
   readonly ttft: { readonly p50Ms: number; readonly p95Ms: number; readonly sample: number } | null
   /** Of what is streamed, from the first word on; `sample`: how many requests had a first word. */
@@ -49,6 +53,8 @@ function liveOf(classes: ReadonlyMap<string, readonly number[]>): Live {
   const begun = counts.reduce((sum, count) => sum + count, 0)
   const tried = requestsOf('2xx') + requestsOf('5xx')
   return {
+    begun,
+    tried,
     ttft: shown(begun, {
       p50Ms: percentile(counts, 0.5),
       p95Ms: percentile(counts, 0.95),

@@ -39,6 +39,7 @@ const set: PriceRow = {
   actor: 'op',
 }
 const live = (ms: number, tokensPerSecond: number) => ({
+  ...{ begun: 30, tried: 30 },
   ttft: { p50Ms: ms, p95Ms: ms, sample: 30 },
   speed: { tokensPerSecond, sample: 30 },
   success: null,

@@ -4027,6 +4027,10 @@ export interface components {
         };
         /** @description Of the last 24 hours, all accounts together; null below 30 requests */
         readonly ModelLive: {
+            /** @description Requests that `ttft` and `speed` are of, however few */
+            readonly begun: number;
+            /** @description Requests that `success` is of, however few */
+            readonly tried: number;
             readonly ttft: {
                 readonly p50Ms: number;
                 readonly p95Ms: number;

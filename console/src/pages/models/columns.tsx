@@ -1,15 +1,12 @@
-// The columns of the list of models, and how prices and measured figures are shown.
+// The columns of the list of models.
 
 import { Trans } from '@lingui/react/macro'
-import type { ReactNode } from 'react'
-import type { Shape } from '../../api/client.ts'
+import { FirstPrice, Price } from '../../ui/model-prices.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { Badge, Copy, Count, Duration, Money, None } from '../../ui/values.tsx'
-
-export type Model = Shape<'Model'>
-
-/** Below so many requests a figure says more of chance than of the model. */
-const leastSample = 30
+import { Badge, Copy, Count, None, Time } from '../../ui/values.tsx'
+import { Abilities, abilitiesOf } from './abilities.tsx'
+import { FirstToken, Speed, Success } from './measured.tsx'
+import type { Model } from './queries.ts'
 
 export const columns: readonly Column<Model>[] = [
   {
@@ -25,6 +22,12 @@ export const columns: readonly Column<Model>[] = [
   { id: 'vendor', header: <Trans>Vendor</Trans>, cell: ({ vendor }) => vendor },
   { id: 'kind', header: <Trans>Kind</Trans>, cell: ({ kind }) => <Badge>{kind}</Badge> },
   {
+    id: 'abilities',
+    header: <Trans>Can</Trans>,
+    optional: true,
+    cell: (model) => (abilitiesOf(model).length === 0 ? <None /> : <Abilities model={model} />),
+  },
+  {
     id: 'context',
     header: <Trans>Context</Trans>,
     align: 'right',
@@ -34,92 +37,86 @@ export const columns: readonly Column<Model>[] = [
     id: 'price',
     header: <Trans>Input</Trans>,
     align: 'right',
-    cell: (model) => <Price model={model} kind="input" />,
+    cell: (model) => <FirstPrice model={model} />,
   },
   {
-    id: 'cached',
-    header: <Trans>Cached</Trans>,
+    id: 'cachedInput',
+    header: <Trans>Cached input</Trans>,
     align: 'right',
     optional: true,
     cell: (model) => <Price model={model} kind="cachedInput" />,
   },
   {
-    id: 'output',
+    id: 'cacheWrite',
+    header: <Trans>Cache write (5 min)</Trans>,
+    align: 'right',
+    optional: true,
+    cell: (model) => <Price model={model} kind="cacheWrite" />,
+  },
+  {
+    id: 'outputPrice',
     header: <Trans>Output</Trans>,
     align: 'right',
     cell: (model) => <Price model={model} kind="output" />,
   },
   {
-    id: 'latency',
-    header: <Trans>First token</Trans>,
+    id: 'audioInput',
+    header: <Trans>Audio input</Trans>,
     align: 'right',
-    cell: ({ live }) => (
-      <Measured sample={live?.ttft?.sample ?? 0}>
-        <Duration ms={live?.ttft?.p50Ms ?? null} />
-      </Measured>
-    ),
+    optional: true,
+    cell: (model) => <Price model={model} kind="audioInput" />,
+  },
+  {
+    id: 'audioOutput',
+    header: <Trans>Audio output</Trans>,
+    align: 'right',
+    optional: true,
+    cell: (model) => <Price model={model} kind="audioOutput" />,
+  },
+  {
+    id: 'imageInput',
+    header: <Trans>Image input</Trans>,
+    align: 'right',
+    optional: true,
+    cell: (model) => <Price model={model} kind="imageInput" />,
+  },
+  {
+    id: 'imageOutput',
+    header: <Trans>Image output</Trans>,
+    align: 'right',
+    optional: true,
+    cell: (model) => <Price model={model} kind="imageOutput" />,
+  },
+  {
+    id: 'latency',
+    header: <Trans>First token, p50 and p95</Trans>,
+    align: 'right',
+    cell: ({ live }) => <FirstToken live={live} />,
   },
   {
     id: 'throughput',
     header: <Trans>Tokens/s</Trans>,
     align: 'right',
-    cell: ({ live }) => (
-      <Measured sample={live?.speed?.sample ?? 0}>
-        {live?.speed?.tokensPerSecond.toFixed(0)}
-      </Measured>
-    ),
+    cell: ({ live }) => <Speed live={live} />,
   },
   {
     id: 'success',
     header: <Trans>Success, 24 h</Trans>,
     align: 'right',
-    cell: ({ live }) => (
-      <Measured sample={live?.success?.sample ?? 0}>
-        {live?.success?.percent.toFixed(1)}&nbsp;%
-      </Measured>
-    ),
+    cell: ({ live }) => <Success live={live} />,
+  },
+  {
+    id: 'updated',
+    header: <Trans>Price updated</Trans>,
+    align: 'right',
+    optional: true,
+    cell: ({ price }) => <Time relative at={price.updatedAt} />,
+  },
+  {
+    id: 'newest',
+    header: <Trans>Offered since</Trans>,
+    align: 'right',
+    optional: true,
+    cell: ({ since }) => <Time relative at={since} />,
   },
 ]
-
-interface MeasuredProps {
-  readonly sample: number
-  readonly children: ReactNode
-}
-
-/** Measured here, and only where enough was: no figure is invented. */
-export function Measured({ sample, children }: MeasuredProps) {
-  if (sample < leastSample)
-    return (
-      <span className="text-text-3">
-        <Trans>too little traffic, n = {sample}</Trans>
-      </span>
-    )
-  return <span>{children}</span>
-}
-
-/** Of the first tier, for a million; struck through before it what the vendor publishes, where that is more. */
-export function Price({ model, kind }: { readonly model: Model; readonly kind: string }) {
-  const line = model.price.lines.find(({ name }) => name === kind)
-  if (line === undefined) return <None />
-  return <LinePrice line={line} currency={model.currency} />
-}
-
-interface LinePriceProps {
-  readonly line: Model['price']['lines'][number]
-  readonly currency: string
-}
-
-export function LinePrice({ line, currency }: LinePriceProps) {
-  const { priceNano, officialNano } = line
-  const isCheaper = officialNano !== null && BigInt(officialNano) > BigInt(priceNano)
-  return (
-    <span className="inline-flex gap-1.5">
-      {isCheaper && (
-        <s className="text-text-3">
-          <Money nano={officialNano} currency={currency} />
-        </s>
-      )}
-      <Money nano={priceNano} currency={currency} />
-    </span>
-  )
-}

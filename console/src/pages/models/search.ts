@@ -1,8 +1,8 @@
-// What the address of this page holds: the API's own filters, and the open model.
+// What the address of this page holds: the API's own filters, how the models are shown, and the open one.
 
-import { flag, oneOf, searchOf, text } from '../../app/search.ts'
+import { flag, oneOf, searchOf, text, wholeNumber } from '../../app/search.ts'
 
-export const kinds = [
+const kinds = [
   'chat',
   'completion',
   'embedding',
@@ -16,16 +16,41 @@ export const kinds = [
   'realtime',
 ] as const
 
-export const validateModelsSearch = searchOf({
+const sorts = ['name', 'price', 'outputPrice', 'newest', 'latency', 'throughput'] as const
+
+const filters = {
   search: text,
-  group: text,
-  kind: oneOf(...kinds),
   vendor: text,
+  kind: oneOf(...kinds),
+  modality: oneOf('text', 'image', 'audio', 'video'),
+  context: wholeNumber,
+  endpoint: text,
+  group: text,
   tools: flag,
   vision: flag,
-  sort: oneOf('name', 'price', 'newest', 'latency', 'throughput'),
+  reasoning: flag,
+  jsonSchema: flag,
+}
+
+export const validateModelsSearch = searchOf({
+  ...filters,
+  sort: oneOf(...sorts),
+  view: oneOf('table', 'cards'),
   /** The model that is open. */
   open: text,
 })
 
 export type ModelsSearch = ReturnType<typeof validateModelsSearch>
+
+const filtersIn = searchOf(filters)
+
+type Given<Fields> = { readonly [Name in keyof Fields]?: NonNullable<Fields[Name]> }
+
+/** Those that are given; the API takes them by the same names. */
+export function filtersOf(search: ModelsSearch): Given<ReturnType<typeof filtersIn>> {
+  return filtersIn(search) as Given<ReturnType<typeof filtersIn>>
+}
+
+export const withoutFilters: Partial<ModelsSearch> = Object.fromEntries(
+  Object.keys(filters).map((name) => [name, undefined]),
+)

@@ -4,9 +4,9 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import type { Shape } from '../../api/client.ts'
 import { Field, Input } from '../../ui/field.tsx'
+import { FirstPrice, Price } from '../../ui/model-prices.tsx'
 import { Popover } from '../../ui/popover.tsx'
-import { Badge, Money } from '../../ui/values.tsx'
-import { LinePrice, Price } from '../models/columns.tsx'
+import { Badge } from '../../ui/values.tsx'
 
 export type Model = Shape<'Model'>
 
@@ -99,12 +99,9 @@ function Choice({ model, isChosen, onChoose }: ChoiceProps) {
   )
 }
 
-/** Of both directions, for a million tokens; of other units for one where that is a price to read. */
+/** Of both directions, for a million tokens; else by what it is sold. */
 export function PriceOf({ model }: { readonly model: Model }) {
-  const { price, currency } = model
-  const line = price.lines.find(({ name }) => name !== 'input' && name !== 'output')
-  const isByToken = price.lines.some(({ name }) => name === 'input' || name === 'output')
-  const each = BigInt(line?.priceNano ?? 0) / 1_000_000n
+  const isByToken = model.price.lines.some(({ name }) => name === 'input' || name === 'output')
   return (
     <span className="text-label font-normal text-text-2">
       {isByToken ? (
@@ -112,18 +109,7 @@ export function PriceOf({ model }: { readonly model: Model }) {
           <Price model={model} kind="input" /> in, <Price model={model} kind="output" /> out for 1 M
         </Trans>
       ) : (
-        line !== undefined && (
-          <>
-            {each * 1_000_000n === BigInt(line.priceNano) && each > 100_000n ? (
-              <Money nano={each} currency={currency} />
-            ) : (
-              <>
-                <LinePrice line={line} currency={currency} /> / 1 M
-              </>
-            )}{' '}
-            {line.unit}
-          </>
-        )
+        <FirstPrice model={model} />
       )}
     </span>
   )

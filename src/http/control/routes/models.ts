@@ -26,6 +26,8 @@ const sample = z.number().int().openapi({ description: 'Of so many requests' })
 
 const live = z
   .object({
+    begun: sample.openapi({ description: 'Requests that `ttft` and `speed` are of, however few' }),
+    tried: sample.openapi({ description: 'Requests that `success` is of, however few' }),
     ttft: z.object({ p50Ms: z.number(), p95Ms: z.number(), sample }).nullable(),
     speed: z.object({ tokensPerSecond: z.number(), sample }).nullable(),
     success: z.object({ percent: z.number(), sample }).nullable(),

@@ -1,0 +1,182 @@
+// What narrows the models down and how they are sorted; each stands in the address under the name the API gives it.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { read } from '../../api/client.ts'
+import { useMe } from '../../api/queries.ts'
+import { shortCount } from '../../format.ts'
+import { Button } from '../../ui/button.tsx'
+import { ChoiceFilter } from '../../ui/choice-filter.tsx'
+import { Field, Input, Segments, Select } from '../../ui/field.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { useIsPhone } from '../../ui/media.ts'
+import { abilityNames, useAbilityText } from './abilities.tsx'
+import { filtersOf, type ModelsSearch, validateModelsSearch, withoutFilters } from './search.ts'
+
+interface FiltersProps {
+  readonly search: ModelsSearch
+  readonly onChange: (next: Partial<ModelsSearch>, replace?: boolean) => void
+}
+
+export function Filters({ search, onChange }: FiltersProps) {
+  const { t } = useLingui()
+  const input = useRef<HTMLInputElement>(null)
+  // Cleared from outside. While it is typed in, it is ahead of the address.
+  useEffect(() => {
+    if (search.search === undefined && input.current !== null) input.current.value = ''
+  }, [search.search])
+  return (
+    <div data-filter className="flex flex-wrap items-center gap-2">
+      <div className="w-48 max-md:w-full">
+        <Field hideLabel label={t`Search models`}>
+          <Input
+            type="search"
+            ref={input}
+            defaultValue={search.search ?? ''}
+            placeholder={t`Search models`}
+            onChange={(event) => onChange({ search: event.target.value || undefined }, true)}
+          />
+        </Field>
+      </div>
+      <Folded count={Object.keys(filtersOf({ ...search, search: undefined })).length}>
+        <Choices search={search} onChange={onChange} />
+        <Order search={search} onChange={onChange} />
+      </Folded>
+    </div>
+  )
+}
+
+/** On a phone they would fill the screen. */
+function Folded({ count, children }: { readonly count: number; readonly children: ReactNode }) {
+  const isPhone = useIsPhone()
+  if (!isPhone) return children
+  return (
+    <details className="w-full">
+      <summary className="flex min-h-11 cursor-pointer items-center gap-2 font-medium">
+        <Icon name="filter" />
+        {count === 0 ? <Trans>Filters and order</Trans> : <Trans>Filters and order: {count}</Trans>}
+      </summary>
+      <div className="flex max-h-[60dvh] flex-wrap items-center gap-2 overflow-y-auto py-2">
+        {children}
+      </div>
+    </details>
+  )
+}
+
+const contexts = [32_000, 128_000, 200_000, 1_000_000] as const
+
+function Choices({ search, onChange }: FiltersProps) {
+  const { t, i18n } = useLingui()
+  const abilities = useAbilityText()
+  const { data } = useQuery({
+    ...read('/api/model-choices', {
+      params: { query: search.group === undefined ? {} : { group: search.group } },
+    }),
+    staleTime: 60_000,
+  })
+  /** One value at a time: the last one that was ticked. */
+  const one = (name: keyof ModelsSearch) => ({
+    chosen: search[name] === undefined ? [] : [String(search[name])],
+    onChange: (chosen: readonly string[] | undefined) =>
+      onChange({ [name]: undefined, ...validateModelsSearch({ [name]: chosen?.at(-1) }) }),
+  })
+  const plain = (values: readonly string[] | undefined) =>
+    (values ?? []).map((value) => ({ value }))
+  const modalities = [
+    { value: 'text', label: t`Text` },
+    { value: 'image', label: t`Image` },
+    { value: 'audio', label: t`Audio` },
+    { value: 'video', label: t`Video` },
+  ]
+  return (
+    <>
+      <ChoiceFilter label={t`Vendor`} options={plain(data?.vendors)} {...one('vendor')} />
+      <ChoiceFilter label={t`Kind`} options={plain(data?.kinds)} {...one('kind')} />
+      <ChoiceFilter
+        label={t`Can`}
+        options={abilityNames.map((value) => ({ value, label: abilities[value] }))}
+        chosen={abilityNames.filter((name) => search[name])}
+        onChange={(chosen = []) =>
+          onChange(
+            Object.fromEntries(
+              abilityNames.map((name) => [name, chosen.includes(name) ? true : undefined]),
+            ),
+          )
+        }
+      />
+      <ChoiceFilter label={t`Takes`} options={modalities} {...one('modality')} />
+      <ChoiceFilter
+        label={t`Context`}
+        options={contexts.map((tokens) => {
+          const size = shortCount(tokens, i18n.locale)
+          return { value: String(tokens), label: t`at least ${size}` }
+        })}
+        {...one('context')}
+      />
+      <ChoiceFilter label={t`Endpoint`} options={plain(data?.endpoints)} {...one('endpoint')} />
+      <Groups search={search} onChange={onChange} />
+      {Object.keys(filtersOf(search)).length > 0 && (
+        <Button variant="quiet" onClick={() => onChange(withoutFilters)}>
+          <Trans>Clear filters</Trans>
+        </Button>
+      )}
+    </>
+  )
+}
+
+function Groups({ search, onChange }: FiltersProps) {
+  const { t } = useLingui()
+  const me = useMe()
+  const groups = useQuery({
+    ...read('/api/groups', { params: { query: { limit: 200 } } }),
+    enabled: Boolean(me),
+  })
+  const items = groups.data?.items ?? []
+  if (items.length < 2) return null
+  return (
+    <Field hideLabel label={t`Group`}>
+      <Select
+        value={search.group ?? ''}
+        onChange={(event) => onChange({ group: event.target.value || undefined })}
+      >
+        <option value="">{t`My group`}</option>
+        {items.map(({ id }) => (
+          <option key={id} value={id}>
+            {id}
+          </option>
+        ))}
+      </Select>
+    </Field>
+  )
+}
+
+function Order({ search, onChange }: FiltersProps) {
+  const { t } = useLingui()
+  return (
+    <span className="ml-auto flex flex-wrap items-center gap-2 max-md:ml-0">
+      <Field hideLabel label={t`Sort by`}>
+        <Select
+          value={search.sort ?? 'name'}
+          onChange={(event) => onChange({ sort: event.target.value as ModelsSearch['sort'] })}
+        >
+          <option value="name">{t`By name`}</option>
+          <option value="price">{t`Cheapest input first`}</option>
+          <option value="outputPrice">{t`Cheapest output first`}</option>
+          <option value="newest">{t`Newest first`}</option>
+          <option value="latency">{t`Quickest first token`}</option>
+          <option value="throughput">{t`Most tokens per second`}</option>
+        </Select>
+      </Field>
+      <Segments
+        label={t`View`}
+        value={search.view ?? 'table'}
+        options={[
+          { value: 'table', label: t`Table` },
+          { value: 'cards', label: t`Cards` },
+        ]}
+        onChange={(view) => onChange({ view: view === 'table' ? undefined : view })}
+      />
+    </span>
+  )
+}

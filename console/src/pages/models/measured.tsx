@@ -1,0 +1,74 @@
+// Figures of the last 24 hours, with how many requests they are of, and none where those are too few.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import type { ReactNode } from 'react'
+import { percent } from '../../format.ts'
+import { Duration } from '../../ui/values.tsx'
+import type { Model } from './queries.ts'
+
+/** Below so many requests a figure says more of chance than of the model. */
+const leastSample = 30
+
+interface MeasuredProps {
+  /** How many requests it is of. */
+  readonly sample: number
+  /** null: it could not be measured. */
+  readonly children: ReactNode
+}
+
+function Measured({ sample, children }: MeasuredProps) {
+  const { t, i18n } = useLingui()
+  const n = sample.toLocaleString(i18n.locale)
+  if (sample === 0 || (children === null && sample >= leastSample))
+    return (
+      <span className="text-text-3" title={t`Nothing to measure in the last 24 hours`}>
+        –
+      </span>
+    )
+  if (sample < leastSample)
+    return (
+      <span className="text-text-3">
+        <Trans>too little traffic, n = {n}</Trans>
+      </span>
+    )
+  return (
+    <span className="tabular whitespace-nowrap" title={t`Of ${n} requests in the last 24 hours`}>
+      {children} <span className="text-text-3">n = {n}</span>
+    </span>
+  )
+}
+
+export function FirstToken({ live }: { readonly live: Model['live'] }) {
+  const ttft = live?.ttft ?? null
+  return (
+    <Measured sample={live?.begun ?? 0}>
+      {ttft && (
+        <>
+          <Duration ms={ttft.p50Ms} /> · <Duration ms={ttft.p95Ms} />
+        </>
+      )}
+    </Measured>
+  )
+}
+
+export function Speed({ live }: { readonly live: Model['live'] }) {
+  const { i18n } = useLingui()
+  const speed = live?.speed ?? null
+  const most = { maximumFractionDigits: 1 }
+  return (
+    <Measured sample={live?.begun ?? 0}>
+      {speed && speed.tokensPerSecond.toLocaleString(i18n.locale, most)}
+    </Measured>
+  )
+}
+
+export function Success({ live }: { readonly live: Model['live'] }) {
+  const { i18n } = useLingui()
+  const success = live?.success ?? null
+  return (
+    <Measured sample={live?.tried ?? 0}>
+      {/* Rounding never makes a whole of what is not. */}
+      {success && percent(Math.floor(success.percent * 10) / 1_000, i18n.locale)}
+    </Measured>
+  )
+}

@@ -1,0 +1,56 @@
+// How a model did in the last 90 days, as the status page has it, where there is one.
+
+import { Trans } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { read } from '../../api/client.ts'
+import { useFeatures } from '../../api/queries.ts'
+import { type Catalog, loadCatalog } from '../../i18n.ts'
+import { Skeleton, Widget } from '../../ui/state.tsx'
+import type { Model } from './queries.ts'
+
+const statusTexts: Catalog = (language) => import(`../status/locales/${language}.po`)
+
+/** With its texts, which are the status page's. */
+const DayBars = lazy(async () => {
+  const [{ DayBars }] = await Promise.all([
+    import('../status/day-bars.tsx'),
+    loadCatalog(statusTexts),
+  ])
+  return { default: DayBars }
+})
+
+export function StatusOfModel({ model: { id } }: { readonly model: Model }) {
+  const { statusPage } = useFeatures()
+  const status = useQuery({ ...read('/api/status'), enabled: statusPage, staleTime: 30_000 })
+  if (!statusPage) return null
+  return (
+    <section>
+      <div className="mb-2 flex items-baseline justify-between gap-4">
+        <h3 className="text-section">
+          <Trans>The last 90 days</Trans>
+        </h3>
+        <Link to="/status" search={{ search: id }}>
+          <Trans>Status page</Trans>
+        </Link>
+      </div>
+      <Widget query={status} skeleton={<Skeleton rows={1} height={32} />}>
+        {({ days, models }) => {
+          const own = models.find(({ model }) => model === id)
+          if (own === undefined)
+            return (
+              <p className="text-text-2">
+                <Trans>The status page has models that everybody sees, and this one is not.</Trans>
+              </p>
+            )
+          return (
+            <Suspense fallback={<Skeleton rows={1} height={32} />}>
+              <DayBars days={days} model={own} />
+            </Suspense>
+          )
+        }}
+      </Widget>
+    </section>
+  )
+}
