@@ -38,14 +38,21 @@ function useWords(code: string): ReactNode | undefined {
     case 'insufficient_quota':
       return (
         <Trans>
-          There is not enough money for this request. See <Link to="/billing">the balance</Link> and
-          the limits of the Playground’s key.
+          There is not enough money for this request. See{' '}
+          <Link to="/billing" className="underline">
+            the balance
+          </Link>{' '}
+          and the limits of the Playground’s key.
         </Trans>
       )
     case 'model_not_found':
       return (
         <Trans>
-          This group has no such model. <Link to="/models">See those it has</Link>.
+          This group has no such model.{' '}
+          <Link to="/models" className="underline">
+            See those it has
+          </Link>
+          .
         </Trans>
       )
     case 'rate_limit_exceeded':

@@ -27,7 +27,10 @@ const reasons: Readonly<Record<NotKept, ReactNode>> = {
   'not-kept': (
     <Trans>
       Nothing was kept of what this request said. What is kept is chosen in{' '}
-      <Link to="/settings">Settings</Link>.
+      <Link to="/settings" className="underline">
+        Settings
+      </Link>
+      .
     </Trans>
   ),
   sealed: (

@@ -2,9 +2,10 @@
 // while it grows.
 
 import { Trans, useLingui } from '@lingui/react/macro'
-import { lexer, type MarkedToken, type Token, type Tokens } from 'marked'
+import type { MarkedToken, Token, Tokens } from 'marked'
 import { memo, type ReactNode, useRef } from 'react'
 import { CodeBlock } from '../../clients/code-block.tsx'
+import { nothingRead, readOn } from './blocks.ts'
 
 export function Markdown({ text }: { readonly text: string }) {
   const blocks = useBlocks(text)
@@ -15,28 +16,6 @@ export function Markdown({ text }: { readonly text: string }) {
       ))}
     </div>
   )
-}
-
-interface Read {
-  readonly text: string
-  readonly blocks: readonly Token[]
-  /** Where the last block begins: all before it is done. */
-  readonly lastAt: number
-}
-
-const nothingRead: Read = { text: '', blocks: [], lastAt: 0 }
-
-/** What was read before is kept as long as the text only grows. */
-export function readOn(before: Read, text: string): Read {
-  const isMore = text.startsWith(before.text)
-  const done = isMore ? before.blocks.slice(0, -1) : []
-  const begun = isMore ? before.lastAt : 0
-  const fresh = lexer(text.slice(begun))
-  const blocks = fresh.filter(({ type }) => type !== 'space' && type !== 'def')
-  const last = blocks.at(-1)
-  const upToLast = last === undefined ? 0 : fresh.slice(0, fresh.indexOf(last))
-  const length = upToLast === 0 ? 0 : upToLast.reduce((sum, { raw }) => sum + raw.length, 0)
-  return { text, blocks: [...done, ...blocks], lastAt: begun + length }
 }
 
 function useBlocks(text: string): readonly Token[] {

@@ -1,6 +1,7 @@
 // What is wrong with parameters and tools as they are typed.
 
 import type { Settings } from './chat.ts'
+import { breakOf } from './json-place.ts'
 
 /** Where a JSON text breaks, from 1; or which tool is none, from 0. */
 export type ToolsProblem =
@@ -36,12 +37,9 @@ function isWithin(text: string, most: number): boolean {
 
 function toolsProblem(text: string): ToolsProblem | null {
   if (text.trim() === '') return null
-  let tools: unknown
-  try {
-    tools = JSON.parse(text)
-  } catch (error) {
-    return { kind: 'syntax', ...placeOf(text, String(error)) }
-  }
+  const broken = breakOf(text)
+  if (broken !== null) return { kind: 'syntax', ...placeOf(text, broken) }
+  const tools: unknown = JSON.parse(text)
   if (!Array.isArray(tools)) return { kind: 'not-a-list' }
   const at = tools.findIndex((tool) => !isTool(tool))
   return at < 0 ? null : { kind: 'no-tool', at }
@@ -53,10 +51,7 @@ function isTool(tool: unknown): boolean {
   return typeof type === 'string' && (type !== 'function' || typeof given?.name === 'string')
 }
 
-/** Browsers name the character; where they do not, it is the end. */
-function placeOf(text: string, said: string): { readonly line: number; readonly column: number } {
-  const position = /position (\d+)/.exec(said)?.[1]
-  const before = text.slice(0, position === undefined ? text.length : Number(position))
-  const lines = before.split('\n')
+function placeOf(text: string, at: number): { readonly line: number; readonly column: number } {
+  const lines = text.slice(0, at).split('\n')
   return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 }
 }
