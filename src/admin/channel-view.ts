@@ -8,6 +8,7 @@ import type { Condition } from '../router/route.ts'
 import type { StoredItem } from '../store/configuration.ts'
 import { quarterMs } from '../store/rollup-table.ts'
 import { hideSecrets, onlyKey } from './channel-secrets.ts'
+import { type LastTest, lastTests } from './channel-tests.ts'
 import { Added, readRows } from './statistics-fold.ts'
 import { metrics, type Sums } from './statistics-metrics.ts'
 import { type Document, plainOf, readStored } from './stored-items.ts'
@@ -73,6 +74,8 @@ export interface ChannelView {
   readonly revision: number
   readonly changedAt: string | null
   readonly actor: string | null
+  /** The newest of the last seven days. */
+  readonly lastTest: LastTest | null
   readonly currency: string
   readonly hour: Figures
   readonly day: Figures
@@ -91,16 +94,17 @@ export async function viewChannels(
   const { channels, leftOut } = withStored(rooms.declared, stored.items, rooms.box)
   const serving = channels.length > 0 || leftOut.length > 0 ? channels : rooms.config.channels
   const figures = await readFigures(context)
+  const tests = await lastTests(context)
   const currency = await context.currency()
   const views = serving.map((channel) =>
-    viewOf(channel, { item: items.get(channel.id), rooms, figures, currency }),
+    viewOf(channel, { item: items.get(channel.id), rooms, figures, tests, currency }),
   )
   const unfit = leftOut.flatMap(({ kind, id, problem }) => {
     const item = items.get(id)
     if (kind !== 'channel' || item === undefined) return []
     const channel = unfitChannel(item, stored)
     return {
-      ...viewOf(channel, { item, rooms, figures, currency }),
+      ...viewOf(channel, { item, rooms, figures, tests, currency }),
       problem,
       state: 'disabled' as const,
     }
@@ -112,10 +116,12 @@ interface Beside {
   readonly item: StoredItem | undefined
   readonly rooms: ChannelRooms
   readonly figures: (channel: string) => Pick<ChannelView, 'hour' | 'day'>
+  readonly tests: ReadonlyMap<string, LastTest>
   readonly currency: string
 }
 
-function viewOf(channel: ChannelConfig, { item, rooms, figures, currency }: Beside): ChannelView {
+function viewOf(channel: ChannelConfig, beside: Beside): ChannelView {
+  const { item, rooms, figures, tests, currency } = beside
   const lanes = lanesOf(channel).map(({ lane }) => rooms.condition(lane))
   // As well as the best of its keys.
   const best = lanes.toSorted((one, other) => one.state - other.state)[0]
@@ -143,6 +149,7 @@ function viewOf(channel: ChannelConfig, { item, rooms, figures, currency }: Besi
     revision: item?.revision ?? 0,
     changedAt: timeText(item?.changedAt ?? null),
     actor: item?.actor ?? null,
+    lastTest: tests.get(channel.id) ?? null,
     currency,
     ...figures(channel.id),
   }

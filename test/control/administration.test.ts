@@ -109,6 +109,8 @@ test('channels are shown without secrets, and tried', async () => {
   ])
   expect(list.json.items[0]).toMatchObject({ keys: [], document: { key: null, keys: [] } })
   expect((await post('/api/channels/sandbox/test', {})).json).toMatchObject({ ok: true })
+  const shown = await stage.send(eye, 'GET', '/api/channels/sandbox')
+  expect(shown.json.lastTest).toMatchObject({ ok: true, durationMs: expect.any(Number) })
   expect((await post('/api/channels/nope/test', {})).status).toBe(404)
 })
 

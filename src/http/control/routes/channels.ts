@@ -1,6 +1,7 @@
 // Routes over channels: what they are and how they do, and those that are made at run time.
 
 import { z } from '@hono/zod-openapi'
+import { testAction } from '../../../admin/channel-tests.ts'
 import {
   listChannels,
   listDraftModels,
@@ -94,6 +95,15 @@ const channel = z
     revision: z.number().int().openapi({ description: 'Of what the store has; 0: nothing' }),
     changedAt: timeSchema.nullable(),
     actor: z.string().nullable(),
+    lastTest: z
+      .object({
+        at: timeSchema,
+        ok: z.boolean(),
+        model: z.string().nullable(),
+        durationMs: z.number(),
+      })
+      .nullable()
+      .openapi({ description: 'The newest of the last seven days' }),
     currency: z.string(),
     hour: figures,
     day: figures,
@@ -367,13 +377,16 @@ export const channelRoutes: readonly ControlRoute[] = [
     ...one,
     method: 'post',
     path: '/api/channels/{id}/test',
-    id: 'testChannel',
+    id: testAction,
     summary: 'Make one small call to a channel, which its vendor may charge for',
     body: inputs.testChannel.pick({ model: true }),
     bodyOptional: true,
     reply: probe,
-    async run({ services, params, body: { model } }) {
-      return { body: await testChannel(services.running.config(), { ...params, model }) }
+    async run({ services, params, body: { model }, noted }) {
+      const body = await testChannel(services.running.config(), { ...params, model })
+      const { ok, model: asked, durationMs } = body
+      noted({ ok, model: asked, durationMs })
+      return { body }
     },
   }),
   route({
