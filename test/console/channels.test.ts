@@ -127,6 +127,11 @@ async function tries() {
   expect(await asked.textContent()).toContain('authorization: ***')
   expect(await asked.textContent()).toContain('"model": "house-chat"')
   expect(await drawer.getByRole('region', { name: 'Reply' }).textContent()).toContain('HTTP 200')
+  await page
+    .getByRole('row')
+    .filter({ hasText: 'house' })
+    .getByText(/second|now/)
+    .waitFor()
   expect(upstream.of('house-chat')[0]?.headers.get('authorization')).toBe(`Bearer ${secret}`)
   expect(await seriousFindings(page)).toEqual([])
   await page.close()
@@ -150,6 +155,10 @@ async function keepsDraft() {
   await slow.getByLabel('Weight').fill('2000000000')
   await slow.getByRole('button', { name: 'Save changes' }).click()
   await slow.getByText('expected a whole number from 0 to 1000000').waitFor()
+  // Neither does another channel, unless one says so.
+  await slow.getByRole('button', { name: 'Close (Esc)' }).click()
+  await one.getByText('Discard what you typed?').waitFor()
+  await one.getByRole('button', { name: 'Cancel' }).click()
   await slow.getByLabel('Weight').fill('3')
   await slow.getByRole('button', { name: 'Save changes' }).click()
   await one.getByText('Channel changed').waitFor()
@@ -192,7 +201,7 @@ async function disablesByTag() {
   await row.getByRole('checkbox').check()
   await page.getByRole('button', { name: 'Enable' }).click()
   await asked.getByRole('button', { name: 'Enable' }).click()
-  await row.getByText('Ok').waitFor()
+  await row.getByText('Healthy').waitFor()
   expect(await seriousFindings(page)).toEqual([])
   await page.close()
 }

@@ -3290,6 +3290,14 @@ export interface components {
             /** Format: date-time */
             readonly changedAt: string | null;
             readonly actor: string | null;
+            /** @description The newest of the last seven days */
+            readonly lastTest: {
+                /** Format: date-time */
+                readonly at: string;
+                readonly ok: boolean;
+                readonly model: string | null;
+                readonly durationMs: number;
+            } | null;
             readonly currency: string;
             readonly hour: {
                 readonly requests: number;

@@ -77,6 +77,11 @@ export const channelColumns: readonly Column<Channel>[] = [
     cell: ({ day, currency }) => <Money nano={day.vendorCostNano} currency={currency} />,
   },
   {
+    id: 'lastTest',
+    header: <Trans>Last test</Trans>,
+    cell: (channel) => <LastTest channel={channel} />,
+  },
+  {
     id: 'charged',
     header: <Trans>Charged, 24 h</Trans>,
     align: 'right',
@@ -170,5 +175,14 @@ export function Success({ figures }: { readonly figures: Channel['hour'] }) {
         n = <Count value={requests} />
       </span>
     </span>
+  )
+}
+
+export function LastTest({ channel: { lastTest } }: { readonly channel: Channel }) {
+  if (lastTest === null) return <None />
+  return (
+    <Status tone={lastTest.ok ? 'ok' : 'failed'}>
+      <Time relative at={lastTest.at} />
+    </Status>
   )
 }

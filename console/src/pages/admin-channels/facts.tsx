@@ -6,7 +6,7 @@ import type { ReactNode } from 'react'
 import { Buttons, buttonClass } from '../../ui/button.tsx'
 import { Copy, Count, Duration, Money, None, Percent, Status, Time } from '../../ui/values.tsx'
 import { type Channel, isStored } from './channels.ts'
-import { Groups, Reason, Running } from './columns.tsx'
+import { Groups, LastTest, Reason, Running } from './columns.tsx'
 import { Fact, FactList, Note, Section } from './parts.tsx'
 import { keyStateWords } from './words.ts'
 
@@ -101,6 +101,15 @@ function Figures({ channel }: { readonly channel: Channel }) {
             <Trans>in the serving process that answered</Trans>
           </span>
         </Fact>
+        {channel.lastTest !== null && (
+          <Fact label={<Trans>Last test</Trans>}>
+            <LastTest channel={channel} />{' '}
+            <span className="text-text-2">
+              {channel.lastTest.ok ? <Trans>it answered</Trans> : <Trans>it failed</Trans>} ·{' '}
+              {channel.lastTest.model} · <Duration ms={channel.lastTest.durationMs} />
+            </span>
+          </Fact>
+        )}
       </FactList>
       <div className="overflow-x-auto">
         <table className="w-full text-cell">

@@ -3,6 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
 import { change, type Shape } from '../../api/client.ts'
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
@@ -10,6 +11,7 @@ import { Failure } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { refreshChannels } from './channels.ts'
 import { ChannelFields } from './form.tsx'
+import { KeepDraft } from './keep-draft.tsx'
 import { ChannelTest } from './test.tsx'
 import { useChannelForm } from './use-channel-form.ts'
 import { bodyOf } from './values.ts'
@@ -18,14 +20,19 @@ export default function NewChannel() {
   const { t } = useLingui()
   const navigate = useNavigate()
   const client = useQueryClient()
+  const [made, setMade] = useState<string | null>(null)
   const show = (open: string | undefined) =>
     void navigate({ to: '.', search: (now) => ({ ...now, open, tab: undefined }) })
   const { form, problem, submit } = useChannelForm(null, async (values, _, idempotencyKey) => {
     const body = bodyOf(values) as Shape<'ChannelInput'>
-    const made = await change('post', '/api/channels', { body, idempotencyKey })
-    showToast({ text: t`Channel ${made.id} made: it serves within a second`, tone: 'info' })
+    const channel = await change('post', '/api/channels', { body, idempotencyKey })
+    showToast({ text: t`Channel ${channel.id} made: it serves within a second`, tone: 'info' })
     void refreshChannels(client)
-    show(made.id)
+    setMade(channel.id)
+  })
+  // Once nothing is left to keep, the channel that was made is shown.
+  useEffect(() => {
+    if (made !== null) show(made)
   })
   return (
     <Drawer
@@ -46,6 +53,7 @@ export default function NewChannel() {
           submit()
         }}
       >
+        <KeepDraft isDirty={form.formState.isDirty && made === null} />
         <ChannelFields form={form} channel={null} />
         <ChannelTest id={null} models={null} draft={() => bodyOf(form.getValues())} />
         <footer className="sticky -bottom-4 -mx-4 -mb-4 flex flex-col gap-3 border-t border-border bg-surface px-4 py-3">

@@ -9,6 +9,7 @@ import { showToast } from '../../ui/toast.tsx'
 import { Time } from '../../ui/values.tsx'
 import { type Channel, refreshChannels } from './channels.ts'
 import { ChannelFields } from './form.tsx'
+import { KeepDraft } from './keep-draft.tsx'
 import { Note } from './parts.tsx'
 import { ChannelTest } from './test.tsx'
 import { useChannelForm } from './use-channel-form.ts'
@@ -50,6 +51,7 @@ export default function ChannelSettings({ channel }: { readonly channel: Channel
         submit()
       }}
     >
+      <KeepDraft isDirty={isDirty} />
       <ChannelFields form={form} channel={channel} />
       {isDirty && (
         <ChannelTest

@@ -1,7 +1,7 @@
 // One small call to a channel, as it is stored or as it is typed, and the exchange as it went over the wire.
 
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { change, type Shape } from '../../api/client.ts'
 import { CodeBlock } from '../../clients/code-block.tsx'
@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { Failure } from '../../ui/state.tsx'
 import { Duration, Status } from '../../ui/values.tsx'
-import type { Channel } from './channels.ts'
+import { type Channel, refreshChannels } from './channels.ts'
 import { Section } from './parts.tsx'
 
 type Test = Shape<'ChannelTest'>
@@ -26,7 +26,10 @@ export function ChannelTest({ id, models, draft }: ChannelTestProps) {
   const { t } = useLingui()
   const [model, setModel] = useState('')
   const names = useId()
+  const client = useQueryClient()
   const test = useMutation({
+    // The last test is shown with the channel.
+    onSuccess: () => void refreshChannels(client),
     mutationFn: (): Promise<Test> => {
       const asked = model.trim() === '' ? {} : { model: model.trim() }
       if (draft !== undefined)

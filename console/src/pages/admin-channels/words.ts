@@ -11,7 +11,7 @@ interface Word {
 }
 
 export const stateWords: Readonly<Record<Channel['state'], Word>> = {
-  ok: { tone: 'ok', word: msg`Ok` },
+  ok: { tone: 'ok', word: msg`Healthy` },
   degraded: { tone: 'warning', word: msg`Degraded` },
   open: { tone: 'failed', word: msg`Not asked at the moment` },
   draining: { tone: 'pending', word: msg`Draining` },

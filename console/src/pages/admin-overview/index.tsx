@@ -169,7 +169,7 @@ const tones = { ok: 'ok', degraded: 'warning', open: 'failed', disabled: 'off' }
 function Channels({ channels }: { readonly channels: Operations['channels'] }) {
   const { t } = useLingui()
   const words = {
-    ok: t`Ok`,
+    ok: t`Healthy`,
     degraded: t`Degraded`,
     open: t`Not asked at the moment`,
     disabled: t`Disabled`,
