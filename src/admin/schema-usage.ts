@@ -48,7 +48,8 @@ const search = {
 export const usageInputs = {
   listUsage: z.strictObject({ ...search, ...page, limit: count(mostOnPage).default(100) }),
   showRequest: z.strictObject({ id }),
-  followRequests: z.strictObject(search),
+  /** `most`: rows at a time; the oldest of more are left out, and that is told. */
+  followRequests: z.strictObject({ ...search, most: wholeText(1, 10_000).optional() }),
   exportRequests: z.strictObject({ ...search, format: format.default('csv') }),
   listRunning: z.strictObject({ account: id.optional() }),
   stopRequest: z.strictObject({ id }),

@@ -22,7 +22,7 @@ export interface Owned {
   readonly owner?: string | undefined
 }
 
-type Search = Input<'followRequests'>
+type Search = Omit<Input<'followRequests'>, 'most'>
 
 /** Newest first. Where few requests fit, a page may hold fewer than asked for, even none, and say where to go on. */
 export async function listUsage(
@@ -145,13 +145,13 @@ export interface Followed {
 /** `place` null: nothing yet, only where those that end from now on will stand. */
 export async function followRequests(
   { store }: AdminContext,
-  input: Search & Owned,
+  input: Input<'followRequests'> & Owned,
   place: SettledPlace | null,
 ): Promise<Followed> {
   const predicate = predicateOf(input)
   const newest = place === null ? await store.usage.newest() : place
   if (place === null) return { requests: [], place: newest, missed: false }
-  const { rows, place: next, missed } = await store.usage.settledAfter(place, predicate)
+  const { rows, place: next, missed } = await store.usage.settledAfter(place, predicate, input.most)
   const view = input.owner === undefined ? usageView : ownerView
   const book = rows.length === 0 ? null : await priceBookOf(store)
   const requests = rows.flatMap((each) =>

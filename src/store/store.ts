@@ -109,8 +109,11 @@ export interface UsageTable {
   recent(since: number): Promise<RecentUsage>
   /** Of the newest requests since a moment, those that were refused with 503 before they had a price, by model. */
   refused(since: number): Promise<readonly RefusedModel[]>
-  /** Rows settled behind a place, in the order of settlement, each once; some at a time. */
-  settledAfter(place: SettledPlace, predicate: UsagePredicate): Promise<SettledRows>
+  /**
+   * Rows settled behind a place, in the order of settlement, each once; some at a time, and of these with `most` only so
+   * many of the newest, where `missed` says that there were more.
+   */
+  settledAfter(place: SettledPlace, predicate: UsagePredicate, most?: number): Promise<SettledRows>
 }
 
 /** What a deployment is, as all its processes know it. */

@@ -34,7 +34,7 @@ export function usageTable(engine: Engine): UsageTable {
     newest: () => newestBatch(engine),
     recent: (since) => recentUsage(engine, since),
     refused: (since) => refusedUsage(engine, since),
-    settledAfter: (place, predicate) => settledAfter(engine, place, predicate),
+    settledAfter: (place, predicate, most) => settledAfter(engine, place, predicate, most),
   }
 }
 
@@ -109,10 +109,13 @@ async function settledAfter(
   engine: Engine,
   after: SettledPlace,
   predicate: UsagePredicate,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<SettledRows> {
-  const { ids, place, missed } = await readBatches(engine, after)
-  if (ids.length === 0) return { rows: [], place, missed }
+  const { ids: settled, place, missed } = await readBatches(engine, after)
+  if (settled.length === 0) return { rows: [], place, missed }
   const { found, seen } = usageConditions(predicate)
+  // Where each row fits, those that are left out need not be read.
+  const ids = where(found.sql, seen.sql) === '' ? newest(settled, most) : settled
   const kept = await engine.query<KeptUsage>(
     `${selectUsage}${where(amongIds[engine.kind], found.sql, seen.sql)}`,
     [JSON.stringify(ids.map(({ id }) => id)), ...found.values, ...seen.values],
@@ -122,7 +125,12 @@ async function settledAfter(
     const row = byId.get(id)
     return row === undefined ? [] : [{ place, row }]
   })
-  return { rows, place, missed }
+  const isCut = ids.length < settled.length || rows.length > most
+  return { rows: newest(rows, most), place, missed: missed || isCut }
+}
+
+function newest<Item>(items: readonly Item[], most: number): readonly Item[] {
+  return items.length > most ? items.slice(-most) : items
 }
 
 function where(...conditions: readonly string[]): string {

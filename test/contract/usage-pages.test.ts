@@ -168,6 +168,19 @@ function followTests(start: () => Promise<Bench>, kind: Engine['kind']): void {
     }
   })
 
+  test('of more than a follower wants it has the newest, and is told', async () => {
+    const { store } = await start()
+    await append(store, rows)
+    const from = { number: 0, index: 0 }
+    const ids = rows.map(({ requestId }) => requestId)
+    for (const predicate of [{}, { since: 0 }, { account: rows[0]?.account ?? '' }]) {
+      const all = await store.usage.settledAfter(from, predicate)
+      const cut = await store.usage.settledAfter(from, predicate, 1)
+      expect(cut).toEqual({ rows: all.rows.slice(-1), place: all.place, missed: true })
+      expect(await store.usage.settledAfter(from, predicate, ids.length)).toEqual(all)
+    }
+  })
+
   test('who was away for longer than batches are kept is told', async () => {
     const { store, engine } = await start()
     await append(store, [usageRow({ requestId: 'req_1' })])

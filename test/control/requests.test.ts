@@ -259,6 +259,37 @@ describe('the live tail', () => {
     await again.close()
   })
 
+  test('with most, of a batch has the newest alone and says that there were more', async () => {
+    const tail = await follow('ann', '?model=most&most=1')
+    await tail.until(': following')
+    await settle(
+      usageRow({ requestId: 'req_m1', modelAsked: 'most' }),
+      usageRow({ requestId: 'req_m2', modelAsked: 'most' }),
+    )
+    const text = await tail.until('req_m2')
+    expect(text).toContain('event: missed')
+    expect(text).not.toContain('req_m1')
+    await tail.close()
+    expect((await get(ann, '/api/requests/live?most=0')).json.field).toBe('most')
+  })
+
+  test('those who follow the same have the same rows, each once', async () => {
+    const tails = [await follow('ann', '?model=shared'), await follow('ann', '?model=shared')]
+    for (const tail of tails) await tail.until(': following')
+    for (const id of ['req_s1', 'req_s2', 'req_s3'])
+      await settle(usageRow({ requestId: id, modelAsked: 'shared' }))
+    for (const tail of tails) {
+      const text = await tail.until('req_s3')
+      expect(text.match(/req_s\d/g)?.filter((id, at, all) => all.indexOf(id) === at)).toEqual([
+        'req_s1',
+        'req_s2',
+        'req_s3',
+      ])
+      expect(text.match(/^event: request$/gm)).toHaveLength(3)
+      await tail.close()
+    }
+  })
+
   test('ends when its caller is signed out', async () => {
     const tail = await follow('ann')
     await tail.until(': following')

@@ -1637,7 +1637,7 @@ export interface paths {
         };
         /**
          * Requests as they end, as server-sent events
-         * @description Each that fits once, in the order of settlement: `event: request` with its row. `Last-Event-ID` goes on behind that event; `event: missed` says that some in between are forgotten.
+         * @description Each that fits once, in the order of settlement: `event: request` with its row. `Last-Event-ID` goes on behind that event; `event: missed` says that some in between are forgotten. With `most`, of more that end within half a second only so many of the newest are read, and `missed` says so.
          */
         readonly get: operations["followRequests"];
         readonly put?: never;
@@ -8803,6 +8803,7 @@ export interface operations {
                 readonly minLatencyMs?: string;
                 readonly since?: string;
                 readonly until?: string;
+                readonly most?: string;
             };
             readonly header?: never;
             readonly path?: never;

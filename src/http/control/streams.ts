@@ -59,6 +59,15 @@ type Search = Parameters<typeof followRequests>[1]
 /** What came since the last call, as text of events, and whether more waits to be read. */
 type Poll = () => Promise<{ readonly text: string; readonly more: boolean }>
 
+/** What stands behind a place, and the place behind that. */
+interface Part {
+  readonly text: string
+  readonly place: SettledPlace
+}
+
+/** By search and place: those who follow the same read and write it once, since all look at the same moments. */
+const parts = new WeakMap<Asking['admin']['store'], Map<string, Promise<Part>>>()
+
 /** Throws ControlError `limited`, AdminError. */
 export async function followedEvents(asked: Asking, search: Search & Owned): Promise<Response> {
   const after = lastEventOf(asked.request.headers)
@@ -86,13 +95,40 @@ async function openTail(
   search: Search & Owned,
   after: SettledPlace | null,
 ): Promise<Poll> {
-  let followed = await followRequests(admin, search, after)
+  let part = await readPart(admin, search, after)
   let isRead = true
   return async () => {
-    if (!isRead) followed = await followRequests(admin, search, followed.place)
+    if (!isRead) part = await sharedPart(admin, search, part.place)
     isRead = false
-    return { text: textOf(followed), more: followed.requests.length > 0 }
+    return { text: part.text, more: part.text !== '' }
   }
+}
+
+async function readPart(
+  admin: Asking['admin'],
+  search: Search & Owned,
+  after: SettledPlace | null,
+): Promise<Part> {
+  const followed = await followRequests(admin, search, after)
+  return { text: textOf(followed), place: followed.place }
+}
+
+function sharedPart(
+  admin: Asking['admin'],
+  search: Search & Owned,
+  after: SettledPlace,
+): Promise<Part> {
+  const own = parts.get(admin.store) ?? new Map<string, Promise<Part>>()
+  parts.set(admin.store, own)
+  const key = JSON.stringify([search, after], (_, value) =>
+    typeof value === 'bigint' ? String(value) : value,
+  )
+  const known = own.get(key)
+  if (known !== undefined) return known
+  const part = readPart(admin, search, after)
+  own.set(key, part)
+  setTimeout(() => own.delete(key), pollMs / 2)
+  return part
 }
 
 function enter(who: string): void {
@@ -146,7 +182,8 @@ function pause(signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', done)
       resolve()
     }
-    const timer = setTimeout(done, pollMs)
+    // At the same moments for all, so that they can share what they read.
+    const timer = setTimeout(done, pollMs - (performance.now() % pollMs))
     signal.addEventListener('abort', done)
   })
 }

@@ -41,7 +41,7 @@ export default function RequestsPage() {
   const rows = useMemo(() => {
     const listed = list.data?.pages.flatMap(({ items }) => items) ?? []
     const known = new Set(listed.map(({ requestId }) => requestId))
-    return [...tail.filter(({ requestId }) => !known.has(requestId)), ...listed]
+    return [...tail.rows.filter(({ requestId }) => !known.has(requestId)), ...listed]
   }, [list.data, tail])
   const change = useCallback(
     (next: Partial<RequestsSearch>) =>
@@ -74,7 +74,14 @@ export default function RequestsPage() {
     >
       <Running account={account} />
       <Histogram asked={asked} onChange={change} />
-      <RequestList list={list} rows={rows} search={search} isLive={isLive} onChange={change} />
+      <RequestList
+        list={list}
+        rows={rows}
+        search={search}
+        isLive={isLive}
+        hasGaps={tail.hasGaps}
+        onChange={change}
+      />
       {search.open !== undefined && (
         <RequestDrawer
           key={search.open}

@@ -20,10 +20,12 @@ interface ListProps {
   readonly rows: readonly RequestRow[]
   readonly search: RequestsSearch
   readonly isLive: boolean
+  /** Of those that came meanwhile some are left out. */
+  readonly hasGaps: boolean
   readonly onChange: (next: Partial<RequestsSearch>) => void
 }
 
-export function RequestList({ list, rows, search, isLive, onChange }: ListProps) {
+export function RequestList({ list, rows, search, isLive, hasGaps, onChange }: ListProps) {
   const { t } = useLingui()
   const { operator } = roleOf(useMe())
   const currency = useCurrency()
@@ -47,7 +49,11 @@ export function RequestList({ list, rows, search, isLive, onChange }: ListProps)
           )}
           {isLive && (
             <span className="ml-2 text-label text-success" role="status">
-              <Trans>● following</Trans>
+              {hasGaps ? (
+                <Trans>● following; of many at once the newest</Trans>
+              ) : (
+                <Trans>● following</Trans>
+              )}
             </span>
           )}
         </>

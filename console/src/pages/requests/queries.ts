@@ -58,26 +58,39 @@ export function useHistogram({ search, range, account }: Asked) {
 }
 
 const mostKept = 500
+/** In half a second: nobody reads faster. */
+const mostAtOnce = '50'
 
-/** Rows as they end, newest first, by the same filters; they wait while `paused`. */
-export function useTail({ search, account }: Asked, isOn: boolean): readonly RequestRow[] {
-  const [rows, setRows] = useState<readonly RequestRow[]>([])
+interface Tail {
+  readonly rows: readonly RequestRow[]
+  /** More ended at a time than are shown. */
+  readonly hasGaps: boolean
+}
+
+const nothing: Tail = { rows: [], hasGaps: false }
+
+/** Rows as they end, newest first, by the same filters. */
+export function useTail({ search, account }: Asked, isOn: boolean): Tail {
+  const [tail, setTail] = useState(nothing)
   const query = new URLSearchParams(
     Object.entries(
       filtersFor({ search, account, range: { since: '', until: '', preset: null } }),
     ).map(([name, value]) => [name, String(value)]),
-  ).toString()
+  )
+  query.set('most', mostAtOnce)
+  const path = `/api/requests/live?${query}`
   const client = useQueryClient()
   useEffect(() => {
-    setRows([])
+    setTail(nothing)
     if (!isOn) return
     let hasBroken = false
-    return follow(`/api/requests/live?${query}`, {
+    return follow(path, {
       on: {
         request(data) {
           const row: RequestRow = JSON.parse(data)
-          setRows((before) => [row, ...before].slice(0, mostKept))
+          setTail(({ rows, hasGaps }) => ({ rows: [row, ...rows].slice(0, mostKept), hasGaps }))
         },
+        missed: () => setTail(({ rows }) => ({ rows, hasGaps: true })),
       },
       // What ended meanwhile stands in the list.
       onOpen: () => hasBroken && void client.invalidateQueries({ queryKey: ['/api/requests'] }),
@@ -85,6 +98,6 @@ export function useTail({ search, account }: Asked, isOn: boolean): readonly Req
         hasBroken = true
       },
     })
-  }, [query, isOn, client])
-  return rows
+  }, [path, isOn, client])
+  return tail
 }

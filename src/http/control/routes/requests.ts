@@ -20,8 +20,6 @@ import { followedEvents, textStream } from '../streams.ts'
 import { attempt, blame, estimate, receipt, request, running } from './request-schemas.ts'
 
 const tag = 'Requests'
-const searched = inputs.followRequests
-
 /** A cursor and a last event are of one address. */
 const lists: readonly ControlRoute[] = [
   route({
@@ -56,9 +54,10 @@ const lists: readonly ControlRoute[] = [
     summary: 'Requests as they end, as server-sent events',
     description:
       'Each that fits once, in the order of settlement: `event: request` with its row. `Last-Event-ID` goes on behind ' +
-      'that event; `event: missed` says that some in between are forgotten.',
+      'that event; `event: missed` says that some in between are forgotten. ' +
+      'With `most`, of more that end within half a second only so many of the newest are read, and `missed` says so.',
     access: 'user',
-    query: searched,
+    query: inputs.followRequests,
     produces: ['text/event-stream'],
     statuses: { 429: 'Too many follow already' },
     run: async (asked) => followedEvents(asked, { ...asked.query, owner: asked.scope.owner }),
