@@ -69,9 +69,11 @@ const rules: readonly { rule: Rule; bad: readonly Sample[]; good: readonly Sampl
       ['src/errors.ts', `import { a } from './money.ts'`],
       ['src/main.ts', `import { a } from './cli/main.ts'`],
       ['src/relay/relay.ts', `import { a } from '../../test/support/a.ts'`],
+      ['src/http/server.ts', `import { a } from '../paysim/paysim.ts'`],
+      ['src/paysim/alipay.ts', `import { AlipaySdk } from 'alipay-sdk'`],
     ],
     good: [
-      ['src/main.ts', `import { a } from './http/server.ts'\nimport { b } from './errors.ts'`],
+      ['src/main.ts', `import { a } from './http/server.ts'\nimport { b } from './paysim.ts'`],
       ['src/telemetry/log.ts', `import { a } from '../errors.ts'`],
       ['src/wire/ir.ts', `import { a } from './sse.ts'\nimport { z } from 'zod'`],
       ['src/wire/ir.test.ts', `import { a } from '../../test/support/a.ts'`],

@@ -1,0 +1,219 @@
+// An offline simulator of payment providers, for tests and play money: real signatures, no mocks, no real money.
+import { createPlatformCertificate } from './keys.ts'
+import { createMisbehaviours, type Misbehaviour } from './misbehaviour.ts'
+import { type Delivery, Notifier } from './notifier.ts'
+import {
+  type Clock,
+  type Incoming,
+  newTransactionId,
+  type ProviderSide,
+  type Simulation,
+} from './simulation.ts'
+import { type KeptState, openState, type Payment, type Provider } from './state.ts'
+import { createWechatpay, type WechatpayMode } from './wechatpay.ts'
+
+export interface PaysimOptions {
+  /** Where it is reached, without a trailing slash: `http://127.0.0.1:8787/paysim`. */
+  readonly baseUrl: string
+  /** Keeps keys and state there (mode 0600, written atomically), so that a restart loses nothing; absent: memory. */
+  readonly directory?: string
+  /** Unix ms now, and a timer: tests move it. */
+  readonly clock: Clock
+  /** Sends notifications. */
+  readonly send: (request: Request) => Promise<Response>
+  /** How WeChat Pay signs: `public-key`, as for new merchants, or with platform certificates. */
+  readonly wechatpayMode?: WechatpayMode
+}
+
+export interface Paysim {
+  /** Answers everything below its base address. */
+  fetch(request: Request): Promise<Response>
+  /** What the merchant's configuration says. */
+  readonly merchant: Merchant
+  /** Tests' hold on it. */
+  readonly control: PaysimControl
+  /** Sends nothing more. */
+  stop(): void
+}
+
+/** Keys are PEM. */
+interface Merchant {
+  readonly wechatpay: {
+    readonly mchid: string
+    readonly appid: string
+    readonly serial: string
+    readonly privateKey: string
+    readonly apiV3Key: string
+    /** With platform certificates there is none. */
+    readonly publicKeyId?: string
+    readonly publicKey?: string
+    readonly baseUrl: string
+  }
+}
+
+interface PaysimControl {
+  /**
+   * Pays an order (the merchant's number, or the pay page's id), whatever its state: one that is paid gets a second
+   * transaction. Resolves when the first notification is answered. Throws where there is no such order.
+   */
+  pay(orderId: string, how?: { payer?: string; amountMinor?: number }): Promise<void>
+  /** For the `next` notification and the next request to the interface, or until `behave`. */
+  misbehave(how: Misbehaviour, until?: 'next' | 'cleared'): void
+  behave(): void
+  /** WeChat Pay gets a new platform certificate, which signs; the one before stays listed. */
+  rotate(): Promise<void>
+  payments(): readonly Payment[]
+  /** What its interface was asked, oldest first, the last 10,000. */
+  received(): readonly Received[]
+  /** Each attempt to notify, oldest first, the last 10,000. */
+  deliveries(): readonly Delivery[]
+}
+
+interface Received {
+  readonly at: number
+  readonly method: string
+  /** Path and query. */
+  readonly target: string
+  readonly body: string
+  readonly status: number
+}
+
+const mostReceived = 10_000
+const largestBody = 256 * 1024
+const certificateMs = 5 * 365 * 24 * 3_600_000
+
+/** Throws where the directory's file cannot be read. */
+export async function createPaysim(options: PaysimOptions): Promise<Paysim> {
+  const { baseUrl, clock, send } = options
+  const kept = await openState(options.directory, clock.now())
+  const misbehaviours = createMisbehaviours()
+  const sides = {} as Record<Provider, ProviderSide>
+  const notifier = new Notifier({ kept, clock, misbehaviours, sides, send })
+  const simulation: Simulation = {
+    baseUrl,
+    clock,
+    state: kept.state,
+    save: kept.save,
+    notify: (payment, kind, subjectId) => notifier.notify(payment, kind, subjectId),
+  }
+  const mode = options.wechatpayMode ?? 'public-key'
+  sides.wechatpay = createWechatpay(simulation, mode)
+  notifier.resume()
+  const received: Received[] = []
+  return {
+    merchant: merchantOf(kept, baseUrl, mode),
+    async fetch(request) {
+      const flaws = misbehaviours.ofInterface()
+      const incoming = await read(request, baseUrl)
+      if (flaws.slowMs !== undefined) await elapsed(clock, flaws.slowMs)
+      const response =
+        incoming instanceof Response ? incoming : answer(sides, { ...incoming, flaws })
+      received.push({
+        at: clock.now(),
+        method: request.method,
+        target: incoming instanceof Response ? new URL(request.url).pathname : incoming.target,
+        body: incoming instanceof Response ? '' : incoming.body,
+        status: response.status,
+      })
+      if (received.length > mostReceived) received.shift()
+      return response
+    },
+    control: {
+      async pay(orderId, { payer = 'Wang Fang', amountMinor } = {}) {
+        const payment = simulation.state.payments.findLast(
+          (one) => one.orderId === orderId || one.id === orderId,
+        )
+        if (payment === undefined) throw new Error(`no order ${orderId}`)
+        await pay(simulation, payment, { payer, amountMinor: amountMinor ?? payment.amountMinor })
+      },
+      misbehave: (how, until = 'next') => misbehaviours.set(how, until),
+      behave: () => misbehaviours.clear(),
+      async rotate() {
+        const { certificates } = kept.state.keys.wechatpay
+        const now = clock.now()
+        certificates.unshift(await createPlatformCertificate(now, now + certificateMs))
+        certificates.splice(2)
+        kept.save()
+      },
+      payments: () => structuredClone(kept.state.payments),
+      received: () => [...received],
+      deliveries: () => notifier.deliveries(),
+    },
+    stop: () => notifier.stop(),
+  }
+}
+
+function merchantOf(
+  { state: { keys } }: KeptState,
+  baseUrl: string,
+  mode: WechatpayMode,
+): Merchant {
+  const { mchid, appid, serial, apiV3Key, merchant, publicKeyId, provider } = keys.wechatpay
+  return {
+    wechatpay: {
+      mchid,
+      appid,
+      serial,
+      privateKey: merchant.privateKey,
+      apiV3Key,
+      ...(mode === 'public-key' && { publicKeyId, publicKey: provider.publicKey }),
+      baseUrl,
+    },
+  }
+}
+
+async function read(
+  request: Request,
+  baseUrl: string,
+): Promise<Omit<Incoming, 'flaws'> | Response> {
+  const { pathname, search, searchParams } = new URL(request.url)
+  const base = new URL(baseUrl).pathname.replace(/\/$/, '')
+  if (!pathname.startsWith(`${base}/`)) return notFound()
+  const body = await request.text()
+  if (body.length > largestBody) return new Response('too large', { status: 413 })
+  return {
+    method: request.method,
+    path: pathname.slice(base.length),
+    target: `${pathname}${search}`,
+    query: searchParams,
+    headers: request.headers,
+    body,
+  }
+}
+
+function answer(sides: Readonly<Record<Provider, ProviderSide>>, request: Incoming): Response {
+  if (request.flaws.down) return new Response('Service Unavailable', { status: 503 })
+  for (const side of Object.values(sides)) {
+    const response = side.answer(request)
+    if (response !== undefined) return response
+  }
+  return notFound()
+}
+
+async function pay(
+  { clock, save, notify }: Simulation,
+  payment: Payment,
+  { payer, amountMinor }: { payer: string; amountMinor: number },
+): Promise<void> {
+  const { provider } = payment
+  const transaction = {
+    id: newTransactionId(provider, clock.now()),
+    amountMinor,
+    payer,
+    at: clock.now(),
+  }
+  payment.opened = true
+  payment.transactions.push(transaction)
+  save()
+  await notify(payment, 'paid', transaction.id)
+}
+
+function notFound(): Response {
+  return new Response('Not Found', { status: 404 })
+}
+
+function elapsed(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.after(ms, resolve)
+  })
+}

@@ -1,0 +1,145 @@
+// What the payment simulator remembers: keys, payments and notifications under way, in memory or in one file.
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createKeys, type Keys } from './keys.ts'
+import type { MessageFlaws } from './misbehaviour.ts'
+
+export type Provider = 'alipay' | 'wechatpay' | 'stripe'
+
+export interface Transaction {
+  /** The provider's own number of it. */
+  readonly id: string
+  readonly amountMinor: number
+  readonly payer: string
+  readonly at: number
+}
+
+export interface Refund {
+  /** The provider's own number of it. */
+  readonly id: string
+  /** The merchant's number of it, by which it is done once. */
+  readonly number: string
+  readonly transactionId: string
+  readonly amountMinor: number
+  readonly reason: string
+  readonly at: number
+  readonly notifyUrl: string
+}
+
+/** An order as the provider keeps it. Amounts are integers of the currency's minor unit, times Unix ms. */
+export interface Payment {
+  /** Names its pay page; for Stripe the session. */
+  readonly id: string
+  readonly provider: Provider
+  /** The merchant's number (`out_trade_no`, `client_reference_id`). */
+  readonly orderId: string
+  /** How it is paid: `page`, `wap`, `precreate`, `native`, `h5`, `jsapi`, `checkout`. */
+  readonly product: string
+  readonly subject: string
+  readonly amountMinor: number
+  readonly currency: string
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly notifyUrl: string
+  readonly returnUrl: string
+  readonly cancelUrl: string
+  /** What the merchant gave to have it back. */
+  readonly attached: Readonly<Record<string, string>>
+  /** Whether a payer has opened its page. */
+  opened: boolean
+  closedAt?: number
+  readonly transactions: Transaction[]
+  readonly refunds: Refund[]
+}
+
+/** A notification that is not acknowledged yet. */
+export interface Notification {
+  readonly id: string
+  readonly provider: Provider
+  readonly paymentId: string
+  readonly kind: 'paid' | 'refunded' | 'expired'
+  /** The transaction or refund it is about. */
+  readonly subjectId: string
+  readonly url: string
+  readonly createdAt: number
+  /** Attempts made. */
+  attempts: number
+  dueAt: number
+  /** What was taken up for it and is still to be done. */
+  flaws?: MessageFlaws
+}
+
+/** An event of Stripe's, kept for its interface. */
+interface StripeEvent {
+  readonly id: string
+  readonly createdAt: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+export interface State {
+  readonly keys: Keys
+  readonly payments: Payment[]
+  readonly notifications: Notification[]
+  readonly events: StripeEvent[]
+  /** Stripe's replies by idempotency key. */
+  readonly replies: Record<string, { asked: string; status: number; body: string }>
+}
+
+export interface KeptState {
+  readonly state: State
+  save(): void
+}
+
+/** The state of `directory`, made where it is new; without a directory it lives in memory. */
+export async function openState(directory: string | undefined, now: number): Promise<KeptState> {
+  const path = directory === undefined ? undefined : join(directory, 'paysim.json')
+  const state = (path === undefined ? undefined : read(path)) ?? (await newState(now))
+  const save = () => {
+    if (path !== undefined) write(path, state)
+  }
+  save()
+  return { state, save }
+}
+
+async function newState(now: number): Promise<State> {
+  return { keys: await createKeys(now), payments: [], notifications: [], events: [], replies: {} }
+}
+
+function read(path: string): State | undefined {
+  try {
+    const state: State = JSON.parse(readFileSync(path, 'utf8'))
+    return state
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw new Error(`${path} cannot be read; remove it to begin anew`, { cause: error })
+  }
+}
+
+/** Written beside and renamed, so that a crash leaves the old file or the new one. */
+function write(path: string, state: State): void {
+  const beside = `${path}.new`
+  mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 })
+  writeFileSync(beside, JSON.stringify(state), { mode: 0o600, flush: true })
+  // The mode above holds for a new file only.
+  chmodSync(beside, 0o600)
+  renameSync(beside, path)
+}
+
+type PaymentStatus = 'open' | 'paid' | 'refunded' | 'closed'
+
+/** An expired order is a closed one. Refunded is only what is refunded in full. */
+export function statusOf(payment: Payment, now: number): PaymentStatus {
+  if (payment.transactions.length > 0) {
+    return refundableMinor(payment) === 0 ? 'refunded' : 'paid'
+  }
+  return payment.closedAt !== undefined || payment.expiresAt <= now ? 'closed' : 'open'
+}
+
+/** What was paid and not refunded. */
+export function refundableMinor(payment: Payment): number {
+  return sumMinor(payment.transactions) - sumMinor(payment.refunds)
+}
+
+export function sumMinor(items: readonly { readonly amountMinor: number }[]): number {
+  return items.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+}
