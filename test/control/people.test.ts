@@ -82,6 +82,11 @@ test('an operator sees what a person sees, changes nothing, and is noted once', 
   expect((await get(root, '/api/requests')).json.items).toMatchObject([{ requestId: 'req_ann' }])
   expect((await get(root, '/api/me')).json).toMatchObject({ id: 'ann', role: 'user' })
   expect((await get(root, '/api/requests/req_cem')).status).toBe(404)
+  // What a browser asks for by itself says it in the address.
+  const asked = (path: string) => stage.send(root, 'GET', path)
+  expect((await asked('/api/me?view-as=ann')).json).toMatchObject({ id: 'ann', role: 'user' })
+  expect((await asked('/api/requests/export?view-as=ann&format=csv')).json).not.toContain('req_cem')
+  expect((await asked('/api/people?view-as=ann')).status).toBe(403)
   expect((await get(root, '/api/people')).status).toBe(403)
   expect((await get(root, '/api/requests?account=cem')).status).toBe(404)
   expect((await get(eye, '/api/me')).status).toBe(200)

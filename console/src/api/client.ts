@@ -2,6 +2,7 @@
 
 import createClient, { type ClientPathsWithMethod, type MaybeOptionalInit } from 'openapi-fetch'
 import type { components, paths } from './schema.d.ts'
+import { viewedAccount } from './viewing.ts'
 
 /** A shape of the OpenAPI document, by its name there. */
 export type Shape<Name extends keyof components['schemas']> = components['schemas'][Name]
@@ -37,6 +38,8 @@ export function mayPass(error: unknown): boolean {
 const client = createClient<paths>({ baseUrl: '/', fetch: send })
 
 async function send(request: Request): Promise<Response> {
+  const viewed = viewedAccount()
+  if (viewed !== null) request.headers.set('x-tollgate-view-as', viewed)
   const reply = await fetch(request)
   if (reply.ok && (reply.status === 204 || isJson(reply))) return reply
   throw await problemOf(reply)

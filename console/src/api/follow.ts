@@ -1,6 +1,7 @@
 // Events as they happen (text/event-stream), for as long as a page wants them.
 
 import { lookWhoIsSignedIn } from './queries.ts'
+import { apiAddress } from './viewing.ts'
 
 const againMs = 4_000
 
@@ -19,7 +20,7 @@ export function follow(path: string, { on, onOpen, onBreak }: Follower): () => v
   let source: EventSource
   let timer: ReturnType<typeof setTimeout> | undefined
   function open() {
-    source = new EventSource(path)
+    source = new EventSource(apiAddress(path))
     source.onopen = () => onOpen?.()
     source.onerror = () => {
       onBreak?.()

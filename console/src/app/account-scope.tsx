@@ -3,6 +3,9 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { IconButton } from '../ui/button.tsx'
+import { later } from '../ui/later.tsx'
+
+const AccountPicker = later(() => import('./account-picker.tsx'), null)
 
 /**
  * The account whose data a page asks for, for the `account` parameter of the API; undefined: all of them for an
@@ -16,12 +19,9 @@ export function AccountScope() {
   const { t } = useLingui()
   const account = useAccount()
   const navigate = useNavigate()
-  if (account === undefined)
-    return (
-      <span className="rounded bg-info-tint px-2 py-0.5 text-label whitespace-nowrap text-accent">
-        <Trans>All accounts</Trans>
-      </span>
-    )
+  const show = (chosen: string | undefined) =>
+    void navigate({ to: '.', search: (search) => ({ ...search, account: chosen }) })
+  if (account === undefined) return <AccountPicker onChoose={show} />
   return (
     <span className="flex min-w-0 items-center gap-1 rounded bg-warning-tint pl-2 text-label text-warning">
       <span className="truncate" title={account}>
@@ -31,9 +31,7 @@ export function AccountScope() {
         icon="close"
         label={t`Show all accounts`}
         className="size-6"
-        onClick={() =>
-          void navigate({ to: '.', search: (search) => ({ ...search, account: undefined }) })
-        }
+        onClick={() => show(undefined)}
       />
     </span>
   )

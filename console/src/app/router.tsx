@@ -8,6 +8,7 @@ import {
   type SearchMiddleware,
 } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
+import { viewAs } from '../api/viewing.ts'
 import { type Catalog, loadCatalog } from '../i18n.ts'
 import { validateAuditSearch } from '../pages/admin-audit/search.ts'
 import { validateChannelsSearch } from '../pages/admin-channels/search.ts'
@@ -51,11 +52,14 @@ function page(load: () => Promise<PageModule>) {
 interface RootSearch {
   /** Whose data is shown: operators may look at one account or at all. */
   readonly account?: string | undefined
+  /** Whom an operator looks as: every question to the API says so (`viewing.ts`). */
+  readonly 'view-as'?: string | undefined
 }
 
-/** It stays from page to page until another is chosen. */
+/** They stay from page to page until others are chosen. */
 const keepAccount: SearchMiddleware<RootSearch> = ({ search, next }) => ({
   account: search.account,
+  [viewAs]: search[viewAs],
   ...next(search),
 })
 
@@ -63,7 +67,7 @@ const root = createRootRoute({
   component: Root,
   notFoundComponent: NotFound,
   validateSearch: (given: Record<string, unknown>): RootSearch =>
-    searchOf({ account: text })(given),
+    searchOf({ account: text, [viewAs]: text })(given),
   search: { middlewares: [keepAccount] },
 })
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell })

@@ -13,6 +13,7 @@ import { Header } from './header.tsx'
 import { operatorPages, userPages } from './navigation.ts'
 import { Sidebar } from './sidebar.tsx'
 import { SignInAgain } from './sign-in-again.tsx'
+import { ViewingBanner } from './viewing-banner.tsx'
 
 const Palette = later(() => import('./palette.tsx'))
 const Shortcuts = later(() => import('./shortcuts.tsx'))
@@ -52,6 +53,7 @@ export function Shell() {
       </a>
       <Sidebar operator={operator} isOpen={isMenuOpen} onClose={() => setMenuOpen(false)} />
       <div className="flex min-w-0 flex-1 flex-col">
+        <ViewingBanner />
         <Header
           person={me ?? null}
           onMenu={() => setMenuOpen(true)}
@@ -77,6 +79,7 @@ function Waiting() {
   if (error !== null && !isSignedOut(error))
     return (
       <main className="mx-auto flex min-h-dvh max-w-lg flex-col justify-center gap-3 p-4">
+        <ViewingBanner />
         <h1 className="text-title">
           <Trans>The console cannot reach the gateway</Trans>
         </h1>

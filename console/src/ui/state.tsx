@@ -4,6 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Component, type ReactNode } from 'react'
 import { Problem } from '../api/client.ts'
+import { viewedAccount } from '../api/viewing.ts'
 import { Button } from './button.tsx'
 
 interface WidgetProps<Data> {
@@ -98,6 +99,13 @@ export function ProblemText({ error }: { readonly error: Error }) {
       </Trans>
     )
   if (error.status === 401) return <Trans>You are not signed in any more.</Trans>
+  if (error.status === 403 && viewedAccount() !== null)
+    return (
+      <Trans>
+        Not while you view as somebody else: nothing is changed, and what is theirs alone stays
+        hidden.
+      </Trans>
+    )
   if (error.status === 403) return <Trans>Your role does not allow this.</Trans>
   if (error.status === 412)
     return (

@@ -6,6 +6,7 @@ import { plainly } from '../../admin/schema.ts'
 import { pathText } from '../../config/problems.ts'
 import { ControlError } from './problem.ts'
 import type { ControlRoute } from './route.ts'
+import { viewAsParameter } from './view-as.ts'
 
 const usualBodyBytes = 1_048_576
 const longestETag = 32
@@ -30,6 +31,7 @@ export function judged(
 export function queryOf(url: URL): Readonly<Record<string, string>> {
   const query: Record<string, string> = Object.create(null)
   for (const [name, value] of url.searchParams) {
+    if (name === viewAsParameter) continue
     if (name in query) throw new ControlError('invalid', `${name}: is given twice`, name)
     query[name] = value
   }

@@ -9,6 +9,8 @@ import type { ControlRoute } from './route.ts'
 import type { ControlServices } from './services.ts'
 
 const field = 'x-tollgate-view-as'
+/** In the query it says the same: for what a browser asks without headers of ours (downloads, event streams). */
+export const viewAsParameter = 'view-as'
 /** Each account that an operator looks at as is noted so often at most. */
 const notedMs = 600_000
 const mostKept = 1_000
@@ -23,12 +25,16 @@ interface Asking {
   readonly address: string | null
 }
 
+function viewedBy({ headers, url }: Pick<Request, 'headers' | 'url'>): string | null {
+  return headers.get(field) ?? new URL(url).searchParams.get(viewAsParameter)
+}
+
 /** Whom the caller is to be taken for: itself, unless an operator says otherwise. */
 export function asViewed(
   principal: ControlPrincipal | null,
-  { headers }: Request,
+  request: Request,
 ): ControlPrincipal | null {
-  const account = headers.get(field)
+  const account = viewedBy(request)
   if (account === null || principal === null || roleOf(principal) === 'user') return principal
   return { kind: 'session', sessionId: '', account, role: 'user' }
 }
@@ -39,7 +45,7 @@ export function asViewed(
  */
 export async function checkViewing(route: ControlRoute, asking: Asking): Promise<void> {
   const { request, principal, services } = asking
-  const account = request.headers.get(field)
+  const account = viewedBy(request)
   if (account === null || principal === null) return
   if (roleOf(principal) === 'user')
     throw new ControlError('forbidden', 'Only an admin or an auditor sees what others see.', field)

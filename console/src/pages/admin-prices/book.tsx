@@ -11,8 +11,7 @@ import { Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable } from '../../ui/table.tsx'
-import { Time } from '../../ui/values.tsx'
-import { Origin, PriceLine } from './prices.tsx'
+import { Begins, Origin, PriceLine } from './prices.tsx'
 
 type Row = Shape<'ListedPriceCard'>
 
@@ -35,7 +34,7 @@ const columns: readonly Column<Row>[] = [
   {
     id: 'from',
     header: <Trans>Since</Trans>,
-    cell: ({ from }) => <Time relative at={from} />,
+    cell: ({ from }) => <Begins relative at={from} />,
   },
   { id: 'actor', header: <Trans>By</Trans>, optional: true, cell: ({ actor }) => actor ?? '' },
   {

@@ -2,7 +2,7 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { Shape } from '../../api/client.ts'
-import { Badge, None } from '../../ui/values.tsx'
+import { Badge, None, Time } from '../../ui/values.tsx'
 
 export type Prices = Readonly<Record<string, string>>
 type Difference = Shape<'PriceDifference'>
@@ -72,4 +72,16 @@ export function Origin({ origin }: { readonly origin: Shape<'ListedPriceCard'>['
     import: t`imported`,
   }
   return words[origin]
+}
+
+/** When a card begins; what is shipped holds for all time. */
+export function Begins({
+  at,
+  relative = false,
+}: {
+  readonly at: string
+  readonly relative?: boolean
+}) {
+  if (Date.parse(at) === 0) return <Trans>from the start</Trans>
+  return <Time at={at} relative={relative} />
 }

@@ -7,8 +7,8 @@ import { change, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
-import { Badge, Time } from '../../ui/values.tsx'
-import { Origin, PriceLine } from './prices.tsx'
+import { Badge } from '../../ui/values.tsx'
+import { Begins, Origin, PriceLine } from './prices.tsx'
 import { refreshPrices } from './refresh.ts'
 
 type Listed = Shape<'ListedPriceCard'>
@@ -104,7 +104,7 @@ function Version({ card, onBack }: VersionProps) {
       </span>
       <span className="text-label font-normal text-text-2">
         <Origin origin={card.origin} />
-        {card.actor !== null && ` · ${card.actor}`} · <Time at={card.from} />
+        {card.actor !== null && ` · ${card.actor}`} · <Begins at={card.from} />
       </span>
       {onBack !== undefined && (
         <Button variant="quiet" onClick={onBack}>

@@ -12,7 +12,7 @@ import { Field, Select } from '../../ui/field.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { Id, Money, Time } from '../../ui/values.tsx'
-import { PersonStatus } from './index.tsx'
+import { PersonStatus } from './columns.tsx'
 
 type Person = Shape<'Person'>
 
@@ -91,8 +91,12 @@ function Details({ person }: { readonly person: Person }) {
         </dd>
       </dl>
       <Buttons>
-        <Link to="/" search={{ account: id }} className={buttonClass()}>
+        {/* A whole load: no answer to one may be shown to the other. */}
+        <a href={`/console/?view-as=${encodeURIComponent(id)}`} className={buttonClass()}>
           <Trans>See what they see</Trans>
+        </a>
+        <Link to="/" search={{ account: id }} className={buttonClass()}>
+          <Trans>Overview</Trans>
         </Link>
         <Link to="/requests" search={{ account: id }} className={buttonClass()}>
           <Trans>Requests</Trans>
@@ -110,7 +114,6 @@ function Details({ person }: { readonly person: Person }) {
 }
 
 function Actions({ person }: { readonly person: Person }) {
-  const { t } = useLingui()
   const client = useQueryClient()
   const [asks, setAsks] = useState<'suspend' | 'delete' | null>(null)
   const { id } = person
@@ -166,40 +169,54 @@ function Actions({ person }: { readonly person: Person }) {
           <Trans>Delete</Trans>
         </Button>
       </Buttons>
-      {asks === 'suspend' && (
-        <Confirm
-          title={<Trans>Suspend {id}?</Trans>}
-          action={t`Suspend`}
-          onConfirm={async () => {
-            await change('post', '/api/people/{id}/suspend', { params: { path: { id } } })
-            await reload()
-          }}
-          onClose={() => setAsks(null)}
-        >
-          <p>
-            <Trans>Its keys stop within a second and its sessions end. It can be taken back.</Trans>
-          </p>
-        </Confirm>
-      )}
-      {asks === 'delete' && (
-        <Confirm
-          title={<Trans>Delete {id}?</Trans>}
-          action={t`Delete the account`}
-          typed={id}
-          onConfirm={async () => {
-            await change('delete', '/api/people/{id}', { params: { path: { id } } })
-            await reload()
-          }}
-          onClose={() => setAsks(null)}
-        >
-          <p>
-            <Trans>
-              Name, e-mail, identities and messages go for ever. The journal and usage stay, without
-              a name.
-            </Trans>
-          </p>
-        </Confirm>
-      )}
+      {asks !== null && <Asked asks={asks} id={id} reload={reload} onClose={() => setAsks(null)} />}
     </section>
+  )
+}
+
+interface AskedProps {
+  readonly asks: 'suspend' | 'delete'
+  readonly id: string
+  readonly reload: () => Promise<void>
+  readonly onClose: () => void
+}
+
+function Asked({ asks, id, reload, onClose }: AskedProps) {
+  const { t } = useLingui()
+  const params = { path: { id } }
+  if (asks === 'suspend')
+    return (
+      <Confirm
+        title={<Trans>Suspend {id}?</Trans>}
+        action={t`Suspend`}
+        onConfirm={async () => {
+          await change('post', '/api/people/{id}/suspend', { params })
+          await reload()
+        }}
+        onClose={onClose}
+      >
+        <p>
+          <Trans>Its keys stop within a second and its sessions end. It can be taken back.</Trans>
+        </p>
+      </Confirm>
+    )
+  return (
+    <Confirm
+      title={<Trans>Delete {id}?</Trans>}
+      action={t`Delete the account`}
+      typed={id}
+      onConfirm={async () => {
+        await change('delete', '/api/people/{id}', { params })
+        await reload()
+      }}
+      onClose={onClose}
+    >
+      <p>
+        <Trans>
+          Name, e-mail, identities and messages go for ever. The journal and usage stay, without a
+          name.
+        </Trans>
+      </p>
+    </Confirm>
   )
 }

@@ -3,6 +3,8 @@
 import { oneOf, searchOf, text } from '../../app/search.ts'
 
 export const validateUsersSearch = searchOf({
+  /** Left out: accounts. */
+  view: oneOf('accounts', 'invitations'),
   search: text,
   role: oneOf('user', 'auditor', 'admin'),
   status: oneOf('active', 'suspended', 'deleted'),

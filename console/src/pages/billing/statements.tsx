@@ -3,6 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { read } from '../../api/client.ts'
+import { apiAddress } from '../../api/viewing.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Widget } from '../../ui/state.tsx'
@@ -16,7 +17,9 @@ export function Statements({ account }: { readonly account: string }) {
   )
   const language = i18n.locale === 'zh-CN' ? 'zh-CN' : 'en'
   const address = (month: string, format: 'html' | 'csv') =>
-    `/api/statements/${month}?${new URLSearchParams({ account, timeZone, language, format })}`
+    apiAddress(
+      `/api/statements/${month}?${new URLSearchParams({ account, timeZone, language, format })}`,
+    )
   return (
     <Card title={<Trans>Statements</Trans>}>
       <Widget query={months}>

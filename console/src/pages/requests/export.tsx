@@ -1,6 +1,7 @@
 // The rows of the list as a file, by the same filters; the browser saves it as it comes.
 
 import { useLingui } from '@lingui/react/macro'
+import { apiAddress } from '../../api/viewing.ts'
 import type { Range } from '../../app/range.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -22,7 +23,7 @@ export function ExportButton({ search, range, account }: ExportProps) {
       Object.entries(given).map(([name, value]) => [name, `${value}`]),
     )
     const link = document.createElement('a')
-    link.href = `/api/requests/export?${query}`
+    link.href = apiAddress(`/api/requests/export?${query}`)
     link.download = `requests.${format === 'csv' ? 'csv' : 'ndjson'}`
     link.click()
   }

@@ -1,6 +1,7 @@
 // Exactly what is shown, as a file: the chart's series or the table's rows, for a spreadsheet or a program.
 
 import { Trans, useLingui } from '@lingui/react/macro'
+import { apiAddress } from '../../api/viewing.ts'
 import { mostColours } from '../../charts/statistics.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -22,7 +23,7 @@ function addressOf(asked: Asked, view: View, format: 'csv' | 'json'): string {
       : { limit: String(mostRows), sort: search.sort ?? 'spend', order: search.order ?? 'desc' }
   const grouped: Record<string, string> = by.length > 0 ? { by: by.join(',') } : {}
   const query = new URLSearchParams({ ...span, ...filters, ...grouped, ...own, view, format })
-  return `/api/statistics/export?${query}`
+  return apiAddress(`/api/statistics/export?${query}`)
 }
 
 /** The browser saves it as it comes. */

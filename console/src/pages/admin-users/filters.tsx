@@ -1,0 +1,54 @@
+// What the list of accounts is narrowed by.
+
+import { useLingui } from '@lingui/react/macro'
+import { Field, Input, Select } from '../../ui/field.tsx'
+import type { UsersSearch } from './search.ts'
+
+interface FiltersProps {
+  readonly search: UsersSearch
+  readonly onChange: (next: Partial<UsersSearch>, replace?: boolean) => void
+}
+
+export function Filters({ search, onChange }: FiltersProps) {
+  const { t } = useLingui()
+  return (
+    <div data-filter className="flex flex-wrap items-end gap-2">
+      <div className="w-72">
+        <Field hideLabel label={t`Search users`}>
+          <Input
+            type="search"
+            defaultValue={search.search ?? ''}
+            placeholder={t`Name, e-mail, id, key…`}
+            onChange={(event) => onChange({ search: event.target.value || undefined }, true)}
+          />
+        </Field>
+      </div>
+      <Field hideLabel label={t`Role`}>
+        <Select
+          value={search.role ?? ''}
+          onChange={(event) =>
+            onChange({ role: (event.target.value || undefined) as UsersSearch['role'] })
+          }
+        >
+          <option value="">{t`Any role`}</option>
+          <option value="user">user</option>
+          <option value="auditor">auditor</option>
+          <option value="admin">admin</option>
+        </Select>
+      </Field>
+      <Field hideLabel label={t`Status`}>
+        <Select
+          value={search.status ?? ''}
+          onChange={(event) =>
+            onChange({ status: (event.target.value || undefined) as UsersSearch['status'] })
+          }
+        >
+          <option value="">{t`Any status`}</option>
+          <option value="active">{t`Active`}</option>
+          <option value="suspended">{t`Suspended`}</option>
+          <option value="deleted">{t`Deleted`}</option>
+        </Select>
+      </Field>
+    </div>
+  )
+}

@@ -1,0 +1,169 @@
+// Makes an invitation, and shows its code this once.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { useId, useRef, useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { change, Problem, randomId, read } from '../../api/client.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
+import { ProblemText } from '../../ui/state.tsx'
+import { Copy } from '../../ui/values.tsx'
+
+interface Values {
+  readonly note: string
+  readonly role: 'user' | 'auditor' | 'admin'
+  /** Empty: those of new accounts. */
+  readonly group: string
+  readonly days: number
+}
+
+interface MakeInvitationProps {
+  readonly onMade: () => Promise<unknown>
+  readonly onClose: () => void
+}
+
+export function MakeInvitation({ onMade, onClose }: MakeInvitationProps) {
+  const formId = useId()
+  const form = useForm<Values>({ defaultValues: { note: '', role: 'user', group: '', days: 7 } })
+  const [problem, setProblem] = useState<Error | null>(null)
+  const [code, setCode] = useState<string | null>(null)
+  const attempt = useRef({ typed: '', idempotencyKey: '' })
+  async function send({ group, ...values }: Values) {
+    const body = { ...values, groups: group === '' ? null : [group] }
+    const typed = JSON.stringify(body)
+    // The same again after a lost answer makes no second one.
+    if (attempt.current.typed !== typed) attempt.current = { typed, idempotencyKey: randomId() }
+    setProblem(null)
+    try {
+      const { idempotencyKey } = attempt.current
+      const made = await change('post', '/api/invitations', { body, idempotencyKey })
+      await onMade()
+      setCode(made.code)
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      const field = error instanceof Problem ? error.field : null
+      if (field === 'note' || field === 'days') form.setError(field, { message: error.message })
+      else setProblem(error)
+    }
+  }
+  if (code !== null) return <Code code={code} onClose={onClose} />
+  return (
+    <Dialog
+      title={<Trans>Invite somebody</Trans>}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>
+            <Trans>Cancel</Trans>
+          </Button>
+          <Button variant="primary" type="submit" form={formId} busy={form.formState.isSubmitting}>
+            <Trans>Make invitation</Trans>
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={formId}
+        className="flex flex-col gap-4"
+        onSubmit={(event) => void form.handleSubmit(send)(event)}
+      >
+        <Fields form={form} />
+        {problem !== null && (
+          <p role="alert" className="text-danger">
+            <ProblemText error={problem} />
+          </p>
+        )}
+      </form>
+    </Dialog>
+  )
+}
+
+function Fields({ form }: { readonly form: ReturnType<typeof useForm<Values>> }) {
+  const { t } = useLingui()
+  const groups = useQuery(read('/api/groups'))
+  const { register, formState } = form
+  const { errors } = formState
+  return (
+    <>
+      <Field
+        label={t`Note`}
+        hint={t`Whom it is for. Only operators see it.`}
+        error={errors.note?.message}
+      >
+        <Input autoComplete="off" {...register('note')} />
+      </Field>
+      <div className="grid gap-4 md:grid-cols-3">
+        <Field label={t`Role`}>
+          <Select {...register('role')}>
+            <option value="user">user</option>
+            <option value="auditor">auditor</option>
+            <option value="admin">admin</option>
+          </Select>
+        </Field>
+        <Field label={t`Group`}>
+          <Select {...register('group')}>
+            <option value="">{t`that of new accounts`}</option>
+            {groups.data?.items.map(({ id }) => (
+              <option key={id} value={id}>
+                {id}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <Field label={t`Days it is good for`} error={errors.days?.message}>
+          <Input
+            type="number"
+            min={1}
+            {...register('days', {
+              valueAsNumber: true,
+              required: t`A whole number.`,
+              min: { value: 1, message: t`At least 1.` },
+            })}
+          />
+        </Field>
+      </div>
+    </>
+  )
+}
+
+/** It closes by its button alone, once the code is said to be kept. */
+function Code({ code, onClose }: { readonly code: string; readonly onClose: () => void }) {
+  const { t } = useLingui()
+  const [isSaved, setSaved] = useState(false)
+  const address = `${location.origin}/console/sign-in?invitation=${encodeURIComponent(code)}`
+  return (
+    <Dialog
+      keep
+      title={<Trans>Send this to whom you invite</Trans>}
+      onClose={() => {
+        if (isSaved) onClose()
+      }}
+      footer={
+        <div className="flex w-full flex-wrap items-center justify-between gap-3">
+          <Checkbox
+            label={t`I saved it`}
+            checked={isSaved}
+            onChange={({ target }) => setSaved(target.checked)}
+          />
+          <Button variant="primary" disabled={!isSaved} onClick={onClose}>
+            <Trans>Done</Trans>
+          </Button>
+        </div>
+      }
+    >
+      <div className="flex flex-col gap-3">
+        <p>
+          <Trans>This is the only time it is shown. It makes one account.</Trans>
+        </p>
+        {[code, address].map((text) => (
+          <p key={text} className="flex items-center gap-2 rounded-control bg-sunken px-3 py-2">
+            <code className="min-w-0 flex-1 font-mono text-code break-all">{text}</code>
+            <Copy text={text} />
+          </p>
+        ))}
+      </div>
+    </Dialog>
+  )
+}
