@@ -97,7 +97,7 @@ export const columns: readonly Column<Model>[] = [
     id: 'throughput',
     header: <Trans>Tokens/s</Trans>,
     align: 'right',
-    cell: ({ live }) => <Speed live={live} />,
+    cell: ({ live }) => <Speed brief live={live} />,
   },
   {
     id: 'success',

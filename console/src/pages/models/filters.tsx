@@ -8,7 +8,7 @@ import { useMe } from '../../api/queries.ts'
 import { shortCount } from '../../format.ts'
 import { Button } from '../../ui/button.tsx'
 import { ChoiceFilter } from '../../ui/choice-filter.tsx'
-import { Field, Input, Segments, Select } from '../../ui/field.tsx'
+import { Field, Input, Select } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { useIsPhone } from '../../ui/media.ts'
 import { abilityNames, useAbilityText } from './abilities.tsx'
@@ -154,7 +154,7 @@ function Groups({ search, onChange }: FiltersProps) {
 function Order({ search, onChange }: FiltersProps) {
   const { t } = useLingui()
   return (
-    <span className="ml-auto flex flex-wrap items-center gap-2 max-md:ml-0">
+    <div className="ml-auto w-36 max-md:ml-0 max-md:w-full">
       <Field hideLabel label={t`Sort by`}>
         <Select
           value={search.sort ?? 'name'}
@@ -168,15 +168,6 @@ function Order({ search, onChange }: FiltersProps) {
           <option value="throughput">{t`Most tokens per second`}</option>
         </Select>
       </Field>
-      <Segments
-        label={t`View`}
-        value={search.view ?? 'table'}
-        options={[
-          { value: 'table', label: t`Table` },
-          { value: 'cards', label: t`Cards` },
-        ]}
-        onChange={(view) => onChange({ view: view === 'table' ? undefined : view })}
-      />
-    </span>
+    </div>
   )
 }

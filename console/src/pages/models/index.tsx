@@ -5,6 +5,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import type { Catalog } from '../../i18n.ts'
 import { Button } from '../../ui/button.tsx'
 import { ColumnChooser } from '../../ui/columns.tsx'
+import { Segments } from '../../ui/field.tsx'
 import { useIsPhone } from '../../ui/media.ts'
 import { FirstPrice, Price } from '../../ui/model-prices.tsx'
 import { Card, Page } from '../../ui/page.tsx'
@@ -51,7 +52,11 @@ export default function ModelsPage() {
       }
       filters={<Filters search={search} onChange={change} />}
     >
-      <Card flush title={<Trans>Models</Trans>} actions={<Actions search={search} rows={rows} />}>
+      <Card
+        flush
+        title={<Trans>Models</Trans>}
+        actions={<Actions search={search} rows={rows} onChange={change} />}
+      >
         <Widget query={query} skeleton={<Skeleton rows={10} />}>
           {() => <List search={search} onChange={change} query={query} rows={rows} />}
         </Widget>
@@ -73,9 +78,11 @@ export default function ModelsPage() {
 interface ActionsProps {
   readonly search: ModelsSearch
   readonly rows: readonly Model[]
+  readonly onChange: Change
 }
 
-function Actions({ search, rows }: ActionsProps) {
+function Actions({ search, rows, onChange }: ActionsProps) {
+  const { t } = useLingui()
   const isPhone = useIsPhone()
   const latest = rows
     .map(({ price }) => price.updatedAt)
@@ -93,13 +100,21 @@ function Actions({ search, rows }: ActionsProps) {
       )}
       <a href={`/api/prices/feed.json${query}`}>JSON</a>
       <a href={`/api/prices/feed.rss${query}`}>RSS</a>
+      <Segments
+        label={t`View`}
+        value={search.view ?? 'table'}
+        options={[
+          { value: 'table', label: t`Table` },
+          { value: 'cards', label: t`Cards` },
+        ]}
+        onChange={(view) => onChange({ view: view === 'table' ? undefined : view })}
+      />
       {search.view !== 'cards' && !isPhone && <ColumnChooser id="models" columns={columns} />}
     </span>
   )
 }
 
 interface ListProps extends ActionsProps {
-  readonly onChange: Change
   readonly query: ReturnType<typeof useModels>['query']
 }
 

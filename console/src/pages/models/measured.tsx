@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
 import { percent } from '../../format.ts'
-import { Duration } from '../../ui/values.tsx'
+import { Duration, None } from '../../ui/values.tsx'
 import type { Model } from './queries.ts'
 
 /** Below so many requests a figure says more of chance than of the model. */
@@ -51,10 +51,18 @@ export function FirstToken({ live }: { readonly live: Model['live'] }) {
   )
 }
 
-export function Speed({ live }: { readonly live: Model['live'] }) {
+interface SpeedProps {
+  readonly live: Model['live']
+  /** Beside the first token, which says of how many requests both are. */
+  readonly brief?: boolean
+}
+
+export function Speed({ live, brief = false }: SpeedProps) {
   const { i18n } = useLingui()
   const speed = live?.speed ?? null
   const most = { maximumFractionDigits: 1 }
+  if (brief)
+    return speed === null ? <None /> : speed.tokensPerSecond.toLocaleString(i18n.locale, most)
   return (
     <Measured sample={live?.begun ?? 0}>
       {speed && speed.tokensPerSecond.toLocaleString(i18n.locale, most)}
