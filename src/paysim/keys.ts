@@ -73,12 +73,14 @@ export async function createKeys(now: number): Promise<Keys> {
   }
 }
 
+/** Without the last line's end, after which alipay-sdk takes a PEM for something else. */
 export async function createKeyPair(): Promise<KeyPair> {
-  return promisify(generateKeyPair)('rsa', {
+  const { privateKey, publicKey } = await promisify(generateKeyPair)('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   })
+  return { privateKey: privateKey.trim(), publicKey: publicKey.trim() }
 }
 
 export async function createPlatformCertificate(

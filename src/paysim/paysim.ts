@@ -1,15 +1,12 @@
 // An offline simulator of payment providers, for tests and play money: real signatures, no mocks, no real money.
+import { createAlipay } from './alipay.ts'
 import { createPlatformCertificate } from './keys.ts'
 import { createMisbehaviours, type Misbehaviour } from './misbehaviour.ts'
 import { type Delivery, Notifier } from './notifier.ts'
-import {
-  type Clock,
-  type Incoming,
-  newTransactionId,
-  type ProviderSide,
-  type Simulation,
-} from './simulation.ts'
-import { type KeptState, openState, type Payment, type Provider } from './state.ts'
+import { answerPayPage, type PayPage } from './page.ts'
+import { type Clock, type Incoming, newTransactionId, type Simulation } from './simulation.ts'
+import { type KeptState, openState, type Payment } from './state.ts'
+import { createStripe } from './stripe.ts'
 import { createWechatpay, type WechatpayMode } from './wechatpay.ts'
 
 export interface PaysimOptions {
@@ -23,6 +20,8 @@ export interface PaysimOptions {
   readonly send: (request: Request) => Promise<Response>
   /** How WeChat Pay signs: `public-key`, as for new merchants, or with platform certificates. */
   readonly wechatpayMode?: WechatpayMode
+  /** The address that the merchant entered at Stripe for its events; absent: none. */
+  readonly stripeWebhookUrl?: string
 }
 
 export interface Paysim {
@@ -38,6 +37,13 @@ export interface Paysim {
 
 /** Keys are PEM. */
 interface Merchant {
+  readonly alipay: {
+    readonly appId: string
+    readonly sellerId: string
+    readonly privateKey: string
+    readonly alipayPublicKey: string
+    readonly gateway: string
+  }
   readonly wechatpay: {
     readonly mchid: string
     readonly appid: string
@@ -47,6 +53,11 @@ interface Merchant {
     /** With platform certificates there is none. */
     readonly publicKeyId?: string
     readonly publicKey?: string
+    readonly baseUrl: string
+  }
+  readonly stripe: {
+    readonly secretKey: string
+    readonly webhookSecret: string
     readonly baseUrl: string
   }
 }
@@ -87,8 +98,6 @@ export async function createPaysim(options: PaysimOptions): Promise<Paysim> {
   const { baseUrl, clock, send } = options
   const kept = await openState(options.directory, clock.now())
   const misbehaviours = createMisbehaviours()
-  const sides = {} as Record<Provider, ProviderSide>
-  const notifier = new Notifier({ kept, clock, misbehaviours, sides, send })
   const simulation: Simulation = {
     baseUrl,
     clock,
@@ -97,24 +106,32 @@ export async function createPaysim(options: PaysimOptions): Promise<Paysim> {
     notify: (payment, kind, subjectId) => notifier.notify(payment, kind, subjectId),
   }
   const mode = options.wechatpayMode ?? 'public-key'
-  sides.wechatpay = createWechatpay(simulation, mode)
+  const sides = {
+    alipay: createAlipay(simulation),
+    wechatpay: createWechatpay(simulation, mode),
+    stripe: createStripe(simulation, options.stripeWebhookUrl ?? ''),
+  }
+  const notifier = new Notifier({ kept, clock, misbehaviours, sides, send })
+  const pages: PayPage = {
+    simulation,
+    sides,
+    pay: (payment, payer) => pay(simulation, payment, { payer, amountMinor: payment.amountMinor }),
+  }
   notifier.resume()
   const received: Received[] = []
+  const answer = async (request: Request) => {
+    const read = await readRequest(request, baseUrl)
+    if (read instanceof Response) return { response: read, target: request.url, body: '' }
+    const flaws = misbehaviours.ofInterface()
+    if (flaws.slowMs !== undefined) await elapsed(clock, flaws.slowMs)
+    return { response: await answerTo(pages, { ...read, flaws }), ...read }
+  }
   return {
     merchant: merchantOf(kept, baseUrl, mode),
     async fetch(request) {
-      const flaws = misbehaviours.ofInterface()
-      const incoming = await read(request, baseUrl)
-      if (flaws.slowMs !== undefined) await elapsed(clock, flaws.slowMs)
-      const response =
-        incoming instanceof Response ? incoming : answer(sides, { ...incoming, flaws })
-      received.push({
-        at: clock.now(),
-        method: request.method,
-        target: incoming instanceof Response ? new URL(request.url).pathname : incoming.target,
-        body: incoming instanceof Response ? '' : incoming.body,
-        status: response.status,
-      })
+      const { response, target, body } = await answer(request)
+      const { method } = request
+      received.push({ at: clock.now(), method, target, body, status: response.status })
       if (received.length > mostReceived) received.shift()
       return response
     },
@@ -150,6 +167,13 @@ function merchantOf(
 ): Merchant {
   const { mchid, appid, serial, apiV3Key, merchant, publicKeyId, provider } = keys.wechatpay
   return {
+    alipay: {
+      appId: keys.alipay.appId,
+      sellerId: keys.alipay.sellerId,
+      privateKey: keys.alipay.merchant.privateKey,
+      alipayPublicKey: keys.alipay.provider.publicKey,
+      gateway: `${baseUrl}/gateway.do`,
+    },
     wechatpay: {
       mchid,
       appid,
@@ -159,10 +183,11 @@ function merchantOf(
       ...(mode === 'public-key' && { publicKeyId, publicKey: provider.publicKey }),
       baseUrl,
     },
+    stripe: { ...keys.stripe, baseUrl },
   }
 }
 
-async function read(
+async function readRequest(
   request: Request,
   baseUrl: string,
 ): Promise<Omit<Incoming, 'flaws'> | Response> {
@@ -181,9 +206,11 @@ async function read(
   }
 }
 
-function answer(sides: Readonly<Record<Provider, ProviderSide>>, request: Incoming): Response {
+async function answerTo(pages: PayPage, request: Incoming): Promise<Response> {
+  const page = await answerPayPage(pages, request)
+  if (page !== undefined) return page
   if (request.flaws.down) return new Response('Service Unavailable', { status: 503 })
-  for (const side of Object.values(sides)) {
+  for (const side of Object.values(pages.sides)) {
     const response = side.answer(request)
     if (response !== undefined) return response
   }
@@ -195,15 +222,14 @@ async function pay(
   payment: Payment,
   { payer, amountMinor }: { payer: string; amountMinor: number },
 ): Promise<void> {
-  const { provider } = payment
-  const transaction = {
-    id: newTransactionId(provider, clock.now()),
-    amountMinor,
-    payer,
-    at: clock.now(),
-  }
+  const { provider, transactions } = payment
+  const now = clock.now()
+  // Alipay's trade has its number before it is paid.
+  const isTrade = provider === 'alipay' && transactions.length === 0
+  const id = isTrade ? payment.id : newTransactionId(provider, now)
+  const transaction = { id, amountMinor, payer, at: now }
   payment.opened = true
-  payment.transactions.push(transaction)
+  transactions.push(transaction)
   save()
   await notify(payment, 'paid', transaction.id)
 }

@@ -66,7 +66,7 @@ export function newTransactionId(provider: Provider, now: number): string {
   return provider === 'alipay' ? `${day}22001${digits(15)}` : `420000${day}${digits(14)}`
 }
 
-function newStripeId(prefix: string): string {
+export function newStripeId(prefix: string): string {
   return `${prefix}_${randomBytes(12).toString('hex')}`
 }
 

@@ -24,6 +24,8 @@ export interface Refund {
   readonly reason: string
   readonly at: number
   readonly notifyUrl: string
+  /** What the merchant gave to have it back. */
+  readonly attached?: Readonly<Record<string, string>>
 }
 
 /** An order as the provider keeps it. Amounts are integers of the currency's minor unit, times Unix ms. */
@@ -69,18 +71,10 @@ export interface Notification {
   flaws?: MessageFlaws
 }
 
-/** An event of Stripe's, kept for its interface. */
-interface StripeEvent {
-  readonly id: string
-  readonly createdAt: number
-  readonly body: Readonly<Record<string, unknown>>
-}
-
 export interface State {
   readonly keys: Keys
   readonly payments: Payment[]
   readonly notifications: Notification[]
-  readonly events: StripeEvent[]
   /** Stripe's replies by idempotency key. */
   readonly replies: Record<string, { asked: string; status: number; body: string }>
 }
@@ -102,7 +96,7 @@ export async function openState(directory: string | undefined, now: number): Pro
 }
 
 async function newState(now: number): Promise<State> {
-  return { keys: await createKeys(now), payments: [], notifications: [], events: [], replies: {} }
+  return { keys: await createKeys(now), payments: [], notifications: [], replies: {} }
 }
 
 function read(path: string): State | undefined {
@@ -125,7 +119,7 @@ function write(path: string, state: State): void {
   renameSync(beside, path)
 }
 
-type PaymentStatus = 'open' | 'paid' | 'refunded' | 'closed'
+export type PaymentStatus = 'open' | 'paid' | 'refunded' | 'closed'
 
 /** An expired order is a closed one. Refunded is only what is refunded in full. */
 export function statusOf(payment: Payment, now: number): PaymentStatus {

@@ -1,0 +1,75 @@
+// One request to Alipay's gateway: its parameters, its trade, and what is wrong with it in Alipay's words.
+import type { Incoming, Simulation } from './simulation.ts'
+import { type Payment, sumMinor } from './state.ts'
+
+export interface AlipayCall {
+  readonly simulation: Simulation
+  readonly request: Incoming
+  readonly parameters: ReadonlyMap<string, string>
+  /** The JSON of `biz_content`. */
+  readonly content: Readonly<Record<string, unknown>>
+}
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** What answers a method, beside its `code` and `msg`. */
+export type AlipayMethod = (call: AlipayCall) => Fields
+
+export class AlipayFault extends Error {
+  readonly code: string
+  readonly subCode: string
+
+  /** `message` is the `sub_msg`. */
+  constructor(code: keyof typeof faultTexts, subCode: string, message: string) {
+    super(message)
+    this.code = code
+    this.subCode = subCode
+  }
+}
+
+export const faultTexts = {
+  '20000': 'Service Currently Unavailable',
+  '40001': 'Missing Required Arguments',
+  '40002': 'Invalid Arguments',
+  '40004': 'Business Failed',
+} as const
+
+export function businessFault(subCode: string, message: string): AlipayFault {
+  return new AlipayFault('40004', subCode, message)
+}
+
+/** A text of 1 to `longest` characters. */
+export function textOf(content: Fields, name: string, longest: number): string {
+  const value = content[name]
+  if (typeof value === 'string' && value !== '' && value.length <= longest) return value
+  throw businessFault('ACQ.INVALID_PARAMETER', `参数无效：${name}`)
+}
+
+/** A number in yuan of at most two places as an integer of fen. Texts and JSON numbers are both taken. */
+export function amountOf(content: Fields, name: string): number {
+  const text = String(content[name])
+  const minor = /^\d{1,9}(\.\d{1,2})?$/.test(text) ? Math.round(Number(text) * 100) : 0
+  if (minor > 0) return minor
+  throw businessFault('ACQ.INVALID_PARAMETER', `参数无效：${name}`)
+}
+
+/** By `trade_no`, else by `out_trade_no`. A trade exists from when a payer has opened its page. */
+export function tradeOf({ simulation, content }: AlipayCall): Payment {
+  const { trade_no: number, out_trade_no: orderId } = content
+  const payment = simulation.state.payments.find((one) => {
+    if (one.provider !== 'alipay' || !one.opened) return false
+    return number === undefined ? one.orderId === orderId : numberOf(one) === number
+  })
+  if (payment === undefined) throw businessFault('ACQ.TRADE_NOT_EXIST', '交易不存在')
+  return payment
+}
+
+/** The trade's number is its first transaction's, and kept for it before there is one. */
+export function numberOf({ transactions, id }: Payment): string {
+  return transactions[0]?.id ?? id
+}
+
+/** What was paid; before that what is to be. */
+export function totalMinor({ transactions, amountMinor }: Payment): number {
+  return transactions.length > 0 ? sumMinor(transactions) : amountMinor
+}

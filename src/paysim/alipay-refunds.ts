@@ -1,0 +1,81 @@
+// Alipay's refunds: done once by the merchant's number of the request, asked for by it.
+import {
+  type AlipayCall,
+  amountOf,
+  businessFault,
+  type Fields,
+  numberOf,
+  textOf,
+  totalMinor,
+  tradeOf,
+} from './alipay-call.ts'
+import { digits } from './keys.ts'
+import { chinaTime, decimalOf, payerId } from './simulation.ts'
+import { type Payment, type Refund, refundableMinor, sumMinor } from './state.ts'
+
+export function refund(call: AlipayCall): Fields {
+  const { simulation, content } = call
+  const payment = tradeOf(call)
+  const [transaction] = payment.transactions
+  if (transaction === undefined) throw businessFault('ACQ.TRADE_STATUS_ERROR', '交易状态不合法')
+  const amountMinor = amountOf(content, 'refund_amount')
+  // A refund in full needs no number of its own.
+  const number =
+    content['out_request_no'] === undefined
+      ? payment.orderId
+      : textOf(content, 'out_request_no', 64)
+  const known = payment.refunds.find((one) => one.number === number)
+  if (known !== undefined) {
+    if (known.amountMinor === amountMinor) return view(payment, known, 'N')
+    throw businessFault('ACQ.DISCORDANT_REPEAT_REQUEST', '请求信息不一致')
+  }
+  if (amountMinor > refundableMinor(payment)) {
+    throw businessFault('ACQ.REFUND_AMT_NOT_EQUAL_TOTAL', '退款金额超限')
+  }
+  const done: Refund = {
+    id: digits(28),
+    number,
+    transactionId: transaction.id,
+    amountMinor,
+    reason: content['refund_reason'] === undefined ? '' : textOf(content, 'refund_reason', 256),
+    at: simulation.clock.now(),
+    notifyUrl: payment.notifyUrl,
+  }
+  payment.refunds.push(done)
+  simulation.save()
+  void simulation.notify(payment, 'refunded', done.id)
+  return view(payment, done, 'Y')
+}
+
+/** `fund_change` says whether this request moved money. */
+function view(payment: Payment, { at }: Refund, fundChange: 'Y' | 'N'): Fields {
+  const payer = payment.transactions[0]?.payer ?? ''
+  return {
+    trade_no: numberOf(payment),
+    out_trade_no: payment.orderId,
+    buyer_logon_id: `${payerId('alipay', payer).slice(0, 3)}***@payer.example`,
+    buyer_user_id: payerId('alipay', payer),
+    fund_change: fundChange,
+    refund_fee: decimalOf(sumMinor(payment.refunds)),
+    gmt_refund_pay: chinaTime(at),
+    send_back_fee: decimalOf(sumMinor(payment.refunds)),
+  }
+}
+
+/** Nothing of a refund is told where there is none of that number. */
+export function queryRefund(call: AlipayCall): Fields {
+  const payment = tradeOf(call)
+  const number = textOf(call.content, 'out_request_no', 64)
+  const found = payment.refunds.find((one) => one.number === number)
+  if (found === undefined) return {}
+  return {
+    trade_no: numberOf(payment),
+    out_trade_no: payment.orderId,
+    out_request_no: number,
+    total_amount: decimalOf(totalMinor(payment)),
+    refund_amount: decimalOf(found.amountMinor),
+    refund_reason: found.reason,
+    refund_status: 'REFUND_SUCCESS',
+    gmt_refund_pay: chinaTime(found.at),
+  }
+}
